@@ -1,0 +1,38 @@
+//! Where things are.
+//!
+//! The leftmost room of dermis: everything later is built on the nouns here and this crate imports none of
+//! them. It knows triangle meshes and how to read them ([`TriMesh`], [`files`]), how to make them
+//! ([`shapes`]), how to ask where a surface is ([`Surface`]: rays, closest points, signed distance), how to
+//! scatter points on it ([`sampling`]), rigid motion ([`Pose`], [`Twist`], [`Wrench`]) and quantities with units ([`quantity`]).
+//!
+//! SI inside, `f64` throughout. Nothing here assumes threads, and only [`files::read`] touches a file system,
+//! so the crate builds for `wasm32-unknown-unknown`.
+
+mod bvh;
+pub mod files;
+mod mesh;
+mod pose;
+pub mod quantity;
+mod random;
+pub mod sampling;
+pub mod shapes;
+mod surface;
+mod topology;
+mod twist;
+
+pub use bvh::{Bounds, Bvh};
+pub use mesh::{MassProperties, MeshError, TriMesh};
+pub use pose::Pose;
+pub use random::Random;
+pub use surface::{Closest, Hit, Ray, Surface};
+pub use topology::TopologyError;
+pub use twist::{Twist, Wrench};
+
+/// A point or vector in three dimensions.
+pub type Vec3 = glam::DVec3;
+/// A point or vector in a plane.
+pub type Vec2 = glam::DVec2;
+/// A unit quaternion: a rotation.
+pub type Quat = glam::DQuat;
+/// A 3 × 3 matrix.
+pub type Mat3 = glam::DMat3;

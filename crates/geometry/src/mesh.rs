@@ -1,0 +1,288 @@
+//! Triangle meshes that have been checked.
+
+use crate::topology::{TopologyError, check_closed};
+use crate::{Bounds, Mat3, Pose, Vec3};
+
+/// Why a set of vertices and triangles is not a mesh. Each names the mesh and the element.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum MeshError {
+    /// No triangles.
+    #[error("{mesh}: the mesh is empty ({vertices} vertices, no triangles)")]
+    Empty {
+        /// Name of the mesh.
+        mesh: String,
+        /// How many vertices there were.
+        vertices: usize,
+    },
+    /// NaN or infinite coordinate.
+    #[error("{mesh}: vertex {vertex} is ({x}, {y}, {z}); every coordinate must be a finite number")]
+    NotFinite {
+        /// Name of the mesh.
+        mesh: String,
+        /// Index of the vertex.
+        vertex: usize,
+        /// Its coordinates, as read.
+        x: f64,
+        /// Its coordinates, as read.
+        y: f64,
+        /// Its coordinates, as read.
+        z: f64,
+    },
+    /// A triangle refers to a vertex that is not there.
+    #[error("{mesh}: triangle {triangle} refers to vertex {index}, but there are only {vertices} vertices")]
+    IndexOutOfRange {
+        /// Name of the mesh.
+        mesh: String,
+        /// Index of the triangle.
+        triangle: usize,
+        /// The index it holds.
+        index: i64,
+        /// How many vertices there are.
+        vertices: usize,
+    },
+    /// A triangle without area.
+    #[error("{mesh}: triangle {triangle} has no area (vertices {a}, {b}, {c}); repair the mesh, or ask for such triangles to be dropped")]
+    ZeroArea {
+        /// Name of the mesh.
+        mesh: String,
+        /// Index of the triangle.
+        triangle: usize,
+        /// Its vertices.
+        a: u32,
+        /// Its vertices.
+        b: u32,
+        /// Its vertices.
+        c: u32,
+    },
+}
+
+/// Vertices and triangles, finite, in range and with area. Counter-clockwise seen from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TriMesh {
+    name: String,
+    vertices: Vec<Vec3>,
+    triangles: Vec<[u32; 3]>,
+}
+
+/// Volume integrals of a closed mesh of uniform density.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MassProperties {
+    /// Mass (kg).
+    pub mass_kg: f64,
+    /// Centre of mass (m).
+    pub center_m: Vec3,
+    /// Inertia about the centre of mass, along the mesh's own axes (kg m²).
+    pub inertia_kg_m2: Mat3,
+}
+
+impl TriMesh {
+    /// Checks and takes vertices (m) and triangles. `name` appears in every message about the mesh.
+    pub fn new(name: impl Into<String>, vertices: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Result<Self, MeshError> {
+        let mesh = Self { name: name.into(), vertices, triangles };
+        mesh.check()?;
+        Ok(mesh)
+    }
+
+    /// As [`TriMesh::new`], but triangles without area are left out instead of refused.
+    pub fn without_degenerates(
+        name: impl Into<String>,
+        vertices: Vec<Vec3>,
+        triangles: Vec<[u32; 3]>,
+    ) -> Result<Self, MeshError> {
+        let mut mesh = Self { name: name.into(), vertices, triangles };
+        mesh.check_finite()?;
+        mesh.check_indices()?;
+        let kept = (0..mesh.triangles.len()).filter(|&t| mesh.has_area(t)).map(|t| mesh.triangles[t]).collect();
+        mesh.triangles = kept;
+        mesh.check()?;
+        Ok(mesh)
+    }
+
+    fn check(&self) -> Result<(), MeshError> {
+        if self.triangles.is_empty() {
+            return Err(MeshError::Empty { mesh: self.name.clone(), vertices: self.vertices.len() });
+        }
+        self.check_finite()?;
+        self.check_indices()?;
+        if let Some(triangle) = (0..self.triangles.len()).find(|&t| !self.has_area(t)) {
+            let [a, b, c] = self.triangles[triangle];
+            return Err(MeshError::ZeroArea { mesh: self.name.clone(), triangle, a, b, c });
+        }
+        Ok(())
+    }
+
+    fn check_finite(&self) -> Result<(), MeshError> {
+        match self.vertices.iter().position(|v| !v.is_finite()) {
+            Some(vertex) => {
+                let Vec3 { x, y, z } = self.vertices[vertex];
+                Err(MeshError::NotFinite { mesh: self.name.clone(), vertex, x, y, z })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_indices(&self) -> Result<(), MeshError> {
+        let vertices = self.vertices.len();
+        for (triangle, indices) in self.triangles.iter().enumerate() {
+            if let Some(&index) = indices.iter().find(|&&i| i as usize >= vertices) {
+                return Err(MeshError::IndexOutOfRange {
+                    mesh: self.name.clone(),
+                    triangle,
+                    index: i64::from(index),
+                    vertices,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Twice the area is compared with the longest edge squared: a sliver below 1e-12 of it is no triangle.
+    fn has_area(&self, triangle: usize) -> bool {
+        let [a, b, c] = self.corners(triangle);
+        let longest = (b - a).length_squared().max((c - b).length_squared()).max((a - c).length_squared());
+        let doubled = (b - a).cross(c - a).length();
+        doubled > 1e-12 * longest && doubled > 0.0
+    }
+
+    /// The name that messages use: a file's path, or what a generator calls its shape.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The same mesh under another name.
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Vertices (m).
+    pub fn vertices(&self) -> &[Vec3] {
+        &self.vertices
+    }
+
+    /// Vertex indices, counter-clockwise seen from outside.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
+    /// The three corners (m) of a triangle.
+    pub fn corners(&self, triangle: usize) -> [Vec3; 3] {
+        self.triangles[triangle].map(|i| self.vertices[i as usize])
+    }
+
+    /// Area (m²) times unit normal of a triangle.
+    pub fn area_vector(&self, triangle: usize) -> Vec3 {
+        let [a, b, c] = self.corners(triangle);
+        (b - a).cross(c - a) * 0.5
+    }
+
+    /// Unit normal of a triangle, out of the surface.
+    pub fn face_normal(&self, triangle: usize) -> Vec3 {
+        self.area_vector(triangle).normalize()
+    }
+
+    /// Per vertex, the normalised sum of the unit normals of its triangles (Moisio 2013, section 3.1).
+    /// A vertex without triangles, or whose normals cancel, gets zero.
+    pub fn vertex_normals(&self) -> Vec<Vec3> {
+        let mut normals = vec![Vec3::ZERO; self.vertices.len()];
+        for (t, indices) in self.triangles.iter().enumerate() {
+            let normal = self.face_normal(t);
+            for &i in indices {
+                normals[i as usize] += normal;
+            }
+        }
+        normals.iter().map(|n| n.normalize_or_zero()).collect()
+    }
+
+    /// Per vertex, a third of the area (m²) of its triangles.
+    pub fn vertex_areas_m2(&self) -> Vec<f64> {
+        let mut areas = vec![0.0; self.vertices.len()];
+        for (t, indices) in self.triangles.iter().enumerate() {
+            let third = self.area_vector(t).length() / 3.0;
+            for &i in indices {
+                areas[i as usize] += third;
+            }
+        }
+        areas
+    }
+
+    /// Surface (m²).
+    pub fn area_m2(&self) -> f64 {
+        (0..self.triangles.len()).map(|t| self.area_vector(t).length()).sum()
+    }
+
+    /// Enclosed volume (m³); negative when the faces look inwards, meaningless when the mesh is open.
+    pub fn volume_m3(&self) -> f64 {
+        let origin = self.bounds().center();
+        (0..self.triangles.len())
+            .map(|t| {
+                let [a, b, c] = self.corners(t).map(|v| v - origin);
+                a.dot(b.cross(c)) / 6.0
+            })
+            .sum()
+    }
+
+    /// Mass, centre and inertia of the enclosed solid with `mass_kg` spread evenly.
+    pub fn mass_properties(&self, mass_kg: f64) -> Result<MassProperties, TopologyError> {
+        self.check_closed()?;
+        // Each triangle and the origin span a tetrahedron; its moments have a closed form.
+        let origin = self.bounds().center();
+        let (mut volume, mut first, mut second) = (0.0, Vec3::ZERO, Mat3::ZERO);
+        for t in 0..self.triangles.len() {
+            let [a, b, c] = self.corners(t).map(|v| v - origin);
+            let v = a.dot(b.cross(c)) / 6.0;
+            let sum = a + b + c;
+            volume += v;
+            first += sum * (v / 4.0);
+            let outer = |p: Vec3| Mat3::from_cols(p * p.x, p * p.y, p * p.z);
+            second += (outer(a) + outer(b) + outer(c) + outer(sum)) * (v / 20.0);
+        }
+        let center = first / volume;
+        let density = mass_kg / volume;
+        let outer = Mat3::from_cols(center * center.x, center * center.y, center * center.z);
+        let about_center = second - outer * volume;
+        let trace = about_center.x_axis.x + about_center.y_axis.y + about_center.z_axis.z;
+        Ok(MassProperties {
+            mass_kg,
+            center_m: center + origin,
+            inertia_kg_m2: (Mat3::from_diagonal(Vec3::splat(trace)) - about_center) * density,
+        })
+    }
+
+    /// Smallest box along the axes around all vertices.
+    pub fn bounds(&self) -> Bounds {
+        Bounds::around(self.vertices.iter().copied())
+    }
+
+    /// Refuses a mesh that does not bound a solid with outward faces.
+    pub fn check_closed(&self) -> Result<(), TopologyError> {
+        check_closed(self)
+    }
+
+    /// The mesh moved rigidly.
+    pub fn transformed(&self, to_from_mesh: &Pose) -> Self {
+        Self {
+            name: self.name.clone(),
+            vertices: self.vertices.iter().map(|&v| to_from_mesh.transform_point(v)).collect(),
+            triangles: self.triangles.clone(),
+        }
+    }
+
+    /// The mesh stretched along its axes; all factors must be positive.
+    pub fn stretched(&self, factors: Vec3) -> Self {
+        Self {
+            name: self.name.clone(),
+            vertices: self.vertices.iter().map(|&v| v * factors).collect(),
+            triangles: self.triangles.clone(),
+        }
+    }
+
+    /// Both meshes as one.
+    pub fn joined(&self, other: &Self) -> Self {
+        let offset = self.vertices.len() as u32;
+        let mut joined = self.clone();
+        joined.vertices.extend_from_slice(&other.vertices);
+        joined.triangles.extend(other.triangles.iter().map(|t| t.map(|i| i + offset)));
+        joined
+    }
+}

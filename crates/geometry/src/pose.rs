@@ -1,0 +1,83 @@
+//! Rigid placement of one frame in another.
+
+use crate::{Quat, Vec3};
+use serde::{Deserialize, Serialize};
+
+/// A rigid transform. Name it `to_from_from`: `world_from_sensor * sensor_from_object` is `world_from_object`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pose {
+    /// Turn, applied first.
+    pub rotation: Quat,
+    /// Shift (m), applied second: the origin of the `from` frame seen in the `to` frame.
+    pub translation: Vec3,
+}
+
+impl Default for Pose {
+    fn default() -> Self {
+        Self::IDENTITY
+    }
+}
+
+impl Pose {
+    /// The two frames are the same.
+    pub const IDENTITY: Self = Self { rotation: Quat::IDENTITY, translation: Vec3::ZERO };
+
+    /// A turn followed by a shift (m).
+    pub fn new(rotation: Quat, translation: Vec3) -> Self {
+        Self { rotation, translation }
+    }
+
+    /// A shift (m) alone.
+    pub fn from_translation(translation: Vec3) -> Self {
+        Self { rotation: Quat::IDENTITY, translation }
+    }
+
+    /// A turn alone.
+    pub fn from_rotation(rotation: Quat) -> Self {
+        Self { rotation, translation: Vec3::ZERO }
+    }
+
+    /// Moves a point.
+    pub fn transform_point(&self, point: Vec3) -> Vec3 {
+        self.rotation * point + self.translation
+    }
+
+    /// Turns a direction, a velocity or a force.
+    pub fn transform_vector(&self, vector: Vec3) -> Vec3 {
+        self.rotation * vector
+    }
+
+    /// `from_to_to`.
+    pub fn inverse(&self) -> Self {
+        let rotation = self.rotation.conjugate();
+        Self { rotation, translation: -(rotation * self.translation) }
+    }
+
+    /// True when every number in it is finite.
+    pub fn is_finite(&self) -> bool {
+        self.rotation.is_finite() && self.translation.is_finite()
+    }
+}
+
+impl std::ops::Mul for Pose {
+    type Output = Self;
+    fn mul(self, inner: Self) -> Self {
+        Self {
+            rotation: (self.rotation * inner.rotation).normalize(),
+            translation: self.transform_point(inner.translation),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inverse_cancels() {
+        let a_from_b = Pose::new(Quat::from_rotation_x(0.7) * Quat::from_rotation_z(-1.1), Vec3::new(0.1, -2.0, 3.0));
+        let p = Vec3::new(4.0, 5.0, -6.0);
+        let back = (a_from_b.inverse() * a_from_b).transform_point(p);
+        assert!((back - p).length() < 1e-14);
+    }
+}

@@ -1,0 +1,67 @@
+//! A small seeded generator whose stream is part of our results, so it is ours and never changes.
+
+/// PCG-XSH-RR 64/32 (O'Neill 2014): same seed, same stream, on every machine.
+#[derive(Clone, Debug)]
+pub struct Random {
+    state: u64,
+}
+
+impl Random {
+    const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
+    const INCREMENT: u64 = 1_442_695_040_888_963_407;
+
+    /// A stream that depends on nothing but `seed`.
+    pub fn new(seed: u64) -> Self {
+        let mut random = Self { state: seed.wrapping_add(Self::INCREMENT) };
+        random.next_u32();
+        random
+    }
+
+    /// 32 random bits.
+    pub fn next_u32(&mut self) -> u32 {
+        let old = self.state;
+        self.state = old.wrapping_mul(Self::MULTIPLIER).wrapping_add(Self::INCREMENT);
+        let mixed = (((old >> 18) ^ old) >> 27) as u32;
+        mixed.rotate_right((old >> 59) as u32)
+    }
+
+    /// Uniform in [0, 1).
+    pub fn uniform(&mut self) -> f64 {
+        let bits = (u64::from(self.next_u32()) << 21) ^ u64::from(self.next_u32() >> 11);
+        bits as f64 / (1u64 << 53) as f64
+    }
+
+    /// Uniform in [low, high).
+    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.uniform()
+    }
+
+    /// Normal with mean 0 and variance 1 (Box–Muller).
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
+    /// Uniform on the unit sphere.
+    pub fn direction(&mut self) -> crate::Vec3 {
+        let z = self.between(-1.0, 1.0);
+        let angle = self.between(0.0, std::f64::consts::TAU);
+        let r = (1.0 - z * z).max(0.0).sqrt();
+        crate::Vec3::new(r * angle.cos(), r * angle.sin(), z)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_those_of_the_distributions() {
+        let mut random = Random::new(7);
+        let n = 200_000;
+        let uniform: f64 = (0..n).map(|_| random.uniform()).sum::<f64>() / f64::from(n);
+        let square: f64 = (0..n).map(|_| random.normal().powi(2)).sum::<f64>() / f64::from(n);
+        assert!((uniform - 0.5).abs() < 4.0 * (1.0f64 / 12.0 / f64::from(n)).sqrt(), "{uniform}");
+        assert!((square - 1.0).abs() < 4.0 * (2.0 / f64::from(n)).sqrt(), "{square}");
+    }
+}

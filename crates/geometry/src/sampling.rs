@@ -1,0 +1,1 @@
+//! Points scattered on a surface.

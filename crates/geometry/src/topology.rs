@@ -1,0 +1,92 @@
+//! Whether a mesh encloses a volume.
+
+use crate::TriMesh;
+use std::collections::HashMap;
+
+/// Why a mesh does not bound a solid. Each names the triangle that shows it.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TopologyError {
+    /// An edge with one triangle only.
+    #[error(
+        "{mesh}: the mesh is open: edge {a}-{b} of triangle {triangle} has no neighbour; a closed surface is needed here, so fill the hole or weld the seam"
+    )]
+    Open {
+        /// Name of the mesh.
+        mesh: String,
+        /// Triangle with the free edge.
+        triangle: usize,
+        /// First vertex of the edge.
+        a: u32,
+        /// Second vertex of the edge.
+        b: u32,
+    },
+    /// An edge with more than two triangles.
+    #[error(
+        "{mesh}: the mesh is not a manifold: edge {a}-{b} of triangle {triangle} is shared by {count} triangles; remove inner walls and doubled faces"
+    )]
+    NonManifold {
+        /// Name of the mesh.
+        mesh: String,
+        /// A triangle with that edge.
+        triangle: usize,
+        /// First vertex of the edge.
+        a: u32,
+        /// Second vertex of the edge.
+        b: u32,
+        /// How many triangles meet there.
+        count: usize,
+    },
+    /// Two neighbours that wind differently.
+    #[error(
+        "{mesh}: triangle {triangle} is turned over: it runs along edge {a}-{b} in the same direction as its neighbour; make all faces wind the same way"
+    )]
+    Flipped {
+        /// Name of the mesh.
+        mesh: String,
+        /// The triangle found second.
+        triangle: usize,
+        /// First vertex of the edge.
+        a: u32,
+        /// Second vertex of the edge.
+        b: u32,
+    },
+    /// Closed, but every face looks inwards.
+    #[error("{mesh}: the faces point inwards (the enclosed volume is {volume_m3} m^3); reverse the order of their vertices")]
+    InsideOut {
+        /// Name of the mesh.
+        mesh: String,
+        /// The negative volume (m³).
+        volume_m3: f64,
+    },
+}
+
+/// Refuses a mesh that does not bound a solid with outward faces.
+pub(crate) fn check_closed(mesh: &TriMesh) -> Result<(), TopologyError> {
+    // Per undirected edge: how often it is met, the balance of directions, the first triangle.
+    let mut edges: HashMap<(u32, u32), (usize, i32, usize)> = HashMap::with_capacity(mesh.triangles().len() * 3 / 2);
+    for (triangle, &[a, b, c]) in mesh.triangles().iter().enumerate() {
+        for (from, to) in [(a, b), (b, c), (c, a)] {
+            let entry = edges.entry((from.min(to), from.max(to))).or_insert((0, 0, triangle));
+            entry.0 += 1;
+            entry.1 += if from < to { 1 } else { -1 };
+        }
+    }
+    // In the order of the mesh, so that the message does not depend on hashing.
+    for (triangle, &[a, b, c]) in mesh.triangles().iter().enumerate() {
+        for (from, to) in [(a, b), (b, c), (c, a)] {
+            let (count, balance, _) = edges[&(from.min(to), from.max(to))];
+            let mesh = mesh.name().to_owned();
+            match (count, balance) {
+                (2, 0) => {}
+                (1, _) => return Err(TopologyError::Open { mesh, triangle, a: from, b: to }),
+                (2, _) => return Err(TopologyError::Flipped { mesh, triangle, a: from, b: to }),
+                _ => return Err(TopologyError::NonManifold { mesh, triangle, a: from, b: to, count }),
+            }
+        }
+    }
+    let volume_m3 = mesh.volume_m3();
+    if volume_m3 < 0.0 {
+        return Err(TopologyError::InsideOut { mesh: mesh.name().to_owned(), volume_m3 });
+    }
+    Ok(())
+}
