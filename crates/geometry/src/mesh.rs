@@ -41,7 +41,9 @@ pub enum MeshError {
         vertices: usize,
     },
     /// A triangle without area.
-    #[error("{mesh}: triangle {triangle} has no area (vertices {a}, {b}, {c}); repair the mesh, or ask for such triangles to be dropped")]
+    #[error(
+        "{mesh}: triangle {triangle} has no area (vertices {a}, {b}, {c}); repair the mesh, or ask for such triangles to be dropped"
+    )]
     ZeroArea {
         /// Name of the mesh.
         mesh: String,

@@ -144,7 +144,11 @@ impl<'de, K: Kind> Deserialize<'de> for Quantity<K> {
                 text.parse().map_err(E::custom)
             }
             fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Quantity<K>, E> {
-                Err(E::custom(QuantityError::NoUnit { text: number.to_string(), kind: K::NAME, example: example::<K>() }))
+                Err(E::custom(QuantityError::NoUnit {
+                    text: number.to_string(),
+                    kind: K::NAME,
+                    example: example::<K>(),
+                }))
             }
             fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Quantity<K>, E> {
                 self.visit_f64(number as f64)

@@ -103,7 +103,10 @@ impl Surface {
         let mut limit = ray.length;
         let mut consider = |triangle: u32, limit: f64| -> f64 {
             match frame.meet(&self.corners[triangle as usize]) {
-                Some(t) if t <= limit && best.is_none_or(|(least, index)| t < least || (t == least && triangle < index)) => {
+                Some(t)
+                    if t <= limit
+                        && best.is_none_or(|(least, index)| t < least || (t == least && triangle < index)) =>
+                {
                     best = Some((t, triangle));
                     t
                 }
@@ -113,12 +116,16 @@ impl Surface {
         if let Some(triangle) = hint.filter(|&h| (h as usize) < self.corners.len()) {
             limit = consider(triangle, limit);
         }
-        self.bvh.visit(limit, |bounds| frame.enter(bounds), |items, mut limit| {
-            for &triangle in items {
-                limit = consider(triangle, limit);
-            }
-            limit
-        });
+        self.bvh.visit(
+            limit,
+            |bounds| frame.enter(bounds),
+            |items, mut limit| {
+                for &triangle in items {
+                    limit = consider(triangle, limit);
+                }
+                limit
+            },
+        );
         best.map(|(distance, triangle)| Hit { distance, triangle, normal: self.normals[triangle as usize] })
     }
 
@@ -141,17 +148,21 @@ impl Surface {
     /// The nearest point of the surface.
     pub fn closest(&self, query: Vec3) -> Closest {
         let mut best = (f64::INFINITY, 0u32, Vec3::ZERO, Vec3::ZERO);
-        self.bvh.visit(f64::INFINITY, |bounds| Some(bounds.distance_squared(query)), |items, mut limit| {
-            for &triangle in items {
-                let (point, feature) = closest_on_triangle(query, &self.corners[triangle as usize]);
-                let squared = (point - query).length_squared();
-                if squared < best.0 || (squared == best.0 && triangle < best.1) {
-                    best = (squared, triangle, point, self.feature_normal(triangle, feature));
-                    limit = squared;
+        self.bvh.visit(
+            f64::INFINITY,
+            |bounds| Some(bounds.distance_squared(query)),
+            |items, mut limit| {
+                for &triangle in items {
+                    let (point, feature) = closest_on_triangle(query, &self.corners[triangle as usize]);
+                    let squared = (point - query).length_squared();
+                    if squared < best.0 || (squared == best.0 && triangle < best.1) {
+                        best = (squared, triangle, point, self.feature_normal(triangle, feature));
+                        limit = squared;
+                    }
                 }
-            }
-            limit
-        });
+                limit
+            },
+        );
         Closest { point: best.2, distance: best.0.sqrt(), triangle: best.1, normal: best.3 }
     }
 
@@ -209,7 +220,13 @@ impl RayFrame {
     fn new(ray: &Ray) -> Self {
         let d = ray.direction;
         let size = d.abs();
-        let kz = if size.x > size.y && size.x > size.z { 0 } else if size.y > size.z { 1 } else { 2 };
+        let kz = if size.x > size.y && size.x > size.z {
+            0
+        } else if size.y > size.z {
+            1
+        } else {
+            2
+        };
         let (mut kx, mut ky) = ((kz + 1) % 3, (kz + 2) % 3);
         if d[kz] < 0.0 {
             std::mem::swap(&mut kx, &mut ky);

@@ -51,7 +51,9 @@ pub enum TopologyError {
         b: u32,
     },
     /// Closed, but every face looks inwards.
-    #[error("{mesh}: the faces point inwards (the enclosed volume is {volume_m3} m^3); reverse the order of their vertices")]
+    #[error(
+        "{mesh}: the faces point inwards (the enclosed volume is {volume_m3} m^3); reverse the order of their vertices"
+    )]
     InsideOut {
         /// Name of the mesh.
         mesh: String,

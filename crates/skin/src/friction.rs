@@ -1,0 +1,62 @@
+//! Friction laws a skin can be given.
+
+use crate::{Lugre, SkinError, require_not_negative, require_positive};
+use dermis_geometry::Vec3;
+use serde::{Deserialize, Serialize};
+
+/// What resists sliding at one texel.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Friction {
+    /// Nothing.
+    None,
+    /// Bristles with memory: sticks.
+    Lugre(Lugre),
+    /// No memory: creeps under any load. For comparison.
+    Coulomb(Coulomb),
+}
+
+/// Coulomb friction made continuous at zero speed: F = μ f_n v / max(|v|, v₀).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Coulomb {
+    /// μ.
+    pub mu: f64,
+    /// v₀: below this speed (m/s) the force falls in proportion, so a steady load creeps.
+    pub regularisation_m_per_s: f64,
+}
+
+impl Friction {
+    /// Refuses parameters that mean nothing.
+    pub fn validate(&self) -> Result<(), SkinError> {
+        match self {
+            Self::None => Ok(()),
+            Self::Lugre(lugre) => lugre.validate(),
+            Self::Coulomb(coulomb) => {
+                require_not_negative("mu", "1", coulomb.mu)?;
+                require_positive("regularisation_speed", "m/s", coulomb.regularisation_m_per_s)
+            }
+        }
+    }
+
+    /// One step for a `share` of a texel: the new deflection (m) and the force on the sensor (N).
+    pub fn step(&self, deflection_m: Vec3, velocity: Vec3, normal_newton: f64, share: f64, dt_s: f64) -> (Vec3, Vec3) {
+        match self {
+            Self::None => (Vec3::ZERO, Vec3::ZERO),
+            Self::Lugre(lugre) => lugre.scaled(share).step(deflection_m, velocity, normal_newton, dt_s),
+            Self::Coulomb(c) => {
+                let speed = velocity.length().max(c.regularisation_m_per_s);
+                (Vec3::ZERO, velocity * (c.mu * normal_newton.max(0.0) / speed))
+            }
+        }
+    }
+
+    /// Stiffness (N/m) and damping (N s/m) in the contact plane of a `share` of a texel under `normal_newton`.
+    pub fn tangent(&self, normal_newton: f64, share: f64) -> (f64, f64) {
+        match self {
+            Self::None => (0.0, 0.0),
+            Self::Lugre(l) => {
+                (l.stiffness_newton_per_m * share, (l.damping_newton_s_per_m + l.viscous_newton_s_per_m) * share)
+            }
+            Self::Coulomb(c) => (0.0, c.mu * normal_newton.max(0.0) / c.regularisation_m_per_s),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! How the soft cover of a tactile sensor answers to what presses on it.
+//!
+//! A **skin** is a pure function with its history outside: [`Skin::touch`] takes a [`State`], where things are
+//! and how they move ([`Motion`]) and a time step, and returns a [`Touch`] and the next [`State`]. It knows no
+//! rigid-body engine and no taxels; many simulations can share one skin, go back in time, or be saved, because
+//! all that changes is in the `State`, which can be cloned and serialised.
+//!
+//! | skin | assumes | source |
+//! |---|---|---|
+//! | [`Springs`] | every texel is an independent spring-damper with bristle friction | Moisio et al. 2013 |
+//!
+//! **Frame.** Everything here is in the sensor's frame: origin at the middle of the sensing surface, +z out of
+//! the skin. Depth and pressure are positive in compression. Forces are on the sensor unless the name says otherwise.
+
+mod field;
+mod friction;
+mod lugre;
+mod motion;
+mod springs;
+mod state;
+mod touch;
+
+pub use field::Field;
+pub use friction::{Coulomb, Friction};
+pub use lugre::Lugre;
+pub use motion::{Motion, Object, Target};
+pub use springs::{Damping, Elasticity, Law, Site, SpringParameters, Springs, Table};
+pub use state::{Bristle, State};
+pub use touch::{Corner, Facet, Load, Tangent, Touch};
+
+/// Why a skin cannot be built or cannot answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SkinError {
+    /// A parameter that must be positive is not.
+    #[error("`{key}` must be a positive number of {unit}, got {got}")]
+    NotPositive {
+        /// Name of the parameter.
+        key: &'static str,
+        /// Unit of the parameter.
+        unit: &'static str,
+        /// The value.
+        got: f64,
+    },
+    /// A parameter that must not be negative is.
+    #[error("`{key}` must be zero or a positive number of {unit}, got {got}")]
+    Negative {
+        /// Name of the parameter.
+        key: &'static str,
+        /// Unit of the parameter.
+        unit: &'static str,
+        /// The value.
+        got: f64,
+    },
+    /// Static friction below dynamic friction.
+    #[error("`mu_static` ({mu_static}) must not be below `mu_dynamic` ({mu_dynamic})")]
+    FrictionOrder {
+        /// Static coefficient.
+        mu_static: f64,
+        /// Dynamic coefficient.
+        mu_dynamic: f64,
+    },
+    /// A force–depth table that is no table.
+    #[error(
+        "the force-depth table must start at depth 0 and force 0 and rise in depth without falling in force; row {row} is ({depth_m} m, {force})"
+    )]
+    BadTable {
+        /// Row that breaks the rule.
+        row: usize,
+        /// Depth in that row (m).
+        depth_m: f64,
+        /// Force (N) or pressure (Pa) in that row.
+        force: f64,
+    },
+    /// No texels, or texels without area or normal.
+    #[error("texel {texel} has no {what}; the sensor's surface must have area everywhere")]
+    BadSite {
+        /// Index of the texel.
+        texel: usize,
+        /// What is missing.
+        what: &'static str,
+    },
+    /// No texels at all.
+    #[error("the sensor has no texels")]
+    NoSites,
+    /// A state that belongs to another skin.
+    #[error("the state holds {got} texels and the skin has {expected}; start from `rest()` of this skin")]
+    StateMismatch {
+        /// Texels in the state.
+        got: usize,
+        /// Texels in the skin.
+        expected: usize,
+    },
+    /// NaN or infinity in a pose or velocity.
+    #[error("the {what} of object {object} is not finite; the simulation has diverged or the input is wrong")]
+    NotFinite {
+        /// Index of the object in the motion.
+        object: usize,
+        /// What is not finite.
+        what: &'static str,
+    },
+}
+
+/// A soft cover. See the crate's page for what is asked of it.
+pub trait Skin: Send + Sync + std::fmt::Debug {
+    /// The state of a skin that nothing has touched yet.
+    fn rest(&self) -> State;
+
+    /// What the skin feels and gives back while things move so for `dt_s` seconds.
+    fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError>;
+
+    /// The stiffness and damping of the skin when all of it is pressed at once: what bounds a stable time step.
+    fn fully_pressed(&self) -> Vec<Tangent>;
+
+    /// How deep (m) the skin can be pressed before it bottoms out.
+    fn max_depth_m(&self) -> f64;
+}
+
+pub(crate) fn require_positive(key: &'static str, unit: &'static str, got: f64) -> Result<(), SkinError> {
+    if got > 0.0 && got.is_finite() { Ok(()) } else { Err(SkinError::NotPositive { key, unit, got }) }
+}
+
+pub(crate) fn require_not_negative(key: &'static str, unit: &'static str, got: f64) -> Result<(), SkinError> {
+    if got >= 0.0 && got.is_finite() { Ok(()) } else { Err(SkinError::Negative { key, unit, got }) }
+}

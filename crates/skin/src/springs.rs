@@ -1,0 +1,310 @@
+//! Every texel a spring: the soft contact of Moisio et al. 2013.
+
+mod elasticity;
+mod site;
+
+pub use elasticity::{Damping, Elasticity, Law, Table};
+pub use site::Site;
+
+use crate::{Bristle, Facet, Friction, Load, Motion, Skin, SkinError, State, Tangent, Touch, require_positive};
+use dermis_geometry::{Bounds, Mat3, Quat, Ray, Vec3};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// What every texel is made of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SpringParameters {
+    /// Force against depth.
+    pub elasticity: Elasticity,
+    /// Force against the rate of depth.
+    pub damping: Damping,
+    /// h: how deep (m) an object can press before it passes the skin.
+    pub max_penetration_m: f64,
+    /// How depth becomes a force on a slanted face.
+    pub law: Law,
+    /// What resists sliding.
+    pub friction: Friction,
+}
+
+impl SpringParameters {
+    /// Refuses parameters that mean nothing.
+    pub fn validate(&self) -> Result<(), SkinError> {
+        self.elasticity.validate()?;
+        self.damping.validate()?;
+        require_positive("max_penetration", "m", self.max_penetration_m)?;
+        self.friction.validate()
+    }
+}
+
+/// A skin of independent spring-dampers with bristle friction (a Winkler foundation), one ray each.
+///
+/// Moisio et al. 2013, algorithm 1: from each texel v with normal n a ray runs from v − h n to v. Where it
+/// meets an object at distance t the depth is d = h − t, the contact normal n_c is the object's face normal
+/// turned out of the sensor, and the object is pushed along n_c by
+/// ```text
+/// f_n = (k d + c ḋ) / (n·n_c),   ḋ = −v·n_c / (n·n_c)        Law::Conservative: −∂(½ k d²)/∂x, the default
+/// f_n =  k d − c v·n_c                                      Law::Paper: eqs (4), (5), (8)
+/// ```
+/// with n·n_c floored at 0.2 and f_n never negative. The paper's law gains energy on closed paths over
+/// slanted faces. Friction is the bristles' ([`Friction`]); they turn with the contact plane and are dropped
+/// when contact ends or another object takes over.
+///
+/// Differs from the paper: an object pressed past h keeps the force of depth h and is reported as saturated,
+/// where the paper's force vanishes. That needs a closed mesh, which has an inside.
+#[derive(Clone, Debug)]
+pub struct Springs {
+    sites: Vec<Site>,
+    parameters: SpringParameters,
+    /// Box around all rays.
+    bounds: Bounds,
+}
+
+/// From this many sites on, a step is shared between threads.
+const PARALLEL_SITES: usize = 1024;
+/// n·n_c is not let below this: a ray that grazes a face would get an unbounded force.
+const LEAST_COSINE: f64 = 0.2;
+
+impl Springs {
+    /// A skin with these sites. Refuses sites without area or normal, and meaningless parameters.
+    pub fn new(sites: Vec<Site>, parameters: SpringParameters) -> Result<Self, SkinError> {
+        parameters.validate()?;
+        if sites.is_empty() {
+            return Err(SkinError::NoSites);
+        }
+        for (texel, site) in sites.iter().enumerate() {
+            let missing = if !site.point.is_finite() {
+                Some("finite position")
+            } else if !(site.area_m2 > 0.0 && site.area_m2.is_finite()) {
+                Some("area")
+            } else if (site.normal.length() - 1.0).abs() > 1e-9 || !site.normal.is_finite() {
+                Some("normal")
+            } else {
+                None
+            };
+            if let Some(what) = missing {
+                return Err(SkinError::BadSite { texel, what });
+            }
+        }
+        let h = parameters.max_penetration_m;
+        let bounds = Bounds::around(sites.iter().flat_map(|site| [site.point, site.point - site.normal * h]));
+        Ok(Self { sites, parameters, bounds })
+    }
+
+    /// The contact points.
+    pub fn sites(&self) -> &[Site] {
+        &self.sites
+    }
+
+    /// What every texel is made of.
+    pub fn parameters(&self) -> &SpringParameters {
+        &self.parameters
+    }
+
+    /// The same sites with other parameters.
+    pub fn with_parameters(&self, parameters: SpringParameters) -> Result<Self, SkinError> {
+        Self::new(self.sites.clone(), parameters)
+    }
+
+    fn tangent(&self, at: Vec3, normal: Vec3, cosine: f64, depth_m: f64, normal_newton: f64, site: &Site) -> Tangent {
+        let p = &self.parameters;
+        let slope = p.elasticity.slope(depth_m, site);
+        let damping = p.damping.of(site);
+        let (stiffness_tangential, damping_tangential) = p.friction.tangent(normal_newton, site.share);
+        let lever = p.law.lever(cosine);
+        Tangent {
+            at,
+            normal,
+            stiffness_normal: slope * lever / cosine,
+            stiffness_tangential,
+            damping_normal: damping * lever * lever,
+            damping_tangential,
+        }
+    }
+}
+
+/// A target seen from the rays: its transforms as matrices, once per step.
+struct Seen<'a> {
+    surface: &'a dermis_geometry::Surface,
+    object_from_sensor: Mat3,
+    sensor_origin_in_object: Vec3,
+    index: u32,
+    velocity: dermis_geometry::Twist,
+}
+
+/// What a ray meets first among all objects.
+struct Met<'a> {
+    seen: &'a Seen<'a>,
+    depth_m: f64,
+    triangle: u32,
+    /// Contact normal, out of the sensor, in the sensor's frame.
+    normal: Vec3,
+    saturated: bool,
+}
+
+impl Springs {
+    /// Objects whose box reaches the box of the rays.
+    fn near<'a>(&self, motion: &Motion<'a>) -> Vec<Seen<'a>> {
+        let center = self.bounds.center();
+        let half = self.bounds.size() * 0.5;
+        motion
+            .targets
+            .iter()
+            .enumerate()
+            .filter_map(|(index, target)| {
+                let object_from_sensor = target.sensor_from_object.inverse();
+                let turn = Mat3::from_quat(object_from_sensor.rotation);
+                let center = object_from_sensor.transform_point(center);
+                // The rays' box, seen along the object's axes.
+                let reach = turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
+                let seen = Bounds { min: center - reach, max: center + reach };
+                seen.overlaps(target.object.surface.bounds()).then(|| Seen {
+                    surface: &target.object.surface,
+                    object_from_sensor: turn,
+                    sensor_origin_in_object: object_from_sensor.translation,
+                    index: index as u32,
+                    velocity: target.velocity,
+                })
+            })
+            .collect()
+    }
+
+    fn meet<'a>(&self, site: &Site, bristle: &Bristle, near: &'a [Seen<'a>]) -> Option<Met<'a>> {
+        let h = self.parameters.max_penetration_m;
+        let origin = site.point - site.normal * h;
+        let mut first: Option<(f64, &Seen<'_>, dermis_geometry::Hit)> = None;
+        for seen in near {
+            let ray = Ray {
+                origin: seen.object_from_sensor * origin + seen.sensor_origin_in_object,
+                direction: seen.object_from_sensor * site.normal,
+                length: first.as_ref().map_or(h, |(t, ..)| *t),
+            };
+            let hint = (bristle.object == Some(seen.index)).then_some(bristle.triangle);
+            if let Some(hit) = seen.surface.cast(&ray, hint)
+                && first.as_ref().is_none_or(|(t, ..)| hit.distance < *t)
+            {
+                first = Some((hit.distance, seen, hit));
+            }
+        }
+        let (t, seen, hit) = first?;
+        let outward = seen.object_from_sensor.transpose() * hit.normal;
+        let leaving = outward.dot(site.normal) > 0.0;
+        if leaving && seen.surface.is_closed() {
+            // The ray starts inside the object: it has been pressed through.
+            return Some(Met { seen, depth_m: h, triangle: hit.triangle, normal: site.normal, saturated: true });
+        }
+        let normal = if leaving { outward } else { -outward };
+        Some(Met { seen, depth_m: h - t, triangle: hit.triangle, normal, saturated: false })
+    }
+
+    fn press(&self, site: &Site, bristle: &Bristle, met: &Met<'_>, dt_s: f64) -> (Facet, Bristle) {
+        let p = &self.parameters;
+        let at = site.point - site.normal * met.depth_m;
+        let normal = met.normal;
+        let cosine = site.normal.dot(normal).max(LEAST_COSINE);
+        let velocity = met.seen.velocity.at(at);
+        let approach = -velocity.dot(normal);
+        let spring = p.elasticity.force(met.depth_m, site);
+        let damper = p.damping.of(site) * approach * p.law.lever(cosine);
+        let normal_newton = ((spring + damper) * p.law.lever(cosine)).max(0.0);
+
+        let held = if bristle.object == Some(met.seen.index) {
+            carried(bristle.deflection_m, bristle.normal, normal)
+        } else {
+            Vec3::ZERO
+        };
+        let slip = velocity + normal * approach;
+        let (deflection_m, friction) = p.friction.step(held, slip, normal_newton, site.share, dt_s);
+        let facet = Facet {
+            object: met.seen.index,
+            normal,
+            depth_m: met.depth_m,
+            saturated: met.saturated,
+            load: Load::Point {
+                at,
+                anchor: site.point,
+                area_m2: site.area_m2,
+                force: friction - normal * normal_newton,
+            },
+            tangent: self.tangent(at, normal, cosine, met.depth_m, normal_newton, site),
+        };
+        let bristle = Bristle { object: Some(met.seen.index), deflection_m, normal, triangle: met.triangle };
+        (facet, bristle)
+    }
+
+    fn site_step(&self, site: &Site, bristle: &Bristle, near: &[Seen<'_>], dt_s: f64) -> (Option<Facet>, Bristle) {
+        match self.meet(site, bristle, near) {
+            Some(met) => {
+                let (facet, bristle) = self.press(site, bristle, &met, dt_s);
+                (Some(facet), bristle)
+            }
+            None => (None, Bristle::default()),
+        }
+    }
+}
+
+/// Turns a deflection with the contact plane, by the shortest rotation between the normals.
+fn carried(deflection_m: Vec3, from: Vec3, to: Vec3) -> Vec3 {
+    if from == to {
+        return deflection_m;
+    }
+    let turned = Quat::from_rotation_arc(from, to) * deflection_m;
+    // What rounding left along the normal would grow over millions of steps.
+    turned - to * turned.dot(to)
+}
+
+impl Skin for Springs {
+    fn rest(&self) -> State {
+        State::Springs(vec![Bristle::default(); self.sites.len()])
+    }
+
+    fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
+        require_positive("dt", "s", dt_s)?;
+        motion.check()?;
+        let State::Springs(bristles) = state;
+        if bristles.len() != self.sites.len() {
+            return Err(SkinError::StateMismatch { got: bristles.len(), expected: self.sites.len() });
+        }
+        let near = self.near(motion);
+        let mut facets = Vec::new();
+        let mut next = vec![Bristle::default(); self.sites.len()];
+        if near.is_empty() {
+            return Ok((Touch::from_facets(facets, motion.targets.len()), State::Springs(next)));
+        }
+        if self.sites.len() < PARALLEL_SITES {
+            for ((site, bristle), next) in self.sites.iter().zip(bristles).zip(&mut next) {
+                let (facet, bristle) = self.site_step(site, bristle, &near, dt_s);
+                facets.extend(facet);
+                *next = bristle;
+            }
+        } else {
+            // Sites are independent; collecting keeps their order, so the sums do not depend on the threads.
+            let steps: Vec<(Option<Facet>, Bristle)> = self
+                .sites
+                .par_iter()
+                .zip(bristles)
+                .with_min_len(256)
+                .map(|(site, bristle)| self.site_step(site, bristle, &near, dt_s))
+                .collect();
+            for ((facet, bristle), next) in steps.into_iter().zip(&mut next) {
+                facets.extend(facet);
+                *next = bristle;
+            }
+        }
+        Ok((Touch::from_facets(facets, motion.targets.len()), State::Springs(next)))
+    }
+
+    fn fully_pressed(&self) -> Vec<Tangent> {
+        self.sites
+            .iter()
+            .map(|site| {
+                let steepest = self.parameters.elasticity.steepest(self.parameters.max_penetration_m);
+                let force = self.parameters.elasticity.force(self.parameters.max_penetration_m, site);
+                self.tangent(site.point, site.normal, 1.0, steepest, force, site)
+            })
+            .collect()
+    }
+
+    fn max_depth_m(&self) -> f64 {
+        self.parameters.max_penetration_m
+    }
+}

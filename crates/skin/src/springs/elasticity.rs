@@ -1,0 +1,156 @@
+//! Force of a texel against its depth.
+
+use crate::{Site, SkinError, require_not_negative, require_positive};
+use serde::{Deserialize, Serialize};
+
+/// How a texel resists being pressed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Elasticity {
+    /// k of one texel (N/m), as in the paper: it changes with the number of texels.
+    PerTexel(f64),
+    /// k of a unit of area (Pa/m): the same material at any resolution.
+    PerArea(f64),
+    /// Force of one texel (N) against depth.
+    TexelTable(Table),
+    /// Pressure (Pa) against depth.
+    AreaTable(Table),
+}
+
+/// A monotone curve from (0, 0), straight between its points and beyond the last.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Table {
+    /// Depths (m), rising from 0.
+    pub depth_m: Vec<f64>,
+    /// Forces (N) or pressures (Pa), from 0, never falling.
+    pub load: Vec<f64>,
+}
+
+impl Table {
+    fn validate(&self) -> Result<(), SkinError> {
+        let rows = self.depth_m.len().min(self.load.len());
+        let bad = |row: usize| SkinError::BadTable {
+            row,
+            depth_m: self.depth_m.get(row).copied().unwrap_or(f64::NAN),
+            force: self.load.get(row).copied().unwrap_or(f64::NAN),
+        };
+        if rows < 2 || self.depth_m.len() != self.load.len() {
+            return Err(bad(rows));
+        }
+        for row in 0..rows {
+            let (depth, load) = (self.depth_m[row], self.load[row]);
+            let fine = match row {
+                0 => depth == 0.0 && load == 0.0,
+                _ => depth > self.depth_m[row - 1] && load >= self.load[row - 1],
+            };
+            if !fine || !depth.is_finite() || !load.is_finite() {
+                return Err(bad(row));
+            }
+        }
+        Ok(())
+    }
+
+    /// Index of the piece that holds a depth.
+    fn piece(&self, depth_m: f64) -> usize {
+        self.depth_m.partition_point(|&d| d <= depth_m).clamp(1, self.depth_m.len() - 1) - 1
+    }
+
+    fn slope_of(&self, piece: usize) -> f64 {
+        (self.load[piece + 1] - self.load[piece]) / (self.depth_m[piece + 1] - self.depth_m[piece])
+    }
+
+    fn load(&self, depth_m: f64) -> f64 {
+        let piece = self.piece(depth_m);
+        self.load[piece] + self.slope_of(piece) * (depth_m - self.depth_m[piece])
+    }
+
+    /// A depth where the curve is steepest.
+    fn steepest(&self) -> f64 {
+        let piece = (0..self.depth_m.len() - 1).max_by(|&a, &b| self.slope_of(a).total_cmp(&self.slope_of(b)));
+        self.depth_m[piece.unwrap_or(0)]
+    }
+}
+
+impl Elasticity {
+    pub(crate) fn validate(&self) -> Result<(), SkinError> {
+        match self {
+            Self::PerTexel(k) => require_positive("stiffness", "N/m", *k),
+            Self::PerArea(k) => require_positive("stiffness", "Pa/m", *k),
+            Self::TexelTable(table) | Self::AreaTable(table) => table.validate(),
+        }
+    }
+
+    /// Force (N) of a site at a depth (m).
+    pub fn force(&self, depth_m: f64, site: &Site) -> f64 {
+        match self {
+            Self::PerTexel(k) => k * site.share * depth_m,
+            Self::PerArea(k) => k * site.area_m2 * depth_m,
+            Self::TexelTable(table) => table.load(depth_m) * site.share,
+            Self::AreaTable(table) => table.load(depth_m) * site.area_m2,
+        }
+    }
+
+    /// Its derivative (N/m).
+    pub fn slope(&self, depth_m: f64, site: &Site) -> f64 {
+        match self {
+            Self::PerTexel(k) => k * site.share,
+            Self::PerArea(k) => k * site.area_m2,
+            Self::TexelTable(table) => table.slope_of(table.piece(depth_m)) * site.share,
+            Self::AreaTable(table) => table.slope_of(table.piece(depth_m)) * site.area_m2,
+        }
+    }
+
+    /// A depth (m), at most `max_m`, where the force rises fastest.
+    pub fn steepest(&self, max_m: f64) -> f64 {
+        match self {
+            Self::PerTexel(_) | Self::PerArea(_) => max_m,
+            Self::TexelTable(table) | Self::AreaTable(table) => table.steepest().min(max_m),
+        }
+    }
+}
+
+/// How a texel resists the rate at which it is pressed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Damping {
+    /// c of one texel (N s/m).
+    PerTexel(f64),
+    /// c of a unit of area (Pa s/m).
+    PerArea(f64),
+}
+
+impl Damping {
+    pub(crate) fn validate(&self) -> Result<(), SkinError> {
+        match self {
+            Self::PerTexel(c) => require_not_negative("damping", "N s/m", *c),
+            Self::PerArea(c) => require_not_negative("damping", "Pa s/m", *c),
+        }
+    }
+
+    /// c of a site (N s/m).
+    pub fn of(&self, site: &Site) -> f64 {
+        match self {
+            Self::PerTexel(c) => c * site.share,
+            Self::PerArea(c) => c * site.area_m2,
+        }
+    }
+}
+
+/// How depth along the ray becomes force along the contact normal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Law {
+    /// The force is the derivative of the springs' energy: nothing is gained on a closed path.
+    #[default]
+    Conservative,
+    /// f_n = k d + c ḋ along the face normal, as printed. Gains energy on slanted faces.
+    Paper,
+}
+
+impl Law {
+    /// Force along the contact normal per force along the ray, and rate of depth per speed of approach along
+    /// the normal, at n·n_c = `cosine`.
+    pub(crate) fn lever(self, cosine: f64) -> f64 {
+        match self {
+            Self::Conservative => 1.0 / cosine,
+            Self::Paper => 1.0,
+        }
+    }
+}

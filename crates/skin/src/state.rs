@@ -1,0 +1,25 @@
+//! What a skin remembers between steps.
+
+use dermis_geometry::Vec3;
+use serde::{Deserialize, Serialize};
+
+/// The bristles under one texel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Bristle {
+    /// Which object holds them, if any.
+    pub object: Option<u32>,
+    /// Their deflection (m), in the contact plane, in the sensor's frame.
+    pub deflection_m: Vec3,
+    /// Normal of the contact plane, out of the sensor.
+    pub normal: Vec3,
+    /// The triangle met last: where to look first.
+    pub triangle: u32,
+}
+
+/// The history of a skin: clone it to branch, serialise it to resume.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum State {
+    /// Of [`crate::Springs`]: one entry per texel (or contact point).
+    Springs(Vec<Bristle>),
+}

@@ -1,0 +1,191 @@
+//! What a skin feels: the one answer that every skin gives and every transducer reads.
+
+use crate::Field;
+use dermis_geometry::{Vec3, Wrench};
+use serde::{Deserialize, Serialize};
+
+/// The outcome of a step, in the sensor's frame.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Touch {
+    /// Where load enters the skin, in an order that depends on the input alone.
+    pub facets: Vec<Facet>,
+    /// Load on the sensor, about its origin.
+    pub on_sensor: Wrench,
+    /// Load on each object of the motion, about the **sensor's** origin: together the opposite of `on_sensor`.
+    pub on_objects: Vec<Wrench>,
+    /// How many facets are pressed beyond what the skin can show.
+    pub saturated: usize,
+    /// Displacement (m) of the skin's surface, where the skin knows it.
+    pub surface: Option<Field>,
+    /// Stress vector (Pa) on the base under the skin, where the skin knows it.
+    pub base: Option<Field>,
+}
+
+/// A piece of contact.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Facet {
+    /// The object, by its place in the motion.
+    pub object: u32,
+    /// Contact normal: unit, out of the sensor into the object.
+    pub normal: Vec3,
+    /// How deep (m) the object is in the skin here.
+    pub depth_m: f64,
+    /// Pressed beyond what the skin can show: the load is a lower bound.
+    pub saturated: bool,
+    /// What acts here.
+    pub load: Load,
+    /// How the load answers to motion.
+    pub tangent: Tangent,
+}
+
+/// The load of a facet, on the sensor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Load {
+    /// A force that stands for a small area.
+    Point {
+        /// Where the force acts (m).
+        at: Vec3,
+        /// The point of the **undeformed** skin that carries it (m): what decides which taxel feels it.
+        anchor: Vec3,
+        /// The area it stands for (m²).
+        area_m2: f64,
+        /// Force on the sensor (N).
+        force: Vec3,
+    },
+    /// A convex plane polygon with pressure and shear that vary linearly between its corners.
+    Polygon(Vec<Corner>),
+}
+
+/// A corner of a polygon facet.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Corner {
+    /// Where it is (m).
+    pub at: Vec3,
+    /// Pressure (Pa), positive in compression.
+    pub pressure_pa: f64,
+    /// Shear traction on the sensor (Pa), in the contact plane.
+    pub shear_pa: Vec3,
+}
+
+/// Stiffness and damping of a contact point: the part of the tangent stiffness matrix that is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tangent {
+    /// Where it acts (m).
+    pub at: Vec3,
+    /// Contact normal.
+    pub normal: Vec3,
+    /// Against approach along the normal (N/m).
+    pub stiffness_normal: f64,
+    /// Against motion in the contact plane (N/m).
+    pub stiffness_tangential: f64,
+    /// Along the normal (N s/m).
+    pub damping_normal: f64,
+    /// In the contact plane (N s/m).
+    pub damping_tangential: f64,
+}
+
+impl Facet {
+    /// Load on the sensor, about its origin.
+    pub fn wrench_on_sensor(&self) -> Wrench {
+        match &self.load {
+            Load::Point { at, force, .. } => Wrench::from_force_at(*force, *at),
+            Load::Polygon(corners) => polygon_wrench(corners, self.normal),
+        }
+    }
+
+    /// Force on the sensor (N).
+    pub fn force_on_sensor(&self) -> Vec3 {
+        match &self.load {
+            Load::Point { force, .. } => *force,
+            Load::Polygon(corners) => polygon_wrench(corners, self.normal).force,
+        }
+    }
+
+    /// The part of the force that presses (N), positive in compression.
+    pub fn normal_force(&self) -> f64 {
+        -self.force_on_sensor().dot(self.normal)
+    }
+
+    /// Area (m²).
+    pub fn area_m2(&self) -> f64 {
+        match &self.load {
+            Load::Point { area_m2, .. } => *area_m2,
+            Load::Polygon(corners) => fan(corners).map(|(area, _)| area).sum(),
+        }
+    }
+}
+
+/// Splits a polygon into triangles from its first corner: area (m²) and corners of each.
+fn fan(corners: &[Corner]) -> impl Iterator<Item = (f64, [Corner; 3])> + '_ {
+    (2..corners.len()).map(|i| {
+        let [a, b, c] = [corners[0], corners[i - 1], corners[i]];
+        (0.5 * (b.at - a.at).cross(c.at - a.at).length(), [a, b, c])
+    })
+}
+
+/// ∫ t dA and ∫ r × t dA for a traction t linear over each triangle. The torque's integrand is quadratic, so
+/// the three mid-points of the edges, each with a third of the area, give it exactly.
+fn polygon_wrench(corners: &[Corner], normal: Vec3) -> Wrench {
+    let mut sum = Wrench::ZERO;
+    for (area, triangle) in fan(corners) {
+        let traction = triangle.map(|corner| corner.shear_pa - normal * corner.pressure_pa);
+        for (i, j) in [(0, 1), (1, 2), (2, 0)] {
+            let middle = (triangle[i].at + triangle[j].at) * 0.5;
+            sum += Wrench::from_force_at((traction[i] + traction[j]) * (0.5 * area / 3.0), middle);
+        }
+    }
+    sum
+}
+
+impl Touch {
+    /// Adds up facets for a motion of `objects` objects. The order of summation is that of the facets.
+    pub fn from_facets(facets: Vec<Facet>, objects: usize) -> Self {
+        let mut touch = Self { on_objects: vec![Wrench::ZERO; objects], ..Self::default() };
+        for facet in &facets {
+            let wrench = facet.wrench_on_sensor();
+            touch.on_sensor += wrench;
+            touch.on_objects[facet.object as usize] += -wrench;
+            touch.saturated += usize::from(facet.saturated);
+        }
+        touch.facets = facets;
+        touch
+    }
+
+    /// Area (m²) in contact.
+    pub fn area_m2(&self) -> f64 {
+        self.facets.iter().map(Facet::area_m2).sum()
+    }
+
+    /// Greatest depth (m).
+    pub fn max_depth_m(&self) -> f64 {
+        self.facets.iter().map(|facet| facet.depth_m).fold(0.0, f64::max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A unit square in z = 0 under p = 2 + 3x: force −(2 + 1.5) along z, and ∫ r × t with t = −p ẑ is
+    /// (−∫ y p, ∫ x p, 0) = (−1.75, 2, 0).
+    #[test]
+    fn polygon_integrals_are_exact() {
+        let corner = |x: f64, y: f64| Corner {
+            at: Vec3::new(x, y, 0.0),
+            pressure_pa: 2.0 + 3.0 * x,
+            shear_pa: Vec3::new(0.0, 0.5, 0.0),
+        };
+        let facet = Facet {
+            object: 0,
+            normal: Vec3::Z,
+            depth_m: 0.0,
+            saturated: false,
+            load: Load::Polygon(vec![corner(0.0, 0.0), corner(1.0, 0.0), corner(1.0, 1.0), corner(0.0, 1.0)]),
+            tangent: Tangent::default(),
+        };
+        let wrench = facet.wrench_on_sensor();
+        assert!((wrench.force - Vec3::new(0.0, 0.5, -3.5)).length() < 1e-14);
+        assert!((wrench.torque - Vec3::new(-1.75, 2.0, 0.25)).length() < 1e-14, "{}", wrench.torque);
+        assert!((facet.area_m2() - 1.0).abs() < 1e-15);
+    }
+}
