@@ -1,6 +1,6 @@
 //! The chores of this repository: `cargo xtask test` is what CI runs, the same on every machine.
 //!
-//! [`test`] is the list of steps, [`step`] runs one and reports it, [`layering`] checks who may depend on whom,
+//! [`mod@test`] is the list of steps, [`step`] runs one and reports it, [`layering`] checks who may depend on whom,
 //! [`source_size`] points at files that have grown too long, and [`workspace`] is what Cargo says is there.
 
 mod layering;

@@ -120,14 +120,15 @@ mod tests {
         assert_eq!(docs.line(), r"RUSTDOCFLAGS='-D warnings' cargo doc --no-deps 'it'\''s'");
     }
 
+    #[cfg(unix)] // for `true` and `false`, which say nothing in the log
     #[test]
     fn a_command_reports_success_failure_and_absence() {
         let here = Path::new(".");
-        assert_eq!(Invocation::new("cargo --version").run(here), Ok(()));
-
-        let failure = Invocation::new("cargo --no-such-flag").run(here).unwrap_err();
-        assert_eq!(failure.repeat, "cargo --no-such-flag");
-
+        assert_eq!(Invocation::new("true").run(here), Ok(()));
+        assert_eq!(
+            Invocation::new("false --again").run(here),
+            Err(Failure { reason: "exit status: 1".into(), repeat: "false --again".into() })
+        );
         let failure = Invocation::new("dermis-no-such-program").run(here).unwrap_err();
         assert!(failure.reason.starts_with("`dermis-no-such-program` could not start"), "{failure:?}");
     }
