@@ -1,0 +1,97 @@
+//! The chores of this repository: `cargo xtask test` is what CI runs, the same on every machine.
+//!
+//! [`mod@test`] is the list of steps, [`step`] runs one and reports it, [`layering`] checks who may depend on whom,
+//! [`source_size`] points at files that have grown too long, and [`workspace`] is what Cargo says is there.
+
+mod layering;
+mod source_size;
+mod step;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+use step::Step;
+use workspace::Workspace;
+
+const HELP: &str = "\
+cargo xtask TASK
+
+  test      everything CI checks, in order, stopping at the first failure
+  layering  only the check of who may depend on whom (and a warning for very long files)
+  help      this text";
+
+/// What the command line asks for.
+#[derive(Debug, PartialEq)]
+enum Task {
+    Help,
+    Layering,
+    Test,
+}
+
+impl Task {
+    /// The task named by the arguments, or one sentence saying what is wrong with them.
+    fn from_args(args: &[String]) -> Result<Task, String> {
+        let (name, rest) = match args {
+            [] => return Ok(Task::Help),
+            [name, rest @ ..] => (name.as_str(), rest),
+        };
+        let task = match name {
+            "help" | "--help" | "-h" => Task::Help,
+            "layering" => Task::Layering,
+            "test" => Task::Test,
+            _ => return Err(format!("unknown task {name:?}; the tasks are test, layering and help")),
+        };
+        match rest {
+            [] => Ok(task),
+            [extra, ..] => Err(format!("`{name}` takes no arguments, got {extra:?}")),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let steps: &[Step] = match Task::from_args(&args) {
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            return ExitCode::from(2);
+        }
+        Ok(Task::Help) => {
+            println!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        Ok(Task::Layering) => &[test::LAYERING],
+        Ok(Task::Test) => test::STEPS,
+    };
+    let outcome = Workspace::read().and_then(|workspace| step::run_all(steps, &workspace));
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(args: &[&str]) -> Result<Task, String> {
+        Task::from_args(&args.iter().map(|arg| arg.to_string()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn tasks_are_found_by_name() {
+        assert_eq!(task(&[]), Ok(Task::Help));
+        assert_eq!(task(&["--help"]), Ok(Task::Help));
+        assert_eq!(task(&["layering"]), Ok(Task::Layering));
+        assert_eq!(task(&["test"]), Ok(Task::Test));
+    }
+
+    #[test]
+    fn unknown_tasks_and_arguments_are_named() {
+        assert!(task(&["tset"]).unwrap_err().contains("\"tset\""));
+        assert!(task(&["test", "--fast"]).unwrap_err().contains("\"--fast\""));
+    }
+}

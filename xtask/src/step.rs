@@ -1,0 +1,154 @@
+//! One named step: its heading, its seconds, and one clear line when it fails.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::workspace::Workspace;
+
+/// One entry in the list of what is checked. What it does is a plain function, so a step may be one command, many
+/// (every example), or none (the layering).
+pub struct Step {
+    /// One or two words, shown in the heading.
+    pub name: &'static str,
+    /// Does the work, writing to the terminal as it goes.
+    pub run: fn(&Workspace) -> Result<(), Failure>,
+}
+
+/// Why a step failed, and what to type to see it again.
+#[derive(Debug, PartialEq)]
+pub struct Failure {
+    /// A short reason, such as `exit status: 101`.
+    pub reason: String,
+    /// A command line that repeats just the part that failed.
+    pub repeat: String,
+}
+
+/// One command of a step, written so that it can be shown, run, and repeated by hand.
+pub struct Invocation {
+    program: &'static str,
+    args: Vec<String>,
+    env: Vec<(&'static str, String)>,
+}
+
+impl Invocation {
+    /// `line` is split at spaces; an argument that may contain one is added with [`Invocation::args`].
+    pub fn new(line: &'static str) -> Invocation {
+        let mut words = line.split_whitespace();
+        let program = words.next().unwrap_or_default();
+        Invocation { program, args: words.map(str::to_owned).collect(), env: Vec::new() }
+    }
+
+    /// Adds arguments, which may contain spaces.
+    pub fn args(mut self, args: impl IntoIterator<Item = impl Into<String>>) -> Invocation {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets one environment variable.
+    pub fn env(mut self, key: &'static str, value: impl Into<String>) -> Invocation {
+        self.env.push((key, value.into()));
+        self
+    }
+
+    /// The command as a shell takes it.
+    pub fn line(&self) -> String {
+        let env = self.env.iter().map(|(key, value)| format!("{key}={}", quoted(value)));
+        let args = self.args.iter().map(|arg| quoted(arg));
+        env.chain([self.program.to_owned()]).chain(args).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Runs the command in `folder`, its output going straight to the terminal.
+    pub fn run(&self, folder: &Path) -> Result<(), Failure> {
+        println!("$ {}", self.line());
+        let env = self.env.iter().map(|(key, value)| (key, value));
+        let status = Command::new(self.program).args(&self.args).envs(env).current_dir(folder).status();
+        match status {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(Failure { reason: status.to_string(), repeat: self.line() }),
+            Err(error) => {
+                Err(Failure { reason: format!("`{}` could not start: {error}", self.program), repeat: self.line() })
+            }
+        }
+    }
+}
+
+/// Runs the steps in order and ends with a table of their seconds; the first failure ends it at once, as one line.
+pub fn run_all(steps: &[Step], workspace: &Workspace) -> Result<(), String> {
+    let mut times: Vec<(&str, Duration)> = Vec::new();
+    for step in steps {
+        println!("== {}", step.name);
+        let start = Instant::now();
+        let outcome = (step.run)(workspace);
+        let took = start.elapsed();
+        outcome.map_err(|failure| {
+            let (name, Failure { reason, repeat }) = (step.name, failure);
+            format!("step `{name}` failed after {:.1} s ({reason}); repeat it with: {repeat}", took.as_secs_f64())
+        })?;
+        println!("   {:.1} s\n", took.as_secs_f64());
+        times.push((step.name, took));
+    }
+    println!("{}", table(&times));
+    println!("all steps passed");
+    Ok(())
+}
+
+fn table(times: &[(&str, Duration)]) -> String {
+    let total = ("total", times.iter().map(|(_, took)| *took).sum());
+    let rows = times.iter().chain([&total]);
+    let width = rows.clone().map(|(name, _)| name.len()).max().unwrap_or(0);
+    rows.map(|(name, took)| format!("{name:width$} {:8.1} s", took.as_secs_f64())).collect::<Vec<_>>().join("\n")
+}
+
+/// Quotes a word where a shell would otherwise take it apart.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_shown_as_a_shell_takes_it() {
+        let docs = Invocation::new("cargo doc --no-deps").args(["it's"]).env("RUSTDOCFLAGS", "-D warnings");
+        assert_eq!(docs.line(), r"RUSTDOCFLAGS='-D warnings' cargo doc --no-deps 'it'\''s'");
+    }
+
+    #[cfg(unix)] // for `true` and `false`, which say nothing in the log
+    #[test]
+    fn a_command_reports_success_failure_and_absence() {
+        let here = Path::new(".");
+        assert_eq!(Invocation::new("true").run(here), Ok(()));
+        assert_eq!(
+            Invocation::new("false --again").run(here),
+            Err(Failure { reason: "exit status: 1".into(), repeat: "false --again".into() })
+        );
+        let failure = Invocation::new("dermis-no-such-program").run(here).unwrap_err();
+        assert!(failure.reason.starts_with("`dermis-no-such-program` could not start"), "{failure:?}");
+    }
+
+    #[test]
+    fn the_first_failure_stops_the_list_and_names_the_step() {
+        let steps = [
+            Step { name: "good", run: |_| Ok(()) },
+            Step { name: "bad", run: |_| Err(Failure { reason: "it broke".into(), repeat: "make it again".into() }) },
+            Step { name: "never", run: |_| panic!("a step ran after a failure") },
+        ];
+        let message = run_all(&steps, &Workspace::default()).unwrap_err();
+        assert!(message.starts_with("step `bad` failed after"), "{message}");
+        assert!(message.ends_with("(it broke); repeat it with: make it again"), "{message}");
+        assert_eq!(run_all(&steps[..1], &Workspace::default()), Ok(()));
+    }
+
+    #[test]
+    fn the_table_adds_up() {
+        let times = [("docs", Duration::from_millis(1500)), ("formatting", Duration::from_millis(250))];
+        assert_eq!(table(&times), "docs            1.5 s\nformatting      0.2 s\ntotal           1.8 s");
+    }
+}

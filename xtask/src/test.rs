@@ -1,0 +1,182 @@
+//! `cargo xtask test`: the list of everything CI checks.
+//!
+//! A new check is a function and one entry in [`STEPS`]. A step that needs a tool installs it where it may, and
+//! otherwise fails with one line that names it: see [`wasm`].
+//!
+//! Everything is built with `--release`, so that dependencies are compiled once for tests, examples and demo, and
+//! because the physics is too slow otherwise. Tests run under plain `cargo test`, which also runs doc tests.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::layering;
+use crate::source_size;
+use crate::step::{Failure, Invocation, Step};
+use crate::workspace::Workspace;
+
+/// In order: what fails fastest comes first.
+pub const STEPS: &[Step] = &[
+    Step { name: "formatting", run: formatting },
+    LAYERING,
+    Step { name: "clippy", run: clippy },
+    Step { name: "wasm", run: wasm },
+    Step { name: "tests", run: tests },
+    Step { name: "examples", run: examples },
+    Step { name: "docs", run: docs },
+];
+
+/// Also a task of its own.
+pub const LAYERING: Step = Step { name: "layering", run: layering };
+
+/// The crates that must build for a web page.
+const WASM_PACKAGES: [&str; 3] = ["dermis-geometry", "dermis-skin", "dermis-sensor"];
+const WASM_TARGET: &str = "wasm32-unknown-unknown";
+
+fn formatting(workspace: &Workspace) -> Result<(), Failure> {
+    Invocation::new("cargo fmt --all --check").run(&workspace.root)
+}
+
+fn layering(workspace: &Workspace) -> Result<(), Failure> {
+    for warning in source_size::warnings(workspace) {
+        println!("warning: {warning}");
+    }
+    let violations = layering::violations(&workspace.packages);
+    for violation in &violations {
+        println!("error: {violation}");
+    }
+    match violations.len() {
+        0 => Ok(()),
+        count => Err(Failure { reason: format!("broken rules: {count}"), repeat: "cargo xtask layering".into() }),
+    }
+}
+
+fn clippy(workspace: &Workspace) -> Result<(), Failure> {
+    Invocation::new("cargo clippy --workspace --all-targets --release -- -D warnings").run(&workspace.root)
+}
+
+fn wasm(workspace: &Workspace) -> Result<(), Failure> {
+    let Some(build) = wasm_build(workspace) else {
+        println!("none of {} is in the workspace", WASM_PACKAGES.join(", "));
+        return Ok(());
+    };
+    if !wasm_target_is_installed() {
+        let add = Invocation::new("rustup target add").args([WASM_TARGET]);
+        add.run(&workspace.root).map_err(|failure| Failure {
+            reason: format!("the Rust target {WASM_TARGET} is missing and could not be added: {}", failure.reason),
+            ..failure
+        })?;
+    }
+    build.run(&workspace.root)
+}
+
+/// Builds those of [`WASM_PACKAGES`] that exist; `None` when none does.
+fn wasm_build(workspace: &Workspace) -> Option<Invocation> {
+    let chosen: Vec<_> =
+        WASM_PACKAGES.into_iter().filter(|name| workspace.has(name)).flat_map(|name| ["-p", name]).collect();
+    let build = Invocation::new("cargo build --release --target").args([WASM_TARGET]);
+    (!chosen.is_empty()).then(|| build.args(chosen))
+}
+
+/// Asks rustc where the target's libraries would be: that works with a compiler not installed by rustup, too.
+fn wasm_target_is_installed() -> bool {
+    let output = Command::new("rustc").args(["--print", "target-libdir", "--target", WASM_TARGET]).output();
+    output.is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
+}
+
+fn tests(workspace: &Workspace) -> Result<(), Failure> {
+    Invocation::new("cargo test --workspace --release").run(&workspace.root)
+}
+
+/// Runs every example; each writes what it likes into its own empty `DERMIS_OUT`.
+fn examples(workspace: &Workspace) -> Result<(), Failure> {
+    let runs = example_runs(workspace);
+    if runs.is_empty() {
+        println!("there are no examples in the workspace");
+    }
+    for ExampleRun { out, invocation } in runs {
+        let emptied = if Path::new(&out).exists() { fs::remove_dir_all(&out) } else { Ok(()) };
+        emptied.and_then(|()| fs::create_dir_all(&out)).map_err(|error| Failure {
+            reason: format!("the folder {out} could not be made anew: {error}"),
+            repeat: invocation.line(),
+        })?;
+        invocation.run(&workspace.root)?;
+    }
+    Ok(())
+}
+
+struct ExampleRun {
+    out: String,
+    invocation: Invocation,
+}
+
+fn example_runs(workspace: &Workspace) -> Vec<ExampleRun> {
+    let mut runs = Vec::new();
+    for package in &workspace.packages {
+        for example in &package.examples {
+            let out = workspace.target.join("example-output").join(&package.name).join(&example.name);
+            let out = out.to_string_lossy().into_owned();
+            let mut invocation = Invocation::new("cargo run --release")
+                .args(["-p", &package.name, "--example", &example.name])
+                .env("DERMIS_OUT", &out);
+            if !example.required_features.is_empty() {
+                invocation = invocation.args(["--features", &example.required_features.join(",")]);
+            }
+            runs.push(ExampleRun { out, invocation });
+        }
+    }
+    runs
+}
+
+fn docs(workspace: &Workspace) -> Result<(), Failure> {
+    Invocation::new("cargo doc --workspace --no-deps --release").env("RUSTDOCFLAGS", "-D warnings").run(&workspace.root)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::{Example, Package};
+
+    fn workspace(packages: &[(&str, &[&str])]) -> Workspace {
+        let package = |(name, examples): &(&str, &[&str])| Package {
+            name: name.to_string(),
+            folder: String::new(),
+            dependencies: vec![],
+            examples: examples.iter().map(|e| Example { name: e.to_string(), required_features: vec![] }).collect(),
+        };
+        Workspace { target: "/t".into(), packages: packages.iter().map(package).collect(), ..Workspace::default() }
+    }
+
+    #[test]
+    fn only_crates_that_exist_are_built_for_the_web() {
+        assert!(wasm_build(&workspace(&[("dermis-world", &[])])).is_none());
+        let build = wasm_build(&workspace(&[("dermis-world", &[]), ("dermis-skin", &[]), ("dermis-geometry", &[])]));
+        assert_eq!(
+            build.unwrap().line(),
+            "cargo build --release --target wasm32-unknown-unknown -p dermis-geometry -p dermis-skin"
+        );
+    }
+
+    #[test]
+    fn every_example_is_run_with_a_folder_of_its_own() {
+        let mut workspace = workspace(&[("dermis-skin", &["press", "slide"]), ("dermis", &["press"])]);
+        workspace.packages[1].examples[0].required_features = vec!["scenes".into(), "draw".into()];
+        let lines: Vec<_> = example_runs(&workspace).iter().map(|run| run.invocation.line()).collect();
+        assert_eq!(
+            lines,
+            [
+                "DERMIS_OUT=/t/example-output/dermis-skin/press cargo run --release -p dermis-skin --example press",
+                "DERMIS_OUT=/t/example-output/dermis-skin/slide cargo run --release -p dermis-skin --example slide",
+                "DERMIS_OUT=/t/example-output/dermis/press \
+                 cargo run --release -p dermis --example press --features scenes,draw",
+            ]
+        );
+    }
+
+    #[test]
+    fn steps_have_names_of_their_own() {
+        for (i, step) in STEPS.iter().enumerate() {
+            assert!(STEPS[..i].iter().all(|earlier| earlier.name != step.name), "{}", step.name);
+        }
+    }
+}
