@@ -1,1 +1,89 @@
-//! Meshes of our own making.
+//! Meshes made from a few numbers.
+//!
+//! Lengths in metres. `edge_m` is the longest edge wanted: coarser features than that are kept, finer ones are
+//! lost. Every closed shape bounds a solid with outward faces; those that are open patches say so. The same
+//! numbers give the same mesh, vertex by vertex.
+
+mod flat;
+mod loft;
+mod round;
+
+pub use flat::{cuboid, grid, prism};
+pub use round::{capsule, cone, cylinder, ellipsoid, sphere, spherical_patch, torus};
+
+use crate::MeshError;
+
+/// More triangles than this are refused: far beyond what a simulation can use, and most likely a unit slip.
+pub const MOST_TRIANGLES: usize = 5_000_000;
+
+/// Why a shape could not be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ShapeError {
+    /// A length that is zero, negative or not a number.
+    #[error("{shape}: `{what}` must be a positive length in metres, got {got}")]
+    BadLength {
+        /// The shape asked for.
+        shape: &'static str,
+        /// The parameter.
+        what: &'static str,
+        /// Its value.
+        got: f64,
+    },
+    /// An angle outside its range.
+    #[error(
+        "{shape}: `{what}` must lie between 0 and {below} rad, both excluded, got {got}; 90 degrees are 1.5708 rad"
+    )]
+    BadAngle {
+        /// The shape asked for.
+        shape: &'static str,
+        /// The parameter.
+        what: &'static str,
+        /// Its value (rad).
+        got: f64,
+        /// What it must stay below (rad).
+        below: f64,
+    },
+    /// Too few sides, rows or columns.
+    #[error("{shape}: `{what}` must be at least {least}, got {got}")]
+    TooFew {
+        /// The shape asked for.
+        shape: &'static str,
+        /// The parameter.
+        what: &'static str,
+        /// The smallest value that makes a mesh.
+        least: usize,
+        /// Its value.
+        got: usize,
+    },
+    /// A torus thicker than its own hole.
+    #[error("torus: `minor_m` must be smaller than `major_m`, or the surface cuts itself; got {minor_m} and {major_m}")]
+    FatTorus {
+        /// Radius of the ring's centre line (m).
+        major_m: f64,
+        /// Radius of the tube (m).
+        minor_m: f64,
+    },
+    /// More triangles than [`MOST_TRIANGLES`].
+    #[error(
+        "{shape}: about {triangles:.3e} triangles would be needed, and {MOST_TRIANGLES} are allowed; is the edge or the pitch of {edge_m} m in millimetres or micrometres?"
+    )]
+    TooFine {
+        /// The shape asked for.
+        shape: &'static str,
+        /// Edge length asked for (m).
+        edge_m: f64,
+        /// How many triangles that would take.
+        triangles: f64,
+    },
+    /// The numbers are positive but so extreme that a triangle degenerates.
+    #[error(transparent)]
+    Degenerate(#[from] MeshError),
+}
+
+fn check_length(shape: &'static str, what: &'static str, got: f64) -> Result<(), ShapeError> {
+    if got.is_finite() && got > 0.0 { Ok(()) } else { Err(ShapeError::BadLength { shape, what, got }) }
+}
+
+fn check_count(shape: &'static str, edge_m: f64, triangles: f64) -> Result<(), ShapeError> {
+    if triangles <= MOST_TRIANGLES as f64 { Ok(()) } else { Err(ShapeError::TooFine { shape, edge_m, triangles }) }
+}

@@ -1,0 +1,161 @@
+//! Surfaces spanned by rings or rows of points, each zipped to the next.
+
+use super::{ShapeError, check_count, check_length};
+use crate::{TriMesh, Vec3};
+
+/// Spacing of rings and of the points in them, as a fraction of the longest edge: a little under 1/√2, so that
+/// the diagonal of a square cell is still no longer than the edge.
+const STEP: f64 = 0.7;
+const FEWEST_IN_RING: usize = 6;
+/// Samples along and around one segment, from which lengths are measured.
+const ALONG: usize = 96;
+const AROUND: usize = 96;
+
+/// A tube-like surface: `surface(s, t)` for a station `s` and a part `t` of a turn, right-handed about the
+/// direction of growing `s`. A ring without extent becomes a pole.
+pub(super) struct Loft<'a, F: Fn(f64, f64) -> Vec3> {
+    pub name: &'static str,
+    pub surface: F,
+    /// First and last station, and every station between that must have a ring of its own because of a crease.
+    pub breaks: &'a [f64],
+    pub edge_m: f64,
+}
+
+impl<F: Fn(f64, f64) -> Vec3> Loft<'_, F> {
+    /// Closed when both ends are poles.
+    pub fn mesh(&self) -> Result<TriMesh, ShapeError> {
+        check_length(self.name, "edge_m", self.edge_m)?;
+        let step = STEP * self.edge_m;
+        check_count(self.name, self.edge_m, 2.0 * self.area_m2() / (step * step))?;
+        let mut strips = Strips::default();
+        for s in self.stations(step) {
+            strips.ring(&self.ring(s, step));
+        }
+        Ok(TriMesh::new(self.name, strips.vertices, strips.triangles)?)
+    }
+
+    fn area_m2(&self) -> f64 {
+        let mut area = 0.0;
+        for segment in self.breaks.windows(2) {
+            let at = |i: usize, j: usize| {
+                (self.surface)(mix(segment[0], segment[1], i as f64 / ALONG as f64), j as f64 / AROUND as f64)
+            };
+            for (i, j) in (0..ALONG).flat_map(|i| (0..AROUND).map(move |j| (i, j))) {
+                area += 0.5 * (at(i + 1, j + 1) - at(i, j)).cross(at(i + 1, j) - at(i, j + 1)).length();
+            }
+        }
+        area
+    }
+
+    /// Where the rings go: evenly by the distance that the fastest point of the outline travels.
+    fn stations(&self, step: f64) -> Vec<f64> {
+        let mut stations = vec![self.breaks[0]];
+        for segment in self.breaks.windows(2) {
+            let travel = |a: f64, b: f64| {
+                let moved =
+                    (0..AROUND).map(|j| j as f64 / AROUND as f64).map(|t| (self.surface)(b, t) - (self.surface)(a, t));
+                moved.map(|d| d.length()).fold(0.0, f64::max)
+            };
+            let table = Arc::measure(segment[0], segment[1], ALONG, travel);
+            let count = (table.length() / step).ceil().max(1.0) as usize;
+            stations.extend((1..count).map(|k| table.at(k as f64 / count as f64)));
+            stations.push(segment[1]);
+        }
+        stations
+    }
+
+    fn ring(&self, s: f64, step: f64) -> Vec<Vec3> {
+        let chord = |a: f64, b: f64| ((self.surface)(s, b) - (self.surface)(s, a)).length();
+        let rough = Arc::measure(0.0, 1.0, AROUND, chord).length();
+        if rough < 1e-6 * step {
+            return vec![(self.surface)(s, 0.0)];
+        }
+        let count = ((rough / step).ceil() as usize).max(FEWEST_IN_RING);
+        let table = Arc::measure(0.0, 1.0, AROUND.max(2 * count), chord);
+        (0..count).map(|k| (self.surface)(s, table.at(k as f64 / count as f64))).collect()
+    }
+}
+
+/// The length along a curve, tabulated, to be divided evenly.
+pub(super) struct Arc {
+    from: f64,
+    to: f64,
+    lengths: Vec<f64>,
+}
+
+impl Arc {
+    pub fn measure(from: f64, to: f64, samples: usize, distance: impl Fn(f64, f64) -> f64) -> Self {
+        let mut lengths = vec![0.0];
+        let at = |i: usize| mix(from, to, i as f64 / samples as f64);
+        for i in 0..samples {
+            lengths.push(lengths[i] + distance(at(i), at(i + 1)));
+        }
+        Self { from, to, lengths }
+    }
+
+    pub fn length(&self) -> f64 {
+        self.lengths[self.lengths.len() - 1]
+    }
+
+    /// The parameter at a part (0 to 1) of the length.
+    pub fn at(&self, part: f64) -> f64 {
+        let samples = self.lengths.len() - 1;
+        let wanted = part * self.length();
+        let after = self.lengths.partition_point(|&l| l < wanted).clamp(1, samples);
+        let (low, high) = (self.lengths[after - 1], self.lengths[after]);
+        let inside = if high > low { (wanted - low) / (high - low) } else { 0.0 };
+        mix(self.from, self.to, (after as f64 - 1.0 + inside) / samples as f64)
+    }
+}
+
+/// Vertices and triangles of a surface that grows by a ring or a row at a time.
+#[derive(Default)]
+pub(super) struct Strips {
+    pub vertices: Vec<Vec3>,
+    pub triangles: Vec<[u32; 3]>,
+    last: Vec<u32>,
+}
+
+impl Strips {
+    /// Adds a closed ring (or, with a single point, a pole).
+    pub fn ring(&mut self, points: &[Vec3]) {
+        let mut next = self.push(points);
+        if next.len() > 1 {
+            next.push(next[0]);
+        }
+        self.zip(next);
+    }
+
+    fn push(&mut self, points: &[Vec3]) -> Vec<u32> {
+        let first = self.vertices.len() as u32;
+        self.vertices.extend_from_slice(points);
+        (first..self.vertices.len() as u32).collect()
+    }
+
+    /// Fills the gap between the last line of vertices and the next, each time by the shorter diagonal.
+    fn zip(&mut self, next: Vec<u32>) {
+        let last = std::mem::replace(&mut self.last, next);
+        let next = &self.last;
+        if last.is_empty() {
+            return;
+        }
+        let apart = |a: u32, b: u32| self.vertices[a as usize].distance_squared(self.vertices[b as usize]);
+        let (mut i, mut j) = (0, 0);
+        while i + 1 < last.len() || j + 1 < next.len() {
+            let on_last = j + 1 == next.len()
+                || (i + 1 < last.len() && apart(last[i + 1], next[j]) < apart(last[i], next[j + 1]));
+            if on_last {
+                self.triangles.push([last[i], last[i + 1], next[j]]);
+                i += 1;
+            } else {
+                self.triangles.push([last[i], next[j + 1], next[j]]);
+                j += 1;
+            }
+        }
+    }
+}
+
+/// From `a` at 0 to `b` at 1, both exactly.
+pub(super) fn mix(a: f64, b: f64, part: f64) -> f64 {
+    a * (1.0 - part) + b * part
+}
