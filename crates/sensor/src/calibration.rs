@@ -1,0 +1,84 @@
+//! From bench data to parameters, with how sure they are.
+
+mod friction;
+mod least_squares;
+mod stiffness;
+
+pub use friction::{FrictionFit, fit_friction};
+pub use stiffness::{StiffnessFit, fit_stiffness, texel_stiffness_newton_per_m};
+
+/// A fitted number and the half-width of its 95 % confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Estimate {
+    /// The number (SI).
+    pub value: f64,
+    /// Half the width of its 95 % interval (SI).
+    pub ci95: f64,
+}
+
+/// Why data cannot be fitted.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum FitError {
+    /// Too few rows.
+    #[error("{got} points cannot determine {what}; at least {needed} are needed")]
+    TooFew {
+        /// What was to be found.
+        what: &'static str,
+        /// Points given.
+        got: usize,
+        /// Points needed.
+        needed: usize,
+    },
+    /// NaN or infinity.
+    #[error("row {row} of the data is ({x}, {y}); every value must be a finite number")]
+    NotFinite {
+        /// Row, from 1, without the header.
+        row: usize,
+        /// Abscissa.
+        x: f64,
+        /// Ordinate.
+        y: f64,
+    },
+    /// All at one place.
+    #[error("all points have the same {what}, so nothing can be fitted through them")]
+    NoSpread {
+        /// Name of the abscissa.
+        what: &'static str,
+    },
+    /// The data say too little about a parameter.
+    #[error("the data do not determine `{parameter}`: {value:.3e} ± {ci95:.1e}; {remedy}")]
+    Undetermined {
+        /// Name of the parameter.
+        parameter: &'static str,
+        /// The value found.
+        value: f64,
+        /// Half the width of its interval.
+        ci95: f64,
+        /// What would help.
+        remedy: &'static str,
+    },
+    /// A number beside the data is wrong.
+    #[error("{what} must be a positive number, got {got}")]
+    NotPositive {
+        /// Which number.
+        what: &'static str,
+        /// The value.
+        got: f64,
+    },
+}
+
+/// Refuses rows that are too few or not finite.
+fn check_points(what: &'static str, points: &[(f64, f64)], needed: usize) -> Result<(), FitError> {
+    if let Some(index) = points.iter().position(|(x, y)| !x.is_finite() || !y.is_finite()) {
+        let (x, y) = points[index];
+        return Err(FitError::NotFinite { row: index + 1, x, y });
+    }
+    if points.len() < needed {
+        return Err(FitError::TooFew { what, got: points.len(), needed });
+    }
+    Ok(())
+}
+
+fn require_positive(what: &'static str, got: f64) -> Result<(), FitError> {
+    if got > 0.0 && got.is_finite() { Ok(()) } else { Err(FitError::NotPositive { what, got }) }
+}

@@ -1,0 +1,105 @@
+//! Stiffness of a foam from weights put on it (Moisio 2013, section 3.4.1 and Fig. 6).
+
+use super::least_squares::{solve, student_975};
+use super::{Estimate, FitError, check_points, require_positive};
+
+/// Lines through force against compression.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct StiffnessFit {
+    /// Slope of the line through the origin (N/m): what the model uses.
+    pub through_zero_newton_per_m: Estimate,
+    /// Slope of the free line (N/m).
+    pub free_newton_per_m: Estimate,
+    /// Where the free line meets zero force (m): the play before the foam shows a reading.
+    pub free_offset_m: f64,
+    /// Root mean square of the residuals of the line through the origin (N).
+    pub rms_newton: f64,
+    /// Number of points.
+    pub points: usize,
+}
+
+/// Fits force (N) against compression (m).
+pub fn fit_stiffness(points: &[(f64, f64)]) -> Result<StiffnessFit, FitError> {
+    check_points("a stiffness", points, 3)?;
+    let first = points[0].0;
+    if points.iter().all(|(x, _)| *x == first) {
+        return Err(FitError::NoSpread { what: "compression" });
+    }
+    let targets: Vec<f64> = points.iter().map(|p| p.1).collect();
+    let no_spread = || FitError::NoSpread { what: "compression" };
+    let line = solve(&points.iter().map(|p| vec![p.0]).collect::<Vec<_>>(), &targets).ok_or_else(no_spread)?;
+    let free = solve(&points.iter().map(|p| vec![p.0, 1.0]).collect::<Vec<_>>(), &targets).ok_or_else(no_spread)?;
+    let n = points.len();
+    let slope = |value: f64, inverse: f64, squares: f64, freedom: usize| Estimate {
+        value,
+        ci95: student_975(freedom) * (squares / freedom as f64 * inverse).sqrt(),
+    };
+    let through_zero = slope(line.coefficients[0], line.inverse[0][0], line.squares, n - 1);
+    if through_zero.value <= 0.0 || through_zero.ci95 > through_zero.value {
+        return Err(FitError::Undetermined {
+            parameter: "stiffness",
+            value: through_zero.value,
+            ci95: through_zero.ci95,
+            remedy: "check the signs of force and compression, and measure more points",
+        });
+    }
+    Ok(StiffnessFit {
+        through_zero_newton_per_m: through_zero,
+        free_newton_per_m: slope(free.coefficients[0], free.inverse[0][0], free.squares, n - 2),
+        free_offset_m: -free.coefficients[1] / free.coefficients[0],
+        rms_newton: (line.squares / n as f64).sqrt(),
+        points: n,
+    })
+}
+
+/// Eq. (18): k of one texel (N/m) from a pressure (Pa) that compresses the foam by `compression_m`.
+pub fn texel_stiffness_newton_per_m(
+    pressure_pa: f64,
+    sensor_area_m2: f64,
+    texels: usize,
+    compression_m: f64,
+) -> Result<f64, FitError> {
+    require_positive("the pressure (Pa)", pressure_pa)?;
+    require_positive("the sensor's area (m^2)", sensor_area_m2)?;
+    require_positive("the number of texels", texels as f64)?;
+    require_positive("the compression (m)", compression_m)?;
+    Ok(pressure_pa * sensor_area_m2 / (texels as f64 * compression_m))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dermis_geometry::Random;
+
+    /// The paper's numbers in its own formula: 9810 Pa · 1.25e-3 m² / (84 · 2.5 mm) = 58.39 N/m, not 58.5.
+    #[test]
+    fn eq_18_with_the_papers_numbers() {
+        let k = texel_stiffness_newton_per_m(9810.0, 1.25e-3, 84, 2.5e-3).unwrap();
+        assert!((k - 58.393).abs() < 1e-3, "{k}");
+    }
+
+    /// 95 % intervals hold the truth about 95 times in 100.
+    #[test]
+    fn intervals_hold_what_they_promise() {
+        let mut random = Random::new(11);
+        let held = (0..1000)
+            .filter(|_| {
+                let points: Vec<(f64, f64)> =
+                    (1..=8).map(|i| (f64::from(i) * 5e-4, 3000.0 * f64::from(i) * 5e-4 + 0.1 * random.normal())).collect();
+                let k = fit_stiffness(&points).unwrap().through_zero_newton_per_m;
+                (k.value - 3000.0).abs() <= k.ci95
+            })
+            .count();
+        assert!((930..=970).contains(&held), "{held} of 1000");
+    }
+
+    #[test]
+    fn poor_data_are_refused() {
+        assert!(matches!(fit_stiffness(&[(1e-3, 1.0)]), Err(FitError::TooFew { .. })));
+        assert!(matches!(fit_stiffness(&[(1e-3, 1.0); 5]), Err(FitError::NoSpread { .. })));
+        let nan = [(1e-3, 1.0), (2e-3, f64::NAN), (3e-3, 3.0)];
+        assert!(matches!(fit_stiffness(&nan), Err(FitError::NotFinite { row: 2, .. })));
+        let falling = [(1e-3, -1.0), (2e-3, -2.0), (3e-3, -3.0)];
+        assert!(matches!(fit_stiffness(&falling), Err(FitError::Undetermined { .. })));
+    }
+}

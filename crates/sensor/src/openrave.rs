@@ -1,0 +1,169 @@
+//! The sensor definition of Moisio et al. 2013, Table 2 (OpenRAVE's `AttachedSensor`).
+
+use crate::{FrictionSpec, ResponseSpec, SensorSpec, SkinSpec, SurfaceSpec};
+use dermis_geometry::quantity::{Damping, Length, Speed, Stiffness};
+
+/// Why a definition was refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum OpenraveError {
+    /// Not XML.
+    #[error("{file}: not well-formed XML: {reason}")]
+    NotXml {
+        /// The file.
+        file: String,
+        /// The parser's reason, with line and column.
+        reason: String,
+    },
+    /// No tactile sensor in it.
+    #[error("{file}: holds no <sensor type=\"SimTactileSensor\">")]
+    NoSensor {
+        /// The file.
+        file: String,
+    },
+    /// A parameter is missing.
+    #[error("{file}: sensor {sensor:?} has no <{key}>")]
+    Missing {
+        /// The file.
+        file: String,
+        /// Name of the sensor.
+        sensor: String,
+        /// The element.
+        key: &'static str,
+    },
+    /// A parameter is no number.
+    #[error("{file}: sensor {sensor:?}: <{key}> must be a finite number in SI units, got {got:?}")]
+    NotANumber {
+        /// The file.
+        file: String,
+        /// Name of the sensor.
+        sensor: String,
+        /// The element.
+        key: &'static str,
+        /// What stands there.
+        got: String,
+    },
+    /// An element the definition does not have.
+    #[error("{file}: sensor {sensor:?}: unknown element <{got}>; known are thickness, k, cn, sigma0, sigma1, x0, ct, mus, mud")]
+    UnknownElement {
+        /// The file.
+        file: String,
+        /// Name of the sensor.
+        sensor: String,
+        /// The element.
+        got: String,
+    },
+}
+
+const KEYS: [&str; 9] = ["thickness", "k", "cn", "sigma0", "sigma1", "x0", "ct", "mus", "mud"];
+
+/// Reads all tactile sensors of a definition. The texels' places are not in it (there they are the vertices of
+/// the link's mesh), so the surface is given beside it. Depth is twice the thickness (section 3.3.3). Numbers
+/// are SI, as in OpenRAVE.
+pub fn parse(file: &str, text: &str, surface: &SurfaceSpec) -> Result<Vec<SensorSpec>, OpenraveError> {
+    let document = roxmltree::Document::parse(text)
+        .map_err(|error| OpenraveError::NotXml { file: file.to_owned(), reason: error.to_string() })?;
+    let is_tactile = |node: &roxmltree::Node<'_, '_>| {
+        node.tag_name().name().eq_ignore_ascii_case("sensor")
+            && node.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("SimTactileSensor"))
+    };
+    let sensors: Vec<SensorSpec> = document
+        .descendants()
+        .filter(is_tactile)
+        .map(|node| sensor(file, &node, surface))
+        .collect::<Result<_, _>>()?;
+    if sensors.is_empty() { Err(OpenraveError::NoSensor { file: file.to_owned() }) } else { Ok(sensors) }
+}
+
+fn sensor(file: &str, node: &roxmltree::Node<'_, '_>, surface: &SurfaceSpec) -> Result<SensorSpec, OpenraveError> {
+    let name = node.attribute("name").unwrap_or("sensor").to_owned();
+    let known = |tag: &str| KEYS.iter().any(|key| key.eq_ignore_ascii_case(tag));
+    if let Some(stranger) = node.children().find(|child| child.is_element() && !known(child.tag_name().name())) {
+        let got = stranger.tag_name().name().to_owned();
+        return Err(OpenraveError::UnknownElement { file: file.to_owned(), sensor: name, got });
+    }
+    let number = |key: &'static str| -> Result<f64, OpenraveError> {
+        let text = node
+            .children()
+            .find(|child| child.tag_name().name().eq_ignore_ascii_case(key))
+            .map(|child| child.text().unwrap_or_default().trim().to_owned())
+            .ok_or_else(|| OpenraveError::Missing { file: file.to_owned(), sensor: name.clone(), key })?;
+        text.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| OpenraveError::NotANumber {
+            file: file.to_owned(),
+            sensor: name.clone(),
+            key,
+            got: text,
+        })
+    };
+    let link = node
+        .parent()
+        .and_then(|parent| parent.children().find(|child| child.tag_name().name().eq_ignore_ascii_case("link")))
+        .and_then(|link| link.text())
+        .map(|link| format!(", attached to link {}", link.trim()))
+        .unwrap_or_default();
+    Ok(SensorSpec {
+        description: format!("imported from {file}{link}"),
+        surface: surface.clone(),
+        contact_points: 1,
+        skin: SkinSpec::Springs {
+            stiffness: Some(Stiffness::new(number("k")?)),
+            stiffness_per_area: None,
+            force_table: None,
+            pressure_table: None,
+            damping: Some(Damping::new(number("cn")?)),
+            damping_per_area: None,
+            max_penetration: Length::new(2.0 * number("thickness")?),
+            law: Default::default(),
+            friction: FrictionSpec::Lugre {
+                sigma0: Stiffness::new(number("sigma0")?),
+                sigma1: Damping::new(number("sigma1")?),
+                viscous: Damping::new(number("ct")?),
+                mu_static: number("mus")?,
+                mu_dynamic: number("mud")?,
+                stribeck_speed: Speed::new(number("x0")?),
+            },
+        },
+        response: ResponseSpec::default(),
+        name,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dermis_geometry::quantity::Length;
+
+    /// The values of Table 2, in a definition written by us.
+    const DEFINITION: &str = r#"<Robot><AttachedSensor><link>object1</link>
+        <sensor name="T1" type="SimTactileSensor">
+            <thickness>0.006</thickness><k>58.5</k><cn>0.0583</cn><sigma0>1.0</sigma0><sigma1>0.1</sigma1>
+            <x0>0.3</x0><ct>0.01</ct><mus>0.435</mus><mud>0.23</mud>
+        </sensor></AttachedSensor></Robot>"#;
+
+    fn grid() -> SurfaceSpec {
+        SurfaceSpec::Grid { rows: 14, cols: 6, pitch: Length::new(3.85758e-3) }
+    }
+
+    #[test]
+    fn table_2_becomes_a_sensor() {
+        let specs = parse("robot.xml", DEFINITION, &grid()).unwrap();
+        assert_eq!(specs.len(), 1);
+        assert_eq!(specs[0].name, "T1");
+        assert!(specs[0].description.contains("object1"));
+        let sensor = specs[0].build(None).unwrap();
+        assert_eq!(sensor.taxels().len(), 84);
+        assert!((sensor.skin().max_depth_m() - 0.012).abs() < 1e-15);
+    }
+
+    #[test]
+    fn slips_are_named() {
+        let without = DEFINITION.replace("<k>58.5</k>", "");
+        let message = parse("robot.xml", &without, &grid()).unwrap_err().to_string();
+        assert!(message.contains("robot.xml") && message.contains("<k>"), "{message}");
+        let wrong = DEFINITION.replace("58.5", "soft");
+        assert!(parse("robot.xml", &wrong, &grid()).unwrap_err().to_string().contains("\"soft\""));
+        let stranger = DEFINITION.replace("<k>58.5</k>", "<k>58.5</k><kk>1</kk>");
+        assert!(parse("robot.xml", &stranger, &grid()).unwrap_err().to_string().contains("<kk>"));
+        assert!(matches!(parse("robot.xml", "<a>", &grid()), Err(OpenraveError::NotXml { .. })));
+        assert!(matches!(parse("robot.xml", "<a/>", &grid()), Err(OpenraveError::NoSensor { .. })));
+    }
+}

@@ -1,0 +1,63 @@
+//! The sensors that ship with dermis, as TOML files under `crates/sensor/presets`.
+
+use crate::{SensorError, SensorSpec};
+
+const FILES: &[(&str, &str)] = &[
+    ("uji-foam-14x6", include_str!("../presets/uji-foam-14x6.toml")),
+    ("wts0614", include_str!("../presets/wts0614.toml")),
+    ("spherical-patch", include_str!("../presets/spherical-patch.toml")),
+    ("fingertip", include_str!("../presets/fingertip.toml")),
+    ("thumbtip", include_str!("../presets/thumbtip.toml")),
+];
+
+/// Their names.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(name, _)| *name)
+}
+
+/// The TOML of a preset, as it is in the repository.
+pub fn text(name: &str) -> Option<&'static str> {
+    FILES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// A preset by name.
+pub fn find(name: &str) -> Result<SensorSpec, SensorError> {
+    let unknown =
+        || SensorError::Unknown { name: name.to_owned(), known: names().collect::<Vec<_>>().join(", ") };
+    SensorSpec::parse(&format!("preset {name}"), text(name).ok_or_else(unknown)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_builds_and_has_its_own_name() {
+        for name in names() {
+            let spec = find(name).unwrap();
+            assert_eq!(spec.name, name);
+            let sensor = spec.build(None).unwrap();
+            assert!(!sensor.taxels().is_empty());
+            assert!(!spec.description.is_empty());
+        }
+    }
+
+    #[test]
+    fn presets_survive_being_written_and_read() {
+        for name in names() {
+            let spec = find(name).unwrap();
+            let text = spec.to_toml();
+            let again = SensorSpec::parse("again", &text).unwrap();
+            assert_eq!(again.to_toml(), text);
+        }
+    }
+
+    /// Eq. (18) with the paper's own numbers gives 58.4 N/m; the preset holds what the paper prints.
+    #[test]
+    fn the_foam_has_the_papers_numbers() {
+        let sensor = find("uji-foam-14x6").unwrap().build(None).unwrap();
+        assert_eq!(sensor.taxels().size(), Some((14, 6)));
+        let area: f64 = sensor.taxels().areas_m2().iter().sum();
+        assert!((area - 1.25e-3).abs() < 1e-8, "{area}");
+    }
+}

@@ -1,0 +1,218 @@
+//! One object pressed on one sensor, slowly.
+
+use crate::{Reading, Sensor};
+use dermis_geometry::{Pose, Quat, Ray, Surface, Vec3};
+use dermis_skin::{Motion, Object, SkinError, State, Target, Touch};
+
+/// Where and how the object comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Aim {
+    /// Where the object's origin is over the sensor: x and y (m).
+    pub at_m: [f64; 2],
+    /// Turn about the sensor's x axis, then y (rad): the object's tilt.
+    pub tilt_rad: [f64; 2],
+    /// Turn about the sensor's z axis (rad), before the tilt.
+    pub yaw_rad: f64,
+}
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Goal {
+    /// Travel (m) past first contact.
+    Depth(f64),
+    /// Force (N) along −z on the sensor.
+    Force(f64),
+}
+
+/// The outcome of a press.
+#[derive(Clone, Debug)]
+pub struct Pressed {
+    /// Travel past first contact (m).
+    pub depth_m: f64,
+    /// Where the object came to rest.
+    pub sensor_from_object: Pose,
+    /// What the skin feels.
+    pub touch: Touch,
+    /// The skin's history at the end.
+    pub state: State,
+    /// What the device reports.
+    pub reading: Reading,
+}
+
+/// Why a press cannot be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PressError {
+    /// The object is not above the sensor.
+    #[error("{object} is not above sensor {sensor:?} at x = {x_mm} mm, y = {y_mm} mm, so a press along its normal misses it")]
+    Misses {
+        /// Name of the object.
+        object: String,
+        /// Name of the sensor.
+        sensor: String,
+        /// Where it was aimed (mm).
+        x_mm: f64,
+        /// Where it was aimed (mm).
+        y_mm: f64,
+    },
+    /// A goal that is no goal.
+    #[error("the {what} of a press must be a positive, finite number, got {got}")]
+    BadGoal {
+        /// Depth or force.
+        what: &'static str,
+        /// The value (mm or N).
+        got: f64,
+    },
+    /// Deeper than the skin goes.
+    #[error("a depth of {depth_mm} mm is more than sensor {sensor:?} can be pressed ({most_mm} mm)")]
+    TooDeep {
+        /// Name of the sensor.
+        sensor: String,
+        /// The depth asked for (mm).
+        depth_mm: f64,
+        /// The most it can be (mm).
+        most_mm: f64,
+    },
+    /// More than the skin carries.
+    #[error(
+        "sensor {sensor:?} cannot carry {force_n} N from {object} there: pressed as deep as it goes ({most_mm} mm) it gives {most_n} N"
+    )]
+    TooStrong {
+        /// Name of the sensor.
+        sensor: String,
+        /// Name of the object.
+        object: String,
+        /// The force asked for (N).
+        force_n: f64,
+        /// The depth of the skin (mm).
+        most_mm: f64,
+        /// What it gives there (N).
+        most_n: f64,
+    },
+    /// The skin refused.
+    #[error(transparent)]
+    Skin(#[from] SkinError),
+}
+
+/// Presses an object along −z into a sensor, without sliding and infinitely slowly.
+pub fn press(sensor: &Sensor, object: &Object, aim: &Aim, goal: Goal) -> Result<Pressed, PressError> {
+    let (what, got) = match goal {
+        Goal::Depth(depth_m) => ("depth", depth_m * 1e3),
+        Goal::Force(force_n) => ("force", force_n),
+    };
+    if !(got > 0.0 && got.is_finite()) {
+        return Err(PressError::BadGoal { what, got });
+    }
+    let contact = first_contact(sensor, object, aim)?;
+    let most_m = sensor.skin().max_depth_m();
+    match goal {
+        Goal::Depth(depth_m) if depth_m > most_m => Err(PressError::TooDeep {
+            sensor: sensor.name().to_owned(),
+            depth_mm: depth_m * 1e3,
+            most_mm: most_m * 1e3,
+        }),
+        Goal::Depth(depth_m) => hold(sensor, object, &contact, depth_m),
+        Goal::Force(force_n) => until_force(sensor, object, &contact, force_n, most_m),
+    }
+}
+
+fn hold(sensor: &Sensor, object: &Object, contact: &Pose, depth_m: f64) -> Result<Pressed, PressError> {
+    let sensor_from_object = Pose { translation: contact.translation - Vec3::Z * depth_m, ..*contact };
+    let target = Target::at_rest(object, sensor_from_object);
+    // At rest no step has a length; any will do.
+    let (touch, state) = sensor.touch(&sensor.skin().rest(), &Motion { targets: &[target] }, 1.0)?;
+    let reading = sensor.read(&touch);
+    Ok(Pressed { depth_m, sensor_from_object, touch, state, reading })
+}
+
+/// Bisection: the force of a skin grows with depth, not always smoothly.
+fn until_force(
+    sensor: &Sensor,
+    object: &Object,
+    contact: &Pose,
+    force_n: f64,
+    most_m: f64,
+) -> Result<Pressed, PressError> {
+    let force_of = |pressed: &Pressed| -pressed.touch.on_sensor.force.z;
+    let (mut low, mut high) = (0.0, most_m);
+    let mut best = hold(sensor, object, contact, high)?;
+    if force_of(&best) < force_n {
+        return Err(PressError::TooStrong {
+            sensor: sensor.name().to_owned(),
+            object: object.surface.mesh().name().to_owned(),
+            force_n,
+            most_mm: most_m * 1e3,
+            most_n: force_of(&best),
+        });
+    }
+    for _ in 0..200 {
+        let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high || (force_of(&best) - force_n).abs() <= 1e-13 * force_n {
+            break;
+        }
+        let there = hold(sensor, object, contact, middle)?;
+        if force_of(&there) < force_n {
+            low = middle;
+        } else {
+            high = middle;
+            best = there;
+        }
+    }
+    Ok(best)
+}
+
+/// The pose in which the object, coming down from above, first meets the sensor's surface.
+fn first_contact(sensor: &Sensor, object: &Object, aim: &Aim) -> Result<Pose, PressError> {
+    let turn = Quat::from_rotation_y(aim.tilt_rad[1])
+        * Quat::from_rotation_x(aim.tilt_rad[0])
+        * Quat::from_rotation_z(aim.yaw_rad);
+    let [x, y] = aim.at_m;
+    let above = Pose::new(turn, Vec3::new(x, y, 0.0));
+    let gap = clearance(sensor, object, &above).ok_or_else(|| PressError::Misses {
+        object: object.surface.mesh().name().to_owned(),
+        sensor: sensor.name().to_owned(),
+        x_mm: x * 1e3,
+        y_mm: y * 1e3,
+    })?;
+    Ok(Pose { translation: above.translation - Vec3::Z * gap, ..above })
+}
+
+/// How far (m) the object can come down along −z: the least height of its vertices over the sensor's surface,
+/// and of the surface's own points under it. Negative when it is already inside.
+fn clearance(sensor: &Sensor, object: &Object, sensor_from_object: &Pose) -> Option<f64> {
+    let skin = Surface::new(sensor.surface().clone());
+    let reach = skin.bounds().size().length() + object.surface.bounds().size().length() + 1.0;
+    let mut least: Option<f64> = None;
+    let mut keep = |gap: f64| least = Some(least.map_or(gap, |best: f64| best.min(gap)));
+    for &vertex in object.surface.mesh().vertices() {
+        let p = sensor_from_object.transform_point(vertex);
+        let top = Vec3::new(p.x, p.y, skin.bounds().max.z + reach);
+        let down = Ray { origin: top, direction: -Vec3::Z, length: 2.0 * reach };
+        if let Some(hit) = skin.cast(&down, None) {
+            keep(p.z - (top.z - hit.distance));
+        }
+    }
+    let object_from_sensor = sensor_from_object.inverse();
+    let direction = object_from_sensor.transform_vector(Vec3::Z);
+    let from_below = |point: Vec3| {
+        let origin = object_from_sensor.transform_point(point - Vec3::Z * reach);
+        object.surface.cast(&Ray { origin, direction, length: 2.0 * reach }, None).map(|hit| hit.distance - reach)
+    };
+    let rim = sensor.surface().vertices().iter().copied();
+    for point in sensor.taxels().centers().iter().copied().chain(rim).chain(edge_points(sensor)) {
+        if let Some(gap) = from_below(point) {
+            keep(gap);
+        }
+    }
+    least
+}
+
+/// Points along the edges of a flat sensor, where a tilted object may meet it first.
+fn edge_points(sensor: &Sensor) -> impl Iterator<Item = Vec3> + '_ {
+    let mesh = sensor.surface();
+    let flat = mesh.triangles().len() <= 2;
+    let corners = if flat { mesh.vertices() } else { &[] };
+    (0..corners.len()).flat_map(move |i| {
+        let (a, b) = (corners[i], corners[(i + 1) % corners.len()]);
+        (1..64).map(move |k| a.lerp(b, f64::from(k) / 64.0))
+    })
+}

@@ -1,0 +1,43 @@
+//! What the device hands to its user.
+
+use dermis_geometry::Vec3;
+use serde::{Deserialize, Serialize};
+
+/// One reading of a taxel array. The paper's structure (size, values, sum) with units and vectors added.
+/// Forces act on the sensor, in its frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// Rows and columns of a grid; `None` where taxels have no grid.
+    pub size: Option<(usize, usize)>,
+    /// Force on each taxel along its normal (N), positive in compression. Row by row on a grid.
+    pub values_newton: Vec<f64>,
+    /// Their sum (N).
+    pub sum_newton: f64,
+    /// The device's own numbers.
+    pub raw: Vec<u32>,
+    /// Their sum.
+    pub raw_sum: u64,
+    /// Force vector on each taxel (N).
+    pub forces_newton: Vec<Vec3>,
+    /// Force that entered the skin where there is no taxel (N).
+    pub outside_newton: Vec3,
+    /// How many contacts were pressed beyond what the skin can show.
+    pub saturated: usize,
+}
+
+impl Reading {
+    /// Sum of the taxels' force vectors and what fell outside (N): the force on the sensor.
+    pub fn net_force_newton(&self) -> Vec3 {
+        self.forces_newton.iter().fold(self.outside_newton, |sum, force| sum + *force)
+    }
+
+    /// How many taxels are pressed.
+    pub fn lit(&self) -> usize {
+        self.values_newton.iter().filter(|&&value| value > 0.0).count()
+    }
+
+    /// The part of the taxels that is pressed.
+    pub fn coverage(&self) -> f64 {
+        self.lit() as f64 / self.values_newton.len().max(1) as f64
+    }
+}

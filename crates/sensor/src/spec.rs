@@ -1,0 +1,356 @@
+//! A sensor as a file describes it: plain data, every number with its unit.
+
+use crate::{Response, Sensor, SurfaceSpec, TomlError, parse_toml};
+use dermis_geometry::files::FileError;
+use dermis_geometry::quantity::{
+    AreaDamping, AreaStiffness, Damping as DampingQuantity, Force, Length, Pressure, Speed, Stiffness,
+};
+use dermis_geometry::shapes::ShapeError;
+use dermis_geometry::MeshError;
+use dermis_skin::{
+    Coulomb, Damping, Elasticity, Friction, Law, Lugre, SkinError, SpringParameters, Springs, Table,
+};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Why a description is not a sensor.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum SensorError {
+    /// The text is not the TOML that is expected.
+    #[error(transparent)]
+    Toml(#[from] TomlError),
+    /// The file cannot be read.
+    #[error("{path}: cannot be read: {reason}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// The system's reason.
+        reason: String,
+    },
+    /// A name that no preset has.
+    #[error("there is no sensor {name:?}; the presets are {known}, or give the path of a .toml file")]
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// No texels, or too many.
+    #[error("sensor {sensor:?}: a grid needs 1 to {most} texels, got rows = {rows}, cols = {cols}")]
+    BadCount {
+        /// Name of the sensor.
+        sensor: String,
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        cols: usize,
+        /// Most that is allowed.
+        most: usize,
+    },
+    /// A grid without size.
+    #[error("sensor {sensor:?}: `pitch` must be a positive length, got {got_mm} mm: a sensor needs area")]
+    BadPitch {
+        /// Name of the sensor.
+        sensor: String,
+        /// The value (mm).
+        got_mm: f64,
+    },
+    /// A vertex whose faces cancel.
+    #[error("sensor {sensor:?}: vertex {vertex} of its mesh has no normal, because its faces look opposite ways")]
+    NoNormal {
+        /// Name of the sensor.
+        sensor: String,
+        /// The vertex.
+        vertex: usize,
+    },
+    /// Two ways or no way to say one thing.
+    #[error("sensor {sensor:?}: give exactly one of {keys}, found {found}")]
+    OneOf {
+        /// Name of the sensor.
+        sensor: String,
+        /// The keys.
+        keys: &'static str,
+        /// How many of them were there.
+        found: usize,
+    },
+    /// A response that cannot be.
+    #[error("sensor {sensor:?}: `{key}` must be {rule}, got {got}")]
+    BadResponse {
+        /// Name of the sensor.
+        sensor: String,
+        /// The key.
+        key: &'static str,
+        /// The rule.
+        rule: &'static str,
+        /// The value.
+        got: f64,
+    },
+    /// The skin's parameters mean nothing.
+    #[error("sensor {sensor:?}: {error}")]
+    Skin {
+        /// Name of the sensor.
+        sensor: String,
+        /// What is wrong.
+        error: SkinError,
+    },
+    /// The generator refused the shape.
+    #[error(transparent)]
+    Shape(ShapeError),
+    /// The mesh file was refused.
+    #[error(transparent)]
+    File(FileError),
+    /// The surface is no mesh.
+    #[error(transparent)]
+    Mesh(MeshError),
+}
+
+/// A sensor: its surface, skin and response.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SensorSpec {
+    /// What it is called.
+    pub name: String,
+    /// What it is, and where its numbers come from.
+    #[serde(default)]
+    pub description: String,
+    /// Where its texels are.
+    pub surface: SurfaceSpec,
+    /// Contact points along a side of a texel (a grid's cell has the square of it; a mesh's triangle too).
+    #[serde(default = "one")]
+    pub contact_points: usize,
+    /// How its cover answers.
+    pub skin: SkinSpec,
+    /// How it reports.
+    #[serde(default)]
+    pub response: ResponseSpec,
+}
+
+fn one() -> usize {
+    1
+}
+
+/// How the cover answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum SkinSpec {
+    /// Independent spring-dampers (Moisio 2013). Give one of `stiffness`, `stiffness_per_area`, `force_table`,
+    /// `pressure_table`, and at most one of `damping`, `damping_per_area`.
+    Springs {
+        /// k of one texel.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stiffness: Option<Stiffness>,
+        /// k of a unit of area.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stiffness_per_area: Option<AreaStiffness>,
+        /// Force of one texel against depth.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        force_table: Option<TableSpec<Force>>,
+        /// Pressure against depth.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pressure_table: Option<TableSpec<Pressure>>,
+        /// c of one texel.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        damping: Option<DampingQuantity>,
+        /// c of a unit of area.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        damping_per_area: Option<AreaDamping>,
+        /// How deep an object can press before it passes the skin.
+        max_penetration: Length,
+        /// How depth becomes force on slanted faces.
+        #[serde(default)]
+        law: LawSpec,
+        /// What resists sliding.
+        #[serde(default)]
+        friction: FrictionSpec,
+    },
+}
+
+/// Which law: see [`Law`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LawSpec {
+    /// Keeps energy.
+    #[default]
+    Conservative,
+    /// As printed in the paper.
+    Paper,
+}
+
+/// A load against depth, as two lists of equal length.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound = "L: Serialize + serde::de::DeserializeOwned")]
+pub struct TableSpec<L> {
+    /// Depths, rising from 0.
+    pub depth: Vec<Length>,
+    /// Loads, from 0.
+    pub load: Vec<L>,
+}
+
+/// What resists sliding; per texel, as in the paper.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum FrictionSpec {
+    /// Nothing.
+    #[default]
+    None,
+    /// Bristles.
+    Lugre {
+        /// σ₀.
+        sigma0: Stiffness,
+        /// σ₁.
+        sigma1: DampingQuantity,
+        /// c_t.
+        viscous: DampingQuantity,
+        /// μ_s.
+        mu_static: f64,
+        /// μ_d.
+        mu_dynamic: f64,
+        /// v_s.
+        stribeck_speed: Speed,
+    },
+    /// Coulomb friction without memory.
+    Coulomb {
+        /// μ.
+        mu: f64,
+        /// v₀.
+        regularisation_speed: Speed,
+    },
+}
+
+/// How the device reports.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResponseSpec {
+    /// Newtons for one count.
+    pub force_per_count: Force,
+    /// Bits of its converter.
+    pub bits: u32,
+}
+
+impl Default for ResponseSpec {
+    fn default() -> Self {
+        let Response { counts_per_newton, bits } = Response::default();
+        Self { force_per_count: Force::new(1.0 / counts_per_newton), bits }
+    }
+}
+
+impl ResponseSpec {
+    pub(crate) fn build(&self, sensor: &str) -> Result<Response, SensorError> {
+        let bad = |key, rule, got| SensorError::BadResponse { sensor: sensor.to_owned(), key, rule, got };
+        let force = self.force_per_count.si();
+        if !(force > 0.0 && force.is_finite()) {
+            return Err(bad("force_per_count", "a positive force", force));
+        }
+        if !(1..=32).contains(&self.bits) {
+            return Err(bad("bits", "from 1 to 32", f64::from(self.bits)));
+        }
+        Ok(Response { counts_per_newton: 1.0 / force, bits: self.bits })
+    }
+}
+
+impl FrictionSpec {
+    /// The friction law.
+    pub fn build(&self) -> Friction {
+        match *self {
+            Self::None => Friction::None,
+            Self::Lugre { sigma0, sigma1, viscous, mu_static, mu_dynamic, stribeck_speed } => Friction::Lugre(Lugre {
+                stiffness_newton_per_m: sigma0.si(),
+                damping_newton_s_per_m: sigma1.si(),
+                viscous_newton_s_per_m: viscous.si(),
+                mu_static,
+                mu_dynamic,
+                stribeck_m_per_s: stribeck_speed.si(),
+            }),
+            Self::Coulomb { mu, regularisation_speed } => {
+                Friction::Coulomb(Coulomb { mu, regularisation_m_per_s: regularisation_speed.si() })
+            }
+        }
+    }
+}
+
+impl SkinSpec {
+    /// The parameters of the springs.
+    pub fn spring_parameters(&self, sensor: &str) -> Result<SpringParameters, SensorError> {
+        let Self::Springs {
+            stiffness,
+            stiffness_per_area,
+            force_table,
+            pressure_table,
+            damping,
+            damping_per_area,
+            max_penetration,
+            law,
+            friction,
+        } = self;
+        let one_of = |keys, found| SensorError::OneOf { sensor: sensor.to_owned(), keys, found };
+        let elasticities: Vec<Elasticity> = [
+            stiffness.map(|k| Elasticity::PerTexel(k.si())),
+            stiffness_per_area.map(|k| Elasticity::PerArea(k.si())),
+            force_table.as_ref().map(|t| Elasticity::TexelTable(t.build(|force| force.si()))),
+            pressure_table.as_ref().map(|t| Elasticity::AreaTable(t.build(|pressure| pressure.si()))),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let [elasticity] = <[Elasticity; 1]>::try_from(elasticities).map_err(|all| {
+            one_of("`stiffness`, `stiffness_per_area`, `force_table`, `pressure_table`", all.len())
+        })?;
+        let damping = match (damping, damping_per_area) {
+            (Some(c), None) => Damping::PerTexel(c.si()),
+            (None, Some(c)) => Damping::PerArea(c.si()),
+            (None, None) => Damping::PerTexel(0.0),
+            (Some(_), Some(_)) => return Err(one_of("`damping`, `damping_per_area`", 2)),
+        };
+        Ok(SpringParameters {
+            elasticity,
+            damping,
+            max_penetration_m: max_penetration.si(),
+            law: match law {
+                LawSpec::Conservative => Law::Conservative,
+                LawSpec::Paper => Law::Paper,
+            },
+            friction: friction.build(),
+        })
+    }
+}
+
+impl<L: Copy> TableSpec<L> {
+    fn build(&self, si: impl Fn(L) -> f64) -> Table {
+        Table {
+            depth_m: self.depth.iter().map(|depth| depth.si()).collect(),
+            load: self.load.iter().map(|&load| si(load)).collect(),
+        }
+    }
+}
+
+impl SensorSpec {
+    /// Reads a description; `file` is what messages call it.
+    pub fn parse(file: &str, text: &str) -> Result<Self, SensorError> {
+        Ok(parse_toml(file, text)?)
+    }
+
+    /// A preset by name, or a description by path (anything that ends in `.toml` or holds a separator).
+    pub fn find(name: &str) -> Result<(Self, Option<&Path>), SensorError> {
+        if name.ends_with(".toml") || name.contains(['/', '\\']) {
+            let text = std::fs::read_to_string(name)
+                .map_err(|error| SensorError::Unreadable { path: name.to_owned(), reason: error.to_string() })?;
+            return Ok((Self::parse(name, &text)?, Path::new(name).parent()));
+        }
+        Ok((crate::presets::find(name)?, None))
+    }
+
+    /// Builds the sensor. `folder` is where relative mesh files are looked for.
+    pub fn build(&self, folder: Option<&Path>) -> Result<Sensor, SensorError> {
+        let surface = self.surface.build(&self.name, self.contact_points.max(1), folder)?;
+        let skin_error = |error| SensorError::Skin { sensor: self.name.clone(), error };
+        let parameters = self.skin.spring_parameters(&self.name)?;
+        let skin = Springs::new(surface.sites, parameters).map_err(skin_error)?;
+        let response = self.response.build(&self.name)?;
+        Ok(Sensor::new(self.name.clone(), skin, surface.taxels, response, surface.mesh))
+    }
+
+    /// The description as TOML.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).unwrap_or_default()
+    }
+}

@@ -1,0 +1,140 @@
+//! The shape of a sensing surface, as a file describes it.
+
+use crate::{SensorError, Taxels};
+use dermis_geometry::files::{Import, LengthUnit, read};
+use dermis_geometry::quantity::{Angle, Length};
+use dermis_geometry::shapes::{self, Fingertip};
+use dermis_geometry::{TriMesh, Vec3};
+use dermis_skin::Site;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Where the texels are: a grid, or the vertices of a mesh. Exactly one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum SurfaceSpec {
+    /// A flat array.
+    Grid {
+        /// Number of rows, along y.
+        rows: usize,
+        /// Number of columns, along x.
+        cols: usize,
+        /// Distance between neighbours.
+        pitch: Length,
+    },
+    /// A cap of a sphere, apex at the origin.
+    SphericalPatch {
+        /// Radius of the sphere.
+        radius: Length,
+        /// From the apex to the rim, seen from the centre.
+        half_angle: Angle,
+        /// Distance between taxels.
+        spacing: Length,
+    },
+    /// The pad of a human fingertip, its most protruding point at the origin.
+    Fingertip {
+        /// Along the finger.
+        length: Length,
+        /// Across it.
+        width: Length,
+        /// From nail to pad.
+        thickness: Length,
+        /// Distance between taxels.
+        spacing: Length,
+    },
+    /// The vertices of a mesh file, in its own frame.
+    Mesh {
+        /// The file; relative to the description it stands in.
+        file: PathBuf,
+        /// The unit of its numbers. Needed unless the format has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unit: Option<LengthUnit>,
+    },
+}
+
+/// A sensing surface in the three forms that are needed: contact points, taxels, and a mesh to look at.
+pub(crate) struct BuiltSurface {
+    pub sites: Vec<Site>,
+    pub taxels: Taxels,
+    pub mesh: TriMesh,
+}
+
+/// More taxels than this are a slip of the unit.
+const MOST_TAXELS: usize = 1_000_000;
+
+impl SurfaceSpec {
+    pub(crate) fn build(
+        &self,
+        sensor: &str,
+        points_per_side: usize,
+        folder: Option<&Path>,
+    ) -> Result<BuiltSurface, SensorError> {
+        let name = |what: &str| format!("sensor {sensor:?}: {what}");
+        let mesh = match self {
+            Self::Grid { rows, cols, pitch } => {
+                return Self::build_grid(sensor, *rows, *cols, pitch.si(), points_per_side);
+            }
+            Self::SphericalPatch { radius, half_angle, spacing } => {
+                shapes::spherical_patch(radius.si(), half_angle.si(), spacing.si()).map_err(SensorError::Shape)?
+            }
+            Self::Fingertip { length, width, thickness, spacing } => {
+                let size = Fingertip { length_m: length.si(), width_m: width.si(), thickness_m: thickness.si() };
+                shapes::fingertip_pad(&size, spacing.si()).map_err(SensorError::Shape)?
+            }
+            Self::Mesh { file, unit } => {
+                let path = folder.map_or_else(|| file.clone(), |folder| folder.join(file));
+                read(&path, &Import { unit: *unit, ..Import::default() }).map_err(SensorError::File)?
+            }
+        };
+        let mesh = mesh.named(name("surface"));
+        let (normals, areas) = (mesh.vertex_normals(), mesh.vertex_areas_m2());
+        let used: Vec<usize> = (0..areas.len()).filter(|&v| areas[v] > 0.0).collect();
+        if let Some(&vertex) = used.iter().find(|&&v| normals[v] == Vec3::ZERO) {
+            return Err(SensorError::NoNormal { sensor: sensor.to_owned(), vertex });
+        }
+        // A part of the skin is at most half a long edge away from the vertex that owns it.
+        let longest = mesh.triangles().iter().enumerate().map(|(t, _)| longest_edge(&mesh, t)).fold(0.0, f64::max);
+        let taxels = Taxels::points(
+            used.iter().map(|&v| mesh.vertices()[v]).collect(),
+            used.iter().map(|&v| normals[v]).collect(),
+            used.iter().map(|&v| areas[v]).collect(),
+            longest,
+        );
+        Ok(BuiltSurface { sites: Site::from_mesh(&mesh, points_per_side), taxels, mesh })
+    }
+
+    fn build_grid(
+        sensor: &str,
+        rows: usize,
+        cols: usize,
+        pitch_m: f64,
+        points_per_side: usize,
+    ) -> Result<BuiltSurface, SensorError> {
+        let texels = rows.saturating_mul(cols).saturating_mul(points_per_side.saturating_mul(points_per_side));
+        if rows == 0 || cols == 0 || texels > MOST_TAXELS {
+            return Err(SensorError::BadCount { sensor: sensor.to_owned(), rows, cols, most: MOST_TAXELS });
+        }
+        if !(pitch_m > 0.0 && pitch_m.is_finite()) {
+            return Err(SensorError::BadPitch { sensor: sensor.to_owned(), got_mm: pitch_m * 1e3 });
+        }
+        let (x, y) = (cols as f64 * pitch_m / 2.0, rows as f64 * pitch_m / 2.0);
+        let corners = vec![
+            Vec3::new(-x, -y, 0.0),
+            Vec3::new(x, -y, 0.0),
+            Vec3::new(x, y, 0.0),
+            Vec3::new(-x, y, 0.0),
+        ];
+        let mesh = TriMesh::new(format!("sensor {sensor:?}: surface"), corners, vec![[0, 1, 2], [0, 2, 3]])
+            .map_err(SensorError::Mesh)?;
+        Ok(BuiltSurface {
+            sites: Site::grid(rows, cols, pitch_m, points_per_side),
+            taxels: Taxels::grid(rows, cols, pitch_m),
+            mesh,
+        })
+    }
+}
+
+fn longest_edge(mesh: &TriMesh, triangle: usize) -> f64 {
+    let [a, b, c] = mesh.corners(triangle);
+    (b - a).length().max((c - b).length()).max((a - c).length())
+}

@@ -1,0 +1,108 @@
+//! What moves.
+//!
+//! A [`World`] holds rigid bodies (integrated by Rapier, which appears nowhere else), sensors mounted on some of
+//! them, and joints with drives. Each step every sensor's skin is asked for its [`dermis_skin::Touch`], the forces
+//! go to both bodies, and the bodies move. Between a sensor's body and what it can touch there is no other
+//! contact: what the sensor reports is what the bodies feel.
+//!
+//! The rule of integration is symplectic Euler with one solver pass, so springs neither gain nor lose energy by
+//! it; the largest stable step is computed ([`World::stability`]) and a longer one refused.
+//!
+//! [`Gripper`] is what a controller talks to; [`ParallelGripper`] and [`ThreeFingerHand`] are simulated ones and a
+//! driver of a real one could implement it too. [`PickAndPlace`] is the work cycle of Moisio et al. 2013.
+
+mod body;
+mod gripper;
+mod joint;
+mod parallel_gripper;
+mod pick_and_place;
+mod stability;
+mod three_finger_hand;
+mod world;
+
+pub use body::{Body, BodyId, BodyKind};
+pub use gripper::{FingerCommand, Gripper};
+pub use joint::{Drive, Joint, JointId, JointKind};
+pub use parallel_gripper::{ParallelGripper, ParallelGripperParameters};
+pub use pick_and_place::{Phase, PickAndPlace, PickParameters};
+pub use stability::{Stability, largest_stable_step_s};
+pub use three_finger_hand::{ThreeFingerHand, ThreeFingerParameters};
+pub use world::{SensorId, World, WorldParameters};
+
+use dermis_skin::SkinError;
+
+/// Why a world cannot be built or cannot go on.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum WorldError {
+    /// A number that must be positive.
+    #[error("{whose}: `{key}` must be a positive number of {unit}, got {got}")]
+    NotPositive {
+        /// Body, joint or world.
+        whose: String,
+        /// Which parameter.
+        key: &'static str,
+        /// Its unit.
+        unit: &'static str,
+        /// The value.
+        got: f64,
+    },
+    /// NaN or infinity.
+    #[error("{whose}: `{key}` is not finite")]
+    NotFinite {
+        /// Body, joint or world.
+        whose: String,
+        /// Which parameter.
+        key: &'static str,
+    },
+    /// Two bodies or sensors of one name.
+    #[error("there are two things called {name:?}; names must differ")]
+    Duplicate {
+        /// The name.
+        name: String,
+    },
+    /// The time step is too long for the springs.
+    #[error(
+        "the time step of {step_s:e} s is too long: {body:?} on sensor {sensor:?} is stable up to {limit_s:.3e} s; take a shorter `time_step`, or a heavier body, a softer skin, less damping"
+    )]
+    Unstable {
+        /// The body.
+        body: String,
+        /// The sensor.
+        sensor: String,
+        /// The step (s).
+        step_s: f64,
+        /// The largest that is stable (s).
+        limit_s: f64,
+    },
+    /// The numbers ran away.
+    #[error("{body:?} left the finite numbers at t = {time_s} s")]
+    Diverged {
+        /// The body.
+        body: String,
+        /// When (s).
+        time_s: f64,
+    },
+    /// A skin refused.
+    #[error("sensor {sensor:?} at t = {time_s} s: {error}")]
+    Skin {
+        /// The sensor.
+        sensor: String,
+        /// When (s).
+        time_s: f64,
+        /// Why.
+        error: SkinError,
+    },
+}
+
+pub(crate) fn require_positive(
+    whose: &str,
+    key: &'static str,
+    unit: &'static str,
+    got: f64,
+) -> Result<(), WorldError> {
+    if got > 0.0 && got.is_finite() {
+        Ok(())
+    } else {
+        Err(WorldError::NotPositive { whose: whose.to_owned(), key, unit, got })
+    }
+}

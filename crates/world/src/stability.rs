@@ -1,0 +1,148 @@
+//! How long a step may be.
+//!
+//! Shinya (2004) bounds the time step of a spring–mass system by the greatest eigenvalue of M⁻¹K. Here the springs
+//! are the tangents of all contacts on a body, the masses its mass and inertia, and damping counts too.
+
+use dermis_geometry::{MassProperties, Pose, Vec3};
+use dermis_skin::Tangent;
+use nalgebra::{Matrix6, Vector6};
+
+/// The largest stable step (s) of symplectic Euler for x″ = −ω²x − γx′, with the force taken at the start of the step.
+///
+/// The step maps (x, v) with characteristic polynomial λ² − (2 − γΔ − ω²Δ²)λ + 1 − γΔ; both roots stay in the unit
+/// circle while ω²Δ² + 2γΔ < 4.
+pub fn largest_stable_step_s(omega_squared: f64, gamma: f64) -> f64 {
+    if omega_squared <= 0.0 {
+        return if gamma > 0.0 { 2.0 / gamma } else { f64::INFINITY };
+    }
+    // The smaller form of (−γ + √(γ² + 4ω²))/ω², without cancellation.
+    4.0 / (gamma + (gamma * gamma + 4.0 * omega_squared).sqrt())
+}
+
+/// What limits the step of a world.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stability {
+    /// The largest stable step (s).
+    pub limit_s: f64,
+    /// The body that limits it.
+    pub body: String,
+    /// The sensor that limits it.
+    pub sensor: String,
+}
+
+/// Stiffness and damping on one body, scaled by its mass: M^(−½) K M^(−½).
+#[derive(Clone, Debug)]
+pub(crate) struct Loaded {
+    frame: MassFrame,
+    stiffness: Matrix6<f64>,
+    damping: Matrix6<f64>,
+}
+
+/// Where a body's mass is, turned to its principal axes.
+#[derive(Clone, Debug)]
+struct MassFrame {
+    center: Vec3,
+    /// Rows: principal axes in the world.
+    axes: [Vec3; 3],
+    /// 1/√m three times, 1/√I of each axis.
+    scale: Vector6<f64>,
+}
+
+impl Loaded {
+    /// Nothing on a body yet.
+    pub fn new(mass: &MassProperties, world_from_body: &Pose) -> Self {
+        let i = mass.inertia_kg_m2;
+        let inertia = nalgebra::Matrix3::new(
+            i.x_axis.x, i.y_axis.x, i.z_axis.x, i.x_axis.y, i.y_axis.y, i.z_axis.y, i.x_axis.z, i.y_axis.z, i.z_axis.z,
+        );
+        let eigen = inertia.symmetric_eigen();
+        let axis = |k: usize| {
+            let v = eigen.eigenvectors.column(k);
+            world_from_body.transform_vector(Vec3::new(v[0], v[1], v[2]))
+        };
+        let linear = 1.0 / mass.mass_kg.sqrt();
+        let angular = |k: usize| 1.0 / eigen.eigenvalues[k].max(f64::MIN_POSITIVE).sqrt();
+        Self {
+            frame: MassFrame {
+                center: world_from_body.transform_point(mass.center_m),
+                axes: [axis(0), axis(1), axis(2)],
+                scale: Vector6::new(linear, linear, linear, angular(0), angular(1), angular(2)),
+            },
+            stiffness: Matrix6::zeros(),
+            damping: Matrix6::zeros(),
+        }
+    }
+
+    /// Adds a contact whose place and normal are given in a frame.
+    pub fn add(&mut self, tangent: &Tangent, world_from_frame: &Pose) {
+        let arm = world_from_frame.transform_point(tangent.at) - self.frame.center;
+        let normal = world_from_frame.transform_vector(tangent.normal);
+        let (first, second) = normal.any_orthonormal_pair();
+        for (direction, k, c) in [
+            (normal, tangent.stiffness_normal, tangent.damping_normal),
+            (first, tangent.stiffness_tangential, tangent.damping_tangential),
+            (second, tangent.stiffness_tangential, tangent.damping_tangential),
+        ] {
+            let turn = arm.cross(direction);
+            let [a, b, c3] = self.frame.axes;
+            let j = Vector6::new(direction.x, direction.y, direction.z, turn.dot(a), turn.dot(b), turn.dot(c3))
+                .component_mul(&self.frame.scale);
+            self.stiffness.ger(k, &j, &j, 1.0);
+            self.damping.ger(c, &j, &j, 1.0);
+        }
+    }
+
+    /// Greatest ω² (1/s²) and γ (1/s).
+    pub fn greatest(&self) -> (f64, f64) {
+        (greatest_eigenvalue(&self.stiffness), greatest_eigenvalue(&self.damping))
+    }
+}
+
+fn greatest_eigenvalue(matrix: &Matrix6<f64>) -> f64 {
+    matrix.symmetric_eigenvalues().iter().copied().fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dermis_geometry::Mat3;
+
+    /// Iterating the rule shows where it turns unstable.
+    #[test]
+    fn the_limit_is_where_the_rule_explodes() {
+        for (omega_squared, gamma) in [(1e4, 0.0), (1e4, 50.0), (1e4, 1e3), (0.0, 300.0), (1.0, 1e4)] {
+            let limit = largest_stable_step_s(omega_squared, gamma);
+            let grows = |dt: f64| {
+                let (mut x, mut v) = (1.0f64, 0.0f64);
+                if omega_squared == 0.0 {
+                    (x, v) = (0.0, 1.0);
+                }
+                for _ in 0..200_000 {
+                    v -= dt * (omega_squared * x + gamma * v);
+                    x += dt * v;
+                    if !v.is_finite() || v.abs() > 1e12 {
+                        return true;
+                    }
+                }
+                false
+            };
+            assert!(!grows(limit * 0.999), "{omega_squared} {gamma}: stable below {limit}");
+            assert!(grows(limit * 1.01), "{omega_squared} {gamma}: unstable above {limit}");
+        }
+    }
+
+    /// One spring k under the middle of a body of mass m: ω² = k/m; off by r it also turns the body: + k r²/I.
+    #[test]
+    fn one_spring_has_its_closed_form() {
+        let mass = MassProperties {
+            mass_kg: 2.0,
+            center_m: Vec3::ZERO,
+            inertia_kg_m2: Mat3::from_diagonal(Vec3::new(0.1, 0.2, 0.3)),
+        };
+        let mut loaded = Loaded::new(&mass, &Pose::IDENTITY);
+        let tangent = Tangent { at: Vec3::X * 0.5, normal: Vec3::Z, stiffness_normal: 10.0, ..Tangent::default() };
+        loaded.add(&tangent, &Pose::IDENTITY);
+        let truth = 10.0 / 2.0 + 10.0 * 0.25 / 0.2;
+        assert!((loaded.greatest().0 - truth).abs() < 1e-12 * truth);
+    }
+}
