@@ -222,14 +222,14 @@ pub enum FileError {
     },
     /// Bytes behind the last element of a PLY file.
     #[error(
-        "{file}, {place}: there is more in the file than its header claims (the next byte is {found}); correct the counts, or export the file again"
+        "{file}, {place}: there is more in the file than its header claims (the byte {found}); correct the counts, or export the file again"
     )]
     PlyTrailing {
         /// Name of the file.
         file: String,
-        /// Where the last element ends.
+        /// Where it stands.
         place: Place,
-        /// The next byte.
+        /// The first byte of it.
         found: u8,
     },
 
@@ -400,7 +400,7 @@ pub enum FileError {
         buffer: usize,
         /// Offset from the comma of the URI.
         offset: usize,
-        /// The character there, or nothing when the text stops inside a byte.
+        /// The character there, or the end when the text stops inside a byte.
         found: String,
     },
 }

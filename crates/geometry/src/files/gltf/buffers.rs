@@ -55,11 +55,7 @@ fn embedded(file: &str, buffer: usize, uri: &str) -> Result<Vec<u8>, FileError> 
                 file: file.into(),
                 buffer,
                 offset,
-                found: data[..]
-                    .get(offset..)
-                    .and_then(|rest| rest.chars().next())
-                    .map(String::from)
-                    .unwrap_or_default(),
+                found: data.get(offset..).and_then(|rest| rest.chars().next()).map_or("the end".into(), String::from),
             })
         }
         _ => Err(bad_uri(file, buffer, "a data URI with \";base64,\"", uri)),
@@ -70,9 +66,6 @@ fn embedded(file: &str, buffer: usize, uri: &str) -> Result<Vec<u8>, FileError> 
 fn decode_base64(text: &[u8]) -> Result<Vec<u8>, usize> {
     let padding = text.iter().rev().take(2).take_while(|&&b| b == b'=').count();
     let digits = &text[..text.len() - padding];
-    if digits.len() % 4 == 1 || (padding > 0 && !text.len().is_multiple_of(4)) {
-        return Err(text.len());
-    }
     let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 2);
     // Six bits of each digit go in at the right; whole bytes come out at the left.
     let (mut bits, mut count) = (0u32, 0);
@@ -91,6 +84,9 @@ fn decode_base64(text: &[u8]) -> Result<Vec<u8>, usize> {
             count -= 8;
             bytes.push((bits >> count) as u8);
         }
+    }
+    if digits.len() % 4 == 1 || (padding > 0 && !text.len().is_multiple_of(4)) {
+        return Err(text.len());
     }
     Ok(bytes)
 }

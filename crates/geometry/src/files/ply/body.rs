@@ -108,14 +108,13 @@ impl<'a> Body<'a> {
 
     /// Refuses anything but white space behind the last element.
     pub fn expect_end(&self) -> Result<(), FileError> {
-        match self.bytes[self.at..].iter().position(|b| !b.is_ascii_whitespace()) {
-            Some(offset) => Err(FileError::PlyTrailing {
-                file: self.file.into(),
-                place: self.place(),
-                found: self.bytes[self.at + offset],
-            }),
-            None => Ok(()),
-        }
+        let rest = &self.bytes[self.at..];
+        let Some(offset) = rest.iter().position(|b| !b.is_ascii_whitespace()) else { return Ok(()) };
+        let place = match self.encoding {
+            Encoding::Ascii => Place::Line(self.line + 1 + rest[..offset].iter().filter(|&&b| b == b'\n').count()),
+            Encoding::Little | Encoding::Big => Place::Byte(self.at + offset),
+        };
+        Err(FileError::PlyTrailing { file: self.file.into(), place, found: rest[offset] })
     }
 
     fn word(&mut self) -> Result<f64, FileError> {
