@@ -1,0 +1,175 @@
+//! glTF 2.0: the triangles of the default scene, where its nodes put them.
+
+mod accessor;
+mod buffers;
+mod document;
+mod glb;
+
+pub(super) use buffers::External;
+
+use super::soup::{Origins, Part, Soup, check_count};
+use super::text::excerpt;
+use super::{FileError, Place};
+use crate::MeshError;
+use document::{Primitive, Root};
+use glam::DMat4;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// A `.gltf`: JSON, with its buffers embedded or beside it.
+pub(super) fn parse_json(file: &str, bytes: &[u8], external: &External) -> Result<Soup, FileError> {
+    parse(file, bytes, None, external)
+}
+
+/// A `.glb`: a container of JSON and, mostly, the one buffer.
+pub(super) fn parse_binary(file: &str, bytes: &[u8], external: &External) -> Result<Soup, FileError> {
+    let (json, binary) = glb::chunks(file, bytes)?;
+    parse(file, json, binary, external)
+}
+
+fn parse(file: &str, json: &[u8], binary: Option<&[u8]>, external: &External) -> Result<Soup, FileError> {
+    let root = Root::parse(file, json)?;
+    let buffers = buffers::load(file, &root.buffers, binary, external)?;
+    Document { file, root, buffers }.soup()
+}
+
+/// A file with its buffers at hand.
+struct Document<'a> {
+    file: &'a str,
+    root: Root,
+    buffers: Vec<Cow<'a, [u8]>>,
+}
+
+impl Document<'_> {
+    fn soup(&self) -> Result<Soup, FileError> {
+        let mut soup = Soup::new(Origins::Unknown);
+        let mut parts = Vec::new();
+        let mut skipped = 0;
+        for (node, world_from_node) in self.placed_nodes()? {
+            let node = &self.root.nodes[node];
+            let Some(mesh) = node.mesh else { continue };
+            let primitives = &self.lookup(&self.root.meshes, "mesh", mesh, || "a node of the scene".into())?.primitives;
+            // Primitives of a mesh often share their positions.
+            let mut first_of_accessor = HashMap::new();
+            for (index, primitive) in primitives.iter().enumerate() {
+                if !primitive.has_triangles(self.file, mesh, index)? {
+                    skipped += 1;
+                    continue;
+                }
+                let first_vertex = soup.vertices.len();
+                parts.push(Part { first_vertex, first_triangle: soup.triangles.len(), mesh, primitive: index });
+                let place = Place::Primitive { mesh, primitive: index };
+                self.add_primitive(primitive, place, &world_from_node, &mut first_of_accessor, &mut soup)?;
+            }
+        }
+        if soup.triangles.is_empty() {
+            let scene = self.root.scene.unwrap_or(0);
+            return Err(FileError::GltfNothing { file: self.file.into(), scene, skipped });
+        }
+        soup.origins = Origins::Primitives(parts);
+        Ok(soup)
+    }
+
+    /// The nodes of the default scene, parents before children, with their places in it.
+    fn placed_nodes(&self) -> Result<Vec<(usize, DMat4)>, FileError> {
+        let mut placed = Vec::new();
+        let mut seen = vec![false; self.root.nodes.len()];
+        // A stack, for a chain of nodes may be as long as the file.
+        let mut waiting: Vec<(usize, DMat4)> =
+            self.root_nodes()?.into_iter().rev().map(|node| (node, DMat4::IDENTITY)).collect();
+        while let Some((index, world_from_parent)) = waiting.pop() {
+            let node = self.lookup(&self.root.nodes, "node", index, || "the scene or a node of it".into())?;
+            if std::mem::replace(&mut seen[index], true) {
+                return Err(FileError::GltfCycle { file: self.file.into(), node: index });
+            }
+            let world_from_node = world_from_parent * node.parent_from_node(self.file, index)?;
+            placed.push((index, world_from_node));
+            waiting.extend(node.children.iter().rev().map(|&child| (child, world_from_node)));
+        }
+        Ok(placed)
+    }
+
+    /// Of the scene to show. A file without scenes shows all nodes that are no other's child.
+    fn root_nodes(&self) -> Result<Vec<usize>, FileError> {
+        if self.root.scene.is_none() && self.root.scenes.is_empty() {
+            let mut is_child = vec![false; self.root.nodes.len()];
+            for &child in self.root.nodes.iter().flat_map(|node| &node.children) {
+                if let Some(flag) = is_child.get_mut(child) {
+                    *flag = true;
+                }
+            }
+            let roots: Vec<usize> = (0..is_child.len()).filter(|&node| !is_child[node]).collect();
+            if roots.is_empty() && !is_child.is_empty() {
+                return Err(FileError::GltfCycle { file: self.file.into(), node: 0 });
+            }
+            return Ok(roots);
+        }
+        let scene = self.root.scene.unwrap_or(0);
+        Ok(self.lookup(&self.root.scenes, "scene", scene, || "the default scene".into())?.nodes.clone())
+    }
+
+    fn add_primitive(
+        &self,
+        primitive: &Primitive,
+        place: Place,
+        world_from_node: &DMat4,
+        first_of_accessor: &mut HashMap<usize, (u32, usize)>,
+        soup: &mut Soup,
+    ) -> Result<(), FileError> {
+        let Some(accessor) = primitive.attributes.position else {
+            return Err(self.bad(place.to_string(), "the attribute POSITION", "none".into()));
+        };
+        let (first, count) = match first_of_accessor.get(&accessor) {
+            Some(&known) => known,
+            None => {
+                let positions = self.positions(accessor, place)?;
+                let first = soup.vertices.len();
+                check_count(self.file, place, "vertices", first + positions.len())?;
+                soup.vertices.extend(positions.iter().map(|&p| world_from_node.transform_point3(p)));
+                first_of_accessor.insert(accessor, (first as u32, positions.len()));
+                (first as u32, positions.len())
+            }
+        };
+        let indices = match primitive.indices {
+            Some(accessor) => self.indices(accessor, place)?,
+            None => (0..count as u32).collect(),
+        };
+        let Some(triangles) = document::triangles(primitive.mode, &indices) else {
+            let expected = "three vertices for each triangle, and at least three of a strip or fan";
+            return Err(self.bad(place.to_string(), expected, format!("{} of them", indices.len())));
+        };
+        check_count(self.file, place, "triangles", soup.triangles.len() + triangles.len())?;
+        // A mirror turns every face over.
+        let mirrored = world_from_node.determinant() < 0.0;
+        for [a, b, c] in triangles {
+            if let Some(index) = [a, b, c].into_iter().find(|&i| i as usize >= count) {
+                let (mesh, triangle, index) = (self.file.into(), soup.triangles.len(), i64::from(index));
+                let error = MeshError::IndexOutOfRange { mesh, triangle, index, vertices: count };
+                return Err(FileError::Mesh { error, place: Some(place) });
+            }
+            let corners = if mirrored { [a, c, b] } else { [a, b, c] };
+            soup.triangles.push(corners.map(|i| first + i));
+        }
+        Ok(())
+    }
+
+    fn lookup<'t, T>(
+        &self,
+        list: &'t [T],
+        kind: &'static str,
+        index: usize,
+        place: impl FnOnce() -> String,
+    ) -> Result<&'t T, FileError> {
+        list.get(index).ok_or_else(|| FileError::GltfReference {
+            file: self.file.into(),
+            place: place(),
+            kind,
+            index,
+            count: list.len(),
+        })
+    }
+
+    fn bad(&self, place: String, expected: &'static str, found: String) -> FileError {
+        FileError::GltfValue { file: self.file.into(), place, expected, found: excerpt(found.as_bytes()) }
+    }
+}

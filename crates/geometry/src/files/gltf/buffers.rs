@@ -1,0 +1,156 @@
+//! The bytes behind a glTF file: in the file itself, in its container, or in another file.
+
+use super::super::FileError;
+use super::super::text::excerpt;
+use super::document::Buffer;
+use std::borrow::Cow;
+use std::path::Path;
+
+/// Where buffers in other files are looked for.
+pub(in super::super) enum External<'a> {
+    /// Nowhere: there is no file system.
+    Refused,
+    /// In the folder of the glTF file.
+    Folder(&'a Path),
+}
+
+/// All buffers, each at least as long as it says.
+pub(super) fn load<'a>(
+    file: &str,
+    buffers: &[Buffer],
+    binary: Option<&'a [u8]>,
+    external: &External,
+) -> Result<Vec<Cow<'a, [u8]>>, FileError> {
+    let mut loaded = Vec::new();
+    for (index, buffer) in buffers.iter().enumerate() {
+        let bytes = match (&buffer.uri, binary) {
+            (Some(uri), _) if uri.starts_with("data:") => Cow::Owned(embedded(file, index, uri)?),
+            (Some(uri), _) => Cow::Owned(from_file(file, index, uri, external)?),
+            (None, Some(binary)) if index == 0 => Cow::Borrowed(binary),
+            (None, _) => return Err(bad_uri(file, index, "a uri, or the container's binary chunk", "neither")),
+        };
+        if bytes.len() < buffer.byte_length {
+            return Err(FileError::GltfTooShort {
+                file: file.into(),
+                place: format!("buffer {index}"),
+                holder: buffer.uri.as_ref().map_or("the binary chunk".into(), |uri| excerpt(uri.as_bytes())),
+                needs: buffer.byte_length as u64,
+                has: bytes.len() as u64,
+            });
+        }
+        loaded.push(bytes);
+    }
+    Ok(loaded)
+}
+
+fn bad_uri(file: &str, buffer: usize, expected: &'static str, found: &str) -> FileError {
+    let found = excerpt(found.as_bytes());
+    FileError::GltfValue { file: file.into(), place: format!("buffer {buffer}"), expected, found }
+}
+
+fn embedded(file: &str, buffer: usize, uri: &str) -> Result<Vec<u8>, FileError> {
+    match uri.split_once(',') {
+        Some((kind, data)) if kind.ends_with(";base64") => {
+            decode_base64(data.as_bytes()).map_err(|offset| FileError::GltfBase64 {
+                file: file.into(),
+                buffer,
+                offset,
+                found: data.get(offset..).and_then(|rest| rest.chars().next()).map_or("the end".into(), String::from),
+            })
+        }
+        _ => Err(bad_uri(file, buffer, "a data URI with \";base64,\"", uri)),
+    }
+}
+
+/// RFC 4648, section 4, with or without padding; or the offset of what is wrong.
+fn decode_base64(text: &[u8]) -> Result<Vec<u8>, usize> {
+    let padding = text.iter().rev().take(2).take_while(|&&b| b == b'=').count();
+    let digits = &text[..text.len() - padding];
+    let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 2);
+    // Six bits of each digit go in at the right; whole bytes come out at the left.
+    let (mut bits, mut count) = (0u32, 0);
+    for (offset, &digit) in digits.iter().enumerate() {
+        let value = match digit {
+            b'A'..=b'Z' => digit - b'A',
+            b'a'..=b'z' => digit - b'a' + 26,
+            b'0'..=b'9' => digit - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return Err(offset),
+        };
+        bits = bits << 6 | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+        }
+    }
+    if digits.len() % 4 == 1 || (padding > 0 && !text.len().is_multiple_of(4)) {
+        return Err(text.len());
+    }
+    Ok(bytes)
+}
+
+fn from_file(file: &str, buffer: usize, uri: &str, external: &External) -> Result<Vec<u8>, FileError> {
+    let External::Folder(folder) = external else {
+        return Err(FileError::GltfExternal { file: file.into(), buffer, uri: excerpt(uri.as_bytes()) });
+    };
+    let name = decode_percent(uri);
+    // A colon ends the scheme of a URL, or a drive's letter.
+    if name.contains(':') || Path::new(&name).has_root() {
+        return Err(bad_uri(file, buffer, "the name of a file beside this one", uri));
+    }
+    let path = folder.join(&name);
+    std::fs::read(&path).map_err(|error| FileError::GltfBuffer {
+        file: file.into(),
+        buffer,
+        path: path.display().to_string(),
+        reason: error.to_string(),
+    })
+}
+
+/// `%20` and its like; what is not such an escape stays as it is.
+fn decode_percent(uri: &str) -> String {
+    let mut bytes = Vec::with_capacity(uri.len());
+    let mut rest = uri.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let escape = tail.first_chunk::<2>().filter(|_| *first == b'%').and_then(|digits| {
+            let [high, low] = digits.map(|d| (d as char).to_digit(16));
+            Some((high? * 16 + low?) as u8)
+        });
+        bytes.push(escape.unwrap_or(*first));
+        rest = if escape.is_some() { &tail[2..] } else { tail };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The examples of RFC 4648, section 10.
+    #[test]
+    fn base64_reads_the_examples_of_its_definition() {
+        for (text, bytes) in
+            [("", ""), ("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v", "foo"), ("Zm9vYg==", "foob"), ("Zm9vYmFy", "foobar")]
+        {
+            assert_eq!(decode_base64(text.as_bytes()), Ok(bytes.as_bytes().to_vec()));
+        }
+        assert_eq!(decode_base64(b"Zm8"), Ok(b"fo".to_vec()));
+        assert_eq!(decode_base64(b"+/+/"), Ok(vec![0xfb, 0xff, 0xbf]));
+    }
+
+    #[test]
+    fn base64_says_where_it_is_wrong() {
+        assert_eq!(decode_base64(b"Zm9v!mFy"), Err(4));
+        assert_eq!(decode_base64(b"Zm9vY"), Err(5));
+        assert_eq!(decode_base64(b"Zg="), Err(3));
+        assert_eq!(decode_base64(b"Z==="), Err(1));
+    }
+
+    #[test]
+    fn escapes_in_names_are_read() {
+        assert_eq!(decode_percent("my%20part.bin"), "my part.bin");
+        assert_eq!(decode_percent("100%.bin%2"), "100%.bin%2");
+    }
+}

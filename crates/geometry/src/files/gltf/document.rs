@@ -1,0 +1,245 @@
+//! The parts of the JSON that say where triangles are.
+
+use super::super::FileError;
+use super::super::text::excerpt;
+use glam::{DMat4, DQuat, DVec3};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::collections::BTreeMap;
+
+/// By name; what they hold is not needed to refuse them.
+type Extensions = BTreeMap<String, IgnoredAny>;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Root {
+    asset: Asset,
+    #[serde(default)]
+    extensions_required: Vec<String>,
+    pub scene: Option<usize>,
+    #[serde(default)]
+    pub scenes: Vec<Scene>,
+    #[serde(default)]
+    pub nodes: Vec<Node>,
+    #[serde(default)]
+    pub meshes: Vec<Mesh>,
+    #[serde(default)]
+    pub accessors: Vec<Accessor>,
+    #[serde(default)]
+    pub buffer_views: Vec<BufferView>,
+    #[serde(default)]
+    pub buffers: Vec<Buffer>,
+}
+
+#[derive(Deserialize)]
+struct Asset {
+    version: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Scene {
+    #[serde(default)]
+    pub nodes: Vec<usize>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Node {
+    #[serde(default)]
+    pub children: Vec<usize>,
+    pub mesh: Option<usize>,
+    skin: Option<usize>,
+    /// Column by column.
+    matrix: Option<[f64; 16]>,
+    translation: Option<[f64; 3]>,
+    rotation: Option<[f64; 4]>,
+    scale: Option<[f64; 3]>,
+    #[serde(default)]
+    extensions: Extensions,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Mesh {
+    pub primitives: Vec<Primitive>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Primitive {
+    pub attributes: Attributes,
+    pub indices: Option<usize>,
+    #[serde(default = "triangle_list")]
+    pub mode: u64,
+    #[serde(default)]
+    extensions: Extensions,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Attributes {
+    #[serde(rename = "POSITION")]
+    pub position: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Accessor {
+    pub buffer_view: Option<usize>,
+    #[serde(default)]
+    pub byte_offset: usize,
+    pub component_type: u64,
+    pub count: usize,
+    #[serde(rename = "type")]
+    pub shape: String,
+    pub sparse: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct BufferView {
+    pub buffer: usize,
+    #[serde(default)]
+    pub byte_offset: usize,
+    pub byte_length: usize,
+    pub byte_stride: Option<usize>,
+    #[serde(default)]
+    extensions: Extensions,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Buffer {
+    pub uri: Option<String>,
+    pub byte_length: usize,
+}
+
+fn triangle_list() -> u64 {
+    4
+}
+
+impl Root {
+    pub fn parse(file: &str, json: &[u8]) -> Result<Self, FileError> {
+        let root: Self = serde_json::from_slice(json).map_err(|error| {
+            let text = error.to_string();
+            // The place has fields of its own.
+            let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+            FileError::GltfJson {
+                file: file.into(),
+                line: error.line(),
+                column: error.column(),
+                reason: reason.replace('\n', " "),
+            }
+        })?;
+        let version = &root.asset.version;
+        if version != "2" && !version.starts_with("2.") {
+            let found = excerpt(version.as_bytes());
+            return Err(FileError::GltfVersion { file: file.into(), place: "asset", found });
+        }
+        match root.extensions_required.iter().find(|name| !is_harmless(name)) {
+            Some(name) => Err(unsupported(file, "extensionsRequired".into(), name)),
+            None => Ok(root),
+        }
+    }
+}
+
+/// Extensions that a file may require without a change of shape. Quantized positions are refused where they
+/// stand, if the scene has any.
+fn is_harmless(extension: &str) -> bool {
+    let about_looks = ["KHR_materials_", "KHR_texture_", "KHR_lights_", "EXT_texture_", "EXT_lights_", "MSFT_texture_"];
+    extension == "KHR_mesh_quantization" || about_looks.iter().any(|prefix| extension.starts_with(prefix))
+}
+
+/// Extensions that make another shape of what they stand beside.
+const SHAPING: [&str; 4] =
+    ["KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression", "EXT_mesh_gpu_instancing"];
+
+fn refuse_shaping(file: &str, extensions: &Extensions, place: impl FnOnce() -> String) -> Result<(), FileError> {
+    match SHAPING.iter().find(|name| extensions.contains_key(**name)) {
+        Some(name) => Err(unsupported(file, place(), name)),
+        None => Ok(()),
+    }
+}
+
+fn unsupported(file: &str, place: String, extension: &str) -> FileError {
+    let (feature, remedy) = match extension {
+        "KHR_draco_mesh_compression" => ("Draco compression", "export without mesh compression"),
+        "EXT_meshopt_compression" | "KHR_meshopt_compression" => {
+            ("meshopt compression", "export without mesh compression")
+        }
+        "EXT_mesh_gpu_instancing" => ("instancing", "export each instance as a node"),
+        _ => ("an extension", "export the file without it"),
+    };
+    let feature = format!("{feature} ({})", excerpt(extension.as_bytes()));
+    FileError::GltfUnsupported { file: file.into(), place, feature, remedy }
+}
+
+impl Node {
+    pub fn parent_from_node(&self, file: &str, index: usize) -> Result<DMat4, FileError> {
+        let place = || format!("node {index}");
+        refuse_shaping(file, &self.extensions, place)?;
+        if let (Some(skin), Some(_)) = (self.skin, self.mesh) {
+            return Err(FileError::GltfUnsupported {
+                file: file.into(),
+                place: place(),
+                feature: format!("skin {skin}"),
+                remedy: "export the posed mesh without its skeleton",
+            });
+        }
+        let bad = |expected, found| FileError::GltfValue { file: file.into(), place: place(), expected, found };
+        if let Some(columns) = self.matrix {
+            let matrix = DMat4::from_cols_array(&columns);
+            let last_row = matrix.row(3);
+            if last_row != glam::DVec4::W {
+                return Err(bad("a matrix with the last row 0, 0, 0, 1", last_row.to_string()));
+            }
+            return Ok(matrix);
+        }
+        let rotation = DQuat::from_array(self.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]));
+        if (rotation.length() - 1.0).abs() > 1e-2 {
+            return Err(bad("a rotation of unit length", rotation.to_string()));
+        }
+        Ok(DMat4::from_scale_rotation_translation(
+            self.scale.map_or(DVec3::ONE, DVec3::from_array),
+            rotation.normalize(),
+            self.translation.map_or(DVec3::ZERO, DVec3::from_array),
+        ))
+    }
+}
+
+impl Primitive {
+    /// False for points and lines, which bound nothing.
+    pub fn has_triangles(&self, file: &str, mesh: usize, primitive: usize) -> Result<bool, FileError> {
+        let place = || format!("mesh {mesh}, primitive {primitive}");
+        match self.mode {
+            0..=3 => Ok(false),
+            4..=6 => refuse_shaping(file, &self.extensions, place).map(|()| true),
+            mode => Err(FileError::GltfValue {
+                file: file.into(),
+                place: place(),
+                expected: "a mode from 0 to 6",
+                found: mode.to_string(),
+            }),
+        }
+    }
+}
+
+impl BufferView {
+    pub fn refuse_compression(&self, file: &str, index: usize) -> Result<(), FileError> {
+        refuse_shaping(file, &self.extensions, || format!("bufferView {index}"))
+    }
+}
+
+/// The triangles of a list (mode 4), strip (5) or fan (6), as section 3.7.2.1 of the glTF 2.0 specification
+/// defines them; nothing when the number of vertices does not fit.
+pub(super) fn triangles(mode: u64, indices: &[u32]) -> Option<Vec<[u32; 3]>> {
+    match mode {
+        4 if indices.len().is_multiple_of(3) => Some(indices.as_chunks::<3>().0.to_vec()),
+        // Every second triangle of a strip winds the other way.
+        5 if indices.len() >= 3 => Some(
+            indices
+                .windows(3)
+                .enumerate()
+                .map(|(i, w)| if i % 2 == 0 { [w[0], w[1], w[2]] } else { [w[0], w[2], w[1]] })
+                .collect(),
+        ),
+        6 if indices.len() >= 3 => Some(indices[1..].windows(2).map(|w| [w[0], w[1], indices[0]]).collect()),
+        _ => None,
+    }
+}

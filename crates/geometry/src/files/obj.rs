@@ -1,0 +1,183 @@
+//! OBJ: lines of vertices and polygons.
+
+use super::soup::Soup;
+use super::text::{number, unexpected, words};
+use super::{FileError, Place};
+use crate::{MeshError, Vec3};
+
+/// Statements about grouping, looks and other dimensions. Free-form curves and surfaces are not among them:
+/// they are shape, and a shape is refused rather than left out.
+const WITHOUT_SHAPE: [&[u8]; 19] = [
+    b"o",
+    b"g",
+    b"s",
+    b"mg",
+    b"l",
+    b"p",
+    b"vn",
+    b"vt",
+    b"vp",
+    b"usemtl",
+    b"mtllib",
+    b"usemap",
+    b"maplib",
+    b"lod",
+    b"bevel",
+    b"c_interp",
+    b"d_interp",
+    b"shadow_obj",
+    b"trace_obj",
+];
+
+/// All polygons of all groups, cut into triangles.
+pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<Soup, FileError> {
+    let mut soup = Soup::of_lines();
+    let mut latest = Latest::default();
+    for_each_statement(file, bytes, |line, text| {
+        let mut rest = words(text);
+        match rest.next() {
+            Some(b"v") => {
+                let vertex = parse_vertex(file, line, text)?;
+                soup.push_vertex(file, vertex, Place::Line(line))
+            }
+            Some(b"f") => {
+                let triangle = soup.triangles.len();
+                let corners = rest
+                    .map(|word| {
+                        let index = parse_corner(file, line, word)?;
+                        latest.resolve(file, line, triangle, index, soup.vertices.len())
+                    })
+                    .collect::<Result<Vec<u32>, FileError>>()?;
+                soup.push_polygon(file, &corners, Place::Line(line))
+            }
+            Some(word) if !word.starts_with(b"#") && !WITHOUT_SHAPE.contains(&word) => {
+                Err(unexpected(file, line, "\"v\", \"f\" or another statement about polygons", text))
+            }
+            _ => Ok(()),
+        }
+    })?;
+    latest.check(file, soup.vertices.len())?;
+    Ok(soup)
+}
+
+/// Calls with the first line's number and the text, continued lines joined.
+fn for_each_statement(
+    file: &str,
+    bytes: &[u8],
+    mut statement: impl FnMut(usize, &[u8]) -> Result<(), FileError>,
+) -> Result<(), FileError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut lines = bytes.split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).enumerate();
+    while let Some((index, line)) = lines.next() {
+        // A comment may end in a backslash, for example in a path, and takes no next line with it.
+        let continued = |text: &[u8]| text.ends_with(b"\\") && !line.trim_ascii_start().starts_with(b"#");
+        if !continued(line) {
+            statement(index + 1, line)?;
+            continue;
+        }
+        let mut joined = line.to_vec();
+        while continued(&joined) {
+            joined.pop();
+            let Some((_, next)) = lines.next() else {
+                return Err(FileError::CutOff {
+                    file: file.into(),
+                    line: index + 1,
+                    expected: "the rest of a continued line".into(),
+                });
+            };
+            joined.push(b' ');
+            joined.extend_from_slice(next);
+        }
+        statement(index + 1, &joined)?;
+    }
+    Ok(())
+}
+
+/// `v x y z`, and behind it a weight or a colour, which must be numbers but mean nothing here.
+fn parse_vertex(file: &str, line: usize, text: &[u8]) -> Result<Vec3, FileError> {
+    let mut numbers = [0.0; 7];
+    let mut count = 0;
+    for word in words(text).skip(1) {
+        let slot = numbers.get_mut(count);
+        let (Some(slot), Some(value)) = (slot, number(word)) else {
+            return Err(unexpected(file, line, "the coordinates of a vertex", text));
+        };
+        *slot = value;
+        count += 1;
+    }
+    match count {
+        3 | 4 | 6 | 7 => Ok(Vec3::new(numbers[0], numbers[1], numbers[2])),
+        _ => Err(unexpected(file, line, "three coordinates of a vertex, perhaps with a weight or a colour", text)),
+    }
+}
+
+/// The position's index in `v`, `v/vt`, `v//vn` or `v/vt/vn`, as written.
+fn parse_corner(file: &str, line: usize, word: &[u8]) -> Result<i64, FileError> {
+    let integer = |part: &[u8]| std::str::from_utf8(part).ok().and_then(|text| text.parse::<i64>().ok());
+    let bad = || unexpected(file, line, "a face corner such as 7, 7/1, 7//3 or 7/1/3", word);
+    let mut parts = word.split(|&b| b == b'/');
+    let position = parts.next().and_then(integer);
+    let well_formed = match (parts.next(), parts.next(), parts.next()) {
+        (None, ..) => true,
+        (Some(texture), None, _) => integer(texture).is_some(),
+        (Some(texture), Some(normal), None) => {
+            (texture.is_empty() || integer(texture).is_some()) && integer(normal).is_some()
+        }
+        _ => false,
+    };
+    let index = position.filter(|_| well_formed).ok_or_else(bad)?;
+    if index == 0 {
+        return Err(FileError::ObjIndexZero {
+            file: file.into(),
+            line,
+            found: String::from_utf8_lossy(word).into_owned(),
+        });
+    }
+    Ok(index)
+}
+
+/// The highest index that faces have asked for. They may come before their vertices, so it is checked last.
+#[derive(Default)]
+struct Latest {
+    index: i64,
+    triangle: usize,
+    line: usize,
+}
+
+impl Latest {
+    /// The index counted from 0. Negative ones count back from the vertices so far.
+    fn resolve(
+        &mut self,
+        file: &str,
+        line: usize,
+        triangle: usize,
+        index: i64,
+        so_far: usize,
+    ) -> Result<u32, FileError> {
+        if index < 0 {
+            return usize::try_from(index.unsigned_abs())
+                .ok()
+                .and_then(|back| so_far.checked_sub(back))
+                .map(|i| i as u32)
+                .ok_or_else(|| out_of_range(file, line, triangle, index, so_far));
+        }
+        if index > self.index {
+            *self = Self { index, triangle, line };
+        }
+        // What does not fit is refused by `check`: there are never that many vertices.
+        Ok(u32::try_from(index - 1).unwrap_or(u32::MAX))
+    }
+
+    fn check(&self, file: &str, vertices: usize) -> Result<(), FileError> {
+        if self.index > vertices as i64 {
+            return Err(out_of_range(file, self.line, self.triangle, self.index, vertices));
+        }
+        Ok(())
+    }
+}
+
+/// With the index as written, counted from 1 or backwards.
+fn out_of_range(file: &str, line: usize, triangle: usize, index: i64, vertices: usize) -> FileError {
+    let error = MeshError::IndexOutOfRange { mesh: file.into(), triangle, index, vertices };
+    FileError::Mesh { error, place: Some(Place::Line(line)) }
+}

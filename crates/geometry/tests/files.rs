@@ -1,0 +1,218 @@
+//! Meshes from files of every format: good ones, refused ones, damaged ones.
+
+#[path = "files/damage.rs"]
+mod damage;
+#[path = "files/gltf_scenes.rs"]
+mod gltf_scenes;
+#[path = "files/make.rs"]
+mod make;
+#[path = "files/refusals.rs"]
+mod refusals;
+
+use dermis_geometry::files::{self, FileError, Format, Import, LengthUnit};
+use dermis_geometry::{MeshError, TriMesh, Vec3};
+use std::path::Path;
+
+fn in_unit(unit: LengthUnit) -> Import {
+    Import { unit: Some(unit), ..Import::default() }
+}
+
+fn parse(format: Format, bytes: &[u8]) -> Result<TriMesh, FileError> {
+    files::parse("part", format, bytes, &in_unit(LengthUnit::Millimetre))
+}
+
+/// All the good files, each the cube of 10 file units.
+fn good_files() -> Vec<(&'static str, Format, Vec<u8>)> {
+    vec![
+        ("text STL", Format::Stl, make::stl_text().into()),
+        ("binary STL", Format::Stl, make::stl_binary("by hand")),
+        ("binary STL that says solid", Format::Stl, make::stl_binary("solid by hand")),
+        ("OBJ", Format::Obj, make::obj().into()),
+        ("text PLY", Format::Ply, make::ply("ascii")),
+        ("little-endian PLY", Format::Ply, make::ply("binary_little_endian")),
+        ("big-endian PLY", Format::Ply, make::ply("binary_big_endian")),
+        ("glTF", Format::Gltf, make::gltf().into()),
+        ("GLB", Format::Glb, make::glb(&make::gltf_json(""), &make::gltf_buffer())),
+    ]
+}
+
+/// The cube: eight corners, twelve triangles, closed and outward, with the volume of its scale.
+fn assert_cube(what: &str, mesh: &TriMesh, edge_m: f64) {
+    assert_eq!(mesh.vertices().len(), 8, "{what}");
+    assert_eq!(mesh.triangles().len(), 12, "{what}");
+    assert_eq!(mesh.check_closed(), Ok(()), "{what}");
+    assert!((mesh.volume_m3() / edge_m.powi(3) - 1.0).abs() < 1e-12, "{what}: {} m^3", mesh.volume_m3());
+    for (i, v) in mesh.vertices().iter().enumerate() {
+        assert!(mesh.vertices()[..i].iter().all(|other| other != v), "{what}: {v} twice");
+        assert!(v.to_array().iter().all(|x| *x == 0.0 || (x / edge_m - 1.0).abs() < 1e-15), "{what}: {v}");
+    }
+}
+
+#[test]
+fn a_cube_is_the_same_in_every_format_and_unit() {
+    for (what, format, bytes) in good_files() {
+        for (unit, edge_m) in [
+            (LengthUnit::Millimetre, 0.01),
+            (LengthUnit::Centimetre, 0.1),
+            (LengthUnit::Metre, 10.0),
+            (LengthUnit::Inch, 0.254),
+        ] {
+            let mesh = files::parse(what, format, &bytes, &in_unit(unit)).unwrap_or_else(|e| panic!("{what}: {e}"));
+            assert_eq!(mesh.name(), what);
+            assert_cube(what, &mesh, edge_m);
+        }
+    }
+}
+
+/// Formats that share vertices keep the file's order.
+#[test]
+fn vertices_keep_their_order() {
+    for (what, format, bytes) in good_files().into_iter().filter(|(_, format, _)| *format != Format::Stl) {
+        let mesh = files::parse(what, format, &bytes, &in_unit(LengthUnit::Metre)).unwrap();
+        let expected: Vec<Vec3> = make::cube().0.into_iter().map(Vec3::from_array).collect();
+        assert_eq!(mesh.vertices(), expected, "{what}");
+    }
+}
+
+#[test]
+fn an_unwelded_stl_is_open() {
+    let import = Import { weld: false, ..in_unit(LengthUnit::Millimetre) };
+    let mesh = files::parse("part", Format::Stl, &make::stl_binary(""), &import).unwrap();
+    assert_eq!(mesh.vertices().len(), 36);
+    assert!(mesh.check_closed().is_err());
+}
+
+#[test]
+fn only_gltf_knows_its_unit() {
+    for (what, format, bytes) in good_files() {
+        let result = files::parse("part", format, &bytes, &Import::default());
+        match format {
+            Format::Gltf | Format::Glb => assert_cube(what, &result.unwrap(), 10.0),
+            Format::Stl | Format::Obj | Format::Ply => {
+                let error = result.unwrap_err();
+                assert_eq!(error, FileError::NoUnit { file: "part".into(), format });
+                assert!(error.to_string().contains("does not say its unit; say mm or m"), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn units_are_written_as_they_are_read() {
+    for (unit, text) in [
+        (LengthUnit::Metre, "m"),
+        (LengthUnit::Centimetre, "cm"),
+        (LengthUnit::Millimetre, "mm"),
+        (LengthUnit::Inch, "in"),
+    ] {
+        assert_eq!(text.parse(), Ok(unit));
+        assert_eq!(unit.to_string(), text);
+        let json = format!("{text:?}");
+        assert_eq!(serde_json::to_string(&unit).unwrap(), json);
+        assert_eq!(serde_json::from_str::<LengthUnit>(&json).unwrap(), unit);
+    }
+    let error = "ft".parse::<LengthUnit>().unwrap_err().to_string();
+    assert!(error.contains("\"ft\"") && error.contains("mm"), "{error}");
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let cube = parse(Format::Obj, make::obj().as_bytes()).unwrap();
+    for unit in [LengthUnit::Metre, LengthUnit::Centimetre, LengthUnit::Millimetre, LengthUnit::Inch] {
+        let stl = files::parse("stl", Format::Stl, &files::write_stl(&cube, unit), &in_unit(unit)).unwrap();
+        assert_eq!(stl.check_closed(), Ok(()));
+        assert!((stl.volume_m3() / cube.volume_m3() - 1.0).abs() < 1e-6, "rounded to f32 in {unit}");
+
+        let obj = files::parse("obj", Format::Obj, files::write_obj(&cube, unit).as_bytes(), &in_unit(unit)).unwrap();
+        assert_eq!(obj.triangles(), cube.triangles());
+        for (a, b) in obj.vertices().iter().zip(cube.vertices()) {
+            assert!(a.distance(*b) <= 1e-15 * b.length(), "{a} for {b} in {unit}");
+        }
+    }
+}
+
+#[test]
+fn the_extension_names_the_format() {
+    for (name, format) in [
+        ("a.stl", Some(Format::Stl)),
+        ("a.b/c.OBJ", Some(Format::Obj)),
+        ("a.Ply", Some(Format::Ply)),
+        ("a.gltf", Some(Format::Gltf)),
+        ("a.GLB", Some(Format::Glb)),
+        ("a.step", None),
+        ("stl", None),
+        (".stl", None),
+    ] {
+        assert_eq!(Format::from_path(Path::new(name)), format, "{name}");
+    }
+}
+
+#[test]
+fn files_are_read_with_what_lies_beside_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("Part.STL");
+    std::fs::write(&path, make::stl_text()).unwrap();
+    let mesh = files::read(&path, &in_unit(LengthUnit::Millimetre)).unwrap();
+    assert_eq!(mesh.name(), path.display().to_string());
+    assert_cube("STL", &mesh, 0.01);
+
+    let json = make::gltf_json(r#""uri": "my%20part.bin", "#);
+    let path = folder.path().join("part.gltf");
+    std::fs::write(&path, &json).unwrap();
+    let error = files::read(&path, &Import::default()).unwrap_err();
+    assert!(matches!(error, FileError::GltfBuffer { buffer: 0, .. }), "{error}");
+    assert!(error.to_string().contains("my part.bin"), "{error}");
+    std::fs::write(folder.path().join("my part.bin"), make::gltf_buffer()).unwrap();
+    assert_cube("glTF", &files::read(&path, &Import::default()).unwrap(), 10.0);
+
+    let error = files::parse("part", Format::Gltf, json.as_bytes(), &Import::default()).unwrap_err();
+    assert!(matches!(error, FileError::GltfExternal { buffer: 0, .. }), "{error}");
+    assert!(error.to_string().contains("my%20part.bin") && error.to_string().contains(".glb"), "{error}");
+}
+
+#[test]
+fn what_is_not_there_or_no_file_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let import = in_unit(LengthUnit::Metre);
+    let read = |name: &str| files::read(&folder.path().join(name), &import).unwrap_err();
+    assert!(matches!(read("none.stl"), FileError::NotFound { .. }));
+    std::fs::create_dir(folder.path().join("folder.stl")).unwrap();
+    assert!(matches!(read("folder.stl"), FileError::IsDirectory { .. }));
+    std::fs::write(folder.path().join("part.step"), "x").unwrap();
+    let error = read("part.step");
+    assert!(matches!(&error, FileError::UnknownExtension { extension, .. } if extension == "step"));
+    assert!(error.to_string().contains(".stl") && error.to_string().contains("part.step"), "{error}");
+    for name in ["a.stl", "a.obj", "a.ply", "a.gltf", "a.glb"] {
+        std::fs::write(folder.path().join(name), "").unwrap();
+        assert!(matches!(read(name), FileError::Empty { .. }), "{name}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_without_permission_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("part.stl");
+    std::fs::write(&path, make::stl_text()).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
+    // A superuser may read everything, and then there is nothing to test.
+    if std::fs::read(&path).is_err() {
+        let error = files::read(&path, &in_unit(LengthUnit::Metre)).unwrap_err();
+        assert!(matches!(error, FileError::NotPermitted { .. }), "{error}");
+    }
+}
+
+/// Vertices 3 and 1 differ by less than the tolerance, so the second triangle collapses when they are welded.
+#[test]
+fn triangles_that_collapse_by_welding_are_refused_or_dropped() {
+    let text = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1e-10 0 0\nv 0 0 1\nf 1 2 3\nf 1 4 5\n";
+    let import = in_unit(LengthUnit::Metre);
+    let parse = |import: &Import| files::parse("part", Format::Obj, text.as_bytes(), import);
+    assert_eq!(parse(&Import { weld: false, ..import }).unwrap().triangles().len(), 2);
+    assert_eq!(parse(&Import { drop_degenerate: true, ..import }).unwrap().triangles().len(), 1);
+    let error = parse(&import).unwrap_err();
+    let in_file = MeshError::ZeroArea { mesh: "part".into(), triangle: 1, a: 0, b: 3, c: 4 };
+    assert!(matches!(&error, FileError::Mesh { error, .. } if *error == in_file), "{error}");
+    assert!(error.to_string().contains("line 7"), "{error}");
+}
