@@ -126,6 +126,12 @@ impl Strips {
         self.zip(next);
     }
 
+    /// Adds an open row.
+    pub fn row(&mut self, points: &[Vec3]) {
+        let next = self.push(points);
+        self.zip(next);
+    }
+
     fn push(&mut self, points: &[Vec3]) -> Vec<u32> {
         let first = self.vertices.len() as u32;
         self.vertices.extend_from_slice(points);
