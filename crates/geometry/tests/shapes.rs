@@ -238,3 +238,24 @@ fn rim(mesh: &TriMesh) -> HashSet<u32> {
     }
     free.iter().flat_map(|&(a, b)| [a, b]).collect()
 }
+
+/// Coarse to the point of absurdity is still a mesh; too fine, or without size, is refused.
+#[test]
+fn drawn_shapes_take_any_edge_or_say_why_not() {
+    let makers: [Maker; 4] = [
+        shapes::spray_bottle,
+        |e| shapes::fingertip(&Fingertip::default(), e),
+        |e| shapes::finger(&Fingertip::default(), e),
+        |e| shapes::fingertip_pad(&Fingertip::default(), e),
+    ];
+    for make in makers {
+        for edge_m in [0.01, 0.1, 1e6] {
+            let mesh = make(edge_m).unwrap();
+            assert!(mesh.name() == "fingertip_pad" || mesh.check_closed().is_ok(), "{} {edge_m}", mesh.name());
+        }
+        assert!(matches!(make(1e-7), Err(ShapeError::TooFine { .. })));
+        assert!(matches!(make(f64::NAN), Err(ShapeError::BadLength { what: "edge_m", .. })));
+    }
+    let flat = Fingertip { thickness_m: 0.0, ..Fingertip::default() };
+    assert!(matches!(shapes::fingertip(&flat, 0.001), Err(ShapeError::BadLength { what: "thickness_m", .. })));
+}
