@@ -4,10 +4,15 @@
 //! lost. Every closed shape bounds a solid with outward faces; those that are open patches say so. The same
 //! numbers give the same mesh, vertex by vertex.
 
+mod bottle;
+mod fingertip;
 mod flat;
 mod loft;
 mod round;
+mod spline;
 
+pub use bottle::spray_bottle;
+pub use fingertip::{Fingertip, finger, fingertip, fingertip_pad};
 pub use flat::{cuboid, grid, prism};
 pub use round::{capsule, cone, cylinder, ellipsoid, sphere, spherical_patch, torus};
 

@@ -98,7 +98,7 @@ impl Surface {
     /// The first triangle that the ray meets. Watertight: a ray through an edge or a corner meets at least
     /// one of the triangles there. `hint` is a triangle likely to be met; it changes the speed, not the answer.
     pub fn cast(&self, ray: &Ray, hint: Option<u32>) -> Option<Hit> {
-        let frame = RayFrame::new(ray);
+        let frame = RayFrame::new(ray, self.bounds());
         let mut best: Option<(f64, u32)> = None;
         let mut limit = ray.length;
         let mut consider = |triangle: u32, limit: f64| -> f64 {
@@ -132,7 +132,7 @@ impl Surface {
     /// The same answer as [`Surface::cast`] by testing every triangle: the method of Moisio 2013, kept as the
     /// yardstick for tests and benchmarks.
     pub fn cast_brute_force(&self, ray: &Ray) -> Option<Hit> {
-        let frame = RayFrame::new(ray);
+        let frame = RayFrame::new(ray, self.bounds());
         let mut best: Option<(f64, u32)> = None;
         for (triangle, corners) in self.corners.iter().enumerate() {
             if let Some(t) = frame.meet(corners)
@@ -211,13 +211,16 @@ impl Features {
 /// the edge functions of neighbouring triangles agree on their sign.
 struct RayFrame {
     origin: Vec3,
+    /// The origin plus and minus a few roundings of the largest coordinate, as much as `meet` may be off.
+    origin_up: Vec3,
+    origin_down: Vec3,
     inverse: Vec3,
     axes: [usize; 3],
     shear: [f64; 3],
 }
 
 impl RayFrame {
-    fn new(ray: &Ray) -> Self {
+    fn new(ray: &Ray, bounds: &Bounds) -> Self {
         let d = ray.direction;
         let size = d.abs();
         let kz = if size.x > size.y && size.x > size.z {
@@ -231,25 +234,27 @@ impl RayFrame {
         if d[kz] < 0.0 {
             std::mem::swap(&mut kx, &mut ky);
         }
+        let largest = ray.origin.abs().max(bounds.min.abs()).max(bounds.max.abs()).max_element();
+        let slack = Vec3::splat(16.0 * f64::EPSILON * largest + f64::MIN_POSITIVE);
         Self {
             origin: ray.origin,
+            origin_up: ray.origin + slack,
+            origin_down: ray.origin - slack,
             inverse: d.recip(),
             axes: [kx, ky, kz],
             shear: [d[kx] / d[kz], d[ky] / d[kz], d[kz].recip()],
         }
     }
 
-    /// Distance at which the ray enters the box, or `None`. NaN (0 · ∞) is dropped by `min`/`max`.
+    /// Distance at which the ray enters the box, or `None`. The box is widened by the slack: so a flat box is not
+    /// missed, a triangle met at the same distance as another is not skipped, and a ray within a side of the box
+    /// gets -∞ to ∞ there rather than 0 · ∞.
     fn enter(&self, bounds: &Bounds) -> Option<f64> {
-        let (mut near, mut far) = (0.0f64, f64::INFINITY);
-        for axis in 0..3 {
-            let a = (bounds.min[axis] - self.origin[axis]) * self.inverse[axis];
-            let b = (bounds.max[axis] - self.origin[axis]) * self.inverse[axis];
-            near = near.max(a.min(b));
-            far = far.min(a.max(b));
-        }
-        // A few roundings of slack: a flat box must not be missed.
-        (near <= far * (1.0 + 4.0 * f64::EPSILON)).then_some(near)
+        let a = (bounds.min - self.origin_up) * self.inverse;
+        let b = (bounds.max - self.origin_down) * self.inverse;
+        let near = a.min(b).max_element().max(0.0);
+        let far = a.max(b).min_element();
+        (near <= far).then_some(near)
     }
 
     fn meet(&self, corners: &[Vec3; 3]) -> Option<f64> {

@@ -1,7 +1,7 @@
 //! The shapes are closed, outward, as fine as asked, and converge to their closed forms.
 
-use dermis_geometry::shapes::{self, ShapeError};
-use dermis_geometry::{TriMesh, Vec3};
+use dermis_geometry::shapes::{self, Fingertip, ShapeError};
+use dermis_geometry::{Surface, TriMesh, Vec3};
 use std::collections::HashSet;
 use std::f64::consts::PI;
 
@@ -167,4 +167,95 @@ fn refuses_what_cannot_be_meshed() {
     for bad in [0.0, PI, f64::NAN] {
         assert!(matches!(shapes::spherical_patch(R, bad, 0.001), Err(ShapeError::BadAngle { .. })));
     }
+}
+
+#[test]
+fn drawn_shapes_are_closed_and_stand_where_they_should() {
+    let sizes = [Fingertip::default(), Fingertip::THUMB];
+    for edge_m in [0.02, 0.005, 0.0015] {
+        let bottle = shapes::spray_bottle(edge_m).unwrap();
+        bottle.check_closed().unwrap();
+        assert_eq!(euler(&bottle), 8, "four separate parts");
+        let bounds = bottle.bounds();
+        assert!(bounds.min.z == 0.0 && (bounds.max.z - 0.25).abs() < 0.002, "{bounds:?}");
+        for size in &sizes {
+            for mesh in [shapes::fingertip(size, edge_m).unwrap(), shapes::finger(size, edge_m).unwrap()] {
+                mesh.check_closed().unwrap();
+                assert_eq!(euler(&mesh), 2);
+                let longest = longest_edge_m(&mesh);
+                assert!(longest <= edge_m, "{}: {longest} for {edge_m}", mesh.name());
+            }
+        }
+    }
+}
+
+/// The origin is the pad's highest point, and length, width and thickness are those asked for.
+#[test]
+fn fingertip_has_its_origin_on_the_pad() {
+    for size in [Fingertip::default(), Fingertip::THUMB] {
+        let mesh = shapes::fingertip(&size, 0.0007).unwrap();
+        let bounds = mesh.bounds();
+        assert!(bounds.max.z.abs() < 1e-9, "{bounds:?}");
+        assert!((bounds.size().x / size.width_m - 1.0).abs() < 0.01);
+        assert!((bounds.size().y / size.length_m - 1.0).abs() < 1e-6);
+        assert!((bounds.size().z / size.thickness_m - 1.0).abs() < 0.04, "the nail stands out a little");
+        assert!(mesh.vertices().iter().any(|v| v.length() < 1e-9), "a vertex at the origin");
+    }
+}
+
+/// The pad lies on the fingertip, leans at most 75°, and its inner vertices have about the same share of area.
+#[test]
+fn fingertip_pad_is_even() {
+    for size in [Fingertip::default(), Fingertip::THUMB] {
+        let skin = Surface::new(shapes::fingertip(&size, 0.0005).unwrap());
+        for edge_m in [0.0005, 0.001, 0.002, 0.003] {
+            let pad = shapes::fingertip_pad(&size, edge_m).unwrap();
+            assert_eq!(euler(&pad), 1);
+            assert!(pad.vertices().iter().all(|&v| skin.closest(v).distance < 1e-5), "{edge_m}");
+            assert!(pad.vertices().iter().all(|&v| v.z < 1e-12));
+            let lean = 75f64.to_radians().cos();
+            assert!((0..pad.triangles().len()).all(|t| pad.face_normal(t).z > lean - 0.05), "{edge_m}");
+            let rim = rim(&pad);
+            let areas = pad.vertex_areas_m2();
+            let inner = || (0..areas.len()).filter(|&i| !rim.contains(&(i as u32))).map(|i| areas[i]);
+            let (least, most) = (inner().fold(f64::INFINITY, f64::min), inner().fold(0.0, f64::max));
+            assert!(most < 3.0 * least, "{edge_m}: {least} to {most}");
+            let mean = inner().sum::<f64>() / inner().count() as f64;
+            // An equilateral lattice has √3/2 edge² per vertex.
+            assert!((mean / (0.866 * edge_m * edge_m) - 1.0).abs() < 0.25, "{edge_m}: {mean}");
+        }
+    }
+}
+
+fn rim(mesh: &TriMesh) -> HashSet<u32> {
+    let mut free = HashSet::new();
+    for &[a, b, c] in mesh.triangles() {
+        for (from, to) in [(a, b), (b, c), (c, a)] {
+            if !free.remove(&(to, from)) {
+                free.insert((from, to));
+            }
+        }
+    }
+    free.iter().flat_map(|&(a, b)| [a, b]).collect()
+}
+
+/// Coarse to the point of absurdity is still a mesh; too fine, or without size, is refused.
+#[test]
+fn drawn_shapes_take_any_edge_or_say_why_not() {
+    let makers: [Maker; 4] = [
+        shapes::spray_bottle,
+        |e| shapes::fingertip(&Fingertip::default(), e),
+        |e| shapes::finger(&Fingertip::default(), e),
+        |e| shapes::fingertip_pad(&Fingertip::default(), e),
+    ];
+    for make in makers {
+        for edge_m in [0.01, 0.1, 1e6] {
+            let mesh = make(edge_m).unwrap();
+            assert!(mesh.name() == "fingertip_pad" || mesh.check_closed().is_ok(), "{} {edge_m}", mesh.name());
+        }
+        assert!(matches!(make(1e-7), Err(ShapeError::TooFine { .. })));
+        assert!(matches!(make(f64::NAN), Err(ShapeError::BadLength { what: "edge_m", .. })));
+    }
+    let flat = Fingertip { thickness_m: 0.0, ..Fingertip::default() };
+    assert!(matches!(shapes::fingertip(&flat, 0.001), Err(ShapeError::BadLength { what: "thickness_m", .. })));
 }

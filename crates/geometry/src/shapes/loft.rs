@@ -10,6 +10,9 @@ const FEWEST_IN_RING: usize = 6;
 /// Samples along and around one segment, from which lengths are measured.
 const ALONG: usize = 96;
 const AROUND: usize = 96;
+/// Two lines are zipped in step up to this part of their length; else a coarse ring could be run around in one go,
+/// and its closing edge used twice.
+const MOST_AHEAD: f64 = 0.2;
 
 /// A tube-like surface: `surface(s, t)` for a station `s` and a part `t` of a turn, right-handed about the
 /// direction of growing `s`. A ring without extent becomes a pole.
@@ -25,8 +28,10 @@ impl<F: Fn(f64, f64) -> Vec3> Loft<'_, F> {
     /// Closed when both ends are poles.
     pub fn mesh(&self) -> Result<TriMesh, ShapeError> {
         check_length(self.name, "edge_m", self.edge_m)?;
-        let step = STEP * self.edge_m;
-        check_count(self.name, self.edge_m, 2.0 * self.area_m2() / (step * step))?;
+        let area = self.area_m2();
+        // No coarser than the shape itself, so that the step also tells a small ring from a pole.
+        let step = (STEP * self.edge_m).min(area.sqrt());
+        check_count(self.name, self.edge_m, 2.0 * area / (step * step))?;
         let mut strips = Strips::default();
         for s in self.stations(step) {
             strips.ring(&self.ring(s, step));
@@ -126,6 +131,12 @@ impl Strips {
         self.zip(next);
     }
 
+    /// Adds an open row.
+    pub fn row(&mut self, points: &[Vec3]) {
+        let next = self.push(points);
+        self.zip(next);
+    }
+
     fn push(&mut self, points: &[Vec3]) -> Vec<u32> {
         let first = self.vertices.len() as u32;
         self.vertices.extend_from_slice(points);
@@ -142,8 +153,15 @@ impl Strips {
         let apart = |a: u32, b: u32| self.vertices[a as usize].distance_squared(self.vertices[b as usize]);
         let (mut i, mut j) = (0, 0);
         while i + 1 < last.len() || j + 1 < next.len() {
-            let on_last = j + 1 == next.len()
-                || (i + 1 < last.len() && apart(last[i + 1], next[j]) < apart(last[i], next[j + 1]));
+            // How much farther round the last line would be than the next, as a part of the whole.
+            let ahead = || (i + 1) as f64 / (last.len() - 1) as f64 - (j + 1) as f64 / (next.len() - 1) as f64;
+            let on_last = if i + 1 == last.len() || j + 1 == next.len() {
+                j + 1 == next.len()
+            } else if ahead().abs() > MOST_AHEAD {
+                ahead() < 0.0
+            } else {
+                apart(last[i + 1], next[j]) < apart(last[i], next[j + 1])
+            };
             if on_last {
                 self.triangles.push([last[i], last[i + 1], next[j]]);
                 i += 1;
