@@ -43,7 +43,9 @@ pub enum OpenraveError {
         got: String,
     },
     /// An element the definition does not have.
-    #[error("{file}: sensor {sensor:?}: unknown element <{got}>; known are thickness, k, cn, sigma0, sigma1, x0, ct, mus, mud")]
+    #[error(
+        "{file}: sensor {sensor:?}: unknown element <{got}>; known are thickness, k, cn, sigma0, sigma1, x0, ct, mus, mud"
+    )]
     UnknownElement {
         /// The file.
         file: String,
@@ -66,11 +68,8 @@ pub fn parse(file: &str, text: &str, surface: &SurfaceSpec) -> Result<Vec<Sensor
         node.tag_name().name().eq_ignore_ascii_case("sensor")
             && node.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("SimTactileSensor"))
     };
-    let sensors: Vec<SensorSpec> = document
-        .descendants()
-        .filter(is_tactile)
-        .map(|node| sensor(file, &node, surface))
-        .collect::<Result<_, _>>()?;
+    let sensors: Vec<SensorSpec> =
+        document.descendants().filter(is_tactile).map(|node| sensor(file, &node, surface)).collect::<Result<_, _>>()?;
     if sensors.is_empty() { Err(OpenraveError::NoSensor { file: file.to_owned() }) } else { Ok(sensors) }
 }
 

@@ -43,7 +43,9 @@ pub struct Pressed {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PressError {
     /// The object is not above the sensor.
-    #[error("{object} is not above sensor {sensor:?} at x = {x_mm} mm, y = {y_mm} mm, so a press along its normal misses it")]
+    #[error(
+        "{object} is not above sensor {sensor:?} at x = {x_mm} mm, y = {y_mm} mm, so a press along its normal misses it"
+    )]
     Misses {
         /// Name of the object.
         object: String,

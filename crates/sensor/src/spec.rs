@@ -1,15 +1,13 @@
 //! A sensor as a file describes it: plain data, every number with its unit.
 
 use crate::{Response, Sensor, SurfaceSpec, TomlError, parse_toml};
+use dermis_geometry::MeshError;
 use dermis_geometry::files::FileError;
 use dermis_geometry::quantity::{
     AreaDamping, AreaStiffness, Damping as DampingQuantity, Force, Length, Pressure, Speed, Stiffness,
 };
 use dermis_geometry::shapes::ShapeError;
-use dermis_geometry::MeshError;
-use dermis_skin::{
-    Coulomb, Damping, Elasticity, Friction, Law, Lugre, SkinError, SpringParameters, Springs, Table,
-};
+use dermis_skin::{Coulomb, Damping, Elasticity, Friction, Law, Lugre, SkinError, SpringParameters, Springs, Table};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -292,9 +290,8 @@ impl SkinSpec {
         .into_iter()
         .flatten()
         .collect();
-        let [elasticity] = <[Elasticity; 1]>::try_from(elasticities).map_err(|all| {
-            one_of("`stiffness`, `stiffness_per_area`, `force_table`, `pressure_table`", all.len())
-        })?;
+        let [elasticity] = <[Elasticity; 1]>::try_from(elasticities)
+            .map_err(|all| one_of("`stiffness`, `stiffness_per_area`, `force_table`, `pressure_table`", all.len()))?;
         let damping = match (damping, damping_per_area) {
             (Some(c), None) => Damping::PerTexel(c.si()),
             (None, Some(c)) => Damping::PerArea(c.si()),

@@ -118,12 +118,7 @@ impl SurfaceSpec {
             return Err(SensorError::BadPitch { sensor: sensor.to_owned(), got_mm: pitch_m * 1e3 });
         }
         let (x, y) = (cols as f64 * pitch_m / 2.0, rows as f64 * pitch_m / 2.0);
-        let corners = vec![
-            Vec3::new(-x, -y, 0.0),
-            Vec3::new(x, -y, 0.0),
-            Vec3::new(x, y, 0.0),
-            Vec3::new(-x, y, 0.0),
-        ];
+        let corners = vec![Vec3::new(-x, -y, 0.0), Vec3::new(x, -y, 0.0), Vec3::new(x, y, 0.0), Vec3::new(-x, y, 0.0)];
         let mesh = TriMesh::new(format!("sensor {sensor:?}: surface"), corners, vec![[0, 1, 2], [0, 2, 3]])
             .map_err(SensorError::Mesh)?;
         Ok(BuiltSurface {

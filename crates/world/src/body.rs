@@ -1,7 +1,7 @@
 //! Rigid bodies.
 
 use crate::{WorldError, require_positive};
-use dermis_geometry::{MassProperties, Pose, Twist};
+use dermis_geometry::{MassProperties, Pose, TriMesh, Twist};
 use dermis_skin::Object;
 use std::sync::Arc;
 
@@ -35,13 +35,16 @@ pub struct Body {
     pub object: Option<Arc<Object>>,
     /// Whether it meets the ground and other solid bodies (as the convex hull of its surface).
     pub solid: bool,
+    /// What it looks like, where that is not its touchable surface.
+    pub look: Option<Arc<TriMesh>>,
 }
 
 impl Body {
     /// A body that never moves.
     pub fn fixed(name: impl Into<String>, world_from_body: Pose) -> Self {
         let kind = BodyKind::Fixed;
-        Self { name: name.into(), kind, world_from_body, velocity: Twist::ZERO, object: None, solid: false }
+        let (velocity, object, solid, look) = (Twist::ZERO, None, false, None);
+        Self { name: name.into(), kind, world_from_body, velocity, object, solid, look }
     }
 
     /// A body that forces move.
@@ -59,6 +62,17 @@ impl Body {
     pub fn solid(mut self) -> Self {
         self.solid = true;
         self
+    }
+
+    /// Gives the body a look of its own.
+    pub fn looking_like(mut self, mesh: TriMesh) -> Self {
+        self.look = Some(Arc::new(mesh));
+        self
+    }
+
+    /// The mesh to draw, if there is any.
+    pub fn visible(&self) -> Option<&TriMesh> {
+        self.look.as_deref().or_else(|| self.object.as_ref().map(|object| object.surface.mesh()))
     }
 
     pub(crate) fn check(&self) -> Result<(), WorldError> {

@@ -94,12 +94,7 @@ pub enum WorldError {
     },
 }
 
-pub(crate) fn require_positive(
-    whose: &str,
-    key: &'static str,
-    unit: &'static str,
-    got: f64,
-) -> Result<(), WorldError> {
+pub(crate) fn require_positive(whose: &str, key: &'static str, unit: &'static str, got: f64) -> Result<(), WorldError> {
     if got > 0.0 && got.is_finite() {
         Ok(())
     } else {

@@ -34,6 +34,8 @@ pub struct SensorId(pub(crate) usize);
 struct Placed {
     body: Body,
     handle: rapier::RigidBodyHandle,
+    /// 1/m and 1/I_min of a free body: how easily it is moved and turned.
+    ease: Option<(f64, f64)>,
 }
 
 struct Mounted {
@@ -136,7 +138,11 @@ impl World {
         if let Some(rigid) = self.physics.bodies.get_mut(handle) {
             rigid.recompute_mass_properties_from_colliders(&self.physics.colliders);
         }
-        self.bodies.push(Placed { body, handle });
+        let ease = match &body.kind {
+            BodyKind::Free(mass) => Some((1.0 / mass.mass_kg, 1.0 / least_inertia(mass))),
+            _ => None,
+        };
+        self.bodies.push(Placed { body, handle, ease });
         self.checked = false;
         Ok(BodyId(self.bodies.len() - 1))
     }
@@ -447,21 +453,16 @@ impl World {
         let (mut omega_squared, mut gamma) = (0.0, 0.0);
         for index in 0..self.sensors.len() {
             let mounted = &self.sensors[index];
-            let world_from_sensor = self.world_from_sensor(SensorId(index));
+            let sensor_from_world = self.world_from_sensor(SensorId(index)).inverse();
             let touchable = self.touchable(mounted.body);
             let ease: Vec<Option<(f64, f64, Vec3)>> = touchable
                 .iter()
                 .map(|(id, _)| *id)
                 .chain([mounted.body])
                 .map(|id| {
-                    self.mass(id).map(|mass| {
-                        let i = mass.inertia_kg_m2;
-                        let least = smallest_principal(&[i.x_axis, i.y_axis, i.z_axis]);
-                        let center = world_from_sensor
-                            .inverse()
-                            .transform_point(self.pose(id).transform_point(mass.center_m));
-                        (1.0 / mass.mass_kg, 1.0 / least, center)
-                    })
+                    let (per_mass, per_inertia) = self.bodies[id.0].ease?;
+                    let center = self.physics.bodies[self.bodies[id.0].handle].center_of_mass();
+                    Some((per_mass, per_inertia, sensor_from_world.transform_point(center)))
                 })
                 .collect();
             for facet in &mounted.touch.facets {
@@ -514,9 +515,9 @@ impl World {
     }
 }
 
-/// Least eigenvalue of a symmetric 3 × 3 matrix.
-fn smallest_principal(columns: &[Vec3; 3]) -> f64 {
-    let [a, b, c] = columns;
+/// The least principal inertia (kg m²).
+fn least_inertia(mass: &MassProperties) -> f64 {
+    let [a, b, c] = [mass.inertia_kg_m2.x_axis, mass.inertia_kg_m2.y_axis, mass.inertia_kg_m2.z_axis];
     let matrix = nalgebra::Matrix3::new(a.x, b.x, c.x, a.y, b.y, c.y, a.z, b.z, c.z);
     matrix.symmetric_eigenvalues().iter().copied().fold(f64::INFINITY, f64::min)
 }

@@ -55,8 +55,8 @@ pub fn fit_friction(points: &[(f64, f64)], normal_newton: f64) -> Result<Frictio
     let stribeck = minimum(cost, (slowest * 0.3).ln(), (fastest * 3.0).ln()).exp();
     let undetermined = |parameter, value, ci95, remedy| FitError::Undetermined { parameter, value, ci95, remedy };
     const SPAN: &str = "measure from well below to well above the speed where friction falls";
-    let linear =
-        solve(&rows(stribeck), &targets).ok_or_else(|| undetermined("stribeck_speed", stribeck, f64::INFINITY, SPAN))?;
+    let linear = solve(&rows(stribeck), &targets)
+        .ok_or_else(|| undetermined("stribeck_speed", stribeck, f64::INFINITY, SPAN))?;
     let [coulomb, bump, viscous] = [linear.coefficients[0], linear.coefficients[1], linear.coefficients[2]];
 
     // Jacobian in (coulomb, bump, viscous, v_s).
@@ -133,8 +133,11 @@ mod tests {
 
     #[test]
     fn both_directions_of_sliding_count() {
-        let points: Vec<(f64, f64)> =
-            (-60..60).filter(|&i| i != 0).map(|i| f64::from(i) * 0.02).map(|v| (v, v.signum() * curve(v.abs()))).collect();
+        let points: Vec<(f64, f64)> = (-60..60)
+            .filter(|&i| i != 0)
+            .map(|i| f64::from(i) * 0.02)
+            .map(|v| (v, v.signum() * curve(v.abs())))
+            .collect();
         let fit = fit_friction(&points, 0.08).unwrap();
         assert!((fit.stribeck_m_per_s.value - 0.3).abs() < 1e-6);
     }

@@ -84,8 +84,9 @@ mod tests {
         let mut random = Random::new(11);
         let held = (0..1000)
             .filter(|_| {
-                let points: Vec<(f64, f64)> =
-                    (1..=8).map(|i| (f64::from(i) * 5e-4, 3000.0 * f64::from(i) * 5e-4 + 0.1 * random.normal())).collect();
+                let points: Vec<(f64, f64)> = (1..=8)
+                    .map(|i| (f64::from(i) * 5e-4, 3000.0 * f64::from(i) * 5e-4 + 0.1 * random.normal()))
+                    .collect();
                 let k = fit_stiffness(&points).unwrap().through_zero_newton_per_m;
                 (k.value - 3000.0).abs() <= k.ci95
             })

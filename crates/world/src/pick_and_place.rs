@@ -1,0 +1,167 @@
+//! Approach, grasp, lift, move down, release: the work cycle of Moisio et al. 2013, section 5.2.2.
+
+use crate::{FingerCommand, Gripper};
+
+/// The five primitives, and the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// The hand comes down to the object.
+    Approach,
+    /// The fingers close at a speed until first touch, then with a force that follows the tactile sums.
+    Grasp,
+    /// The hand rises.
+    Lift,
+    /// The hand comes down again.
+    MoveDown,
+    /// The fingers open.
+    Release,
+    /// All done.
+    Done,
+}
+
+/// What the cycle aims at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PickParameters {
+    /// Height (m) at which the object is grasped, over where the hand started.
+    pub grasp_height_m: f64,
+    /// Height (m) to which it is lifted.
+    pub lift_height_m: f64,
+    /// Speed of the hand (m/s).
+    pub travel_speed: f64,
+    /// Closing speed of each finger (m/s).
+    pub closing_speed: f64,
+    /// A tactile sum (N) that counts as touch.
+    pub touch_newton: f64,
+    /// The tactile sum (N) to hold with.
+    pub hold_newton: f64,
+    /// Gain of the integral part of the force control (1/s).
+    pub integral_gain: f64,
+    /// How long (s) the sums must stay within 1 % of `hold_newton` before lifting.
+    pub steady_s: f64,
+    /// How long (s) to hold the object up.
+    pub hold_s: f64,
+}
+
+impl Default for PickParameters {
+    fn default() -> Self {
+        Self {
+            grasp_height_m: -0.05,
+            lift_height_m: 0.0,
+            travel_speed: 0.05,
+            closing_speed: 0.02,
+            touch_newton: 0.02,
+            hold_newton: 3.0,
+            integral_gain: 2.0,
+            steady_s: 0.3,
+            hold_s: 0.5,
+        }
+    }
+}
+
+/// The controller. It sees the gripper only through [`Gripper`], so it would drive a real one too.
+#[derive(Clone, Debug)]
+pub struct PickAndPlace {
+    parameters: PickParameters,
+    phase: Phase,
+    touched: bool,
+    integral_newton: f64,
+    waited_s: f64,
+}
+
+impl PickAndPlace {
+    /// At the beginning of the cycle.
+    pub fn new(parameters: PickParameters) -> Self {
+        Self { parameters, phase: Phase::Approach, touched: false, integral_newton: 0.0, waited_s: 0.0 }
+    }
+
+    /// Where in the cycle it is.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// True from first touch to release.
+    pub fn has_touched(&self) -> bool {
+        self.touched
+    }
+
+    /// One control step of `dt_s`: reads the gripper and commands it.
+    pub fn update(&mut self, gripper: &mut dyn Gripper, dt_s: f64) {
+        let p = self.parameters;
+        match self.phase {
+            Phase::Approach => {
+                gripper.drive_fingers(FingerCommand::Velocity(0.0));
+                gripper.move_to(p.grasp_height_m, p.travel_speed);
+                if self.waits(at(gripper, p.grasp_height_m), 0.1, dt_s) {
+                    self.enter(Phase::Grasp);
+                }
+            }
+            Phase::Grasp => {
+                let steady = self.squeeze(gripper, dt_s);
+                if self.waits(steady, p.steady_s, dt_s) {
+                    self.enter(Phase::Lift);
+                }
+            }
+            Phase::Lift => {
+                self.squeeze(gripper, dt_s);
+                gripper.move_to(p.lift_height_m, p.travel_speed);
+                if self.waits(at(gripper, p.lift_height_m), p.hold_s, dt_s) {
+                    self.enter(Phase::MoveDown);
+                }
+            }
+            Phase::MoveDown => {
+                self.squeeze(gripper, dt_s);
+                gripper.move_to(p.grasp_height_m, p.travel_speed);
+                if self.waits(at(gripper, p.grasp_height_m), 0.2, dt_s) {
+                    self.enter(Phase::Release);
+                }
+            }
+            Phase::Release => {
+                gripper.drive_fingers(FingerCommand::Velocity(-p.closing_speed));
+                let open = gripper.closed_m() <= 0.0;
+                if self.waits(open, 0.0, dt_s) {
+                    gripper.drive_fingers(FingerCommand::Velocity(0.0));
+                    self.enter(Phase::Done);
+                }
+            }
+            Phase::Done => gripper.drive_fingers(FingerCommand::Velocity(0.0)),
+        }
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.waited_s = 0.0;
+        if phase == Phase::Release {
+            self.touched = false;
+        }
+    }
+
+    /// True once `condition` has held for `time_s` on end.
+    fn waits(&mut self, condition: bool, time_s: f64, dt_s: f64) -> bool {
+        self.waited_s = if condition { self.waited_s + dt_s } else { 0.0 };
+        condition && self.waited_s >= time_s
+    }
+
+    /// Velocity until first touch, then force: the wanted sum plus the integral of what is missing. True while all
+    /// sums are within 1 % of the wanted one.
+    fn squeeze(&mut self, gripper: &mut dyn Gripper, dt_s: f64) -> bool {
+        let p = self.parameters;
+        let sums = gripper.tactile_sums_newton();
+        let least = sums.iter().copied().fold(f64::INFINITY, f64::min);
+        if !self.touched && least < p.touch_newton {
+            gripper.drive_fingers(FingerCommand::Velocity(p.closing_speed));
+            return false;
+        }
+        self.touched = true;
+        let mean = sums.iter().sum::<f64>() / sums.len().max(1) as f64;
+        let missing = p.hold_newton - mean;
+        // Anti-windup: the integral corrects, it does not carry.
+        let bound = 0.5 * p.hold_newton;
+        self.integral_newton = (self.integral_newton + p.integral_gain * missing * dt_s).clamp(-bound, bound);
+        gripper.drive_fingers(FingerCommand::Force(p.hold_newton + self.integral_newton));
+        sums.iter().all(|sum| (sum - p.hold_newton).abs() < 0.01 * p.hold_newton)
+    }
+}
+
+fn at(gripper: &dyn Gripper, height_m: f64) -> bool {
+    (gripper.height_m() - height_m).abs() < 5e-4
+}
