@@ -66,10 +66,10 @@ struct NoContactWithSensors {
 impl rapier::PhysicsHooks for NoContactWithSensors {
     fn filter_contact_pair(&self, context: &rapier::PairFilterContext) -> Option<rapier::SolverFlags> {
         let (Some(a), Some(b)) = (context.rigid_body1, context.rigid_body2) else {
-            return Some(rapier::SolverFlags::COMPUTE_IMPULSES);
+            return Some(rapier::SolverFlags::COMPUTE_RIGID_IMPULSES);
         };
         let pair = |sensor, other| self.sensor_bodies.contains(&sensor) && self.touchable.contains(&other);
-        if pair(a, b) || pair(b, a) { None } else { Some(rapier::SolverFlags::COMPUTE_IMPULSES) }
+        if pair(a, b) || pair(b, a) { None } else { Some(rapier::SolverFlags::COMPUTE_RIGID_IMPULSES) }
     }
 }
 
@@ -90,7 +90,7 @@ impl World {
         rules.length_unit = 0.01;
         if let Some(z) = parameters.ground_z_m {
             let ground = physics.bodies.insert(rapier::RigidBodyBuilder::fixed().translation(Vec3::new(0.0, 0.0, z)));
-            let shape = rapier::ColliderBuilder::halfspace(Vec3::Z).friction(0.5);
+            let shape = rapier::ColliderBuilder::new(rapier::SharedShape::halfspace(Vec3::Z)).friction(0.5);
             physics.colliders.insert_with_parent(shape, ground, &mut physics.bodies);
         }
         Ok(Self {
@@ -123,7 +123,7 @@ impl World {
         };
         let handle = self.physics.bodies.insert(
             builder
-                .position(rapier::Pose::from_parts(body.world_from_body.translation, body.world_from_body.rotation))
+                .pose(rapier::Pose::from_parts(body.world_from_body.translation, body.world_from_body.rotation))
                 .linvel(body.velocity.at(center))
                 .angvel(body.velocity.angular)
                 .can_sleep(false),
