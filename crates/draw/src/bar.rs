@@ -48,6 +48,7 @@ impl Bar {
 
     /// Draws the bar from `top` to `bottom`, its room beginning at `left`.
     pub fn draw(&self, canvas: &mut Canvas, left: f64, top: f64, bottom: f64) {
+        let (left, top, bottom) = (left.round(), top.round(), bottom.round());
         let body = Rect::new(left + 18.0, top, left + 34.0, bottom);
         let rows = (bottom - top).max(1.0) as usize;
         for row in 0..rows {

@@ -167,7 +167,9 @@ impl HeatMap {
         let body = Rect::new(origin.x, origin.y, last.right, last.bottom);
         if self.bare {
             let mut image = Image::new(body.right as usize, body.bottom as usize, PAPER);
-            self.draw_cells(&mut Canvas::new(&mut image), &bar, side);
+            let mut canvas = Canvas::new(&mut image);
+            self.draw_cells(&mut canvas, &bar, side);
+            canvas.frame(Rect::new(0.5, 0.5, body.right - 0.5, body.bottom - 0.5), 1.0, [190, 194, 200]);
             return image;
         }
         let title_font = Font::new(17.0).bold();

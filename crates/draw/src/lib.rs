@@ -7,25 +7,35 @@
 
 mod axis;
 mod bar;
+mod camera;
 mod canvas;
 pub mod colour;
+mod facet;
 mod glyphs;
 mod heat;
 mod image;
 mod legend;
+mod light;
+mod material;
 mod plot;
+mod raster;
 mod scatter;
+mod scene;
 mod series;
 mod sheet;
+mod solid;
 mod text;
 
 pub use axis::{Scale, Ticks};
+pub use camera::Camera;
 pub use canvas::{Canvas, Ink, Rect};
 pub use colour::{ColourMap, PALETTE};
 pub use heat::HeatMap;
 pub use image::{DrawError, Image, Rgb};
+pub use material::{Edges, Material};
 pub use plot::Plot;
 pub use scatter::ScatterMap;
+pub use scene::Scene;
 pub use series::{LineStyle, Marker, Series};
 pub use sheet::Sheet;
 pub use text::{Anchor, Font};

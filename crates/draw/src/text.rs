@@ -87,6 +87,16 @@ impl Font {
 impl Canvas<'_> {
     /// Writes `text` with its baseline through `at`. Unknown characters show as a box.
     pub fn text(&mut self, at: Vec2, text: &str, font: Font, ink: impl Into<Ink>) {
+        self.write(at, text, font, pen_width(&font), ink.into());
+    }
+
+    /// The same over a border of another ink, to be read on any background.
+    pub fn text_with_halo(&mut self, at: Vec2, text: &str, font: Font, ink: impl Into<Ink>, halo: impl Into<Ink>) {
+        self.write(at, text, font, pen_width(&font) + 0.26 * font.size_px, halo.into());
+        self.text(at, text, font, ink);
+    }
+
+    fn write(&mut self, at: Vec2, text: &str, font: Font, pen_px: f64, ink: Ink) {
         if !at.is_finite() || !(font.size_px > 0.0 && font.size_px < 4000.0) {
             return;
         }
@@ -104,7 +114,7 @@ impl Canvas<'_> {
         };
         let placed: Vec<Vec<Vec2>> = strokes.iter().map(|stroke| stroke.iter().map(place).collect()).collect();
         let lines: Vec<&[Vec2]> = placed.iter().map(Vec::as_slice).collect();
-        self.strokes(&lines, pen_width(&font), ink);
+        self.strokes(&lines, pen_px, ink);
     }
 }
 
@@ -152,8 +162,10 @@ fn set(text: &str, font: &Font) -> (Vec<Vec<Vec2>>, f64) {
             glyph(base).map_or(UNKNOWN, |design| (design.sides.0, design.sides.1, design.width, design.path));
         let unit = scale * grid.unit;
         let fitted = if width > 0.0 { (width * unit).round().max(1.0) / width } else { unit };
-        let before = (side_room(left, width) * unit).round();
-        let after = (side_room(right, width) * unit).round();
+        let least = if scale < 1.0 { 1.0 } else { 0.0 };
+        let before =
+            (side_room(left, width) * unit).round().max(least) + ((font.weight - 1.0) * 0.05 * font.size_px).round();
+        let after = (side_room(right, width) * unit).round().max(least);
         let row = |y: f64| if scale == 1.0 { grid.row(y) } else { (scale * y + raise) * grid.unit };
         for stroke in trace(path) {
             let mut points: Vec<Vec2> = stroke.iter().map(|p| Vec2::new(x + before + p.x * fitted, row(p.y))).collect();
