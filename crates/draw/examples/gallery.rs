@@ -161,10 +161,10 @@ fn gripper() -> Image {
         .mesh(&palm, &at(0.0, 0.0, 0.107), metal)
         .mesh(&wrist, &at(0.0, 0.0, 0.135), Material::new([96, 104, 116]).edges(Edges::Creases))
         .mesh(&ball(radius, 110), &at(0.0, 0.0, 0.045), Material::new(PALETTE[1]).shine(0.6))
-        .mesh(&cuboid(Vec3::new(0.05, 0.05, 0.016)), &at(-0.055, 0.05, 0.008), Material::new(PALETTE[4]))
-        .mesh(&ball(0.014, 40), &at(0.062, 0.035, 0.014), Material::new(PALETTE[2]).alpha(0.45).shine(0.8))
+        .mesh(&cuboid(Vec3::new(0.05, 0.05, 0.016)), &at(-0.04, 0.06, 0.008), Material::new(PALETTE[4]))
+        .mesh(&ball(0.014, 40), &at(0.07, -0.005, 0.014), Material::new(PALETTE[2]).alpha(0.45).shine(0.8))
         .label(Vec3::new(0.058, 0.0, 0.045), "4.2 N")
-        .label(Vec3::new(0.004, -0.02, 0.058), "sphere, ø 40 mm");
+        .label(Vec3::new(0.002, -0.014, 0.033), "sphere, ø 40 mm");
     let camera = Camera::framing(scene.bounds(), -62.0, 18.0);
     scene.render(&camera, 800, 600)
 }

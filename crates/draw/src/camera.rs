@@ -31,17 +31,31 @@ impl Camera {
         let outward = Vec3::new(azimuth.cos() * elevation.cos(), azimuth.sin() * elevation.cos(), elevation.sin());
         let center = if bounds.min.x <= bounds.max.x { bounds.center() } else { Vec3::ZERO };
         let half = if bounds.min.x <= bounds.max.x { bounds.size() / 2.0 } else { Vec3::ONE };
-        let unmoved = Self::look_at(center + outward, center, FOV_DEG);
+        let corners: [Vec3; 8] =
+            std::array::from_fn(|i| center + Vec3::new(sign(i & 1), sign(i & 2), sign(i & 4)) * half);
+        let mut target = center;
+        // The near side of a box looks larger than the far side: the target moves until all of it is centred.
+        for _ in 0..4 {
+            let camera = Self::at_distance(&corners, target, outward, FOV_DEG);
+            let slopes = corners.map(|c| camera.view(c)).map(|v| Vec2::new(v.x, v.y) / v.z);
+            let (low, high) = slopes.iter().fold((slopes[0], slopes[0]), |(l, h), &s| (l.min(s), h.max(s)));
+            let shift = (low + high) / 2.0 * (camera.eye - target).length();
+            target += camera.right * shift.x + camera.up * shift.y;
+        }
+        Self::at_distance(&corners, target, outward, FOV_DEG)
+    }
+
+    /// Just far enough from `target` along `outward` to see all corners.
+    fn at_distance(corners: &[Vec3; 8], target: Vec3, outward: Vec3, fov_deg: f64) -> Self {
+        let unmoved = Self::look_at(target + outward, target, fov_deg);
         // Of a corner at (x, y) across and z deep, |y| ≤ k (distance + z) must hold, and the same across.
-        let (tall, wide) = (0.84 * unmoved.half_height, 0.84 * unmoved.half_height * 4.0 / 3.0);
-        let distance = (0..8)
-            .map(|i| Vec3::new(sign(i & 1), sign(i & 2), sign(i & 4)) * half)
-            .map(|c| {
-                let (x, y, z) = (c.dot(unmoved.right).abs(), c.dot(unmoved.up).abs(), c.dot(unmoved.forward));
-                (y / tall - z).max(x / wide - z)
-            })
-            .fold(1e-6, f64::max);
-        Self::look_at(center + outward * distance, center, FOV_DEG)
+        let (tall, wide) = (0.88 * unmoved.half_height, 0.88 * unmoved.half_height * 4.0 / 3.0);
+        let needed = corners.map(|c| c - target).map(|c| {
+            let (x, y, z) = (c.dot(unmoved.right).abs(), c.dot(unmoved.up).abs(), c.dot(unmoved.forward));
+            (y / tall - z).max(x / wide - z)
+        });
+        let distance = needed.into_iter().fold(1e-6, f64::max);
+        Self::look_at(target + outward * distance, target, fov_deg)
     }
 
     /// Where the camera is (m).
@@ -80,7 +94,7 @@ impl Camera {
     }
 }
 
-fn sign(bit: u32) -> f64 {
+fn sign(bit: usize) -> f64 {
     if bit == 0 { -1.0 } else { 1.0 }
 }
 

@@ -57,7 +57,7 @@ impl Light {
     pub fn on_ground(&self, point: Vec3) -> f64 {
         let lit = self.shadow.lit(point, Vec3::Z);
         let open = self.contact.as_ref().map_or(1.0, |contact| contact.open(point));
-        (0.70 + 0.30 * lit) * (0.55 + 0.45 * open)
+        (0.62 + 0.38 * lit) * (0.55 + 0.45 * open)
     }
 }
 
@@ -68,9 +68,14 @@ struct ShadowMap {
     origin: Vec3,
     cells_per_m: f64,
     nearest: Vec<f32>,
+    /// Largest height of each block of cells and of the eight blocks around it.
+    blocks: Vec<f32>,
 }
 
 const SHADOW_SIDE: usize = 1024;
+const BLOCK: usize = 16;
+/// How far (cells) from a point its shadow is sampled; less than a block.
+const SOFTNESS: f64 = 9.0;
 
 impl ShadowMap {
     fn new(to_lamp: Vec3, bounds: Bounds, triangles: &[[Vec3; 3]]) -> Self {
@@ -79,7 +84,7 @@ impl ShadowMap {
         let radius_m = (bounds.size().length() / 2.0).max(1e-9) * 1.05;
         let cells_per_m = SHADOW_SIDE as f64 / (2.0 * radius_m);
         let nearest = vec![f32::NEG_INFINITY; SHADOW_SIDE * SHADOW_SIDE];
-        let mut map = Self { to_lamp, across, origin, cells_per_m, nearest };
+        let mut map = Self { to_lamp, across, origin, cells_per_m, nearest, blocks: Vec::new() };
         for corners in triangles {
             let placed = corners.map(|c| map.place(c));
             scan(placed, SHADOW_SIDE, SHADOW_SIDE, |x, y, height| {
@@ -87,6 +92,7 @@ impl ShadowMap {
                 *cell = cell.max(height as f32);
             });
         }
+        map.blocks = block_heights(&map.nearest);
         map
     }
 
@@ -97,18 +103,31 @@ impl ShadowMap {
         (Vec2::new(arm.dot(self.across.0) + middle, arm.dot(self.across.1) + middle), arm.dot(self.to_lamp))
     }
 
+    /// A height that nothing within the reach of [`ShadowMap::lit`] exceeds.
+    fn highest_around(&self, at: Vec2) -> f64 {
+        let side = SHADOW_SIDE as f64;
+        if !(at.x > -SOFTNESS && at.y > -SOFTNESS && at.x < side + SOFTNESS && at.y < side + SOFTNESS) {
+            return f64::NEG_INFINITY;
+        }
+        let block = |v: f64| v.clamp(0.0, side - 1.0) as usize / BLOCK;
+        f64::from(self.blocks[block(at.y) * (SHADOW_SIDE / BLOCK) + block(at.x)])
+    }
+
     /// Share of the lamp that a point sees: the mean over a disc on the map.
     fn lit(&self, point: Vec3, normal: Vec3) -> f64 {
         const TAPS: usize = 32;
-        const RADIUS: f64 = 9.0;
         let (at, height) = self.place(point);
         let facing = normal.dot(self.to_lamp).max(0.12);
         // Where the surface itself is, beside this point: it must not shade itself.
         let (by_x, by_y) = (-normal.dot(self.across.0) / facing, -normal.dot(self.across.1) / facing);
+        let below = height + 2.5 / facing - SOFTNESS * (by_x.abs() + by_y.abs());
+        if self.highest_around(at) <= below {
+            return 1.0;
+        }
         let mut seen = 0;
         for tap in 0..TAPS {
             let angle = tap as f64 * 2.399_963_229_728_653;
-            let offset = Vec2::from_angle(angle) * (RADIUS * ((tap as f64 + 0.5) / TAPS as f64).sqrt());
+            let offset = Vec2::from_angle(angle) * (SOFTNESS * ((tap as f64 + 0.5) / TAPS as f64).sqrt());
             let spot = (at + offset).floor();
             let inside = spot.x >= 0.0 && spot.y >= 0.0 && spot.x < SHADOW_SIDE as f64 && spot.y < SHADOW_SIDE as f64;
             let own = height + (by_x * offset.x + by_y * offset.y) + 2.5 / facing;
@@ -117,6 +136,22 @@ impl ShadowMap {
         }
         seen as f64 / TAPS as f64
     }
+}
+
+fn block_heights(nearest: &[f32]) -> Vec<f32> {
+    const SIDE: usize = SHADOW_SIDE / BLOCK;
+    let mut own = vec![f32::NEG_INFINITY; SIDE * SIDE];
+    for (i, &height) in nearest.iter().enumerate() {
+        let block = &mut own[i / SHADOW_SIDE / BLOCK * SIDE + i % SHADOW_SIDE / BLOCK];
+        *block = block.max(height);
+    }
+    let around = |v: usize| v.saturating_sub(1)..(v + 2).min(SIDE);
+    (0..SIDE * SIDE)
+        .map(|i| {
+            let cells = around(i / SIDE).flat_map(|y| around(i % SIDE).map(move |x| y * SIDE + x));
+            cells.map(|cell| own[cell]).fold(f32::NEG_INFINITY, f32::max)
+        })
+        .collect()
 }
 
 /// How closed in the ground is by what hovers over it, on a coarse grid.

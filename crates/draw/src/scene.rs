@@ -117,7 +117,8 @@ impl Scene {
         let bounds = if self.triangles.is_empty() { Bounds { min: -Vec3::ONE, max: Vec3::ONE } } else { bounds };
         let casting: Vec<[Vec3; 3]> = self.triangles.iter().filter(|t| t.alpha > 0.5).map(|t| t.corners).collect();
         let light = Light::new(camera, bounds, &casting, self.ground_m);
-        let view = View { scene: self, camera, light, bounds, width, height };
+        let paper = [[224, 231, 240], [249, 250, 252], [242, 244, 246]].map(linear);
+        let view = View { scene: self, camera, light, bounds, paper, width, height };
         let mut image = view.render();
         self.draw_labels(&mut image, camera);
         image
@@ -149,6 +150,8 @@ struct View<'a> {
     camera: &'a Camera,
     light: Light,
     bounds: Bounds,
+    /// Linear light of the background above and below, and of the floor.
+    paper: [Vec3; 3],
     width: usize,
     height: usize,
 }
@@ -242,7 +245,7 @@ impl View<'_> {
 
     fn background(&self, place: Vec2) -> Vec3 {
         let down = place.y / self.height as f64;
-        linear([222, 229, 238]).lerp(linear([247, 248, 250]), down.clamp(0.0, 1.0))
+        self.paper[0].lerp(self.paper[1], down.clamp(0.0, 1.0))
     }
 
     /// A pale floor that fades into the background, darker in shadow.
@@ -254,7 +257,7 @@ impl View<'_> {
         let away = (point - self.bounds.center()).truncate().length() / radius_m;
         let background = self.background(place);
         let near = 1.0 - ((away - 1.2) / 4.0).clamp(0.0, 1.0);
-        let floor = background.lerp(linear([236, 238, 241]), near * near * (3.0 - 2.0 * near));
+        let floor = background.lerp(self.paper[2], near * near * (3.0 - 2.0 * near));
         floor * self.light.on_ground(point)
     }
 
@@ -375,7 +378,7 @@ mod tests {
             let (pixel, _) = camera.project(point, 120, 90).unwrap();
             image.pixel(pixel.x as usize, pixel.y as usize)[1]
         };
-        assert!(ground(Vec3::new(0.3, -1.0, 0.0)) + 15 < ground(Vec3::new(-2.5, -1.0, 0.0)));
+        assert!(ground(Vec3::new(0.2, -0.6, 0.0)) + 15 < ground(Vec3::new(-2.5, -1.0, 0.0)));
         let sunk = Pose::from_translation(Vec3::new(0.0, 0.0, -1.0));
         let red = Material::new([220, 0, 0]);
         let hidden = Scene::new().ground(0.0).mesh(&plate, &sunk, red).render(&camera, 120, 90);
