@@ -1,0 +1,30 @@
+//! dermis simulates the sense of touch for robots.
+//!
+//! This is the facade: everything that the crates beside it offer, under one name, with scene files, pictures and the
+//! experiments of the papers on top.
+//!
+//! ```
+//! use dermis::prelude::*;
+//! let sensor = dermis::sensor::presets::find("uji-foam-14x6")?.build(None)?;
+//! let ball = Object::new(dermis::geometry::shapes::sphere(0.010, 0.001)?);
+//! let pressed = press(&sensor, &ball, &Aim::default(), Goal::Depth(2e-3))?;
+//! assert!(pressed.reading.sum_newton > 0.0);
+//! assert!((pressed.reading.net_force_newton() - pressed.touch.on_sensor.force).length() < 1e-12);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use dermis_draw as draw;
+pub use dermis_geometry as geometry;
+pub use dermis_sensor as sensor;
+pub use dermis_skin as skin;
+pub use dermis_world as world;
+
+pub mod output;
+
+/// What most programs need.
+pub mod prelude {
+    pub use dermis_geometry::{Pose, Quat, Surface, TriMesh, Twist, Vec3, Wrench};
+    pub use dermis_sensor::{Aim, Goal, Reading, Sensor, SensorSpec, press};
+    pub use dermis_skin::{Motion, Object, Skin, State, Target, Touch};
+    pub use dermis_world::{Body, Gripper, World, WorldParameters};
+}

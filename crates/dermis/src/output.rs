@@ -1,0 +1,157 @@
+//! Files that appear all at once or not at all.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Why output could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: cannot be written: {reason}; nothing was left there")]
+pub struct OutputError {
+    /// The file or folder.
+    pub path: String,
+    /// The system's reason.
+    pub reason: String,
+}
+
+/// A set of files for one folder, kept in memory until [`Output::commit`].
+#[derive(Debug, Default)]
+pub struct Output {
+    files: Vec<(PathBuf, Vec<u8>)>,
+}
+
+impl Output {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a file by its name inside the folder.
+    pub fn add(&mut self, name: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>) {
+        self.files.push((name.into(), bytes.into()));
+    }
+
+    /// Adds a picture as PNG.
+    pub fn add_image(&mut self, name: impl Into<PathBuf>, image: &dermis_draw::Image) {
+        self.add(name, image.encode_png());
+    }
+
+    /// Names of the files, in the order they were added.
+    pub fn names(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().map(|(name, _)| name.as_path())
+    }
+
+    /// Refuses a folder that cannot be made or written, before long work is done for it. Leaves nothing.
+    pub fn probe(folder: &Path) -> Result<(), OutputError> {
+        let made = missing_ancestors(folder);
+        let probe = folder.join(".dermis-probe");
+        let result = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&probe, b""));
+        let _ = std::fs::remove_file(&probe);
+        for folder in &made {
+            let _ = std::fs::remove_dir(folder);
+        }
+        result.map_err(|error| failure(folder, &error))
+    }
+
+    /// Writes everything: first beside the final names, then by renaming. On an error all of it is taken back.
+    pub fn commit(self, folder: &Path) -> Result<Vec<PathBuf>, OutputError> {
+        let mut made = missing_ancestors(folder);
+        let mut staged: Vec<(PathBuf, PathBuf)> = Vec::new();
+        let result = self.stage(folder, &mut made, &mut staged).and_then(|()| {
+            for (partial, path) in &staged {
+                std::fs::rename(partial, path).map_err(|error| failure(path, &error))?;
+            }
+            Ok(())
+        });
+        if let Err(error) = result {
+            for (partial, path) in &staged {
+                let _ = std::fs::remove_file(partial);
+                if made.iter().any(|folder| path.starts_with(folder)) {
+                    let _ = std::fs::remove_file(path);
+                }
+            }
+            for folder in &made {
+                let _ = std::fs::remove_dir(folder);
+            }
+            return Err(error);
+        }
+        Ok(staged.into_iter().map(|(_, path)| path).collect())
+    }
+
+    fn stage(
+        &self,
+        folder: &Path,
+        made: &mut Vec<PathBuf>,
+        staged: &mut Vec<(PathBuf, PathBuf)>,
+    ) -> Result<(), OutputError> {
+        for (name, bytes) in &self.files {
+            let path = folder.join(name);
+            let parent = path.parent().unwrap_or(folder);
+            for missing in missing_ancestors(parent) {
+                if !made.contains(&missing) {
+                    made.insert(0, missing);
+                }
+            }
+            std::fs::create_dir_all(parent).map_err(|error| failure(parent, &error))?;
+            let mut hidden = std::ffi::OsString::from(".");
+            hidden.push(path.file_name().unwrap_or_default());
+            hidden.push(".partial");
+            let partial = parent.join(hidden);
+            staged.push((partial.clone(), path.clone()));
+            let write = || -> std::io::Result<()> {
+                let mut file = std::fs::File::create(&partial)?;
+                file.write_all(bytes)?;
+                file.sync_data()
+            };
+            write().map_err(|error| failure(&path, &error))?;
+        }
+        Ok(())
+    }
+}
+
+/// The folders that would have to be made, innermost first.
+fn missing_ancestors(folder: &Path) -> Vec<PathBuf> {
+    folder
+        .ancestors()
+        .take_while(|ancestor| !ancestor.as_os_str().is_empty() && !ancestor.exists())
+        .map(Path::to_path_buf)
+        .collect()
+}
+
+fn failure(path: &Path, error: &std::io::Error) -> OutputError {
+    OutputError { path: path.display().to_string(), reason: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_files_appear_or_none() {
+        let root = std::env::temp_dir().join(format!("dermis-output-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&root);
+        let mut output = Output::new();
+        output.add("a.txt", "a");
+        output.add("deep/b.txt", "b");
+        output.commit(&root.join("run")).unwrap();
+        assert_eq!(std::fs::read_to_string(root.join("run/deep/b.txt")).unwrap(), "b");
+
+        // `a.txt` is a file, so nothing can be written under it: the first file must be taken back too.
+        let mut output = Output::new();
+        output.add("first.txt", "1");
+        output.add("a.txt/second.txt", "2");
+        let message = output.commit(&root.join("run")).unwrap_err().to_string();
+        assert!(message.contains("a.txt"), "{message}");
+        let mut left: Vec<_> =
+            std::fs::read_dir(root.join("run")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["a.txt", "deep"]);
+        std::fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn a_probe_leaves_nothing() {
+        let root = std::env::temp_dir().join(format!("dermis-probe-{}", std::process::id()));
+        Output::probe(&root.join("x/y")).unwrap();
+        assert!(!root.exists());
+    }
+}

@@ -1,0 +1,76 @@
+//! The bar that says which colour means what.
+
+use crate::axis::Scale;
+use crate::canvas::{Canvas, Rect};
+use crate::colour::{ColourMap, INK, SOFT};
+use crate::text::Font;
+use dermis_geometry::Vec2;
+
+/// The range of values that a colour map spans, and what they are.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Bar {
+    pub map: ColourMap,
+    pub low: f64,
+    pub high: f64,
+    pub label: String,
+}
+
+impl Bar {
+    /// Zero to the largest value for values without sign, symmetric for a diverging map; `fixed` wins.
+    pub fn spanning(map: ColourMap, values: &[f64], fixed: Option<(f64, f64)>, label: &str) -> Self {
+        let finite = values.iter().copied().filter(|v| v.is_finite());
+        let (least, most) = finite.fold((0.0_f64, 0.0_f64), |(l, m), v| (l.min(v), m.max(v)));
+        let own = match map {
+            ColourMap::Diverging => (-most.max(-least), most.max(-least)),
+            _ => (least, most),
+        };
+        let (low, high) = fixed.filter(|(l, h)| l.is_finite() && h.is_finite() && l < h).unwrap_or(own);
+        let (low, high) = if low < high { (low, high) } else { (low, low + 1.0) };
+        Self { map, low, high, label: label.to_owned() }
+    }
+
+    /// The colour of a value.
+    pub fn colour(&self, value: f64) -> crate::Rgb {
+        self.map.colour((value - self.low) / (self.high - self.low))
+    }
+
+    fn label(&self, factor: &str) -> String {
+        if factor.is_empty() { self.label.clone() } else { format!("{factor} {}", self.label) }
+    }
+
+    /// How much room (px) the bar takes beside a picture of this height, its gap included.
+    pub fn room(&self, height: f64) -> f64 {
+        let ticks = Scale::Linear.ticks(self.low, self.high, tick_count(height));
+        let widest = ticks.labels.iter().map(|l| Font::new(13.0).width(l)).fold(0.0, f64::max);
+        let label = if self.label(&ticks.factor()).is_empty() { 0.0 } else { 26.0 };
+        18.0 + 16.0 + 8.0 + widest + label
+    }
+
+    /// Draws the bar from `top` to `bottom`, its room beginning at `left`.
+    pub fn draw(&self, canvas: &mut Canvas, left: f64, top: f64, bottom: f64) {
+        let (left, top, bottom) = (left.round(), top.round(), bottom.round());
+        let body = Rect::new(left + 18.0, top, left + 34.0, bottom);
+        let rows = (bottom - top).max(1.0) as usize;
+        for row in 0..rows {
+            let value = 1.0 - (row as f64 + 0.5) / rows as f64;
+            let y = top + row as f64;
+            canvas.rect(Rect::new(body.left, y, body.right, y + 1.0), self.map.colour(value));
+        }
+        canvas.frame(Rect::new(body.left - 0.5, top - 0.5, body.right + 0.5, bottom + 0.5), 1.0, SOFT);
+        let ticks = Scale::Linear.ticks(self.low, self.high, tick_count(bottom - top));
+        let font = Font::new(13.0);
+        let mut widest: f64 = 0.0;
+        for (value, label) in ticks.at.iter().zip(&ticks.labels) {
+            let y = (bottom - (value - self.low) / (self.high - self.low) * (bottom - top)).round();
+            canvas.rect(Rect::new(body.right, y - 1.0, body.right + 4.0, y), SOFT);
+            canvas.text(Vec2::new(body.right + 7.0, y + (font.cap_height() / 2.0).floor()), label, font, INK);
+            widest = widest.max(font.width(label));
+        }
+        let at = Vec2::new(body.right + 8.0 + widest + 20.0, (top + bottom) / 2.0);
+        canvas.text(at, &self.label(&ticks.factor()), Font::new(14.0).middle().upwards(), INK);
+    }
+}
+
+fn tick_count(height: f64) -> usize {
+    ((height / 44.0) as usize).clamp(2, 8)
+}

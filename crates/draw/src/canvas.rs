@@ -1,0 +1,445 @@
+//! Anti-aliased shapes on a picture.
+//!
+//! Coordinates are in pixels, `x` to the right and `y` down, and whole numbers lie *between* pixels: the middle of
+//! the upper left pixel is (0.5, 0.5). Each shape first becomes a mask of coverage and is then laid over the
+//! picture once, so that a translucent line does not darken where it crosses itself.
+
+use crate::{Image, Rgb};
+use dermis_geometry::Vec2;
+
+/// A colour and how much of it hides what is below.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ink {
+    /// The colour.
+    pub colour: Rgb,
+    /// From 0 (invisible) to 1 (opaque).
+    pub alpha: f64,
+}
+
+impl Ink {
+    /// A colour of which `alpha` (0 to 1) is laid over what is below.
+    pub fn new(colour: Rgb, alpha: f64) -> Self {
+        Self { colour, alpha }
+    }
+}
+
+impl From<Rgb> for Ink {
+    fn from(colour: Rgb) -> Self {
+        Self { colour, alpha: 1.0 }
+    }
+}
+
+/// A rectangle along the picture's sides, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rect {
+    /// Left side.
+    pub left: f64,
+    /// Upper side.
+    pub top: f64,
+    /// Right side.
+    pub right: f64,
+    /// Lower side.
+    pub bottom: f64,
+}
+
+impl Rect {
+    /// From its sides.
+    pub fn new(left: f64, top: f64, right: f64, bottom: f64) -> Self {
+        Self { left, top, right, bottom }
+    }
+
+    /// Pixels across.
+    pub fn width(&self) -> f64 {
+        self.right - self.left
+    }
+
+    /// Pixels down.
+    pub fn height(&self) -> f64 {
+        self.bottom - self.top
+    }
+
+    /// True when the point is inside or on the border.
+    pub fn contains(&self, point: Vec2) -> bool {
+        point.x >= self.left && point.x <= self.right && point.y >= self.top && point.y <= self.bottom
+    }
+}
+
+/// A picture being drawn on.
+pub struct Canvas<'a> {
+    image: &'a mut Image,
+    clip: Rect,
+}
+
+impl<'a> Canvas<'a> {
+    /// Draws on the whole of `image`.
+    pub fn new(image: &'a mut Image) -> Self {
+        let clip = Rect::new(0.0, 0.0, image.width() as f64, image.height() as f64);
+        Self { image, clip }
+    }
+
+    /// Limits all further drawing to the pixels inside `rect`.
+    pub fn clip_to(&mut self, rect: Rect) {
+        self.clip = Rect::new(
+            rect.left.round().max(0.0),
+            rect.top.round().max(0.0),
+            rect.right.round().min(self.image.width() as f64),
+            rect.bottom.round().min(self.image.height() as f64),
+        );
+    }
+
+    /// Lifts the limit of [`Canvas::clip_to`].
+    pub fn unclip(&mut self) {
+        self.clip = Rect::new(0.0, 0.0, self.image.width() as f64, self.image.height() as f64);
+    }
+
+    /// A line with round ends.
+    pub fn line(&mut self, from: Vec2, to: Vec2, width: f64, ink: impl Into<Ink>) {
+        self.polyline(&[from, to], width, ink);
+    }
+
+    /// A line through all points, with round joints and ends. It breaks where a coordinate is not finite.
+    pub fn polyline(&mut self, points: &[Vec2], width: f64, ink: impl Into<Ink>) {
+        self.strokes(&[points], width, ink);
+    }
+
+    /// Several lines as one shape: where they overlap, the ink is laid once.
+    pub fn strokes(&mut self, lines: &[&[Vec2]], width: f64, ink: impl Into<Ink>) {
+        let half = width.max(0.0) / 2.0;
+        let points = lines.iter().flat_map(|line| line.iter().copied());
+        let Some(mut mask) = Mask::around(points, half + 1.0, self.clip) else { return };
+        for line in lines {
+            match line {
+                [point] => mask.add_capsule(*point, *point, half),
+                _ => line.windows(2).for_each(|ends| mask.add_capsule(ends[0], ends[1], half)),
+            }
+        }
+        self.lay(&mask, ink.into());
+    }
+
+    /// A line drawn in dashes; `pattern` holds lengths on, off, on, off … in pixels.
+    pub fn dashed(&mut self, points: &[Vec2], width: f64, pattern: &[f64], ink: impl Into<Ink>) {
+        if pattern.is_empty() || !(pattern.iter().sum::<f64>() > 0.5) || pattern.iter().any(|&p| p < 0.0) {
+            return self.polyline(points, width, ink);
+        }
+        let reach =
+            Rect::new(self.clip.left - width, self.clip.top - width, self.clip.right + width, self.clip.bottom + width);
+        let dashes = dashes(points, pattern, reach);
+        let lines: Vec<&[Vec2]> = dashes.iter().map(Vec::as_slice).collect();
+        self.strokes(&lines, width, ink);
+    }
+
+    /// A filled polygon; where it winds around a point at all, the point is inside.
+    pub fn polygon(&mut self, corners: &[Vec2], ink: impl Into<Ink>) {
+        if corners.len() < 3 || corners.iter().any(|c| !c.is_finite()) {
+            return;
+        }
+        let Some(mut mask) = Mask::around(corners.iter().copied(), 1.0, self.clip) else { return };
+        mask.add_polygon(corners);
+        self.lay(&mask, ink.into());
+    }
+
+    /// A filled disc.
+    pub fn disc(&mut self, centre: Vec2, radius: f64, ink: impl Into<Ink>) {
+        self.line(centre, centre, 2.0 * radius, ink);
+    }
+
+    /// A circle drawn as a line.
+    pub fn circle(&mut self, centre: Vec2, radius: f64, width: f64, ink: impl Into<Ink>) {
+        let Some(mut mask) = Mask::around([centre], radius + width / 2.0 + 1.0, self.clip) else { return };
+        mask.add(|point| band_coverage(((point - centre).length() - radius).abs(), width / 2.0));
+        self.lay(&mask, ink.into());
+    }
+
+    /// A filled rectangle.
+    pub fn rect(&mut self, rect: Rect, ink: impl Into<Ink>) {
+        let corners = [Vec2::new(rect.left, rect.top), Vec2::new(rect.right, rect.bottom)];
+        let Some(mut mask) = Mask::around(corners, 1.0, self.clip) else { return };
+        let overlap = |middle: f64, low: f64, high: f64| ((middle + 0.5).min(high) - (middle - 0.5).max(low)).max(0.0);
+        mask.add(|point| overlap(point.x, rect.left, rect.right) * overlap(point.y, rect.top, rect.bottom));
+        self.lay(&mask, ink.into());
+    }
+
+    /// The border of a rectangle, centred on its sides.
+    pub fn frame(&mut self, rect: Rect, width: f64, ink: impl Into<Ink>) {
+        let corner =
+            [(rect.left, rect.top), (rect.right, rect.top), (rect.right, rect.bottom), (rect.left, rect.bottom)];
+        let corner = corner.map(|(x, y)| Vec2::new(x, y));
+        self.polyline(&[corner[0], corner[1], corner[2], corner[3], corner[0]], width, ink);
+    }
+
+    /// An arrow with a filled head; one shorter than its head shrinks as a whole.
+    pub fn arrow(&mut self, from: Vec2, to: Vec2, width: f64, ink: impl Into<Ink>) {
+        let (ink, length) = (ink.into(), (to - from).length());
+        if !(length > 1e-6) {
+            return;
+        }
+        let along = (to - from) / length;
+        let across = along.perp();
+        let width = width.min(length / 3.0);
+        let head = (4.2 * width).min(0.75 * length);
+        let neck = to - along * head;
+        let Some(mut mask) = Mask::around([from, to], head + width + 1.0, self.clip) else { return };
+        mask.add_capsule(from, neck + along * (0.3 * head), width / 2.0);
+        mask.add_polygon(&[
+            to,
+            neck + across * (0.48 * head),
+            neck + along * (0.18 * head),
+            neck - across * (0.48 * head),
+        ]);
+        self.lay(&mask, ink);
+    }
+
+    fn lay(&mut self, mask: &Mask, ink: Ink) {
+        for row in 0..mask.height {
+            for column in 0..mask.width {
+                let share = f64::from(mask.coverage[row * mask.width + column]) * ink.alpha;
+                if share <= 0.0 {
+                    continue;
+                }
+                let (x, y) = (mask.left + column, mask.top + row);
+                let below = self.image.pixel(x, y);
+                self.image.set(x, y, mix(below, ink.colour, share));
+            }
+        }
+    }
+}
+
+/// `share` of `above` over the rest of `below`.
+pub(crate) fn mix(below: Rgb, above: Rgb, share: f64) -> Rgb {
+    let share = share.clamp(0.0, 1.0);
+    std::array::from_fn(|i| (f64::from(below[i]) * (1.0 - share) + f64::from(above[i]) * share).round() as u8)
+}
+
+/// How much of a pixel, at distance `d` from the middle of a band of half width `half`, the band covers.
+fn band_coverage(d: f64, half: f64) -> f64 {
+    ((d + 0.5).min(half) - (d - 0.5).max(-half)).clamp(0.0, 1.0)
+}
+
+/// Coverage of each pixel of a part of the picture.
+struct Mask {
+    left: usize,
+    top: usize,
+    width: usize,
+    height: usize,
+    coverage: Vec<f32>,
+}
+
+impl Mask {
+    /// Room for shapes around `points`, `margin` pixels beyond them; `None` when no pixel inside `clip` is met.
+    fn around(points: impl IntoIterator<Item = Vec2>, margin: f64, clip: Rect) -> Option<Self> {
+        let finite = points.into_iter().filter(|p| p.is_finite());
+        let (low, high) = finite.fold((Vec2::INFINITY, Vec2::NEG_INFINITY), |(low, high), p| (low.min(p), high.max(p)));
+        let left = (low.x - margin).floor().max(clip.left);
+        let top = (low.y - margin).floor().max(clip.top);
+        let right = (high.x + margin).ceil().min(clip.right);
+        let bottom = (high.y + margin).ceil().min(clip.bottom);
+        if !(margin.is_finite() && right > left && bottom > top) {
+            return None;
+        }
+        let (width, height) = ((right - left) as usize, (bottom - top) as usize);
+        Some(Self { left: left as usize, top: top as usize, width, height, coverage: vec![0.0; width * height] })
+    }
+
+    /// Raises the coverage to that of another shape.
+    fn add(&mut self, coverage: impl Fn(Vec2) -> f64) {
+        self.add_within(0..self.width, 0..self.height, coverage);
+    }
+
+    fn add_within(
+        &mut self,
+        columns: std::ops::Range<usize>,
+        rows: std::ops::Range<usize>,
+        coverage: impl Fn(Vec2) -> f64,
+    ) {
+        for row in rows {
+            for column in columns.clone() {
+                let middle = Vec2::new((self.left + column) as f64 + 0.5, (self.top + row) as f64 + 0.5);
+                let cell = &mut self.coverage[row * self.width + column];
+                *cell = cell.max(coverage(middle) as f32);
+            }
+        }
+    }
+
+    /// All points within `half` of the segment.
+    fn add_capsule(&mut self, from: Vec2, to: Vec2, half: f64) {
+        if !(from.is_finite() && to.is_finite()) {
+            return;
+        }
+        let (along, reach) = (to - from, half + 1.0);
+        let scale = 1.0 / along.length_squared().max(1e-12);
+        let coverage = |point: Vec2| {
+            let nearest = from + along * ((point - from).dot(along) * scale).clamp(0.0, 1.0);
+            band_coverage((point - nearest).length(), half)
+        };
+        let cells = |low: f64, high: f64, start: usize, count: usize| {
+            let clamp = |v: f64| (v - start as f64).clamp(0.0, count as f64) as usize;
+            clamp((low - reach).floor())..clamp((high + reach).ceil())
+        };
+        let rows = cells(from.y.min(to.y), from.y.max(to.y), self.top, self.height);
+        // A long slanted line touches few of the columns of its box: each row needs only those near it.
+        for row in rows {
+            let y = (self.top + row) as f64 + 0.5;
+            let (mut low, mut high) = (from.x.min(to.x), from.x.max(to.x));
+            if along.y.abs() > 1e-9 {
+                let at = |y: f64| from.x + along.x * (y - from.y) / along.y;
+                let (a, b) = (at(y - reach), at(y + reach));
+                (low, high) = (low.max(a.min(b)), high.min(a.max(b)));
+            }
+            let columns = cells(low, high, self.left, self.width);
+            self.add_within(columns, row..row + 1, coverage);
+        }
+    }
+
+    /// Sixteen scan lines to the pixel row, each with exact ends.
+    fn add_polygon(&mut self, corners: &[Vec2]) {
+        const LINES: usize = 16;
+        let mut row_coverage = vec![0.0_f64; self.width];
+        for row in 0..self.height {
+            row_coverage.fill(0.0);
+            for line in 0..LINES {
+                let y = (self.top + row) as f64 + (line as f64 + 0.5) / LINES as f64;
+                for (from, to) in inside_spans(corners, y) {
+                    let from = (from - self.left as f64).clamp(0.0, self.width as f64);
+                    let to = (to - self.left as f64).clamp(0.0, self.width as f64);
+                    for (column, cell) in
+                        row_coverage.iter_mut().enumerate().take(to.ceil() as usize).skip(from as usize)
+                    {
+                        *cell += ((to.min(column as f64 + 1.0) - from.max(column as f64)) / LINES as f64).max(0.0);
+                    }
+                }
+            }
+            for (column, &share) in row_coverage.iter().enumerate() {
+                let cell = &mut self.coverage[row * self.width + column];
+                *cell = cell.max(share as f32);
+            }
+        }
+    }
+}
+
+/// Where the line at height `y` runs inside the polygon.
+fn inside_spans(corners: &[Vec2], y: f64) -> Vec<(f64, f64)> {
+    let mut crossings: Vec<(f64, i32)> = Vec::new();
+    for (i, &a) in corners.iter().enumerate() {
+        let b = corners[(i + 1) % corners.len()];
+        if (a.y <= y) != (b.y <= y) {
+            let x = a.x + (b.x - a.x) * (y - a.y) / (b.y - a.y);
+            crossings.push((x, if b.y > a.y { 1 } else { -1 }));
+        }
+    }
+    crossings.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut spans, mut winding, mut start) = (Vec::new(), 0, 0.0);
+    for (x, turn) in crossings {
+        if winding == 0 {
+            start = x;
+        }
+        winding += turn;
+        if winding == 0 {
+            spans.push((start, x));
+        }
+    }
+    spans
+}
+
+/// Cuts a line into dashes, leaving out what is not near `reach`.
+fn dashes(points: &[Vec2], pattern: &[f64], reach: Rect) -> Vec<Vec<Vec2>> {
+    let period: f64 = pattern.iter().sum();
+    let (mut done, mut travelled) = (Vec::new(), 0.0);
+    let mut current: Vec<Vec2> = Vec::new();
+    for ends in points.windows(2) {
+        let (from, to) = (ends[0], ends[1]);
+        let length = (to - from).length();
+        let away = from.x.max(to.x) < reach.left
+            || from.x.min(to.x) > reach.right
+            || from.y.max(to.y) < reach.top
+            || from.y.min(to.y) > reach.bottom;
+        if !length.is_finite() || away || length > 1e5 {
+            done.push(std::mem::take(&mut current));
+            continue;
+        }
+        let mut position = 0.0;
+        while position < length {
+            let (on, left) = place_in(pattern, (travelled + position).rem_euclid(period));
+            let next = (position + left.max(1e-3)).min(length);
+            if on {
+                if current.is_empty() {
+                    current.push(from + (to - from) * (position / length));
+                }
+                current.push(from + (to - from) * (next / length));
+            } else {
+                done.push(std::mem::take(&mut current));
+            }
+            position = next;
+        }
+        travelled += length;
+    }
+    done.push(current);
+    done.retain(|dash| dash.len() > 1);
+    done
+}
+
+/// Whether the pattern is on at this distance into it, and for how much longer.
+fn place_in(pattern: &[f64], mut distance: f64) -> (bool, f64) {
+    for (i, &part) in pattern.iter().enumerate() {
+        if distance < part {
+            return (i % 2 == 0, part - distance);
+        }
+        distance -= part;
+    }
+    (true, pattern[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dark(image: &Image) -> f64 {
+        image.pixels().iter().map(|p| 1.0 - f64::from(p[0]) / 255.0).sum()
+    }
+
+    /// The ink on white paper is the area of the shape, however it lies on the pixels.
+    #[test]
+    fn coverage_adds_up_to_area() {
+        let draw = |paint: &dyn Fn(&mut Canvas)| {
+            let mut image = Image::new(60, 60, [255; 3]);
+            paint(&mut Canvas::new(&mut image));
+            dark(&image)
+        };
+        let at = Vec2::new;
+        let disc = draw(&|c| c.disc(at(30.3, 29.6), 12.0, [0; 3]));
+        assert!((disc / (std::f64::consts::PI * 144.0) - 1.0).abs() < 0.01, "{disc}");
+        let rect = draw(&|c| c.rect(Rect::new(3.25, 4.5, 20.75, 9.0), [0; 3]));
+        assert!((rect - 17.5 * 4.5).abs() < 0.2, "{rect}");
+        let triangle = draw(&|c| c.polygon(&[at(5.2, 5.1), at(50.0, 12.0), at(21.0, 48.7)], [0; 3]));
+        let area = 0.5 * ((50.0 - 5.2) * (48.7 - 5.1) - (21.0 - 5.2) * (12.0 - 5.1));
+        assert!((triangle / area - 1.0).abs() < 0.01, "{triangle} {area}");
+        let thin = draw(&|c| c.line(at(10.0, 20.5), at(50.0, 20.5), 0.5, [0; 3]));
+        assert!((thin / 20.0 - 1.0).abs() < 0.05, "{thin}");
+    }
+
+    #[test]
+    fn dashes_leave_gaps_and_translucent_crossings_stay_even() {
+        let mut image = Image::new(40, 9, [255; 3]);
+        let line = [Vec2::new(2.0, 4.5), Vec2::new(38.0, 4.5)];
+        Canvas::new(&mut image).dashed(&line, 1.0, &[6.0, 6.0], [0; 3]);
+        assert_eq!(image.pixel(5, 4), [0; 3]);
+        assert_eq!(image.pixel(11, 4), [255; 3]);
+        let mut image = Image::new(40, 40, [255; 3]);
+        let there_and_back = [Vec2::new(5.0, 20.0), Vec2::new(35.0, 20.0), Vec2::new(5.0, 20.0)];
+        Canvas::new(&mut image).polyline(&there_and_back, 6.0, Ink::new([0; 3], 0.5));
+        assert_eq!(image.pixel(20, 20), [128; 3]);
+    }
+
+    #[test]
+    fn wild_numbers_draw_nothing_and_do_not_panic() {
+        let mut image = Image::new(10, 10, [255; 3]);
+        let mut canvas = Canvas::new(&mut image);
+        let (nan, far) = (Vec2::NAN, Vec2::splat(1e300));
+        canvas.line(nan, far, 1.0, [0; 3]);
+        canvas.dashed(&[nan, far, Vec2::INFINITY], 1.0, &[2.0, 2.0], [0; 3]);
+        canvas.polygon(&[nan, far, -far], [0; 3]);
+        canvas.disc(far, 3.0, [0; 3]);
+        canvas.circle(nan, f64::NAN, 1.0, [0; 3]);
+        canvas.arrow(nan, Vec2::ZERO, 1.0, [0; 3]);
+        assert_eq!(image, Image::new(10, 10, [255; 3]));
+    }
+}

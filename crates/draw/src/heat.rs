@@ -1,0 +1,322 @@
+//! A sensor's cells as coloured squares.
+
+use crate::axis::{Scale, number};
+use crate::bar::Bar;
+use crate::canvas::{Canvas, Ink, Rect};
+use crate::colour::{ColourMap, INK, PAPER, SOFT, lightness};
+use crate::text::Font;
+use crate::{Image, Rgb};
+use dermis_geometry::Vec2;
+
+/// Values of `rows × cols` cells, row 0 at the top and column 0 at the left.
+#[derive(Clone, Debug)]
+pub struct HeatMap {
+    rows: usize,
+    cols: usize,
+    values: Vec<f64>,
+    title: String,
+    unit: String,
+    map: ColourMap,
+    range: Option<(f64, f64)>,
+    extent_mm: Option<(f64, f64)>,
+    axis_labels: (String, String),
+    decimals: Option<usize>,
+    arrows: Vec<Vec2>,
+    arrow_full: Option<f64>,
+    cell_px: Option<usize>,
+    bare: bool,
+}
+
+impl HeatMap {
+    /// A map of values given row by row. Cells without a value count as not a number.
+    pub fn new(rows: usize, cols: usize, values: &[f64]) -> Self {
+        let (rows, cols) = (rows.max(1), cols.max(1));
+        let mut values = values.to_vec();
+        values.resize(rows * cols, f64::NAN);
+        Self {
+            rows,
+            cols,
+            values,
+            title: String::new(),
+            unit: String::new(),
+            map: ColourMap::default(),
+            range: None,
+            extent_mm: None,
+            axis_labels: ("x (mm)".into(), "y (mm)".into()),
+            decimals: None,
+            arrows: Vec::new(),
+            arrow_full: None,
+            cell_px: None,
+            bare: false,
+        }
+    }
+
+    /// Heading of the picture.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// What the values are, written beside the colour bar, such as `Pressure (kPa)`.
+    pub fn unit(mut self, unit: impl Into<String>) -> Self {
+        self.unit = unit.into();
+        self
+    }
+
+    /// Which colours are used.
+    pub fn map(mut self, map: ColourMap) -> Self {
+        self.map = map;
+        self
+    }
+
+    /// Zero has the first colour and `max` the last, whatever the values are: to compare pictures.
+    pub fn max(self, max: f64) -> Self {
+        self.range(0.0, max)
+    }
+
+    /// `low` has the first colour and `high` the last.
+    pub fn range(mut self, low: f64, high: f64) -> Self {
+        self.range = Some((low, high));
+        self
+    }
+
+    /// Shows axes: the cells span `x_mm` from left to right and `y_mm` from top to bottom.
+    pub fn extent_mm(mut self, x_mm: f64, y_mm: f64) -> Self {
+        self.extent_mm = Some((x_mm, y_mm));
+        self
+    }
+
+    /// What is written at the axes instead of `x (mm)` and `y (mm)`.
+    pub fn axis_labels(mut self, x: impl Into<String>, y: impl Into<String>) -> Self {
+        self.axis_labels = (x.into(), y.into());
+        self
+    }
+
+    /// Writes each value into its cell with so many decimals, where it fits.
+    pub fn cell_values(mut self, decimals: usize) -> Self {
+        self.decimals = Some(decimals);
+        self
+    }
+
+    /// An arrow per cell, row by row: `x` along the columns (right), `y` along the rows (down).
+    pub fn arrows(mut self, arrows: &[Vec2]) -> Self {
+        self.arrows = arrows.to_vec();
+        self
+    }
+
+    /// The length of arrow that spans a cell; without it, the longest does.
+    pub fn arrow_full(mut self, length: f64) -> Self {
+        self.arrow_full = Some(length);
+        self
+    }
+
+    /// Side of a cell (px); without it, chosen to suit the number of cells.
+    pub fn cell_px(mut self, side: usize) -> Self {
+        self.cell_px = Some(side);
+        self
+    }
+
+    /// Only the cells: no colour bar, title, axes or margin. For contact sheets.
+    pub fn bare(mut self) -> Self {
+        self.bare = true;
+        self
+    }
+
+    fn side(&self) -> f64 {
+        let fitting = (640 / self.cols).min(480 / self.rows).clamp(2, 46);
+        self.cell_px.unwrap_or(fitting).max(1) as f64
+    }
+
+    fn bar(&self) -> Bar {
+        Bar::spanning(self.map, &self.values, self.range, &self.unit)
+    }
+
+    /// Upper left corner of the cells in the picture.
+    fn origin(&self) -> Vec2 {
+        if self.bare {
+            return Vec2::ZERO;
+        }
+        let top = if self.title.is_empty() { 16.0 } else { 44.0 };
+        let left = match self.extent_mm {
+            None => 16.0,
+            Some((_, y_mm)) => {
+                let labels = Scale::Linear.ticks(0.0, y_mm, 4).labels;
+                let widest = labels.iter().map(|l| Font::new(13.0).width(l)).fold(0.0, f64::max);
+                42.0 + widest
+            }
+        };
+        Vec2::new(left, top)
+    }
+
+    /// Where a cell is in the picture (px).
+    pub fn cell_rect(&self, row: usize, col: usize) -> Rect {
+        let (corner, side) = (self.origin(), self.side());
+        let (left, top) = (corner.x + col as f64 * side, corner.y + row as f64 * side);
+        Rect::new(left, top, left + side, top + side)
+    }
+
+    /// The colour of a cell that has a value.
+    pub fn cell_colour(&self, row: usize, col: usize) -> Rgb {
+        self.bar().colour(self.values[row * self.cols + col])
+    }
+
+    /// Draws the map.
+    pub fn render(&self) -> Image {
+        let (side, origin, bar) = (self.side(), self.origin(), self.bar());
+        let last = self.cell_rect(self.rows - 1, self.cols - 1);
+        let body = Rect::new(origin.x, origin.y, last.right, last.bottom);
+        if self.bare {
+            let mut image = Image::new(body.right as usize, body.bottom as usize, PAPER);
+            let mut canvas = Canvas::new(&mut image);
+            self.draw_cells(&mut canvas, &bar, side);
+            canvas.frame(Rect::new(0.5, 0.5, body.right - 0.5, body.bottom - 0.5), 1.0, [190, 194, 200]);
+            return image;
+        }
+        let title_font = Font::new(17.0).bold();
+        let foot = if self.extent_mm.is_some() { 52.0 } else { 16.0 };
+        let width = (body.right + bar.room(body.height()) + 14.0).max(title_font.width(&self.title) + 32.0);
+        let mut image = Image::new(width.ceil() as usize, (body.bottom + foot) as usize, PAPER);
+        let mut canvas = Canvas::new(&mut image);
+        self.draw_cells(&mut canvas, &bar, side);
+        canvas.frame(Rect::new(body.left - 0.5, body.top - 0.5, body.right + 0.5, body.bottom + 0.5), 1.0, SOFT);
+        bar.draw(&mut canvas, body.right, body.top, body.bottom);
+        canvas.text(Vec2::new(body.left - 2.0, 29.0), &self.title, title_font, INK);
+        if let Some((x_mm, y_mm)) = self.extent_mm {
+            self.draw_axes(&mut canvas, body, x_mm, y_mm);
+        }
+        image
+    }
+
+    fn draw_cells(&self, canvas: &mut Canvas, bar: &Bar, side: f64) {
+        let cells = || (0..self.rows).flat_map(|row| (0..self.cols).map(move |col| (row, col)));
+        for (row, col) in cells() {
+            let (rect, value) = (self.cell_rect(row, col), self.values[row * self.cols + col]);
+            if value.is_nan() {
+                hatch(canvas, rect);
+            } else {
+                canvas.rect(rect, bar.colour(value));
+            }
+            if side >= 9.0 {
+                let line = Ink::new([96, 104, 116], 0.22);
+                canvas.rect(Rect::new(rect.right - 1.0, rect.top, rect.right, rect.bottom), line);
+                canvas.rect(Rect::new(rect.left, rect.bottom - 1.0, rect.right - 1.0, rect.bottom), line);
+            }
+        }
+        for (row, col) in cells() {
+            self.draw_value(canvas, row, col);
+        }
+        let longest = self.arrows.iter().map(|a| a.length()).filter(|l| l.is_finite()).fold(0.0, f64::max);
+        let full = self.arrow_full.unwrap_or(longest);
+        for ((row, col), arrow) in cells().zip(&self.arrows) {
+            let rect = self.cell_rect(row, col);
+            let middle = Vec2::new((rect.left + rect.right) / 2.0, (rect.top + rect.bottom) / 2.0);
+            let half = *arrow / full * (0.46 * side);
+            if half.is_finite() && half.length() > 0.4 {
+                let light = lightness(self.cell_colour(row, col)) > 0.5;
+                let ink = if light { INK } else { PAPER };
+                canvas.arrow(middle - half, middle + half, (side / 16.0).clamp(1.2, 3.0), ink);
+            }
+        }
+    }
+
+    fn draw_value(&self, canvas: &mut Canvas, row: usize, col: usize) {
+        let (rect, value) = (self.cell_rect(row, col), self.values[row * self.cols + col]);
+        let Some(decimals) = self.decimals.filter(|_| value.is_finite()) else { return };
+        let text = number(value, decimals);
+        let font = Font::new((rect.width() * 0.36).clamp(9.0, 15.0)).middle();
+        if font.width(&text) > rect.width() {
+            return;
+        }
+        let ink = if lightness(self.cell_colour(row, col)) > 0.55 { INK } else { PAPER };
+        let baseline = (rect.top + rect.bottom + font.cap_height()) / 2.0;
+        canvas.text(Vec2::new((rect.left + rect.right) / 2.0, baseline), &text, font, ink);
+    }
+
+    fn draw_axes(&self, canvas: &mut Canvas, body: Rect, x_mm: f64, y_mm: f64) {
+        let font = Font::new(13.0);
+        let ticks = Scale::Linear.ticks(0.0, x_mm, ((body.width() / 70.0) as usize).clamp(1, 8));
+        for (value, label) in ticks.at.iter().zip(&ticks.labels) {
+            let x = (body.left + value / x_mm * body.width()).round();
+            canvas.rect(Rect::new(x - 1.0, body.bottom + 1.0, x, body.bottom + 5.0), SOFT);
+            canvas.text(Vec2::new(x, body.bottom + 20.0), label, font.middle(), INK);
+        }
+        let ticks = Scale::Linear.ticks(0.0, y_mm, ((body.height() / 50.0) as usize).clamp(1, 8));
+        let mut widest: f64 = 0.0;
+        for (value, label) in ticks.at.iter().zip(&ticks.labels) {
+            let y = (body.top + value / y_mm * body.height()).round();
+            canvas.rect(Rect::new(body.left - 5.0, y - 1.0, body.left - 1.0, y), SOFT);
+            let at = Vec2::new(body.left - 7.0, y + (font.cap_height() / 2.0).floor());
+            canvas.text(at, label, font.right(), INK);
+            widest = widest.max(font.width(label));
+        }
+        let (x_label, y_label) = &self.axis_labels;
+        let label = Font::new(14.0).middle();
+        canvas.text(Vec2::new((body.left + body.right) / 2.0, body.bottom + 42.0), x_label, label, INK);
+        let left = body.left - 7.0 - widest - 10.0;
+        canvas.text(Vec2::new(left, (body.top + body.bottom) / 2.0), y_label, label.upwards(), INK);
+    }
+}
+
+/// A cell without a value: pale, with slanted lines.
+fn hatch(canvas: &mut Canvas, rect: Rect) {
+    canvas.rect(rect, [238, 238, 238]);
+    let (side, gap) = (rect.width(), 6.0);
+    let count = (2.0 * side / gap) as usize;
+    for i in 1..=count {
+        let d = i as f64 * gap;
+        let from = Vec2::new(rect.left + d.min(side), rect.top + (d - side).max(0.0));
+        let to = Vec2::new(rect.left + (d - side).max(0.0), rect.top + d.min(side));
+        canvas.line(from, to, 1.0, [196, 198, 202]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn middle(rect: Rect) -> (usize, usize) {
+        (((rect.left + rect.right) / 2.0) as usize, ((rect.top + rect.bottom) / 2.0) as usize)
+    }
+
+    #[test]
+    fn cells_have_their_colours_with_row_zero_on_top_and_column_zero_left() {
+        let values = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+        for bare in [false, true] {
+            let mut map = HeatMap::new(2, 3, &values).map(ColourMap::Grey).title("cells").extent_mm(12.0, 8.0);
+            map.bare = bare;
+            let image = map.render();
+            let mut places = Vec::new();
+            for row in 0..2 {
+                for col in 0..3 {
+                    let (x, y) = middle(map.cell_rect(row, col));
+                    let grey = (255.0 * (1.0 - values[row * 3 + col] / 5.0)).round() as u8;
+                    assert_eq!(image.pixel(x, y), [grey; 3], "row {row} col {col}");
+                    places.push((x, y));
+                }
+            }
+            assert!(places[0].0 < places[1].0 && places[0].1 == places[1].1);
+            assert!(places[0].1 < places[3].1 && places[0].0 == places[3].0);
+        }
+    }
+
+    #[test]
+    fn fixed_maximum_holds_and_missing_values_are_no_colour_of_the_map() {
+        let map = HeatMap::new(1, 2, &[1.0]).map(ColourMap::Grey).max(2.0);
+        let image = map.render();
+        let (x, y) = middle(map.cell_rect(0, 0));
+        assert_eq!(image.pixel(x, y), [128; 3]);
+        let (x, y) = middle(map.cell_rect(0, 1));
+        assert!(image.pixel(x, y)[0] >= 190);
+    }
+
+    #[test]
+    fn odd_values_do_not_panic_and_the_same_map_gives_the_same_bytes() {
+        let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0, 1e308];
+        let arrows = [Vec2::NAN, Vec2::INFINITY, Vec2::ZERO, Vec2::X, -Vec2::Y, Vec2::ONE];
+        for values in [&odd[..], &[], &[f64::NAN; 6], &[0.0; 6]] {
+            let map = HeatMap::new(2, 3, values).arrows(&arrows).cell_values(2).extent_mm(0.0, f64::NAN).max(f64::NAN);
+            assert_eq!(map.render().encode_png(), map.render().encode_png());
+        }
+        HeatMap::new(0, 0, &[]).render();
+    }
+}

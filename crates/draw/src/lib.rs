@@ -1,0 +1,41 @@
+//! What is looked at.
+//!
+//! Pictures as PNG files from pure Rust: no fonts, no window, no GPU, and the same numbers give the same bytes.
+//! The crate knows shapes ([`TriMesh`](dermis_geometry::TriMesh)) and numbers, and nothing of sensors: those who
+//! have something to show turn it into a [`HeatMap`], a [`ScatterMap`], a [`Plot`] or a [`Scene`], each of which
+//! gives an [`Image`], and put several together on a [`Sheet`].
+
+mod axis;
+mod bar;
+mod camera;
+mod canvas;
+pub mod colour;
+mod facet;
+mod glyphs;
+mod heat;
+mod image;
+mod legend;
+mod light;
+mod material;
+mod plot;
+mod raster;
+mod scatter;
+mod scene;
+mod series;
+mod sheet;
+mod solid;
+mod text;
+
+pub use axis::{Scale, Ticks};
+pub use camera::Camera;
+pub use canvas::{Canvas, Ink, Rect};
+pub use colour::{ColourMap, PALETTE};
+pub use heat::HeatMap;
+pub use image::{DrawError, Image, Rgb};
+pub use material::{Edges, Material};
+pub use plot::Plot;
+pub use scatter::ScatterMap;
+pub use scene::Scene;
+pub use series::{LineStyle, Marker, Series};
+pub use sheet::Sheet;
+pub use text::{Anchor, Font};
