@@ -21,6 +21,8 @@ pub use dermis_world as world;
 
 pub mod object;
 pub mod output;
+pub mod run;
+pub mod scene;
 
 /// What most programs need.
 pub mod prelude {
