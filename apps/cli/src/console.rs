@@ -5,6 +5,8 @@ use dermis::output::Output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Writes a line to stdout. A reader that went away (`| head`) is no error of ours.
 pub fn say(line: impl std::fmt::Display) {
@@ -39,6 +41,29 @@ pub fn progress(what: &'static str, length: u64) -> ProgressBar {
         bar.set_style(style);
     }
     bar
+}
+
+/// Whether Ctrl-C was pressed. A second one ends the program at once.
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Listens from now on.
+    pub fn listen() -> Self {
+        let pressed = Arc::new(AtomicBool::new(false));
+        let shared = Arc::clone(&pressed);
+        // Where signals cannot be caught, Ctrl-C ends the program, as without us.
+        let _ = ctrlc::set_handler(move || {
+            if shared.swap(true, Ordering::SeqCst) {
+                std::process::exit(130);
+            }
+        });
+        Self(pressed)
+    }
+
+    /// True after Ctrl-C.
+    pub fn came(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// Refuses a folder that cannot be written, before the work is done for it.

@@ -1,8 +1,10 @@
 //! The command line of dermis. One file per subcommand: its arguments, and a function `run`.
 
 mod console;
+mod demo;
 mod picture;
 mod press;
+mod run;
 mod sensors;
 
 use clap::error::ErrorKind;
@@ -23,12 +25,16 @@ struct Cli {
 /// To add a subcommand: a line here and a line in [`dispatch`].
 #[derive(Subcommand)]
 enum Command {
+    Demo(demo::Arguments),
+    Run(run::Arguments),
     Sensors(sensors::Arguments),
     Press(press::Arguments),
 }
 
 fn dispatch(command: Command) -> anyhow::Result<()> {
     match command {
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
         Command::Sensors(arguments) => sensors::run(&arguments),
         Command::Press(arguments) => press::run(&arguments),
     }

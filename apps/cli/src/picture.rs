@@ -1,9 +1,11 @@
 //! Pictures of sensors and what they feel.
 
-use dermis::draw::{Camera, ColourMap, Edges, HeatMap, Image, Material, PALETTE, Rgb, ScatterMap, Scene};
+use dermis::draw::{Camera, ColourMap, Edges, HeatMap, Image, Material, PALETTE, Plot, Rgb, ScatterMap, Scene, Series};
 use dermis::geometry::{MeshError, Vec2, shapes};
 use dermis::prelude::*;
+use dermis::run::Recording;
 use dermis::sensor::Pressed;
+use dermis::world::{BodyKind, SensorId};
 
 /// The colour of forces.
 pub const FORCE: Rgb = [214, 64, 54];
@@ -11,11 +13,11 @@ pub const FORCE: Rgb = [214, 64, 54];
 pub const OBJECT: Rgb = PALETTE[0];
 
 /// What a sensor reports, taxel by taxel. `max_newton` fixes the colours, to compare pictures.
-pub fn tactile(sensor: &Sensor, reading: &Reading, title: &str, max_newton: Option<f64>) -> Image {
-    let values_mn: Vec<f64> = reading.values_newton.iter().map(|value| value * 1e3).collect();
-    let max = max_newton.unwrap_or_else(|| reading.values_newton.iter().copied().fold(0.0, f64::max)).max(1e-6) * 1e3;
+pub fn tactile(sensor: &Sensor, values_newton: &[f64], title: &str, max_newton: Option<f64>) -> Image {
+    let values_mn: Vec<f64> = values_newton.iter().map(|value| value * 1e3).collect();
+    let max = max_newton.unwrap_or_else(|| values_newton.iter().copied().fold(0.0, f64::max)).max(1e-6) * 1e3;
     let unit = "Normal force per taxel (mN)";
-    match (reading.size, sensor.taxels().pitch_m()) {
+    match (sensor.taxels().size(), sensor.taxels().pitch_m()) {
         (Some((rows, cols)), Some(pitch)) => {
             let pitch_mm = pitch * 1e3;
             HeatMap::new(rows, cols, &values_mn)
@@ -85,4 +87,56 @@ pub fn press(sensor: &Sensor, object: &Object, pressed: &Pressed) -> Image {
     }
     let bounds = scene.bounds();
     scene.render(&Camera::framing(bounds, -58.0, 32.0), 960, 720)
+}
+
+/// A name as a file is called by it.
+pub fn file_name(name: &str) -> String {
+    name.to_lowercase().chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect()
+}
+
+/// A world as it is now: bodies, sensing surfaces with their taxels in colour, and what each sensor pushes with.
+pub fn world(world: &World, sensors: &[(String, SensorId)]) -> Scene {
+    let mut scene = Scene::new();
+    if let Some(z) = world.parameters().ground_z_m {
+        scene = scene.ground(z);
+    }
+    let mut colours = PALETTE.into_iter().cycle();
+    for id in world.bodies() {
+        let body = world.body(id);
+        let Some(mesh) = body.visible() else { continue };
+        let material = match (&body.object, &body.kind) {
+            (Some(_), BodyKind::Free(_) | BodyKind::Driven) => Material::new(colours.next().unwrap_or(OBJECT)),
+            _ => Material::plain().edges(Edges::Creases),
+        };
+        scene = scene.mesh(mesh, &world.pose(id), material);
+    }
+    let readings: Vec<Reading> = sensors.iter().map(|(_, id)| world.reading(*id)).collect();
+    let peak = readings.iter().flat_map(|reading| reading.values_newton.iter().copied()).fold(0.0, f64::max);
+    for ((_, id), reading) in sensors.iter().zip(&readings) {
+        let (sensor, world_from_sensor) = (world.sensor(*id), world.world_from_sensor(*id));
+        scene = painted(scene, sensor, reading, &world_from_sensor, peak);
+        let force = world_from_sensor.transform_vector(reading.net_force_newton());
+        let outward = -world_from_sensor.transform_vector(Vec3::Z);
+        if force.length() > 1e-3 {
+            let origin = world_from_sensor.translation;
+            let (tail, head) = (origin + outward * 0.048, origin + outward * 0.016);
+            scene = scene.arrow(tail, head, 0.0018, FORCE);
+            scene = scene.label(tail + Vec3::Z * 0.004, format!("{:.1} N", reading.sum_newton));
+        }
+    }
+    scene
+}
+
+/// A scene seen a little from above.
+pub fn render(scene: &Scene, width: usize, height: usize) -> Image {
+    scene.render(&Camera::framing(scene.bounds(), -62.0, 16.0), width, height)
+}
+
+/// What the sensors felt over time.
+pub fn forces(recording: &Recording) -> Image {
+    let plot = Plot::new().title("What the sensors feel").x_label("Time (s)").y_label("Sum of the taxels (N)");
+    let series = recording.sensors.iter().map(|track| {
+        Series::line(&track.name, recording.times_s.iter().zip(&track.rows).map(|(t, row)| (*t, row.sum_newton)))
+    });
+    series.fold(plot, Plot::series).size(960, 540).render()
 }

@@ -106,7 +106,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(folder) = &arguments.out {
         let mut output = Output::new();
         let title = format!("{} N at {} mm", short(-pressed.touch.on_sensor.force.z), short(pressed.depth_m * 1e3));
-        output.add_image("tactile.png", &picture::tactile(&sensor, &pressed.reading, &title, None));
+        output.add_image("tactile.png", &picture::tactile(&sensor, &pressed.reading.values_newton, &title, None));
         output.add_image("scene.png", &picture::press(&sensor, &object, &pressed));
         output.add("reading.json", serde_json::to_string_pretty(&report)? + "\n");
         output.add("taxels.csv", taxels_csv(&sensor, &pressed.reading));
