@@ -9,7 +9,7 @@ use dermis::output::Output;
 use dermis::prelude::*;
 use dermis::run::Recording;
 use dermis::scene::{Built, SceneSpec};
-use dermis::world::Phase;
+use dermis::world::{BodyKind, Phase};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -95,7 +95,7 @@ fn draw(output: &mut Output, built: &Built, recording: &Recording, held: &Moment
         .picture(up.clone(), format!("held up, t = {:.2} s", lifted.time_s));
     let bottom = tactile.iter().fold(Sheet::new(3).margin(0), |sheet, image| sheet.picture(image.clone(), ""));
     let poster = Sheet::new(1)
-        .title("Two foam sensors pick up a ball of 150 g")
+        .title("Two foam sensors pick up a ball")
         .margin(28)
         .picture(top.render(), "")
         .picture(bottom.picture(forces.clone(), "").render(), "");
@@ -131,8 +131,14 @@ fn carried(recording: &Recording) -> Vec<(f64, f64)> {
     recording.times_s.iter().enumerate().map(|(row, t)| (*t, at(row))).collect()
 }
 
+fn weight_newton(built: &Built) -> f64 {
+    let kind = built.body("ball").map(|ball| built.world.body(ball).kind);
+    let mass_kg = if let Some(BodyKind::Free(mass)) = kind { mass.mass_kg } else { 0.0 };
+    mass_kg * built.world.parameters().gravity.length()
+}
+
 fn tell(built: &Built, recording: &Recording, lifted: &Moment) {
-    let weight = 0.150 * 9.81;
+    let weight = weight_newton(built);
     let friction: f64 = lifted.readings.iter().map(|reading| -reading.net_force_newton().y).sum();
     let ball = recording.bodies.iter().find(|track| track.name == "ball");
     let heights: Vec<f64> = ball.into_iter().flat_map(|track| &track.poses).map(|pose| pose.translation.z).collect();
@@ -140,7 +146,7 @@ fn tell(built: &Built, recording: &Recording, lifted: &Moment) {
         (heights.first().copied().unwrap_or_default(), heights.iter().copied().fold(f64::MIN, f64::max));
     let last = heights.last().copied().unwrap_or_default();
     let [left, right] = [0, 1].map(|i| lifted.readings.get(i));
-    say("A parallel gripper closed on a ball of 150 g, lifted it, put it down and let go.");
+    say("A parallel gripper closed on a ball, lifted it, put it down and let go.");
     if let (Some(left), Some(right)) = (left, right) {
         say(format!(
             "  squeeze   {} N left and {} N right, on {} and {} of {} taxels",

@@ -1,11 +1,14 @@
 //! The command line of dermis. One file per subcommand: its arguments, and a function `run`.
 
+mod calibrate;
 mod console;
 mod demo;
+mod import;
 mod picture;
 mod press;
 mod run;
 mod sensors;
+mod table;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
@@ -29,6 +32,8 @@ enum Command {
     Run(run::Arguments),
     Sensors(sensors::Arguments),
     Press(press::Arguments),
+    Calibrate(calibrate::Arguments),
+    Import(import::Arguments),
 }
 
 fn dispatch(command: Command) -> anyhow::Result<()> {
@@ -37,6 +42,8 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Run(arguments) => run::run(&arguments),
         Command::Sensors(arguments) => sensors::run(&arguments),
         Command::Press(arguments) => press::run(&arguments),
+        Command::Calibrate(arguments) => calibrate::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
     }
 }
 
