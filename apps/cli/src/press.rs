@@ -29,10 +29,10 @@ pub struct Arguments {
     #[arg(long)]
     unit: Option<LengthUnit>,
     /// How deep to press past first contact, such as 1mm.
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     depth: Option<Length>,
     /// How hard to press, such as 3N.
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     force: Option<Force>,
     /// Where on the sensor, such as 5mm,-3mm; its middle without it.
     #[arg(long, value_name = "X,Y", value_parser = pair::<Length>, allow_hyphen_values = true)]

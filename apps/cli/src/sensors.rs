@@ -23,7 +23,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 fn one(name: &str, json: bool) -> anyhow::Result<()> {
     let spec = presets::find(name)?;
-    if json { say_json(&spec) } else { Ok(say(presets::text(name).unwrap_or_default().trim_end())) }
+    if json {
+        return say_json(&spec);
+    }
+    say(presets::text(name).unwrap_or_default().trim_end());
+    Ok(())
 }
 
 fn all(json: bool) -> anyhow::Result<()> {

@@ -63,10 +63,6 @@ pub fn validate(scene: &SceneSpec, file: &str) -> Result<(), SceneError> {
     if !(duration > 0.0 && duration / step <= MOST_STEPS) {
         return bad("world", "duration", "positive and at most 1e9 time steps", format!("{duration} s"));
     }
-    if let Some(every) = scene.record.every.map(Time::si).filter(|every| *every < step) {
-        let got = format!("{every} s, with steps of {step} s");
-        return bad("record", "every", "at least one time step", got);
-    }
     scene.bodies.iter().try_for_each(|body| body.validate(file))?;
     unique(file, "bodies", scene.bodies.iter().map(|body| body.name.as_str()))?;
     let on_gripper = scene.gripper.iter().flat_map(|gripper| gripper.sensor_names().iter().copied());
@@ -154,7 +150,17 @@ pub fn build(scene: &SceneSpec, file: &str, folder: Option<&Path>) -> Result<Bui
     {
         return Err(refused(WorldError::Unstable { body, sensor, step_s, limit_s }));
     }
-    let every_s = scene.record.every.map_or(0.01, Time::si);
+    // After the time step itself was found good: of the two it is the likelier slip.
+    let every_s = scene.record.every.map_or(step_s.max(0.01), Time::si);
+    if every_s < step_s {
+        return Err(SceneError::BadValue {
+            file: file.to_owned(),
+            whose: "record".into(),
+            key: "every",
+            rule: "at least one time step",
+            got: format!("{every_s} s, with steps of {step_s} s"),
+        });
+    }
     let record_every = (every_s / step_s).round().max(1.0) as u64;
     let rows = scene.world.duration.si() / step_s / record_every as f64;
     let taxels: usize = sensors.iter().map(|(_, id)| world.sensor(*id).taxels().len()).sum();
