@@ -19,7 +19,9 @@ pub use dermis_sensor as sensor;
 pub use dermis_skin as skin;
 pub use dermis_world as world;
 
+pub mod experiments;
 pub mod output;
+pub mod picture;
 
 /// What most programs need.
 pub mod prelude {

@@ -298,8 +298,8 @@ impl Skin for Springs {
             .iter()
             .map(|site| {
                 let steepest = self.parameters.elasticity.steepest(self.parameters.max_penetration_m);
-                let force = self.parameters.elasticity.force(self.parameters.max_penetration_m, site);
-                self.tangent(site.point, site.normal, 1.0, steepest, force, site)
+                // Coulomb damping grows with a load that is not known yet; bristles do not.
+                self.tangent(site.point, site.normal, 1.0, steepest, 0.0, site)
             })
             .collect()
     }
