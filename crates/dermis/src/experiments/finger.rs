@@ -59,7 +59,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         Digit { name: "thumb", size: Fingertip::THUMB, preset: "thumbtip", side: -1.0 },
     ];
     let gravity = Vec3::new(0.0, 0.0, -GRAVITY);
-    let mut world = World::new(WorldParameters { gravity, step_s: STEP_S, ground_z_m: None })?;
+    let mut world = World::new(WorldParameters { gravity, step_s: STEP_S, ground_z_m: None, ..Default::default() })?;
     let mut sensors = Vec::new();
     for digit in &digits {
         let body = Body::fixed(digit.name, digit.pose()).looking_like(shapes::finger(&digit.size, 1e-3)?);

@@ -73,7 +73,8 @@ struct Held {
 
 fn grasp(thing: &Thing, progress: &mut dyn FnMut(f64) -> bool) -> Result<Held, ExperimentError> {
     let gravity = Vec3::new(0.0, 0.0, -GRAVITY);
-    let mut world = World::new(WorldParameters { gravity, step_s: STEP_S, ground_z_m: Some(0.0) })?;
+    let mut world =
+        World::new(WorldParameters { gravity, step_s: STEP_S, ground_z_m: Some(0.0), ..Default::default() })?;
     let place = Pose::from_translation(Vec3::Z * thing.origin_z);
     let object = add(&mut world, free_body(thing.name, thing.mesh.clone(), thing.mass_kg, place)?.solid())?;
     let above = 0.05;

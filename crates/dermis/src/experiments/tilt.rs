@@ -24,7 +24,7 @@ const SETTLED_M: f64 = 5e-11;
 
 fn tilted(friction: FrictionSpec, step_s: f64) -> Result<(World, BodyId), ExperimentError> {
     let gravity = Vec3::new(0.0, 0.0, -GRAVITY);
-    let mut world = World::new(WorldParameters { gravity, step_s, ground_z_m: None })?;
+    let mut world = World::new(WorldParameters { gravity, step_s, ground_z_m: None, ..Default::default() })?;
     // Down along the rows, where the array is long.
     let world_from_sensor = Pose::from_rotation(Quat::from_rotation_x(10f64.to_radians()));
     let finger = add(&mut world, finger(world_from_sensor)?)?;

@@ -19,8 +19,12 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     for (index, (mass_kg, label, paper)) in
         [(0.1, "0.1kg", 0.98), (1.0, "1kg", 9.7999), (10.0, "10kg", 97.9899)].into_iter().enumerate()
     {
-        let mut world =
-            World::new(WorldParameters { gravity: Vec3::new(0.0, 0.0, -GRAVITY), step_s: STEP_S, ground_z_m: None })?;
+        let mut world = World::new(WorldParameters {
+            gravity: Vec3::new(0.0, 0.0, -GRAVITY),
+            step_s: STEP_S,
+            ground_z_m: None,
+            ..Default::default()
+        })?;
         let finger = add(&mut world, finger(Pose::IDENTITY)?)?;
         let sensor = world.mount(array("finger", static_test_skin(lugre(1000.0, 1.0)))?, finger, Pose::IDENTITY);
         let cube = cuboid(Vec3::splat(SIDE))?;

@@ -32,7 +32,8 @@ fn unevenness(reading: &Reading) -> f64 {
 pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
     let mut findings = Findings::default();
     let gravity = Vec3::new(0.0, 0.0, -GRAVITY);
-    let mut world = World::new(WorldParameters { gravity, step_s: STEP_S, ground_z_m: Some(0.0) })?;
+    let mut world =
+        World::new(WorldParameters { gravity, step_s: STEP_S, ground_z_m: Some(0.0), ..Default::default() })?;
     let cube = free_body("cube", cuboid(Vec3::splat(SIDE))?, 0.05, Pose::from_translation(Vec3::Z * (0.5 * SIDE)))?;
     let cube = add(&mut world, cube.solid())?;
     // Held with the fingers' ends: the cube covers the lowest rows, about 30 % of the array, as in the paper.
