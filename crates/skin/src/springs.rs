@@ -159,7 +159,7 @@ impl Springs {
                 // The rays' box, seen along the object's axes.
                 let reach = turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
                 let seen = Bounds { min: center - reach, max: center + reach };
-                seen.overlaps(target.object.surface.bounds()).then(|| Seen {
+                seen.overlaps(target.object.surface.bounds()).then_some(Seen {
                     surface: &target.object.surface,
                     object_from_sensor: turn,
                     sensor_origin_in_object: object_from_sensor.translation,
