@@ -25,20 +25,13 @@ pub(crate) struct Standing {
 impl Standing {
     /// The outermost points of a mesh, with springs that suit the mass and the step.
     pub fn new(mesh: &TriMesh, mass: &MassProperties, friction: f64, step_s: f64) -> Self {
-        let directions: Vec<Vec3> = face_directions(mesh).into_iter().chain(fibonacci(DIRECTIONS)).collect();
-        let mut indices: Vec<usize> =
-            directions.iter().map(|direction| outermost(mesh.vertices(), *direction)).collect();
-        // Flat faces keep their rim: every point of it is outermost in some direction, but not in ours.
+        let points = outermost_points(mesh);
         let tolerance = 1e-6 * mesh.bounds().size().length();
-        indices.sort_unstable();
-        indices.dedup();
-        let points: Vec<Vec3> = indices.into_iter().map(|index| mesh.vertices()[index]).collect();
         // As many as can touch at once share the stiffness.
-        let together = directions
-            .iter()
+        let together = directions(mesh)
             .map(|direction| {
-                let top = points.iter().map(|p| p.dot(*direction)).fold(f64::NEG_INFINITY, f64::max);
-                points.iter().filter(|p| p.dot(*direction) > top - tolerance).count()
+                let top = points.iter().map(|p| p.dot(direction)).fold(f64::NEG_INFINITY, f64::max);
+                points.iter().filter(|p| p.dot(direction) > top - tolerance).count()
             })
             .fold(4, usize::max);
         let omega = SWING_PER_STEP / step_s;
@@ -79,6 +72,18 @@ impl Standing {
         }
         sum
     }
+}
+
+/// The vertices of a mesh that are outermost in one of many directions: a light stand-in for its convex hull.
+pub(crate) fn outermost_points(mesh: &TriMesh) -> Vec<Vec3> {
+    let mut indices: Vec<usize> = directions(mesh).map(|direction| outermost(mesh.vertices(), direction)).collect();
+    indices.sort_unstable();
+    indices.dedup();
+    indices.into_iter().map(|index| mesh.vertices()[index]).collect()
+}
+
+fn directions(mesh: &TriMesh) -> impl Iterator<Item = Vec3> {
+    face_directions(mesh).into_iter().chain(fibonacci(DIRECTIONS))
 }
 
 fn outermost(vertices: &[Vec3], direction: Vec3) -> usize {

@@ -1,6 +1,6 @@
 //! The bodies, the sensors, and the step.
 
-use crate::ground::Standing;
+use crate::ground::{Standing, outermost_points};
 use crate::joint::JoinedJoint;
 use crate::stability::{Loaded, Stability, largest_stable_step_s};
 use crate::{Body, BodyId, BodyKind, Drive, Joint, JointId, JointKind, WorldError, require_positive};
@@ -546,5 +546,5 @@ fn least_inertia(mass: &MassProperties) -> f64 {
 
 /// The convex hull of an object, for the engine's own contacts.
 fn hull(object: &Object) -> Option<rapier::ColliderBuilder> {
-    rapier::ColliderBuilder::convex_hull(object.surface.mesh().vertices())
+    rapier::ColliderBuilder::convex_hull(&outermost_points(object.surface.mesh()))
 }
