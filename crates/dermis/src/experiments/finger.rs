@@ -16,6 +16,8 @@ const MASS_KG: f64 = 0.02;
 /// How deep (m) each pad is pressed.
 const DEPTH: f64 = 1.2e-3;
 const DURATION_S: f64 = 2.0;
+/// How far each finger is turned away from the other.
+const SPREAD_DEG: f64 = 40.0;
 
 struct Digit {
     name: &'static str,
@@ -29,8 +31,10 @@ impl Digit {
     /// The pad faces the cylinder along x, the finger points along −y.
     fn pose(&self) -> Pose {
         let out = Vec3::X * self.side;
-        let turn = Quat::from_mat3(&dermis_geometry::Mat3::from_cols(Vec3::Y.cross(out), Vec3::Y, out));
-        Pose::new(turn, -out * (RADIUS - DEPTH))
+        let facing = Quat::from_mat3(&dermis_geometry::Mat3::from_cols(Vec3::Y.cross(out), Vec3::Y, out));
+        // Spread, so that the fingers come from either side and do not cross.
+        let spread = Quat::from_rotation_z(-self.side * SPREAD_DEG.to_radians());
+        Pose::new(spread * facing, -out * (RADIUS - DEPTH))
     }
 }
 
@@ -114,18 +118,25 @@ fn figure(
     };
     let fingers = world.bodies().filter(|&id| id != cylinder).collect::<Vec<_>>();
     let grasp = fingers.iter().fold(solid(Scene::new(), cylinder, rod), |scene, &id| solid(scene, id, skin));
-    let camera = |scene: &Scene| Camera::framing(scene.bounds(), 65.0, 28.0);
+    let camera = |scene: &Scene| Camera::framing(scene.bounds(), 75.0, 35.0);
     let hand = grasp.render(&camera(&grasp), 640, 520);
-    let mut pads = solid(Scene::new(), cylinder, rod.alpha(0.25));
+    let mut pads = Scene::new();
     let mut sheet = Sheet::new(2).title("Index finger and thumb hold a cylinder");
     let mut maps = Vec::new();
     let peak = |id: SensorId| world.reading(id).values_newton.iter().copied().fold(0.0, f64::max);
     for (digit, &id) in digits.iter().zip(sensors) {
         let (mesh, colours): (TriMesh, _) = picture::painted(world.sensor(id), &world.reading(id), peak(id));
-        pads = pads.coloured_mesh(&mesh, &world.world_from_sensor(id), &colours);
-        maps.push(picture::tactile(world.sensor(id), &world.reading(id), &format!("{} finger pad", digit.name), None));
+        // Side by side, turned to the reader.
+        let shown = Pose::new(Quat::from_rotation_x(70f64.to_radians()), Vec3::X * (-0.013 * digit.side));
+        pads = pads.coloured_mesh(&mesh, &shown, &colours);
+        maps.push(picture::tactile(
+            world.sensor(id),
+            &world.reading(id),
+            &format!("{}, seen on the pad", digit.name),
+            None,
+        ));
     }
-    let pads = pads.render(&camera(&pads), 640, 520);
-    sheet = sheet.picture(hand, "the grasp").picture(pads, "what the pads feel");
+    let pads = pads.render(&Camera::framing(pads.bounds(), -90.0, 12.0), 640, 520);
+    sheet = sheet.picture(hand, "the grasp").picture(pads, "what the pads feel: index left, thumb right");
     Ok(maps.into_iter().fold(sheet, |sheet, map| sheet.picture(map, "")).render())
 }

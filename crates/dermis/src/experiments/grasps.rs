@@ -33,7 +33,7 @@ fn things() -> Result<Vec<Thing>, ExperimentError> {
     Ok(vec![
         Thing {
             name: "sphere",
-            mesh: sphere(SPHERE_RADIUS, 1e-3)?,
+            mesh: standing_ball()?,
             mass_kg: 0.05,
             hold_newton: 2.0,
             origin_z: SPHERE_RADIUS,
@@ -57,6 +57,14 @@ fn things() -> Result<Vec<Thing>, ExperimentError> {
         },
         Thing { name: "bottle", mesh: bottle, mass_kg: 0.15, hold_newton: 5.0, origin_z: 0.0, grasp_z: middle.z },
     ])
+}
+
+/// A ball of small faces, turned to stand on one of them: on a corner it would roll away.
+fn standing_ball() -> Result<TriMesh, ExperimentError> {
+    let ball = sphere(SPHERE_RADIUS, 1e-3)?;
+    let lowest = (0..ball.triangles().len()).map(|t| ball.face_normal(t)).min_by(|a, b| a.z.total_cmp(&b.z));
+    let turn = Quat::from_rotation_arc(lowest.unwrap_or(Vec3::NEG_Z), Vec3::NEG_Z);
+    Ok(ball.transformed(&Pose::from_rotation(turn)))
 }
 
 struct Held {
