@@ -19,8 +19,11 @@ pub use dermis_sensor as sensor;
 pub use dermis_skin as skin;
 pub use dermis_world as world;
 
+pub mod bench;
+pub mod experiments;
 pub mod object;
 pub mod output;
+pub mod picture;
 pub mod run;
 pub mod scene;
 

@@ -201,5 +201,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     save("sheet.png", contact_sheet())?;
     let both = Sheet::new(2).title("Two plots on one page").picture(plot(), "(a)").picture(time_plot(), "(b)");
     save("subplots.png", both.render())?;
+    let pictures =
+        std::fs::read_dir(&folder)?.filter_map(Result::ok).filter(|f| f.path().extension() == Some("png".as_ref()));
+    assert!(pictures.count() >= 9, "one picture of every kind");
     Ok(())
 }

@@ -4,6 +4,8 @@
 //! the upper left pixel is (0.5, 0.5). Each shape first becomes a mask of coverage and is then laid over the
 //! picture once, so that a translucent line does not darken where it crosses itself.
 
+use crate::dash::dashes;
+use crate::mask::{Mask, band_coverage};
 use crate::{Image, Rgb};
 use dermis_geometry::Vec2;
 
@@ -118,7 +120,8 @@ impl<'a> Canvas<'a> {
 
     /// A line drawn in dashes; `pattern` holds lengths on, off, on, off … in pixels.
     pub fn dashed(&mut self, points: &[Vec2], width: f64, pattern: &[f64], ink: impl Into<Ink>) {
-        if pattern.is_empty() || !(pattern.iter().sum::<f64>() > 0.5) || pattern.iter().any(|&p| p < 0.0) {
+        let period: f64 = pattern.iter().sum();
+        if pattern.iter().any(|&p| p < 0.0) || period.is_nan() || period < 0.5 {
             return self.polyline(points, width, ink);
         }
         let reach =
@@ -170,7 +173,7 @@ impl<'a> Canvas<'a> {
     /// An arrow with a filled head; one shorter than its head shrinks as a whole.
     pub fn arrow(&mut self, from: Vec2, to: Vec2, width: f64, ink: impl Into<Ink>) {
         let (ink, length) = (ink.into(), (to - from).length());
-        if !(length > 1e-6) {
+        if length.is_nan() || length < 1e-6 {
             return;
         }
         let along = (to - from) / length;
@@ -208,184 +211,6 @@ impl<'a> Canvas<'a> {
 pub(crate) fn mix(below: Rgb, above: Rgb, share: f64) -> Rgb {
     let share = share.clamp(0.0, 1.0);
     std::array::from_fn(|i| (f64::from(below[i]) * (1.0 - share) + f64::from(above[i]) * share).round() as u8)
-}
-
-/// How much of a pixel, at distance `d` from the middle of a band of half width `half`, the band covers.
-fn band_coverage(d: f64, half: f64) -> f64 {
-    ((d + 0.5).min(half) - (d - 0.5).max(-half)).clamp(0.0, 1.0)
-}
-
-/// Coverage of each pixel of a part of the picture.
-struct Mask {
-    left: usize,
-    top: usize,
-    width: usize,
-    height: usize,
-    coverage: Vec<f32>,
-}
-
-impl Mask {
-    /// Room for shapes around `points`, `margin` pixels beyond them; `None` when no pixel inside `clip` is met.
-    fn around(points: impl IntoIterator<Item = Vec2>, margin: f64, clip: Rect) -> Option<Self> {
-        let finite = points.into_iter().filter(|p| p.is_finite());
-        let (low, high) = finite.fold((Vec2::INFINITY, Vec2::NEG_INFINITY), |(low, high), p| (low.min(p), high.max(p)));
-        let left = (low.x - margin).floor().max(clip.left);
-        let top = (low.y - margin).floor().max(clip.top);
-        let right = (high.x + margin).ceil().min(clip.right);
-        let bottom = (high.y + margin).ceil().min(clip.bottom);
-        if !(margin.is_finite() && right > left && bottom > top) {
-            return None;
-        }
-        let (width, height) = ((right - left) as usize, (bottom - top) as usize);
-        Some(Self { left: left as usize, top: top as usize, width, height, coverage: vec![0.0; width * height] })
-    }
-
-    /// Raises the coverage to that of another shape.
-    fn add(&mut self, coverage: impl Fn(Vec2) -> f64) {
-        self.add_within(0..self.width, 0..self.height, coverage);
-    }
-
-    fn add_within(
-        &mut self,
-        columns: std::ops::Range<usize>,
-        rows: std::ops::Range<usize>,
-        coverage: impl Fn(Vec2) -> f64,
-    ) {
-        for row in rows {
-            for column in columns.clone() {
-                let middle = Vec2::new((self.left + column) as f64 + 0.5, (self.top + row) as f64 + 0.5);
-                let cell = &mut self.coverage[row * self.width + column];
-                *cell = cell.max(coverage(middle) as f32);
-            }
-        }
-    }
-
-    /// All points within `half` of the segment.
-    fn add_capsule(&mut self, from: Vec2, to: Vec2, half: f64) {
-        if !(from.is_finite() && to.is_finite()) {
-            return;
-        }
-        let (along, reach) = (to - from, half + 1.0);
-        let scale = 1.0 / along.length_squared().max(1e-12);
-        let coverage = |point: Vec2| {
-            let nearest = from + along * ((point - from).dot(along) * scale).clamp(0.0, 1.0);
-            band_coverage((point - nearest).length(), half)
-        };
-        let cells = |low: f64, high: f64, start: usize, count: usize| {
-            let clamp = |v: f64| (v - start as f64).clamp(0.0, count as f64) as usize;
-            clamp((low - reach).floor())..clamp((high + reach).ceil())
-        };
-        let rows = cells(from.y.min(to.y), from.y.max(to.y), self.top, self.height);
-        // A long slanted line touches few of the columns of its box: each row needs only those near it.
-        for row in rows {
-            let y = (self.top + row) as f64 + 0.5;
-            let (mut low, mut high) = (from.x.min(to.x), from.x.max(to.x));
-            if along.y.abs() > 1e-9 {
-                let at = |y: f64| from.x + along.x * (y - from.y) / along.y;
-                let (a, b) = (at(y - reach), at(y + reach));
-                (low, high) = (low.max(a.min(b)), high.min(a.max(b)));
-            }
-            let columns = cells(low, high, self.left, self.width);
-            self.add_within(columns, row..row + 1, coverage);
-        }
-    }
-
-    /// Sixteen scan lines to the pixel row, each with exact ends.
-    fn add_polygon(&mut self, corners: &[Vec2]) {
-        const LINES: usize = 16;
-        let mut row_coverage = vec![0.0_f64; self.width];
-        for row in 0..self.height {
-            row_coverage.fill(0.0);
-            for line in 0..LINES {
-                let y = (self.top + row) as f64 + (line as f64 + 0.5) / LINES as f64;
-                for (from, to) in inside_spans(corners, y) {
-                    let from = (from - self.left as f64).clamp(0.0, self.width as f64);
-                    let to = (to - self.left as f64).clamp(0.0, self.width as f64);
-                    for (column, cell) in
-                        row_coverage.iter_mut().enumerate().take(to.ceil() as usize).skip(from as usize)
-                    {
-                        *cell += ((to.min(column as f64 + 1.0) - from.max(column as f64)) / LINES as f64).max(0.0);
-                    }
-                }
-            }
-            for (column, &share) in row_coverage.iter().enumerate() {
-                let cell = &mut self.coverage[row * self.width + column];
-                *cell = cell.max(share as f32);
-            }
-        }
-    }
-}
-
-/// Where the line at height `y` runs inside the polygon.
-fn inside_spans(corners: &[Vec2], y: f64) -> Vec<(f64, f64)> {
-    let mut crossings: Vec<(f64, i32)> = Vec::new();
-    for (i, &a) in corners.iter().enumerate() {
-        let b = corners[(i + 1) % corners.len()];
-        if (a.y <= y) != (b.y <= y) {
-            let x = a.x + (b.x - a.x) * (y - a.y) / (b.y - a.y);
-            crossings.push((x, if b.y > a.y { 1 } else { -1 }));
-        }
-    }
-    crossings.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (mut spans, mut winding, mut start) = (Vec::new(), 0, 0.0);
-    for (x, turn) in crossings {
-        if winding == 0 {
-            start = x;
-        }
-        winding += turn;
-        if winding == 0 {
-            spans.push((start, x));
-        }
-    }
-    spans
-}
-
-/// Cuts a line into dashes, leaving out what is not near `reach`.
-fn dashes(points: &[Vec2], pattern: &[f64], reach: Rect) -> Vec<Vec<Vec2>> {
-    let period: f64 = pattern.iter().sum();
-    let (mut done, mut travelled) = (Vec::new(), 0.0);
-    let mut current: Vec<Vec2> = Vec::new();
-    for ends in points.windows(2) {
-        let (from, to) = (ends[0], ends[1]);
-        let length = (to - from).length();
-        let away = from.x.max(to.x) < reach.left
-            || from.x.min(to.x) > reach.right
-            || from.y.max(to.y) < reach.top
-            || from.y.min(to.y) > reach.bottom;
-        if !length.is_finite() || away || length > 1e5 {
-            done.push(std::mem::take(&mut current));
-            continue;
-        }
-        let mut position = 0.0;
-        while position < length {
-            let (on, left) = place_in(pattern, (travelled + position).rem_euclid(period));
-            let next = (position + left.max(1e-3)).min(length);
-            if on {
-                if current.is_empty() {
-                    current.push(from + (to - from) * (position / length));
-                }
-                current.push(from + (to - from) * (next / length));
-            } else {
-                done.push(std::mem::take(&mut current));
-            }
-            position = next;
-        }
-        travelled += length;
-    }
-    done.push(current);
-    done.retain(|dash| dash.len() > 1);
-    done
-}
-
-/// Whether the pattern is on at this distance into it, and for how much longer.
-fn place_in(pattern: &[f64], mut distance: f64) -> (bool, f64) {
-    for (i, &part) in pattern.iter().enumerate() {
-        if distance < part {
-            return (i % 2 == 0, part - distance);
-        }
-        distance -= part;
-    }
-    (true, pattern[0])
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! equal. Lightness is linear in the value, so the maps also read when printed in grey.
 
 use crate::Rgb;
+use dermis_geometry::Vec3;
 
 /// Eight colours to tell series apart, also for colour-blind eyes: neighbours differ in lightness and not by
 /// red against green alone.
@@ -111,8 +112,13 @@ pub(crate) fn encoded_from_linear(x: f64) -> f64 {
 }
 
 /// Its inverse.
-pub(crate) fn linear_from_encoded(x: f64) -> f64 {
+fn linear_from_encoded(x: f64) -> f64 {
     if x <= 0.040_45 { x / 12.92 } else { ((x + 0.055) / 1.055).powf(2.4) }
+}
+
+/// A colour as linear light, 0 to 1 a channel.
+pub(crate) fn linear_from_rgb(colour: Rgb) -> Vec3 {
+    Vec3::from_array(colour.map(|c| linear_from_encoded(f64::from(c) / 255.0)))
 }
 
 /// How light a colour looks, 0 to 1 (luma): to choose black or white text on it.

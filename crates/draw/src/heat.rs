@@ -211,7 +211,7 @@ impl HeatMap {
             let rect = self.cell_rect(row, col);
             let middle = Vec2::new((rect.left + rect.right) / 2.0, (rect.top + rect.bottom) / 2.0);
             let half = *arrow / full * (0.46 * side);
-            if half.is_finite() && half.length() > 0.4 {
+            if half.is_finite() && half.length() > 1.5 {
                 let light = lightness(self.cell_colour(row, col)) > 0.5;
                 let ink = if light { INK } else { PAPER };
                 canvas.arrow(middle - half, middle + half, (side / 16.0).clamp(1.2, 3.0), ink);

@@ -15,7 +15,8 @@ pub struct Plot {
     title: String,
     labels: (String, String),
     scales: (Scale, Scale),
-    ranges: (Option<(f64, f64)>, Option<(f64, f64)>),
+    x_range: Option<(f64, f64)>,
+    y_range: Option<(f64, f64)>,
     series: Vec<Series>,
     size: (usize, usize),
     with_legend: bool,
@@ -55,7 +56,8 @@ impl Plot {
             title: String::new(),
             labels: Default::default(),
             scales: Default::default(),
-            ranges: (None, None),
+            x_range: None,
+            y_range: None,
             series: Vec::new(),
             size: (720, 460),
             with_legend: true,
@@ -94,13 +96,13 @@ impl Plot {
 
     /// Limits of the x axis; unfit ones are ignored.
     pub fn x_range(mut self, low: f64, high: f64) -> Self {
-        self.ranges.0 = Some((low, high));
+        self.x_range = Some((low, high));
         self
     }
 
     /// Limits of the y axis; unfit ones are ignored.
     pub fn y_range(mut self, low: f64, high: f64) -> Self {
-        self.ranges.1 = Some((low, high));
+        self.y_range = Some((low, high));
         self
     }
 
@@ -128,8 +130,8 @@ impl Plot {
         let (width, height) = (self.size.0 as f64, self.size.1 as f64);
         let points = || self.series.iter().flat_map(|s| &s.points);
         let heights = self.series.iter().flat_map(Series::heights);
-        let y_axis = Axis::new(self.scales.1, self.ranges.1, heights, (height / 62.0) as usize);
-        let x_axis = Axis::new(self.scales.0, self.ranges.0, points().map(|p| p.x), (width / 95.0) as usize);
+        let y_axis = Axis::new(self.scales.1, self.y_range, heights, (height / 62.0) as usize);
+        let x_axis = Axis::new(self.scales.0, self.x_range, points().map(|p| p.x), (width / 95.0) as usize);
         let font = Font::new(13.0);
         let widest = y_axis.ticks.labels.iter().map(|l| font.width(l)).fold(0.0, f64::max);
         let y_factor = y_axis.ticks.factor();

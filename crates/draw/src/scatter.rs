@@ -120,7 +120,7 @@ impl ScatterMap {
     /// Median distance of a point to its nearest neighbour, found on a grid of about one point per cell.
     fn typical_gap(&self, size: Vec2) -> f64 {
         let count = self.points.len();
-        if count < 2 || !(size.max_element() > 0.0) {
+        if count < 2 || size.max_element() <= 0.0 {
             return size.max_element() / 8.0;
         }
         let mut by_x = self.points.clone();

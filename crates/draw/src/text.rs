@@ -97,7 +97,7 @@ impl Canvas<'_> {
     }
 
     fn write(&mut self, at: Vec2, text: &str, font: Font, pen_px: f64, ink: Ink) {
-        if !at.is_finite() || !(font.size_px > 0.0 && font.size_px < 4000.0) {
+        if !(at.is_finite() && font.size_px > 0.0 && font.size_px < 4000.0) {
             return;
         }
         let (strokes, width) = set(text, &font);
@@ -169,6 +169,13 @@ fn set(text: &str, font: &Font) -> (Vec<Vec<Vec2>>, f64) {
         let row = |y: f64| if scale == 1.0 { grid.row(y) } else { (scale * y + raise) * grid.unit };
         for stroke in trace(path) {
             let mut points: Vec<Vec2> = stroke.iter().map(|p| Vec2::new(x + before + p.x * fitted, row(p.y))).collect();
+            // Inner stems, too, stand on whole columns.
+            for i in 1..stroke.len() {
+                if stroke[i].x == stroke[i - 1].x && (stroke[i].y - stroke[i - 1].y).abs() > 3.0 {
+                    let column = points[i].x.round();
+                    (points[i - 1].x, points[i].x) = (column, column);
+                }
+            }
             if points.len() == 1 {
                 // A dot is a little larger than the pen.
                 points.extend([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0), (1.0, 0.0)].map(|(u, v)| {

@@ -1,8 +1,8 @@
 //! A bounding-volume hierarchy over triangles.
 //!
-//! Binary, built top-down by the surface-area heuristic in 16 bins, `f64` boxes so that no padding is needed,
-//! both children's boxes in the parent so that a visit touches one node. Traversal is the caller's: it says
-//! how far each box is and what to do with a leaf.
+//! Four children a node, built top-down by the surface-area heuristic in 16 bins. The boxes are `f32`, rounded outwards
+//! and padded, four side by side, so that the compiler tests them at once; what is in the leaves is tested in `f64` by
+//! the caller. Traversal is the caller's: it says how far each box is at least and what to do with a leaf.
 
 use crate::{TriMesh, Vec3};
 
@@ -60,27 +60,45 @@ impl Bounds {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Node {
-    bounds: [Bounds; 2],
-    /// Inner child: index of its node. Leaf: first position in `order`.
-    child: [u32; 2],
-    /// Zero for an inner child, else the number of triangles.
-    count: [u32; 2],
+/// The boxes of four children, along each axis: `f32`, relative to the middle of everything, rounded outwards.
+#[derive(Clone, Debug)]
+pub(crate) struct Lanes {
+    pub min: [[f32; 4]; 3],
+    pub max: [[f32; 4]; 3],
 }
 
-/// The hierarchy. Triangles are referred to by their index in the mesh.
+#[derive(Clone, Debug)]
+struct Node {
+    lanes: Lanes,
+    /// Inner child: index of its node. Leaf: first position in `order`. [`EMPTY`]: none.
+    child: [u32; 4],
+    /// Zero for an inner child, else the number of items.
+    count: [u32; 4],
+}
+
+/// The hierarchy. Items are referred to by their index in what it was built over.
 #[derive(Clone, Debug)]
 pub struct Bvh {
     nodes: Vec<Node>,
     order: Vec<u32>,
     bounds: Bounds,
+    pad: f64,
 }
 
 const LEAF: usize = 4;
 const BINS: usize = 16;
 /// Below this depth parts are halved, so that no input makes the tree deeper than `HEURISTIC_DEPTH + 32`.
 const HEURISTIC_DEPTH: usize = 48;
+/// A lane without a child.
+const EMPTY: u32 = u32::MAX;
+
+/// A part of the items while the tree is built.
+struct Part {
+    bounds: Bounds,
+    first: usize,
+    len: usize,
+    depth: usize,
+}
 
 impl Bvh {
     /// Builds the hierarchy of a mesh.
@@ -91,44 +109,70 @@ impl Bvh {
 
     /// Builds the hierarchy of any boxes; leaves then hold indices into `boxes`.
     pub fn over(boxes: &[Bounds]) -> Self {
-        let mut bvh = Self { nodes: Vec::new(), order: (0..boxes.len() as u32).collect(), bounds: Bounds::EMPTY };
-        if boxes.is_empty() {
-            return bvh;
-        }
-        let root = bvh.build(boxes, 0, boxes.len(), 0);
-        bvh.bounds = root.0;
-        if root.2 > 0 {
-            // A single leaf: give it a node whose second child is empty.
-            bvh.nodes.push(Node { bounds: [root.0, Bounds::EMPTY], child: [root.1, 0], count: [root.2, 0] });
+        let bounds = boxes.iter().fold(Bounds::EMPTY, |all, next| all.union(next));
+        // What rounding a coordinate of a query or a box to f32 may cost, several times over.
+        let pad = if boxes.is_empty() { 0.0 } else { 1e-6 * bounds.size().length() };
+        let mut bvh = Self { nodes: Vec::new(), order: (0..boxes.len() as u32).collect(), bounds, pad };
+        if !boxes.is_empty() {
+            bvh.build(boxes, Part { bounds, first: 0, len: boxes.len(), depth: 0 });
         }
         bvh
     }
 
-    /// Returns (bounds, child, count) of the part `first..first + len`. The root's node, if any, is the last.
-    fn build(&mut self, boxes: &[Bounds], first: usize, len: usize, depth: usize) -> (Bounds, u32, u32) {
-        let part = &self.order[first..first + len];
-        let bounds = part.iter().fold(Bounds::EMPTY, |all, &i| all.union(&boxes[i as usize]));
-        if len <= LEAF {
-            return (bounds, first as u32, len as u32);
+    /// Adds the node of a part and of all below it; returns its index.
+    fn build(&mut self, boxes: &[Bounds], part: Part) -> u32 {
+        let index = self.nodes.len();
+        let empty = [[0.0; 4]; 3];
+        self.nodes.push(Node { lanes: Lanes { min: empty, max: empty }, child: [EMPTY; 4], count: [0; 4] });
+        for (lane, part) in self.quarter(boxes, part).into_iter().enumerate() {
+            let (low, high) = (part.bounds.min - self.bounds.center(), part.bounds.max - self.bounds.center());
+            for axis in 0..3 {
+                self.nodes[index].lanes.min[axis][lane] = ((low[axis] - self.pad) as f32).next_down();
+                self.nodes[index].lanes.max[axis][lane] = ((high[axis] + self.pad) as f32).next_up();
+            }
+            if part.len <= LEAF {
+                self.nodes[index].child[lane] = part.first as u32;
+                self.nodes[index].count[lane] = part.len as u32;
+            } else {
+                self.nodes[index].child[lane] = self.build(boxes, part);
+            }
         }
-        let centers = Bounds::around(part.iter().map(|&i| boxes[i as usize].center()));
-        let heuristic = if depth < HEURISTIC_DEPTH { best_split(boxes, part, &centers) } else { None };
+        index as u32
+    }
+
+    /// Splits a part, and each half again, where they are larger than a leaf.
+    fn quarter(&mut self, boxes: &[Bounds], part: Part) -> Vec<Part> {
+        let mut parts = Vec::with_capacity(4);
+        for half in self.halve(boxes, part) {
+            parts.extend(self.halve(boxes, half));
+        }
+        parts
+    }
+
+    fn halve(&mut self, boxes: &[Bounds], part: Part) -> Vec<Part> {
+        let Part { first, len, depth, .. } = part;
+        if len <= LEAF {
+            return vec![part];
+        }
+        let items = &mut self.order[first..first + len];
+        let centers = Bounds::around(items.iter().map(|&i| boxes[i as usize].center()));
+        let heuristic = if depth < HEURISTIC_DEPTH { best_split(boxes, items, &centers) } else { None };
         let split = match heuristic {
             Some((axis, threshold)) => {
-                let part = &mut self.order[first..first + len];
                 // Stable, so the order does not depend on anything but the input.
                 let (left, right): (Vec<u32>, Vec<u32>) =
-                    part.iter().partition(|&&i| boxes[i as usize].center()[axis] < threshold);
-                part[..left.len()].copy_from_slice(&left);
-                part[left.len()..].copy_from_slice(&right);
+                    items.iter().partition(|&&i| boxes[i as usize].center()[axis] < threshold);
+                items[..left.len()].copy_from_slice(&left);
+                items[left.len()..].copy_from_slice(&right);
                 left.len()
             }
             None => len / 2,
         };
-        let left = self.build(boxes, first, split, depth + 1);
-        let right = self.build(boxes, first + split, len - split, depth + 1);
-        self.nodes.push(Node { bounds: [left.0, right.0], child: [left.1, right.1], count: [left.2, right.2] });
-        (bounds, self.nodes.len() as u32 - 1, 0)
+        let around = |items: &[u32]| items.iter().fold(Bounds::EMPTY, |all, &i| all.union(&boxes[i as usize]));
+        vec![
+            Part { bounds: around(&items[..split]), first, len: split, depth: depth + 1 },
+            Part { bounds: around(&items[split..]), first: first + split, len: len - split, depth: depth + 1 },
+        ]
     }
 
     /// Box around everything.
@@ -136,17 +180,30 @@ impl Bvh {
         &self.bounds
     }
 
-    /// Visits leaves near first. `distance` says how far a box is, or `None` to skip it for good; `visit`
-    /// handles a leaf's items and returns the limit beyond which boxes no longer matter.
-    pub fn visit(
+    /// Items in the order of the leaves.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// By how much (m) the boxes of the lanes are wider than what they hold.
+    pub(crate) fn pad(&self) -> f64 {
+        self.pad
+    }
+
+    /// Visits leaves near first. `distance` says how far each lane is at least ([`f32::INFINITY`] to skip it);
+    /// `visit` handles the positions `first..first + count` of [`Bvh::order`] and returns the limit beyond which
+    /// lanes no longer matter.
+    pub(crate) fn visit(
         &self,
-        mut limit: f64,
-        distance: impl Fn(&Bounds) -> Option<f64>,
-        mut visit: impl FnMut(&[u32], f64) -> f64,
+        mut limit: f32,
+        distance: impl Fn(&Lanes) -> [f32; 4],
+        mut visit: impl FnMut(usize, usize) -> f32,
     ) {
-        let Some(root) = self.nodes.len().checked_sub(1) else { return };
-        let mut stack = [(0.0f64, 0u32); HEURISTIC_DEPTH + 34];
-        stack[0] = (0.0, root as u32);
+        if self.nodes.is_empty() {
+            return;
+        }
+        // Every level of four-way nodes leaves at most three behind.
+        let mut stack = [(0f32, 0u32); 3 * (HEURISTIC_DEPTH + 34) / 2 + 4];
         let mut top = 1;
         while top > 0 {
             top -= 1;
@@ -155,23 +212,29 @@ impl Bvh {
                 continue;
             }
             let node = &self.nodes[index as usize];
-            let far_first = {
-                let d0 = distance(&node.bounds[0]);
-                let d1 = if node.bounds[1].min.x <= node.bounds[1].max.x { distance(&node.bounds[1]) } else { None };
-                if d0 <= d1 && d0.is_some() { [(1, d1), (0, d0)] } else { [(0, d0), (1, d1)] }
-            };
-            // Inner children are stacked far first; leaves are handled at once, near first.
-            for &(side, d) in far_first.iter().rev() {
-                let Some(d) = d else { continue };
-                if node.count[side] > 0 && d <= limit {
-                    let first = node.child[side] as usize;
-                    limit = visit(&self.order[first..first + node.count[side] as usize], limit);
+            let distances = distance(&node.lanes);
+            // Lanes within the limit, near first.
+            let mut lanes = [(f32::INFINITY, 0usize); 4];
+            let mut count = 0;
+            for (lane, &d) in distances.iter().enumerate() {
+                if d <= limit && node.child[lane] != EMPTY {
+                    let mut slot = count;
+                    while slot > 0 && lanes[slot - 1].0 > d {
+                        lanes[slot] = lanes[slot - 1];
+                        slot -= 1;
+                    }
+                    lanes[slot] = (d, lane);
+                    count += 1;
                 }
             }
-            for (side, d) in far_first {
-                let Some(d) = d else { continue };
-                if node.count[side] == 0 && d <= limit {
-                    stack[top] = (d, node.child[side]);
+            for &(d, lane) in &lanes[..count] {
+                if node.count[lane] > 0 && d <= limit {
+                    limit = visit(node.child[lane] as usize, node.count[lane] as usize);
+                }
+            }
+            for &(d, lane) in lanes[..count].iter().rev() {
+                if node.count[lane] == 0 && d <= limit {
+                    stack[top] = (d, node.child[lane]);
                     top += 1;
                 }
             }

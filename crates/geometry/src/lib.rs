@@ -14,6 +14,7 @@ mod mesh;
 mod pose;
 pub mod quantity;
 mod random;
+mod ray;
 pub mod sampling;
 pub mod shapes;
 mod surface;
@@ -24,7 +25,8 @@ pub use bvh::{Bounds, Bvh};
 pub use mesh::{MassProperties, MeshError, TriMesh};
 pub use pose::Pose;
 pub use random::Random;
-pub use surface::{Closest, Hit, Ray, Surface};
+pub use ray::Ray;
+pub use surface::{Closest, Hit, Surface};
 pub use topology::TopologyError;
 pub use twist::{Twist, Wrench};
 

@@ -1,18 +1,8 @@
 //! A mesh that can be asked where it is.
 
+use crate::ray::{Ray, RayFrame};
 use crate::{Bounds, Bvh, TopologyError, TriMesh, Vec3};
 use std::collections::HashMap;
-
-/// A half-line, cut at `length`.
-#[derive(Clone, Copy, Debug)]
-pub struct Ray {
-    /// Where it starts (m).
-    pub origin: Vec3,
-    /// Unit direction.
-    pub direction: Vec3,
-    /// How far it reaches (m).
-    pub length: f64,
-}
 
 /// Where a ray meets a surface first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +33,10 @@ pub struct Closest {
 pub struct Surface {
     mesh: TriMesh,
     bvh: Bvh,
+    /// Corners in the order of the hierarchy's leaves.
     corners: Vec<[Vec3; 3]>,
+    /// Where each triangle stands in that order.
+    place: Vec<u32>,
     normals: Vec<Vec3>,
     features: Features,
     closed: Result<(), TopologyError>,
@@ -63,11 +56,15 @@ impl Surface {
     pub fn new(mesh: TriMesh) -> Self {
         let bvh = Bvh::new(&mesh);
         let count = mesh.triangles().len();
-        let corners = (0..count).map(|t| mesh.corners(t)).collect();
+        let corners = bvh.order().iter().map(|&t| mesh.corners(t as usize)).collect();
+        let mut place = vec![0; count];
+        for (position, &triangle) in bvh.order().iter().enumerate() {
+            place[triangle as usize] = position as u32;
+        }
         let normals: Vec<Vec3> = (0..count).map(|t| mesh.face_normal(t)).collect();
         let features = Features::new(&mesh, &normals);
         let closed = mesh.check_closed();
-        Self { mesh, bvh, corners, normals, features, closed }
+        Self { mesh, bvh, corners, place, normals, features, closed }
     }
 
     /// The mesh.
@@ -98,48 +95,48 @@ impl Surface {
     /// The first triangle that the ray meets. Watertight: a ray through an edge or a corner meets at least
     /// one of the triangles there. `hint` is a triangle likely to be met; it changes the speed, not the answer.
     pub fn cast(&self, ray: &Ray, hint: Option<u32>) -> Option<Hit> {
-        let frame = RayFrame::new(ray, self.bounds());
-        let mut best: Option<(f64, u32)> = None;
-        let mut limit = ray.length;
-        let mut consider = |triangle: u32, limit: f64| -> f64 {
-            match frame.meet(&self.corners[triangle as usize]) {
-                Some(t)
-                    if t <= limit
-                        && best.is_none_or(|(least, index)| t < least || (t == least && triangle < index)) =>
-                {
-                    best = Some((t, triangle));
-                    t
-                }
-                _ => limit,
+        let frame = RayFrame::new(ray);
+        let entry = frame.enter(self.bounds(), self.bvh.pad(), ray.length)?;
+        let mut best = (ray.length, u32::MAX);
+        let mut consider = |triangle: u32, corners: &[Vec3; 3]| {
+            if let Some(t) = frame.meet(corners)
+                && (t < best.0 || (t == best.0 && triangle < best.1))
+            {
+                best = (t, triangle);
             }
+            entry.limit(best.0)
         };
-        if let Some(triangle) = hint.filter(|&h| (h as usize) < self.corners.len()) {
-            limit = consider(triangle, limit);
+        let mut limit = entry.limit(ray.length);
+        if let Some(triangle) = hint.filter(|&h| (h as usize) < self.normals.len()) {
+            limit = consider(triangle, &self.corners[self.place[triangle as usize] as usize]);
         }
+        let order = self.bvh.order();
         self.bvh.visit(
             limit,
-            |bounds| frame.enter(bounds),
-            |items, mut limit| {
-                for &triangle in items {
-                    limit = consider(triangle, limit);
+            |lanes| entry.distances(lanes),
+            |first, count| {
+                let mut limit = f32::INFINITY;
+                for position in first..first + count {
+                    limit = consider(order[position], &self.corners[position]);
                 }
                 limit
             },
         );
-        best.map(|(distance, triangle)| Hit { distance, triangle, normal: self.normals[triangle as usize] })
+        let (distance, triangle) = best;
+        (triangle != u32::MAX).then(|| Hit { distance, triangle, normal: self.normals[triangle as usize] })
     }
 
     /// The same answer as [`Surface::cast`] by testing every triangle: the method of Moisio 2013, kept as the
     /// yardstick for tests and benchmarks.
     pub fn cast_brute_force(&self, ray: &Ray) -> Option<Hit> {
-        let frame = RayFrame::new(ray, self.bounds());
+        let frame = RayFrame::new(ray);
         let mut best: Option<(f64, u32)> = None;
-        for (triangle, corners) in self.corners.iter().enumerate() {
+        for (&triangle, corners) in self.bvh.order().iter().zip(&self.corners) {
             if let Some(t) = frame.meet(corners)
                 && t <= ray.length
-                && best.is_none_or(|(least, _)| t < least)
+                && best.is_none_or(|(least, index)| t < least || (t == least && triangle < index))
             {
-                best = Some((t, triangle as u32));
+                best = Some((t, triangle));
             }
         }
         best.map(|(distance, triangle)| Hit { distance, triangle, normal: self.normals[triangle as usize] })
@@ -147,23 +144,36 @@ impl Surface {
 
     /// The nearest point of the surface.
     pub fn closest(&self, query: Vec3) -> Closest {
-        let mut best = (f64::INFINITY, 0u32, Vec3::ZERO, Vec3::ZERO);
+        let mut best = (f64::INFINITY, u32::MAX, Vec3::ZERO, Feature::Face);
+        let local = query - self.bounds().center();
+        let [x, y, z] = local.to_array().map(|c| c as f32);
+        let order = self.bvh.order();
         self.bvh.visit(
-            f64::INFINITY,
-            |bounds| Some(bounds.distance_squared(query)),
-            |items, mut limit| {
-                for &triangle in items {
-                    let (point, feature) = closest_on_triangle(query, &self.corners[triangle as usize]);
-                    let squared = (point - query).length_squared();
-                    if squared < best.0 || (squared == best.0 && triangle < best.1) {
-                        best = (squared, triangle, point, self.feature_normal(triangle, feature));
-                        limit = squared;
+            f32::INFINITY,
+            |lanes| {
+                let mut squared = [0f32; 4];
+                for (axis, c) in [x, y, z].into_iter().enumerate() {
+                    for lane in 0..4 {
+                        let outside = (lanes.min[axis][lane] - c).max(c - lanes.max[axis][lane]).max(0.0);
+                        squared[lane] += outside * outside;
                     }
                 }
-                limit
+                // At most what it is, whatever the rounding.
+                squared.map(|d| d * (1.0 - 1e-5))
+            },
+            |first, count| {
+                for position in first..first + count {
+                    let (point, feature) = closest_on_triangle(query, &self.corners[position]);
+                    let squared = (point - query).length_squared();
+                    if squared < best.0 || (squared == best.0 && order[position] < best.1) {
+                        best = (squared, order[position], point, feature);
+                    }
+                }
+                (best.0 as f32).next_up()
             },
         );
-        Closest { point: best.2, distance: best.0.sqrt(), triangle: best.1, normal: best.3 }
+        let normal = self.feature_normal(best.1, best.3);
+        Closest { point: best.2, distance: best.0.sqrt(), triangle: best.1, normal }
     }
 
     /// Distance (m) of the surface, negative inside. Needs a closed mesh.
@@ -204,78 +214,6 @@ impl Features {
             .map(|&[a, b, c]| [(a, b), (b, c), (c, a)].map(|(p, q)| edges[&key(p, q)].normalize_or_zero()))
             .collect();
         Self { of_vertex: of_vertex.iter().map(|n| n.normalize_or_zero()).collect(), of_edge }
-    }
-}
-
-/// A ray in the frame of Woop, Benthin and Wald (2013): sheared so that it runs along an axis, which makes
-/// the edge functions of neighbouring triangles agree on their sign.
-struct RayFrame {
-    origin: Vec3,
-    /// The origin plus and minus a few roundings of the largest coordinate, as much as `meet` may be off.
-    origin_up: Vec3,
-    origin_down: Vec3,
-    inverse: Vec3,
-    axes: [usize; 3],
-    shear: [f64; 3],
-}
-
-impl RayFrame {
-    fn new(ray: &Ray, bounds: &Bounds) -> Self {
-        let d = ray.direction;
-        let size = d.abs();
-        let kz = if size.x > size.y && size.x > size.z {
-            0
-        } else if size.y > size.z {
-            1
-        } else {
-            2
-        };
-        let (mut kx, mut ky) = ((kz + 1) % 3, (kz + 2) % 3);
-        if d[kz] < 0.0 {
-            std::mem::swap(&mut kx, &mut ky);
-        }
-        let largest = ray.origin.abs().max(bounds.min.abs()).max(bounds.max.abs()).max_element();
-        let slack = Vec3::splat(16.0 * f64::EPSILON * largest + f64::MIN_POSITIVE);
-        Self {
-            origin: ray.origin,
-            origin_up: ray.origin + slack,
-            origin_down: ray.origin - slack,
-            inverse: d.recip(),
-            axes: [kx, ky, kz],
-            shear: [d[kx] / d[kz], d[ky] / d[kz], d[kz].recip()],
-        }
-    }
-
-    /// Distance at which the ray enters the box, or `None`. The box is widened by the slack: so a flat box is not
-    /// missed, a triangle met at the same distance as another is not skipped, and a ray within a side of the box
-    /// gets -∞ to ∞ there rather than 0 · ∞.
-    fn enter(&self, bounds: &Bounds) -> Option<f64> {
-        let a = (bounds.min - self.origin_up) * self.inverse;
-        let b = (bounds.max - self.origin_down) * self.inverse;
-        let near = a.min(b).max_element().max(0.0);
-        let far = a.max(b).min_element();
-        (near <= far).then_some(near)
-    }
-
-    fn meet(&self, corners: &[Vec3; 3]) -> Option<f64> {
-        let [kx, ky, kz] = self.axes;
-        let [sx, sy, sz] = self.shear;
-        let [a, b, c] = corners.map(|corner| corner - self.origin);
-        let (ax, ay) = (a[kx] - sx * a[kz], a[ky] - sy * a[kz]);
-        let (bx, by) = (b[kx] - sx * b[kz], b[ky] - sy * b[kz]);
-        let (cx, cy) = (c[kx] - sx * c[kz], c[ky] - sy * c[kz]);
-        let u = cx * by - cy * bx;
-        let v = ax * cy - ay * cx;
-        let w = bx * ay - by * ax;
-        if (u < 0.0 || v < 0.0 || w < 0.0) && (u > 0.0 || v > 0.0 || w > 0.0) {
-            return None;
-        }
-        let sum = u + v + w;
-        if sum == 0.0 {
-            return None;
-        }
-        let t = (u * a[kz] + v * b[kz] + w * c[kz]) * sz / sum;
-        (t >= 0.0).then_some(t)
     }
 }
 

@@ -1,7 +1,7 @@
 //! One object pressed on one sensor, slowly.
 
 use crate::{Reading, Sensor};
-use dermis_geometry::{Pose, Quat, Ray, Surface, Vec3};
+use dermis_geometry::{Bounds, Pose, Quat, Ray, Surface, Vec3};
 use dermis_skin::{Motion, Object, SkinError, State, Target, Touch};
 
 /// Where and how the object comes.
@@ -187,7 +187,9 @@ fn first_contact(sensor: &Sensor, object: &Object, aim: &Aim) -> Result<Pose, Pr
 /// and of the surface's own points under it. Negative when it is already inside.
 fn clearance(sensor: &Sensor, object: &Object, sensor_from_object: &Pose) -> Option<f64> {
     let skin = Surface::new(sensor.surface().clone());
-    let reach = skin.bounds().size().length() + object.surface.bounds().size().length() + 1.0;
+    // From below everything to above everything, wherever a mesh lies in its own frame.
+    let extent = |bounds: &Bounds| bounds.size().length() + bounds.center().length();
+    let reach = extent(skin.bounds()) + extent(object.surface.bounds()) + 1.0;
     let mut least: Option<f64> = None;
     let mut keep = |gap: f64| least = Some(least.map_or(gap, |best: f64| best.min(gap)));
     for &vertex in object.surface.mesh().vertices() {

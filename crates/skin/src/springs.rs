@@ -50,7 +50,9 @@ impl SpringParameters {
 /// when contact ends or another object takes over.
 ///
 /// Differs from the paper: an object pressed past h keeps the force of depth h and is reported as saturated,
-/// where the paper's force vanishes. That needs a closed mesh, which has an inside.
+/// where the paper's force vanishes. That needs a closed mesh, which has an inside; and it holds while v − h n is
+/// inside: what has passed that point altogether is not felt any more. Where several objects overlap in the skin
+/// the deepest presses.
 #[derive(Clone, Debug)]
 pub struct Springs {
     sites: Vec<Site>,
@@ -157,7 +159,7 @@ impl Springs {
                 // The rays' box, seen along the object's axes.
                 let reach = turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
                 let seen = Bounds { min: center - reach, max: center + reach };
-                seen.overlaps(target.object.surface.bounds()).then(|| Seen {
+                seen.overlaps(target.object.surface.bounds()).then_some(Seen {
                     surface: &target.object.surface,
                     object_from_sensor: turn,
                     sensor_origin_in_object: object_from_sensor.translation,
@@ -168,32 +170,48 @@ impl Springs {
             .collect()
     }
 
+    /// The object that is deepest in the skin at a site; of equals the first.
     fn meet<'a>(&self, site: &Site, bristle: &Bristle, near: &'a [Seen<'a>]) -> Option<Met<'a>> {
-        let h = self.parameters.max_penetration_m;
-        let origin = site.point - site.normal * h;
-        let mut first: Option<(f64, &Seen<'_>, dermis_geometry::Hit)> = None;
+        let mut deepest: Option<Met<'a>> = None;
         for seen in near {
-            let ray = Ray {
-                origin: seen.object_from_sensor * origin + seen.sensor_origin_in_object,
-                direction: seen.object_from_sensor * site.normal,
-                length: first.as_ref().map_or(h, |(t, ..)| *t),
-            };
-            let hint = (bristle.object == Some(seen.index)).then_some(bristle.triangle);
-            if let Some(hit) = seen.surface.cast(&ray, hint)
-                && first.as_ref().is_none_or(|(t, ..)| hit.distance < *t)
+            let least_m = deepest.as_ref().map_or(0.0, |met| met.depth_m);
+            if let Some(met) = self.meet_object(site, bristle, seen, least_m)
+                && deepest.as_ref().is_none_or(|known| met.depth_m > known.depth_m)
             {
-                first = Some((hit.distance, seen, hit));
+                deepest = Some(met);
             }
         }
-        let (t, seen, hit) = first?;
-        let outward = seen.object_from_sensor.transpose() * hit.normal;
-        let leaving = outward.dot(site.normal) > 0.0;
-        if leaving && seen.surface.is_closed() {
-            // The ray starts inside the object: it has been pressed through.
-            return Some(Met { seen, depth_m: h, triangle: hit.triangle, normal: site.normal, saturated: true });
+        deepest
+    }
+
+    /// How one object meets a site, if it is at least `least_m` deep there.
+    fn meet_object<'a>(&self, site: &Site, bristle: &Bristle, seen: &'a Seen<'a>, least_m: f64) -> Option<Met<'a>> {
+        let h = self.parameters.max_penetration_m;
+        let surface = seen.surface;
+        let origin = seen.object_from_sensor * (site.point - site.normal * h) + seen.sensor_origin_in_object;
+        let direction = seen.object_from_sensor * site.normal;
+        // A ray that starts inside a thick object may end inside it too: run on until it leaves. Only a ray that
+        // starts in the object's box can, so that shallow contact pays nothing for it.
+        let all_through = surface.bounds().size().length();
+        let may_start_inside = surface.is_closed() && surface.bounds().distance_squared(origin) == 0.0;
+        let length = if may_start_inside { h.max(all_through) } else { h - least_m };
+        let hint = (bristle.object == Some(seen.index)).then_some(bristle.triangle);
+        let hit = surface.cast(&Ray { origin, direction, length }, hint)?;
+        let in_sensor = |normal: Vec3| seen.object_from_sensor.transpose() * normal;
+        let met = |depth_m, normal, saturated| Met { seen, depth_m, triangle: hit.triangle, normal, saturated };
+        let leaving = hit.normal.dot(direction) > 0.0;
+        if leaving && surface.is_closed() {
+            // Inside, a face is left in both directions. The one behind is the one that came through the skin: with
+            // its normal the force goes on as it was at depth h. A ray that only grazes an edge is not inside.
+            let back = Ray { origin, direction: -direction, length: all_through };
+            let behind = surface.cast(&back, None).filter(|behind| behind.normal.dot(direction) <= 0.0);
+            return match behind {
+                Some(behind) => Some(met(h, -in_sensor(behind.normal), true)),
+                None => (hit.distance <= h).then(|| met(h - hit.distance, site.normal, false)),
+            };
         }
-        let normal = if leaving { outward } else { -outward };
-        Some(Met { seen, depth_m: h - t, triangle: hit.triangle, normal, saturated: false })
+        let normal = in_sensor(if leaving { hit.normal } else { -hit.normal });
+        (hit.distance <= h).then(|| met(h - hit.distance, normal, false))
     }
 
     fn press(&self, site: &Site, bristle: &Bristle, met: &Met<'_>, dt_s: f64) -> (Facet, Bristle) {
@@ -298,8 +316,8 @@ impl Skin for Springs {
             .iter()
             .map(|site| {
                 let steepest = self.parameters.elasticity.steepest(self.parameters.max_penetration_m);
-                let force = self.parameters.elasticity.force(self.parameters.max_penetration_m, site);
-                self.tangent(site.point, site.normal, 1.0, steepest, force, site)
+                // Coulomb damping grows with a load that is not known yet; bristles do not.
+                self.tangent(site.point, site.normal, 1.0, steepest, 0.0, site)
             })
             .collect()
     }

@@ -13,6 +13,7 @@
 
 mod body;
 mod gripper;
+mod ground;
 mod joint;
 mod parallel_gripper;
 mod pick_and_place;

@@ -1,5 +1,6 @@
 //! The bodies, the sensors, and the step.
 
+use crate::ground::{Standing, outermost_points};
 use crate::joint::JoinedJoint;
 use crate::stability::{Loaded, Stability, largest_stable_step_s};
 use crate::{Body, BodyId, BodyKind, Drive, Joint, JointId, JointKind, WorldError, require_positive};
@@ -16,14 +17,16 @@ pub struct WorldParameters {
     pub gravity: Vec3,
     /// Time step (s).
     pub step_s: f64,
-    /// Height (m) of a level, solid ground, if there is one.
+    /// Height (m) of a level ground that solid bodies stand on, if there is one.
     pub ground_z_m: Option<f64>,
+    /// Coefficient of friction on it.
+    pub ground_friction: f64,
 }
 
 impl Default for WorldParameters {
-    /// 9.81 m/s² along −z, steps of 1 ms, no ground.
+    /// 9.81 m/s² along −z, steps of 1 ms, no ground (and 0.5 for friction on one).
     fn default() -> Self {
-        Self { gravity: Vec3::new(0.0, 0.0, -9.81), step_s: 1e-3, ground_z_m: None }
+        Self { gravity: Vec3::new(0.0, 0.0, -9.81), step_s: 1e-3, ground_z_m: None, ground_friction: 0.5 }
     }
 }
 
@@ -36,6 +39,7 @@ struct Placed {
     handle: rapier::RigidBodyHandle,
     /// 1/m and 1/I_min of a free body: how easily it is moved and turned.
     ease: Option<(f64, f64)>,
+    standing: Option<Standing>,
 }
 
 struct Mounted {
@@ -88,11 +92,6 @@ impl World {
         rules.num_solver_iterations = 1;
         // Things here are centimetres large: tolerances of the engine's own contacts scale with this.
         rules.length_unit = 0.01;
-        if let Some(z) = parameters.ground_z_m {
-            let ground = physics.bodies.insert(rapier::RigidBodyBuilder::fixed().translation(Vec3::new(0.0, 0.0, z)));
-            let shape = rapier::ColliderBuilder::new(rapier::SharedShape::halfspace(Vec3::Z)).friction(0.5);
-            physics.colliders.insert_with_parent(shape, ground, &mut physics.bodies);
-        }
         Ok(Self {
             parameters,
             physics,
@@ -142,7 +141,14 @@ impl World {
             BodyKind::Free(mass) => Some((1.0 / mass.mass_kg, 1.0 / least_inertia(mass))),
             _ => None,
         };
-        self.bodies.push(Placed { body, handle, ease });
+        let standing = match (&body.kind, &body.object, self.parameters.ground_z_m) {
+            (BodyKind::Free(mass), Some(object), Some(_)) if body.solid => {
+                let p = &self.parameters;
+                Some(Standing::new(object.surface.mesh(), mass, p.ground_friction, p.step_s))
+            }
+            _ => None,
+        };
+        self.bodies.push(Placed { body, handle, ease, standing });
         self.checked = false;
         Ok(BodyId(self.bodies.len() - 1))
     }
@@ -297,6 +303,7 @@ impl World {
             rigid.reset_forces(false);
             rigid.reset_torques(false);
         }
+        self.stand();
         for index in 0..self.sensors.len() {
             self.feel(index)?;
         }
@@ -374,6 +381,21 @@ impl World {
         mounted.touch = touch;
         mounted.state = state;
         Ok(())
+    }
+
+    /// Gives solid bodies the load of the ground.
+    fn stand(&mut self) {
+        let Some(z_m) = self.parameters.ground_z_m else { return };
+        for index in 0..self.bodies.len() {
+            let (pose, velocity) = (self.pose(BodyId(index)), self.velocity(BodyId(index)));
+            let placed = &mut self.bodies[index];
+            let Some(standing) = &mut placed.standing else { continue };
+            let load = standing.push(z_m, &pose, &velocity, self.parameters.step_s);
+            let rigid = &mut self.physics.bodies[placed.handle];
+            let about_center = load.moved(rigid.center_of_mass() - pose.translation);
+            rigid.add_force(about_center.force, false);
+            rigid.add_torque(about_center.torque, false);
+        }
     }
 
     /// Applies a joint's drive to both bodies.
@@ -524,5 +546,5 @@ fn least_inertia(mass: &MassProperties) -> f64 {
 
 /// The convex hull of an object, for the engine's own contacts.
 fn hull(object: &Object) -> Option<rapier::ColliderBuilder> {
-    rapier::ColliderBuilder::convex_hull(object.surface.mesh().vertices())
+    rapier::ColliderBuilder::convex_hull(&outermost_points(object.surface.mesh()))
 }

@@ -14,7 +14,7 @@ pub fn solve(rows: &[Vec<f64>], targets: &[f64]) -> Option<Solution> {
     let n = rows.first()?.len();
     // Columns scaled to one, so that the test for dependence means the same for all units.
     let scale: Vec<f64> = (0..n).map(|j| rows.iter().map(|row| row[j] * row[j]).sum::<f64>().sqrt()).collect();
-    if scale.iter().any(|s| !(*s > 0.0)) {
+    if scale.iter().any(|s| s.is_nan() || *s <= 0.0) {
         return None;
     }
     let mut matrix = vec![vec![0.0; 2 * n]; n];

@@ -1,0 +1,52 @@
+//! Every claim of speed, measured: `dermis bench`.
+
+mod springs;
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// A benchmark that can be run.
+pub struct Bench {
+    /// Its name.
+    pub name: &'static str,
+    /// What it measures, in a line.
+    pub title: &'static str,
+    run: fn() -> BTreeMap<String, f64>,
+}
+
+/// All benchmarks.
+pub static ALL: [Bench; 1] = [Bench {
+    name: "springs",
+    title: "a step of the spring skin against texels and triangles, and against brute force",
+    run: springs::run,
+}];
+
+impl Bench {
+    /// Runs it: names that carry their units, and numbers.
+    pub fn run(&self) -> BTreeMap<String, f64> {
+        (self.run)()
+    }
+}
+
+/// A benchmark by name.
+pub fn find(name: &str) -> Option<&'static Bench> {
+    ALL.iter().find(|bench| bench.name == name)
+}
+
+/// Nanoseconds of one call: the median of several batches, each long enough for the clock, after one to warm up.
+fn nanoseconds(mut call: impl FnMut(usize)) -> f64 {
+    let mut step = 0;
+    let mut batch = |count: usize| {
+        let start = Instant::now();
+        for _ in 0..count {
+            call(step);
+            step += 1;
+        }
+        start.elapsed().as_secs_f64() * 1e9 / count as f64
+    };
+    let once = batch(3);
+    let count = (4e7 / once).clamp(1.0, 1e5) as usize;
+    let mut times: Vec<f64> = (0..7).map(|_| batch(count)).collect();
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}

@@ -1,0 +1,178 @@
+//! The claims of the papers, run again: `dermis reproduce`.
+//!
+//! Each experiment has a folder of its name under `experiments/` in the repository with the claim in words and
+//! `expected.toml`, which says what number the paper gives and between which bounds ours must lie. The code is here.
+
+mod expected;
+mod finger;
+mod foam;
+mod grasps;
+mod setting;
+mod tilt;
+mod torque;
+mod weights;
+mod workcycle;
+
+pub use expected::{Expectation, Verdict};
+
+use crate::output::Output;
+use dermis_sensor::calibration::FitError;
+use dermis_sensor::{PressError, SensorError};
+use dermis_skin::SkinError;
+use dermis_world::WorldError;
+use std::collections::BTreeMap;
+
+/// Why an experiment could not be run to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum ExperimentError {
+    /// No such experiment.
+    #[error("there is no experiment {name:?}; there are {known}")]
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// A sensor could not be built.
+    #[error(transparent)]
+    Sensor(#[from] SensorError),
+    /// A skin refused.
+    #[error(transparent)]
+    Skin(#[from] SkinError),
+    /// A world refused.
+    #[error(transparent)]
+    World(#[from] WorldError),
+    /// A press refused.
+    #[error(transparent)]
+    Press(#[from] PressError),
+    /// A fit refused.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// A shape refused.
+    #[error(transparent)]
+    Shape(#[from] dermis_geometry::shapes::ShapeError),
+    /// A mesh does not bound a solid.
+    #[error(transparent)]
+    Topology(#[from] dermis_geometry::TopologyError),
+}
+
+/// How an experiment is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// As long as the paper's own, where that is longer than needed to judge.
+    pub full: bool,
+}
+
+/// Told how far an experiment is (0…1); says whether to go on.
+pub type Progress<'a> = &'a mut dyn FnMut(f64) -> bool;
+
+/// What came out.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Name of the experiment.
+    pub name: &'static str,
+    /// The numbers.
+    pub metrics: BTreeMap<String, f64>,
+    /// Each bound of `expected.toml`, held against the numbers.
+    pub verdicts: Vec<Verdict>,
+    /// What a reader should know, in sentences.
+    pub notes: Vec<String>,
+    /// Figures and tables.
+    pub files: Output,
+}
+
+impl Outcome {
+    /// True when every bound holds.
+    pub fn passed(&self) -> bool {
+        !self.verdicts.is_empty() && self.verdicts.iter().all(|verdict| verdict.passed)
+    }
+}
+
+/// What the code of an experiment hands back.
+#[derive(Debug, Default)]
+struct Findings {
+    metrics: BTreeMap<String, f64>,
+    notes: Vec<String>,
+    files: Output,
+}
+
+impl Findings {
+    fn metric(&mut self, name: impl Into<String>, value: f64) {
+        self.metrics.insert(name.into(), value);
+    }
+
+    fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
+    }
+}
+
+/// An experiment that can be run.
+pub struct Experiment {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is about, in a line.
+    pub title: &'static str,
+    expected: &'static str,
+    run: fn(&Options, Progress<'_>) -> Result<Findings, ExperimentError>,
+}
+
+macro_rules! experiment {
+    ($name:literal, $title:literal, $run:path) => {
+        Experiment {
+            name: $name,
+            title: $title,
+            expected: include_str!(concat!("../../../experiments/", $name, "/expected.toml")),
+            run: $run,
+        }
+    };
+}
+
+/// All experiments, in the order of the paper.
+pub static ALL: [Experiment; 7] = [
+    experiment!("moisio-foam", "stiffness and friction of a foam from bench data (eq. 18, Figs 6, 7)", foam::run),
+    experiment!("moisio-weights", "a sensor weighs 0.1, 1 and 10 kg (Table 3)", weights::run),
+    experiment!("moisio-tilt", "a cube on a sensor tilted by 10° does not creep (Fig. 9)", tilt::run),
+    experiment!("moisio-torque", "area contact holds a torque about its normal (section 1)", torque::run),
+    experiment!("moisio-grasps", "a gripper holds a sphere, a box, a cylinder and a bottle (Fig. 10)", grasps::run),
+    experiment!("moisio-workcycle", "approach, grasp, lift, move down, release (Fig. 12)", workcycle::run),
+    experiment!("moisio-finger", "index finger and thumb hold a cylinder (Fig. 13)", finger::run),
+];
+
+/// An experiment by name.
+pub fn find(name: &str) -> Result<&'static Experiment, ExperimentError> {
+    ALL.iter().find(|experiment| experiment.name == name).ok_or_else(|| ExperimentError::Unknown {
+        name: name.to_owned(),
+        known: ALL.iter().map(|experiment| experiment.name).collect::<Vec<_>>().join(", "),
+    })
+}
+
+impl Experiment {
+    /// Runs it.
+    pub fn run(&self, options: &Options, progress: Progress<'_>) -> Result<Outcome, ExperimentError> {
+        let Findings { metrics, notes, files } = (self.run)(options, progress)?;
+        let verdicts = expected::judge(self.name, self.expected, &metrics);
+        Ok(Outcome { name: self.name, metrics, verdicts, notes, files })
+    }
+}
+
+/// Reports progress; an answer of no ends the experiment.
+fn tell(progress: &mut dyn FnMut(f64) -> bool, done: f64) -> Result<(), ExperimentError> {
+    if progress(done.clamp(0.0, 1.0)) { Ok(()) } else { Err(ExperimentError::Interrupted) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_expectation_reads_and_names_what_it_bounds() {
+        for experiment in &ALL {
+            let verdicts = expected::judge(experiment.name, experiment.expected, &BTreeMap::new());
+            assert!(!verdicts.is_empty(), "{}", experiment.name);
+            assert!(verdicts.iter().all(|verdict| !verdict.passed), "a metric that is missing never passes");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Pictures of readings and worlds.
+
+use dermis_draw::{Camera, ColourMap, Edges, HeatMap, Image, Material, PALETTE, Rgb, ScatterMap, Scene};
+use dermis_geometry::{Pose, TriMesh, Vec2, Vec3};
+use dermis_sensor::{Reading, Sensor};
+use dermis_world::World;
+
+/// A tactile image: a heat map for a grid, dots seen along −z for taxels without one. `max_newton` fixes the scale.
+pub fn tactile(sensor: &Sensor, reading: &Reading, title: &str, max_newton: Option<f64>) -> Image {
+    let values = &reading.values_newton;
+    match (reading.size, sensor.taxels().pitch_m()) {
+        (Some((rows, cols)), Some(pitch_m)) => {
+            let mut map = HeatMap::new(rows, cols, values)
+                .title(title)
+                .unit("Force (N)")
+                .extent_mm(cols as f64 * pitch_m * 1e3, rows as f64 * pitch_m * 1e3);
+            if let Some(max) = max_newton {
+                map = map.max(max);
+            }
+            map.render()
+        }
+        _ => {
+            let points: Vec<Vec2> = sensor.taxels().centers().iter().map(|p| Vec2::new(p.x, p.y) * 1e3).collect();
+            let mut map = ScatterMap::new(&points, values).title(title).unit("Force (N)").scale_bar(5.0, "5 mm");
+            if let Some(max) = max_newton {
+                map = map.max(max);
+            }
+            map.render()
+        }
+    }
+}
+
+/// The same without title, axes and bar, for strips: white is nothing, black is `max_newton`, as the paper prints it.
+pub fn tactile_bare(reading: &Reading, max_newton: f64, cell_px: usize) -> Option<Image> {
+    let (rows, cols) = reading.size?;
+    Some(
+        HeatMap::new(rows, cols, &reading.values_newton)
+            .map(ColourMap::Grey)
+            .max(max_newton.max(f64::MIN_POSITIVE))
+            .cell_px(cell_px)
+            .bare()
+            .render(),
+    )
+}
+
+/// Everything that can be seen of a world: its bodies, and its sensors painted with what they feel.
+pub fn scene(world: &World) -> Scene {
+    let mut scene = Scene::new();
+    if let Some(z_m) = world.parameters().ground_z_m {
+        scene = scene.ground(z_m);
+    }
+    let mut colour = 0;
+    for id in world.bodies() {
+        let body = world.body(id);
+        let Some(mesh) = body.visible() else { continue };
+        let material = if body.object.is_some() {
+            colour += 1;
+            Material::new(PALETTE[(colour - 1) % PALETTE.len()]).shine(0.4)
+        } else {
+            Material::plain().edges(Edges::Creases)
+        };
+        scene = scene.mesh(mesh, &world.pose(id), material);
+    }
+    for id in world.sensors() {
+        let (sensor, reading) = (world.sensor(id), world.reading(id));
+        let peak = reading.values_newton.iter().copied().fold(0.0, f64::max);
+        let (mesh, colours) = painted(sensor, &reading, peak);
+        scene = scene.coloured_mesh(&mesh, &world.world_from_sensor(id), &colours);
+    }
+    scene
+}
+
+/// A picture of a world from a direction (azimuth from +x towards +y, elevation from the horizon).
+pub fn view(world: &World, azimuth_deg: f64, elevation_deg: f64, width: usize, height: usize) -> Image {
+    let scene = scene(world);
+    scene.render(&Camera::framing(scene.bounds(), azimuth_deg, elevation_deg), width, height)
+}
+
+/// The sensing surface as a mesh with a colour per vertex: dark where nothing presses.
+pub fn painted(sensor: &Sensor, reading: &Reading, peak_newton: f64) -> (TriMesh, Vec<Rgb>) {
+    let paint = |value: f64| match value > 0.0 && peak_newton > 0.0 {
+        true => ColourMap::Ember.colour(0.15 + 0.85 * value / peak_newton),
+        false => [52, 56, 64],
+    };
+    let grid = reading.size.zip(sensor.taxels().pitch_m());
+    if let Some(tiles) = grid.and_then(|((rows, cols), pitch_m)| tiles(rows, cols, pitch_m, reading, paint)) {
+        return tiles;
+    }
+    // Taxels without a grid are the used vertices of the surface, in order.
+    let mesh = sensor.surface().clone();
+    let mut values = reading.values_newton.iter();
+    let colours = mesh
+        .vertex_areas_m2()
+        .iter()
+        .map(|&area| if area > 0.0 { paint(values.next().copied().unwrap_or(0.0)) } else { paint(0.0) })
+        .collect();
+    (mesh, colours)
+}
+
+/// One square tile per taxel, a little smaller than the pitch and a hair above the surface.
+fn tiles(
+    rows: usize,
+    cols: usize,
+    pitch_m: f64,
+    reading: &Reading,
+    paint: impl Fn(f64) -> Rgb,
+) -> Option<(TriMesh, Vec<Rgb>)> {
+    let (mut vertices, mut triangles, mut colours) = (Vec::new(), Vec::new(), Vec::new());
+    let half = 0.46 * pitch_m;
+    for row in 0..rows {
+        for col in 0..cols {
+            let x = (col as f64 + 0.5 - cols as f64 / 2.0) * pitch_m;
+            let y = (rows as f64 / 2.0 - row as f64 - 0.5) * pitch_m;
+            let first = vertices.len() as u32;
+            for (dx, dy) in [(-half, -half), (half, -half), (half, half), (-half, half)] {
+                vertices.push(Vec3::new(x + dx, y + dy, 2e-4));
+                colours.push(paint(reading.values_newton[row * cols + col]));
+            }
+            triangles.extend([[first, first + 1, first + 2], [first, first + 2, first + 3]]);
+        }
+    }
+    TriMesh::new("taxels", vertices, triangles).ok().map(|mesh| (mesh, colours))
+}
+
+/// A picture of one object on one sensor, with the force of every taxel as an arrow.
+pub fn press_view(sensor: &Sensor, reading: &Reading, object: &TriMesh, sensor_from_object: &Pose) -> Image {
+    let peak = reading.values_newton.iter().copied().fold(0.0, f64::max);
+    let (mesh, colours) = painted(sensor, reading, peak);
+    let size = sensor.surface().bounds().size().max_element();
+    let mut scene = Scene::new().coloured_mesh(&mesh, &Pose::IDENTITY, &colours).mesh(
+        object,
+        sensor_from_object,
+        Material::new(PALETTE[0]).shine(0.4).alpha(0.35),
+    );
+    for (center, force) in sensor.taxels().centers().iter().zip(&reading.forces_newton) {
+        if force.length() > 0.05 * peak && peak > 0.0 {
+            let arrow = *force * (0.3 * size / peak);
+            scene = scene.arrow(*center - arrow, *center, 0.006 * size, PALETTE[3]);
+        }
+    }
+    scene.render(&Camera::framing(scene.bounds(), -60.0, 28.0), 900, 700)
+}

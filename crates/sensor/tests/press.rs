@@ -1,0 +1,179 @@
+//! Presses: to a depth, to a force, tilted, turned, on flat and curved sensors, and what cannot be done.
+//!
+//! A press is infinitely slow, so dampers and bristles take no part. Not tested: contact edge on edge of two curved
+//! bodies, which first contact finds only to the fineness of their meshes.
+
+mod common;
+
+use common::{cuboid, flat, preset, sphere};
+use dermis_geometry::Vec3;
+use dermis_sensor::{Aim, Goal, PressError, Response, press};
+use dermis_skin::Object;
+
+const KAPPA: f64 = 4e6;
+
+/// A flat punch of area A wider than the sensor: F = κ A d, first contact when the faces meet.
+#[test]
+fn a_flat_punch_is_pressed_to_its_depth() {
+    let sensor = flat(5, 4, Response::default());
+    let pressed = press(&sensor, &cuboid(40e-3, 40e-3, 10e-3), &Aim::default(), Goal::Depth(1.5e-3)).unwrap();
+    let truth = KAPPA * 20.0 * 4e-6 * 1.5e-3;
+    assert!((pressed.touch.on_sensor.force + Vec3::Z * truth).length() < 1e-12 * truth);
+    assert!((pressed.sensor_from_object.translation.z - 3.5e-3).abs() < 1e-15);
+    assert_eq!(pressed.depth_m, 1.5e-3);
+}
+
+/// Force is reached to 1e-9 where it is a smooth function of depth: a ball, a punch, on flat and curved sensors; and
+/// pressing to the depth that was found gives that force again.
+#[test]
+fn a_force_is_reached() {
+    let (ball, punch) = (sphere(10e-3, 0.8e-3), cuboid(60e-3, 60e-3, 10e-3));
+    for name in ["uji-foam-14x6", "wts0614", "fingertip", "spherical-patch"] {
+        let sensor = preset(name);
+        for object in [&ball, &punch] {
+            for force in [1e-3, 0.3, 1.0] {
+                let pressed = press(&sensor, object, &Aim::default(), Goal::Force(force)).unwrap();
+                let got = -pressed.touch.on_sensor.force.z;
+                assert!((got - force).abs() < 1e-9 * force, "{name}: {got} N, not {force} N");
+                let again = press(&sensor, object, &Aim::default(), Goal::Depth(pressed.depth_m)).unwrap();
+                assert!((again.touch.on_sensor.force - pressed.touch.on_sensor.force).length() < 1e-9 * force);
+            }
+        }
+    }
+}
+
+/// Tilt is about the sensor's x, then y: a block turned by +θ about x has its −y edge down, one turned about y its +x
+/// edge. It turns about its origin, 15 mm up, so that edge lies at 6 cos θ − 15 sin θ (mm); the wedge that is d deep there
+/// presses d/tan θ wide, its middle of pressure a third of that further in. To half a spacing of the contact points.
+#[test]
+fn tilt_lowers_the_right_edge() {
+    let sensor = flat(10, 10, Response::default());
+    let block = cuboid(12e-3, 12e-3, 30e-3);
+    let (sin, cos) = 0.2f64.sin_cos();
+    let truth = 6e-3 * cos - 15e-3 * sin - 0.6e-3 * cos / sin / 3.0;
+    for (tilt, down) in [([0.2, 0.0], -Vec3::Y), ([-0.2, 0.0], Vec3::Y), ([0.0, 0.2], Vec3::X), ([0.0, -0.2], -Vec3::X)]
+    {
+        let aim = Aim { tilt_rad: tilt, ..Aim::default() };
+        let pressed = press(&sensor, &block, &aim, Goal::Depth(0.6e-3)).unwrap();
+        let force = -pressed.touch.on_sensor.force.z;
+        // Torque about the origin of −F ẑ at p is (−p_y, p_x) F.
+        let torque = pressed.touch.on_sensor.torque;
+        let center = Vec3::new(torque.y, -torque.x, 0.0) / force;
+        assert!((center.dot(down) - truth).abs() < 0.5e-3, "{tilt:?}: pressed at {center}");
+        assert!(center.cross(down).length() < 1e-9);
+        // The edge is as deep as was asked: at the texel next to it nearly so.
+        let deepest = pressed.touch.max_depth_m();
+        assert!(deepest <= 0.6e-3 && deepest > 0.6e-3 - 1e-3 * 0.2f64.tan(), "{deepest}");
+    }
+}
+
+/// Yaw is about the sensor's z, before the tilt: a bar along x, yawed by 90°, lights a column instead of a row; by 30°
+/// its imprint lies along (cos 30°, sin 30°), seen in the sensor's frame with y up.
+#[test]
+fn yaw_turns_the_imprint() {
+    let sensor = flat(15, 15, Response::default());
+    let bar = cuboid(24e-3, 3.9e-3, 10e-3);
+    for yaw in [0.0f64, 0.5, -0.5, std::f64::consts::FRAC_PI_2] {
+        let aim = Aim { yaw_rad: yaw, ..Aim::default() };
+        let reading = press(&sensor, &bar, &aim, Goal::Depth(1e-3)).unwrap().reading;
+        // Axis of the second moments of the imprint.
+        let [mut xx, mut yy, mut xy] = [0.0; 3];
+        for (center, value) in sensor.taxels().centers().iter().zip(&reading.values_newton) {
+            xx += value * center.x * center.x;
+            yy += value * center.y * center.y;
+            xy += value * center.x * center.y;
+        }
+        let axis = 0.5 * (2.0 * xy).atan2(xx - yy);
+        let off = (axis - yaw).sin().abs();
+        assert!(off < 0.05, "yaw {yaw}: imprint along {axis}");
+    }
+}
+
+/// First contact: a ball of radius R over the top of a curved sensor starts at z = R (its mesh and the skin's are within
+/// their sagittae of the true surfaces), also off the top of a cap of radius S: there (R + S)cos φ − S, sin φ = x/(R + S).
+#[test]
+fn first_contact_is_where_the_surfaces_meet() {
+    let ball = sphere(6e-3, 0.3e-3);
+    let cap = preset("spherical-patch");
+    for x in [0.0, 4e-3, 9e-3] {
+        let aim = Aim { at_m: [x, 0.0], ..Aim::default() };
+        let pressed = press(&cap, &ball, &aim, Goal::Depth(1e-3)).unwrap();
+        let start = pressed.sensor_from_object.translation.z + 1e-3;
+        let truth = (26e-3f64 * 26e-3 - x * x).sqrt() - 20e-3;
+        // Sagitta of an edge of 2.5 mm (and its diagonal) on a radius of 20 mm.
+        assert!((start - truth).abs() < 0.08e-3, "x = {x}: {start} m, not {truth} m");
+    }
+    for name in ["fingertip", "thumbtip"] {
+        let pressed = press(&preset(name), &ball, &Aim::default(), Goal::Depth(0.5e-3)).unwrap();
+        assert!((pressed.sensor_from_object.translation.z + 0.5e-3 - 6e-3).abs() < 0.08e-3, "{name}");
+    }
+}
+
+/// Where an object's mesh lies in its own frame does not matter: a ball, and a punch wider than the sensor, both made
+/// 3 m below their origins, press as they would about them.
+#[test]
+fn a_mesh_far_from_its_origin_is_pressed_all_the_same() {
+    let sensor = flat(10, 10, Response::default());
+    let below = dermis_geometry::Pose::from_translation(Vec3::new(0.0, 0.0, -3.0));
+    for object in [sphere(6e-3, 0.3e-3), cuboid(40e-3, 40e-3, 10e-3)] {
+        let far = Object::new(object.surface.mesh().transformed(&below));
+        let truth = press(&sensor, &object, &Aim::default(), Goal::Depth(1e-3)).unwrap().touch.on_sensor.force;
+        let got = press(&sensor, &far, &Aim::default(), Goal::Depth(1e-3)).unwrap().touch.on_sensor.force;
+        assert!((got - truth).length() < 1e-9, "{got} N, not {truth} N");
+    }
+}
+
+/// What cannot be done is refused, and says why.
+#[test]
+fn impossible_presses_are_refused() {
+    let sensor = flat(5, 4, Response::default());
+    let ball = sphere(6e-3, 0.5e-3);
+    let aside = Aim { at_m: [60e-3, 0.0], ..Aim::default() };
+    let misses = press(&sensor, &ball, &aside, Goal::Depth(1e-3)).unwrap_err();
+    assert!(matches!(&misses, PressError::Misses { x_mm, .. } if (x_mm - 60.0).abs() < 1e-9), "{misses}");
+    let too_deep = press(&sensor, &ball, &Aim::default(), Goal::Depth(3.1e-3)).unwrap_err();
+    assert!(matches!(&too_deep, PressError::TooDeep { most_mm, .. } if (most_mm - 3.0).abs() < 1e-9), "{too_deep}");
+    let too_strong = press(&sensor, &ball, &Aim::default(), Goal::Force(1e3)).unwrap_err();
+    let PressError::TooStrong { most_n, .. } = too_strong else { panic!("{too_strong}") };
+    let deepest = press(&sensor, &ball, &Aim::default(), Goal::Depth(3e-3)).unwrap();
+    assert_eq!(most_n, -deepest.touch.on_sensor.force.z);
+    for goal in [Goal::Depth(0.0), Goal::Depth(-1e-3), Goal::Force(f64::NAN), Goal::Force(f64::INFINITY)] {
+        assert!(matches!(press(&sensor, &ball, &Aim::default(), goal), Err(PressError::BadGoal { .. })), "{goal:?}");
+    }
+    let lost = Aim { at_m: [f64::NAN, 0.0], ..Aim::default() };
+    assert!(press(&sensor, &ball, &lost, Goal::Depth(1e-3)).is_err());
+}
+
+/// A block over 3 × 2 of the taxels, each of 2 mm: six are lit with κ A d, counts are that over the count's size.
+#[test]
+fn a_reading_is_complete() {
+    let response = Response { counts_per_newton: 1000.0, bits: 12 };
+    let sensor = flat(5, 4, response);
+    // Rows 0 to 2 (y from +5 to −1 mm), columns 0 and 1 (x from −4 to 0 mm); a hair smaller, to stay within.
+    let block = cuboid(3.99e-3, 5.99e-3, 10e-3);
+    let aim = Aim { at_m: [-2e-3, 2e-3], ..Aim::default() };
+    let reading = press(&sensor, &block, &aim, Goal::Depth(1e-3)).unwrap().reading;
+    let one = KAPPA * 4e-6 * 1e-3;
+    assert_eq!(reading.size, Some((5, 4)));
+    assert_eq!((reading.lit(), reading.coverage()), (6, 0.3));
+    for (i, &value) in reading.values_newton.iter().enumerate() {
+        let lit = i / 4 < 3 && i % 4 < 2;
+        assert!((value - if lit { one } else { 0.0 }).abs() < 1e-12, "taxel {i}: {value} N");
+        assert_eq!(reading.raw[i], if lit { 16 } else { 0 });
+        assert!((reading.forces_newton[i] + Vec3::Z * value).length() < 1e-12);
+    }
+    assert!((reading.sum_newton - 6.0 * one).abs() < 1e-12);
+    assert_eq!((reading.raw_sum, reading.saturated), (96, 0));
+}
+
+/// Counts stop at 2^bits − 1 = 15; the newtons do not.
+#[test]
+fn raw_numbers_stop_at_full_scale() {
+    let sensor = flat(5, 4, Response { counts_per_newton: 1000.0, bits: 4 });
+    let block = cuboid(40e-3, 40e-3, 10e-3);
+    for (depth, raw) in [(0.5e-3, 8), (1e-3, 15), (3e-3, 15)] {
+        let reading = press(&sensor, &block, &Aim::default(), Goal::Depth(depth)).unwrap().reading;
+        assert_eq!(reading.raw, vec![raw; 20]);
+        assert!((reading.sum_newton - 20.0 * KAPPA * 4e-6 * depth).abs() < 1e-9);
+    }
+}

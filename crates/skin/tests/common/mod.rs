@@ -1,0 +1,93 @@
+//! What the tests of the skin share: parameters, objects, random motions.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use dermis_geometry::shapes::{self, Fingertip};
+use dermis_geometry::{Pose, Quat, Random, TriMesh, Twist, Vec3};
+use dermis_skin::{
+    Damping, Elasticity, Friction, Law, Lugre, Motion, Object, Site, Skin, SpringParameters, Springs, State, Target,
+    Touch,
+};
+
+/// Springs alone, of `k` per texel (N/m): no damping, no friction, the conservative law.
+pub fn plain(k: f64, max_penetration_m: f64) -> SpringParameters {
+    SpringParameters {
+        elasticity: Elasticity::PerTexel(k),
+        damping: Damping::PerTexel(0.0),
+        max_penetration_m,
+        law: Law::Conservative,
+        friction: Friction::None,
+    }
+}
+
+/// Bristles of 2 N/mm a texel, without viscous part.
+pub fn bristles() -> Lugre {
+    Lugre {
+        stiffness_newton_per_m: 2e3,
+        damping_newton_s_per_m: 0.0,
+        viscous_newton_s_per_m: 0.0,
+        mu_static: 0.6,
+        mu_dynamic: 0.4,
+        stribeck_m_per_s: 1e-2,
+    }
+}
+
+pub fn grid_skin(rows: usize, cols: usize, pitch_m: f64, parameters: SpringParameters) -> Springs {
+    Springs::new(Site::grid(rows, cols, pitch_m, 1), parameters).unwrap()
+}
+
+pub fn cuboid(x: f64, y: f64, z: f64) -> Object {
+    Object::new(shapes::cuboid(Vec3::new(x, y, z)).unwrap())
+}
+
+/// The pose of a body of height `height_m`, centred at its origin, whose underside is `depth_m` in a flat skin.
+pub fn pressed(height_m: f64, depth_m: f64) -> Pose {
+    Pose::from_translation(Vec3::Z * (height_m / 2.0 - depth_m))
+}
+
+/// One step from a state, with one object.
+pub fn step(skin: &Springs, state: &State, object: &Object, at: Pose, velocity: Twist, dt_s: f64) -> (Touch, State) {
+    let target = Target { object, sensor_from_object: at, velocity };
+    skin.touch(state, &Motion { targets: &[target] }, dt_s).unwrap()
+}
+
+/// One object at rest, seen by a skin without history.
+pub fn held(skin: &Springs, object: &Object, at: Pose) -> Touch {
+    step(skin, &skin.rest(), object, at, Twist::ZERO, 1e-3).0
+}
+
+pub fn vector(random: &mut Random, size: f64) -> Vec3 {
+    Vec3::new(random.between(-size, size), random.between(-size, size), random.between(-size, size))
+}
+
+/// Any rotation, evenly.
+pub fn rotation(random: &mut Random) -> Quat {
+    Quat::from_xyzw(random.normal(), random.normal(), random.normal(), random.normal()).normalize()
+}
+
+/// Some ten to thirty millimetres large, closed and open, about their middles.
+pub fn objects() -> Vec<Object> {
+    let bottle = shapes::spray_bottle(6e-3).unwrap().stretched(Vec3::splat(0.15));
+    let middle = bottle.bounds().center();
+    let meshes: Vec<TriMesh> = vec![
+        shapes::sphere(8e-3, 2e-3).unwrap(),
+        shapes::cuboid(Vec3::new(12e-3, 9e-3, 7e-3)).unwrap(),
+        shapes::torus(8e-3, 3e-3, 1.5e-3).unwrap(),
+        shapes::prism(6, 7e-3, 15e-3).unwrap(),
+        bottle.transformed(&Pose::from_translation(-middle)),
+        shapes::grid(6, 6, 3e-3).unwrap(),
+        shapes::spherical_patch(10e-3, 0.9, 2e-3).unwrap(),
+    ];
+    meshes.into_iter().map(Object::new).collect()
+}
+
+/// Where contact points can be: two grids, a fingertip's pad and a cap, with `parts` contact points a side.
+pub fn layouts(parts: usize) -> Vec<Vec<Site>> {
+    let pad = shapes::fingertip_pad(&Fingertip::default(), 2e-3).unwrap();
+    let cap = shapes::spherical_patch(15e-3, 1.0, 2.5e-3).unwrap();
+    vec![
+        Site::grid(14, 6, 3.4e-3, parts),
+        Site::grid(9, 10, 1.5e-3, parts),
+        Site::from_mesh(&pad, parts),
+        Site::from_mesh(&cap, parts),
+    ]
+}

@@ -1,0 +1,153 @@
+//! A level ground that bodies stand on.
+//!
+//! The engine's own ground reduces a face to a few contact points and moves what stands on it; a cylinder of many
+//! sides tips over. Here a body stands on a fixed set of its outermost points, each a spring-damper with bristle
+//! friction like a texel: symmetric bodies stay symmetric, and nothing creeps.
+
+use dermis_geometry::{MassProperties, Pose, TriMesh, Twist, Vec3, Wrench};
+use dermis_skin::Lugre;
+
+/// How fast (per step) the springs of the ground swing: stiff, and well inside what is stable.
+const SWING_PER_STEP: f64 = 0.3;
+/// Directions in which the outermost point is kept.
+const DIRECTIONS: usize = 400;
+
+/// A body on the ground: the points it can stand on and their bristles.
+#[derive(Clone, Debug)]
+pub(crate) struct Standing {
+    points: Vec<Vec3>,
+    bristles: Vec<Vec3>,
+    stiffness: f64,
+    damping: f64,
+    lugre: Lugre,
+}
+
+impl Standing {
+    /// The outermost points of a mesh, with springs that suit the mass and the step.
+    pub fn new(mesh: &TriMesh, mass: &MassProperties, friction: f64, step_s: f64) -> Self {
+        let points = outermost_points(mesh);
+        let tolerance = 1e-6 * mesh.bounds().size().length();
+        // As many as can touch at once share the stiffness.
+        let together = directions(mesh)
+            .map(|direction| {
+                let top = points.iter().map(|p| p.dot(direction)).fold(f64::NEG_INFINITY, f64::max);
+                points.iter().filter(|p| p.dot(direction) > top - tolerance).count()
+            })
+            .fold(4, usize::max);
+        let omega = SWING_PER_STEP / step_s;
+        let share = mass.mass_kg / together as f64;
+        let (stiffness, damping) = (share * omega * omega, share * omega);
+        Self {
+            bristles: vec![Vec3::ZERO; points.len()],
+            points,
+            stiffness,
+            damping,
+            lugre: Lugre {
+                stiffness_newton_per_m: stiffness,
+                damping_newton_s_per_m: damping,
+                viscous_newton_s_per_m: 0.0,
+                mu_static: friction,
+                mu_dynamic: friction,
+                stribeck_m_per_s: 0.01,
+            },
+        }
+    }
+
+    /// Load on the body from a ground at `z_m`, about the body's origin in the world's frame.
+    pub fn push(&mut self, z_m: f64, world_from_body: &Pose, velocity: &Twist, dt_s: f64) -> Wrench {
+        let mut sum = Wrench::ZERO;
+        for (point, bristle) in self.points.iter().zip(&mut self.bristles) {
+            let arm = world_from_body.transform_vector(*point);
+            let depth = z_m - (arm.z + world_from_body.translation.z);
+            if depth <= 0.0 {
+                *bristle = Vec3::ZERO;
+                continue;
+            }
+            let v = velocity.at(arm);
+            let normal = (self.stiffness * depth - self.damping * v.z).max(0.0);
+            // The ground is the sensor of the friction law: what it feels, the body feels oppositely.
+            let (next, on_ground) = self.lugre.step(*bristle, Vec3::new(v.x, v.y, 0.0), normal, dt_s);
+            *bristle = next;
+            sum += Wrench::from_force_at(Vec3::Z * normal - on_ground, arm);
+        }
+        sum
+    }
+}
+
+/// The vertices of a mesh that are outermost in one of many directions: a light stand-in for its convex hull.
+pub(crate) fn outermost_points(mesh: &TriMesh) -> Vec<Vec3> {
+    let mut indices: Vec<usize> = directions(mesh).map(|direction| outermost(mesh.vertices(), direction)).collect();
+    indices.sort_unstable();
+    indices.dedup();
+    indices.into_iter().map(|index| mesh.vertices()[index]).collect()
+}
+
+fn directions(mesh: &TriMesh) -> impl Iterator<Item = Vec3> {
+    face_directions(mesh).into_iter().chain(fibonacci(DIRECTIONS))
+}
+
+fn outermost(vertices: &[Vec3], direction: Vec3) -> usize {
+    let mut best = (f64::NEG_INFINITY, 0);
+    for (index, vertex) in vertices.iter().enumerate() {
+        let reach = vertex.dot(direction);
+        if reach > best.0 {
+            best = (reach, index);
+        }
+    }
+    best.1
+}
+
+/// The axes, and the normals of faces that make up more than a hundredth of the surface.
+fn face_directions(mesh: &TriMesh) -> Vec<Vec3> {
+    let mut directions = vec![Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z];
+    let total = mesh.area_m2();
+    for triangle in 0..mesh.triangles().len() {
+        let area = mesh.area_vector(triangle);
+        if area.length() > 0.01 * total {
+            directions.push(area.normalize());
+        }
+    }
+    directions
+}
+
+/// Directions spread evenly over the sphere.
+fn fibonacci(count: usize) -> impl Iterator<Item = Vec3> {
+    let turn = std::f64::consts::PI * (3.0 - 5f64.sqrt());
+    (0..count).map(move |i| {
+        let z = 1.0 - (2 * i + 1) as f64 / count as f64;
+        let r = (1.0 - z * z).sqrt();
+        let angle = turn * i as f64;
+        Vec3::new(r * angle.cos(), r * angle.sin(), z)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dermis_geometry::shapes::{cuboid, cylinder};
+
+    /// A cube stands on its four corners: mg is carried at a depth of mg/(m ω²).
+    #[test]
+    fn a_cube_stands_on_four_corners() {
+        let mesh = cuboid(Vec3::splat(0.02)).unwrap();
+        let mass = mesh.mass_properties(0.05).unwrap();
+        let mut standing = Standing::new(&mesh, &mass, 0.5, 1e-4);
+        assert_eq!(standing.points.len(), 8);
+        let depth = 9.8 / (SWING_PER_STEP / 1e-4f64).powi(2);
+        let pose = Pose::from_translation(Vec3::Z * (0.01 - depth));
+        let load = standing.push(0.0, &pose, &Twist::ZERO, 1e-4);
+        assert!((load.force.z - 0.05 * 9.8).abs() < 1e-9, "{:?}", load);
+        assert!(load.torque.length() < 1e-15);
+    }
+
+    #[test]
+    fn a_cylinder_stands_on_its_whole_rim() {
+        let mesh = cylinder(0.018, 0.08, 1e-3).unwrap();
+        let mass = mesh.mass_properties(0.1).unwrap();
+        let standing = Standing::new(&mesh, &mass, 0.5, 1e-4);
+        let low: Vec<&Vec3> = standing.points.iter().filter(|p| p.z < -0.0399).collect();
+        assert!(low.len() > 40, "{}", low.len());
+        let middle = low.iter().copied().copied().sum::<Vec3>() / low.len() as f64;
+        assert!(middle.truncate().length() < 2e-3, "{middle}");
+    }
+}
