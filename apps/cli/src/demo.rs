@@ -6,6 +6,7 @@ use crate::run::simulate;
 use dermis::draw::{Camera, Image, LineStyle, Plot, Scene, Series, Sheet};
 use dermis::geometry::Bounds;
 use dermis::output::Output;
+use dermis::picture::tactile;
 use dermis::prelude::*;
 use dermis::run::Recording;
 use dermis::scene::{Built, SceneSpec};
@@ -48,7 +49,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         let due = last.as_ref().is_none_or(|(_, moment)| progress.time_s - moment.time_s > 0.05 - 1e-9);
         if due && matches!(phase, Phase::Grasp | Phase::Lift) || last.as_ref().is_some_and(|(p, _)| *p != phase) {
-            let scene = picture::world(progress.world, &sensors);
+            let scene = picture::world(progress.world);
             let readings = sensors.iter().map(|(_, id)| progress.world.reading(*id)).collect();
             last = Some((phase, Moment { time_s: progress.time_s, scene, readings }));
         }
@@ -78,13 +79,13 @@ fn draw(output: &mut Output, built: &Built, recording: &Recording, held: &Moment
     let camera = Camera::framing(around, -62.0, 14.0);
     let scenes = [held, lifted].map(|moment| moment.scene.render(&camera, 720, 600));
     let peak = lifted.readings.iter().flat_map(|r| r.values_newton.iter().copied()).fold(0.0, f64::max);
-    let tactile: Vec<Image> = built
+    let images: Vec<Image> = built
         .sensors
         .iter()
         .zip(&lifted.readings)
         .map(|((name, id), reading)| {
             let title = format!("{name}: {} N", short(reading.sum_newton));
-            picture::tactile(built.world.sensor(*id), &reading.values_newton, &title, Some(peak))
+            tactile(built.world.sensor(*id), reading, &title, Some(peak))
         })
         .collect();
     let forces = forces(recording);
@@ -93,7 +94,7 @@ fn draw(output: &mut Output, built: &Built, recording: &Recording, held: &Moment
         .margin(0)
         .picture(grasp.clone(), format!("grasped, t = {:.2} s", held.time_s))
         .picture(up.clone(), format!("held up, t = {:.2} s", lifted.time_s));
-    let bottom = tactile.iter().fold(Sheet::new(3).margin(0), |sheet, image| sheet.picture(image.clone(), ""));
+    let bottom = images.iter().fold(Sheet::new(3).margin(0), |sheet, image| sheet.picture(image.clone(), ""));
     let poster = Sheet::new(1)
         .title("Two foam sensors pick up a ball")
         .margin(28)
@@ -102,7 +103,7 @@ fn draw(output: &mut Output, built: &Built, recording: &Recording, held: &Moment
     output.add_image("poster.png", &poster.render());
     output.add_image("scene-grasped.png", grasp);
     output.add_image("scene-lifted.png", up);
-    for ((name, _), image) in built.sensors.iter().zip(&tactile) {
+    for ((name, _), image) in built.sensors.iter().zip(&images) {
         output.add_image(format!("tactile-{name}.png"), image);
     }
     output.add_image("forces.png", &forces);

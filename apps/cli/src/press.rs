@@ -1,13 +1,13 @@
 //! `dermis press`: one object pressed on one sensor.
 
 use crate::console::{commit, probe, say, say_json, short};
-use crate::picture;
 use anyhow::Context;
 use clap::ValueEnum;
 use dermis::geometry::files::LengthUnit;
 use dermis::geometry::quantity::{Angle, Force, Length};
 use dermis::object::ObjectSpec;
 use dermis::output::Output;
+use dermis::picture;
 use dermis::prelude::*;
 use dermis::sensor::Pressed;
 use serde_json::{Value, json};
@@ -106,8 +106,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(folder) = &arguments.out {
         let mut output = Output::new();
         let title = format!("{} N at {} mm", short(-pressed.touch.on_sensor.force.z), short(pressed.depth_m * 1e3));
-        output.add_image("tactile.png", &picture::tactile(&sensor, &pressed.reading.values_newton, &title, None));
-        output.add_image("scene.png", &picture::press(&sensor, &object, &pressed));
+        output.add_image("tactile.png", &picture::tactile(&sensor, &pressed.reading, &title, None));
+        output.add_image(
+            "scene.png",
+            &picture::press_view(&sensor, &pressed.reading, object.surface.mesh(), &pressed.sensor_from_object),
+        );
         output.add("reading.json", serde_json::to_string_pretty(&report)? + "\n");
         output.add("taxels.csv", taxels_csv(&sensor, &pressed.reading));
         commit(output, folder, arguments.json)?;

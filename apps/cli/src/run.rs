@@ -4,8 +4,9 @@ use crate::console::{Interrupt, commit, probe, progress, say, say_json, short};
 use crate::picture;
 use anyhow::Context;
 use dermis::output::Output;
+use dermis::picture::tactile_values;
 use dermis::run::{Continue, Progress, Recording, run as run_scene};
-use dermis::scene::{Built, SceneSpec};
+use dermis::scene::{Built, SceneSpec, slug};
 use std::path::PathBuf;
 
 /// Run a scene file and keep what was felt.
@@ -30,13 +31,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut output = Output::new();
     recording.write_into(&mut output);
     output.add_image("forces.png", &picture::forces(&recording));
-    output.add_image("scene.png", &picture::render(&picture::world(&built.world, &built.sensors), 960, 720));
+    output.add_image("scene.png", &picture::render(&picture::world(&built.world), 960, 720));
     for track in &recording.sensors {
         let peak = track.rows.iter().enumerate().max_by(|a, b| a.1.sum_newton.total_cmp(&b.1.sum_newton));
         if let (Some((row, sample)), Some(id)) = (peak, built.sensor(&track.name)) {
             let title = format!("{}, {} s", track.name, short(recording.times_s[row]));
-            let image = picture::tactile(built.world.sensor(id), &sample.values_newton, &title, None);
-            output.add_image(format!("tactile-{}.png", picture::file_name(&track.name)), &image);
+            let image = tactile_values(built.world.sensor(id), &sample.values_newton, &title, None);
+            output.add_image(format!("tactile-{}.png", slug(&track.name)), &image);
         }
     }
     if arguments.json {

@@ -29,8 +29,7 @@ mod hand;
 mod place;
 
 pub use body::{BodyMotion, BodySpec};
-pub use build::Built;
-pub(crate) use build::slug;
+pub use build::{Built, slug};
 pub use device::DeviceSpec;
 pub use error::SceneError;
 pub use gravity::GravitySpec;
@@ -84,6 +83,9 @@ pub struct WorldSpec {
     /// Height of a level ground.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ground: Option<Length>,
+    /// Coefficient of friction on the ground.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ground_friction: Option<f64>,
 }
 
 fn millisecond() -> Time {

@@ -47,7 +47,7 @@ impl Built {
 }
 
 /// A name as a file is called by it: lower case, with `-` for what is neither letter nor digit.
-pub(crate) fn slug(name: &str) -> String {
+pub fn slug(name: &str) -> String {
     name.to_lowercase().chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect()
 }
 
@@ -62,6 +62,9 @@ pub fn validate(scene: &SceneSpec, file: &str) -> Result<(), SceneError> {
     }
     if !(duration > 0.0 && duration / step <= MOST_STEPS) {
         return bad("world", "duration", "positive and at most 1e9 time steps", format!("{duration} s"));
+    }
+    if let Some(friction) = scene.world.ground_friction.filter(|friction| !(0.0..1e3).contains(friction)) {
+        return bad("world", "ground_friction", "zero or a positive number", friction.to_string());
     }
     scene.bodies.iter().try_for_each(|body| body.validate(file))?;
     unique(file, "bodies", scene.bodies.iter().map(|body| body.name.as_str()))?;
@@ -123,6 +126,7 @@ pub fn build(scene: &SceneSpec, file: &str, folder: Option<&Path>) -> Result<Bui
         gravity: scene.world.gravity.vector(),
         step_s,
         ground_z_m: scene.world.ground.map(Length::si),
+        ground_friction: scene.world.ground_friction.unwrap_or(WorldParameters::default().ground_friction),
     })
     .map_err(refused)?;
     let mut bodies = Vec::new();
