@@ -57,16 +57,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut output = Output::new();
     output.add("demo.toml", SCENE);
     recording.write_into(&mut output);
-    if let (Some(held), Some(lifted)) = (&held, &lifted) {
-        draw(&mut output, &built, &recording, held, lifted);
-        tell(&built, &recording, lifted);
-    }
+    let (Some(held), Some(lifted)) = (&held, &lifted) else {
+        return commit(output, &arguments.out, false);
+    };
+    draw(&mut output, &built, &recording, held, lifted);
+    tell(&built, &recording, lifted);
     commit(output, &arguments.out, false)?;
-    say(format!(
-        "\nStart with {}. It took {:.1} s.",
-        arguments.out.join("poster.png").display(),
-        start.elapsed().as_secs_f64()
-    ));
+    let (poster, seconds) = (arguments.out.join("poster.png"), start.elapsed().as_secs_f64());
+    say(format!("\nStart with {}. It took {seconds:.1} s.", poster.display()));
     say("The scene is demo.toml there: change it and run it with `dermis run demo.toml --out DIR`.");
     Ok(())
 }

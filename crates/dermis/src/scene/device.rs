@@ -69,7 +69,12 @@ impl DeviceSpec {
             (spec, path.parent().map(Path::to_path_buf))
         } else {
             let skin = self.skin.as_ref().ok_or_else(|| rule("a sensor with a `surface` of its own needs a `skin`"))?;
-            let skin = read(Value::Object(skin.clone())).map_err(|reason| table("skin", reason))?;
+            // Another sensor's skin helps to find the entry at fault, and only that.
+            let blame = |reason: String| match presets::find("uji-foam-14x6") {
+                Ok(other) => changed::<SkinSpec>(&other.skin, skin).err().unwrap_or(reason),
+                Err(_) => reason,
+            };
+            let skin = read(Value::Object(skin.clone())).map_err(blame).map_err(|reason| table("skin", reason))?;
             let surface = self.surface.clone().ok_or_else(|| rule("a sensor needs a `surface`"))?;
             let (description, response) = (String::new(), ResponseSpec::default());
             let spec = SensorSpec { name: name.into(), description, surface, contact_points: 1, skin, response };
@@ -105,21 +110,26 @@ fn changed<T: Serialize + DeserializeOwned>(base: &T, changes: &Map<String, Valu
         read::<T>(value)
     };
     with(changes).map_err(|all| {
-        let leaves = leaves("", changes);
-        let one = leaves.into_iter().find_map(|(path, change)| with(&change).err().map(|reason| (path, reason)));
+        // A single entry of another kind lacks its siblings, which is not its fault.
+        let fault = |change| with(&change).err().filter(|reason| !reason.starts_with("missing field"));
+        let one = leaves("", changes).into_iter().find_map(|(path, change)| Some((path, fault(change)?)));
         one.map_or(all, |(path, reason)| format!("`{path}`: {reason}"))
     })
 }
 
-/// Every single entry of a table of tables, with its path.
+/// Every single entry of a table of tables, with its path; a `kind` goes along with each entry beside it.
 fn leaves(path: &str, table: &Map<String, Value>) -> Vec<(String, Map<String, Value>)> {
-    table
-        .iter()
+    let kind = table.get("kind").map(|kind| ("kind".to_owned(), kind.clone()));
+    let mut entries: Vec<(&String, &Value)> = table.iter().collect();
+    // A wrong kind makes everything beside it look wrong.
+    entries.sort_by_key(|(key, _)| *key != "kind");
+    entries
+        .into_iter()
         .flat_map(|(key, value)| {
             let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-            let wrap = |value| Map::from_iter([(key.clone(), value)]);
+            let wrap = |value| Map::from_iter(kind.clone().into_iter().chain([(key.clone(), value)]));
             match value {
-                Value::Object(inner) if !inner.contains_key("kind") => {
+                Value::Object(inner) => {
                     leaves(&path, inner).into_iter().map(|(path, leaf)| (path, wrap(Value::Object(leaf)))).collect()
                 }
                 _ => vec![(path, wrap(value.clone()))],
