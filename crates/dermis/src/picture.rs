@@ -1,14 +1,19 @@
 //! Pictures of readings and worlds.
 
 use dermis_draw::{Camera, ColourMap, Edges, HeatMap, Image, Material, PALETTE, Rgb, ScatterMap, Scene};
+use dermis_geometry::shapes::cuboid;
 use dermis_geometry::{Pose, TriMesh, Vec2, Vec3};
 use dermis_sensor::{Reading, Sensor};
 use dermis_world::World;
 
 /// A tactile image: a heat map for a grid, dots seen along −z for taxels without one. `max_newton` fixes the scale.
 pub fn tactile(sensor: &Sensor, reading: &Reading, title: &str, max_newton: Option<f64>) -> Image {
-    let values = &reading.values_newton;
-    match (reading.size, sensor.taxels().pitch_m()) {
+    tactile_values(sensor, &reading.values_newton, title, max_newton)
+}
+
+/// The same from the taxels' values (N) alone.
+pub fn tactile_values(sensor: &Sensor, values: &[f64], title: &str, max_newton: Option<f64>) -> Image {
+    match (sensor.taxels().size(), sensor.taxels().pitch_m()) {
         (Some((rows, cols)), Some(pitch_m)) => {
             let mut map = HeatMap::new(rows, cols, values)
                 .title(title)
@@ -126,12 +131,19 @@ fn tiles(
 pub fn press_view(sensor: &Sensor, reading: &Reading, object: &TriMesh, sensor_from_object: &Pose) -> Image {
     let peak = reading.values_newton.iter().copied().fold(0.0, f64::max);
     let (mesh, colours) = painted(sensor, reading, peak);
-    let size = sensor.surface().bounds().size().max_element();
-    let mut scene = Scene::new().coloured_mesh(&mesh, &Pose::IDENTITY, &colours).mesh(
-        object,
-        sensor_from_object,
-        Material::new(PALETTE[0]).shine(0.4).alpha(0.35),
-    );
+    let extent = sensor.surface().bounds().size();
+    let size = extent.max_element();
+    let mut scene = Scene::new().coloured_mesh(&mesh, &Pose::IDENTITY, &colours);
+    // A flat sensor alone would be a sheet of paper: it gets a base.
+    let thickness_m = 0.08 * size;
+    if extent.z < 1e-9
+        && let Ok(base) = cuboid(Vec3::new(extent.x, extent.y, thickness_m))
+    {
+        let below = Pose::from_translation(-Vec3::Z * (0.5 * thickness_m));
+        scene = scene.mesh(&base, &below, Material::new([112, 120, 132]).edges(Edges::Creases));
+    }
+    scene =
+        scene.mesh(object, sensor_from_object, Material::new(PALETTE[0]).shine(0.4).alpha(0.3).edges(Edges::Creases));
     for (center, force) in sensor.taxels().centers().iter().zip(&reading.forces_newton) {
         if force.length() > 0.05 * peak && peak > 0.0 {
             let arrow = *force * (0.3 * size / peak);
