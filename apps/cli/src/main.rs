@@ -1,11 +1,13 @@
 //! The command line of dermis. One file per subcommand: its arguments, and a function `run`.
 
+mod bench;
 mod calibrate;
 mod console;
 mod demo;
 mod import;
 mod picture;
 mod press;
+mod reproduce;
 mod run;
 mod sensors;
 mod table;
@@ -34,6 +36,8 @@ enum Command {
     Press(press::Arguments),
     Calibrate(calibrate::Arguments),
     Import(import::Arguments),
+    Reproduce(reproduce::Arguments),
+    Bench(bench::Arguments),
 }
 
 fn dispatch(command: Command) -> anyhow::Result<()> {
@@ -44,6 +48,8 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Press(arguments) => press::run(&arguments),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
     }
 }
 

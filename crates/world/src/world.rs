@@ -277,6 +277,11 @@ impl World {
         self.steps as f64 * self.parameters.step_s
     }
 
+    /// Steps since the start.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
     /// What holds for the whole world.
     pub fn parameters(&self) -> &WorldParameters {
         &self.parameters
