@@ -1,4 +1,4 @@
-//! `dermis demo`: a gripper picks up a can.
+//! `dermis demo`: a gripper picks up a ball.
 
 use crate::console::{commit, probe, say, short};
 use crate::picture;
@@ -16,7 +16,7 @@ use std::time::Instant;
 
 const SCENE: &str = include_str!("../scenes/demo.toml");
 
-/// See it at work: a gripper with two tactile sensors picks up a can.
+/// See it at work: a gripper with two tactile sensors picks up a ball.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Write pictures and readings into this folder.
@@ -94,7 +94,7 @@ fn draw(output: &mut Output, built: &Built, recording: &Recording, held: &Moment
         .picture(up.clone(), format!("held up, t = {:.2} s", lifted.time_s));
     let bottom = images.iter().fold(Sheet::new(3).margin(0), |sheet, image| sheet.picture(image.clone(), ""));
     let poster = Sheet::new(1)
-        .title("Two foam sensors pick up a can")
+        .title("Two foam sensors pick up a ball")
         .margin(28)
         .picture(top.render(), "")
         .picture(bottom.picture(forces.clone(), "").render(), "");
@@ -131,7 +131,7 @@ fn carried(recording: &Recording) -> Vec<(f64, f64)> {
 }
 
 fn weight_newton(built: &Built) -> f64 {
-    let kind = built.body("can").map(|can| built.world.body(can).kind);
+    let kind = built.body("ball").map(|ball| built.world.body(ball).kind);
     let mass_kg = if let Some(BodyKind::Free(mass)) = kind { mass.mass_kg } else { 0.0 };
     mass_kg * built.world.parameters().gravity.length()
 }
@@ -139,13 +139,13 @@ fn weight_newton(built: &Built) -> f64 {
 fn tell(built: &Built, recording: &Recording, lifted: &Moment) {
     let weight = weight_newton(built);
     let friction: f64 = lifted.readings.iter().map(|reading| -reading.net_force_newton().y).sum();
-    let can = recording.bodies.iter().find(|track| track.name == "can");
-    let heights: Vec<f64> = can.into_iter().flat_map(|track| &track.poses).map(|pose| pose.translation.z).collect();
+    let ball = recording.bodies.iter().find(|track| track.name == "ball");
+    let heights: Vec<f64> = ball.into_iter().flat_map(|track| &track.poses).map(|pose| pose.translation.z).collect();
     let (first, highest) =
         (heights.first().copied().unwrap_or_default(), heights.iter().copied().fold(f64::MIN, f64::max));
     let last = heights.last().copied().unwrap_or_default();
     let [left, right] = [0, 1].map(|i| lifted.readings.get(i));
-    say("A parallel gripper closed on a can, lifted it, put it down and let go.");
+    say("A parallel gripper closed on a ball, lifted it, put it down and let go.");
     if let (Some(left), Some(right)) = (left, right) {
         say(format!(
             "  squeeze   {} N left and {} N right, on {} and {} of {} taxels",
@@ -156,7 +156,7 @@ fn tell(built: &Built, recording: &Recording, lifted: &Moment) {
             built.world.sensor(built.sensors[0].1).taxels().len(),
         ));
     }
-    say(format!("  friction  carried {} N; the can weighs {} N", short(friction), short(weight)));
+    say(format!("  friction  carried {} N; the ball weighs {} N", short(friction), short(weight)));
     let (up, off) = ((highest - first) * 1e3, (last - first) * 1e3);
     say(format!("  lift      {} mm up, and down to within {} mm of where it was", short(up), short(off.abs())));
 }

@@ -148,7 +148,7 @@ fn import_makes_a_sensor_that_can_be_pressed() {
 fn demo_makes_its_pictures() {
     let folder = TempDir::new().unwrap();
     let told = dermis(folder.path(), &["demo"]);
-    assert!(told.contains("carried 1.96 N; the can weighs 1.96 N") && told.contains("poster.png"), "{told}");
+    assert!(told.contains("carried 1.96 N; the ball weighs 1.96 N") && told.contains("poster.png"), "{told}");
     let made = files(&folder.path().join("out/demo"));
     let pictures = ["poster", "scene-grasped", "scene-lifted", "tactile-left", "tactile-right", "forces"];
     assert!(pictures.iter().all(|name| is_png(&made[&format!("{name}.png")])));

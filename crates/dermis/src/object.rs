@@ -5,7 +5,7 @@ mod flag;
 use dermis_geometry::files::{FileError, Import, LengthUnit, read};
 use dermis_geometry::quantity::Length;
 use dermis_geometry::shapes::{self, Fingertip, ShapeError};
-use dermis_geometry::{TriMesh, Vec3};
+use dermis_geometry::{Pose, Quat, TriMesh, Vec3};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -61,7 +61,7 @@ pub enum ObjectError {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ObjectSpec {
-    /// About the origin.
+    /// About the origin, its mesh turned to stand on a face.
     Sphere {
         /// Its radius.
         radius: Length,
@@ -189,7 +189,7 @@ impl ObjectSpec {
             None => 1e-3,
         };
         let mesh = match self {
-            Self::Sphere { radius, edge: e } => shapes::sphere(radius.si(), edge(e, 2.0 * radius.si())),
+            Self::Sphere { radius, edge: e } => shapes::sphere(radius.si(), edge(e, 2.0 * radius.si())).map(standing),
             Self::Ellipsoid { semi_axes, edge: e } => {
                 let axes = vector(semi_axes);
                 shapes::ellipsoid(axes, edge(e, 2.0 * axes.max_element()))
@@ -219,6 +219,13 @@ impl ObjectSpec {
     }
 }
 
+/// Turned so that a face is lowest: a ball of flat faces that starts on a corner rolls away.
+fn standing(ball: TriMesh) -> TriMesh {
+    let normals = (0..ball.triangles().len()).map(|triangle| ball.face_normal(triangle));
+    let lowest = normals.min_by(|a, b| a.z.total_cmp(&b.z)).unwrap_or(Vec3::NEG_Z);
+    ball.transformed(&Pose::from_rotation(Quat::from_rotation_arc(lowest, Vec3::NEG_Z)))
+}
+
 fn vector(lengths: &[Length; 3]) -> Vec3 {
     Vec3::from_array(lengths.map(Length::si))
 }
@@ -236,6 +243,15 @@ mod tests {
             assert_eq!(mesh.check_closed(), Ok(()), "{name}");
             assert!((400..200_000).contains(&mesh.triangles().len()) || ["cuboid", "prism"].contains(&name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_ball_stands_on_a_face() {
+        let ball = ObjectSpec::parse_flag("sphere", None).unwrap().build(None).unwrap();
+        let lowest = ball.bounds().min.z;
+        let count = ball.vertices().iter().filter(|vertex| vertex.z < lowest + 1e-12).count();
+        assert_eq!(count, 3);
+        assert!((lowest + 0.01).abs() < 2e-5, "{lowest}");
     }
 
     #[test]
