@@ -263,6 +263,7 @@ fn draw_series(canvas: &mut Canvas, series: &Series, colour: Rgb, body: Rect, pl
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Marker;
 
     #[test]
     fn odd_data_do_not_panic_on_any_axis() {
