@@ -69,6 +69,12 @@ pub enum FitError {
         /// What would help.
         remedy: &'static str,
     },
+    /// There is nothing to fit.
+    #[error("no data to fit: {reason}")]
+    Unusable {
+        /// Why.
+        reason: String,
+    },
     /// A number beside the data is wrong.
     #[error("{what} must be a positive number, got {got}")]
     NotPositive {

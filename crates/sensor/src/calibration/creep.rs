@@ -1,6 +1,6 @@
 //! Creep from the answer to a load that stays.
 
-use super::least_squares::{minimum, solve, student_975};
+use super::least_squares::{search, solve, student_975};
 use super::{Estimate, FitError, check_points};
 
 /// Relaxation y = y₀ (1 + Σ a (1 − e^(−t/τ))) after a load was put on at t = 0.
@@ -56,14 +56,15 @@ pub fn fit_creep(points: &[(f64, f64)], terms: usize) -> Result<CreepFit, FitErr
     let cost = |times: &[f64]| solve(&rows(times), &targets).map_or(f64::INFINITY, |s| s.squares);
     let (low, high) = ((0.5 * first).ln(), (3.0 * span).ln());
     let times = if terms == 1 {
-        vec![minimum(|log| cost(&[log.exp()]), low, high).exp()]
+        vec![search(|log| cost(&[log.exp()]), low, high, 60, 45).exp()]
     } else {
-        let slow_of = |quick: f64| minimum(|log| cost(&[quick, log.exp()]), quick.ln() + 0.5, high.max(quick.ln() + 1.0)).exp();
-        let quick = minimum(|log| cost(&[log.exp(), slow_of(log.exp())]), low, high - 0.5).exp();
+        let slow_of = |quick: f64| {
+            search(|log| cost(&[quick, log.exp()]), quick.ln() + 0.5, high.max(quick.ln() + 1.0), 24, 25).exp()
+        };
+        let quick = search(|log| cost(&[log.exp(), slow_of(log.exp())]), low, high - 0.5, 24, 25).exp();
         vec![quick, slow_of(quick)]
     };
-    let undetermined =
-        |parameter, value, ci95| FitError::Undetermined { parameter, value, ci95, remedy: REMEDY };
+    let undetermined = |parameter, value, ci95| FitError::Undetermined { parameter, value, ci95, remedy: REMEDY };
     let linear = solve(&rows(&times), &targets).ok_or_else(|| undetermined("time", times[0], f64::INFINITY))?;
     let at_once = linear.coefficients[0];
     // Jacobian in (y₀, y₀a …, τ …).
@@ -83,10 +84,7 @@ pub fn fit_creep(points: &[(f64, f64)], terms: usize) -> Result<CreepFit, FitErr
         at_once: Estimate { value: at_once, ci95: half(0) },
         terms: (0..terms)
             .map(|k| CreepTermFit {
-                amplitude: Estimate {
-                    value: linear.coefficients[1 + k] / at_once,
-                    ci95: half(1 + k) / at_once.abs(),
-                },
+                amplitude: Estimate { value: linear.coefficients[1 + k] / at_once, ci95: half(1 + k) / at_once.abs() },
                 time_s: Estimate { value: times[k], ci95: half(1 + terms + k) },
             })
             .collect(),

@@ -1,6 +1,6 @@
 //! The point spread from what the neighbours of a pressed taxel read.
 
-use super::least_squares::{minimum, student_975};
+use super::least_squares::{search, student_975};
 use super::{Estimate, FitError};
 use crate::{Spread, Taxels};
 
@@ -35,7 +35,11 @@ pub fn fit_spread(taxels: &Taxels, kernel: usize, points: &[SpreadPoint]) -> Res
     }
     let neighbours: Vec<&SpreadPoint> = points.iter().filter(|point| point.pressed != point.read).collect();
     if neighbours.len() < 4 {
-        return Err(FitError::TooFew { what: "a spread (neighbours that read anything)", got: neighbours.len(), needed: 4 });
+        return Err(FitError::TooFew {
+            what: "a spread (neighbours that read anything)",
+            got: neighbours.len(),
+            needed: 4,
+        });
     }
     let squares = |sigma: f64| {
         let Ok(weights) = Spread::gaussian(sigma, kernel).weights(taxels, None) else { return f64::INFINITY };
@@ -43,7 +47,7 @@ pub fn fit_spread(taxels: &Taxels, kernel: usize, points: &[SpreadPoint]) -> Res
         neighbours.iter().map(|p| (model(p) - p.ratio).powi(2)).sum::<f64>()
     };
     let (low, high) = (0.1f64, 4.0f64);
-    let sigma = minimum(|log| squares(log.exp()), low.ln(), high.ln()).exp();
+    let sigma = search(|log| squares(log.exp()), low.ln(), high.ln(), 40, 45).exp();
     let least = squares(sigma);
     // S(σ ± h) − S(σ) ≈ h² S''/2, and the variance of σ is 2 s²/S''.
     let h = 0.01 * sigma;

@@ -1,6 +1,6 @@
 //! Gain, threshold and curve of every taxel from force against raw counts (Kappassov 2020, section III-B, Fig. 5).
 
-use super::least_squares::{minimum, solve, student_975};
+use super::least_squares::{solve, student_975};
 use super::{Estimate, FitError, check_points};
 use crate::response::Curve;
 use dermis_geometry::quantity::Force;
@@ -27,12 +27,14 @@ pub struct TaxelsFit {
     pub curve: [f64; 2],
     /// Where readings stop rising (counts), where they do.
     pub saturation_counts: Option<f64>,
+    /// Readings up to this (counts) are taken for noise.
+    pub dark_counts: f64,
     /// Root mean square of all residuals (counts).
     pub rms_counts: f64,
 }
 
-/// Readings at or below this many counts are not taken to be lit: noise alone reaches them.
-const DARK: f64 = 4.0;
+/// Readings up to this part of full scale are not taken to be lit: noise alone may reach them.
+const DARK: f64 = 0.01;
 const REMEDY: &str = "press the taxel at more loads between its threshold and saturation";
 
 impl TaxelsFit {
@@ -43,7 +45,7 @@ impl TaxelsFit {
 
     /// The force (N) on a taxel that reads so many counts; none where it is dark or saturated.
     pub fn force_newton(&self, taxel: usize, counts: f64) -> Option<f64> {
-        let usable = counts > DARK && self.saturation_counts.is_none_or(|most| counts < 0.97 * most);
+        let usable = counts > self.dark_counts && self.saturation_counts.is_none_or(|most| counts < 0.97 * most);
         let fit = self.taxels.get(taxel).filter(|_| usable)?;
         Some(self.straightened(counts) / fit.gain_counts_per_newton.value + fit.threshold_newton.value)
     }
@@ -64,7 +66,11 @@ fn straightened([c2, c3]: [f64; 2], y: f64) -> f64 {
         if slope < 0.05 {
             break;
         }
-        u -= (u * (1.0 + u * (c2 + c3 * u)) - y) / slope;
+        let step = (u * (1.0 + u * (c2 + c3 * u)) - y) / slope;
+        u -= step;
+        if step.abs() < 1e-9 * y.abs() {
+            break;
+        }
     }
     u
 }
@@ -81,26 +87,18 @@ pub fn fit_taxels(data: &[Vec<(f64, f64)>], full_scale: f64, curved: bool) -> Re
     }
     let saturation_counts = saturation(data, full_scale);
     let most = saturation_counts.map_or(f64::INFINITY, |counts| 0.97 * counts);
-    let lit: Vec<Vec<(f64, f64)>> =
-        data.iter().map(|points| points.iter().copied().filter(|p| p.1 > DARK && p.1 < most).collect()).collect();
-    let top = lit.iter().flatten().map(|p| p.1).fold(1.0, f64::max);
-    let cost = |curve: [f64; 2]| lit.iter().map(|points| line(curve, points).map_or(0.0, |l| l.squares)).sum::<f64>();
-    let mut curve = [0.0; 2];
-    if curved {
-        // In units of full reading: slopes stay positive within these bounds.
-        for _ in 0..12 {
-            curve[0] = minimum(|c| cost([c / top, curve[1]]), -0.45, 0.45) / top;
-            curve[1] = minimum(|c| cost([curve[0], c / (top * top)]), -0.3, 0.3) / (top * top);
-        }
+    let dark_counts = DARK * full_scale;
+    let lit: Vec<Vec<(f64, f64)>> = data
+        .iter()
+        .map(|points| points.iter().copied().filter(|p| p.1 > dark_counts && p.1 < most).collect())
+        .collect();
+    if let Some(points) = lit.iter().find(|points| points.len() < 4) {
+        return Err(FitError::TooFew { what: "a taxel (lit and not saturated)", got: points.len(), needed: 4 });
     }
+    let curve = if curved { shared_curve(&lit) } else { [0.0; 2] };
     let taxels = lit
         .iter()
-        .map(|points| {
-            if points.len() < 4 {
-                return Err(FitError::TooFew { what: "a taxel (lit and not saturated)", got: points.len(), needed: 4 });
-            }
-            line(curve, points).map(|line| line.fit).ok_or(FitError::NoSpread { what: "force" })
-        })
+        .map(|points| line(curve, points).ok_or(FitError::NoSpread { what: "force" }))
         .collect::<Result<Vec<TaxelFit>, FitError>>()?;
     if let Some(poor) = taxels.iter().find(|t| {
         let gain = t.gain_counts_per_newton;
@@ -109,19 +107,104 @@ pub fn fit_taxels(data: &[Vec<(f64, f64)>], full_scale: f64, curved: bool) -> Re
         let Estimate { value, ci95 } = poor.gain_counts_per_newton;
         return Err(FitError::Undetermined { parameter: "gain", value, ci95, remedy: REMEDY });
     }
-    let count = lit.iter().map(Vec::len).sum::<usize>().max(1);
-    Ok(TaxelsFit { taxels, curve, saturation_counts, rms_counts: (cost(curve) / count as f64).sqrt() })
+    let (sum, count) = taxels.iter().fold((0.0, 0.0), |(sum, count), taxel| {
+        (sum + taxel.rms_counts.powi(2) * taxel.points as f64, count + taxel.points as f64)
+    });
+    Ok(TaxelsFit { taxels, curve, saturation_counts, dark_counts, rms_counts: (sum / f64::max(count, 1.0)).sqrt() })
 }
 
-struct Line {
-    fit: TaxelFit,
-    squares: f64,
+/// The curve that suits all taxels best: Gauss–Newton on y = u + c₂u² + c₃u³, u = g F + b, in (c₂, c₃) and every taxel's (g, b).
+/// A taxel's two unknowns meet only its own points, so they are eliminated one taxel at a time. Counts over the top reading.
+fn shared_curve(lit: &[Vec<(f64, f64)>]) -> [f64; 2] {
+    let top = lit.iter().flatten().map(|p| p.1).fold(1.0, f64::max);
+    let mut curve = [0.0; 2];
+    let mut lines: Vec<[f64; 2]> = lit
+        .iter()
+        .map(|points| {
+            let fit = line([0.0; 2], points);
+            let (gain, at) = fit.map_or((1.0, 0.0), |t| (t.gain_counts_per_newton.value, t.threshold_newton.value));
+            [gain / top, -gain / top * at]
+        })
+        .collect();
+    for _ in 0..15 {
+        let mut common = Pair::default();
+        let mut parts = Vec::with_capacity(lit.len());
+        for (points, [g, b]) in lit.iter().zip(&lines) {
+            let (mut own, mut mixed) = (Pair::default(), [[0.0; 2]; 2]);
+            for &(force, counts) in points {
+                let u = g * force + b;
+                let slope = 1.0 + u * (2.0 * curve[0] + 3.0 * curve[1] * u);
+                let residual = counts / top - u * (1.0 + u * (curve[0] + curve[1] * u));
+                let (by_line, by_curve) = ([slope * force, slope], [u * u, u * u * u]);
+                own.add(by_line, residual);
+                common.add(by_curve, residual);
+                for (row, a) in mixed.iter_mut().zip(by_line) {
+                    row.iter_mut().zip(by_curve).for_each(|(m, c)| *m += a * c);
+                }
+            }
+            // Schur complement: common −= mixedᵀ own⁻¹ mixed.
+            let columns = [0, 1].map(|k| own.solve([mixed[0][k], mixed[1][k]]));
+            let alone = own.solve(own.right);
+            for k in 0..2 {
+                for l in 0..2 {
+                    common.matrix[k][l] -= mixed[0][k] * columns[l][0] + mixed[1][k] * columns[l][1];
+                }
+                common.right[k] -= mixed[0][k] * alone[0] + mixed[1][k] * alone[1];
+            }
+            parts.push((alone, columns));
+        }
+        let step = common.solve(common.right);
+        if !(step[0].is_finite() && step[1].is_finite()) {
+            break;
+        }
+        for k in 0..2 {
+            curve[k] += step[k];
+        }
+        for (line, (alone, columns)) in lines.iter_mut().zip(parts) {
+            for k in 0..2 {
+                line[k] += alone[k] - columns[0][k] * step[0] - columns[1][k] * step[1];
+            }
+        }
+    }
+    [curve[0] / top, curve[1] / (top * top)]
 }
 
-/// The straight line through straightened readings of one taxel.
-fn line(curve: [f64; 2], points: &[(f64, f64)]) -> Option<Line> {
-    let rows: Vec<Vec<f64>> = points.iter().map(|p| vec![p.0, 1.0]).collect();
-    let targets: Vec<f64> = points.iter().map(|p| straightened(curve, p.1)).collect();
+/// Normal equations of two unknowns.
+#[derive(Default)]
+struct Pair {
+    matrix: [[f64; 2]; 2],
+    right: [f64; 2],
+}
+
+impl Pair {
+    fn add(&mut self, row: [f64; 2], target: f64) {
+        for k in 0..2 {
+            for l in 0..2 {
+                self.matrix[k][l] += row[k] * row[l];
+            }
+            self.right[k] += row[k] * target;
+        }
+    }
+
+    fn solve(&self, right: [f64; 2]) -> [f64; 2] {
+        let [[a, b], [c, d]] = self.matrix;
+        let determinant = a * d - b * c;
+        [(d * right[0] - b * right[1]) / determinant, (a * right[1] - c * right[0]) / determinant]
+    }
+}
+
+/// The line of one taxel: a straight one through its straightened readings, each weighted by the slope of the curve there, so
+/// that what is minimised is the error of the counts.
+fn line(curve: [f64; 2], points: &[(f64, f64)]) -> Option<TaxelFit> {
+    let straight: Vec<(f64, f64, f64)> = points
+        .iter()
+        .map(|&(force, counts)| {
+            let u = straightened(curve, counts);
+            (force, u, 1.0 + u * (2.0 * curve[0] + 3.0 * curve[1] * u))
+        })
+        .collect();
+    let rows: Vec<Vec<f64>> = straight.iter().map(|(force, _, slope)| vec![force * slope, *slope]).collect();
+    let targets: Vec<f64> = straight.iter().map(|(_, u, slope)| u * slope).collect();
     let free = solve(&rows, &targets)?;
     let [gain, at_zero] = [free.coefficients[0], free.coefficients[1]];
     let freedom = points.len().saturating_sub(2);
@@ -131,14 +214,11 @@ fn line(curve: [f64; 2], points: &[(f64, f64)]) -> Option<Line> {
     let [dg, db] = [at_zero / (gain * gain), -1.0 / gain];
     let c = &free.inverse;
     let spread = dg * dg * c[0][0] + 2.0 * dg * db * c[0][1] + db * db * c[1][1];
-    Some(Line {
-        fit: TaxelFit {
-            gain_counts_per_newton: Estimate { value: gain, ci95: t * (variance * c[0][0]).sqrt() },
-            threshold_newton: Estimate { value: -at_zero / gain, ci95: t * (variance * spread).sqrt() },
-            rms_counts: (free.squares / points.len() as f64).sqrt(),
-            points: points.len(),
-        },
-        squares: free.squares,
+    Some(TaxelFit {
+        gain_counts_per_newton: Estimate { value: gain, ci95: t * (variance * c[0][0]).sqrt() },
+        threshold_newton: Estimate { value: -at_zero / gain, ci95: t * (variance * spread).sqrt() },
+        rms_counts: (free.squares / points.len() as f64).sqrt(),
+        points: points.len(),
     })
 }
 
