@@ -9,11 +9,13 @@ use serde::{Deserialize, Serialize};
 pub struct Reading {
     /// Rows and columns of a grid; `None` where taxels have no grid.
     pub size: Option<(usize, usize)>,
-    /// Force on each taxel along its normal (N), positive in compression. Row by row on a grid.
+    /// Force on each taxel along its normal (N), positive in compression, before the response. Row by row on a grid.
     pub values_newton: Vec<f64>,
     /// Their sum (N).
     pub sum_newton: f64,
-    /// The device's own numbers.
+    /// What the device says the force on each taxel is (N), after the response.
+    pub reported_newton: Vec<f64>,
+    /// The device's own numbers, after the response.
     pub raw: Vec<u32>,
     /// Their sum.
     pub raw_sum: u64,

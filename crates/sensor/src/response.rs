@@ -1,42 +1,61 @@
-//! From newtons to the device's own numbers.
+//! What a device makes of the forces on its taxels.
+//!
+//! A [`Chain`] is a list of stages, each of which may be absent, in the order in which a real device has them:
+//!
+//! | stage | what it does | memory |
+//! |---|---|---|
+//! | [`crate::Spread`] | the cover passes load to neighbours | |
+//! | [`Hysteresis`] | unloading reads more than loading | the load held |
+//! | [`Creep`] | the reading drifts under a steady load | slow parts |
+//! | [`Ageing`] | sensitivity is lost with use and time | presses |
+//! | [`Gain`] | taxels differ | |
+//! | [`Threshold`] | little is not felt | |
+//! | [`Curve`] | value against load | |
+//! | [`Saturation`] | much is not felt either | |
+//! | [`Crosstalk`] | wires hear their neighbours | |
+//! | [`Noise`] | readings waver | the step's number |
+//! | [`Faults`] | dead and stuck taxels | |
+//! | [`Sampling`] | frames at the device's own rate, in scan order | samples |
+//! | [`Delay`] | news arrives late | frames on their way |
+//! | [`Response`] | newtons to counts of n bits | |
+//!
+//! Each can be used alone, is plain data that serde reads and writes, and refuses what means nothing. All that changes is in a
+//! [`ResponseState`]; the same state, values and step give the same bytes.
 
-use serde::{Deserialize, Serialize};
+mod ageing;
+mod chain;
+mod counts;
+mod creep;
+mod crosstalk;
+mod curve;
+mod delay;
+mod error;
+mod faults;
+mod gain;
+mod hysteresis;
+mod noise;
+mod per_taxel;
+mod sampling;
+mod saturation;
+mod spec;
+mod state;
+mod threshold;
 
-/// The linear conversion of a digital array (Moisio 2013, section 4).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Response {
-    /// Counts for one newton on a taxel.
-    pub counts_per_newton: f64,
-    /// Bits of the converter: counts stop at 2^bits − 1.
-    pub bits: u32,
-}
-
-impl Default for Response {
-    /// One count a millinewton, 16 bits.
-    fn default() -> Self {
-        Self { counts_per_newton: 1000.0, bits: 16 }
-    }
-}
-
-impl Response {
-    /// Counts of a taxel that feels a normal force (N).
-    pub fn counts(&self, newton: f64) -> u32 {
-        let most = (1u64 << self.bits.min(32)) - 1;
-        let counts = (newton * self.counts_per_newton).round();
-        if counts > 0.0 { (counts as u64).min(most) as u32 } else { 0 }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_are_linear_and_stop_at_full_scale() {
-        let response = Response { counts_per_newton: 1.0 / 4.2e-4, bits: 12 };
-        assert_eq!(response.counts(0.42), 1000);
-        assert_eq!(response.counts(100.0), 4095);
-        assert_eq!(response.counts(-1.0), 0);
-        assert_eq!(response.counts(f64::NAN), 0);
-    }
-}
+pub use ageing::{Ageing, Use};
+pub use chain::{Chain, Report};
+pub use counts::Response;
+pub use creep::Creep;
+pub use crosstalk::Crosstalk;
+pub use curve::Curve;
+pub use delay::{Delay, Frame};
+pub use error::ResponseError;
+pub use faults::{Faults, Stuck};
+pub use gain::{Gain, Lines};
+pub use hysteresis::Hysteresis;
+pub use noise::Noise;
+pub use per_taxel::PerTaxel;
+pub use sampling::{Sampling, Scan};
+pub use saturation::Saturation;
+pub use spec::ResponseSpec;
+pub use state::ResponseState;
+pub use threshold::{Threshold, ThresholdKind};

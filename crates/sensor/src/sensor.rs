@@ -1,30 +1,37 @@
 //! Skin, transducer and response in one.
 
-use crate::{Reading, Response, Taxels};
+use crate::{Chain, Reading, Report, Response, ResponseError, ResponseState, Taxels};
 use dermis_geometry::TriMesh;
 use dermis_skin::{Motion, Skin, SkinError, State, Touch};
 use std::sync::Arc;
 
-/// A tactile sensor. Cheap to clone; its history is outside, in the skin's [`State`].
+/// A tactile sensor. Cheap to clone; its history is outside, in the skin's [`State`] and the response's [`ResponseState`].
 #[derive(Clone, Debug)]
 pub struct Sensor {
     name: String,
     skin: Arc<dyn Skin>,
     taxels: Arc<Taxels>,
-    response: Response,
+    chain: Arc<Chain>,
     surface: Arc<TriMesh>,
 }
 
 impl Sensor {
-    /// Puts a sensor together. `surface` is the shape of the undeformed skin, for pictures and first contact.
+    /// Puts a sensor together. `surface` is the shape of the undeformed skin, for pictures and first contact; a
+    /// [`Response`] is a response of counts alone.
     pub fn new(
         name: impl Into<String>,
         skin: impl Skin + 'static,
         taxels: Taxels,
-        response: Response,
+        response: impl Into<Chain>,
         surface: TriMesh,
     ) -> Self {
-        Self { name: name.into(), skin: Arc::new(skin), taxels: Arc::new(taxels), response, surface: Arc::new(surface) }
+        Self {
+            name: name.into(),
+            skin: Arc::new(skin),
+            taxels: Arc::new(taxels),
+            chain: Arc::new(response.into()),
+            surface: Arc::new(surface),
+        }
     }
 
     /// What it is called.
@@ -44,7 +51,12 @@ impl Sensor {
 
     /// How newtons become counts.
     pub fn response(&self) -> &Response {
-        &self.response
+        self.chain.counts()
+    }
+
+    /// Everything the device does to the forces on its taxels.
+    pub fn chain(&self) -> &Chain {
+        &self.chain
     }
 
     /// The shape of the undeformed skin.
@@ -57,26 +69,65 @@ impl Sensor {
         Self { skin: Arc::new(skin), ..self.clone() }
     }
 
+    /// The same sensor with another response.
+    pub fn with_response(&self, response: impl Into<Chain>) -> Self {
+        Self { chain: Arc::new(response.into()), ..self.clone() }
+    }
+
     /// What the skin feels while things move so for `dt_s`.
     pub fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
         self.skin.touch(state, motion, dt_s)
     }
 
-    /// What the device reports of a touch.
+    /// What the device reports of a touch, as if it had no memory and no noise.
     pub fn read(&self, touch: &Touch) -> Reading {
+        let felt = self.felt(touch);
+        let report = self.chain.respond_at_once(&felt.values_newton);
+        felt.reported(report)
+    }
+
+    /// What the device reports while it is touched so for `dt_s`, with all of its response, and its state after that.
+    /// Start from [`Chain::rest`].
+    pub fn sense(
+        &self,
+        state: &ResponseState,
+        touch: &Touch,
+        dt_s: f64,
+    ) -> Result<(Reading, ResponseState), ResponseError> {
+        let felt = self.felt(touch);
+        let (report, state) = self.chain.respond(state, &felt.values_newton, dt_s)?;
+        Ok((felt.reported(report), state))
+    }
+
+    fn felt(&self, touch: &Touch) -> Felt {
         let (forces_newton, outside_newton) = self.taxels.bin(touch);
         let values_newton: Vec<f64> =
             forces_newton.iter().zip(self.taxels.normals()).map(|(force, normal)| 0.0 - force.dot(*normal)).collect();
-        let raw: Vec<u32> = values_newton.iter().map(|&newton| self.response.counts(newton)).collect();
+        Felt { size: self.taxels.size(), values_newton, forces_newton, outside_newton, saturated: touch.saturated }
+    }
+}
+
+/// What the taxels feel, before the response.
+struct Felt {
+    size: Option<(usize, usize)>,
+    values_newton: Vec<f64>,
+    forces_newton: Vec<dermis_geometry::Vec3>,
+    outside_newton: dermis_geometry::Vec3,
+    saturated: usize,
+}
+
+impl Felt {
+    fn reported(self, report: Report) -> Reading {
         Reading {
-            size: self.taxels.size(),
-            sum_newton: values_newton.iter().sum(),
-            raw_sum: raw.iter().map(|&counts| u64::from(counts)).sum(),
-            values_newton,
-            raw,
-            forces_newton,
-            outside_newton,
-            saturated: touch.saturated,
+            size: self.size,
+            sum_newton: self.values_newton.iter().sum(),
+            values_newton: self.values_newton,
+            raw_sum: report.raw.iter().map(|&counts| u64::from(counts)).sum(),
+            raw: report.raw,
+            reported_newton: report.newton,
+            forces_newton: self.forces_newton,
+            outside_newton: self.outside_newton,
+            saturated: self.saturated,
         }
     }
 }

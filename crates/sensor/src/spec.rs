@@ -1,6 +1,6 @@
 //! A sensor as a file describes it: plain data, every number with its unit.
 
-use crate::{Response, Sensor, SurfaceSpec, TomlError, parse_toml};
+use crate::{ResponseError, ResponseSpec, Sensor, SurfaceSpec, TomlError, parse_toml};
 use dermis_geometry::MeshError;
 use dermis_geometry::files::FileError;
 use dermis_geometry::quantity::{
@@ -72,16 +72,12 @@ pub enum SensorError {
         found: usize,
     },
     /// A response that cannot be.
-    #[error("sensor {sensor:?}: `{key}` must be {rule}, got {got}")]
+    #[error("sensor {sensor:?}: response: {error}")]
     BadResponse {
         /// Name of the sensor.
         sensor: String,
-        /// The key.
-        key: &'static str,
-        /// The rule.
-        rule: &'static str,
-        /// The value.
-        got: f64,
+        /// What is wrong.
+        error: ResponseError,
     },
     /// The skin's parameters mean nothing.
     #[error("sensor {sensor:?}: {error}")]
@@ -215,37 +211,6 @@ pub enum FrictionSpec {
     },
 }
 
-/// How the device reports.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ResponseSpec {
-    /// Newtons for one count.
-    pub force_per_count: Force,
-    /// Bits of its converter.
-    pub bits: u32,
-}
-
-impl Default for ResponseSpec {
-    fn default() -> Self {
-        let Response { counts_per_newton, bits } = Response::default();
-        Self { force_per_count: Force::new(1.0 / counts_per_newton), bits }
-    }
-}
-
-impl ResponseSpec {
-    pub(crate) fn build(&self, sensor: &str) -> Result<Response, SensorError> {
-        let bad = |key, rule, got| SensorError::BadResponse { sensor: sensor.to_owned(), key, rule, got };
-        let force = self.force_per_count.si();
-        if !(force > 0.0 && force.is_finite()) {
-            return Err(bad("force_per_count", "a positive force", force));
-        }
-        if !(1..=32).contains(&self.bits) {
-            return Err(bad("bits", "from 1 to 32", f64::from(self.bits)));
-        }
-        Ok(Response { counts_per_newton: 1.0 / force, bits: self.bits })
-    }
-}
-
 impl FrictionSpec {
     /// The friction law.
     pub fn build(&self) -> Friction {
@@ -342,8 +307,11 @@ impl SensorSpec {
         let skin_error = |error| SensorError::Skin { sensor: self.name.clone(), error };
         let parameters = self.skin.spring_parameters(&self.name)?;
         let skin = Springs::new(surface.sites, parameters).map_err(skin_error)?;
-        let response = self.response.build(&self.name)?;
-        Ok(Sensor::new(self.name.clone(), skin, surface.taxels, response, surface.mesh))
+        let chain = self
+            .response
+            .build(&surface.taxels, Some(&surface.mesh))
+            .map_err(|error| SensorError::BadResponse { sensor: self.name.clone(), error })?;
+        Ok(Sensor::new(self.name.clone(), skin, surface.taxels, chain, surface.mesh))
     }
 
     /// The description as TOML.

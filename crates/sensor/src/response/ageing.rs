@@ -1,0 +1,121 @@
+//! Sensitivity that is lost with use and time.
+
+use super::ResponseError;
+use super::error::require;
+use dermis_geometry::quantity::{Force, Time};
+use serde::{Deserialize, Serialize};
+
+/// Gain that drifts: 1 − L_n (1 − e^(−n/N)) − L_t (1 − e^(−t/T)) after n presses of the taxel and the time t.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ageing {
+    /// L_n: what presses take in the end.
+    #[serde(default)]
+    pub loss_by_use: f64,
+    /// N: presses after which 63 % of that is gone.
+    #[serde(default = "many")]
+    pub presses: f64,
+    /// A press is counted when the load of a taxel exceeds this, and again only after it has fallen below half of it.
+    #[serde(default = "light")]
+    pub pressed_above: Force,
+    /// L_t: what time takes in the end.
+    #[serde(default)]
+    pub loss_by_time: f64,
+    /// T: when 63 % of that is gone.
+    #[serde(default = "year")]
+    pub time: Time,
+}
+
+fn many() -> f64 {
+    1e6
+}
+
+fn light() -> Force {
+    Force::new(0.1)
+}
+
+fn year() -> Time {
+    Time::new(365.25 * 86400.0)
+}
+
+/// The uses of one taxel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Use {
+    /// Presses so far.
+    pub presses: u64,
+    /// In the middle of one.
+    pub pressed: bool,
+}
+
+impl Ageing {
+    /// Refuses what means nothing.
+    pub fn validate(&self) -> Result<(), ResponseError> {
+        require(self.loss_by_use <= 1.0, "ageing.loss_by_use", "at most 1", self.loss_by_use)?;
+        require(self.loss_by_time <= 1.0, "ageing.loss_by_time", "at most 1", self.loss_by_time)?;
+        require(self.presses > 0.0, "ageing.presses", "a positive number", self.presses)?;
+        require(self.pressed_above.si() > 0.0, "ageing.pressed_above", "a positive force", self.pressed_above.si())?;
+        require(self.time.si() > 0.0, "ageing.time", "a positive time", self.time.si())
+    }
+
+    /// The gain that is left.
+    pub fn gain(&self, presses: u64, time_s: f64) -> f64 {
+        let by_use = -self.loss_by_use * (-(presses as f64) / self.presses).exp_m1();
+        let by_time = -self.loss_by_time * (-time_s / self.time.si()).exp_m1();
+        (1.0 - by_use - by_time).max(0.0)
+    }
+
+    /// Counts presses and applies the gain to the values (N).
+    pub fn apply(&self, uses: &mut [Use], values: &mut [f64], time_s: f64) {
+        let above = self.pressed_above.si();
+        // Most taxels have the same number of presses as the one before.
+        let (mut presses, mut gain) = (0, self.gain(0, time_s));
+        for (taxel, value) in uses.iter_mut().zip(values) {
+            if !taxel.pressed && *value > above {
+                taxel.presses += 1;
+                taxel.pressed = true;
+            } else if taxel.pressed && *value < 0.5 * above {
+                taxel.pressed = false;
+            }
+            if taxel.presses != presses {
+                (presses, gain) = (taxel.presses, self.gain(taxel.presses, time_s));
+            }
+            *value *= gain;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ageing() -> Ageing {
+        Ageing {
+            loss_by_use: 0.3,
+            presses: 100.0,
+            pressed_above: Force::new(0.2),
+            loss_by_time: 0.2,
+            time: Time::new(50.0),
+        }
+    }
+
+    /// After 100 presses and 50 s: 1 − 0.3 (1 − 1/e) − 0.2 (1 − 1/e). A load that wavers about the mark is one press.
+    #[test]
+    fn presses_and_seconds_wear() {
+        let mut uses = [Use::default(); 2];
+        let mut last = [0.0; 2];
+        for _ in 0..100 {
+            for load in [1.0, 0.19, 0.25, 0.0] {
+                last = [load, 0.0];
+                ageing().apply(&mut uses, &mut last, 50.0);
+            }
+        }
+        assert_eq!((uses[0].presses, uses[1].presses), (100, 0));
+        let mut values = [1.0, 0.05];
+        ageing().apply(&mut uses, &mut values, 50.0);
+        let gone = 1.0 - (-1f64).exp();
+        let one_more = 1.0 - (-1.01f64).exp();
+        assert!((values[0] - (1.0 - 0.3 * one_more - 0.2 * gone)).abs() < 1e-12);
+        assert!((values[1] - 0.05 * (1.0 - 0.2 * gone)).abs() < 1e-12);
+        assert_eq!(last, [0.0; 2]);
+    }
+}

@@ -1,0 +1,72 @@
+//! The reading goes on growing (or falls) under a load that stays.
+
+use super::ResponseError;
+use super::error::require;
+use dermis_geometry::quantity::Time;
+use serde::{Deserialize, Serialize};
+
+/// One relaxation of a viscoelastic cover: y = x + Σ a s with ṡ = (x − s)/τ for every term.
+///
+/// A load x put on at t = 0 reads x (1 + Σ a (1 − e^(−t/τ))); a > 0 creeps up, a < 0 relaxes. The load is held over a step
+/// and s integrated exactly, so the answer does not depend on the step.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Creep {
+    /// a: what is gained in the end, as a part of the load.
+    pub amplitude: f64,
+    /// τ.
+    pub time: Time,
+}
+
+impl Creep {
+    /// Refuses what means nothing.
+    pub fn validate(&self) -> Result<(), ResponseError> {
+        require(self.amplitude > -1.0, "creep.amplitude", "more than -1", self.amplitude)?;
+        require(self.time.si() > 0.0, "creep.time", "a positive time", self.time.si())
+    }
+
+    /// The reading of a unit load after `time_s`.
+    pub fn step_response(terms: &[Self], time_s: f64) -> f64 {
+        1.0 + terms.iter().map(|term| -term.amplitude * (-time_s / term.time.si()).exp_m1()).sum::<f64>()
+    }
+
+    /// One step of all terms: `slow` holds s of every taxel (N), term by term.
+    pub fn apply(terms: &[Self], slow: &mut [f64], values: &mut [f64], dt_s: f64) {
+        let loads = values.to_vec();
+        for (term, slow) in terms.iter().zip(slow.chunks_exact_mut(loads.len().max(1))) {
+            let taken = -(-dt_s / term.time.si()).exp_m1();
+            for ((s, load), value) in slow.iter_mut().zip(&loads).zip(values.iter_mut()) {
+                *s += (load - *s) * taken;
+                *value += term.amplitude * *s;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A step of load against its closed form at any step length, and recovery after it.
+    #[test]
+    fn relaxation_has_the_closed_form() {
+        let terms = [(0.12, 0.8), (-0.05, 6.0)].map(|(amplitude, tau)| Creep { amplitude, time: Time::new(tau) });
+        for n in [1, 7, 1000] {
+            let mut slow = [0.0; 4];
+            let mut values = [0.0; 2];
+            for _ in 0..n {
+                values = [1.5, 0.0];
+                Creep::apply(&terms, &mut slow, &mut values, 2.0 / f64::from(n));
+            }
+            let truth = 1.5 * (1.0 + 0.12 * (1.0 - (-2.5f64).exp()) - 0.05 * (1.0 - (-1.0f64 / 3.0).exp()));
+            assert!((values[0] - truth).abs() < 1e-12, "{n}: {} {truth}", values[0]);
+            assert_eq!(values[1], 0.0);
+            assert!((1.5 * Creep::step_response(&terms, 2.0) - truth).abs() < 1e-14);
+            let mut off = [0.0; 2];
+            Creep::apply(&terms, &mut slow, &mut off, 0.8);
+            let left = 1.5 * (0.12 * (1.0 - (-2.5f64).exp()) * (-1f64).exp())
+                - 1.5 * 0.05 * (1.0 - (-1.0f64 / 3.0).exp()) * (-0.8f64 / 6.0).exp();
+            assert!((off[0] - left).abs() < 1e-12);
+        }
+    }
+}

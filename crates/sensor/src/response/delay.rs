@@ -1,0 +1,81 @@
+//! News that arrives late.
+
+use super::ResponseError;
+use super::error::require;
+use dermis_geometry::quantity::Time;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// A transport delay: what comes out is what went in `time` ago, and zero before that.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Delay {
+    /// How late.
+    pub time: Time,
+}
+
+/// Values on their way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Frame {
+    /// When they were sent (s).
+    pub sent_s: f64,
+    /// The values (N).
+    pub newton: Vec<f64>,
+}
+
+/// Two times closer than this are one (s): times are sums of steps and carry their rounding.
+const SAME_TIME: f64 = 1e-9;
+
+impl Delay {
+    /// Refuses what means nothing.
+    pub fn validate(&self) -> Result<(), ResponseError> {
+        require(self.time.si() >= 0.0, "delay.time", "zero or a positive time", self.time.si())
+    }
+
+    /// Sends the values off at `now_s` and replaces them by those that arrive. The first of `queue` is what arrived last;
+    /// values that do not change are sent once.
+    pub fn apply(&self, queue: &mut VecDeque<Frame>, values: &mut [f64], now_s: f64) {
+        if queue.back().is_none_or(|last| last.newton != values) {
+            queue.push_back(Frame { sent_s: now_s, newton: values.to_vec() });
+        }
+        let arrived = |frame: &Frame| frame.sent_s + self.time.si() <= now_s + SAME_TIME;
+        while queue.get(1).is_some_and(arrived) {
+            queue.pop_front();
+        }
+        match queue.front().filter(|frame| arrived(frame)) {
+            Some(frame) => values.copy_from_slice(&frame.newton),
+            None => values.fill(0.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 50 ms at steps of 10 ms is five steps; at 12 ms it is the last frame at least 50 ms old.
+    #[test]
+    fn values_arrive_when_they_should() {
+        for (dt, late) in [(0.010, 5), (0.0125, 4), (0.012, 5)] {
+            let mut queue = VecDeque::new();
+            let mut now = 0.0;
+            for step in 1..100 {
+                now += dt;
+                let mut values = [f64::from(step)];
+                Delay { time: Time::new(0.050) }.apply(&mut queue, &mut values, now);
+                assert_eq!(values[0], f64::from((step - late).max(0)), "{dt}: {step}");
+            }
+            assert!(queue.len() <= 7);
+        }
+    }
+
+    #[test]
+    fn no_delay_is_none() {
+        let mut queue = VecDeque::new();
+        for value in [1.0, 3.0, 3.0, 2.0] {
+            let mut values = [value];
+            Delay { time: Time::new(0.0) }.apply(&mut queue, &mut values, value);
+            assert_eq!(values[0], value);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Why a response is refused.
+
+/// What is wrong with a response, or with what it is given.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ResponseError {
+    /// A number that breaks its rule.
+    #[error("`{key}` must be {rule}, got {got}")]
+    Bad {
+        /// The key.
+        key: &'static str,
+        /// The rule.
+        rule: &'static str,
+        /// The value.
+        got: f64,
+    },
+    /// A list that does not fit the sensor.
+    #[error("`{key}` lists {got} taxels and the sensor has {expected}; give one value for all or one for each")]
+    Length {
+        /// The key.
+        key: &'static str,
+        /// Length of the list.
+        got: usize,
+        /// Number of taxels.
+        expected: usize,
+    },
+    /// A taxel that is not there.
+    #[error("`{key}` names taxel {taxel}, and the sensor's taxels are 0 to {last}")]
+    NoSuchTaxel {
+        /// The key.
+        key: &'static str,
+        /// The taxel.
+        taxel: usize,
+        /// The last there is.
+        last: usize,
+    },
+    /// A stage that needs rows and columns.
+    #[error("`{key}` needs taxels in rows and columns, and this sensor has none; {remedy}")]
+    NeedsGrid {
+        /// The key.
+        key: &'static str,
+        /// What to do instead.
+        remedy: &'static str,
+    },
+    /// A state or values of another sensor.
+    #[error("the {what} holds {got} numbers and this response needs {expected}; start from its own `rest()`")]
+    Mismatch {
+        /// State or values.
+        what: &'static str,
+        /// Numbers there.
+        got: usize,
+        /// Numbers needed.
+        expected: usize,
+    },
+}
+
+/// Refuses what is not a finite number within a rule.
+pub(crate) fn require(holds: bool, key: &'static str, rule: &'static str, got: f64) -> Result<(), ResponseError> {
+    if holds && got.is_finite() { Ok(()) } else { Err(ResponseError::Bad { key, rule, got }) }
+}

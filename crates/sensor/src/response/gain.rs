@@ -1,0 +1,113 @@
+//! Taxels that differ from each other.
+
+use super::error::require;
+use super::{PerTaxel, ResponseError};
+use dermis_geometry::Random;
+use dermis_geometry::quantity::Force;
+use serde::{Deserialize, Serialize};
+
+/// y = g x + o for every taxel: measured, drawn from a seed, or both (draws multiply and add to what is listed).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Gain {
+    /// g.
+    pub gain: PerTaxel<f64>,
+    /// o.
+    pub offset: PerTaxel<Force>,
+    /// Standard deviation of a factor on g that is drawn once for every taxel.
+    pub gain_sd: f64,
+    /// Standard deviation of what is added to o, drawn once for every taxel.
+    pub offset_sd: Force,
+    /// What the draws depend on.
+    pub seed: u64,
+}
+
+impl Default for Gain {
+    fn default() -> Self {
+        let (gain, offset) = (PerTaxel::All(1.0), PerTaxel::All(Force::new(0.0)));
+        Self { gain, offset, gain_sd: 0.0, offset_sd: Force::new(0.0), seed: 0 }
+    }
+}
+
+/// The lines of all taxels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lines {
+    gain: Vec<f64>,
+    offset_newton: Vec<f64>,
+}
+
+impl Gain {
+    /// Refuses what means nothing.
+    pub fn validate(&self) -> Result<(), ResponseError> {
+        for &gain in self.gain.values() {
+            require(gain >= 0.0, "gain.gain", "zero or positive", gain)?;
+        }
+        for offset in self.offset.values() {
+            require(true, "gain.offset", "a finite force", offset.si())?;
+        }
+        require(self.gain_sd >= 0.0, "gain.gain_sd", "zero or positive", self.gain_sd)?;
+        require(self.offset_sd.si() >= 0.0, "gain.offset_sd", "zero or a positive force", self.offset_sd.si())
+    }
+
+    /// Draws what is to be drawn. A gain is never drawn below zero.
+    pub fn build(&self, taxels: usize) -> Result<Lines, ResponseError> {
+        self.validate()?;
+        self.gain.check("gain.gain", taxels)?;
+        self.offset.check("gain.offset", taxels)?;
+        let mut random = Random::new(self.seed);
+        let mut lines = Lines { gain: Vec::with_capacity(taxels), offset_newton: Vec::with_capacity(taxels) };
+        for taxel in 0..taxels {
+            lines.gain.push(self.gain.at(taxel) * (1.0 + self.gain_sd * random.normal()).max(0.0));
+            lines.offset_newton.push(self.offset.at(taxel).si() + self.offset_sd.si() * random.normal());
+        }
+        Ok(lines)
+    }
+}
+
+impl Lines {
+    /// The gains.
+    pub fn gain(&self) -> &[f64] {
+        &self.gain
+    }
+
+    /// The offsets (N).
+    pub fn offset_newton(&self) -> &[f64] {
+        &self.offset_newton
+    }
+
+    /// Applies them.
+    pub fn apply(&self, values: &mut [f64]) {
+        for ((value, gain), offset) in values.iter_mut().zip(&self.gain).zip(&self.offset_newton) {
+            *value = *value * gain + offset;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listed_lines_are_applied() {
+        let gain =
+            Gain { gain: PerTaxel::Each(vec![2.0, 0.5]), offset: PerTaxel::All(Force::new(0.1)), ..Gain::default() };
+        let mut values = [1.0, 1.0];
+        gain.build(2).unwrap().apply(&mut values);
+        assert_eq!(values, [2.1, 0.6]);
+        assert!(gain.build(3).unwrap_err().to_string().contains("lists 2 taxels"));
+    }
+
+    /// The standard deviation of n draws scatters by sd/√(2n); four of those are allowed.
+    #[test]
+    fn drawn_lines_have_the_deviation_asked_for() {
+        let n = 20_000;
+        let gain = Gain { gain_sd: 0.1, offset_sd: Force::new(0.02), seed: 5, ..Gain::default() };
+        let lines = gain.build(n).unwrap();
+        let sd = |values: &[f64], mean: f64| (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
+        let allowed = 4.0 / (2.0 * n as f64).sqrt();
+        assert!((sd(lines.gain(), 1.0) / 0.1 - 1.0).abs() < allowed);
+        assert!((sd(lines.offset_newton(), 0.0) / 0.02 - 1.0).abs() < allowed);
+        assert_eq!(lines, gain.build(n).unwrap());
+        assert_ne!(lines, Gain { seed: 6, ..gain }.build(n).unwrap());
+    }
+}

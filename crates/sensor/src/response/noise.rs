@@ -1,0 +1,79 @@
+//! Readings that waver.
+
+use super::ResponseError;
+use super::error::require;
+use dermis_geometry::Random;
+use dermis_geometry::quantity::Force;
+use serde::{Deserialize, Serialize};
+
+/// Gaussian noise, drawn anew for every taxel and step from the seed and the step's number alone: a run that is resumed
+/// has the noise of one that was not interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Noise {
+    /// Standard deviation at any load.
+    #[serde(default = "none")]
+    pub sd: Force,
+    /// Standard deviation as a part of the value, added in quadrature.
+    #[serde(default)]
+    pub relative: f64,
+    /// What the draws depend on.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+fn none() -> Force {
+    Force::new(0.0)
+}
+
+impl Noise {
+    /// Refuses what means nothing.
+    pub fn validate(&self) -> Result<(), ResponseError> {
+        require(self.sd.si() >= 0.0, "noise.sd", "zero or a positive force", self.sd.si())?;
+        require(self.relative >= 0.0, "noise.relative", "zero or positive", self.relative)
+    }
+
+    /// Adds the noise of a step to the values (N).
+    pub fn apply(&self, values: &mut [f64], step: u64) {
+        let mut random = Random::new(mixed(self.seed ^ mixed(step)));
+        let sd = self.sd.si();
+        for value in values {
+            *value += random.normal() * if self.relative > 0.0 { sd.hypot(self.relative * *value) } else { sd };
+        }
+    }
+}
+
+/// SplitMix64's finaliser (Steele et al. 2014): neighbouring steps start far apart.
+fn mixed(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Variance of n draws to 4 √(2/n), mean to 4/√n, and no correlation from one step, taxel or seed to the next.
+    #[test]
+    fn variance_is_that_asked_for_and_draws_are_independent() {
+        let noise = Noise { sd: Force::new(0.03), relative: 0.04, seed: 9 };
+        let (steps, taxels) = (2500, 84);
+        let draws: Vec<Vec<f64>> = (0..steps)
+            .map(|step| {
+                let mut values = vec![1.0; taxels];
+                noise.apply(&mut values, step);
+                values.iter().map(|v| (v - 1.0) / 0.05).collect()
+            })
+            .collect();
+        let n = (steps * taxels as u64) as f64;
+        let mean = draws.iter().flatten().sum::<f64>() / n;
+        let variance = draws.iter().flatten().map(|v| v * v).sum::<f64>() / n;
+        assert!(mean.abs() < 4.0 / n.sqrt(), "{mean}");
+        assert!((variance - 1.0).abs() < 4.0 * (2.0 / n).sqrt(), "{variance}");
+        let in_time: f64 = draws.windows(2).map(|d| d[0].iter().zip(&d[1]).map(|(a, b)| a * b).sum::<f64>()).sum();
+        let in_space: f64 = draws.iter().map(|d| d.windows(2).map(|v| v[0] * v[1]).sum::<f64>()).sum();
+        assert!(in_time.abs() / n < 4.0 / n.sqrt() && in_space.abs() / n < 4.0 / n.sqrt(), "{in_time} {in_space}");
+    }
+}

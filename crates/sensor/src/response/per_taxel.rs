@@ -1,0 +1,42 @@
+//! One value for all taxels, or one for each.
+
+use super::ResponseError;
+use serde::{Deserialize, Serialize};
+
+/// One value for all taxels, or one for each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "one value (with its unit, if it has one) or a list with a value for every taxel")]
+pub enum PerTaxel<T> {
+    /// The same everywhere.
+    All(T),
+    /// One each, in the taxels' order.
+    Each(Vec<T>),
+}
+
+impl<T: Copy> PerTaxel<T> {
+    /// The value of a taxel.
+    pub fn at(&self, taxel: usize) -> T {
+        match self {
+            Self::All(value) => *value,
+            Self::Each(values) => values[taxel],
+        }
+    }
+
+    /// All values that are written down.
+    pub fn values(&self) -> &[T] {
+        match self {
+            Self::All(value) => std::slice::from_ref(value),
+            Self::Each(values) => values,
+        }
+    }
+
+    /// Refuses a list that is not as long as there are taxels.
+    pub fn check(&self, key: &'static str, taxels: usize) -> Result<(), ResponseError> {
+        match self {
+            Self::Each(values) if values.len() != taxels => {
+                Err(ResponseError::Length { key, got: values.len(), expected: taxels })
+            }
+            _ => Ok(()),
+        }
+    }
+}

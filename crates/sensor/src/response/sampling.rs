@@ -1,0 +1,115 @@
+//! A device that looks at its taxels in its own time.
+
+use super::ResponseError;
+use super::error::require;
+use crate::Taxels;
+use dermis_geometry::quantity::Frequency;
+use serde::{Deserialize, Serialize};
+
+/// Frames at the device's rate, each taxel at its moment of the scan; in between the last sample stands.
+///
+/// Taxel i is looked at when t = (k + φᵢ)/rate, k = 0, 1, …, with φᵢ its place in the scan, from 0 up to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sampling {
+    /// Frames a second.
+    pub rate: Frequency,
+    /// In what order taxels are looked at.
+    #[serde(default)]
+    pub scan: Scan,
+}
+
+/// The order of a scan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scan {
+    /// All at once.
+    #[default]
+    Global,
+    /// One row after the other.
+    Rows,
+    /// One column after the other.
+    Columns,
+    /// One taxel after the other.
+    Taxels,
+}
+
+/// Two moments closer than this part of a frame are one: times are sums of steps and carry their rounding.
+const SAME_MOMENT: f64 = 1e-7;
+
+impl Sampling {
+    /// Refuses what means nothing.
+    pub fn validate(&self) -> Result<(), ResponseError> {
+        require(self.rate.si() > 0.0, "sampling.rate", "a positive frequency", self.rate.si())
+    }
+
+    /// φ of every taxel.
+    pub fn phases(&self, taxels: &Taxels) -> Result<Vec<f64>, ResponseError> {
+        self.validate()?;
+        let n = taxels.len();
+        let size = || taxels.size().ok_or(ResponseError::NeedsGrid { key: "sampling.scan", remedy: "use \"taxels\"" });
+        Ok(match self.scan {
+            Scan::Global => vec![0.0; n],
+            Scan::Taxels => (0..n).map(|i| i as f64 / n as f64).collect(),
+            Scan::Rows => {
+                let (rows, cols) = size()?;
+                (0..n).map(|i| (i / cols) as f64 / rows as f64).collect()
+            }
+            Scan::Columns => {
+                let (_, cols) = size()?;
+                (0..n).map(|i| (i % cols) as f64 / cols as f64).collect()
+            }
+        })
+    }
+
+    /// Takes samples during the step from `time_s` on and puts the standing ones into the values. `phases` are those of
+    /// [`Sampling::phases`], `standing` remembers the samples.
+    pub fn apply(&self, phases: &[f64], standing: &mut [f64], values: &mut [f64], time_s: f64, dt_s: f64) {
+        let rate = self.rate.si();
+        let (from, to) = (time_s * rate, (time_s + dt_s) * rate);
+        // How many moments lie before t: those in [from, to) are looked at.
+        let before = |t: f64, phase: f64| (t - phase - SAME_MOMENT).ceil().max(0.0);
+        for ((phase, sample), value) in phases.iter().zip(standing).zip(values) {
+            if before(to, *phase) > before(from, *phase) {
+                *sample = *value;
+            }
+            *value = *sample;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 100 Hz fed at 1 kHz with the step's number: frame k stands for ten steps and shows the value of its own moment,
+    /// which for row r of four is r · 2.5 ms later, rounded up to the step that holds it.
+    #[test]
+    fn frames_stand_for_a_period_and_rows_are_late() {
+        let taxels = Taxels::grid(4, 2, 1e-3);
+        let sampling = Sampling { rate: Frequency::new(100.0), scan: Scan::Rows };
+        let phases = sampling.phases(&taxels).unwrap();
+        let mut standing = vec![-1.0; 8];
+        let mut time_s = 0.0;
+        for step in 0..200 {
+            let mut values = vec![f64::from(step); 8];
+            sampling.apply(&phases, &mut standing, &mut values, time_s, 1e-3);
+            for (taxel, value) in values.iter().enumerate() {
+                let late = [0, 2, 5, 7][taxel / 2];
+                let truth = if step < late { -1 } else { (step - late) / 10 * 10 + late };
+                assert_eq!(*value, f64::from(truth), "step {step}, taxel {taxel}");
+            }
+            time_s += 1e-3;
+        }
+    }
+
+    #[test]
+    fn a_device_faster_than_the_steps_changes_nothing() {
+        let sampling = Sampling { rate: Frequency::new(5000.0), scan: Scan::Taxels };
+        let phases = sampling.phases(&Taxels::grid(2, 2, 1e-3)).unwrap();
+        let mut standing = vec![0.0; 4];
+        let mut values = [1.0, 2.0, 3.0, 4.0];
+        sampling.apply(&phases, &mut standing, &mut values, 0.0, 1e-3);
+        assert_eq!(values, [1.0, 2.0, 3.0, 4.0]);
+    }
+}

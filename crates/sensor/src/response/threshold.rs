@@ -1,0 +1,66 @@
+//! The least force that shows.
+
+use super::error::require;
+use super::{PerTaxel, ResponseError};
+use dermis_geometry::quantity::Force;
+use serde::{Deserialize, Serialize};
+
+/// A force T below which a taxel reads zero.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Threshold {
+    /// T.
+    pub force: PerTaxel<Force>,
+    /// What becomes of more than that.
+    #[serde(default)]
+    pub kind: ThresholdKind,
+}
+
+/// What becomes of a force above the threshold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThresholdKind {
+    /// The threshold is taken off: x − T, without a jump (Kappassov 2020, Fig. 5: raw 0 at 0.2 N).
+    #[default]
+    DeadBand,
+    /// It passes as it is: the reading jumps from 0 to T.
+    Gate,
+}
+
+impl Threshold {
+    /// Refuses what means nothing.
+    pub fn validate(&self, taxels: usize) -> Result<(), ResponseError> {
+        self.force.check("threshold.force", taxels)?;
+        let values = self.force.values().iter();
+        values.map(|t| t.si()).try_for_each(|t| require(t >= 0.0, "threshold.force", "zero or a positive force", t))
+    }
+
+    /// Applies it to the values (N). What pulls reads zero too.
+    pub fn apply(&self, values: &mut [f64]) {
+        for (taxel, value) in values.iter_mut().enumerate() {
+            let threshold = self.force.at(taxel).si();
+            *value = match self.kind {
+                _ if *value <= threshold => 0.0,
+                ThresholdKind::DeadBand => *value - threshold,
+                ThresholdKind::Gate => *value,
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn below_it_nothing_above_it_less_or_all() {
+        let dead = Threshold { force: PerTaxel::All(Force::new(0.25)), kind: ThresholdKind::DeadBand };
+        let mut values = [0.2, 0.25, 0.75, -1.0];
+        dead.apply(&mut values);
+        assert_eq!(values, [0.0, 0.0, 0.5, 0.0]);
+        let gate = Threshold { force: PerTaxel::Each([0.1, 0.8].map(Force::new).to_vec()), kind: ThresholdKind::Gate };
+        let mut values = [0.5, 0.5];
+        gate.apply(&mut values);
+        assert_eq!(values, [0.5, 0.0]);
+    }
+}
