@@ -2,6 +2,7 @@
 
 use crate::{Dof, TactileImage};
 use dermis_geometry::Vec2;
+use dermis_sensor::features::Features;
 use std::f64::consts::PI;
 
 /// What a servo controls. Each number answers mainly to one degree of freedom of the tool:
@@ -27,38 +28,25 @@ pub struct TactileFeatures {
     pub lean_m: Vec2,
     /// Direction in which the load is spread most (rad), from x towards y; a line, so between −π/2 and π/2.
     pub direction_rad: f64,
-    /// How clear the direction is: 0 for a round contact, 1 for a line.
+    /// How clear the direction is, (λ₁ − λ₂)/(λ₁ + λ₂): 0 for a round contact, 1 for a line.
     pub elongation: f64,
 }
 
 impl TactileFeatures {
     /// Features of an image; `None` where nothing presses.
     pub fn of(image: &TactileImage) -> Option<Self> {
-        let pressed = || image.at_m.iter().zip(&image.newton).filter(|(_, force)| **force > 0.0);
-        let (mut total, mut square_total) = (0.0, 0.0);
-        let (mut sum, mut square_sum) = (Vec2::ZERO, Vec2::ZERO);
-        for (&at, &force) in pressed() {
-            total += force;
-            square_total += force * force;
-            sum += at * force;
-            square_sum += at * (force * force);
-        }
-        if total <= 0.0 {
-            return None;
-        }
-        let (center_m, square_center) = (sum / total, square_sum / square_total);
-        let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
-        for (&at, &force) in pressed() {
-            let r = at - center_m;
-            xx += force * r.x * r.x;
-            xy += force * r.x * r.y;
-            yy += force * r.y * r.y;
-        }
-        // Eigenvalues of the covariance are (xx + yy)/2 ± √(((xx − yy)/2)² + xy²).
-        let spread = (0.5 * (xx - yy)).hypot(xy);
-        let elongation = if xx + yy > 0.0 { 2.0 * spread / (xx + yy) } else { 0.0 };
-        let direction_rad = 0.5 * (2.0 * xy).atan2(xx - yy);
-        Some(Self { total_newton: total, center_m, lean_m: square_center - center_m, direction_rad, elongation })
+        let moments = Features::of(&image.newton, &image.at_m, &[], 0.0)?;
+        let squares: Vec<f64> = image.newton.iter().map(|&force| force.max(0.0).powi(2)).collect();
+        let stronger = Features::of(&squares, &image.at_m, &[], 0.0)?;
+        let [xx, xy, yy] = moments.covariance_m2;
+        let elongation = if xx + yy > 0.0 { 2.0 * (0.5 * (xx - yy)).hypot(xy) / (xx + yy) } else { 0.0 };
+        Some(Self {
+            total_newton: moments.total,
+            center_m: moments.centroid_m,
+            lean_m: stronger.centroid_m - moments.centroid_m,
+            direction_rad: moments.direction_rad,
+            elongation,
+        })
     }
 
     /// In the order of [`Dof::ALL`].

@@ -10,7 +10,7 @@ use dermis_skin::{Motion, Object, SkinError, Target};
 pub struct TactileImage {
     /// Where the taxels are, in the tool's x and y (m).
     pub at_m: Vec<Vec2>,
-    /// Normal force on each (N), positive in compression.
+    /// Normal force on each as the device reports it (N), positive in compression.
     pub newton: Vec<f64>,
 }
 
@@ -41,7 +41,7 @@ impl TactileImage {
     fn add(&mut self, sensor: &Sensor, tool_from_sensor: &Pose, reading: Reading) {
         let centers = sensor.taxels().centers().iter();
         self.at_m.extend(centers.map(|&center| tool_from_sensor.transform_point(center).truncate()));
-        self.newton.extend(reading.values_newton);
+        self.newton.extend(reading.reported_newton);
     }
 
     /// Sum of the forces that press (N).
