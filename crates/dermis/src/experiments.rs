@@ -3,10 +3,14 @@
 //! Each experiment has a folder of its name under `experiments/` in the repository with the claim in words and
 //! `expected.toml`, which says what number the paper gives and between which bounds ours must lie. The code is here.
 
+mod cartesian;
+mod edge_picture;
 mod expected;
 mod finger;
 mod foam;
 mod grasps;
+mod hand_script;
+mod pan_tilt;
 mod setting;
 mod tilt;
 mod torque;
@@ -19,7 +23,7 @@ use crate::output::Output;
 use dermis_sensor::calibration::FitError;
 use dermis_sensor::{PressError, SensorError};
 use dermis_skin::SkinError;
-use dermis_world::WorldError;
+use dermis_world::{ServoError, WorldError};
 use std::collections::BTreeMap;
 
 /// Why an experiment could not be run to its end.
@@ -45,6 +49,9 @@ pub enum ExperimentError {
     /// A world refused.
     #[error(transparent)]
     World(#[from] WorldError),
+    /// A tactile servo refused.
+    #[error(transparent)]
+    Servo(#[from] ServoError),
     /// A press refused.
     #[error(transparent)]
     Press(#[from] PressError),
@@ -130,8 +137,8 @@ macro_rules! experiment {
     };
 }
 
-/// All experiments, in the order of the paper.
-pub static ALL: [Experiment; 7] = [
+/// All experiments, in the order of the papers.
+pub static ALL: [Experiment; 9] = [
     experiment!("moisio-foam", "stiffness and friction of a foam from bench data (eq. 18, Figs 6, 7)", foam::run),
     experiment!("moisio-weights", "a sensor weighs 0.1, 1 and 10 kg (Table 3)", weights::run),
     experiment!("moisio-tilt", "a cube on a sensor tilted by 10° does not creep (Fig. 9)", tilt::run),
@@ -139,6 +146,8 @@ pub static ALL: [Experiment; 7] = [
     experiment!("moisio-grasps", "a gripper holds a sphere, a box, a cylinder and a bottle (Fig. 10)", grasps::run),
     experiment!("moisio-workcycle", "approach, grasp, lift, move down, release (Fig. 12)", workcycle::run),
     experiment!("moisio-finger", "index finger and thumb hold a cylinder (Fig. 13)", finger::run),
+    experiment!("kappassov-pan-tilt", "a platform of three arrays turns to an edge (Fig. 11)", pan_tilt::run),
+    experiment!("kappassov-cartesian", "a palm follows an object in six degrees of freedom (Fig. 12)", cartesian::run),
 ];
 
 /// An experiment by name.

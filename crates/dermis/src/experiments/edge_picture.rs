@@ -23,7 +23,8 @@ pub fn edge_picture(
     let mut image = map.render();
     let (width, height) = (image.width() as f64, image.height() as f64);
     let mut canvas = Canvas::new(&mut image);
-    let to_pixel = |at_m: Vec2| Vec2::new(0.5 * width, 0.5 * height) + Vec2::new(at_m.x, -at_m.y) * (cell_px as f64 / pitch_m);
+    let to_pixel =
+        |at_m: Vec2| Vec2::new(0.5 * width, 0.5 * height) + Vec2::new(at_m.x, -at_m.y) * (cell_px as f64 / pitch_m);
     let reach_m = 0.42 * pitch_m * rows.max(cols) as f64;
     let mut line = |middle: Vec2, direction_rad: f64, width: f64, ink: Rgb| {
         let along = Vec2::from_angle(direction_rad) * reach_m;

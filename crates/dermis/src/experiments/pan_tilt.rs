@@ -163,7 +163,8 @@ fn run_from(
         }
         let sensed = servo.update(&mut platform, CONTROL_S);
         let time_s = control as f64 * CONTROL_S;
-        let axis = platform.world_from_tool().inverse().transform_vector(world.pose(cylinder).transform_vector(Vec3::Z));
+        let axis =
+            platform.world_from_tool().inverse().transform_vector(world.pose(cylinder).transform_vector(Vec3::Z));
         let pan = axis.y.atan2(axis.x);
         let pan = pan - PI * (pan / PI).round();
         let error = axis.x.abs().min(1.0).acos();
@@ -187,7 +188,9 @@ fn run_from(
 fn side_by_side(image: &TactileImage) -> Vec<f64> {
     let each = ROWS * COLS;
     let cell = |row: usize, col: usize| col / COLS * each + row * COLS + col % COLS;
-    (0..ROWS * 3 * COLS).map(|i| image.newton.get(cell(i / (3 * COLS), i % (3 * COLS))).copied().unwrap_or(0.0)).collect()
+    (0..ROWS * 3 * COLS)
+        .map(|i| image.newton.get(cell(i / (3 * COLS), i % (3 * COLS))).copied().unwrap_or(0.0))
+        .collect()
 }
 
 fn scene(world: &World) -> Image {
