@@ -9,12 +9,14 @@ mod fingertip;
 mod flat;
 mod loft;
 mod round;
+mod rounded;
 mod spline;
 
 pub use bottle::spray_bottle;
 pub use fingertip::{Fingertip, finger, fingertip, fingertip_pad};
 pub use flat::{cuboid, grid, prism};
 pub use round::{capsule, cone, cylinder, ellipsoid, sphere, spherical_patch, torus};
+pub use rounded::rounded_box;
 
 use crate::MeshError;
 

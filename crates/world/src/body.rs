@@ -52,6 +52,11 @@ impl Body {
         Self { kind: BodyKind::Free(mass), ..Self::fixed(name, world_from_body) }
     }
 
+    /// A body that the caller moves.
+    pub fn driven(name: impl Into<String>, world_from_body: Pose) -> Self {
+        Self { kind: BodyKind::Driven, ..Self::fixed(name, world_from_body) }
+    }
+
     /// Lets sensors feel the body.
     pub fn touchable(mut self, object: Arc<Object>) -> Self {
         self.object = Some(object);

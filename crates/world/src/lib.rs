@@ -10,6 +10,10 @@
 //!
 //! [`Gripper`] is what a controller talks to; [`ParallelGripper`] and [`ThreeFingerHand`] are simulated ones and a
 //! driver of a real one could implement it too. [`PickAndPlace`] is the work cycle of Moisio et al. 2013.
+//!
+//! [`EndEffector`] is what a [`TactileServo`] talks to: it keeps the features of a tactile image where they should be,
+//! by a [`Pid`] in any subset of six degrees of freedom (Kappassov et al. 2020). [`PanTilt`] and [`CartesianHand`] are
+//! simulated ones.
 
 mod body;
 mod gripper;
@@ -18,6 +22,7 @@ mod joint;
 mod lift;
 mod parallel_gripper;
 mod pick_and_place;
+mod servo;
 mod stability;
 mod three_finger_hand;
 mod world;
@@ -27,10 +32,16 @@ pub use gripper::{FingerCommand, Gripper};
 pub use joint::{Drive, Joint, JointId, JointKind};
 pub use parallel_gripper::{ParallelGripper, ParallelGripperParameters};
 pub use pick_and_place::{Phase, PickAndPlace, PickParameters};
+pub use servo::{
+    AntiWindup, CartesianHand, CartesianParameters, Dof, Dofs, EndEffector, Motor, MotorParameters, PanTilt,
+    PanTiltParameters, Pid, PidParameters, Sensed, ServoError, ServoParameters, TactileFeatures, TactileImage,
+    TactileJacobian, TactileServo,
+};
 pub use stability::{Stability, largest_stable_step_s};
 pub use three_finger_hand::{ThreeFingerHand, ThreeFingerParameters};
 pub use world::{SensorId, World, WorldParameters};
 
+use dermis_sensor::ResponseError;
 use dermis_skin::SkinError;
 
 /// Why a world cannot be built or cannot go on.
@@ -93,6 +104,16 @@ pub enum WorldError {
         time_s: f64,
         /// Why.
         error: SkinError,
+    },
+    /// A sensor's response refused.
+    #[error("sensor {sensor:?} at t = {time_s} s: {error}")]
+    Response {
+        /// The sensor.
+        sensor: String,
+        /// When (s).
+        time_s: f64,
+        /// Why.
+        error: ResponseError,
     },
 }
 

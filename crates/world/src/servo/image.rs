@@ -1,0 +1,51 @@
+//! What one or several arrays feel, in one frame.
+
+use crate::{SensorId, World};
+use dermis_geometry::{Pose, Vec2};
+use dermis_sensor::{Reading, Sensor};
+use dermis_skin::{Motion, Object, SkinError, Target};
+
+/// Normal forces at places of a tool's surface, from all of its arrays together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TactileImage {
+    /// Where the taxels are, in the tool's x and y (m).
+    pub at_m: Vec<Vec2>,
+    /// Normal force on each as the device reports it (N), positive in compression.
+    pub newton: Vec<f64>,
+}
+
+impl TactileImage {
+    /// The last readings of several sensors of a world, seen from a tool.
+    pub fn of_sensors(world: &World, sensors: &[SensorId], world_from_tool: &Pose) -> Self {
+        let tool_from_world = world_from_tool.inverse();
+        let mut image = Self::default();
+        for &id in sensors {
+            image.add(world.sensor(id), &(tool_from_world * world.world_from_sensor(id)), world.reading(id));
+        }
+        image
+    }
+
+    /// What arrays at places of a tool would feel of an object at rest there: to set targets and to measure a
+    /// [`crate::TactileJacobian`] with.
+    pub fn of_press(arrays: &[(Sensor, Pose)], object: &Object, tool_from_object: &Pose) -> Result<Self, SkinError> {
+        let mut image = Self::default();
+        for (sensor, tool_from_sensor) in arrays {
+            let target = Target::at_rest(object, tool_from_sensor.inverse() * *tool_from_object);
+            // At rest no step has a length; any will do.
+            let (touch, _) = sensor.touch(&sensor.skin().rest(), &Motion { targets: &[target] }, 1.0)?;
+            image.add(sensor, tool_from_sensor, sensor.read(&touch));
+        }
+        Ok(image)
+    }
+
+    fn add(&mut self, sensor: &Sensor, tool_from_sensor: &Pose, reading: Reading) {
+        let centers = sensor.taxels().centers().iter();
+        self.at_m.extend(centers.map(|&center| tool_from_sensor.transform_point(center).truncate()));
+        self.newton.extend(reading.reported_newton);
+    }
+
+    /// Sum of the forces that press (N).
+    pub fn total_newton(&self) -> f64 {
+        self.newton.iter().map(|&force| force.max(0.0)).sum()
+    }
+}
