@@ -23,6 +23,7 @@ pub mod bench;
 pub mod experiments;
 pub mod output;
 pub mod picture;
+pub mod validate;
 
 /// What most programs need.
 pub mod prelude {
