@@ -163,7 +163,7 @@ impl Step<'_> {
             deepest = deepest.max(pressure);
         }
         let (extent, depth_m) = self.skin.gauge(self.target).map_or((0.0, 0.0), |field| {
-            let extent = field.material().law.extent_at(deepest);
+            let extent = field.extent_at(deepest);
             (extent, extent * field.depth_m())
         });
         Facet {

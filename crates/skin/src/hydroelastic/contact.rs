@@ -41,6 +41,9 @@ impl AngleLimit {
     }
 }
 
+/// Edge of the cells on which two fields in closed form meet, in facets: a cell makes facets smaller than itself.
+const SMOOTH_CELL: f64 = 3.0;
+
 /// Where the pressure of a compliant body is known.
 #[derive(Clone, Debug)]
 pub enum Shape {
@@ -115,6 +118,12 @@ impl Compliance {
     /// The same shape of another material.
     pub fn with_material(&self, material: Material) -> Result<Self, SkinError> {
         Self::new(self.shape.clone(), material)
+    }
+
+    /// The extent at which it has a pressure (Pa).
+    pub fn extent_at(&self, pressure_pa: f64) -> f64 {
+        let piece = self.pieces.iter().rev().find(|piece| piece.at_pa <= pressure_pa).unwrap_or(&self.pieces[0]);
+        piece.from + (pressure_pa - piece.at_pa) / piece.slope_pa
     }
 
     /// How deep (m) e = 1 lies.
@@ -202,7 +211,7 @@ fn both_compliant(
         (Shape::Solid { solid, facet_m, .. }, Shape::Solid { solid: other, facet_m: other_m, .. }) => {
             let mut out = Builder::new(None, size);
             let region = overlap(&solid.bounds(), &other.bounds(), a_from_b);
-            let cell = facet_m.min(*other_m);
+            let cell = SMOOTH_CELL * facet_m.min(*other_m);
             let other = Other::Solid(other);
             solids(solid, &a.pieces, &other, &b.pieces, &b_from_a, &region, cell, -1.0, limit, &mut out);
             Ok(out.finish())
@@ -211,14 +220,14 @@ fn both_compliant(
             let mut out = Builder::new(None, size);
             let other = Other::HalfSpace { thickness_m: *thickness_m };
             let region = solid.bounds();
-            solids(solid, &a.pieces, &other, &b.pieces, &b_from_a, &region, *facet_m, -1.0, limit, &mut out);
+            solids(solid, &a.pieces, &other, &b.pieces, &b_from_a, &region, SMOOTH_CELL * facet_m, -1.0, limit, &mut out);
             Ok(out.finish())
         }
         (Shape::HalfSpace { thickness_m }, Shape::Solid { solid, facet_m, .. }) => {
             let mut out = Builder::new(Some(*a_from_b), size);
             let other = Other::HalfSpace { thickness_m: *thickness_m };
             let region = solid.bounds();
-            solids(solid, &b.pieces, &other, &a.pieces, a_from_b, &region, *facet_m, 1.0, limit, &mut out);
+            solids(solid, &b.pieces, &other, &a.pieces, a_from_b, &region, SMOOTH_CELL * facet_m, 1.0, limit, &mut out);
             Ok(out.finish())
         }
         (Shape::HalfSpace { thickness_m }, _) => {

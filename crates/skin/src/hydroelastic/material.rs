@@ -75,13 +75,6 @@ impl PressureLaw {
         }
     }
 
-    /// The extent at which a pressure (Pa) is reached.
-    pub fn extent_at(&self, pressure_pa: f64) -> f64 {
-        let pieces = self.pieces();
-        let piece = pieces.iter().rev().find(|piece| piece.at_pa <= pressure_pa).unwrap_or(&pieces[0]);
-        piece.from + (pressure_pa - piece.at_pa) / piece.slope_pa
-    }
-
     /// The steepest rise of pressure with extent (Pa).
     pub fn steepest_pa(&self) -> f64 {
         self.pieces().iter().map(|piece| piece.slope_pa).fold(0.0, f64::max)
