@@ -6,6 +6,8 @@
 
 mod query;
 
+pub use query::Slab;
+
 use crate::{TriMesh, Vec3};
 
 /// A box along the axes.

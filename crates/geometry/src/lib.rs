@@ -23,7 +23,7 @@ pub mod tets;
 mod topology;
 mod twist;
 
-pub use bvh::{Bounds, Bvh};
+pub use bvh::{Bounds, Bvh, Slab};
 pub use mesh::{MassProperties, MeshError, TriMesh};
 pub use pose::Pose;
 pub use random::Random;

@@ -46,8 +46,7 @@ fn dissipation_scales_the_pressure() {
     let skin = pad(Material::linear(E).with_dissipation(2.0), Friction::None);
     let truth = E * 1e-3 / 5e-3 * 1e-4;
     for (speed, factor) in [(-0.25, 1.5), (0.0, 1.0), (0.25, 0.5), (0.5, 0.0), (3.0, 0.0)] {
-        let (touch, _) =
-            step(&skin, &skin.rest(), &punch(), at(4e-3), Twist::new(Vec3::Z * speed, Vec3::ZERO), 1e-3);
+        let (touch, _) = step(&skin, &skin.rest(), &punch(), at(4e-3), Twist::new(Vec3::Z * speed, Vec3::ZERO), 1e-3);
         assert!((touch.on_sensor.force.z + truth * factor).abs() < 1e-12 * truth.max(1.0), "{speed}");
     }
 }
@@ -74,7 +73,8 @@ fn compliances_and_dissipations_combine() {
         corners.map(|c| c.pressure_pa).fold(0.0, f64::max)
     };
     assert!((highest(&touch) / p - 1.0).abs() < 1e-12);
-    let (moving, _) = step(&skin, &skin.rest(), &block, at(0.015 - depth), Twist::new(Vec3::Z * -0.1, Vec3::ZERO), 1e-3);
+    let (moving, _) =
+        step(&skin, &skin.rest(), &block, at(0.015 - depth), Twist::new(Vec3::Z * -0.1, Vec3::ZERO), 1e-3);
     let combined = (4.0 * 1.0 + 1.0 * 3.0) / 5.0;
     assert!((highest(&moving) / p - (1.0 + 0.1 * combined)).abs() < 1e-12);
 }

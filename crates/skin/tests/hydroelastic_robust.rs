@@ -55,7 +55,8 @@ fn random_and_degenerate_poses() {
         } else {
             exact += 1;
             let mut quarter = || f64::from(random.next_u32() % 4) * FRAC_PI_2;
-            let turn = Quat::from_rotation_x(quarter()) * Quat::from_rotation_y(quarter()) * Quat::from_rotation_z(quarter());
+            let turn =
+                Quat::from_rotation_x(quarter()) * Quat::from_rotation_y(quarter()) * Quat::from_rotation_z(quarter());
             let mut cells = || (f64::from(random.next_u32() % 13) - 6.0) * 0.5e-3;
             Pose::new(turn, Vec3::new(cells(), cells(), cells()))
         };
@@ -92,7 +93,11 @@ fn sections_have_their_area() {
             (Side::Rigid(&sheet), Pose::new(Quat::from_rotation_y(std::f64::consts::PI), Vec3::Z * z)),
         ] {
             let surface = contact(Side::Compliant(&body), other, &pose, AngleLimit::NONE).unwrap();
-            assert!((surface.area_m2() / (size * size) - 1.0).abs() < 1e-9, "{z}: {}", surface.area_m2() / (size * size));
+            assert!(
+                (surface.area_m2() / (size * size) - 1.0).abs() < 1e-9,
+                "{z}: {}",
+                surface.area_m2() / (size * size)
+            );
         }
     }
     // Along a diagonal plane of the block, where faces of every cube lie.
@@ -177,7 +182,12 @@ fn the_angle_test_jumps_where_it_says() {
 #[test]
 fn needles_and_giants() {
     let body = compliant(block(4));
-    let vertices = vec![Vec3::new(-1.0, -1.0, 0.0), Vec3::new(1.0, -1.0, 1e-4), Vec3::new(0.0, 2.0, 0.0), Vec3::new(1.0, -1.0, 1.0001e-4)];
+    let vertices = vec![
+        Vec3::new(-1.0, -1.0, 0.0),
+        Vec3::new(1.0, -1.0, 1e-4),
+        Vec3::new(0.0, 2.0, 0.0),
+        Vec3::new(1.0, -1.0, 1.0001e-4),
+    ];
     let mesh = TriMesh::new("giants", vertices, vec![[0, 1, 2], [0, 3, 1]]).unwrap();
     let surface =
         contact(Side::Compliant(&body), Side::Rigid(&Surface::new(mesh)), &Pose::IDENTITY, AngleLimit::NONE).unwrap();

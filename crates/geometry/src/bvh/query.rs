@@ -1,4 +1,4 @@
-//! Which items may lie in a box, or where a plane cuts through it.
+//! Which items may lie in a box, and between planes.
 
 use super::{Bvh, EMPTY, HEURISTIC_DEPTH, Lanes};
 use crate::{Bounds, Vec3};
@@ -21,34 +21,49 @@ impl Region {
     fn meets(&self, lanes: &Lanes) -> [bool; 4] {
         let mut met = [true; 4];
         for axis in 0..3 {
-            for lane in 0..4 {
-                met[lane] &= lanes.min[axis][lane] <= self.max[axis] && lanes.max[axis][lane] >= self.min[axis];
+            for (lane, met) in met.iter_mut().enumerate() {
+                *met &= lanes.min[axis][lane] <= self.max[axis] && lanes.max[axis][lane] >= self.min[axis];
             }
         }
         met
     }
 }
 
-/// A plane n·x = d in the frame of the lanes, in `f32`.
+/// What lies between two parallel planes: `low` ≤ `normal`·x ≤ `high`. A plane when they are equal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slab {
+    /// Unit normal of the planes.
+    pub normal: Vec3,
+    /// Height of the lower plane (m).
+    pub low: f64,
+    /// Height of the upper plane (m).
+    pub high: f64,
+}
+
+/// A slab in the frame of the lanes, in `f32`, widened by what rounding may cost.
+#[derive(Clone, Copy)]
 struct Cut {
     normal: [f32; 3],
-    offset: f32,
-    slack: f32,
+    low: f32,
+    high: f32,
 }
 
 impl Cut {
-    fn new(bvh: &Bvh, normal: Vec3, offset: f64) -> Self {
+    fn new(bvh: &Bvh, slab: &Slab) -> Self {
         let size = bvh.bounds.size().length();
+        let middle = slab.normal.dot(bvh.bounds.center());
+        let slack = 2e-6 * size + 4.0 * bvh.pad;
+        // Planes far outside stay outside when they are brought nearer.
+        let near = |height: f64| (height - middle).clamp(-4.0 * size, 4.0 * size);
         Self {
-            normal: normal.to_array().map(|c| c as f32),
-            // A plane far outside stays outside when it is brought nearer.
-            offset: (offset - normal.dot(bvh.bounds.center())).clamp(-4.0 * size, 4.0 * size) as f32,
-            slack: (1e-5 * size + 4.0 * bvh.pad) as f32,
+            normal: slab.normal.to_array().map(|c| c as f32),
+            low: (near(slab.low) - slack) as f32,
+            high: (near(slab.high) + slack) as f32,
         }
     }
 
     fn meets(&self, lanes: &Lanes) -> [bool; 4] {
-        let (mut low, mut high) = ([-self.offset; 4], [-self.offset; 4]);
+        let (mut low, mut high) = ([0f32; 4], [0f32; 4]);
         for (axis, &n) in self.normal.iter().enumerate() {
             let (near, far) =
                 if n >= 0.0 { (&lanes.min[axis], &lanes.max[axis]) } else { (&lanes.max[axis], &lanes.min[axis]) };
@@ -59,7 +74,7 @@ impl Cut {
         }
         let mut met = [false; 4];
         for lane in 0..4 {
-            met[lane] = low[lane] <= self.slack && high[lane] >= -self.slack;
+            met[lane] = low[lane] <= self.high && high[lane] >= self.low;
         }
         met
     }
@@ -75,18 +90,22 @@ impl Bvh {
         self.walk(|lanes| region.meets(lanes), visit);
     }
 
-    /// Visits all items whose box meets `query` and the plane `normal`·x = `offset` (m; `normal` of length one), and
-    /// perhaps a few more: positions in [`Bvh::order`]. What a large, slanted triangle needs.
-    pub fn crossing(&self, query: &Bounds, normal: Vec3, offset: f64, visit: impl FnMut(usize)) {
+    /// Visits all items whose box meets `query` and every slab, and perhaps a few more: positions in [`Bvh::order`].
+    /// One slab is what a large, slanted triangle needs, three are a box with axes of its own.
+    pub fn within<const N: usize>(&self, query: &Bounds, slabs: &[Slab; N], visit: impl FnMut(usize)) {
         if !self.bounds.padded(self.pad).overlaps(query) {
             return;
         }
         let region = Region::new(self, query);
-        let cut = Cut::new(self, normal, offset);
+        let cuts = slabs.map(|slab| Cut::new(self, &slab));
         self.walk(
             |lanes| {
-                let (inside, cut) = (region.meets(lanes), cut.meets(lanes));
-                [inside[0] & cut[0], inside[1] & cut[1], inside[2] & cut[2], inside[3] & cut[3]]
+                let mut met = region.meets(lanes);
+                for cut in &cuts {
+                    let also = cut.meets(lanes);
+                    (0..4).for_each(|lane| met[lane] &= also[lane]);
+                }
+                met
             },
             visit,
         );
@@ -103,8 +122,8 @@ impl Bvh {
             top -= 1;
             let node = &self.nodes[stack[top] as usize];
             let met = meets(&node.lanes);
-            for lane in 0..4 {
-                if !met[lane] || node.child[lane] == EMPTY {
+            for (lane, met) in met.into_iter().enumerate() {
+                if !met || node.child[lane] == EMPTY {
                     continue;
                 }
                 let first = node.child[lane];
@@ -150,7 +169,8 @@ mod tests {
             assert!((0..500).all(|i| !boxes[i].overlaps(&query) || found[i] == 1));
             assert!(found.iter().all(|&n| n <= 1));
             let mut crossed = vec![0; boxes.len()];
-            bvh.crossing(&query, normal, offset, |position| crossed[bvh.order()[position] as usize] += 1);
+            let plane = Slab { normal, low: offset, high: offset };
+            bvh.within(&query, &[plane], |position| crossed[bvh.order()[position] as usize] += 1);
             assert!((0..500).all(|i| !(boxes[i].overlaps(&query) && cut(&boxes[i])) || crossed[i] == 1));
             assert!(crossed.iter().sum::<i32>() <= found.iter().sum::<i32>());
         }

@@ -117,8 +117,8 @@ impl Reader<'_> {
         let mut corners = [0; 4];
         for k in 0..nodes {
             let tag = self.whole("node of an element")?;
-            if k < 4 {
-                corners[k] = tag;
+            if let Some(corner) = corners.get_mut(k) {
+                *corner = tag;
             }
         }
         if is_tet {

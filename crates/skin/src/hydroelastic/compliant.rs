@@ -7,9 +7,9 @@ use super::contact::AngleLimit;
 use super::field::{Cell, TetField};
 use super::material::Piece;
 use super::polygon::Polygon;
-use super::rigid::within;
+use super::rigid::{seen_from, within};
 use super::surface::Builder;
-use dermis_geometry::{Bounds, Mat3, Pose, Vec3};
+use dermis_geometry::{Bounds, Mat3, Pose, Slab, Vec3};
 
 /// Gradients that differ by less than this part of themselves belong to the same field twice: no plane between them.
 const SAME: f64 = 1e-12;
@@ -34,16 +34,23 @@ impl Pair<'_> {
         let back = turn.transpose();
         let flat = 1e-12 * self.outer.bounds().size().length();
         let (center, half) = (self.outer.bounds().center(), self.outer.bounds().size() * 0.5);
-        let reach = back.x_axis.abs() * half.x + back.y_axis.abs() * half.y + back.z_axis.abs() * half.z;
-        let middle = back * (center - shift);
-        let near = Bounds { min: middle - reach, max: middle + reach }.padded(flat);
-        self.inner.bvh().overlapping(&near, |first| {
+        let (near, slabs) = seen_from(&back, back * (center - shift), half + Vec3::splat(flat));
+        self.inner.bvh().within(&near, &slabs, |first| {
             let cell = self.inner.cell(first);
             // Everything below is a linear function at these four corners.
             let seen = cell.corners.map(|corner| turn * corner + shift);
             let query = Bounds::around(seen).padded(flat);
-            self.outer.bvh().overlapping(&query, |second| {
+            // The tetrahedron lies between each of its faces and the corner opposite.
+            let slabs: [Slab; 4] = std::array::from_fn(|k| {
+                let normal = turn * cell.inward[k];
+                let (low, high) = (normal.dot(seen[(k + 1) % 4]), normal.dot(seen[k]));
+                Slab { normal, low: low - flat, high: high + flat }
+            });
+            self.outer.bvh().within(&query, &slabs, |second| {
                 let other = self.outer.cell(second);
+                if apart(other, &seen, flat) {
+                    return;
+                }
                 let values = seen.map(|corner| other.extent_at(corner));
                 let names = [self.inner.name(first), self.outer.name(second)];
                 for (i, p) in self.inner_pieces.iter().enumerate() {
@@ -74,6 +81,9 @@ impl Pair<'_> {
         }
         for face in 0..4 {
             let heights = seen.map(|corner| other.inward[face].dot(corner) - other.height[face]);
+            if heights.iter().all(|&h| h > flat) {
+                continue;
+            }
             if (0..polygon.len()).all(|i| polygon.value(i, &heights).abs() <= flat) {
                 // In the plane of a face: it belongs to the tetrahedron in front of it.
                 if other.inward[face].dot(*turn * normal) < 0.0 {
@@ -89,6 +99,14 @@ impl Pair<'_> {
             out.add(&polygon, &cell.corners, &pressures, normal * self.sign, stiffness, key);
         }
     }
+}
+
+/// True when all corners lie behind one face of a tetrahedron.
+fn apart(other: &Cell, seen: &[Vec3; 4], flat: f64) -> bool {
+    (0..4).any(|face| {
+        let heights = seen.map(|corner| other.inward[face].dot(corner) - other.height[face]);
+        heights[0].max(heights[1]).max(heights[2].max(heights[3])) < -flat
+    })
 }
 
 /// Two tetrahedra and the pieces of the laws that may hold in them.

@@ -220,7 +220,18 @@ fn both_compliant(
             let mut out = Builder::new(None, size);
             let other = Other::HalfSpace { thickness_m: *thickness_m };
             let region = solid.bounds();
-            solids(solid, &a.pieces, &other, &b.pieces, &b_from_a, &region, SMOOTH_CELL * facet_m, -1.0, limit, &mut out);
+            solids(
+                solid,
+                &a.pieces,
+                &other,
+                &b.pieces,
+                &b_from_a,
+                &region,
+                SMOOTH_CELL * facet_m,
+                -1.0,
+                limit,
+                &mut out,
+            );
             Ok(out.finish())
         }
         (Shape::HalfSpace { thickness_m }, Shape::Solid { solid, facet_m, .. }) => {

@@ -109,8 +109,9 @@ impl<const N: usize> Polygon<N> {
             self.len = 0;
             return false;
         }
-        let whole = self.weights;
         let count = self.len;
+        let mut whole = [[0.0; N]; MOST];
+        whole[..count].copy_from_slice(&self.weights[..count]);
         self.len = 0;
         let mut last = count - 1;
         for corner in 0..count {

@@ -7,7 +7,7 @@ use super::field::{Cell, TetField};
 use super::material::Piece;
 use super::polygon::Polygon;
 use super::surface::Builder;
-use dermis_geometry::{Bounds, Mat3, Pose, Surface, Vec3};
+use dermis_geometry::{Bounds, Mat3, Pose, Slab, Surface, Vec3};
 
 /// The rigid side of a pair, seen from the field.
 #[derive(Clone, Copy)]
@@ -32,11 +32,9 @@ impl Rigid<'_> {
         let shift = self.field_from_shell.translation;
         let (center, half) = (bounds.center(), bounds.size() * 0.5);
         let back = turn.transpose();
-        let reach = back.x_axis.abs() * half.x + back.y_axis.abs() * half.y + back.z_axis.abs() * half.z;
-        let middle = back * (center - shift);
-        let query = Bounds { min: middle - reach, max: middle + reach };
+        let (query, slabs) = seen_from(&back, back * (center - shift), half);
         let mesh = self.shell.mesh();
-        self.shell.bvh().overlapping(&query, |position| {
+        self.shell.bvh().within(&query, &slabs, |position| {
             let name = self.shell.bvh().order()[position];
             let corners = mesh.corners(name as usize).map(|v| turn * v + shift);
             if Bounds::around(corners).overlaps(bounds) {
@@ -52,7 +50,8 @@ impl Rigid<'_> {
         self.near(&bounds, |triangle| {
             let query = Bounds::around(triangle.corners).padded(flat);
             let offset = triangle.normal.dot(triangle.corners[0]);
-            field.bvh().crossing(&query, triangle.normal, offset, |position| {
+            let plane = Slab { normal: triangle.normal, low: offset, high: offset };
+            field.bvh().within(&query, &[plane], |position| {
                 let cell = field.cell(position);
                 if !limit.allows(triangle.normal, cell.gradient) || all_on_one_side(triangle.normal, offset, cell, flat)
                 {
@@ -116,7 +115,8 @@ impl Rigid<'_> {
 pub(super) fn plane_on_tets(field_from_space: &Pose, sign: f64, field: &TetField, pieces: &[Piece], out: &mut Builder) {
     let normal = field_from_space.transform_vector(Vec3::Z);
     let offset = normal.dot(field_from_space.translation);
-    field.bvh().crossing(field.bounds(), normal, offset, |position| {
+    let plane = Slab { normal, low: offset, high: offset };
+    field.bvh().within(field.bounds(), &[plane], |position| {
         let cell = field.cell(position);
         let Some(polygon) = Polygon::slice(cell.corners.map(|corner| normal.dot(corner) - offset)) else { return };
         for (index, piece) in pieces.iter().enumerate() {
@@ -130,6 +130,18 @@ pub(super) fn plane_on_tets(field_from_space: &Pose, sign: f64, field: &TetField
             out.add(&part, &cell.corners, &pressures, normal * sign, stiffness, key);
         }
     });
+}
+
+/// A box with half edges `half` about `middle`, its axes the columns of `turn`: the box along our axes around it, and
+/// the slabs between its own faces.
+pub(super) fn seen_from(turn: &Mat3, middle: Vec3, half: Vec3) -> (Bounds, [Slab; 3]) {
+    let axes = [turn.x_axis, turn.y_axis, turn.z_axis];
+    let reach = axes[0].abs() * half.x + axes[1].abs() * half.y + axes[2].abs() * half.z;
+    let slab = |k: usize| {
+        let height = axes[k].dot(middle);
+        Slab { normal: axes[k], low: height - half[k], high: height + half[k] }
+    };
+    (Bounds { min: middle - reach, max: middle + reach }, [slab(0), slab(1), slab(2)])
 }
 
 /// Keeps the part of a polygon in which a piece of the law holds, the end of the piece excluded.
@@ -160,7 +172,7 @@ fn cut(triangle: &Triangle, cell: &Cell, flat: f64) -> Option<Polygon<3>> {
             if cell.inward[face].dot(triangle.normal) < 0.0 {
                 return None;
             }
-        } else if !polygon.keep(values) {
+        } else if !values.iter().all(|&h| h >= 0.0) && !polygon.keep(values) {
             return None;
         }
     }
