@@ -1,2 +1,91 @@
-//! The command line of dermis.
-fn main() {}
+//! The command line of dermis. One file per subcommand: its arguments, and a function `run`.
+
+mod bench;
+mod calibrate;
+mod console;
+mod demo;
+mod import;
+mod picture;
+mod press;
+mod reproduce;
+mod run;
+mod sensors;
+mod table;
+mod validate;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Simulates the sense of touch for robots.
+#[derive(Parser)]
+#[command(name = "dermis", version, arg_required_else_help = true)]
+struct Cli {
+    /// Number of threads; all cores without it. Results do not depend on it.
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// To add a subcommand: a line here and a line in [`dispatch`].
+#[derive(Subcommand)]
+enum Command {
+    Demo(demo::Arguments),
+    Run(run::Arguments),
+    Sensors(sensors::Arguments),
+    Press(press::Arguments),
+    Calibrate(calibrate::Arguments),
+    Import(import::Arguments),
+    Reproduce(reproduce::Arguments),
+    Bench(bench::Arguments),
+    Validate(validate::Arguments),
+}
+
+fn dispatch(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Sensors(arguments) => sensors::run(&arguments),
+        Command::Press(arguments) => press::run(&arguments),
+        Command::Calibrate(arguments) => calibrate::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
+        Command::Validate(arguments) => validate::run(&arguments),
+    }
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let outcome = console::use_threads(cli.threads).and_then(|()| dispatch(cli.command));
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("dermis: {}", console::one_line(&format!("{error:#}")));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Help as clap writes it; a wrong argument as one line, exit code 2.
+fn usage(error: &clap::Error) -> ExitCode {
+    let is_help = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+            | ErrorKind::MissingSubcommand
+    );
+    if is_help {
+        let _ = error.print();
+        return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+    }
+    let text = error.to_string();
+    let said = text.split("\n\nUsage").next().unwrap_or_default().split("\n\nFor more").next().unwrap_or_default();
+    eprintln!("dermis: {}", console::one_line(said.trim_start_matches("error: ")));
+    ExitCode::from(2)
+}

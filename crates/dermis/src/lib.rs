@@ -21,8 +21,11 @@ pub use dermis_world as world;
 
 pub mod bench;
 pub mod experiments;
+pub mod object;
 pub mod output;
 pub mod picture;
+pub mod run;
+pub mod scene;
 pub mod validate;
 
 /// What most programs need.

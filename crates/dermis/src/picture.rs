@@ -1,14 +1,24 @@
 //! Pictures of readings and worlds.
 
 use dermis_draw::{Camera, ColourMap, Edges, HeatMap, Image, Material, PALETTE, Rgb, ScatterMap, Scene};
+use dermis_geometry::shapes::cuboid;
 use dermis_geometry::{Pose, TriMesh, Vec2, Vec3};
 use dermis_sensor::{Reading, Sensor};
 use dermis_world::World;
 
+/// The colour of forces.
+const FORCE: Rgb = [214, 64, 54];
+/// The colour of what a flat sensor's taxels lie on.
+const BASE: Rgb = [112, 120, 132];
+
 /// A tactile image: a heat map for a grid, dots seen along −z for taxels without one. `max_newton` fixes the scale.
 pub fn tactile(sensor: &Sensor, reading: &Reading, title: &str, max_newton: Option<f64>) -> Image {
-    let values = &reading.values_newton;
-    match (reading.size, sensor.taxels().pitch_m()) {
+    tactile_values(sensor, &reading.values_newton, title, max_newton)
+}
+
+/// The same from the taxels' values (N) alone.
+pub fn tactile_values(sensor: &Sensor, values: &[f64], title: &str, max_newton: Option<f64>) -> Image {
+    match (sensor.taxels().size(), sensor.taxels().pitch_m()) {
         (Some((rows, cols)), Some(pitch_m)) => {
             let mut map = HeatMap::new(rows, cols, values)
                 .title(title)
@@ -65,6 +75,10 @@ pub fn scene(world: &World) -> Scene {
         let (sensor, reading) = (world.sensor(id), world.reading(id));
         let peak = reading.values_newton.iter().copied().fold(0.0, f64::max);
         let (mesh, colours) = painted(sensor, &reading, peak);
+        if reading.size.is_some() {
+            // What shows between the tiles.
+            scene = scene.mesh(sensor.surface(), &world.world_from_sensor(id), Material::new(BASE).shine(0.0));
+        }
         scene = scene.coloured_mesh(&mesh, &world.world_from_sensor(id), &colours);
     }
     scene
@@ -126,16 +140,23 @@ fn tiles(
 pub fn press_view(sensor: &Sensor, reading: &Reading, object: &TriMesh, sensor_from_object: &Pose) -> Image {
     let peak = reading.values_newton.iter().copied().fold(0.0, f64::max);
     let (mesh, colours) = painted(sensor, reading, peak);
-    let size = sensor.surface().bounds().size().max_element();
-    let mut scene = Scene::new().coloured_mesh(&mesh, &Pose::IDENTITY, &colours).mesh(
-        object,
-        sensor_from_object,
-        Material::new(PALETTE[0]).shine(0.4).alpha(0.35),
-    );
+    let extent = sensor.surface().bounds().size();
+    let size = extent.max_element();
+    let mut scene = Scene::new().coloured_mesh(&mesh, &Pose::IDENTITY, &colours);
+    // A flat sensor alone would be a sheet of paper: it gets a base.
+    let thickness_m = 0.08 * size;
+    if extent.z < 1e-9
+        && let Ok(base) = cuboid(Vec3::new(extent.x, extent.y, thickness_m))
+    {
+        let below = Pose::from_translation(-Vec3::Z * (0.5 * thickness_m));
+        scene = scene.mesh(&base, &below, Material::new(BASE).edges(Edges::Creases));
+    }
+    scene =
+        scene.mesh(object, sensor_from_object, Material::new(PALETTE[0]).shine(0.4).alpha(0.3).edges(Edges::Creases));
     for (center, force) in sensor.taxels().centers().iter().zip(&reading.forces_newton) {
         if force.length() > 0.05 * peak && peak > 0.0 {
             let arrow = *force * (0.3 * size / peak);
-            scene = scene.arrow(*center - arrow, *center, 0.006 * size, PALETTE[3]);
+            scene = scene.arrow(*center - arrow, *center, 0.006 * size, FORCE);
         }
     }
     scene.render(&Camera::framing(scene.bounds(), -60.0, 28.0), 900, 700)

@@ -1,8 +1,9 @@
 //! The bar that says which colour means what.
 
 use crate::axis::Scale;
-use crate::canvas::{Canvas, Rect};
+use crate::canvas::Canvas;
 use crate::colour::{ColourMap, INK, SOFT};
+use crate::rect::Rect;
 use crate::text::Font;
 use dermis_geometry::Vec2;
 

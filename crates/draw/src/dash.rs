@@ -1,6 +1,6 @@
 //! Lines with gaps.
 
-use crate::canvas::Rect;
+use crate::rect::Rect;
 use dermis_geometry::Vec2;
 
 /// Cuts a line into dashes, leaving out what is not near `reach`.

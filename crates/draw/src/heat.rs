@@ -2,8 +2,9 @@
 
 use crate::axis::{Scale, number};
 use crate::bar::Bar;
-use crate::canvas::{Canvas, Ink, Rect};
+use crate::canvas::{Canvas, Ink};
 use crate::colour::{ColourMap, INK, PAPER, SOFT, lightness};
+use crate::rect::Rect;
 use crate::text::Font;
 use crate::{Image, Rgb};
 use dermis_geometry::Vec2;

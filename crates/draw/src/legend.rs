@@ -1,9 +1,10 @@
 //! Which line is which, said where it hides least.
 
 use crate::Rgb;
-use crate::canvas::{Canvas, Ink, Rect};
+use crate::canvas::{Canvas, Ink};
 use crate::colour::{INK, PAPER};
-use crate::plot::draw_marker;
+use crate::marker::draw_marker;
+use crate::rect::Rect;
 use crate::series::{LineStyle, Series};
 use crate::text::Font;
 use dermis_geometry::Vec2;

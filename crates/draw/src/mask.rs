@@ -1,6 +1,6 @@
 //! How much of each pixel a shape covers.
 
-use crate::canvas::Rect;
+use crate::rect::Rect;
 use dermis_geometry::Vec2;
 
 /// How much of a pixel, at distance `d` from the middle of a band of half width `half`, the band covers.

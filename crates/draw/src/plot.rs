@@ -1,10 +1,12 @@
 //! Curves and clouds of points over two axes.
 
 use crate::axis::{Scale, Ticks};
-use crate::canvas::{Canvas, Ink, Rect};
+use crate::canvas::{Canvas, Ink};
 use crate::colour::{FAINT, INK, PALETTE, PAPER, SOFT};
 use crate::legend;
-use crate::series::{LineStyle, Marker, Series};
+use crate::marker::draw_marker;
+use crate::rect::Rect;
+use crate::series::{LineStyle, Series};
 use crate::text::Font;
 use crate::{Image, Rgb};
 use dermis_geometry::Vec2;
@@ -258,29 +260,10 @@ fn draw_series(canvas: &mut Canvas, series: &Series, colour: Rgb, body: Rect, pl
     }
 }
 
-/// A marker about 8 px across.
-pub(crate) fn draw_marker(canvas: &mut Canvas, at: Vec2, marker: Marker, colour: Rgb) {
-    let around = |offsets: &[(f64, f64)]| offsets.iter().map(|&(x, y)| at + Vec2::new(x, y)).collect::<Vec<_>>();
-    match marker {
-        Marker::None => {}
-        Marker::Disc => canvas.disc(at, 4.0, colour),
-        Marker::Ring => {
-            canvas.disc(at, 4.0, PAPER);
-            canvas.circle(at, 3.6, 1.6, colour);
-        }
-        Marker::Square => canvas.rect(Rect::new(at.x - 3.5, at.y - 3.5, at.x + 3.5, at.y + 3.5), colour),
-        Marker::Triangle => canvas.polygon(&around(&[(-4.4, 3.4), (4.4, 3.4), (0.0, -4.8)]), colour),
-        Marker::Diamond => canvas.polygon(&around(&[(-4.8, 0.0), (0.0, 4.8), (4.8, 0.0), (0.0, -4.8)]), colour),
-        Marker::Cross => {
-            let (a, b) = (around(&[(-3.5, -3.5), (3.5, 3.5)]), around(&[(-3.5, 3.5), (3.5, -3.5)]));
-            canvas.strokes(&[&a, &b], 1.8, colour);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Marker;
 
     #[test]
     fn odd_data_do_not_panic_on_any_axis() {

@@ -1,8 +1,9 @@
 //! Values at points anywhere in a plane: the unwrapped cells of curved sensors.
 
 use crate::bar::Bar;
-use crate::canvas::{Canvas, Ink, Rect};
+use crate::canvas::{Canvas, Ink};
 use crate::colour::{ColourMap, INK, PAPER, SOFT};
+use crate::rect::Rect;
 use crate::text::Font;
 use crate::{Image, Rgb};
 use dermis_geometry::Vec2;

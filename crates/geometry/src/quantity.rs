@@ -180,6 +180,8 @@ kinds! {
     Time, OfTime, "time", ["s" = 1.0, "ms" = 1e-3, "us" = 1e-6, "µs" = 1e-6, "min" = 60.0];
     /// A mass (kg).
     Mass, OfMass, "mass", ["kg" = 1.0, "g" = 1e-3];
+    /// A density (kg/m³).
+    Density, OfDensity, "density", ["kg/m^3" = 1.0, "kg/m³" = 1.0, "g/cm^3" = 1e3, "g/cm³" = 1e3];
     /// A force (N).
     Force, OfForce, "force", ["N" = 1.0, "mN" = 1e-3, "kN" = 1e3];
     /// A stiffness (N/m).

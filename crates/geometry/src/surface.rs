@@ -116,8 +116,9 @@ impl Surface {
             |lanes| entry.distances(lanes),
             |first, count| {
                 let mut limit = f32::INFINITY;
-                for position in first..first + count {
-                    limit = consider(order[position], &self.corners[position]);
+                let leaf = first..first + count;
+                for (&triangle, corners) in order[leaf.clone()].iter().zip(&self.corners[leaf]) {
+                    limit = consider(triangle, corners);
                 }
                 limit
             },
@@ -153,20 +154,21 @@ impl Surface {
             |lanes| {
                 let mut squared = [0f32; 4];
                 for (axis, c) in [x, y, z].into_iter().enumerate() {
-                    for lane in 0..4 {
+                    for (lane, sum) in squared.iter_mut().enumerate() {
                         let outside = (lanes.min[axis][lane] - c).max(c - lanes.max[axis][lane]).max(0.0);
-                        squared[lane] += outside * outside;
+                        *sum += outside * outside;
                     }
                 }
                 // At most what it is, whatever the rounding.
                 squared.map(|d| d * (1.0 - 1e-5))
             },
             |first, count| {
-                for position in first..first + count {
-                    let (point, feature) = closest_on_triangle(query, &self.corners[position]);
+                let leaf = first..first + count;
+                for (&triangle, corners) in order[leaf.clone()].iter().zip(&self.corners[leaf]) {
+                    let (point, feature) = closest_on_triangle(query, corners);
                     let squared = (point - query).length_squared();
-                    if squared < best.0 || (squared == best.0 && order[position] < best.1) {
-                        best = (squared, order[position], point, feature);
+                    if squared < best.0 || (squared == best.0 && triangle < best.1) {
+                        best = (squared, triangle, point, feature);
                     }
                 }
                 (best.0 as f32).next_up()

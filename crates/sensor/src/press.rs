@@ -109,8 +109,8 @@ pub fn press(sensor: &Sensor, object: &Object, aim: &Aim, goal: Goal) -> Result<
     match goal {
         Goal::Depth(depth_m) if depth_m > most_m => Err(PressError::TooDeep {
             sensor: sensor.name().to_owned(),
-            depth_mm: depth_m * 1e3,
-            most_mm: most_m * 1e3,
+            depth_mm: millimetres(depth_m),
+            most_mm: millimetres(most_m),
         }),
         Goal::Depth(depth_m) => hold(sensor, object, &contact, depth_m),
         Goal::Force(force_n) => until_force(sensor, object, &contact, force_n, most_m),
@@ -142,7 +142,7 @@ fn until_force(
             sensor: sensor.name().to_owned(),
             object: object.surface.mesh().name().to_owned(),
             force_n,
-            most_mm: most_m * 1e3,
+            most_mm: millimetres(most_m),
             most_n: force_of(&best),
         });
     }
@@ -162,6 +162,11 @@ fn until_force(
     Ok(best)
 }
 
+/// For messages: without the last bits, in which 9 mm is 9.000000000000002 mm.
+fn millimetres(length_m: f64) -> f64 {
+    (length_m * 1e9).round() / 1e6
+}
+
 /// The pose in which the object, coming down from above, first meets the sensor's surface.
 fn first_contact(sensor: &Sensor, object: &Object, aim: &Aim) -> Result<Pose, PressError> {
     let turn = Quat::from_rotation_y(aim.tilt_rad[1])
@@ -172,8 +177,8 @@ fn first_contact(sensor: &Sensor, object: &Object, aim: &Aim) -> Result<Pose, Pr
     let gap = clearance(sensor, object, &above).ok_or_else(|| PressError::Misses {
         object: object.surface.mesh().name().to_owned(),
         sensor: sensor.name().to_owned(),
-        x_mm: x * 1e3,
-        y_mm: y * 1e3,
+        x_mm: millimetres(x),
+        y_mm: millimetres(y),
     })?;
     Ok(Pose { translation: above.translation - Vec3::Z * gap, ..above })
 }

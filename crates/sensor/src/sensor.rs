@@ -66,7 +66,7 @@ impl Sensor {
     pub fn read(&self, touch: &Touch) -> Reading {
         let (forces_newton, outside_newton) = self.taxels.bin(touch);
         let values_newton: Vec<f64> =
-            forces_newton.iter().zip(self.taxels.normals()).map(|(force, normal)| -force.dot(*normal)).collect();
+            forces_newton.iter().zip(self.taxels.normals()).map(|(force, normal)| 0.0 - force.dot(*normal)).collect();
         let raw: Vec<u32> = values_newton.iter().map(|&newton| self.response.counts(newton)).collect();
         Reading {
             size: self.taxels.size(),

@@ -19,9 +19,9 @@ fn apexes(dissipation: f64, compliant: bool, dt_s: f64) -> Vec<f64> {
     let turn = Quat::from_rotation_x(0.4) * Quat::from_rotation_y(0.2);
     let (mut z, mut v, mut state) = (0.015, 0.0, skin.rest());
     let mut found = vec![z - 0.01];
-    // Ten apexes, or one second when it comes to rest before.
+    // Ten apexes, or 0.6 s when it comes to rest before.
     let mut time_s = 0.0;
-    while found.len() < 11 && time_s < 1.0 {
+    while found.len() < 11 && time_s < 0.6 {
         time_s += dt_s;
         let target = Target {
             object: &ball,

@@ -11,6 +11,10 @@ use dermis_skin::Lugre;
 const SWING_PER_STEP: f64 = 0.3;
 /// Directions in which the outermost point is kept.
 const DIRECTIONS: usize = 400;
+/// Points kept of the rim of a flat face, at most about.
+const RIM: usize = 64;
+/// Meshes finer than this stand on their outermost points alone.
+const MOST_POINTS: usize = 20_000;
 
 /// A body on the ground: the points it can stand on and their bristles.
 #[derive(Clone, Debug)]
@@ -25,7 +29,7 @@ pub(crate) struct Standing {
 impl Standing {
     /// The outermost points of a mesh, with springs that suit the mass and the step.
     pub fn new(mesh: &TriMesh, mass: &MassProperties, friction: f64, step_s: f64) -> Self {
-        let points = outermost_points(mesh);
+        let points = standing_points(mesh);
         let tolerance = 1e-6 * mesh.bounds().size().length();
         // As many as can touch at once share the stiffness.
         let together = directions(mesh)
@@ -56,13 +60,16 @@ impl Standing {
     /// Load on the body from a ground at `z_m`, about the body's origin in the world's frame.
     pub fn push(&mut self, z_m: f64, world_from_body: &Pose, velocity: &Twist, dt_s: f64) -> Wrench {
         let mut sum = Wrench::ZERO;
+        // Most points are in the air: their height alone is asked first.
+        let up_in_body = world_from_body.rotation.conjugate() * Vec3::Z;
+        let clearance = world_from_body.translation.z - z_m;
         for (point, bristle) in self.points.iter().zip(&mut self.bristles) {
-            let arm = world_from_body.transform_vector(*point);
-            let depth = z_m - (arm.z + world_from_body.translation.z);
+            let depth = -(up_in_body.dot(*point) + clearance);
             if depth <= 0.0 {
                 *bristle = Vec3::ZERO;
                 continue;
             }
+            let arm = world_from_body.transform_vector(*point);
             let v = velocity.at(arm);
             let normal = (self.stiffness * depth - self.damping * v.z).max(0.0);
             // The ground is the sensor of the friction law: what it feels, the body feels oppositely.
@@ -76,25 +83,61 @@ impl Standing {
 
 /// The vertices of a mesh that are outermost in one of many directions: a light stand-in for its convex hull.
 pub(crate) fn outermost_points(mesh: &TriMesh) -> Vec<Vec3> {
-    let mut indices: Vec<usize> = directions(mesh).map(|direction| outermost(mesh.vertices(), direction)).collect();
-    indices.sort_unstable();
-    indices.dedup();
-    indices.into_iter().map(|index| mesh.vertices()[index]).collect()
+    let mut kept = Vec::new();
+    for (direction, level) in levels(mesh) {
+        kept.extend(rim(mesh, direction, &level));
+    }
+    kept.sort_unstable();
+    kept.dedup();
+    kept.into_iter().map(|index| mesh.vertices()[index]).collect()
+}
+
+/// The vertices a body can stand on: all of them, but for the inside of flat faces, where the rim does. A ball that
+/// stood on fewer points than its mesh has would rock from one to the next. Of very fine meshes only the outermost.
+fn standing_points(mesh: &TriMesh) -> Vec<Vec3> {
+    if mesh.vertices().len() > MOST_POINTS {
+        return outermost_points(mesh);
+    }
+    let mut stands = vec![true; mesh.vertices().len()];
+    let mut rims = Vec::new();
+    for (direction, level) in levels(mesh) {
+        level.iter().for_each(|&index| stands[index] = false);
+        rims.extend(rim(mesh, direction, &level));
+    }
+    rims.into_iter().for_each(|index| stands[index] = true);
+    mesh.vertices().iter().zip(stands).filter(|(_, stands)| *stands).map(|(vertex, _)| *vertex).collect()
+}
+
+/// For each of many directions, the vertices that reach farthest.
+fn levels(mesh: &TriMesh) -> impl Iterator<Item = (Vec3, Vec<usize>)> + '_ {
+    let tolerance = 1e-9 * mesh.bounds().size().length();
+    let all: Vec<usize> = (0..mesh.vertices().len()).collect();
+    directions(mesh).map(move |direction| (direction, outermost(mesh, &all, direction, tolerance)))
+}
+
+/// Of a level with many vertices, those around its edge.
+fn rim(mesh: &TriMesh, direction: Vec3, level: &[usize]) -> Vec<usize> {
+    if level.len() <= RIM {
+        return level.to_vec();
+    }
+    let (x, y) = direction.any_orthonormal_pair();
+    let outwards = (0..RIM).map(|k| x * turn(k).cos() + y * turn(k).sin());
+    outwards.flat_map(|outward| outermost(mesh, level, outward, 0.0)).collect()
+}
+
+fn turn(k: usize) -> f64 {
+    std::f64::consts::TAU * k as f64 / RIM as f64
 }
 
 fn directions(mesh: &TriMesh) -> impl Iterator<Item = Vec3> {
     face_directions(mesh).into_iter().chain(fibonacci(DIRECTIONS))
 }
 
-fn outermost(vertices: &[Vec3], direction: Vec3) -> usize {
-    let mut best = (f64::NEG_INFINITY, 0);
-    for (index, vertex) in vertices.iter().enumerate() {
-        let reach = vertex.dot(direction);
-        if reach > best.0 {
-            best = (reach, index);
-        }
-    }
-    best.1
+/// Those of `among` that reach as far in a direction as any, to `tolerance` (m).
+fn outermost(mesh: &TriMesh, among: &[usize], direction: Vec3, tolerance: f64) -> Vec<usize> {
+    let reach = |index: usize| mesh.vertices()[index].dot(direction);
+    let most = among.iter().map(|&index| reach(index)).fold(f64::NEG_INFINITY, f64::max);
+    among.iter().copied().filter(|&index| reach(index) >= most - tolerance).collect()
 }
 
 /// The axes, and the normals of faces that make up more than a hundredth of the surface.

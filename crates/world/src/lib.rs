@@ -15,6 +15,7 @@ mod body;
 mod gripper;
 mod ground;
 mod joint;
+mod lift;
 mod parallel_gripper;
 mod pick_and_place;
 mod stability;

@@ -1,5 +1,6 @@
 //! Two fingers on slides: a gripper like the Schunk PG70.
 
+use crate::lift::Lift;
 use crate::{Body, BodyId, Drive, FingerCommand, Gripper, Joint, JointId, JointKind, SensorId, World, WorldError};
 use dermis_geometry::shapes::cuboid;
 use dermis_geometry::{MassProperties, Mat3, Pose, Quat, Vec3};
@@ -53,14 +54,10 @@ impl Default for ParallelGripperParameters {
 pub struct ParallelGripper {
     parameters: ParallelGripperParameters,
     hand: BodyId,
-    lift: JointId,
+    lift: Lift,
     slides: [JointId; 2],
     sensors: [SensorId; 2],
-    weight_newton: f64,
     command: FingerCommand,
-    goal_m: f64,
-    goal_speed: f64,
-    set_point_m: f64,
     felt: [f64; 2],
     closed_m: f64,
     height_m: f64,
@@ -118,14 +115,15 @@ impl ParallelGripper {
         Ok(Self {
             parameters,
             hand,
-            lift,
             slides: [slides[0], slides[1]],
             sensors: [sensors[0], sensors[1]],
-            weight_newton: gravity * (p.hand_mass_kg + 2.0 * p.finger_mass_kg),
+            lift: Lift::new(
+                lift,
+                p.lift_stiffness,
+                p.lift_damping,
+                gravity * (p.hand_mass_kg + 2.0 * p.finger_mass_kg),
+            ),
             command: FingerCommand::Velocity(0.0),
-            goal_m: 0.0,
-            goal_speed: 0.0,
-            set_point_m: 0.0,
             felt: [0.0; 2],
             closed_m: 0.0,
             height_m: 0.0,
@@ -148,7 +146,6 @@ impl ParallelGripper {
         let [(left, left_rate), (right, right_rate)] = self.slides.map(|slide| world.joint(slide));
         self.felt = self.sensors.map(|id| world.reading(id).sum_newton);
         self.closed_m = left + right;
-        self.height_m = world.joint(self.lift).0;
         let gear = p.gear_stiffness * (right - left) + p.gear_damping * (right_rate - left_rate);
         let motor = |rate: f64| {
             let wanted = match self.command {
@@ -162,20 +159,7 @@ impl ParallelGripper {
         world.drive(self.slides[0], Drive::Effort(effort + gear));
         world.drive(self.slides[1], Drive::Effort(effort - gear));
 
-        let step_m = self.goal_speed * world.parameters().step_s;
-        let to_go = self.goal_m - self.set_point_m;
-        let moved = to_go.clamp(-step_m, step_m);
-        self.set_point_m += moved;
-        world.drive(
-            self.lift,
-            Drive::Position {
-                target: self.set_point_m,
-                velocity: moved / world.parameters().step_s,
-                stiffness: p.lift_stiffness,
-                damping: p.lift_damping,
-                feed_forward: self.weight_newton,
-            },
-        );
+        self.height_m = self.lift.exchange(world);
     }
 }
 
@@ -197,8 +181,7 @@ impl Gripper for ParallelGripper {
     }
 
     fn move_to(&mut self, height_m: f64, speed_m_per_s: f64) {
-        self.goal_m = height_m;
-        self.goal_speed = speed_m_per_s;
+        self.lift.move_to(height_m, speed_m_per_s);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Three fingers around a palm, like the Schunk three-finger hand.
 
+use crate::lift::Lift;
 use crate::parallel_gripper::{box_mass, with_box};
 use crate::{Body, BodyId, Drive, FingerCommand, Gripper, Joint, JointId, JointKind, SensorId, World, WorldError};
 use dermis_geometry::{MassProperties, Mat3, Pose, Quat, Vec3};
@@ -69,13 +70,9 @@ struct Finger {
 pub struct ThreeFingerHand {
     parameters: ThreeFingerParameters,
     palm: BodyId,
-    lift: JointId,
+    lift: Lift,
     fingers: Vec<Finger>,
-    weight_newton: f64,
     command: FingerCommand,
-    goal_m: f64,
-    goal_speed: f64,
-    set_point_m: f64,
     felt: Vec<f64>,
     closed_m: f64,
     height_m: f64,
@@ -129,13 +126,9 @@ impl ThreeFingerHand {
         Ok(Self {
             parameters,
             palm,
-            lift,
             fingers,
-            weight_newton: -world.parameters().gravity.z * mass,
+            lift: Lift::new(lift, p.lift_stiffness, p.lift_damping, -world.parameters().gravity.z * mass),
             command: FingerCommand::Velocity(0.0),
-            goal_m: 0.0,
-            goal_speed: 0.0,
-            set_point_m: 0.0,
             felt: vec![0.0; 3],
             closed_m: 0.0,
             height_m: 0.0,
@@ -156,7 +149,6 @@ impl ThreeFingerHand {
     pub fn exchange(&mut self, world: &mut World) {
         let p = self.parameters;
         self.felt = self.fingers.iter().map(|finger| world.reading(finger.sensor).sum_newton).collect();
-        self.height_m = world.joint(self.lift).0;
         let mut closed = 0.0;
         for finger in &self.fingers {
             let (angle, rate) = world.joint(finger.shoulder);
@@ -180,19 +172,7 @@ impl ThreeFingerHand {
             );
         }
         self.closed_m = closed;
-        let step_m = self.goal_speed * world.parameters().step_s;
-        let moved = (self.goal_m - self.set_point_m).clamp(-step_m, step_m);
-        self.set_point_m += moved;
-        world.drive(
-            self.lift,
-            Drive::Position {
-                target: self.set_point_m,
-                velocity: moved / world.parameters().step_s,
-                stiffness: p.lift_stiffness,
-                damping: p.lift_damping,
-                feed_forward: self.weight_newton,
-            },
-        );
+        self.height_m = self.lift.exchange(world);
     }
 }
 
@@ -214,7 +194,6 @@ impl Gripper for ThreeFingerHand {
     }
 
     fn move_to(&mut self, height_m: f64, speed_m_per_s: f64) {
-        self.goal_m = height_m;
-        self.goal_speed = speed_m_per_s;
+        self.lift.move_to(height_m, speed_m_per_s);
     }
 }

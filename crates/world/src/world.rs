@@ -2,13 +2,14 @@
 
 use crate::ground::{Standing, outermost_points};
 use crate::joint::JoinedJoint;
-use crate::stability::{Loaded, Stability, largest_stable_step_s};
 use crate::{Body, BodyId, BodyKind, Drive, Joint, JointId, JointKind, WorldError, require_positive};
-use dermis_geometry::{MassProperties, Pose, Twist, Vec3, Wrench};
+use dermis_geometry::{Pose, Twist, Vec3, Wrench};
 use dermis_sensor::{Reading, Sensor};
 use dermis_skin::{Motion, Object, State, Target, Touch};
 use rapier3d_f64::prelude as rapier;
 use std::sync::Arc;
+
+mod limits;
 
 /// What holds for the whole world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,7 +139,7 @@ impl World {
             rigid.recompute_mass_properties_from_colliders(&self.physics.colliders);
         }
         let ease = match &body.kind {
-            BodyKind::Free(mass) => Some((1.0 / mass.mass_kg, 1.0 / least_inertia(mass))),
+            BodyKind::Free(mass) => Some((1.0 / mass.mass_kg, 1.0 / limits::least_inertia(mass))),
             _ => None,
         };
         let standing = match (&body.kind, &body.object, self.parameters.ground_z_m) {
@@ -275,6 +276,11 @@ impl World {
     /// Time since the start (s).
     pub fn time_s(&self) -> f64 {
         self.steps as f64 * self.parameters.step_s
+    }
+
+    /// Steps since the start.
+    pub fn steps(&self) -> u64 {
+        self.steps
     }
 
     /// What holds for the whole world.
@@ -417,131 +423,6 @@ impl World {
             }
         }
     }
-
-    fn mass(&self, body: BodyId) -> Option<&MassProperties> {
-        match &self.bodies[body.0].body.kind {
-            BodyKind::Free(mass) => Some(mass),
-            _ => None,
-        }
-    }
-
-    fn refuse_beyond(&self, stability: Option<Stability>) -> Result<(), WorldError> {
-        match stability {
-            Some(Stability { limit_s, body, sensor }) if self.parameters.step_s > limit_s => {
-                Err(WorldError::Unstable { body, sensor, step_s: self.parameters.step_s, limit_s })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The largest step that is stable when any one object lies centred on any one sensor with all of the skin under
-    /// it pressed. `None` when nothing free can be touched.
-    pub fn stability(&self) -> Option<Stability> {
-        let mut least: Option<Stability> = None;
-        for mounted in &self.sensors {
-            let pressed = mounted.sensor.skin().fully_pressed();
-            let middle = pressed.iter().map(|t| t.at).sum::<Vec3>() / pressed.len().max(1) as f64;
-            let upward = pressed.iter().map(|t| t.normal).sum::<Vec3>().normalize_or(Vec3::Z);
-            for (id, object) in self.touchable(mounted.body) {
-                let size = object.surface.bounds().size();
-                let (reach, height) = (0.5 * size.length(), 0.5 * size.min_element());
-                let (mut omega_squared, mut gamma) = (0.0, 0.0);
-                for (body, lift) in [(id, height), (mounted.body, 0.0)] {
-                    let Some(mass) = self.mass(body) else { continue };
-                    let centred = MassProperties { center_m: Vec3::ZERO, ..*mass };
-                    let mut loaded = Loaded::new(&centred, &Pose::from_translation(middle + upward * lift));
-                    for tangent in pressed.iter().filter(|t| (t.at - middle).length() <= reach) {
-                        loaded.add(tangent, &Pose::IDENTITY);
-                    }
-                    let (w, g) = loaded.greatest();
-                    omega_squared += w;
-                    gamma += g;
-                }
-                let limit_s = largest_stable_step_s(omega_squared, gamma);
-                if limit_s.is_finite() && least.as_ref().is_none_or(|best| limit_s < best.limit_s) {
-                    least = Some(Stability {
-                        limit_s,
-                        body: self.bodies[id.0].body.name.clone(),
-                        sensor: mounted.sensor.name().to_owned(),
-                    });
-                }
-            }
-        }
-        least
-    }
-
-    /// A lower bound of the stable step (s) from sums alone: λ_max(M⁻¹K) ≤ Σ k (1/m + r²/I_min) over all contacts.
-    fn cheap_limit_s(&self) -> f64 {
-        let (mut omega_squared, mut gamma) = (0.0, 0.0);
-        for index in 0..self.sensors.len() {
-            let mounted = &self.sensors[index];
-            let sensor_from_world = self.world_from_sensor(SensorId(index)).inverse();
-            let touchable = self.touchable(mounted.body);
-            let ease: Vec<Option<(f64, f64, Vec3)>> = touchable
-                .iter()
-                .map(|(id, _)| *id)
-                .chain([mounted.body])
-                .map(|id| {
-                    let (per_mass, per_inertia) = self.bodies[id.0].ease?;
-                    let center = self.physics.bodies[self.bodies[id.0].handle].center_of_mass();
-                    Some((per_mass, per_inertia, sensor_from_world.transform_point(center)))
-                })
-                .collect();
-            for facet in &mounted.touch.facets {
-                let t = &facet.tangent;
-                for (per_mass, per_inertia, center) in
-                    [facet.object as usize, ease.len() - 1].into_iter().filter_map(|slot| ease[slot])
-                {
-                    let weight = per_mass + (t.at - center).length_squared() * per_inertia;
-                    omega_squared += weight * t.stiffness_normal.max(t.stiffness_tangential);
-                    gamma += weight * t.damping_normal.max(t.damping_tangential);
-                }
-            }
-        }
-        largest_stable_step_s(omega_squared, gamma)
-    }
-
-    /// The largest step that is stable with the contacts of this moment.
-    pub fn present_stability(&self) -> Option<Stability> {
-        let mut loads: Vec<Option<Loaded>> =
-            self.bodies().map(|id| self.mass(id).map(|mass| Loaded::new(mass, &self.pose(id)))).collect();
-        let mut met: Vec<(usize, usize, usize)> = Vec::new();
-        for (index, mounted) in self.sensors.iter().enumerate() {
-            let world_from_sensor = self.world_from_sensor(SensorId(index));
-            let touchable = self.touchable(mounted.body);
-            for facet in &mounted.touch.facets {
-                let touched = touchable[facet.object as usize].0;
-                for body in [touched, mounted.body] {
-                    if let Some(load) = &mut loads[body.0] {
-                        load.add(&facet.tangent, &world_from_sensor);
-                    }
-                }
-                if !met.contains(&(touched.0, mounted.body.0, index)) {
-                    met.push((touched.0, mounted.body.0, index));
-                }
-            }
-        }
-        // For each pair the eigenvalues of the coupled system are at most the sum of the two bodies' own.
-        let greatest: Vec<(f64, f64)> =
-            loads.iter().map(|load| load.as_ref().map_or((0.0, 0.0), Loaded::greatest)).collect();
-        met.iter()
-            .map(|&(touched, mount, sensor)| Stability {
-                limit_s: largest_stable_step_s(
-                    greatest[touched].0 + greatest[mount].0,
-                    greatest[touched].1 + greatest[mount].1,
-                ),
-                body: self.bodies[touched].body.name.clone(),
-                sensor: self.sensors[sensor].sensor.name().to_owned(),
-            })
-            .min_by(|a, b| a.limit_s.total_cmp(&b.limit_s))
-    }
-}
-
-/// The least principal inertia (kg m²).
-fn least_inertia(mass: &MassProperties) -> f64 {
-    let [a, b, c] = [mass.inertia_kg_m2.x_axis, mass.inertia_kg_m2.y_axis, mass.inertia_kg_m2.z_axis];
-    let matrix = nalgebra::Matrix3::new(a.x, b.x, c.x, a.y, b.y, c.y, a.z, b.z, c.z);
-    matrix.symmetric_eigenvalues().iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 /// The convex hull of an object, for the engine's own contacts.

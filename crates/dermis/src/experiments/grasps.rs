@@ -113,7 +113,7 @@ fn grasp(thing: &Thing, progress: &mut dyn FnMut(f64) -> bool) -> Result<Held, E
                 slip_m = slip_m.max((in_hand(&world, gripper.hand()) - start).length());
             }
         }
-        if (world.time_s() / STEP_S) as u64 % 2000 == 0 {
+        if world.steps().is_multiple_of(2000) {
             tell(progress, world.time_s() / 11.0)?;
         }
     }

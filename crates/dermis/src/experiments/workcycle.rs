@@ -62,7 +62,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         controller.update(&mut gripper, STEP_S);
         world.step()?;
         highest = highest.max(world.pose(cube).translation.z);
-        if (world.time_s() / STEP_S).round() as u64 % 100 == 0 {
+        if world.steps().is_multiple_of(100) {
             let sums = gripper.tactile_sums_newton();
             left_sum.push((world.time_s(), sums[0]));
             right_sum.push((world.time_s(), sums[1]));

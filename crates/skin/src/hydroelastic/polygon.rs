@@ -97,10 +97,10 @@ impl<const N: usize> Polygon<N> {
     pub fn keep(&mut self, values: &[f64; N]) -> bool {
         let mut heights = [0.0; MOST];
         let (mut inside, mut outside) = (false, false);
-        for corner in 0..self.len {
-            heights[corner] = self.value(corner, values);
-            inside |= heights[corner] > 0.0;
-            outside |= heights[corner] < 0.0;
+        for (corner, height) in heights[..self.len].iter_mut().enumerate() {
+            *height = self.value(corner, values);
+            inside |= *height > 0.0;
+            outside |= *height < 0.0;
         }
         if !outside {
             return self.len > 2;

@@ -1,0 +1,186 @@
+//! `dermis calibrate`: from bench data to parameters.
+
+use crate::console::{commit, probe, say, say_json, short};
+use crate::table::{DEPTH, FORCE, VELOCITY, read_points};
+use anyhow::{Context, bail};
+use clap::Subcommand;
+use dermis::draw::{Image, LineStyle, Marker, Plot, Series};
+use dermis::geometry::quantity::{Area, Force};
+use dermis::output::Output;
+use dermis::sensor::calibration::{
+    Estimate, FrictionFit, StiffnessFit, fit_friction, fit_stiffness, texel_stiffness_newton_per_m,
+};
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Find a sensor's parameters from measurements.
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Stiffness from force against compression (columns such as depth_mm,force_n or compression_mm,weight_g).
+    Stiffness(Stiffness),
+    /// Friction from force against sliding velocity (columns such as velocity_m_per_s,force_n).
+    Friction(Friction),
+}
+
+#[derive(clap::Args)]
+struct Stiffness {
+    /// The measurements.
+    data: PathBuf,
+    /// Area of what was pressed on, such as "804.25 mm^2": gives the stiffness of a unit of area.
+    #[arg(long)]
+    area: Option<Area>,
+    /// Area of the sensor: with --area and --texels, gives the stiffness of a texel.
+    #[arg(long, requires_all = ["area", "texels"])]
+    sensor_area: Option<Area>,
+    /// Number of texels.
+    #[arg(long, requires_all = ["area", "sensor_area"])]
+    texels: Option<usize>,
+    /// Write fit.png and fit.json into this folder.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
+struct Friction {
+    /// The measurements.
+    data: PathBuf,
+    /// Normal force under which they were made, such as "0.08 N".
+    #[arg(long)]
+    normal_force: Force,
+    /// Write fit.png and fit.json into this folder.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    match &arguments.what {
+        What::Stiffness(arguments) => stiffness(arguments),
+        What::Friction(arguments) => friction(arguments),
+    }
+}
+
+fn scaled(estimate: Estimate, factor: f64) -> Estimate {
+    Estimate { value: estimate.value * factor, ci95: estimate.ci95 * factor }
+}
+
+fn line(name: &str, estimate: Estimate, unit: &str) {
+    let Estimate { value, ci95 } = estimate;
+    say(format!("  {name:<22} {} ± {} {unit}", short(value), short(ci95)));
+}
+
+fn stiffness(arguments: &Stiffness) -> anyhow::Result<()> {
+    probe(arguments.out.as_deref())?;
+    let points = read_points(&arguments.data, ("compression", DEPTH), ("force", FORCE))?;
+    let fit = fit_stiffness(&points).with_context(|| arguments.data.display().to_string())?;
+    let slope = fit.through_zero_newton_per_m;
+    let per_area = match arguments.area.map(Area::si) {
+        Some(area) if area <= 0.0 => bail!("`--area` must be a positive area, got {} mm^2", area * 1e6),
+        Some(area) => Some(scaled(slope, 1.0 / area)),
+        None => None,
+    };
+    let per_texel = match (per_area, arguments.sensor_area, arguments.texels) {
+        (Some(per_area), Some(area), Some(texels)) => {
+            // Eq. (18) of Moisio 2013 for a compression of 1 m: pressure and compression cancel.
+            let k = texel_stiffness_newton_per_m(per_area.value, area.si(), texels, 1.0)?;
+            Some(scaled(per_area, k / per_area.value))
+        }
+        _ => None,
+    };
+    let report = json!({ "fit": fit, "per_area_pa_per_m": per_area, "per_texel_n_per_m": per_texel });
+    if arguments.json {
+        say_json(&report)?;
+    } else {
+        say(format!("stiffness from {} points (± is the half-width of a 95 % interval)", fit.points));
+        line("through zero", slope, "N/m");
+        line("free line", fit.free_newton_per_m, "N/m");
+        say(format!("  play before contact    {} mm", short(fit.free_offset_m * 1e3)));
+        say(format!("  residual               {} N rms", short(fit.rms_newton)));
+        if let Some(estimate) = per_area {
+            line("stiffness_per_area", estimate, "Pa/m");
+        }
+        if let Some(estimate) = per_texel {
+            line("stiffness of a texel", estimate, "N/m");
+        }
+    }
+    keep(&arguments.out, arguments.json, &report, || stiffness_plot(&points, &fit))
+}
+
+fn friction(arguments: &Friction) -> anyhow::Result<()> {
+    probe(arguments.out.as_deref())?;
+    let normal = arguments.normal_force.si();
+    let points = read_points(&arguments.data, ("velocity", VELOCITY), ("force", FORCE))?;
+    let fit = fit_friction(&points, normal).with_context(|| arguments.data.display().to_string())?;
+    let report = json!({ "fit": fit, "normal_n": normal });
+    if arguments.json {
+        say_json(&report)?;
+    } else {
+        say(format!("friction from {} points (± is the half-width of a 95 % interval)", fit.points));
+        line("mu_static", fit.mu_static, "");
+        line("mu_dynamic", fit.mu_dynamic, "");
+        line("stribeck_speed", fit.stribeck_m_per_s, "m/s");
+        line("viscous", fit.viscous_newton_s_per_m, "N s/m");
+        say(format!("  residual               {} N rms", short(fit.rms_newton)));
+    }
+    keep(&arguments.out, arguments.json, &report, || friction_plot(&points, &fit, normal))
+}
+
+fn keep(
+    out: &Option<PathBuf>,
+    json: bool,
+    report: &serde_json::Value,
+    picture: impl FnOnce() -> Image,
+) -> anyhow::Result<()> {
+    let Some(folder) = out else { return Ok(()) };
+    let mut output = Output::new();
+    output.add_image("fit.png", &picture());
+    output.add("fit.json", serde_json::to_string_pretty(report)? + "\n");
+    commit(output, folder, json)
+}
+
+fn stiffness_plot(points: &[(f64, f64)], fit: &StiffnessFit) -> Image {
+    let deepest = points.iter().map(|p| p.0).fold(0.0, f64::max);
+    let depths: Vec<f64> = (0..=60).map(|i| f64::from(i) / 60.0 * deepest * 1.05).collect();
+    let Estimate { value, ci95 } = fit.through_zero_newton_per_m;
+    let free = fit.free_newton_per_m.value;
+    let in_mm = |k: f64, offset: f64| depths.iter().map(move |d| (d * 1e3, (k * (d - offset)).max(0.0)));
+    Plot::new()
+        .title("Stiffness")
+        .x_label("Compression (mm)")
+        .y_label("Force (N)")
+        .series(Series::scatter("measured", points.iter().map(|p| (p.0 * 1e3, p.1))).marker(Marker::Disc))
+        .series(
+            Series::line(format!("through zero: {} ± {} N/m", short(value), short(ci95)), in_mm(value, 0.0))
+                .band(depths.iter().map(|d| ((value - ci95) * d, (value + ci95) * d))),
+        )
+        .series(
+            Series::line(format!("free: {} N/m", short(free)), in_mm(free, fit.free_offset_m)).style(LineStyle::Dashed),
+        )
+        .size(860, 560)
+        .render()
+}
+
+fn friction_plot(points: &[(f64, f64)], fit: &FrictionFit, normal: f64) -> Image {
+    let (low, high) = points.iter().fold((0.0f64, 0.0f64), |(low, high), p| (low.min(p.0), high.max(p.0)));
+    let curve = (0..=400).map(|i| low + (high - low) * f64::from(i) / 400.0).filter(|v| *v != 0.0);
+    let label = format!("fit: μs {}, μd {}", short(fit.mu_static.value), short(fit.mu_dynamic.value));
+    Plot::new()
+        .title("Friction")
+        .x_label("Sliding velocity (m/s)")
+        .y_label("Force (N)")
+        .series(Series::scatter("measured", points.iter().copied()).marker(Marker::Disc))
+        .series(Series::line(label, curve.map(|v| (v, fit.force_newton(v, normal)))))
+        .size(860, 560)
+        .render()
+}

@@ -1,0 +1,179 @@
+//! `dermis press`: one object pressed on one sensor.
+
+use crate::console::{commit, probe, say, say_json, short};
+use anyhow::Context;
+use clap::ValueEnum;
+use dermis::geometry::files::LengthUnit;
+use dermis::geometry::quantity::{Angle, Force, Length};
+use dermis::object::ObjectSpec;
+use dermis::output::Output;
+use dermis::picture;
+use dermis::prelude::*;
+use dermis::sensor::Pressed;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Press an object on a sensor and report what it feels.
+#[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("goal").required(true).args(["depth", "force"]))]
+pub struct Arguments {
+    /// A preset (see `dermis sensors`) or a .toml file.
+    #[arg(long, value_name = "NAME|FILE")]
+    sensor: String,
+    /// A shape (`sphere:radius=10mm`, `cuboid:size=20mm,20mm,10mm`, or a bare name) or a mesh file.
+    #[arg(long, value_name = "SHAPE|FILE")]
+    object: String,
+    /// Unit of the mesh file: m, cm, mm or in.
+    #[arg(long)]
+    unit: Option<LengthUnit>,
+    /// How deep to press past first contact, such as 1mm.
+    #[arg(long, allow_hyphen_values = true)]
+    depth: Option<Length>,
+    /// How hard to press, such as 3N.
+    #[arg(long, allow_hyphen_values = true)]
+    force: Option<Force>,
+    /// Where on the sensor, such as 5mm,-3mm; its middle without it.
+    #[arg(long, value_name = "X,Y", value_parser = pair::<Length>, allow_hyphen_values = true)]
+    at: Option<(Length, Length)>,
+    /// Tilt about the sensor's x axis and then its y axis, such as 5deg,0deg.
+    #[arg(long, value_name = "X[,Y]", value_parser = pair_or_one, allow_hyphen_values = true)]
+    tilt: Option<(Angle, Angle)>,
+    /// Turn about the sensor's z axis.
+    #[arg(long, allow_hyphen_values = true)]
+    yaw: Option<Angle>,
+    /// How the skin is solved.
+    #[arg(long, value_enum, default_value_t = SkinKind::Springs)]
+    skin: SkinKind,
+    /// Write tactile.png, scene.png, reading.json and taxels.csv into this folder.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The skins there are.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SkinKind {
+    /// Independent spring-dampers.
+    Springs,
+}
+
+fn pair<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<(T, T), String> {
+    let (x, y) = text.split_once(',').ok_or("two values with a comma between them are needed")?;
+    Ok((x.parse().map_err(|e: T::Err| e.to_string())?, y.parse().map_err(|e: T::Err| e.to_string())?))
+}
+
+fn pair_or_one(text: &str) -> Result<(Angle, Angle), String> {
+    if text.contains(',') {
+        return pair(text);
+    }
+    Ok((text.parse().map_err(|e| format!("{e}"))?, Angle::new(0.0)))
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let SkinKind::Springs = arguments.skin;
+    probe(arguments.out.as_deref())?;
+    let (spec, folder) = SensorSpec::find(&arguments.sensor)?;
+    let in_file = || arguments.sensor.clone();
+    let sensor = match folder {
+        Some(_) => spec.build(folder).with_context(in_file)?,
+        None => spec.build(None)?,
+    };
+    let mesh = ObjectSpec::parse_flag(&arguments.object, arguments.unit)?.build(None)?;
+    let object = Object::new(mesh);
+    let (x, y) = arguments.at.unwrap_or((Length::new(0.0), Length::new(0.0)));
+    let (tilt_x, tilt_y) = arguments.tilt.unwrap_or((Angle::new(0.0), Angle::new(0.0)));
+    let aim = Aim {
+        at_m: [x.si(), y.si()],
+        tilt_rad: [tilt_x.si(), tilt_y.si()],
+        yaw_rad: arguments.yaw.map_or(0.0, Angle::si),
+    };
+    let goal = match (arguments.depth, arguments.force) {
+        (Some(depth), _) => Goal::Depth(depth.si()),
+        (None, Some(force)) => Goal::Force(force.si()),
+        (None, None) => anyhow::bail!("give --depth or --force"),
+    };
+    let pressed = press(&sensor, &object, &aim, goal)?;
+    let report = as_json(&sensor, &arguments.object, &pressed);
+    if arguments.json {
+        say_json(&report)?;
+    } else {
+        tell(&sensor, &arguments.object, &pressed);
+    }
+    if let Some(folder) = &arguments.out {
+        let mut output = Output::new();
+        let title = format!("{} N at {} mm", short(-pressed.touch.on_sensor.force.z), short(pressed.depth_m * 1e3));
+        output.add_image("tactile.png", &picture::tactile(&sensor, &pressed.reading, &title, None));
+        output.add_image(
+            "scene.png",
+            &picture::press_view(&sensor, &pressed.reading, object.surface.mesh(), &pressed.sensor_from_object),
+        );
+        output.add("reading.json", serde_json::to_string_pretty(&report)? + "\n");
+        output.add("taxels.csv", taxels_csv(&sensor, &pressed.reading));
+        commit(output, folder, arguments.json)?;
+    }
+    Ok(())
+}
+
+fn peak(reading: &Reading) -> (usize, f64) {
+    let better = |best: (usize, f64), (i, &value): (usize, &f64)| if value > best.1 { (i, value) } else { best };
+    reading.values_newton.iter().enumerate().fold((0, 0.0), better)
+}
+
+fn as_json(sensor: &Sensor, object: &str, pressed: &Pressed) -> Value {
+    let Pressed { reading, touch, .. } = pressed;
+    json!({
+        "sensor": sensor.name(),
+        "object": object,
+        "depth_m": pressed.depth_m,
+        "force_n": -touch.on_sensor.force.z,
+        "sum_n": reading.sum_newton,
+        "on_sensor_n": touch.on_sensor.force.to_array(),
+        "lit": reading.lit(),
+        "peak_n": peak(reading).1,
+        "area_m2": touch.area_m2(),
+        "saturated": reading.saturated,
+        "values_n": reading.values_newton,
+        "raw": reading.raw,
+        "size": reading.size.map(|(rows, cols)| [rows, cols]),
+    })
+}
+
+fn tell(sensor: &Sensor, object: &str, pressed: &Pressed) {
+    let Pressed { reading, touch, .. } = pressed;
+    let (index, value) = peak(reading);
+    let place = match reading.size {
+        Some((_, cols)) => format!("row {}, column {}", index / cols + 1, index % cols + 1),
+        None => {
+            let at = sensor.taxels().centers()[index] * 1e3;
+            format!("x {:.1}, y {:.1}, z {:.1} mm", at.x, at.y, at.z)
+        }
+    };
+    let saturation = match reading.saturated {
+        0 => "none".to_owned(),
+        count => format!("{count} contact points are pressed through: the force is a lower bound"),
+    };
+    say(format!("{object} on {}", sensor.name()));
+    say(format!("  force       {} N (taxels sum to {} N)", short(-touch.on_sensor.force.z), short(reading.sum_newton)));
+    say(format!("  depth       {} mm", short(pressed.depth_m * 1e3)));
+    say(format!(
+        "  contact     {} of {} taxels lit, {} mm²",
+        reading.lit(),
+        sensor.taxels().len(),
+        short(touch.area_m2() * 1e6)
+    ));
+    say(format!("  peak        {} N at {place}", short(value)));
+    say(format!("  saturation  {saturation}"));
+}
+
+fn taxels_csv(sensor: &Sensor, reading: &Reading) -> String {
+    let mut text = String::from("taxel,x_m,y_m,z_m,fx_n,fy_n,fz_n,value_n,raw\n");
+    for (i, (at, force)) in sensor.taxels().centers().iter().zip(&reading.forces_newton).enumerate() {
+        let (value, raw) = (reading.values_newton[i], reading.raw[i]);
+        let _ = writeln!(text, "{i},{},{},{},{},{},{},{value},{raw}", at.x, at.y, at.z, force.x, force.y, force.z);
+    }
+    text
+}

@@ -1,0 +1,130 @@
+//! `dermis reproduce`: the claims of the papers, run again.
+
+use crate::console::{Interrupt, commit, probe, progress, say, say_json, short};
+use anyhow::{Context, bail};
+use dermis::experiments::{ALL, Experiment, Options, Outcome, find};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Run experiments of the papers: the paper's numbers beside ours.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Which experiments.
+    #[arg(value_name = "NAME", required_unless_present_any = ["all", "list"])]
+    names: Vec<String>,
+    /// All of them.
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+    /// Only say which there are.
+    #[arg(long, conflicts_with_all = ["names", "all"])]
+    list: bool,
+    /// As long as the paper's own, where that is longer than needed to judge.
+    #[arg(long)]
+    full: bool,
+    /// Write figures and tables into this folder, one folder per experiment.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON document: an object for one experiment, an array for several.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    name: &'static str,
+    passed: bool,
+    metrics: BTreeMap<String, f64>,
+    wall_s: f64,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    name: &'static str,
+    title: &'static str,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if arguments.list {
+        let listed: Vec<Listed> = ALL.iter().map(|e| Listed { name: e.name, title: e.title }).collect();
+        if arguments.json {
+            return say_json(&listed);
+        }
+        listed.iter().for_each(|entry| say(format!("{:<24} {}", entry.name, entry.title)));
+        return Ok(());
+    }
+    let chosen: Vec<&'static Experiment> = if arguments.all {
+        ALL.iter().collect()
+    } else {
+        arguments.names.iter().map(|name| find(name)).collect::<Result<_, _>>()?
+    };
+    probe(arguments.out.as_deref())?;
+    let interrupt = Interrupt::listen();
+    let mut reports = Vec::new();
+    for experiment in chosen {
+        reports.push(reproduce(experiment, arguments, &interrupt).with_context(|| experiment.name)?);
+    }
+    if arguments.json {
+        match &reports[..] {
+            [single] => say_json(single)?,
+            several => say_json(&several)?,
+        }
+    }
+    let failed: Vec<&str> = reports.iter().filter(|report| !report.passed).map(|report| report.name).collect();
+    if !failed.is_empty() {
+        bail!("{} of {} experiments did not hold: {}", failed.len(), reports.len(), failed.join(", "));
+    }
+    Ok(())
+}
+
+/// Runs one, says what came out, and keeps its figures before the next begins.
+fn reproduce(experiment: &Experiment, arguments: &Arguments, interrupt: &Interrupt) -> anyhow::Result<Report> {
+    let start = Instant::now();
+    let bar = progress(experiment.name, 1000);
+    let outcome = experiment.run(&Options { full: arguments.full }, &mut |done| {
+        bar.set_position((done * 1000.0) as u64);
+        !interrupt.came()
+    });
+    bar.finish_and_clear();
+    let outcome = outcome?;
+    let wall_s = start.elapsed().as_secs_f64();
+    if !arguments.json {
+        tell(experiment, &outcome, wall_s);
+    }
+    let passed = outcome.passed();
+    let Outcome { name, metrics, files, .. } = outcome;
+    if let Some(folder) = &arguments.out {
+        commit(files, &folder.join(name), arguments.json)?;
+    }
+    Ok(Report { name, passed, metrics, wall_s })
+}
+
+fn tell(experiment: &Experiment, outcome: &Outcome, wall_s: f64) {
+    let verdict = if outcome.passed() { "holds" } else { "DOES NOT HOLD" };
+    say(format!("{}: {} ({verdict}, {wall_s:.1} s)", experiment.name, experiment.title));
+    for verdict in &outcome.verdicts {
+        let bound = &verdict.expectation;
+        let mark = if verdict.passed { "ok  " } else { "FAIL" };
+        let ours = verdict.ours.map_or("missing".to_owned(), precise);
+        let within = match (bound.min, bound.max) {
+            (Some(min), Some(max)) => format!("{} … {}", precise(min), precise(max)),
+            (Some(min), None) => format!("at least {}", short(min)),
+            (None, Some(max)) => format!("at most {}", short(max)),
+            (None, None) => "no bound".into(),
+        };
+        let paper = bound.paper.as_deref().map_or(String::new(), |paper| format!("; paper: {paper}"));
+        say(format!("  {mark} {}: ours {ours} ({within}{paper})", bound.what));
+    }
+    outcome.notes.iter().for_each(|note| say(format!("  note: {note}")));
+}
+
+/// Enough figures to tell 9.8 from 9.7999.
+fn precise(value: f64) -> String {
+    if value == 0.0 || (1e-3..1e5).contains(&value.abs()) {
+        let text = format!("{value:.8}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        format!("{value:.3e}")
+    }
+}

@@ -1,0 +1,162 @@
+//! Every command, as a user runs it.
+
+mod common;
+
+use common::{DEFINITION, SCENE, SENSOR, write};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Runs and returns stdout.
+fn dermis(folder: &Path, arguments: &[&str]) -> String {
+    let all: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+    let result = common::dermis(folder, &all);
+    assert!(result.status.success(), "dermis {}: {}", all.join(" "), String::from_utf8_lossy(&result.stderr));
+    String::from_utf8(result.stdout).unwrap()
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in {text}"))
+}
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
+    entries.map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())).collect()
+}
+
+fn names(files: &BTreeMap<String, Vec<u8>>) -> Vec<&str> {
+    files.keys().map(String::as_str).collect()
+}
+
+fn is_png(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\x89PNG\r\n\x1a\n") && bytes.len() > 2000
+}
+
+#[test]
+fn sensors_lists_what_ships_and_what_it_shows_can_be_used() {
+    let folder = TempDir::new().unwrap();
+    let list = dermis(folder.path(), &["sensors"]);
+    let all = json(&dermis(folder.path(), &["sensors", "--json"]));
+    for sensor in all.as_array().unwrap() {
+        let name = sensor["name"].as_str().unwrap();
+        assert!(list.contains(name), "{list}");
+        write(folder.path(), "copy.toml", dermis(folder.path(), &["sensors", name]));
+        dermis(folder.path(), &["press", "--sensor", "copy.toml", "--object", "sphere", "--depth", "1mm"]);
+        assert_eq!(json(&dermis(folder.path(), &["sensors", name, "--json"]))["name"], name);
+    }
+}
+
+/// 14 × 6 springs of 2 N/mm under a plate that covers them all carry 168 N for each millimetre.
+#[test]
+fn press_reports_force_and_writes_its_files() {
+    let folder = TempDir::new().unwrap();
+    let plate = ["press", "--sensor", "wts0614", "--object", "cuboid:size=60mm,60mm,10mm"];
+    let report = json(&dermis(folder.path(), &[&plate[..], &["--depth", "1mm", "--json", "--out", "o"]].concat()));
+    assert!((report["force_n"].as_f64().unwrap() - 168.0).abs() < 1e-9, "{report}");
+    assert!((report["area_m2"].as_f64().unwrap() - 84.0 * 3.4e-3 * 3.4e-3).abs() < 1e-12);
+    assert_eq!((&report["lit"], &report["saturated"]), (&Value::from(84), &Value::from(0)));
+    assert_eq!(report["size"], serde_json::json!([14, 6]));
+    assert_eq!(report["values_n"].as_array().unwrap().len(), 84);
+    assert_eq!(report["raw"].as_array().unwrap().len(), 84);
+    let made = files(&folder.path().join("o"));
+    assert_eq!(names(&made), ["reading.json", "scene.png", "tactile.png", "taxels.csv"]);
+    assert!(is_png(&made["scene.png"]) && is_png(&made["tactile.png"]));
+    assert!(made["taxels.csv"].starts_with(b"taxel,x_m,y_m,z_m,fx_n,fy_n,fz_n,value_n,raw\n"));
+    assert_eq!(json(std::str::from_utf8(&made["reading.json"]).unwrap()), report);
+    let report = json(&dermis(folder.path(), &[&plate[..], &["--force", "84N", "--json"]].concat()));
+    assert!((report["depth_m"].as_f64().unwrap() - 0.5e-3).abs() < 1e-12, "{report}");
+}
+
+#[test]
+fn press_takes_places_turns_meshes_and_sensor_files() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "mine.toml", SENSOR);
+    let ball = dermis::geometry::shapes::sphere(0.008, 0.001).unwrap();
+    let bytes = dermis::geometry::files::write_stl(&ball, dermis::geometry::files::LengthUnit::Millimetre);
+    write(folder.path(), "ball.stl", bytes);
+    let mesh = ["press", "--sensor", "mine.toml", "--object", "ball.stl", "--unit", "mm", "--depth", "2mm"];
+    assert!(dermis(folder.path(), &mesh).contains("force"));
+    let placed = ["--at", "-4mm,2mm", "--tilt", "-5deg,3deg", "--yaw", "30deg", "--skin", "springs", "--json"];
+    let arguments = [&["press", "--sensor", "spherical-patch", "--object", "cuboid", "--depth", "1mm"], &placed[..]];
+    let report = json(&dermis(folder.path(), &arguments.concat()));
+    assert_eq!(report["size"], Value::Null);
+    assert!(report["force_n"].as_f64().unwrap() > 0.0);
+}
+
+/// The same scene gives the same bytes, run again and with any number of threads.
+#[test]
+fn run_gives_the_same_bytes_with_any_number_of_threads() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "scene.toml", SCENE);
+    let summary = json(&dermis(folder.path(), &["run", "scene.toml", "--out", "a", "--json"]));
+    assert_eq!(summary["steps"], 200);
+    assert!(summary["sensors"][0]["peak_sum_n"].as_f64().unwrap() > 0.1, "{summary}");
+    dermis(folder.path(), &["run", "scene.toml", "--out", "b"]);
+    dermis(folder.path(), &["--threads", "1", "run", "scene.toml", "--out", "c"]);
+    dermis(folder.path(), &["run", "scene.toml", "--out", "d", "--threads", "2"]);
+    let first = files(&folder.path().join("a"));
+    assert_eq!(
+        names(&first),
+        ["bodies.csv", "forces.png", "readings-pad.csv", "scene.png", "summary.json", "tactile-pad.png"]
+    );
+    for other in ["b", "c", "d"] {
+        assert!(files(&folder.path().join(other)) == first, "{other} differs");
+    }
+    let readings = String::from_utf8_lossy(&first["readings-pad.csv"]);
+    assert!(readings.starts_with("time_s,sum_n,fx_n,fy_n,fz_n,raw_sum,saturated,t0_n,t1_n,"));
+    assert_eq!(readings.lines().count(), 1 + 11);
+    assert_eq!(readings.lines().last().unwrap().split(',').count(), 7 + 2304);
+    assert!(first["bodies.csv"].starts_with(b"time_s,body,x_m,y_m,z_m,qw,qx,qy,qz\n0,ball,0,0.001,0.0145,1,0,0,0\n"));
+}
+
+#[test]
+fn calibrate_finds_the_line_it_was_given() {
+    let folder = TempDir::new().unwrap();
+    let rows: String = (1..=6).map(|i| format!("{},{}\n", 0.5 * f64::from(i), 1.5 * f64::from(i))).collect();
+    write(folder.path(), "bench.csv", format!("# a comment\ndepth_mm,force_n\n{rows}"));
+    let arguments = ["calibrate", "stiffness", "bench.csv", "--area", "1000 mm^2", "--sensor-area", "840 mm^2"];
+    let arguments = [&arguments[..], &["--texels", "84", "--out", "o", "--json"]].concat();
+    let report = json(&dermis(folder.path(), &arguments));
+    let near = |value: &Value, truth: f64| (value["value"].as_f64().unwrap() / truth - 1.0).abs() < 1e-9;
+    assert!(near(&report["fit"]["through_zero_newton_per_m"], 3000.0), "{report}");
+    assert!(near(&report["per_area_pa_per_m"], 3e6) && near(&report["per_texel_n_per_m"], 30.0), "{report}");
+    let made = files(&folder.path().join("o"));
+    assert_eq!(names(&made), ["fit.json", "fit.png"]);
+    assert!(is_png(&made["fit.png"]));
+
+    let force = |v: f64| 0.08 * (0.23 + 0.205 * (-(v / 0.3) * (v / 0.3)).exp()) + 0.01 * v;
+    let rows: String = (1..40).map(|i| 0.03 * f64::from(i)).map(|v| format!("{v},{}\n", force(v))).collect();
+    write(folder.path(), "slide.csv", format!("velocity_m_per_s,force_n\n{rows}"));
+    let text = dermis(folder.path(), &["calibrate", "friction", "slide.csv", "--normal-force", "0.08 N"]);
+    assert!(text.contains("mu_static              0.435 ±") && text.contains("0.3 ±"), "{text}");
+}
+
+#[test]
+fn import_makes_a_sensor_that_can_be_pressed() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "robot.xml", DEFINITION);
+    let grid = ["import", "robot.xml", "--grid", "14x6", "--pitch", "3.86mm"];
+    assert!(dermis(folder.path(), &grid).contains("stiffness = \"58.5 N/m\""));
+    dermis(folder.path(), &[&grid[..], &["--out", "made/t1.toml"]].concat());
+    let press = ["press", "--sensor", "made/t1.toml", "--object", "cuboid:size=9cm,9cm,1cm", "--depth", "1mm"];
+    let report = json(&dermis(folder.path(), &[&press[..], &["--json"]].concat()));
+    assert!((report["force_n"].as_f64().unwrap() - 84.0 * 58.5e-3).abs() < 1e-9, "{report}");
+}
+
+#[test]
+fn demo_makes_its_pictures() {
+    let folder = TempDir::new().unwrap();
+    let told = dermis(folder.path(), &["demo"]);
+    assert!(told.contains("carried 1.96 N; the ball weighs 1.96 N") && told.contains("poster.png"), "{told}");
+    let made = files(&folder.path().join("out/demo"));
+    let pictures = ["poster", "scene-grasped", "scene-lifted", "tactile-left", "tactile-right", "forces"];
+    assert!(pictures.iter().all(|name| is_png(&made[&format!("{name}.png")])));
+    assert!(
+        ["demo.toml", "readings-left.csv", "readings-right.csv", "bodies.csv", "summary.json"]
+            .iter()
+            .all(|name| made.contains_key(*name))
+    );
+    let summary = json(std::str::from_utf8(&made["summary.json"]).unwrap());
+    assert_eq!(summary["phases"].as_array().unwrap().last().unwrap()["phase"], "Done");
+}

@@ -1,0 +1,264 @@
+//! Things that are touched, as a scene or a flag describes them.
+
+mod flag;
+
+use dermis_geometry::files::{FileError, Import, LengthUnit, read};
+use dermis_geometry::quantity::Length;
+use dermis_geometry::shapes::{self, Fingertip, ShapeError};
+use dermis_geometry::{Pose, Quat, TriMesh, Vec3};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Why there is no such object.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ObjectError {
+    /// A name that no shape has.
+    #[error(
+        "there is no shape {name:?}; the shapes are {known}, or give the path of a mesh file (.stl .obj .ply .gltf .glb)"
+    )]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A key that the shape has not.
+    #[error("object {given:?}: {shape} has no `{key}`; it has {known}")]
+    UnknownKey {
+        /// The flag.
+        given: String,
+        /// The shape.
+        shape: &'static str,
+        /// The key.
+        key: String,
+        /// The keys it has.
+        known: String,
+    },
+    /// A value that does not fit its key.
+    #[error("object {given:?}: `{key}` of {shape}: {reason}; write for example {example:?}")]
+    BadValue {
+        /// The flag.
+        given: String,
+        /// The shape.
+        shape: &'static str,
+        /// The key.
+        key: String,
+        /// What is wrong.
+        reason: String,
+        /// How it is written.
+        example: String,
+    },
+    /// The generator refused the shape.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// The mesh file was refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// The surface of a thing. Round shapes take an `edge`, the longest edge of their triangles; without it, a fortieth
+/// of their size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ObjectSpec {
+    /// About the origin, its mesh turned to stand on a face.
+    Sphere {
+        /// Its radius.
+        radius: Length,
+        /// Longest edge.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edge: Option<Length>,
+    },
+    /// About the origin.
+    Ellipsoid {
+        /// Half its extent along x, y and z.
+        semi_axes: [Length; 3],
+        /// Longest edge.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edge: Option<Length>,
+    },
+    /// A box about the origin.
+    Cuboid {
+        /// Its extent along x, y and z.
+        size: [Length; 3],
+    },
+    /// Along z, about the origin.
+    Cylinder {
+        /// Its radius.
+        radius: Length,
+        /// Along z.
+        length: Length,
+        /// Longest edge.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edge: Option<Length>,
+    },
+    /// A cylinder along z with round ends, about the origin.
+    Capsule {
+        /// Its radius.
+        radius: Length,
+        /// Of the straight part.
+        length: Length,
+        /// Longest edge.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edge: Option<Length>,
+    },
+    /// Base at the origin, tip along +z.
+    Cone {
+        /// Of the base.
+        radius: Length,
+        /// From base to tip.
+        height: Length,
+        /// Longest edge.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edge: Option<Length>,
+    },
+    /// A ring about z.
+    Torus {
+        /// From the axis to the middle of the tube.
+        major: Length,
+        /// Of the tube.
+        minor: Length,
+        /// Longest edge.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edge: Option<Length>,
+    },
+    /// Regular, along z, about the origin.
+    Prism {
+        /// Number of sides.
+        sides: usize,
+        /// From the axis to the corners.
+        radius: Length,
+        /// Along z.
+        length: Length,
+    },
+    /// A trigger spray bottle, 250 mm tall, standing on z = 0.
+    SprayBottle {
+        /// Longest edge.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edge: Option<Length>,
+    },
+    /// The last phalanx of an adult's index finger, its pad towards +z.
+    Fingertip {
+        /// Longest edge.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edge: Option<Length>,
+    },
+    /// A mesh file.
+    Mesh {
+        /// The file; relative to the description it stands in.
+        file: PathBuf,
+        /// The unit of its numbers. Needed unless the format has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unit: Option<LengthUnit>,
+        /// Leaves out triangles without area instead of refusing the file.
+        #[serde(default)]
+        repair: bool,
+    },
+}
+
+impl ObjectSpec {
+    /// Its name, as files and flags write it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Sphere { .. } => "sphere",
+            Self::Ellipsoid { .. } => "ellipsoid",
+            Self::Cuboid { .. } => "cuboid",
+            Self::Cylinder { .. } => "cylinder",
+            Self::Capsule { .. } => "capsule",
+            Self::Cone { .. } => "cone",
+            Self::Torus { .. } => "torus",
+            Self::Prism { .. } => "prism",
+            Self::SprayBottle { .. } => "spray-bottle",
+            Self::Fingertip { .. } => "fingertip",
+            Self::Mesh { .. } => "mesh",
+        }
+    }
+
+    /// Reads a flag: a shape with its sizes (`sphere:radius=10mm`, `cuboid:size=20mm,20mm,10mm`), a shape alone
+    /// (`sphere`: sizes that are not given have a default of some 10 mm), or the path of a mesh file.
+    pub fn parse_flag(text: &str, unit: Option<LengthUnit>) -> Result<Self, ObjectError> {
+        flag::parse(text, unit)
+    }
+
+    /// Makes the mesh. `folder` is where relative mesh files are looked for.
+    pub fn build(&self, folder: Option<&Path>) -> Result<TriMesh, ObjectError> {
+        // A fortieth of the size. A size that is no length is refused by the generator, not as an edge.
+        let edge = |edge: &Option<Length>, size_m: f64| match edge {
+            Some(edge) => edge.si(),
+            None if size_m > 0.0 && size_m.is_finite() => size_m / 40.0,
+            None => 1e-3,
+        };
+        let mesh = match self {
+            Self::Sphere { radius, edge: e } => shapes::sphere(radius.si(), edge(e, 2.0 * radius.si())).map(standing),
+            Self::Ellipsoid { semi_axes, edge: e } => {
+                let axes = vector(semi_axes);
+                shapes::ellipsoid(axes, edge(e, 2.0 * axes.max_element()))
+            }
+            Self::Cuboid { size } => shapes::cuboid(vector(size)),
+            Self::Cylinder { radius, length, edge: e } => {
+                shapes::cylinder(radius.si(), length.si(), edge(e, length.si().max(2.0 * radius.si())))
+            }
+            Self::Capsule { radius, length, edge: e } => {
+                shapes::capsule(radius.si(), length.si(), edge(e, length.si() + 2.0 * radius.si()))
+            }
+            Self::Cone { radius, height, edge: e } => {
+                shapes::cone(radius.si(), height.si(), edge(e, height.si().max(2.0 * radius.si())))
+            }
+            Self::Torus { major, minor, edge: e } => {
+                shapes::torus(major.si(), minor.si(), edge(e, major.si() + minor.si()))
+            }
+            Self::Prism { sides, radius, length } => shapes::prism(*sides, radius.si(), length.si()),
+            Self::SprayBottle { edge: e } => shapes::spray_bottle(edge(e, 0.16)),
+            Self::Fingertip { edge: e } => shapes::fingertip(&Fingertip::default(), edge(e, 0.025)),
+            Self::Mesh { file, unit, repair } => {
+                let path = folder.map_or_else(|| file.clone(), |folder| folder.join(file));
+                return Ok(read(&path, &Import { unit: *unit, drop_degenerate: *repair, ..Import::default() })?);
+            }
+        }?;
+        Ok(mesh.named(self.kind()))
+    }
+}
+
+/// Turned so that a face is lowest: a ball of flat faces that starts on a corner rolls away.
+fn standing(ball: TriMesh) -> TriMesh {
+    let normals = (0..ball.triangles().len()).map(|triangle| ball.face_normal(triangle));
+    let lowest = normals.min_by(|a, b| a.z.total_cmp(&b.z)).unwrap_or(Vec3::NEG_Z);
+    ball.transformed(&Pose::from_rotation(Quat::from_rotation_arc(lowest, Vec3::NEG_Z)))
+}
+
+fn vector(lengths: &[Length; 3]) -> Vec3 {
+    Vec3::from_array(lengths.map(Length::si))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shape_has_a_default_that_is_closed() {
+        for name in flag::names() {
+            let spec = ObjectSpec::parse_flag(name, None).unwrap();
+            assert_eq!(spec.kind(), name);
+            let mesh = spec.build(None).unwrap();
+            assert_eq!(mesh.check_closed(), Ok(()), "{name}");
+            assert!((400..200_000).contains(&mesh.triangles().len()) || ["cuboid", "prism"].contains(&name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_ball_stands_on_a_face() {
+        let ball = ObjectSpec::parse_flag("sphere", None).unwrap().build(None).unwrap();
+        let lowest = ball.bounds().min.z;
+        let count = ball.vertices().iter().filter(|vertex| vertex.z < lowest + 1e-12).count();
+        assert_eq!(count, 3);
+        assert!((lowest + 0.01).abs() < 2e-5, "{lowest}");
+    }
+
+    #[test]
+    fn a_shape_survives_being_written_and_read() {
+        let spec = ObjectSpec::parse_flag("prism:sides=5,radius=8mm,length=3cm", None).unwrap();
+        let text = serde_json::to_string(&spec).unwrap();
+        assert_eq!(text, r#"{"prism":{"sides":5,"radius":"8 mm","length":"30 mm"}}"#);
+        assert_eq!(serde_json::from_str::<ObjectSpec>(&text).unwrap(), spec);
+    }
+}

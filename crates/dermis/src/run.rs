@@ -1,0 +1,62 @@
+//! The run loop, and what is kept of a run.
+
+mod recording;
+
+pub use recording::{BodyTrack, Recording, SensorRow, SensorTrack};
+
+use crate::scene::Built;
+use dermis_world::{Phase, World, WorldError};
+
+/// Where a run is, after a step.
+#[derive(Clone, Copy)]
+pub struct Progress<'a> {
+    /// The world as it is now.
+    pub world: &'a World,
+    /// Time (s).
+    pub time_s: f64,
+    /// When the run ends at the latest (s).
+    pub duration_s: f64,
+    /// What the gripper is doing.
+    pub phase: Option<Phase>,
+}
+
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Continue {
+    /// Go on.
+    Yes,
+    /// End here and keep what is done.
+    No,
+}
+
+/// Runs a scene to its end, or until `each`, called after every step, says no. A task that is done ends it too.
+pub fn run(built: &mut Built, each: &mut dyn FnMut(Progress<'_>) -> Continue) -> Result<Recording, WorldError> {
+    let step_s = built.world.parameters().step_s;
+    let steps = (built.duration_s / step_s).round().max(1.0) as u64;
+    let mut recording = Recording::new(built);
+    recording.keep(built);
+    for step in 1..=steps {
+        if let Some(hand) = &mut built.hand {
+            hand.exchange(&mut built.world);
+            if let Some(task) = &mut built.task {
+                task.update(hand.gripper(), step_s);
+            }
+        }
+        built.world.step()?;
+        let phase = built.task.as_ref().map(|task| task.phase());
+        recording.enter(phase, built.world.time_s());
+        let progress =
+            Progress { world: &built.world, time_s: built.world.time_s(), duration_s: built.duration_s, phase };
+        let stopped = each(progress) == Continue::No;
+        let over = stopped || step == steps || phase == Some(Phase::Done);
+        if over || step % built.record_every == 0 {
+            recording.keep(built);
+        }
+        recording.interrupted |= stopped;
+        recording.steps = step;
+        if over {
+            break;
+        }
+    }
+    Ok(recording)
+}

@@ -1,0 +1,220 @@
+//! What is kept of a run.
+
+use crate::output::Output;
+use crate::scene::{Built, slug};
+use dermis_geometry::{Pose, Vec3};
+use dermis_world::{BodyId, BodyKind, Phase, SensorId};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// What sensors felt and where bodies were, row by row.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// Name of the scene.
+    pub scene: String,
+    /// What it shows.
+    pub description: String,
+    /// Time step (s).
+    pub step_s: f64,
+    /// Steps that were made.
+    pub steps: u64,
+    /// Whether it was ended from outside.
+    pub interrupted: bool,
+    /// Time of each row (s).
+    pub times_s: Vec<f64>,
+    /// Every sensor.
+    pub sensors: Vec<SensorTrack>,
+    /// Every body that can move.
+    pub bodies: Vec<BodyTrack>,
+    /// When each phase of the task began (s).
+    pub phases: Vec<(f64, Phase)>,
+}
+
+/// One sensor over time.
+#[derive(Clone, Debug)]
+pub struct SensorTrack {
+    /// Its name.
+    pub name: String,
+    /// Number of its taxels.
+    pub taxels: usize,
+    /// One row per time.
+    pub rows: Vec<SensorRow>,
+    id: SensorId,
+}
+
+/// One reading.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SensorRow {
+    /// Sum of the taxels (N).
+    pub sum_newton: f64,
+    /// Force on the sensor, in its frame (N).
+    pub force_newton: Vec3,
+    /// Sum of the device's own numbers.
+    pub raw_sum: u64,
+    /// Contact points pressed beyond what the skin can show.
+    pub saturated: usize,
+    /// Normal force on each taxel (N).
+    pub values_newton: Vec<f64>,
+}
+
+/// One body over time.
+#[derive(Clone, Debug)]
+pub struct BodyTrack {
+    /// Its name.
+    pub name: String,
+    /// One pose per time.
+    pub poses: Vec<Pose>,
+    id: BodyId,
+}
+
+impl Recording {
+    pub(super) fn new(built: &Built) -> Self {
+        let world = &built.world;
+        let moves = |id: &BodyId| world.body(*id).kind != BodyKind::Fixed;
+        Self {
+            scene: built.name.clone(),
+            description: built.description.clone(),
+            step_s: world.parameters().step_s,
+            steps: 0,
+            interrupted: false,
+            times_s: Vec::new(),
+            sensors: built
+                .sensors
+                .iter()
+                .map(|(name, id)| {
+                    let taxels = world.sensor(*id).taxels().len();
+                    SensorTrack { name: name.clone(), taxels, rows: Vec::new(), id: *id }
+                })
+                .collect(),
+            bodies: world
+                .bodies()
+                .filter(moves)
+                .map(|id| BodyTrack { name: world.body(id).name.clone(), poses: Vec::new(), id })
+                .collect(),
+            phases: Vec::new(),
+        }
+    }
+
+    /// Adds a row.
+    pub(super) fn keep(&mut self, built: &Built) {
+        self.times_s.push(built.world.time_s());
+        for track in &mut self.sensors {
+            let reading = built.world.reading(track.id);
+            track.rows.push(SensorRow {
+                sum_newton: reading.sum_newton,
+                force_newton: reading.net_force_newton(),
+                raw_sum: reading.raw_sum,
+                saturated: reading.saturated,
+                values_newton: reading.values_newton,
+            });
+        }
+        for track in &mut self.bodies {
+            track.poses.push(built.world.pose(track.id));
+        }
+    }
+
+    /// Notes the phase of the task when it changes.
+    pub(super) fn enter(&mut self, phase: Option<Phase>, time_s: f64) {
+        if let Some(phase) = phase
+            && self.phases.last().map(|(_, last)| *last) != Some(phase)
+        {
+            self.phases.push((time_s, phase));
+        }
+    }
+
+    /// Adds `readings-NAME.csv` for every sensor, `bodies.csv` and `summary.json`. The same run gives the same bytes.
+    pub fn write_into(&self, output: &mut Output) {
+        for track in &self.sensors {
+            output.add(format!("readings-{}.csv", slug(&track.name)), self.readings_csv(track));
+        }
+        output.add("bodies.csv", self.bodies_csv());
+        output.add("summary.json", format!("{:#}\n", self.summary()));
+    }
+
+    fn readings_csv(&self, track: &SensorTrack) -> String {
+        let mut text = String::from("time_s,sum_n,fx_n,fy_n,fz_n,raw_sum,saturated");
+        for taxel in 0..track.taxels {
+            let _ = write!(text, ",t{taxel}_n");
+        }
+        for (time_s, row) in self.times_s.iter().zip(&track.rows) {
+            let SensorRow { sum_newton, force_newton: f, raw_sum, saturated, .. } = row;
+            let time = seconds(*time_s);
+            let _ = write!(text, "\n{time},{sum_newton},{},{},{},{raw_sum},{saturated}", f.x, f.y, f.z);
+            for value in &row.values_newton {
+                let _ = write!(text, ",{value}");
+            }
+        }
+        text + "\n"
+    }
+
+    fn bodies_csv(&self) -> String {
+        let mut text = String::from("time_s,body,x_m,y_m,z_m,qw,qx,qy,qz\n");
+        for (row, &time_s) in self.times_s.iter().enumerate() {
+            for track in &self.bodies {
+                let Pose { translation: p, rotation: q } = track.poses[row];
+                let (time, name) = (seconds(time_s), quoted(&track.name));
+                let _ = writeln!(text, "{time},{name},{},{},{},{},{},{},{}", p.x, p.y, p.z, q.w, q.x, q.y, q.z);
+            }
+        }
+        text
+    }
+
+    /// The run in a few numbers.
+    pub fn summary(&self) -> Value {
+        let sensors: Vec<Value> = self
+            .sensors
+            .iter()
+            .map(|track| {
+                let peak = track.rows.iter().enumerate().max_by(|a, b| a.1.sum_newton.total_cmp(&b.1.sum_newton));
+                let (row, peak) = peak.map_or((0, 0.0), |(row, sample)| (row, sample.sum_newton));
+                json!({
+                    "name": track.name,
+                    "taxels": track.taxels,
+                    "peak_sum_n": peak,
+                    "peak_time_s": self.times_s.get(row),
+                    "last_sum_n": track.rows.last().map(|row| row.sum_newton),
+                    "most_saturated": track.rows.iter().map(|row| row.saturated).max(),
+                })
+            })
+            .collect();
+        let bodies: Vec<Value> = self
+            .bodies
+            .iter()
+            .map(|track| {
+                let place = |pose: Option<&Pose>| pose.map(|pose| pose.translation.to_array());
+                json!({
+                    "name": track.name,
+                    "first_m": place(track.poses.first()),
+                    "last_m": place(track.poses.last()),
+                    "highest_m": track.poses.iter().map(|pose| pose.translation.z).fold(f64::MIN, f64::max),
+                })
+            })
+            .collect();
+        let phases: Vec<Value> = self
+            .phases
+            .iter()
+            .map(|(start_s, phase)| json!({ "phase": format!("{phase:?}"), "start_s": start_s }))
+            .collect();
+        json!({
+            "scene": self.scene,
+            "description": self.description,
+            "time_step_s": self.step_s,
+            "steps": self.steps,
+            "time_s": self.times_s.last(),
+            "interrupted": self.interrupted,
+            "rows": self.times_s.len(),
+            "sensors": sensors,
+            "bodies": bodies,
+            "phases": phases,
+        })
+    }
+}
+
+/// Without the last bits, in which 10 ms are 0.010000000000000002 s.
+fn seconds(time_s: f64) -> f64 {
+    (time_s * 1e12).round() / 1e12
+}
+
+fn quoted(name: &str) -> String {
+    if name.contains([',', '"', '\n']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
+}

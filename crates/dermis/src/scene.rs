@@ -1,0 +1,179 @@
+//! Scene files: bodies, sensors, a gripper and its task in one TOML, every number with its unit.
+//!
+//! ```toml
+//! [world]
+//! duration = "1 s"
+//! time_step = "0.5 ms"
+//! ground = "0 mm"
+//!
+//! [[body]]
+//! name = "ball"
+//! motion = "free"
+//! mass = "50 g"
+//! shape.sphere.radius = "15 mm"
+//! at = ["0 mm", "0 mm", "40 mm"]
+//!
+//! [[sensor]]
+//! name = "pad"
+//! preset = "uji-foam-14x6"
+//! at = ["0 mm", "0 mm", "20 mm"]
+//! skin.friction.sigma0 = "1000 N/m"     # the rest of the preset stays
+//! ```
+
+mod body;
+mod build;
+mod device;
+mod error;
+mod gravity;
+mod hand;
+mod place;
+
+pub use body::{BodyMotion, BodySpec};
+pub use build::{Built, slug};
+pub use device::DeviceSpec;
+pub use error::SceneError;
+pub use gravity::GravitySpec;
+pub use hand::{GripperKind, GripperSpec, Hand, TaskKind, TaskSpec};
+pub use place::{PlaceSpec, RotateSpec};
+
+use dermis_geometry::quantity::{Length, Time};
+use dermis_sensor::{SurfaceSpec, parse_toml};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+/// A whole scene.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SceneSpec {
+    /// What it shows.
+    #[serde(default)]
+    pub description: String,
+    /// What holds everywhere.
+    pub world: WorldSpec,
+    /// The bodies.
+    #[serde(default, rename = "body")]
+    pub bodies: Vec<BodySpec>,
+    /// The sensors that no gripper carries.
+    #[serde(default, rename = "sensor")]
+    pub sensors: Vec<SensorEntry>,
+    /// A gripper with sensors on its fingers.
+    #[serde(default)]
+    pub gripper: Option<GripperSpec>,
+    /// What the gripper does.
+    #[serde(default)]
+    pub task: Option<TaskSpec>,
+    /// What is kept.
+    #[serde(default)]
+    pub record: RecordSpec,
+}
+
+/// What holds for the whole world.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorldSpec {
+    /// How long to run; a task that is done ends the run earlier.
+    pub duration: Time,
+    /// Time step.
+    #[serde(default = "millisecond")]
+    pub time_step: Time,
+    /// One value is downwards; three are a vector.
+    #[serde(default)]
+    pub gravity: GravitySpec,
+    /// Height of a level ground.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ground: Option<Length>,
+    /// Coefficient of friction on the ground.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ground_friction: Option<f64>,
+}
+
+fn millisecond() -> Time {
+    Time::new(1e-3)
+}
+
+/// What is kept of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordSpec {
+    /// Time between two rows; without it 10 ms, or a time step where that is longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<Time>,
+}
+
+/// A sensor and where it is: a [`DeviceSpec`] with a name and a place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SensorEntry {
+    /// Its name, in messages and records.
+    pub name: String,
+    /// One that ships.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+    /// A sensor's own TOML, relative to the scene.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+    /// Where its texels are, for a sensor that is described here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surface: Option<SurfaceSpec>,
+    /// Contact points along a side of a texel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact_points: Option<usize>,
+    /// Its skin, or what differs from the preset's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skin: Option<Map<String, Value>>,
+    /// Its response, or what differs from the preset's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<Map<String, Value>>,
+    /// The body that carries it; without one it is fixed in the world.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+    /// Where its origin is, on the body or in the world.
+    #[serde(default)]
+    pub at: PlaceSpec,
+    /// How it is turned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotate: Option<RotateSpec>,
+}
+
+impl SensorEntry {
+    /// The device, without its place.
+    pub fn device(&self) -> DeviceSpec {
+        DeviceSpec {
+            preset: self.preset.clone(),
+            file: self.file.clone(),
+            surface: self.surface.clone(),
+            contact_points: self.contact_points,
+            skin: self.skin.clone(),
+            response: self.response.clone(),
+        }
+    }
+}
+
+impl SceneSpec {
+    /// Reads a scene; `file` is what messages call it.
+    pub fn parse(file: &str, text: &str) -> Result<Self, SceneError> {
+        Ok(parse_toml(file, text)?)
+    }
+
+    /// Reads a scene file.
+    pub fn read(path: &Path) -> Result<Self, SceneError> {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| SceneError::Unreadable { file: file.clone(), reason: error.to_string() })?;
+        Self::parse(&file, &text)
+    }
+
+    /// Refuses what cannot be, before any mesh is made: numbers, names and who refers to whom.
+    pub fn validate(&self, file: &str) -> Result<(), SceneError> {
+        build::validate(self, file)
+    }
+
+    /// Builds the world. `file` is what messages call the scene, `folder` where its files are looked for.
+    pub fn build(&self, file: &str, folder: Option<&Path>) -> Result<Built, SceneError> {
+        build::build(self, file, folder)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! Bodies of a scene.
+
+use super::{PlaceSpec, RotateSpec, SceneError};
+use crate::object::ObjectSpec;
+use dermis_geometry::quantity::{AngularSpeed, Density, Mass, Speed};
+use dermis_geometry::{TriMesh, Twist, Vec3};
+use dermis_skin::Object;
+use dermis_world::{Body, BodyKind};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What makes a body move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BodyMotion {
+    /// Nothing.
+    #[default]
+    Fixed,
+    /// Forces.
+    Free,
+    /// Its `velocity` and `spin`, whatever the forces.
+    Driven,
+}
+
+/// A body.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BodySpec {
+    /// Its name, in messages and records.
+    pub name: String,
+    /// What makes it move.
+    #[serde(default)]
+    pub motion: BodyMotion,
+    /// Mass of a free body; or give its density.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mass: Option<Mass>,
+    /// Density of a free body; or give its mass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub density: Option<Density>,
+    /// Its surface. A body without one only carries sensors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<ObjectSpec>,
+    /// Where its origin is.
+    #[serde(default)]
+    pub at: PlaceSpec,
+    /// How it is turned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotate: Option<RotateSpec>,
+    /// Velocity of its origin at the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub velocity: Option<[Speed; 3]>,
+    /// Angular velocity at the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spin: Option<[AngularSpeed; 3]>,
+    /// Whether sensors feel it.
+    #[serde(default = "yes")]
+    pub touchable: bool,
+    /// Whether it meets the ground and other solid bodies, as its convex hull.
+    #[serde(default = "yes")]
+    pub solid: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl BodySpec {
+    fn whose(&self) -> String {
+        format!("body {:?}", self.name)
+    }
+
+    /// Refuses what cannot be.
+    pub fn validate(&self, file: &str) -> Result<(), SceneError> {
+        let rule = |rule| SceneError::Rule { file: file.to_owned(), whose: self.whose(), rule };
+        let positive = |key, value: f64, unit: &str| {
+            if value > 0.0 {
+                return Ok(());
+            }
+            let (file, whose) = (file.to_owned(), self.whose());
+            Err(SceneError::BadValue { file, whose, key, rule: "positive", got: format!("{value} {unit}") })
+        };
+        self.mass.map_or(Ok(()), |mass| positive("mass", mass.si(), "kg"))?;
+        self.density.map_or(Ok(()), |density| positive("density", density.si(), "kg/m^3"))?;
+        match self.motion {
+            BodyMotion::Free if self.mass.is_some() == self.density.is_some() => {
+                Err(rule("a free body needs exactly one of `mass` and `density`"))
+            }
+            BodyMotion::Free if self.shape.is_none() => {
+                Err(rule("a free body needs a `shape`, from which its inertia is computed"))
+            }
+            BodyMotion::Fixed | BodyMotion::Driven if self.mass.is_some() || self.density.is_some() => {
+                Err(rule("`mass` and `density` are for bodies with motion = \"free\""))
+            }
+            BodyMotion::Fixed if self.velocity.is_some() || self.spin.is_some() => {
+                Err(rule("`velocity` and `spin` are for bodies with motion = \"free\" or \"driven\""))
+            }
+            _ => self.at.pose(&self.rotate, file, &self.whose()).map(|_| ()),
+        }
+    }
+
+    /// The body, ready for a world.
+    pub fn build(&self, file: &str, folder: Option<&Path>) -> Result<Body, SceneError> {
+        let pose = self.at.pose(&self.rotate, file, &self.whose())?;
+        let mut body = Body::fixed(self.name.clone(), pose);
+        let mesh: Option<TriMesh> =
+            self.shape.as_ref().map(|shape| shape.build(folder)).transpose().map_err(|error| SceneError::Object {
+                file: file.to_owned(),
+                body: self.name.clone(),
+                error: Box::new(error),
+            })?;
+        body.kind = match (self.motion, &mesh) {
+            (BodyMotion::Free, Some(mesh)) => {
+                let mass_kg = match (self.mass, self.density) {
+                    (Some(mass), _) => mass.si(),
+                    (None, density) => density.map_or(0.0, Density::si) * mesh.volume_m3(),
+                };
+                BodyKind::Free(mesh.mass_properties(mass_kg).map_err(|error| SceneError::Open {
+                    file: file.to_owned(),
+                    body: self.name.clone(),
+                    error,
+                })?)
+            }
+            (BodyMotion::Driven, _) => BodyKind::Driven,
+            _ => BodyKind::Fixed,
+        };
+        let velocity = self.velocity.map_or(Vec3::ZERO, |v| Vec3::from_array(v.map(Speed::si)));
+        let spin = self.spin.map_or(Vec3::ZERO, |w| Vec3::from_array(w.map(AngularSpeed::si)));
+        body.velocity = Twist::new(velocity, spin);
+        let Some(mesh) = mesh else { return Ok(body) };
+        if !self.touchable {
+            return Ok(body.looking_like(mesh));
+        }
+        let body = body.touchable(Arc::new(Object::new(mesh)));
+        Ok(if self.solid { body.solid() } else { body })
+    }
+}

@@ -1,0 +1,191 @@
+//! From a scene to a world.
+
+use super::{BodySpec, Hand, SceneError, SceneSpec};
+use dermis_geometry::Pose;
+use dermis_geometry::quantity::{Length, Time};
+use dermis_world::{Body, BodyId, PickAndPlace, SensorId, Stability, World, WorldError, WorldParameters};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// More steps than this are a slip of a unit.
+const MOST_STEPS: f64 = 1e9;
+/// More numbers than this do not fit into memory comfortably.
+const MOST_VALUES: f64 = 2e8;
+
+/// A scene that is ready to run.
+pub struct Built {
+    /// What the scene is called.
+    pub name: String,
+    /// What it shows.
+    pub description: String,
+    /// The bodies, sensors and joints.
+    pub world: World,
+    /// The bodies that the scene names.
+    pub bodies: Vec<(String, BodyId)>,
+    /// All sensors, those on a gripper last.
+    pub sensors: Vec<(String, SensorId)>,
+    /// The gripper.
+    pub hand: Option<Hand>,
+    /// What it does.
+    pub task: Option<PickAndPlace>,
+    /// How long to run (s).
+    pub duration_s: f64,
+    /// Steps between two rows of the record.
+    pub record_every: u64,
+}
+
+impl Built {
+    /// A sensor by name.
+    pub fn sensor(&self, name: &str) -> Option<SensorId> {
+        self.sensors.iter().find(|(known, _)| known == name).map(|(_, id)| *id)
+    }
+
+    /// A body by name.
+    pub fn body(&self, name: &str) -> Option<BodyId> {
+        self.bodies.iter().find(|(known, _)| known == name).map(|(_, id)| *id)
+    }
+}
+
+/// A name as a file is called by it: lower case, with `-` for what is neither letter nor digit.
+pub fn slug(name: &str) -> String {
+    name.to_lowercase().chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect()
+}
+
+pub fn validate(scene: &SceneSpec, file: &str) -> Result<(), SceneError> {
+    let bad = |whose: &str, key, rule, got: String| {
+        let (file, whose) = (file.to_owned(), whose.to_owned());
+        Err(SceneError::BadValue { file, whose, key, rule, got })
+    };
+    let (duration, step) = (scene.world.duration.si(), scene.world.time_step.si());
+    if step <= 0.0 {
+        return bad("world", "time_step", "a positive time", format!("{step} s"));
+    }
+    if !(duration > 0.0 && duration / step <= MOST_STEPS) {
+        return bad("world", "duration", "positive and at most 1e9 time steps", format!("{duration} s"));
+    }
+    if let Some(friction) = scene.world.ground_friction.filter(|friction| !(0.0..1e3).contains(friction)) {
+        return bad("world", "ground_friction", "zero or a positive number", friction.to_string());
+    }
+    scene.bodies.iter().try_for_each(|body| body.validate(file))?;
+    unique(file, "bodies", scene.bodies.iter().map(|body| body.name.as_str()))?;
+    let on_gripper = scene.gripper.iter().flat_map(|gripper| gripper.sensor_names().iter().copied());
+    unique(file, "sensors", scene.sensors.iter().map(|sensor| sensor.name.as_str()).chain(on_gripper))?;
+    for sensor in &scene.sensors {
+        let whose = format!("sensor {:?}", sensor.name);
+        sensor.at.pose(&sensor.rotate, file, &whose)?;
+        find_body(&sensor.name, sensor.body.as_deref(), &scene.bodies, file)?;
+    }
+    if let Some(gripper) = &scene.gripper {
+        gripper.validate(file)?;
+    }
+    match (&scene.task, &scene.gripper) {
+        (Some(_), None) => Err(SceneError::Rule {
+            file: file.to_owned(),
+            whose: "task".into(),
+            rule: "a `[task]` needs a `[gripper]` to do it",
+        }),
+        (Some(task), Some(_)) => task.validate(file),
+        (None, _) if scene.sensors.is_empty() && scene.gripper.is_none() => Err(SceneError::Rule {
+            file: file.to_owned(),
+            whose: "scene".into(),
+            rule: "there is no `[[sensor]]` and no `[gripper]`, so nothing would be felt",
+        }),
+        (None, _) => Ok(()),
+    }
+}
+
+/// Names must differ, also as names of files.
+fn unique<'a>(file: &str, what: &'static str, names: impl Iterator<Item = &'a str>) -> Result<(), SceneError> {
+    let mut seen: HashMap<String, &str> = HashMap::new();
+    for name in names {
+        if seen.insert(slug(name), name).is_some() {
+            return Err(SceneError::Duplicate { file: file.to_owned(), what, name: name.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+fn find_body(sensor: &str, body: Option<&str>, bodies: &[BodySpec], file: &str) -> Result<Option<usize>, SceneError> {
+    let Some(name) = body else { return Ok(None) };
+    bodies.iter().position(|body| body.name == name).map(Some).ok_or_else(|| SceneError::NoBody {
+        file: file.to_owned(),
+        sensor: sensor.to_owned(),
+        name: name.to_owned(),
+        known: match bodies {
+            [] => "none".to_owned(),
+            _ => bodies.iter().map(|body| format!("{:?}", body.name)).collect::<Vec<_>>().join(", "),
+        },
+    })
+}
+
+pub fn build(scene: &SceneSpec, file: &str, folder: Option<&Path>) -> Result<Built, SceneError> {
+    validate(scene, file)?;
+    let refused = |error: WorldError| SceneError::World { file: file.to_owned(), error: Box::new(error) };
+    let step_s = scene.world.time_step.si();
+    let mut world = World::new(WorldParameters {
+        gravity: scene.world.gravity.vector(),
+        step_s,
+        ground_z_m: scene.world.ground.map(Length::si),
+        ground_friction: scene.world.ground_friction.unwrap_or(WorldParameters::default().ground_friction),
+    })
+    .map_err(refused)?;
+    let mut bodies = Vec::new();
+    for body in &scene.bodies {
+        let id = world.add_body(body.build(file, folder)?).map_err(refused)?;
+        bodies.push((body.name.clone(), id));
+    }
+    let mut sensors = Vec::new();
+    for entry in &scene.sensors {
+        let sensor = entry.device().build(&entry.name, file, folder)?;
+        let place = entry.at.pose(&entry.rotate, file, &format!("sensor {:?}", entry.name))?;
+        let (carrier, carrier_from_sensor) = match find_body(&entry.name, entry.body.as_deref(), &scene.bodies, file)? {
+            Some(index) => (bodies[index].1, place),
+            None => {
+                let mount = Body::fixed(format!("mount of {}", entry.name), place);
+                (world.add_body(mount).map_err(refused)?, Pose::IDENTITY)
+            }
+        };
+        sensors.push((entry.name.clone(), world.mount(sensor, carrier, carrier_from_sensor)));
+    }
+    let hand = scene.gripper.as_ref().map(|gripper| gripper.build(&mut world, file, folder)).transpose()?;
+    sensors.extend(hand.iter().flat_map(Hand::sensors));
+    if let Some(Stability { limit_s, body, sensor }) = world.stability()
+        && step_s > limit_s
+    {
+        return Err(refused(WorldError::Unstable { body, sensor, step_s, limit_s }));
+    }
+    // After the time step itself was found good: of the two it is the likelier slip.
+    let every_s = scene.record.every.map_or(step_s.max(0.01), Time::si);
+    if every_s < step_s {
+        return Err(SceneError::BadValue {
+            file: file.to_owned(),
+            whose: "record".into(),
+            key: "every",
+            rule: "at least one time step",
+            got: format!("{every_s} s, with steps of {step_s} s"),
+        });
+    }
+    let record_every = (every_s / step_s).round().max(1.0) as u64;
+    let rows = scene.world.duration.si() / step_s / record_every as f64;
+    let taxels: usize = sensors.iter().map(|(_, id)| world.sensor(*id).taxels().len()).sum();
+    if rows * taxels as f64 > MOST_VALUES {
+        return Err(SceneError::BadValue {
+            file: file.to_owned(),
+            whose: "record".into(),
+            key: "every",
+            rule: "long enough that at most 2e8 values are kept",
+            got: format!("{every_s} s for {taxels} taxels"),
+        });
+    }
+    Ok(Built {
+        name: Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        description: scene.description.trim().to_owned(),
+        world,
+        bodies,
+        sensors,
+        hand,
+        task: scene.task.as_ref().map(super::TaskSpec::build),
+        duration_s: scene.world.duration.si(),
+        record_every,
+    })
+}

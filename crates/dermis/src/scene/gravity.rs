@@ -1,0 +1,60 @@
+//! Gravity: one number downwards, or a vector.
+
+use dermis_geometry::Vec3;
+use dermis_geometry::quantity::Acceleration;
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt;
+
+/// Gravity (m/s²) in the world.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct GravitySpec(
+    /// Along x, y and z.
+    pub [Acceleration; 3],
+);
+
+impl Default for GravitySpec {
+    /// 9.81 m/s² downwards.
+    fn default() -> Self {
+        Self::down(Acceleration::new(9.81))
+    }
+}
+
+impl GravitySpec {
+    /// Along −z.
+    pub fn down(size: Acceleration) -> Self {
+        Self([Acceleration::new(0.0), Acceleration::new(0.0), Acceleration::new(-size.si())])
+    }
+
+    /// As a vector (m/s²).
+    pub fn vector(&self) -> Vec3 {
+        Vec3::from_array(self.0.map(Acceleration::si))
+    }
+}
+
+impl<'de> Deserialize<'de> for GravitySpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = GravitySpec;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an acceleration with its unit, such as \"9.81 m/s^2\" (downwards), or three of them")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<GravitySpec, E> {
+                text.parse().map(GravitySpec::down).map_err(E::custom)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<GravitySpec, A::Error> {
+                let mut next = |i: usize| values.next_element()?.ok_or_else(|| A::Error::invalid_length(i, &self));
+                let all = [next(0)?, next(1)?, next(2)?];
+                if values.next_element::<Acceleration>()?.is_some() {
+                    return Err(A::Error::invalid_length(4, &self));
+                }
+                Ok(GravitySpec(all))
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}

@@ -1,0 +1,238 @@
+//! Grippers of a scene, and what they do.
+
+use super::{DeviceSpec, PlaceSpec, SceneError};
+use dermis_geometry::quantity::{Force, Frequency, Length, Mass, Speed, Time};
+use dermis_world::{
+    Gripper, ParallelGripper, ParallelGripperParameters, PickAndPlace, PickParameters, SensorId, ThreeFingerHand,
+    ThreeFingerParameters, World, WorldError,
+};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Which gripper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GripperKind {
+    /// Two fingers on slides along x, with the sensors `left` and `right`.
+    Parallel,
+    /// Three fingers about a palm, with the sensors `finger-0` to `finger-2`.
+    ThreeFinger,
+}
+
+/// A gripper on a vertical axis. What is not given is as in [`ParallelGripperParameters`] and
+/// [`ThreeFingerParameters`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GripperSpec {
+    /// Which.
+    pub kind: GripperKind,
+    /// The sensor on each finger.
+    pub sensor: DeviceSpec,
+    /// Where the middle of the sensors is at the start.
+    #[serde(default)]
+    pub center: PlaceSpec,
+    /// Distance between the sensing surfaces at the start; of three fingers, the diameter between them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opening: Option<Length>,
+    /// Mass of each finger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finger_mass: Option<Mass>,
+    /// Mass of what carries the fingers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hand_mass: Option<Mass>,
+    /// Greatest force of a finger's motor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub force_limit: Option<Force>,
+}
+
+/// A gripper in a world.
+#[derive(Clone, Debug)]
+pub enum Hand {
+    /// Two fingers.
+    Parallel(ParallelGripper),
+    /// Three fingers.
+    ThreeFinger(ThreeFingerHand),
+}
+
+impl Hand {
+    /// Reads what was felt, and gives the drives their efforts for the next step.
+    pub fn exchange(&mut self, world: &mut World) {
+        match self {
+            Self::Parallel(gripper) => gripper.exchange(world),
+            Self::ThreeFinger(hand) => hand.exchange(world),
+        }
+    }
+
+    /// As a controller sees it.
+    pub fn gripper(&mut self) -> &mut dyn Gripper {
+        match self {
+            Self::Parallel(gripper) => gripper,
+            Self::ThreeFinger(hand) => hand,
+        }
+    }
+
+    /// Its sensors with their names.
+    pub fn sensors(&self) -> Vec<(String, SensorId)> {
+        match self {
+            Self::Parallel(gripper) => {
+                ["left", "right"].into_iter().map(str::to_owned).zip(gripper.sensors()).collect()
+            }
+            Self::ThreeFinger(hand) => {
+                hand.sensors().into_iter().enumerate().map(|(i, id)| (format!("finger-{i}"), id)).collect()
+            }
+        }
+    }
+}
+
+impl GripperSpec {
+    /// Names of its sensors.
+    pub fn sensor_names(&self) -> &'static [&'static str] {
+        match self.kind {
+            GripperKind::Parallel => &["left", "right"],
+            GripperKind::ThreeFinger => &["finger-0", "finger-1", "finger-2"],
+        }
+    }
+
+    /// Refuses what cannot be.
+    pub fn validate(&self, file: &str) -> Result<(), SceneError> {
+        positive(
+            file,
+            "gripper",
+            &[
+                ("opening", self.opening.map(Length::si)),
+                ("finger_mass", self.finger_mass.map(Mass::si)),
+                ("hand_mass", self.hand_mass.map(Mass::si)),
+                ("force_limit", self.force_limit.map(Force::si)),
+            ],
+        )
+    }
+
+    /// Builds it into a world.
+    pub fn build(&self, world: &mut World, file: &str, folder: Option<&Path>) -> Result<Hand, SceneError> {
+        let refused = |error: WorldError| SceneError::World { file: file.to_owned(), error: Box::new(error) };
+        let center = self.center.vector();
+        match self.kind {
+            GripperKind::Parallel => {
+                let usual = ParallelGripperParameters::default();
+                let parameters = ParallelGripperParameters {
+                    center,
+                    opening_m: self.opening.map_or(usual.opening_m, Length::si),
+                    finger_mass_kg: self.finger_mass.map_or(usual.finger_mass_kg, Mass::si),
+                    hand_mass_kg: self.hand_mass.map_or(usual.hand_mass_kg, Mass::si),
+                    force_limit_newton: self.force_limit.map_or(usual.force_limit_newton, Force::si),
+                    ..usual
+                };
+                let left = self.sensor.build("left", file, folder)?;
+                let right = self.sensor.build("right", file, folder)?;
+                ParallelGripper::build(world, parameters, left, right).map(Hand::Parallel).map_err(refused)
+            }
+            GripperKind::ThreeFinger => {
+                let usual = ThreeFingerParameters::default();
+                let half = |mass: Mass| 0.5 * mass.si();
+                let parameters = ThreeFingerParameters {
+                    center,
+                    opening_radius_m: self.opening.map_or(usual.opening_radius_m, |opening| 0.5 * opening.si()),
+                    upper_mass_kg: self.finger_mass.map_or(usual.upper_mass_kg, half),
+                    lower_mass_kg: self.finger_mass.map_or(usual.lower_mass_kg, half),
+                    palm_mass_kg: self.hand_mass.map_or(usual.palm_mass_kg, Mass::si),
+                    force_limit_newton: self.force_limit.map_or(usual.force_limit_newton, Force::si),
+                    ..usual
+                };
+                let sensor = self.sensor.build("finger", file, folder)?;
+                ThreeFingerHand::build(world, parameters, &sensor).map(Hand::ThreeFinger).map_err(refused)
+            }
+        }
+    }
+}
+
+/// Which task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TaskKind {
+    /// Approach, grasp, lift, move down, release.
+    PickAndPlace,
+}
+
+/// What the gripper does. What is not given is as in [`PickParameters`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskSpec {
+    /// Which.
+    pub kind: TaskKind,
+    /// Height at which the object is grasped, over where the hand started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grasp_height: Option<Length>,
+    /// Height to which it is lifted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lift_height: Option<Length>,
+    /// Speed of the hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub travel_speed: Option<Speed>,
+    /// Closing speed of each finger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closing_speed: Option<Speed>,
+    /// A tactile sum that counts as touch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub touch_force: Option<Force>,
+    /// The tactile sum to hold with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold_force: Option<Force>,
+    /// Gain of the integral part of the force control.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub integral_gain: Option<Frequency>,
+    /// How long the sums must stay within 1 % of `hold_force` before lifting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady_time: Option<Time>,
+    /// How long to hold the object up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold_time: Option<Time>,
+}
+
+impl TaskSpec {
+    /// Refuses what cannot be.
+    pub fn validate(&self, file: &str) -> Result<(), SceneError> {
+        positive(
+            file,
+            "task",
+            &[
+                ("travel_speed", self.travel_speed.map(Speed::si)),
+                ("closing_speed", self.closing_speed.map(Speed::si)),
+                ("touch_force", self.touch_force.map(Force::si)),
+                ("hold_force", self.hold_force.map(Force::si)),
+                ("integral_gain", self.integral_gain.map(Frequency::si)),
+                ("steady_time", self.steady_time.map(Time::si)),
+                ("hold_time", self.hold_time.map(Time::si)),
+            ],
+        )
+    }
+
+    /// The controller, at the beginning of its cycle.
+    pub fn build(&self) -> PickAndPlace {
+        let TaskKind::PickAndPlace = self.kind;
+        let usual = PickParameters::default();
+        PickAndPlace::new(PickParameters {
+            grasp_height_m: self.grasp_height.map_or(usual.grasp_height_m, Length::si),
+            lift_height_m: self.lift_height.map_or(usual.lift_height_m, Length::si),
+            travel_speed: self.travel_speed.map_or(usual.travel_speed, Speed::si),
+            closing_speed: self.closing_speed.map_or(usual.closing_speed, Speed::si),
+            touch_newton: self.touch_force.map_or(usual.touch_newton, Force::si),
+            hold_newton: self.hold_force.map_or(usual.hold_newton, Force::si),
+            integral_gain: self.integral_gain.map_or(usual.integral_gain, Frequency::si),
+            steady_s: self.steady_time.map_or(usual.steady_s, Time::si),
+            hold_s: self.hold_time.map_or(usual.hold_s, Time::si),
+        })
+    }
+}
+
+fn positive(file: &str, whose: &str, values: &[(&'static str, Option<f64>)]) -> Result<(), SceneError> {
+    match values.iter().find_map(|&(key, value)| value.filter(|value| *value <= 0.0).map(|value| (key, value))) {
+        Some((key, got)) => Err(SceneError::BadValue {
+            file: file.to_owned(),
+            whose: whose.to_owned(),
+            key,
+            rule: "positive",
+            got: format!("{got} in SI units"),
+        }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,106 @@
+use super::*;
+
+const BALL_ON_PAD: &str = r#"
+[world]
+duration = "0.2 s"
+time_step = "0.2 ms"
+
+[[body]]
+name = "ball"
+motion = "free"
+mass = "50 g"
+shape.sphere.radius = "15 mm"
+at = ["0 mm", "0 mm", "14.9 mm"]
+
+[[sensor]]
+name = "pad"
+preset = "uji-foam-14x6"
+skin.friction.sigma0 = "200 N/m"
+"#;
+
+fn refusal(text: &str) -> String {
+    let spec = SceneSpec::parse("ball.toml", text);
+    let message = match spec.and_then(|spec| spec.build("ball.toml", None)) {
+        Ok(_) => panic!("accepted:\n{text}"),
+        Err(error) => error.to_string(),
+    };
+    assert!(message.contains("ball.toml") && !message.contains('\n'), "{message}");
+    message
+}
+
+/// After the ball has come to rest, the sensor carries its weight.
+#[test]
+fn a_ball_comes_to_rest_on_a_pad_and_weighs_what_it_weighs() {
+    let text = BALL_ON_PAD.replace("0.2 s", "1.5 s").replace(
+        "skin.friction.sigma0 = \"200 N/m\"",
+        "skin.friction.sigma0 = \"200 N/m\"\nskin.damping = \"2 N s/m\"",
+    );
+    let mut built = SceneSpec::parse("ball.toml", &text).unwrap().build("ball.toml", None).unwrap();
+    let recording = crate::run::run(&mut built, &mut |_| crate::run::Continue::Yes).unwrap();
+    let last = recording.sensors[0].rows.last().unwrap();
+    let weight = 0.050 * 9.81;
+    assert!((-last.force_newton.z - weight).abs() < 0.01 * weight, "{} N", last.force_newton.z);
+    assert_eq!(recording.times_s.len(), 151);
+}
+
+#[test]
+fn a_change_leaves_the_rest_of_the_preset() {
+    let spec = SceneSpec::parse("ball.toml", BALL_ON_PAD).unwrap();
+    let built = spec.build("ball.toml", None).unwrap();
+    let sensor = built.world.sensor(built.sensor("pad").unwrap());
+    let tangent = sensor.skin().fully_pressed()[0];
+    assert_eq!((tangent.stiffness_normal, tangent.stiffness_tangential), (58.5, 200.0));
+    let other = BALL_ON_PAD.replace("skin.friction.sigma0 = \"200 N/m\"", "skin.friction = { kind = \"none\" }");
+    let built = SceneSpec::parse("ball.toml", &other).unwrap().build("ball.toml", None).unwrap();
+    assert_eq!(built.world.sensor(built.sensors[0].1).skin().fully_pressed()[0].stiffness_tangential, 0.0);
+}
+
+#[test]
+fn slips_are_named() {
+    let with = |from: &str, to: &str| {
+        assert!(BALL_ON_PAD.contains(from), "{from}");
+        refusal(&BALL_ON_PAD.replace(from, to))
+    };
+    let says = |message: String, words: &[&str]| {
+        assert!(words.iter().all(|word| message.contains(word)), "{message}");
+    };
+    says(with("mass = \"50 g\"", "mass = \"-50 g\""), &["\"ball\"", "`mass`", "-0.05"]);
+    says(with("mass = \"50 g\"", "weight = \"50 g\""), &["line 9", "weight"]);
+    says(with("mass = \"50 g\"\n", ""), &["\"ball\"", "`mass`", "`density`"]);
+    says(with("\"0.2 ms\"", "\"50 ms\""), &["5e-2 s", "stable up to"]);
+    says(with("\"0.2 ms\"", "0.2"), &["line 4", "no unit"]);
+    says(with("\"15 mm\"", "\"15 N\""), &["line 10", "no unit of length"]);
+    says(with("name = \"pad\"", "name = \"pad\"\nbody = \"table\""), &["`body`", "\"table\"", "\"ball\""]);
+    says(with("uji-foam-14x6", "uji"), &["\"uji\"", "wts0614"]);
+    says(with("\"200 N/m\"", "\"200 N\""), &["`skin`", "`friction.sigma0`", "200 N"]);
+    says(with("\"200 N/m\"", "\"-200 N/m\""), &["\"pad\"", "-200"]);
+    says(with("skin.friction.sigma0", "skin.friction.sigma"), &["`friction.sigma`", "unknown field"]);
+    says(with("[[sensor]]", "[gripper]\nkind = \"four-finger\"\n[[sensor]]"), &["four-finger", "parallel"]);
+    says(with("[[sensor]]", "[task]\nkind = \"pick-and-place\"\n[[sensor]]"), &["[gripper]"]);
+    says(with("[[sensor]]", "[record]\nevery = \"0.1 ms\"\n[[sensor]]"), &["`every`"]);
+    says(with("at = [", "rotate = { axis = [0, 0, 0], angle = \"1 deg\" }\nat = ["), &["`rotate.axis`"]);
+    says(with("at = [", "rotate = { axis = [0, nan, 0], angle = \"1 deg\" }\nat = ["), &["`rotate.axis`", "NaN"]);
+    says(with("at = [", "rotate = { angle = \"1 deg\" }\nat = ["), &["`axis`"]);
+    let twice = format!("{BALL_ON_PAD}\n[[sensor]]\nname = \"Pad\"\npreset = \"wts0614\"\n");
+    says(refusal(&twice), &["two sensors", "\"Pad\""]);
+    says(refusal("[world]\nduration = \"1 s\"\n"), &["[[sensor]]"]);
+}
+
+#[test]
+fn gravity_is_one_number_or_three() {
+    let gravity = |text: &str| {
+        let scene = BALL_ON_PAD.replace("[world]", &format!("[world]\ngravity = {text}"));
+        SceneSpec::parse("g.toml", &scene).map(|spec| spec.world.gravity.vector().to_array())
+    };
+    assert_eq!(gravity("\"9.8 m/s^2\"").unwrap(), [0.0, 0.0, -9.8]);
+    assert_eq!(gravity("[\"1 m/s^2\", \"0 m/s^2\", \"-9 m/s^2\"]").unwrap(), [1.0, 0.0, -9.0]);
+    assert!(gravity("9.8").unwrap_err().to_string().contains("acceleration"));
+    assert!(gravity("[\"1 m/s^2\"]").is_err());
+}
+
+#[test]
+fn a_scene_survives_being_written_and_read() {
+    let spec = SceneSpec::parse("ball.toml", BALL_ON_PAD).unwrap();
+    let text = serde_json::to_string(&spec).unwrap();
+    assert_eq!(serde_json::from_str::<SceneSpec>(&text).unwrap(), spec);
+}

@@ -1,0 +1,199 @@
+//! What bodies must do whatever the skin: keep momentum, swing as a spring says, refuse what would explode.
+
+use dermis_geometry::shapes::{cuboid, sphere};
+use dermis_geometry::{MassProperties, Pose, Twist, Vec3};
+use dermis_sensor::{Response, Sensor, Taxels};
+use dermis_skin::{Coulomb, Damping, Elasticity, Friction, Law, Lugre, Object, Site, SpringParameters, Springs};
+use dermis_world::{Body, BodyId, World, WorldError, WorldParameters};
+use std::sync::Arc;
+
+fn sensor(stiffness: f64, damping: f64, friction: Friction) -> Sensor {
+    let parameters = SpringParameters {
+        elasticity: Elasticity::PerTexel(stiffness),
+        damping: Damping::PerTexel(damping),
+        max_penetration_m: 0.012,
+        law: Law::Conservative,
+        friction,
+    };
+    let (rows, cols, pitch) = (14, 6, 3.85758e-3);
+    let skin = Springs::new(Site::grid(rows, cols, pitch, 1), parameters).unwrap();
+    let (x, y) = (0.5 * cols as f64 * pitch, 0.5 * rows as f64 * pitch);
+    let corners = [(-x, -y), (x, -y), (x, y), (-x, y)].map(|(x, y)| Vec3::new(x, y, 0.0)).to_vec();
+    let surface = dermis_geometry::TriMesh::new("pad", corners, vec![[0, 1, 2], [0, 2, 3]]).unwrap();
+    Sensor::new("pad", skin, Taxels::grid(rows, cols, pitch), Response::default(), surface)
+}
+
+fn lugre() -> Friction {
+    Friction::Lugre(Lugre {
+        stiffness_newton_per_m: 300.0,
+        damping_newton_s_per_m: 0.5,
+        viscous_newton_s_per_m: 0.01,
+        mu_static: 0.435,
+        mu_dynamic: 0.23,
+        stribeck_m_per_s: 0.3,
+    })
+}
+
+fn cube(side: f64, mass_kg: f64) -> (MassProperties, Arc<Object>) {
+    let mesh = cuboid(Vec3::splat(side)).unwrap();
+    (mesh.mass_properties(mass_kg).unwrap(), Arc::new(Object::new(mesh)))
+}
+
+fn world(step_s: f64, gravity: f64) -> World {
+    let gravity = Vec3::new(0.0, 0.0, -gravity);
+    World::new(WorldParameters { gravity, step_s, ..Default::default() }).unwrap()
+}
+
+/// Momentum (N s) and angular momentum about the world's origin (N m s) of a free body.
+fn momenta(world: &World, id: BodyId, mass: &MassProperties) -> (Vec3, Vec3) {
+    let pose = world.pose(id);
+    let arm = pose.transform_vector(mass.center_m);
+    let velocity = world.velocity(id).at(arm);
+    let spin = world.velocity(id).angular;
+    let turn = dermis_geometry::Mat3::from_quat(pose.rotation);
+    let inertia = turn * mass.inertia_kg_m2 * turn.transpose();
+    let momentum = velocity * mass.mass_kg;
+    (momentum, (pose.translation + arm).cross(momentum) + inertia * spin)
+}
+
+/// A floating sensor and a floating ball collide, with friction and spin: nothing but each other acts on them, so
+/// momentum and angular momentum stay, to rounding (the plate and the ball have isotropic inertia, so that turning them
+/// is exact too).
+#[test]
+fn two_free_bodies_keep_their_momentum() {
+    let mut world = world(1e-4, 0.0);
+    let (plate_mass, _) = cube(0.05, 0.4);
+    let plate = world.add_body(Body::free("plate", Pose::IDENTITY, plate_mass)).unwrap();
+    world.mount(sensor(500.0, 0.5, lugre()), plate, Pose::IDENTITY);
+    let mesh = sphere(0.02, 2e-3).unwrap();
+    let ball_mass = mesh.mass_properties(0.1).unwrap();
+    let start = Twist::new(Vec3::new(0.05, -0.02, -0.4), Vec3::new(5.0, 3.0, 10.0));
+    let mut ball = Body::free("ball", Pose::from_translation(Vec3::new(0.002, 0.003, 0.021)), ball_mass)
+        .touchable(Arc::new(Object::new(mesh)));
+    ball.velocity = start;
+    let ball = world.add_body(ball).unwrap();
+    let total = |world: &World| {
+        let (a, b) = (momenta(world, plate, &plate_mass), momenta(world, ball, &ball_mass));
+        (a.0 + b.0, a.1 + b.1)
+    };
+    let before = total(&world);
+    world.run_until(0.1, |_| Ok(true)).unwrap();
+    let after = total(&world);
+    assert!((world.velocity(ball).linear - start.linear).length() > 0.1, "they met");
+    assert!((after.0 - before.0).length() < 1e-12 * before.0.length(), "{before:?} {after:?}");
+    assert!((after.1 - before.1).length() < 1e-10 * before.1.length(), "{before:?} {after:?}");
+}
+
+/// A cube of mass m on N undamped texels swings with ω² = N k / m and keeps its height for a thousand periods,
+/// with a hundred steps each: symplectic Euler neither gains nor loses. Bristles without damping keep it from sliding
+/// off, which without any friction it would do, whatever the rounding (a cube on a hill).
+#[test]
+fn an_undamped_cube_swings_for_ever() {
+    let (k, m) = (100.0, 1.0);
+    let omega = (84.0f64 * k / m).sqrt();
+    let step_s = std::f64::consts::TAU / omega / 100.0;
+    let mut world = world(step_s, 9.8);
+    let finger = world.add_body(Body::fixed("finger", Pose::IDENTITY)).unwrap();
+    let Friction::Lugre(set) = lugre() else { unreachable!() };
+    let bristles = Lugre { damping_newton_s_per_m: 0.0, viscous_newton_s_per_m: 0.0, ..set };
+    world.mount(sensor(k, 0.0, Friction::Lugre(bristles)), finger, Pose::IDENTITY);
+    let (mass, object) = cube(0.06, m);
+    // Half way to equilibrium, so that the cube never leaves the springs.
+    let rest = m * 9.8 / (84.0 * k);
+    let start = Pose::from_translation(Vec3::Z * (0.03 - 0.5 * rest));
+    let id = world.add_body(Body::free("cube", start, mass).touchable(object)).unwrap();
+    let (mut highest, mut lowest, mut crossings) = (f64::NEG_INFINITY, f64::INFINITY, 0u32);
+    let (mut late_high, mut last) = (f64::NEG_INFINITY, -1.0);
+    let periods = 1000;
+    world
+        .run_until(f64::from(periods) * 100.0 * step_s, |world| {
+            let z = world.pose(id).translation.z - (0.03 - rest);
+            highest = highest.max(z);
+            lowest = lowest.min(z);
+            if world.time_s() > 0.9 * f64::from(periods) * 100.0 * step_s {
+                late_high = late_high.max(z);
+            }
+            crossings += u32::from(last < 0.0 && z >= 0.0);
+            last = z;
+            Ok(true)
+        })
+        .unwrap();
+    assert!((late_high / (0.5 * rest) - 1.0).abs() < 1e-3, "height kept: {} of {}", late_high, 0.5 * rest);
+    assert!((lowest / (-0.5 * rest) - 1.0).abs() < 1e-3);
+    assert!(crossings.abs_diff(periods) <= 1, "{crossings} swings in {periods} periods");
+}
+
+/// The refusal names the body, the sensor and the limit, and a step just below that limit is accepted and stays finite.
+#[test]
+fn a_step_beyond_the_limit_is_refused_with_the_number() {
+    let build = |step_s: f64| {
+        let mut world = world(step_s, 9.8);
+        let finger = world.add_body(Body::fixed("finger", Pose::IDENTITY)).unwrap();
+        world.mount(sensor(1000.0, 10.0, lugre()), finger, Pose::IDENTITY);
+        let (mass, object) = cube(0.06, 0.1);
+        let start = Pose::from_translation(Vec3::Z * 0.03);
+        world.add_body(Body::free("cube", start, mass).touchable(object)).unwrap();
+        world
+    };
+    let limit_s = build(1e-5).stability().unwrap().limit_s;
+    // Plain arithmetic: 2γΔ + ω²Δ² < 4 with γ = 84 · 10 / 0.1 and ω² = 84 · 1000 / 0.1 for the heave alone.
+    let heave = dermis_world::largest_stable_step_s(84.0 * 1000.0 / 0.1, 84.0 * 10.0 / 0.1);
+    assert!(limit_s <= heave && limit_s > 0.3 * heave, "{limit_s} against {heave}");
+    match build(1.01 * limit_s).step() {
+        Err(error @ WorldError::Unstable { .. }) => {
+            let message = error.to_string();
+            assert!(message.contains("cube") && message.contains("pad"), "{message}");
+            assert!(message.contains(&format!("{limit_s:.3e}")), "{message}");
+        }
+        other => panic!("{other:?}"),
+    }
+    let mut world = build(0.99 * limit_s);
+    world.run_until(1.0, |_| Ok(true)).unwrap();
+    let sum = world.reading(world.sensors().next().unwrap()).sum_newton;
+    assert!((sum / 0.98 - 1.0).abs() < 1e-9, "{sum}");
+}
+
+/// Coulomb friction regularised at too small a speed is a damper that grows with the load: caught while running.
+#[test]
+fn a_load_that_makes_the_step_too_long_is_refused_when_it_comes() {
+    let mut world = world(1e-3, 9.8);
+    let finger = world.add_body(Body::fixed("finger", Pose::IDENTITY)).unwrap();
+    let coulomb = Friction::Coulomb(Coulomb { mu: 0.4, regularisation_m_per_s: 1e-5 });
+    world.mount(sensor(1000.0, 1.0, coulomb), finger, Pose::IDENTITY);
+    let (mass, object) = cube(0.06, 1.0);
+    world.add_body(Body::free("cube", Pose::from_translation(Vec3::Z * 0.031), mass).touchable(object)).unwrap();
+    let outcome = world.run_until(1.0, |_| Ok(true));
+    assert!(matches!(outcome, Err(WorldError::Unstable { .. })), "{outcome:?}");
+    assert!(world.time_s() > 0.0);
+}
+
+/// A solid sensor body and a solid object touch through the skin alone: no contact of the engine holds them apart.
+#[test]
+fn nothing_but_the_skin_acts_between_a_sensor_and_what_it_feels() {
+    let mut world = world(1e-4, 9.8);
+    let (_, block) = cube(0.06, 1.0);
+    let mut finger = Body::fixed("finger", Pose::from_translation(Vec3::Z * -0.03)).touchable(block).solid();
+    finger.solid = true;
+    let finger = world.add_body(finger).unwrap();
+    let id = world.mount(sensor(1000.0, 10.0, lugre()), finger, Pose::from_translation(Vec3::Z * 0.03));
+    let (mass, object) = cube(0.06, 1.0);
+    let start = Pose::from_translation(Vec3::Z * 0.03);
+    world.add_body(Body::free("cube", start, mass).touchable(object).solid()).unwrap();
+    world.run_until(1.0, |_| Ok(true)).unwrap();
+    let sum = world.reading(id).sum_newton;
+    assert!((sum / 9.8 - 1.0).abs() < 1e-9, "the skin carries all of it: {sum}");
+}
+
+#[test]
+fn what_means_nothing_is_refused() {
+    assert!(World::new(WorldParameters { step_s: 0.0, ..Default::default() }).is_err());
+    assert!(World::new(WorldParameters { step_s: f64::NAN, ..Default::default() }).is_err());
+    let mut world = world(1e-3, 9.8);
+    let (mass, _) = cube(0.02, 1.0);
+    let nowhere = Pose::from_translation(Vec3::new(f64::NAN, 0.0, 0.0));
+    assert!(matches!(world.add_body(Body::fixed("x", nowhere)), Err(WorldError::NotFinite { .. })));
+    let light = MassProperties { mass_kg: -1.0, ..mass };
+    assert!(matches!(world.add_body(Body::free("y", Pose::IDENTITY, light)), Err(WorldError::NotPositive { .. })));
+    world.add_body(Body::fixed("z", Pose::IDENTITY)).unwrap();
+    assert!(matches!(world.add_body(Body::fixed("z", Pose::IDENTITY)), Err(WorldError::Duplicate { .. })));
+}
