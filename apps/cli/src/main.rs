@@ -11,6 +11,7 @@ mod reproduce;
 mod run;
 mod sensors;
 mod table;
+mod validate;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
@@ -38,6 +39,7 @@ enum Command {
     Import(import::Arguments),
     Reproduce(reproduce::Arguments),
     Bench(bench::Arguments),
+    Validate(validate::Arguments),
 }
 
 fn dispatch(command: Command) -> anyhow::Result<()> {
@@ -50,6 +52,7 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Import(arguments) => import::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Validate(arguments) => validate::run(&arguments),
     }
 }
 

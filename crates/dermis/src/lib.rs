@@ -26,6 +26,7 @@ pub mod output;
 pub mod picture;
 pub mod run;
 pub mod scene;
+pub mod validate;
 
 /// What most programs need.
 pub mod prelude {

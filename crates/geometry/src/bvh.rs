@@ -4,6 +4,10 @@
 //! and padded, four side by side, so that the compiler tests them at once; what is in the leaves is tested in `f64` by
 //! the caller. Traversal is the caller's: it says how far each box is at least and what to do with a leaf.
 
+mod query;
+
+pub use query::Slab;
+
 use crate::{TriMesh, Vec3};
 
 /// A box along the axes.

@@ -1,4 +1,4 @@
-//! Triangle meshes from files: STL, OBJ, PLY, glTF and GLB.
+//! Meshes from files: triangles from STL, OBJ, PLY, glTF and GLB, tetrahedra from VTK and Gmsh.
 //!
 //! Each format has a reader that hands on positions and triangles as the file has them; here they are scaled
 //! to metres, checked, welded, and become a [`TriMesh`]. Two rules hold for all of them. A length is never
@@ -9,12 +9,15 @@
 
 mod error;
 mod gltf;
+mod msh;
 mod obj;
 mod ply;
 mod soup;
 mod stl;
+mod tet_soup;
 mod text;
 mod unit;
+mod vtk;
 mod weld;
 mod write;
 
@@ -22,7 +25,7 @@ pub use error::{FileError, Place};
 pub use unit::{LengthUnit, UnknownUnit};
 pub use write::{write_obj, write_stl};
 
-use crate::{MeshError, TriMesh, Vec3};
+use crate::{MeshError, TetMesh, TriMesh, Vec3};
 use soup::Soup;
 use std::fmt;
 use std::path::Path;
@@ -119,6 +122,42 @@ pub fn read(path: &Path, import: &Import) -> Result<TriMesh, FileError> {
 /// A glTF file must then hold its buffers itself: one that keeps them in other files is refused.
 pub fn parse(name: &str, format: Format, bytes: &[u8], import: &Import) -> Result<TriMesh, FileError> {
     parse_with(name, format, bytes, import, &gltf::External::Refused)
+}
+
+/// A kind of file with tetrahedra.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TetFormat {
+    /// VTK legacy, an unstructured grid, text or binary.
+    Vtk,
+    /// Gmsh 2.2 or 4.1, text.
+    Msh,
+}
+
+/// Reads a file of tetrahedra; the format comes from the extension (`.vtk .msh`, in either case). Neither format says
+/// its unit.
+pub fn read_tets(path: &Path, unit: LengthUnit) -> Result<TetMesh, FileError> {
+    let file = path.display().to_string();
+    let format = match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
+        Some("vtk") => TetFormat::Vtk,
+        Some("msh") => TetFormat::Msh,
+        extension => {
+            return Err(FileError::UnknownTetExtension { file, extension: extension.unwrap_or_default().to_owned() });
+        }
+    };
+    let bytes = std::fs::read(path).map_err(|error| FileError::from_io(&file, &error))?;
+    parse_tets(&file, format, &bytes, unit)
+}
+
+/// The same from bytes; `name` appears in messages.
+pub fn parse_tets(name: &str, format: TetFormat, bytes: &[u8], unit: LengthUnit) -> Result<TetMesh, FileError> {
+    if bytes.is_empty() {
+        return Err(FileError::Empty { file: name.into() });
+    }
+    let soup = match format {
+        TetFormat::Vtk => vtk::parse(name, bytes),
+        TetFormat::Msh => msh::parse(name, bytes),
+    }?;
+    soup.finish(name, unit)
 }
 
 fn parse_with(

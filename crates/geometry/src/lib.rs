@@ -1,8 +1,8 @@
 //! Where things are.
 //!
 //! The leftmost room of dermis: everything later is built on the nouns here and this crate imports none of
-//! them. It knows triangle meshes and how to read them ([`TriMesh`], [`files`]), how to make them
-//! ([`shapes`]), how to ask where a surface is ([`Surface`]: rays, closest points, signed distance), how to
+//! them. It knows triangle and tetrahedral meshes and how to read them ([`TriMesh`], [`TetMesh`], [`files`]), how
+//! to make them ([`shapes`], [`tets`]), how to ask where a surface is ([`Surface`]: rays, closest points, signed distance), how to
 //! scatter points on it ([`sampling`]), rigid motion ([`Pose`], [`Twist`], [`Wrench`]) and quantities with units ([`quantity`]).
 //!
 //! SI inside, `f64` throughout. Nothing here assumes threads, and only [`files::read`] touches a file system,
@@ -18,15 +18,18 @@ mod ray;
 pub mod sampling;
 pub mod shapes;
 mod surface;
+mod tet_mesh;
+pub mod tets;
 mod topology;
 mod twist;
 
-pub use bvh::{Bounds, Bvh};
+pub use bvh::{Bounds, Bvh, Slab};
 pub use mesh::{MassProperties, MeshError, TriMesh};
 pub use pose::Pose;
 pub use random::Random;
 pub use ray::Ray;
 pub use surface::{Closest, Hit, Surface};
+pub use tet_mesh::{TetMesh, TetMeshError};
 pub use topology::TopologyError;
 pub use twist::{Twist, Wrench};
 

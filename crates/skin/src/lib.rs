@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | [`Springs`] | every texel is an independent spring-damper with bristle friction | Moisio et al. 2013 |
 //! | [`Contacts`] | no skin: points and forces come from another engine (no state, so no [`Skin`]) | Kappassov et al. 2020 |
+//! | [`Hydroelastic`] | a pressure field in the body; contact where two pressures are equal | Patzelt et al. 2023 |
 //!
 //! **Frame.** Everything here is in the sensor's frame: origin at the middle of the sensing surface, +z out of
 //! the skin. Depth and pressure are positive in compression. Forces are on the sensor unless the name says otherwise.
@@ -16,6 +17,7 @@
 mod contacts;
 mod field;
 mod friction;
+pub mod hydroelastic;
 mod lugre;
 mod motion;
 mod springs;
@@ -25,6 +27,7 @@ mod touch;
 pub use contacts::{Contact, Contacts};
 pub use field::Field;
 pub use friction::{Coulomb, Friction};
+pub use hydroelastic::{Hydroelastic, HydroelasticParameters};
 pub use lugre::Lugre;
 pub use motion::{Motion, Object, Target};
 pub use springs::{Damping, Elasticity, Law, Site, SpringParameters, Springs, Table};
@@ -93,6 +96,36 @@ pub enum SkinError {
         /// Texels in the skin.
         expected: usize,
     },
+    /// A state of another kind of skin.
+    #[error("the state is of another kind of skin than {expected}; start from `rest()` of this skin")]
+    OtherSkin {
+        /// The kind of this skin.
+        expected: &'static str,
+    },
+    /// A pressure–extent table that is no table.
+    #[error(
+        "the pressure-extent table must start at extent 0 and pressure 0 and rise in both; row {row} is ({extent}, {pressure_pa} Pa)"
+    )]
+    BadPressureTable {
+        /// Row that breaks the rule.
+        row: usize,
+        /// Extent in that row.
+        extent: f64,
+        /// Pressure in that row (Pa).
+        pressure_pa: f64,
+    },
+    /// A pressure field that cannot be made.
+    #[error("the pressure field cannot be made: {reason}")]
+    BadField {
+        /// What the geometry says.
+        reason: String,
+    },
+    /// Neither sensor nor object gives.
+    #[error("a rigid sensor cannot be pressed by a rigid object: give one of them a pressure field")]
+    BothRigid,
+    /// Two half-spaces meet everywhere or nowhere.
+    #[error("two half-spaces have no contact surface of finite size: make one of them a body")]
+    BothHalfSpaces,
     /// NaN or infinity in a pose or velocity.
     #[error("the {what} of object {object} is not finite; the simulation has diverged or the input is wrong")]
     NotFinite {

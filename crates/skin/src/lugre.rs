@@ -1,7 +1,7 @@
 //! Bristle friction.
 
 use crate::{SkinError, require_not_negative, require_positive};
-use dermis_geometry::Vec3;
+use dermis_geometry::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
 /// LuGre bristle friction at one contact point, in its tangent plane.
@@ -89,4 +89,14 @@ impl Lugre {
             ..*self
         }
     }
+}
+
+/// Turns a deflection with the contact plane, by the shortest rotation between the normals.
+pub(crate) fn carried(deflection_m: Vec3, from: Vec3, to: Vec3) -> Vec3 {
+    if from == to {
+        return deflection_m;
+    }
+    let turned = Quat::from_rotation_arc(from, to) * deflection_m;
+    // What rounding left along the normal would grow over millions of steps.
+    turned - to * turned.dot(to)
 }

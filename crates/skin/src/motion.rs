@@ -1,6 +1,7 @@
 //! What moves against the skin.
 
 use crate::SkinError;
+use crate::hydroelastic::Compliance;
 use dermis_geometry::{Pose, Surface, TriMesh, Twist};
 
 /// A thing that can be touched: its surface, ready to be asked.
@@ -8,12 +9,19 @@ use dermis_geometry::{Pose, Surface, TriMesh, Twist};
 pub struct Object {
     /// The surface, in the object's own frame.
     pub surface: Surface,
+    /// Its pressure field, in the object's own frame; rigid without. Only the hydroelastic skin asks for it.
+    pub compliance: Option<Compliance>,
 }
 
 impl Object {
     /// Prepares a mesh. Open meshes are allowed; a closed one also reports when the skin is pressed through.
     pub fn new(mesh: TriMesh) -> Self {
-        Self { surface: Surface::new(mesh) }
+        Self { surface: Surface::new(mesh), compliance: None }
+    }
+
+    /// The same object made compliant.
+    pub fn with_compliance(self, compliance: Compliance) -> Self {
+        Self { compliance: Some(compliance), ..self }
     }
 }
 

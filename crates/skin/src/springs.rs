@@ -6,8 +6,9 @@ mod site;
 pub use elasticity::{Damping, Elasticity, Law, Table};
 pub use site::Site;
 
+use crate::lugre::carried;
 use crate::{Bristle, Facet, Friction, Load, Motion, Skin, SkinError, State, Tangent, Touch, require_positive};
-use dermis_geometry::{Bounds, Mat3, Quat, Ray, Vec3};
+use dermis_geometry::{Bounds, Mat3, Ray, Vec3};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -260,16 +261,6 @@ impl Springs {
     }
 }
 
-/// Turns a deflection with the contact plane, by the shortest rotation between the normals.
-fn carried(deflection_m: Vec3, from: Vec3, to: Vec3) -> Vec3 {
-    if from == to {
-        return deflection_m;
-    }
-    let turned = Quat::from_rotation_arc(from, to) * deflection_m;
-    // What rounding left along the normal would grow over millions of steps.
-    turned - to * turned.dot(to)
-}
-
 impl Skin for Springs {
     fn rest(&self) -> State {
         State::Springs(vec![Bristle::default(); self.sites.len()])
@@ -278,7 +269,9 @@ impl Skin for Springs {
     fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
         require_positive("dt", "s", dt_s)?;
         motion.check()?;
-        let State::Springs(bristles) = state;
+        let State::Springs(bristles) = state else {
+            return Err(SkinError::OtherSkin { expected: "springs" });
+        };
         if bristles.len() != self.sites.len() {
             return Err(SkinError::StateMismatch { got: bristles.len(), expected: self.sites.len() });
         }

@@ -1,5 +1,6 @@
 //! What a skin remembers between steps.
 
+use crate::hydroelastic::Bristles;
 use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
 
@@ -22,4 +23,6 @@ pub struct Bristle {
 pub enum State {
     /// Of [`crate::Springs`]: one entry per texel (or contact point).
     Springs(Vec<Bristle>),
+    /// Of [`crate::Hydroelastic`]: deflections at the corners of the last contact surface.
+    Hydroelastic(Bristles),
 }

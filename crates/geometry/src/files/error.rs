@@ -76,6 +76,14 @@ pub enum FileError {
         /// What follows its last dot.
         extension: String,
     },
+    /// Not a format that tetrahedra are read from.
+    #[error("{file}: the extension {extension:?} is none of a file of tetrahedra; convert it to .vtk (legacy) or .msh")]
+    UnknownTetExtension {
+        /// Path as given.
+        file: String,
+        /// What follows its last dot.
+        extension: String,
+    },
     /// Lengths in a format without units.
     #[error("{file}: {format} does not say its unit; say mm or m (or cm or in), whichever it was exported in")]
     NoUnit {
@@ -105,6 +113,55 @@ pub enum FileError {
         error: MeshError,
         /// Where the element stands, when the format's reader knows.
         place: Option<Place>,
+    },
+
+    /// What the file says is no mesh of tetrahedra.
+    #[error(transparent)]
+    Tets(#[from] crate::TetMeshError),
+    /// Cells that are no tetrahedra.
+    #[error(
+        "{file}: cell {cell} is of type {kind} with {corners} corners; only linear tetrahedra are read, so mesh the solid with these alone"
+    )]
+    NotTets {
+        /// Name of the file.
+        file: String,
+        /// Number of the cell, as in the file.
+        cell: usize,
+        /// Its type, in the numbering of the format.
+        kind: i64,
+        /// How many corners it has, where that is known.
+        corners: usize,
+    },
+    /// A VTK file whose cells and types do not match.
+    #[error("{file}: {cells} cells but {types} cell types; the file was damaged, so export it again")]
+    CellCounts {
+        /// Name of the file.
+        file: String,
+        /// Number of cells.
+        cells: usize,
+        /// Number of types.
+        types: usize,
+    },
+    /// A Gmsh file of another version.
+    #[error(
+        "{file}: Gmsh format {version}{}; versions 2.2 and 4.1 are read, as text (in Gmsh: -format msh41 without -bin)",
+        if *.binary { " in binary" } else { "" }
+    )]
+    MshVersion {
+        /// Name of the file.
+        file: String,
+        /// Version in the file.
+        version: f64,
+        /// Whether it is binary.
+        binary: bool,
+    },
+    /// A Gmsh file without a section.
+    #[error("{file}: there is no section {section}; it was cut off or holds no mesh, so export it again")]
+    MshMissing {
+        /// Name of the file.
+        file: String,
+        /// The section.
+        section: &'static str,
     },
 
     /// A line of text with something else than belongs there.

@@ -1,0 +1,3 @@
+//! Comparing dermis with results that others have computed.
+
+pub mod hydroelastic;

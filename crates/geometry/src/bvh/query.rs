@@ -1,0 +1,178 @@
+//! Which items may lie in a box, and between planes.
+
+use super::{Bvh, EMPTY, HEURISTIC_DEPTH, Lanes};
+use crate::{Bounds, Vec3};
+
+/// A region in the frame of the lanes, in `f32`.
+struct Region {
+    min: [f32; 3],
+    max: [f32; 3],
+}
+
+impl Region {
+    fn new(bvh: &Bvh, query: &Bounds) -> Self {
+        let center = bvh.bounds.center();
+        // The lanes are padded by more than this rounding costs while the query is not far larger than they are.
+        let limit = bvh.bounds.size() + Vec3::splat(bvh.pad);
+        let (low, high) = ((query.min - center).max(-limit), (query.max - center).min(limit));
+        Self { min: low.to_array().map(|c| (c as f32).next_down()), max: high.to_array().map(|c| (c as f32).next_up()) }
+    }
+
+    fn meets(&self, lanes: &Lanes) -> [bool; 4] {
+        let mut met = [true; 4];
+        for axis in 0..3 {
+            for (lane, met) in met.iter_mut().enumerate() {
+                *met &= lanes.min[axis][lane] <= self.max[axis] && lanes.max[axis][lane] >= self.min[axis];
+            }
+        }
+        met
+    }
+}
+
+/// What lies between two parallel planes: `low` ≤ `normal`·x ≤ `high`. A plane when they are equal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slab {
+    /// Unit normal of the planes.
+    pub normal: Vec3,
+    /// Height of the lower plane (m).
+    pub low: f64,
+    /// Height of the upper plane (m).
+    pub high: f64,
+}
+
+/// A slab in the frame of the lanes, in `f32`, widened by what rounding may cost.
+#[derive(Clone, Copy)]
+struct Cut {
+    normal: [f32; 3],
+    low: f32,
+    high: f32,
+}
+
+impl Cut {
+    fn new(bvh: &Bvh, slab: &Slab) -> Self {
+        let size = bvh.bounds.size().length();
+        let middle = slab.normal.dot(bvh.bounds.center());
+        let slack = 2e-6 * size + 4.0 * bvh.pad;
+        // Planes far outside stay outside when they are brought nearer.
+        let near = |height: f64| (height - middle).clamp(-4.0 * size, 4.0 * size);
+        Self {
+            normal: slab.normal.to_array().map(|c| c as f32),
+            low: (near(slab.low) - slack) as f32,
+            high: (near(slab.high) + slack) as f32,
+        }
+    }
+
+    fn meets(&self, lanes: &Lanes) -> [bool; 4] {
+        let (mut low, mut high) = ([0f32; 4], [0f32; 4]);
+        for (axis, &n) in self.normal.iter().enumerate() {
+            let (near, far) =
+                if n >= 0.0 { (&lanes.min[axis], &lanes.max[axis]) } else { (&lanes.max[axis], &lanes.min[axis]) };
+            for lane in 0..4 {
+                low[lane] += n * near[lane];
+                high[lane] += n * far[lane];
+            }
+        }
+        let mut met = [false; 4];
+        for lane in 0..4 {
+            met[lane] = low[lane] <= self.high && high[lane] >= self.low;
+        }
+        met
+    }
+}
+
+impl Bvh {
+    /// Visits all items whose box meets `query`, and perhaps a few more: positions in [`Bvh::order`].
+    pub fn overlapping(&self, query: &Bounds, visit: impl FnMut(usize)) {
+        if !self.bounds.padded(self.pad).overlaps(query) {
+            return;
+        }
+        let region = Region::new(self, query);
+        self.walk(|lanes| region.meets(lanes), visit);
+    }
+
+    /// Visits all items whose box meets `query` and every slab, and perhaps a few more: positions in [`Bvh::order`].
+    /// One slab is what a large, slanted triangle needs, three are a box with axes of its own.
+    pub fn within<const N: usize>(&self, query: &Bounds, slabs: &[Slab; N], visit: impl FnMut(usize)) {
+        if !self.bounds.padded(self.pad).overlaps(query) {
+            return;
+        }
+        let region = Region::new(self, query);
+        let cuts = slabs.map(|slab| Cut::new(self, &slab));
+        self.walk(
+            |lanes| {
+                let mut met = region.meets(lanes);
+                for cut in &cuts {
+                    let also = cut.meets(lanes);
+                    (0..4).for_each(|lane| met[lane] &= also[lane]);
+                }
+                met
+            },
+            visit,
+        );
+    }
+
+    /// All items, in an order that depends on the hierarchy alone.
+    fn walk(&self, meets: impl Fn(&Lanes) -> [bool; 4], mut visit: impl FnMut(usize)) {
+        if self.nodes.is_empty() {
+            return;
+        }
+        let mut stack = [0u32; 3 * (HEURISTIC_DEPTH + 34) / 2 + 4];
+        let mut top = 1;
+        while top > 0 {
+            top -= 1;
+            let node = &self.nodes[stack[top] as usize];
+            let met = meets(&node.lanes);
+            for (lane, met) in met.into_iter().enumerate() {
+                if !met || node.child[lane] == EMPTY {
+                    continue;
+                }
+                let first = node.child[lane];
+                if node.count[lane] > 0 {
+                    (first..first + node.count[lane]).for_each(|position| visit(position as usize));
+                } else {
+                    stack[top] = first;
+                    top += 1;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Random;
+
+    /// Everything that trying all boxes finds is visited, once.
+    #[test]
+    fn nothing_is_missed() {
+        let mut random = Random::new(11);
+        let mut point = |scale: f64| Vec3::new(random.uniform(), random.uniform(), random.uniform()) * scale;
+        let boxes: Vec<Bounds> = (0..500)
+            .map(|_| {
+                let corner = point(1.0);
+                Bounds { min: corner, max: corner + point(0.05) }
+            })
+            .collect();
+        let bvh = Bvh::over(&boxes);
+        for _ in 0..200 {
+            let corner = point(1.2) - Vec3::splat(0.1);
+            let query = Bounds { min: corner, max: corner + point(0.4) };
+            let normal = (point(2.0) - Vec3::ONE).normalize();
+            let offset = normal.dot(query.center());
+            let cut = |b: &Bounds| {
+                let (c, h) = (b.center(), b.size() * 0.5);
+                (normal.dot(c) - offset).abs() <= normal.abs().dot(h)
+            };
+            let mut found = vec![0; boxes.len()];
+            bvh.overlapping(&query, |position| found[bvh.order()[position] as usize] += 1);
+            assert!((0..500).all(|i| !boxes[i].overlaps(&query) || found[i] == 1));
+            assert!(found.iter().all(|&n| n <= 1));
+            let mut crossed = vec![0; boxes.len()];
+            let plane = Slab { normal, low: offset, high: offset };
+            bvh.within(&query, &[plane], |position| crossed[bvh.order()[position] as usize] += 1);
+            assert!((0..500).all(|i| !(boxes[i].overlaps(&query) && cut(&boxes[i])) || crossed[i] == 1));
+            assert!(crossed.iter().sum::<i32>() <= found.iter().sum::<i32>());
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Tetrahedral meshes that have been checked.
+
+use crate::{Bounds, MeshError, Pose, TriMesh, Vec3};
+use std::collections::HashMap;
+
+/// Why a set of vertices and tetrahedra is not a mesh. Each names the mesh and the element.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TetMeshError {
+    /// No tetrahedra.
+    #[error("{mesh}: the mesh is empty ({vertices} vertices, no tetrahedra)")]
+    Empty {
+        /// Name of the mesh.
+        mesh: String,
+        /// How many vertices there were.
+        vertices: usize,
+    },
+    /// NaN or infinite coordinate.
+    #[error("{mesh}: vertex {vertex} is ({x}, {y}, {z}); every coordinate must be a finite number")]
+    NotFinite {
+        /// Name of the mesh.
+        mesh: String,
+        /// Index of the vertex.
+        vertex: usize,
+        /// Its coordinates, as read.
+        x: f64,
+        /// Its coordinates, as read.
+        y: f64,
+        /// Its coordinates, as read.
+        z: f64,
+    },
+    /// A tetrahedron refers to a vertex that is not there.
+    #[error("{mesh}: tetrahedron {tet} refers to vertex {index}, but there are only {vertices} vertices")]
+    IndexOutOfRange {
+        /// Name of the mesh.
+        mesh: String,
+        /// Index of the tetrahedron.
+        tet: usize,
+        /// The index it holds.
+        index: u32,
+        /// How many vertices there are.
+        vertices: usize,
+    },
+    /// A tetrahedron without volume.
+    #[error("{mesh}: tetrahedron {tet} has no volume (vertices {corners:?}); mesh the solid again or remove it")]
+    NoVolume {
+        /// Name of the mesh.
+        mesh: String,
+        /// Index of the tetrahedron.
+        tet: usize,
+        /// Its vertices.
+        corners: [u32; 4],
+    },
+}
+
+/// Vertices and tetrahedra, finite, in range and with positive volume: vertex 3 sees 0, 1, 2 counter-clockwise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TetMesh {
+    name: String,
+    vertices: Vec<Vec3>,
+    tets: Vec<[u32; 4]>,
+}
+
+/// The faces of a tetrahedron by the corners that span them, each opposite to the corner of its place and
+/// counter-clockwise seen from outside.
+pub(crate) const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
+
+impl TetMesh {
+    /// Checks and takes vertices (m) and tetrahedra; those that are turned over are turned back. `name` appears in
+    /// every message about the mesh.
+    pub fn new(name: impl Into<String>, vertices: Vec<Vec3>, mut tets: Vec<[u32; 4]>) -> Result<Self, TetMeshError> {
+        let mesh = name.into();
+        if tets.is_empty() {
+            return Err(TetMeshError::Empty { mesh, vertices: vertices.len() });
+        }
+        if let Some(vertex) = vertices.iter().position(|v| !v.is_finite()) {
+            let Vec3 { x, y, z } = vertices[vertex];
+            return Err(TetMeshError::NotFinite { mesh, vertex, x, y, z });
+        }
+        for (tet, corners) in tets.iter_mut().enumerate() {
+            if let Some(&index) = corners.iter().find(|&&i| i as usize >= vertices.len()) {
+                return Err(TetMeshError::IndexOutOfRange { mesh, tet, index, vertices: vertices.len() });
+            }
+            let [a, b, c, d] = corners.map(|i| vertices[i as usize]);
+            let six_volumes = (b - a).cross(c - a).dot(d - a);
+            let edges = [b - a, c - a, d - a, c - b, d - b, d - c];
+            let longest = edges.iter().map(|e| e.length_squared()).fold(0.0, f64::max);
+            if six_volumes.abs() <= 1e-15 * longest * longest.sqrt() || six_volumes == 0.0 {
+                return Err(TetMeshError::NoVolume { mesh, tet, corners: *corners });
+            }
+            if six_volumes < 0.0 {
+                corners.swap(0, 1);
+            }
+        }
+        Ok(Self { name: mesh, vertices, tets })
+    }
+
+    /// The name that messages use.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Vertices (m).
+    pub fn vertices(&self) -> &[Vec3] {
+        &self.vertices
+    }
+
+    /// Vertex indices.
+    pub fn tets(&self) -> &[[u32; 4]] {
+        &self.tets
+    }
+
+    /// The four corners (m) of a tetrahedron.
+    pub fn corners(&self, tet: usize) -> [Vec3; 4] {
+        self.tets[tet].map(|i| self.vertices[i as usize])
+    }
+
+    /// Volume (m³) of a tetrahedron.
+    pub fn tet_volume_m3(&self, tet: usize) -> f64 {
+        let [a, b, c, d] = self.corners(tet);
+        (b - a).cross(c - a).dot(d - a) / 6.0
+    }
+
+    /// Volume (m³) of all.
+    pub fn volume_m3(&self) -> f64 {
+        (0..self.tets.len()).map(|t| self.tet_volume_m3(t)).sum()
+    }
+
+    /// Smallest box along the axes around all vertices.
+    pub fn bounds(&self) -> Bounds {
+        Bounds::around(self.vertices.iter().copied())
+    }
+
+    /// The faces that belong to one tetrahedron only, looking outwards, in the order of the tetrahedra. All vertices
+    /// are kept, so that indices are those of this mesh.
+    pub fn boundary(&self) -> Result<TriMesh, MeshError> {
+        TriMesh::new(format!("surface of {}", self.name), self.vertices.clone(), self.boundary_faces())
+    }
+
+    /// Per vertex, whether it lies on the boundary.
+    pub fn on_boundary(&self) -> Vec<bool> {
+        let mut on = vec![false; self.vertices.len()];
+        self.boundary_faces().into_iter().flatten().for_each(|v| on[v as usize] = true);
+        on
+    }
+
+    fn boundary_faces(&self) -> Vec<[u32; 3]> {
+        let key = |mut face: [u32; 3]| {
+            face.sort_unstable();
+            face
+        };
+        let mut times: HashMap<[u32; 3], u32> = HashMap::with_capacity(2 * self.tets.len());
+        let faces = || self.tets.iter().flat_map(|tet| FACES.map(|face| face.map(|corner| tet[corner])));
+        faces().for_each(|face| *times.entry(key(face)).or_default() += 1);
+        faces().filter(|&face| times[&key(face)] == 1).collect()
+    }
+
+    /// The mesh moved rigidly.
+    pub fn transformed(&self, to_from_mesh: &Pose) -> Self {
+        Self { vertices: self.vertices.iter().map(|&v| to_from_mesh.transform_point(v)).collect(), ..self.clone() }
+    }
+}

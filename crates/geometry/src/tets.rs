@@ -1,0 +1,92 @@
+//! Solids cut into tetrahedra, with how deep each vertex lies in them.
+//!
+//! A pressure field of hydroelastic contact (Elandt et al. 2019) is linear on each tetrahedron and zero at the surface;
+//! here is its geometric part, the **extent** e at the vertices: 0 at the surface, 1 where the solid is deepest.
+//! Straight rays from the surface to a medial set make e exact wherever faces are flat; round faces are as fine as
+//! `edge_m` says.
+
+mod cuboid;
+mod lattice;
+mod round;
+
+pub use cuboid::cuboid;
+pub use lattice::from_surface;
+pub use round::{capsule, convex, cylinder, ellipsoid, sphere};
+
+use crate::shapes::ShapeError;
+use crate::{MeshError, TetMesh, TetMeshError, TopologyError};
+
+/// Tetrahedra with the extent of their vertices.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DepthTets {
+    /// The tetrahedra.
+    pub mesh: TetMesh,
+    /// e of each vertex: 0 at the surface, 1 at the deepest; negative for vertices outside, where the surface cuts
+    /// through tetrahedra.
+    pub extent: Vec<f64>,
+    /// How deep (m) e = 1 lies under the surface.
+    pub depth_m: f64,
+}
+
+/// Why a solid cannot be cut into tetrahedra.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TetsError {
+    /// The shape's numbers mean nothing.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// The tetrahedra would be degenerate.
+    #[error(transparent)]
+    Tets(#[from] TetMeshError),
+    /// The surface would be degenerate.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+    /// The surface bounds no solid.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+    /// A surface that does not see its own middle.
+    #[error(
+        "{mesh}: triangle {triangle} does not face away from the middle of the mesh, so it is not convex; cut it on a lattice instead"
+    )]
+    NotConvex {
+        /// Name of the mesh.
+        mesh: String,
+        /// The triangle.
+        triangle: usize,
+    },
+    /// A mesh of which every vertex lies on its surface.
+    #[error("{mesh}: every vertex lies on the surface, so no pressure can build up inside; refine the mesh")]
+    NoInside {
+        /// Name of the mesh.
+        mesh: String,
+    },
+}
+
+impl DepthTets {
+    /// Any tetrahedral mesh: e is the distance from its boundary over the greatest such distance of a vertex.
+    pub fn from_mesh(mesh: TetMesh) -> Result<Self, TetsError> {
+        let on_boundary = mesh.on_boundary();
+        let surface = crate::Surface::new(mesh.boundary()?);
+        let depth = |(v, &on): (usize, &bool)| if on { 0.0 } else { surface.closest(mesh.vertices()[v]).distance };
+        let mut extent: Vec<f64> = on_boundary.iter().enumerate().map(depth).collect();
+        // A vertex of no tetrahedron is nowhere.
+        let mut used = vec![false; extent.len()];
+        mesh.tets().iter().flatten().for_each(|&v| used[v as usize] = true);
+        extent.iter_mut().zip(used).filter(|(_, used)| !used).for_each(|(e, _)| *e = 0.0);
+        let depth_m = extent.iter().copied().fold(0.0, f64::max);
+        if depth_m <= 0.0 {
+            return Err(TetsError::NoInside { mesh: mesh.name().to_owned() });
+        }
+        extent.iter_mut().for_each(|e| *e /= depth_m);
+        Ok(Self { mesh, extent, depth_m })
+    }
+
+    /// The solid moved rigidly.
+    pub fn transformed(&self, to_from_solid: &crate::Pose) -> Self {
+        Self { mesh: self.mesh.transformed(to_from_solid), ..self.clone() }
+    }
+}
+
+/// Three tetrahedra of a prism with triangles `p` and `q`; quadrilaterals are cut along p₀q₁, p₀q₂ and p₁q₂.
+fn prism(p: [u32; 3], q: [u32; 3]) -> [[u32; 4]; 3] {
+    [[p[0], q[0], q[1], q[2]], [p[0], p[1], q[1], q[2]], [p[0], p[1], p[2], q[2]]]
+}

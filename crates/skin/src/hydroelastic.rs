@@ -1,0 +1,278 @@
+//! Pressure fields that meet: hydroelastic contact.
+
+mod bristles;
+mod compliant;
+mod contact;
+mod field;
+mod material;
+mod polygon;
+mod rigid;
+mod smooth;
+mod solid;
+mod surface;
+
+pub use bristles::Bristles;
+pub use contact::{AngleLimit, Compliance, Shape, Side, contact};
+pub use field::TetField;
+pub use material::{Material, PressureLaw};
+pub use solid::Solid;
+pub use surface::{ContactSurface, Face};
+
+use crate::{Corner, Facet, Friction, Load, Motion, Skin, SkinError, State, Tangent, Target, Touch, require_positive};
+use bristles::Held;
+use dermis_geometry::{Surface, TriMesh, Vec3};
+
+/// What a hydroelastic skin is given besides its body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HydroelasticParameters {
+    /// What resists sliding, of a **square metre** of contact: stiffness in N/m per m² (Pa/m), and so on.
+    pub friction: Friction,
+    /// Which faces count.
+    pub angle_limit: AngleLimit,
+}
+
+impl Default for HydroelasticParameters {
+    fn default() -> Self {
+        Self { friction: Friction::None, angle_limit: AngleLimit::default() }
+    }
+}
+
+/// A skin whose body holds a pressure field (Elandt et al. 2019; Patzelt et al. 2023).
+///
+/// Contact is where the fields of sensor and object are equal, or where a rigid surface lies in a field
+/// ([`contact`]). At a point with static pressure p and normal n (out of the sensor) the object, moving at v relative
+/// to the sensor, presses with
+/// ```text
+/// σ = max(p (1 − d* v·n), 0)        d* = Σ (E*/Eᵢ) dᵢ,  E* = E_A E_B/(E_A + E_B)        (Hunt and Crossley)
+/// ```
+/// and rubs with the traction of [`Friction`] under σ. Both are taken at the corners of the polygons and linear
+/// between them; since friction is bounded by μσ at the corners it is so everywhere.
+///
+/// Differs from the papers: bristles on the contact surface (see [`Bristles`]); dissipation at the corners instead of
+/// at the middle of each polygon. An object pressed past the deepest place of the field feels less, not more: facets
+/// that reach it are reported as saturated.
+#[derive(Clone, Debug)]
+pub struct Hydroelastic {
+    body: Body,
+    parameters: HydroelasticParameters,
+    pressed: Vec<Tangent>,
+}
+
+/// What the sensor is.
+#[derive(Clone, Debug)]
+enum Body {
+    Rigid(Box<Surface>),
+    Compliant(Box<Compliance>),
+}
+
+/// From this extent on a facet is at the deepest place of its field.
+const DEEPEST: f64 = 1.0 - 1e-6;
+
+impl Hydroelastic {
+    /// A compliant sensor. Its surface, which tells how stiff it is when all of it is pressed, is the boundary of its
+    /// tetrahedra or solid; a half-space has none.
+    pub fn new(body: Compliance, parameters: HydroelasticParameters) -> Result<Self, SkinError> {
+        let bad = |reason: String| SkinError::BadField { reason };
+        let surface = match body.shape() {
+            Shape::Tets(field) => Some(field.solid().mesh.boundary().map_err(|e| bad(e.to_string()))?),
+            Shape::Solid { solid, .. } => Some(solid.surface(0.25 * solid.depth_m()).map_err(|e| bad(e.to_string()))?),
+            Shape::HalfSpace { .. } => None,
+        };
+        Self::with_surface(body, surface.as_ref(), parameters)
+    }
+
+    /// The same with a given surface: needed where that of the tetrahedra is not the body's (a lattice), or for a
+    /// half-space.
+    pub fn with_surface(
+        body: Compliance,
+        surface: Option<&TriMesh>,
+        parameters: HydroelasticParameters,
+    ) -> Result<Self, SkinError> {
+        parameters.friction.validate()?;
+        let pressed = surface.map_or_else(Vec::new, |mesh| fully_pressed(&body, mesh, &parameters.friction));
+        Ok(Self { body: Body::Compliant(Box::new(body)), parameters, pressed })
+    }
+
+    /// A rigid sensor, which only compliant objects can press.
+    pub fn rigid(surface: TriMesh, parameters: HydroelasticParameters) -> Result<Self, SkinError> {
+        parameters.friction.validate()?;
+        Ok(Self { body: Body::Rigid(Box::new(Surface::new(surface))), parameters, pressed: Vec::new() })
+    }
+
+    /// The sensor's field, if it is compliant.
+    pub fn compliance(&self) -> Option<&Compliance> {
+        match &self.body {
+            Body::Rigid(_) => None,
+            Body::Compliant(compliance) => Some(compliance),
+        }
+    }
+
+    /// Friction and angle limit.
+    pub fn parameters(&self) -> &HydroelasticParameters {
+        &self.parameters
+    }
+
+    fn side(&self) -> Side<'_> {
+        match &self.body {
+            Body::Rigid(surface) => Side::Rigid(surface),
+            Body::Compliant(compliance) => Side::Compliant(compliance),
+        }
+    }
+
+    /// The static contact surface with one object, in the sensor's frame.
+    pub fn surface_with(&self, target: &Target<'_>) -> Result<ContactSurface, SkinError> {
+        contact(self.side(), side_of(target), &target.sensor_from_object, self.parameters.angle_limit)
+    }
+
+    /// The field that tells depth: the sensor's, or else the object's.
+    fn gauge<'a>(&'a self, target: &'a Target<'_>) -> Option<&'a Compliance> {
+        self.compliance().or(target.object.compliance.as_ref())
+    }
+}
+
+fn side_of<'a>(target: &Target<'a>) -> Side<'a> {
+    match &target.object.compliance {
+        Some(compliance) => Side::Compliant(compliance),
+        None => Side::Rigid(&target.object.surface),
+    }
+}
+
+/// One step with one object.
+struct Step<'a> {
+    skin: &'a Hydroelastic,
+    target: &'a Target<'a>,
+    index: u32,
+    dt_s: f64,
+    dissipation: f64,
+}
+
+impl Step<'_> {
+    fn facet(&self, surface: &ContactSurface, face: &Face, held: &[Vec3], next: &mut Vec<(Vec3, Vec3)>) -> Facet {
+        let friction = &self.skin.parameters.friction;
+        let (at, pressures) = (surface.corners(face), surface.pressures_pa(face));
+        let mut corners = Vec::with_capacity(at.len());
+        let mut deepest = 0.0f64;
+        for ((&at, &pressure), &held) in at.iter().zip(pressures).zip(held) {
+            let velocity = self.target.velocity.at(at);
+            let parting = velocity.dot(face.normal);
+            let pressure_pa = (pressure * (1.0 - self.dissipation * parting)).max(0.0);
+            let slip = velocity - face.normal * parting;
+            let (deflection, shear_pa) = friction.step(held, slip, pressure_pa, 1.0, self.dt_s);
+            next.push((at, deflection));
+            corners.push(Corner { at, pressure_pa, shear_pa });
+            deepest = deepest.max(pressure);
+        }
+        let (extent, depth_m) = self.skin.gauge(self.target).map_or((0.0, 0.0), |field| {
+            let extent = field.extent_at(deepest);
+            (extent, extent * field.depth_m())
+        });
+        Facet {
+            object: self.index,
+            normal: face.normal,
+            depth_m,
+            saturated: extent >= DEEPEST,
+            tangent: self.tangent(surface, face),
+            load: Load::Polygon(corners),
+        }
+    }
+
+    fn tangent(&self, surface: &ContactSurface, face: &Face) -> Tangent {
+        let (mut area, mut moment, mut newton) = (0.0, Vec3::ZERO, 0.0);
+        for (part, at, p) in surface.triangles(face) {
+            area += part;
+            moment += (at[0] + at[1] + at[2]) * (part / 3.0);
+            newton += (p[0] + p[1] + p[2]) * (part / 3.0);
+        }
+        let (stiffness, damping) = self.skin.parameters.friction.tangent(newton / area, 1.0);
+        Tangent {
+            at: moment / area,
+            normal: face.normal,
+            stiffness_normal: face.stiffness_pa_per_m * area,
+            stiffness_tangential: stiffness * area,
+            damping_normal: self.dissipation * newton,
+            damping_tangential: damping * area,
+        }
+    }
+}
+
+impl Skin for Hydroelastic {
+    fn rest(&self) -> State {
+        State::Hydroelastic(Bristles::default())
+    }
+
+    fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
+        require_positive("dt", "s", dt_s)?;
+        motion.check()?;
+        let State::Hydroelastic(bristles) = state else {
+            return Err(SkinError::OtherSkin { expected: "hydroelastic" });
+        };
+        let remembers = matches!(self.parameters.friction, Friction::Lugre(_));
+        let mut held = Held::new(bristles);
+        let mut next = Bristles::default();
+        let mut facets = Vec::new();
+        let (mut deflections, mut samples) = (Vec::new(), Vec::new());
+        for (index, target) in motion.targets.iter().enumerate() {
+            let surface = self.surface_with(target)?;
+            let index = index as u32;
+            let dissipation = material::dissipation(
+                self.compliance().map(Compliance::material),
+                target.object.compliance.as_ref().map(Compliance::material),
+            );
+            let step = Step { skin: self, target, index, dt_s, dissipation };
+            facets.reserve(surface.faces().len());
+            for face in surface.faces() {
+                let corners = surface.corners(face);
+                if remembers {
+                    held.find(index, face, corners, &mut deflections);
+                } else {
+                    deflections.clear();
+                    deflections.resize(corners.len(), Vec3::ZERO);
+                }
+                samples.clear();
+                facets.push(step.facet(&surface, face, &deflections, &mut samples));
+                if remembers {
+                    next.push(index, face, samples.iter().copied());
+                }
+            }
+        }
+        Ok((Touch::from_facets(facets, motion.targets.len()), State::Hydroelastic(next)))
+    }
+
+    /// One entry per triangle of the surface. Dissipation grows with a load that is not known yet and is not counted.
+    fn fully_pressed(&self) -> Vec<Tangent> {
+        self.pressed.clone()
+    }
+
+    fn max_depth_m(&self) -> f64 {
+        match &self.body {
+            Body::Rigid(surface) => 0.5 * surface.bounds().size().min_element(),
+            Body::Compliant(compliance) => compliance.depth_m(),
+        }
+    }
+}
+
+fn fully_pressed(body: &Compliance, mesh: &TriMesh, friction: &Friction) -> Vec<Tangent> {
+    let steepest_pa = body.material().law.steepest_pa();
+    let (stiffness, damping) = friction.tangent(0.0, 1.0);
+    (0..mesh.triangles().len())
+        .map(|t| {
+            let [a, b, c] = mesh.corners(t);
+            let (at, area, normal) = ((a + b + c) / 3.0, mesh.area_vector(t).length(), mesh.face_normal(t));
+            let below = at - normal * (1e-6 * body.depth_m());
+            let gradient = match body.shape() {
+                Shape::Tets(field) => field.extent_at(below).map(|(_, gradient)| gradient),
+                Shape::Solid { solid, .. } => Some(solid.gradient(below)),
+                Shape::HalfSpace { .. } => None,
+            };
+            let slope = gradient.map_or(1.0 / body.depth_m(), |g| g.length());
+            Tangent {
+                at,
+                normal,
+                stiffness_normal: steepest_pa * slope * area,
+                stiffness_tangential: stiffness * area,
+                damping_normal: 0.0,
+                damping_tangential: damping * area,
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,131 @@
+//! Bristles on a contact surface that is cut anew at every step.
+
+use super::surface::Face;
+use crate::lugre::carried;
+use dermis_geometry::Vec3;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// Deflections at the corners of the last contact surface, in the sensor's frame.
+///
+/// They belong to places of the skin. A polygon cut from the same pair of elements as before, with as many corners,
+/// takes them corner by corner, so a contact at rest keeps them exactly. Any other corner takes that of the nearest
+/// old corner of the same object, if it is no further away than that polygon was wide; where there was no contact
+/// the bristles are straight.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Bristles {
+    patches: Vec<Patch>,
+    /// Places (m) and deflections (m) of all corners, patch by patch.
+    samples: Vec<(Vec3, Vec3)>,
+}
+
+/// One polygon of the last surface.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Patch {
+    object: u32,
+    key: [u32; 3],
+    normal: Vec3,
+    first: u32,
+    count: u32,
+}
+
+impl Bristles {
+    /// Deflections at all corners, in the order of the polygons: place (m) and deflection (m).
+    pub fn samples(&self) -> &[(Vec3, Vec3)] {
+        &self.samples
+    }
+
+    /// Adds a polygon with its corners.
+    pub(super) fn push(&mut self, object: u32, face: &Face, samples: impl IntoIterator<Item = (Vec3, Vec3)>) {
+        let first = self.samples.len() as u32;
+        self.samples.extend(samples);
+        let count = self.samples.len() as u32 - first;
+        self.patches.push(Patch { object, key: face.key, normal: face.normal, first, count });
+    }
+
+    fn of(&self, patch: &Patch) -> &[(Vec3, Vec3)] {
+        &self.samples[patch.first as usize..(patch.first + patch.count) as usize]
+    }
+}
+
+/// Old bristles, ready to be asked.
+pub(super) struct Held<'a> {
+    bristles: &'a Bristles,
+    by_key: HashMap<(u32, [u32; 3]), u32>,
+    near: Option<Near>,
+}
+
+/// Patches by cubes as wide as the widest of them.
+struct Near {
+    edge: f64,
+    widths: Vec<f64>,
+    cubes: HashMap<[i64; 3], Vec<(u32, u32)>>,
+}
+
+impl<'a> Held<'a> {
+    pub fn new(bristles: &'a Bristles) -> Self {
+        let key = |(i, patch): (usize, &Patch)| ((patch.object, patch.key), i as u32);
+        Self { bristles, by_key: bristles.patches.iter().enumerate().map(key).collect(), near: None }
+    }
+
+    /// The deflections (m) at the corners of a polygon, into `found`.
+    pub fn find(&mut self, object: u32, face: &Face, corners: &[Vec3], found: &mut Vec<Vec3>) {
+        found.clear();
+        if self.bristles.patches.is_empty() {
+            found.resize(corners.len(), Vec3::ZERO);
+            return;
+        }
+        if let Some(&index) = self.by_key.get(&(object, face.key)) {
+            let patch = &self.bristles.patches[index as usize];
+            if patch.count as usize == corners.len() {
+                found.extend(self.bristles.of(patch).iter().map(|s| carried(s.1, patch.normal, face.normal)));
+                return;
+            }
+        }
+        let bristles = self.bristles;
+        let near = self.near.get_or_insert_with(|| Near::new(bristles));
+        found.extend(corners.iter().map(|&at| near.deflection(bristles, object, at, face.normal)));
+    }
+}
+
+impl Near {
+    fn new(bristles: &Bristles) -> Self {
+        let width = |patch: &Patch| {
+            let samples = bristles.of(patch);
+            let middle = samples.iter().map(|s| s.0).sum::<Vec3>() / samples.len().max(1) as f64;
+            2.0 * samples.iter().map(|s| (s.0 - middle).length()).fold(0.0, f64::max)
+        };
+        let widths: Vec<f64> = bristles.patches.iter().map(width).collect();
+        let edge = widths.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let mut cubes: HashMap<[i64; 3], Vec<(u32, u32)>> = HashMap::new();
+        for (p, patch) in bristles.patches.iter().enumerate() {
+            for sample in patch.first..patch.first + patch.count {
+                let at = bristles.samples[sample as usize].0;
+                cubes.entry(cube(at, edge)).or_default().push((p as u32, sample));
+            }
+        }
+        Self { edge, widths, cubes }
+    }
+
+    fn deflection(&self, bristles: &Bristles, object: u32, at: Vec3, normal: Vec3) -> Vec3 {
+        let home = cube(at, self.edge);
+        let mut best: Option<(f64, u32, u32)> = None;
+        for offset in 0..27 {
+            let key = [home[0] + offset % 3 - 1, home[1] + offset / 3 % 3 - 1, home[2] + offset / 9 - 1];
+            for &(p, sample) in self.cubes.get(&key).into_iter().flatten() {
+                let distance = (bristles.samples[sample as usize].0 - at).length();
+                let fits = bristles.patches[p as usize].object == object && distance <= self.widths[p as usize];
+                if fits && best.is_none_or(|least| (distance, sample) < (least.0, least.2)) {
+                    best = Some((distance, p, sample));
+                }
+            }
+        }
+        best.map_or(Vec3::ZERO, |(_, p, sample)| {
+            carried(bristles.samples[sample as usize].1, bristles.patches[p as usize].normal, normal)
+        })
+    }
+}
+
+fn cube(at: Vec3, edge: f64) -> [i64; 3] {
+    (at / edge).to_array().map(|c| c.floor() as i64)
+}

@@ -1,0 +1,184 @@
+//! Two pressure fields against each other.
+//!
+//! In a pair of tetrahedra both pressures are linear, so they are equal on a plane with normal ∇p₀ − ∇p₁. The contact
+//! surface is the part of it inside both (Elandt et al. 2019, section IV).
+
+use super::contact::AngleLimit;
+use super::field::{Cell, TetField};
+use super::material::Piece;
+use super::polygon::Polygon;
+use super::rigid::{seen_from, within};
+use super::surface::Builder;
+use dermis_geometry::{Bounds, Mat3, Pose, Slab, Vec3};
+
+/// Gradients that differ by less than this part of themselves belong to the same field twice: no plane between them.
+const SAME: f64 = 1e-12;
+
+/// Two fields; the home frame is that of `inner`, the one that is taken tetrahedron by tetrahedron.
+pub(super) struct Pair<'a> {
+    pub inner: &'a TetField,
+    pub inner_pieces: &'a [Piece],
+    pub outer: &'a TetField,
+    pub outer_pieces: &'a [Piece],
+    pub outer_from_inner: Pose,
+    /// −1 when `inner` is A (∇p₀ − ∇p₁ points into `inner`), +1 when it is B.
+    pub sign: f64,
+    pub limit: AngleLimit,
+}
+
+impl Pair<'_> {
+    /// Adds the contact surface.
+    pub fn meet(&self, out: &mut Builder) {
+        let turn = Mat3::from_quat(self.outer_from_inner.rotation);
+        let shift = self.outer_from_inner.translation;
+        let back = turn.transpose();
+        let flat = 1e-12 * self.outer.bounds().size().length();
+        let (center, half) = (self.outer.bounds().center(), self.outer.bounds().size() * 0.5);
+        let (near, slabs) = seen_from(&back, back * (center - shift), half + Vec3::splat(flat));
+        self.inner.bvh().within(&near, &slabs, |first| {
+            let cell = self.inner.cell(first);
+            // Everything below is a linear function at these four corners.
+            let seen = cell.corners.map(|corner| turn * corner + shift);
+            let query = Bounds::around(seen).padded(flat);
+            // The tetrahedron lies between each of its faces and the corner opposite.
+            let slabs: [Slab; 4] = std::array::from_fn(|k| {
+                let normal = turn * cell.inward[k];
+                let (low, high) = (normal.dot(seen[(k + 1) % 4]), normal.dot(seen[k]));
+                Slab { normal, low: low - flat, high: high + flat }
+            });
+            self.outer.bvh().within(&query, &slabs, |second| {
+                let other = self.outer.cell(second);
+                if apart(other, &seen, flat) {
+                    return;
+                }
+                let values = seen.map(|corner| other.extent_at(corner));
+                let names = [self.inner.name(first), self.outer.name(second)];
+                for (i, p) in self.inner_pieces.iter().enumerate() {
+                    for (j, q) in self.outer_pieces.iter().enumerate() {
+                        // Pressures that do not overlap cannot be equal.
+                        if p.pressure(cell.least) > q.pressure(other.most)
+                            || q.pressure(other.least) > p.pressure(cell.most)
+                        {
+                            continue;
+                        }
+                        let index = (i * self.outer_pieces.len() + j) as u32;
+                        let both = Both { cell, p, other, q, other_gradient: back * other.gradient, values };
+                        self.slice(&both, &seen, flat, &turn, [names[0], names[1], index], out);
+                    }
+                }
+            });
+        });
+    }
+
+    fn slice(&self, both: &Both<'_>, seen: &[Vec3; 4], flat: f64, turn: &Mat3, key: [u32; 3], out: &mut Builder) {
+        let Both { cell, p, other, q, other_gradient, values } = both;
+        let pressures = cell.extent.map(|e| p.pressure(e));
+        let differences: [f64; 4] = std::array::from_fn(|k| pressures[k] - q.pressure(values[k]));
+        let Some(mut polygon) = Polygon::slice(differences) else { return };
+        let Some((normal, stiffness)) = both.normal() else { return };
+        if !self.limit.allows(normal, cell.gradient) || !self.limit.allows(-normal, *other_gradient) {
+            return;
+        }
+        for face in 0..4 {
+            let heights = seen.map(|corner| other.inward[face].dot(corner) - other.height[face]);
+            if heights.iter().all(|&h| h > flat) {
+                continue;
+            }
+            if (0..polygon.len()).all(|i| polygon.value(i, &heights).abs() <= flat) {
+                // In the plane of a face: it belongs to the tetrahedron in front of it.
+                if other.inward[face].dot(*turn * normal) < 0.0 {
+                    return;
+                }
+            } else if !polygon.keep(&heights) {
+                return;
+            }
+        }
+        if within(&mut polygon, &cell.extent, p, self.inner.is_cut())
+            && within(&mut polygon, values, q, self.outer.is_cut())
+        {
+            out.add(&polygon, &cell.corners, &pressures, normal * self.sign, stiffness, key);
+        }
+    }
+}
+
+/// True when all corners lie behind one face of a tetrahedron.
+fn apart(other: &Cell, seen: &[Vec3; 4], flat: f64) -> bool {
+    (0..4).any(|face| {
+        let heights = seen.map(|corner| other.inward[face].dot(corner) - other.height[face]);
+        heights[0].max(heights[1]).max(heights[2].max(heights[3])) < -flat
+    })
+}
+
+/// Two tetrahedra and the pieces of the laws that may hold in them.
+struct Both<'a> {
+    cell: &'a Cell,
+    p: &'a Piece,
+    other: &'a Cell,
+    q: &'a Piece,
+    /// ∇e of `other` in the frame of `cell`.
+    other_gradient: Vec3,
+    /// e of `other` at the corners of `cell`.
+    values: [f64; 4],
+}
+
+impl Both<'_> {
+    fn normal(&self) -> Option<(Vec3, f64)> {
+        equilibrium(self.cell.gradient * self.p.slope_pa, self.other_gradient * self.q.slope_pa)
+    }
+}
+
+/// The unit normal of the plane p₀ = p₁, towards rising p₀, and the stiffness (Pa/m) of both in series.
+pub(super) fn equilibrium(first: Vec3, second: Vec3) -> Option<(Vec3, f64)> {
+    let difference = first - second;
+    let length = difference.length();
+    if length <= SAME * (first.length() + second.length()) || length == 0.0 {
+        return None;
+    }
+    let normal = difference / length;
+    let (a, b) = (first.dot(normal).max(0.0), (-second.dot(normal)).max(0.0));
+    let series = if a + b > 0.0 { a * b / (a + b) } else { 0.0 };
+    Some((normal, series))
+}
+
+/// A field against a compliant half-space z ≤ 0 of the frame `field_from_space`; `sign` as in [`Pair`].
+#[allow(clippy::too_many_arguments, reason = "the two sides of a pair, each with its law")]
+pub(super) fn tets_on_half_space(
+    field: &TetField,
+    pieces: &[Piece],
+    field_from_space: &Pose,
+    thickness_m: f64,
+    space_pieces: &[Piece],
+    sign: f64,
+    limit: AngleLimit,
+    out: &mut Builder,
+) {
+    let up = field_from_space.transform_vector(Vec3::Z);
+    let gradient = -up / thickness_m;
+    let origin = field_from_space.translation;
+    let bounds = *field.bounds();
+    field.bvh().overlapping(&bounds, |position| {
+        let cell = field.cell(position);
+        let values = cell.corners.map(|corner| gradient.dot(corner - origin));
+        if values.iter().all(|&e| e < 0.0) {
+            return;
+        }
+        for (i, p) in pieces.iter().enumerate() {
+            for (j, q) in space_pieces.iter().enumerate() {
+                let pressures = cell.extent.map(|e| p.pressure(e));
+                let differences: [f64; 4] = std::array::from_fn(|k| pressures[k] - q.pressure(values[k]));
+                let Some(mut polygon) = Polygon::slice(differences) else { continue };
+                let Some((normal, stiffness)) = equilibrium(cell.gradient * p.slope_pa, gradient * q.slope_pa) else {
+                    continue;
+                };
+                if limit.allows(normal, cell.gradient)
+                    && limit.allows(-normal, gradient)
+                    && within(&mut polygon, &cell.extent, p, field.is_cut())
+                    && within(&mut polygon, &values, q, true)
+                {
+                    let key = [field.name(position), 0, (i * space_pieces.len() + j) as u32];
+                    out.add(&polygon, &cell.corners, &pressures, normal * sign, stiffness, key);
+                }
+            }
+        }
+    });
+}

@@ -1,0 +1,313 @@
+//! Which method finds the contact surface of which pair.
+
+use super::compliant::{Pair, tets_on_half_space};
+use super::field::TetField;
+use super::material::{Material, Piece};
+use super::rigid::{Rigid, plane_on_tets};
+use super::smooth::{Other, plane_on_solid, rigid_on_solid, solids};
+use super::solid::Solid;
+use super::surface::{Builder, ContactSurface};
+use crate::{SkinError, require_positive};
+use dermis_geometry::{Bounds, Mat3, Pose, Surface, Vec3};
+use std::f64::consts::PI;
+
+/// Faces whose normal leaves the direction of rising pressure by more than this are no contact: they are at the back
+/// of the object. The cut is hard: force jumps when a face crosses it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AngleLimit {
+    cosine: f64,
+}
+
+impl Default for AngleLimit {
+    /// 5π/8, as in Drake.
+    fn default() -> Self {
+        Self::radians(5.0 * PI / 8.0)
+    }
+}
+
+impl AngleLimit {
+    /// Every face counts; force is then continuous, and the derivative of an energy.
+    pub const NONE: Self = Self { cosine: f64::NEG_INFINITY };
+
+    /// Faces below this angle (rad) count.
+    pub fn radians(angle_rad: f64) -> Self {
+        Self { cosine: angle_rad.cos() }
+    }
+
+    pub(super) fn allows(&self, normal: Vec3, gradient: Vec3) -> bool {
+        let length = gradient.length();
+        // Where pressure does not change no angle is defined, and no force arises.
+        self.cosine == f64::NEG_INFINITY || length == 0.0 || normal.dot(gradient) > self.cosine * length
+    }
+}
+
+/// Edge of the cells on which two fields in closed form meet, in facets: a cell makes facets smaller than itself.
+const SMOOTH_CELL: f64 = 3.0;
+
+/// Where the pressure of a compliant body is known.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// On tetrahedra.
+    Tets(TetField),
+    /// In closed form; contact with it is cut into facets of at most `facet_m`.
+    Solid {
+        /// The solid.
+        solid: Solid,
+        /// Longest edge (m) of a facet where the field is curved.
+        facet_m: f64,
+        /// The same on tetrahedra, for contact with such.
+        tets: Box<TetField>,
+    },
+    /// z ≤ 0, with e = −z/thickness.
+    HalfSpace {
+        /// Depth (m) of e = 1.
+        thickness_m: f64,
+    },
+}
+
+/// A compliant body: a pressure field.
+#[derive(Clone, Debug)]
+pub struct Compliance {
+    shape: Shape,
+    material: Material,
+    pieces: Vec<Piece>,
+}
+
+impl Compliance {
+    /// A field on tetrahedra.
+    pub fn tets(field: TetField, material: Material) -> Result<Self, SkinError> {
+        Self::new(Shape::Tets(field), material)
+    }
+
+    /// A field in closed form, with facets of a fortieth of its depth.
+    pub fn solid(solid: Solid, material: Material) -> Result<Self, SkinError> {
+        let facet_m = solid.depth_m() / 40.0;
+        Self::solid_with_facets(solid, material, facet_m)
+    }
+
+    /// A field in closed form with facets of at most `facet_m` where it is curved.
+    pub fn solid_with_facets(solid: Solid, material: Material, facet_m: f64) -> Result<Self, SkinError> {
+        solid.validate()?;
+        require_positive("facet", "m", facet_m)?;
+        let tets = solid.tets(2.0 * facet_m).map_err(|error| SkinError::BadField { reason: error.to_string() })?;
+        Self::new(Shape::Solid { solid, facet_m, tets: Box::new(TetField::new(tets)) }, material)
+    }
+
+    /// A half-space z ≤ 0 that is `thickness_m` deep for its pressure.
+    pub fn half_space(thickness_m: f64, material: Material) -> Result<Self, SkinError> {
+        require_positive("thickness", "m", thickness_m)?;
+        Self::new(Shape::HalfSpace { thickness_m }, material)
+    }
+
+    fn new(shape: Shape, material: Material) -> Result<Self, SkinError> {
+        material.validate()?;
+        let pieces = material.law.pieces();
+        Ok(Self { shape, material, pieces })
+    }
+
+    /// Where its pressure is known.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// What it is made of.
+    pub fn material(&self) -> &Material {
+        &self.material
+    }
+
+    /// The same shape of another material.
+    pub fn with_material(&self, material: Material) -> Result<Self, SkinError> {
+        Self::new(self.shape.clone(), material)
+    }
+
+    /// The extent at which it has a pressure (Pa).
+    pub fn extent_at(&self, pressure_pa: f64) -> f64 {
+        let piece = self.pieces.iter().rev().find(|piece| piece.at_pa <= pressure_pa).unwrap_or(&self.pieces[0]);
+        piece.from + (pressure_pa - piece.at_pa) / piece.slope_pa
+    }
+
+    /// How deep (m) e = 1 lies.
+    pub fn depth_m(&self) -> f64 {
+        match &self.shape {
+            Shape::Tets(field) => field.solid().depth_m,
+            Shape::Solid { solid, .. } => solid.depth_m(),
+            Shape::HalfSpace { thickness_m } => *thickness_m,
+        }
+    }
+}
+
+/// A body of a pair.
+#[derive(Clone, Copy, Debug)]
+pub enum Side<'a> {
+    /// Its surface does not give.
+    Rigid(&'a Surface),
+    /// z ≤ 0, which does not give.
+    RigidHalfSpace,
+    /// A pressure field.
+    Compliant(&'a Compliance),
+}
+
+impl<'a> Side<'a> {
+    /// The material, if it gives.
+    pub fn material(&self) -> Option<&'a Material> {
+        match self {
+            Self::Compliant(compliance) => Some(&compliance.material),
+            _ => None,
+        }
+    }
+}
+
+/// The contact surface of A and B, in A's frame.
+pub fn contact(a: Side<'_>, b: Side<'_>, a_from_b: &Pose, limit: AngleLimit) -> Result<ContactSurface, SkinError> {
+    match (a, b) {
+        (Side::Compliant(a), Side::Compliant(b)) => both_compliant(a, b, a_from_b, limit),
+        (Side::Compliant(a), rigid) => one_rigid(a, rigid, a_from_b, None, -1.0, limit),
+        (rigid, Side::Compliant(b)) => one_rigid(b, rigid, &a_from_b.inverse(), Some(*a_from_b), 1.0, limit),
+        _ => Err(SkinError::BothRigid),
+    }
+}
+
+/// The home frame is the field's.
+fn one_rigid(
+    field: &Compliance,
+    rigid: Side<'_>,
+    field_from_rigid: &Pose,
+    a_from_home: Option<Pose>,
+    sign: f64,
+    limit: AngleLimit,
+) -> Result<ContactSurface, SkinError> {
+    let mut out = Builder::new(a_from_home, field.depth_m());
+    let pieces = &field.pieces;
+    match (rigid, &field.shape) {
+        (Side::Rigid(shell), shape) => {
+            let rigid = Rigid { shell, field_from_shell: *field_from_rigid, sign };
+            match shape {
+                Shape::Tets(tets) => rigid.on_tets(tets, pieces, limit, &mut out),
+                Shape::Solid { solid, facet_m, .. } => {
+                    rigid_on_solid(&rigid, solid, *facet_m, pieces, limit, &mut out);
+                }
+                Shape::HalfSpace { thickness_m } => rigid.on_half_space(*thickness_m, pieces, limit, &mut out),
+            }
+        }
+        (_, Shape::Tets(tets)) => plane_on_tets(field_from_rigid, sign, tets, pieces, &mut out),
+        (_, Shape::Solid { solid, facet_m, .. }) => {
+            plane_on_solid(field_from_rigid, sign, solid, *facet_m, pieces, &mut out);
+        }
+        (_, Shape::HalfSpace { .. }) => return Err(SkinError::BothHalfSpaces),
+    }
+    Ok(out.finish())
+}
+
+fn both_compliant(
+    a: &Compliance,
+    b: &Compliance,
+    a_from_b: &Pose,
+    limit: AngleLimit,
+) -> Result<ContactSurface, SkinError> {
+    let size = a.depth_m().min(b.depth_m());
+    let b_from_a = a_from_b.inverse();
+    match (&a.shape, &b.shape) {
+        (Shape::HalfSpace { .. }, Shape::HalfSpace { .. }) => Err(SkinError::BothHalfSpaces),
+        (Shape::Solid { solid, facet_m, .. }, Shape::Solid { solid: other, facet_m: other_m, .. }) => {
+            let mut out = Builder::new(None, size);
+            let region = overlap(&solid.bounds(), &other.bounds(), a_from_b);
+            let cell = SMOOTH_CELL * facet_m.min(*other_m);
+            let other = Other::Solid(other);
+            solids(solid, &a.pieces, &other, &b.pieces, &b_from_a, &region, cell, -1.0, limit, &mut out);
+            Ok(out.finish())
+        }
+        (Shape::Solid { solid, facet_m, .. }, Shape::HalfSpace { thickness_m }) => {
+            let mut out = Builder::new(None, size);
+            let other = Other::HalfSpace { thickness_m: *thickness_m };
+            let region = solid.bounds();
+            solids(
+                solid,
+                &a.pieces,
+                &other,
+                &b.pieces,
+                &b_from_a,
+                &region,
+                SMOOTH_CELL * facet_m,
+                -1.0,
+                limit,
+                &mut out,
+            );
+            Ok(out.finish())
+        }
+        (Shape::HalfSpace { thickness_m }, Shape::Solid { solid, facet_m, .. }) => {
+            let mut out = Builder::new(Some(*a_from_b), size);
+            let other = Other::HalfSpace { thickness_m: *thickness_m };
+            let region = solid.bounds();
+            solids(solid, &b.pieces, &other, &a.pieces, a_from_b, &region, SMOOTH_CELL * facet_m, 1.0, limit, &mut out);
+            Ok(out.finish())
+        }
+        (Shape::HalfSpace { thickness_m }, _) => {
+            let mut out = Builder::new(Some(*a_from_b), size);
+            let tets = on_tets(b)?;
+            tets_on_half_space(tets, &b.pieces, &b_from_a, *thickness_m, &a.pieces, 1.0, limit, &mut out);
+            Ok(out.finish())
+        }
+        (_, Shape::HalfSpace { thickness_m }) => {
+            let mut out = Builder::new(None, size);
+            let tets = on_tets(a)?;
+            tets_on_half_space(tets, &a.pieces, a_from_b, *thickness_m, &b.pieces, -1.0, limit, &mut out);
+            Ok(out.finish())
+        }
+        _ => Ok(tets_on_tets(a, b, on_tets(a)?, on_tets(b)?, a_from_b, limit, size)),
+    }
+}
+
+/// The field on tetrahedra.
+fn on_tets(compliance: &Compliance) -> Result<&TetField, SkinError> {
+    match &compliance.shape {
+        Shape::Tets(field) => Ok(field),
+        Shape::Solid { tets, .. } => Ok(tets),
+        Shape::HalfSpace { .. } => Err(SkinError::BothHalfSpaces),
+    }
+}
+
+/// The field with fewer tetrahedra is taken one by one, the other is asked through its hierarchy.
+fn tets_on_tets(
+    a: &Compliance,
+    b: &Compliance,
+    a_tets: &TetField,
+    b_tets: &TetField,
+    a_from_b: &Pose,
+    limit: AngleLimit,
+    size: f64,
+) -> ContactSurface {
+    let a_is_inner = a_tets.solid().mesh.tets().len() <= b_tets.solid().mesh.tets().len();
+    let mut out = Builder::new((!a_is_inner).then_some(*a_from_b), size);
+    let pair = if a_is_inner {
+        Pair {
+            inner: a_tets,
+            inner_pieces: &a.pieces,
+            outer: b_tets,
+            outer_pieces: &b.pieces,
+            outer_from_inner: a_from_b.inverse(),
+            sign: -1.0,
+            limit,
+        }
+    } else {
+        Pair {
+            inner: b_tets,
+            inner_pieces: &b.pieces,
+            outer: a_tets,
+            outer_pieces: &a.pieces,
+            outer_from_inner: *a_from_b,
+            sign: 1.0,
+            limit,
+        }
+    };
+    pair.meet(&mut out);
+    out.finish()
+}
+
+/// The part of A's box that B's box reaches, in A's frame.
+fn overlap(a: &Bounds, b: &Bounds, a_from_b: &Pose) -> Bounds {
+    let turn = Mat3::from_quat(a_from_b.rotation);
+    let half = b.size() * 0.5;
+    let reach = turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
+    let middle = a_from_b.transform_point(b.center());
+    Bounds { min: a.min.max(middle - reach), max: a.max.min(middle + reach) }
+}

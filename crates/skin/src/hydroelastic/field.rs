@@ -1,0 +1,117 @@
+//! Extent, linear on each tetrahedron.
+
+use dermis_geometry::tets::DepthTets;
+use dermis_geometry::{Bounds, Bvh, TetMesh, Vec3};
+
+/// A field on tetrahedra, ready for contact.
+#[derive(Clone, Debug)]
+pub struct TetField {
+    solid: DepthTets,
+    bvh: Bvh,
+    /// In the order of the hierarchy's leaves.
+    cells: Vec<Cell>,
+    /// Whether the surface cuts through tetrahedra (some vertex has e < 0).
+    cut: bool,
+}
+
+/// One tetrahedron: where it is, and e in it.
+#[derive(Clone, Debug)]
+pub(super) struct Cell {
+    pub corners: [Vec3; 4],
+    pub extent: [f64; 4],
+    /// ∇e (1/m).
+    pub gradient: Vec3,
+    /// Inward unit normals of the faces opposite to each corner, and their heights n·x (m): those of a face shared by
+    /// two tetrahedra are exactly opposite.
+    pub inward: [Vec3; 4],
+    pub height: [f64; 4],
+    pub least: f64,
+    pub most: f64,
+}
+
+impl TetField {
+    /// Prepares tetrahedra with extents.
+    pub fn new(solid: DepthTets) -> Self {
+        let mesh = &solid.mesh;
+        let boxes: Vec<Bounds> = (0..mesh.tets().len()).map(|t| Bounds::around(mesh.corners(t))).collect();
+        let bvh = Bvh::over(&boxes);
+        let cells = bvh.order().iter().map(|&t| Cell::new(mesh, &solid.extent, t as usize)).collect();
+        let cut = solid.extent.iter().any(|&e| e < 0.0);
+        Self { solid, bvh, cells, cut }
+    }
+
+    /// The tetrahedra and their extents.
+    pub fn solid(&self) -> &DepthTets {
+        &self.solid
+    }
+
+    /// Box around them.
+    pub fn bounds(&self) -> &Bounds {
+        self.bvh.bounds()
+    }
+
+    pub(super) fn bvh(&self) -> &Bvh {
+        &self.bvh
+    }
+
+    pub(super) fn cell(&self, position: usize) -> &Cell {
+        &self.cells[position]
+    }
+
+    /// Name of the tetrahedron at a position of the hierarchy.
+    pub(super) fn name(&self, position: usize) -> u32 {
+        self.bvh.order()[position]
+    }
+
+    pub(super) fn is_cut(&self) -> bool {
+        self.cut
+    }
+
+    /// e at a point, and ∇e there (1/m); `None` outside.
+    pub fn extent_at(&self, point: Vec3) -> Option<(f64, Vec3)> {
+        let tolerance = 1e-12 * self.bounds().size().length();
+        let mut found: Option<(f64, Vec3)> = None;
+        self.bvh.overlapping(&Bounds { min: point, max: point }, |position| {
+            let cell = &self.cells[position];
+            if found.is_none() && (0..4).all(|k| cell.inward[k].dot(point) - cell.height[k] >= -tolerance) {
+                let extent = cell.extent_at(point);
+                found = (!self.cut || extent >= 0.0).then_some((extent, cell.gradient));
+            }
+        });
+        found
+    }
+}
+
+impl Cell {
+    fn new(mesh: &TetMesh, extent: &[f64], tet: usize) -> Self {
+        let indices = mesh.tets()[tet];
+        let corners = mesh.corners(tet);
+        let extent = indices.map(|v| extent[v as usize]);
+        let mut inward = [Vec3::ZERO; 4];
+        let mut height = [0.0; 4];
+        for corner in 0..4 {
+            // From the lowest vertex, so that both tetrahedra of a face compute the same plane.
+            let mut face: [usize; 3] = std::array::from_fn(|k| (corner + 1 + k) % 4);
+            face.sort_unstable_by_key(|&k| indices[k]);
+            let [a, b, c] = face.map(|k| corners[k]);
+            let normal = (b - a).cross(c - a).normalize();
+            let sign = if normal.dot(corners[corner] - a) >= 0.0 { 1.0 } else { -1.0 };
+            inward[corner] = normal * sign;
+            height[corner] = normal.dot(a) * sign;
+        }
+        // e = Σ eᵢ λᵢ and λᵢ = (nᵢ·x − hᵢ)/(nᵢ·xᵢ − hᵢ); with Σ ∇λᵢ = 0 only differences of e count.
+        let mut gradient = Vec3::ZERO;
+        for corner in 1..4 {
+            let reach = inward[corner].dot(corners[corner] - corners[(corner + 1) % 4]);
+            gradient += inward[corner] * ((extent[corner] - extent[0]) / reach);
+        }
+        let least = extent.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = extent.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Self { corners, extent, gradient, inward, height, least, most }
+    }
+
+    /// e, linear and beyond the tetrahedron too.
+    pub fn extent_at(&self, point: Vec3) -> f64 {
+        self.extent[0] + self.gradient.dot(point - self.corners[0])
+    }
+}

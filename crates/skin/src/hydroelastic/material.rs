@@ -1,0 +1,129 @@
+//! Pressure against depth, and how the rate of depth changes it.
+
+use crate::{SkinError, require_not_negative, require_positive};
+use serde::{Deserialize, Serialize};
+
+/// Pressure (Pa) against extent e, the depth as a fraction of the greatest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum PressureLaw {
+    /// p = E e.
+    Linear {
+        /// E, the hydroelastic modulus (Pa).
+        modulus_pa: f64,
+    },
+    /// Straight between given points, and beyond the last as before it.
+    Table {
+        /// Extents, rising from 0; depths over the field's greatest depth.
+        extent: Vec<f64>,
+        /// Pressures (Pa), rising from 0.
+        pressure_pa: Vec<f64>,
+    },
+}
+
+/// A stretch of extents in which pressure is linear: p = `at_pa` + `slope_pa` (e − `from`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Piece {
+    pub from: f64,
+    pub to: f64,
+    pub at_pa: f64,
+    pub slope_pa: f64,
+}
+
+impl Piece {
+    pub fn pressure(&self, extent: f64) -> f64 {
+        self.at_pa + self.slope_pa * (extent - self.from)
+    }
+}
+
+impl PressureLaw {
+    /// Refuses what is no law.
+    pub fn validate(&self) -> Result<(), SkinError> {
+        let (extent, pressure) = match self {
+            Self::Linear { modulus_pa } => return require_positive("modulus", "Pa", *modulus_pa),
+            Self::Table { extent, pressure_pa } => (extent, pressure_pa),
+        };
+        let rows = extent.len().min(pressure.len());
+        for row in 0..rows {
+            let (e, p) = (extent[row], pressure[row]);
+            let fine = match row {
+                0 => e == 0.0 && p == 0.0,
+                _ => e > extent[row - 1] && p > pressure[row - 1],
+            };
+            if !(fine && e.is_finite() && p.is_finite()) {
+                return Err(SkinError::BadPressureTable { row, extent: e, pressure_pa: p });
+            }
+        }
+        if rows < 2 || extent.len() != pressure.len() {
+            return Err(SkinError::BadPressureTable { row: rows, extent: f64::NAN, pressure_pa: f64::NAN });
+        }
+        Ok(())
+    }
+
+    pub(super) fn pieces(&self) -> Vec<Piece> {
+        match self {
+            Self::Linear { modulus_pa } => {
+                vec![Piece { from: 0.0, to: f64::INFINITY, at_pa: 0.0, slope_pa: *modulus_pa }]
+            }
+            Self::Table { extent, pressure_pa } => (0..extent.len() - 1)
+                .map(|k| Piece {
+                    from: extent[k],
+                    to: if k + 2 < extent.len() { extent[k + 1] } else { f64::INFINITY },
+                    at_pa: pressure_pa[k],
+                    slope_pa: (pressure_pa[k + 1] - pressure_pa[k]) / (extent[k + 1] - extent[k]),
+                })
+                .collect(),
+        }
+    }
+
+    /// The steepest rise of pressure with extent (Pa).
+    pub fn steepest_pa(&self) -> f64 {
+        self.pieces().iter().map(|piece| piece.slope_pa).fold(0.0, f64::max)
+    }
+
+    /// The modulus (Pa) that stands for the law where two bodies are weighed against each other: its pressure at e = 1.
+    pub fn modulus_pa(&self) -> f64 {
+        let pieces = self.pieces();
+        let last = pieces.iter().rev().find(|piece| piece.from < 1.0).unwrap_or(&pieces[0]);
+        last.pressure(1.0)
+    }
+}
+
+/// What a compliant body is made of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Material {
+    /// Pressure against extent.
+    pub law: PressureLaw,
+    /// d of Hunt and Crossley (s/m): approaching at v multiplies pressure by 1 + d v.
+    pub dissipation_s_per_m: f64,
+}
+
+impl Material {
+    /// p = E e, without dissipation.
+    pub fn linear(modulus_pa: f64) -> Self {
+        Self { law: PressureLaw::Linear { modulus_pa }, dissipation_s_per_m: 0.0 }
+    }
+
+    /// The same with dissipation (s/m).
+    pub fn with_dissipation(self, dissipation_s_per_m: f64) -> Self {
+        Self { dissipation_s_per_m, ..self }
+    }
+
+    /// Refuses parameters that mean nothing.
+    pub fn validate(&self) -> Result<(), SkinError> {
+        self.law.validate()?;
+        require_not_negative("dissipation", "s/m", self.dissipation_s_per_m)
+    }
+}
+
+/// d* = Σ (E*/Eᵢ) dᵢ with 1/E* = Σ 1/Eᵢ: the softer body, which is deformed more, counts more. A rigid body (`None`)
+/// has infinite E and counts nothing.
+pub(super) fn dissipation(a: Option<&Material>, b: Option<&Material>) -> f64 {
+    match (a, b) {
+        (Some(a), Some(b)) => {
+            let (ea, eb) = (a.law.modulus_pa(), b.law.modulus_pa());
+            (eb * a.dissipation_s_per_m + ea * b.dissipation_s_per_m) / (ea + eb)
+        }
+        (Some(one), None) | (None, Some(one)) => one.dissipation_s_per_m,
+        (None, None) => 0.0,
+    }
+}

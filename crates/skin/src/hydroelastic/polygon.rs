@@ -1,0 +1,174 @@
+//! Convex polygons that are cut by planes, without allocation.
+
+use dermis_geometry::Vec3;
+
+/// Most corners: a triangle or a slice of a tetrahedron (4), each plane of a tetrahedron (4), the surface of a field
+/// (1) and the ends of a piece of either pressure law (2 + 2) adding one.
+pub(super) const MOST: usize = 16;
+
+/// A convex polygon whose corners are weights of N fixed points.
+///
+/// Cutting needs only the value of a linear function at those N points. Two neighbours that share a plane give it the
+/// same values with opposite signs, so the parts they keep fit together, however thin they are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Polygon<const N: usize> {
+    len: usize,
+    weights: [[f64; N]; MOST],
+}
+
+impl Polygon<3> {
+    /// The triangle of the three points.
+    pub fn triangle() -> Self {
+        let mut weights = [[0.0; 3]; MOST];
+        weights[0][0] = 1.0;
+        weights[1][1] = 1.0;
+        weights[2][2] = 1.0;
+        Self { len: 3, weights }
+    }
+}
+
+impl Polygon<4> {
+    /// Where a linear function with these values at the corners of a tetrahedron vanishes. A corner at zero counts as
+    /// below it: of two tetrahedra that share a face on the plane, the one above has it.
+    pub fn slice(values: [f64; 4]) -> Option<Self> {
+        let mut above = [0; 4];
+        let mut below = [0; 4];
+        let (mut up, mut down) = (0, 0);
+        for (corner, &value) in values.iter().enumerate() {
+            if value > 0.0 {
+                above[up] = corner;
+                up += 1;
+            } else {
+                below[down] = corner;
+                down += 1;
+            }
+        }
+        let mut polygon = Self { len: 0, weights: [[0.0; 4]; MOST] };
+        let mut push = |a: usize, b: usize| {
+            let t = values[a] / (values[a] - values[b]);
+            let corner = &mut polygon.weights[polygon.len];
+            corner[a] = 1.0 - t;
+            corner[b] = t;
+            polygon.len += 1;
+        };
+        match (up, down) {
+            (1, 3) => below[..3].iter().for_each(|&b| push(above[0], b)),
+            (3, 1) => above[..3].iter().for_each(|&a| push(a, below[0])),
+            (2, 2) => {
+                push(above[0], below[0]);
+                push(above[0], below[1]);
+                push(above[1], below[1]);
+                push(above[1], below[0]);
+            }
+            _ => return None,
+        }
+        Some(polygon)
+    }
+}
+
+impl<const N: usize> Polygon<N> {
+    /// How many corners are left.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// A linear function at a corner.
+    pub fn value(&self, corner: usize, values: &[f64; N]) -> f64 {
+        let weights = &self.weights[corner];
+        let mut sum = 0.0;
+        for k in 0..N {
+            sum += weights[k] * values[k];
+        }
+        sum
+    }
+
+    /// A corner's place.
+    pub fn point(&self, corner: usize, points: &[Vec3; N]) -> Vec3 {
+        let weights = &self.weights[corner];
+        let mut sum = Vec3::ZERO;
+        for k in 0..N {
+            sum += points[k] * weights[k];
+        }
+        sum
+    }
+
+    /// Keeps what lies where the linear function with these values at the points is not negative. False when nothing
+    /// is left.
+    pub fn keep(&mut self, values: &[f64; N]) -> bool {
+        let mut heights = [0.0; MOST];
+        let (mut inside, mut outside) = (false, false);
+        for (corner, height) in heights[..self.len].iter_mut().enumerate() {
+            *height = self.value(corner, values);
+            inside |= *height > 0.0;
+            outside |= *height < 0.0;
+        }
+        if !outside {
+            return self.len > 2;
+        }
+        if !inside {
+            self.len = 0;
+            return false;
+        }
+        let count = self.len;
+        let mut whole = [[0.0; N]; MOST];
+        whole[..count].copy_from_slice(&self.weights[..count]);
+        self.len = 0;
+        let mut last = count - 1;
+        for corner in 0..count {
+            let (a, b) = (heights[last], heights[corner]);
+            if (a > 0.0 && b < 0.0) || (a < 0.0 && b > 0.0) {
+                let t = a / (a - b);
+                let (from, to) = (&whole[last], &whole[corner]);
+                self.push(std::array::from_fn(|k| from[k] + t * (to[k] - from[k])));
+            }
+            if b >= 0.0 {
+                self.push(whole[corner]);
+            }
+            last = corner;
+        }
+        self.len > 2
+    }
+
+    /// The same, but a polygon that lies in the plane altogether is not kept.
+    pub fn keep_above(&mut self, values: &[f64; N]) -> bool {
+        (0..self.len).any(|corner| self.value(corner, values) > 0.0) && self.keep(values)
+    }
+
+    fn push(&mut self, weights: [f64; N]) {
+        if self.len < MOST {
+            self.weights[self.len] = weights;
+            self.len += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn area(polygon: &Polygon<3>) -> f64 {
+        let points = [Vec3::ZERO, Vec3::X, Vec3::Y];
+        let at = |i: usize| polygon.point(i, &points);
+        (2..polygon.len()).map(|i| 0.5 * (at(i - 1) - at(0)).cross(at(i) - at(0)).z).sum()
+    }
+
+    /// Both sides of any cut add up to the whole.
+    #[test]
+    fn a_cut_loses_nothing() {
+        for values in [[1.0, -2.0, 0.5], [1e-9, -1e-9, 3e-10], [0.0, 1.0, -1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 2.0]] {
+            let (mut left, mut right) = (Polygon::triangle(), Polygon::triangle());
+            let kept = [left.keep(&values), right.keep(&values.map(|v: f64| -v))];
+            let sum = f64::from(kept[0]) * area(&left) + f64::from(kept[1]) * area(&right);
+            assert!((sum - 0.5).abs() < 1e-15, "{values:?}: {sum}");
+        }
+    }
+
+    #[test]
+    fn slices_of_a_tetrahedron() {
+        assert_eq!(Polygon::slice([1.0, -1.0, -1.0, -1.0]).map(|p| p.len()), Some(3));
+        assert_eq!(Polygon::slice([1.0, 1.0, -1.0, -1.0]).map(|p| p.len()), Some(4));
+        assert!(Polygon::slice([1.0, 2.0, 3.0, 4.0]).is_none());
+        assert!(Polygon::slice([0.0, 0.0, 0.0, -1.0]).is_none(), "the face belongs to the tetrahedron above it");
+        assert!(Polygon::slice([0.0, 0.0, 0.0, 1.0]).is_some());
+    }
+}

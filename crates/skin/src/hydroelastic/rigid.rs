@@ -1,0 +1,180 @@
+//! A rigid body against tetrahedra or a half-space.
+//!
+//! Where one body is rigid its own surface is the contact surface, as far as it lies in the other's field.
+
+use super::contact::AngleLimit;
+use super::field::{Cell, TetField};
+use super::material::Piece;
+use super::polygon::Polygon;
+use super::surface::Builder;
+use dermis_geometry::{Bounds, Mat3, Pose, Slab, Surface, Vec3};
+
+/// The rigid side of a pair, seen from the field.
+#[derive(Clone, Copy)]
+pub(super) struct Rigid<'a> {
+    pub shell: &'a Surface,
+    pub field_from_shell: Pose,
+    /// +1 when the rigid body is A (its outward normal is the contact's), −1 when it is B.
+    pub sign: f64,
+}
+
+/// A triangle of a shell in the field's frame.
+pub(super) struct Triangle {
+    pub corners: [Vec3; 3],
+    pub normal: Vec3,
+    pub name: u32,
+}
+
+impl Rigid<'_> {
+    /// Triangles that may reach into a box of the field's frame.
+    pub fn near(&self, bounds: &Bounds, mut visit: impl FnMut(&Triangle)) {
+        let turn = Mat3::from_quat(self.field_from_shell.rotation);
+        let shift = self.field_from_shell.translation;
+        let (center, half) = (bounds.center(), bounds.size() * 0.5);
+        let back = turn.transpose();
+        let (query, slabs) = seen_from(&back, back * (center - shift), half);
+        let mesh = self.shell.mesh();
+        self.shell.bvh().within(&query, &slabs, |position| {
+            let name = self.shell.bvh().order()[position];
+            let corners = mesh.corners(name as usize).map(|v| turn * v + shift);
+            if Bounds::around(corners).overlaps(bounds) {
+                visit(&Triangle { corners, normal: turn * self.shell.normal(name), name });
+            }
+        });
+    }
+
+    /// Cuts every triangle by every tetrahedron that it may reach.
+    pub fn on_tets(&self, field: &TetField, pieces: &[Piece], limit: AngleLimit, out: &mut Builder) {
+        let flat = 1e-12 * field.bounds().size().length();
+        let bounds = field.bounds().padded(flat);
+        self.near(&bounds, |triangle| {
+            let query = Bounds::around(triangle.corners).padded(flat);
+            let offset = triangle.normal.dot(triangle.corners[0]);
+            let plane = Slab { normal: triangle.normal, low: offset, high: offset };
+            field.bvh().within(&query, &[plane], |position| {
+                let cell = field.cell(position);
+                if !limit.allows(triangle.normal, cell.gradient) || all_on_one_side(triangle.normal, offset, cell, flat)
+                {
+                    return;
+                }
+                let Some(polygon) = cut(triangle, cell, flat) else { return };
+                self.press(&polygon, triangle, cell, pieces, field.is_cut(), field.name(position), out);
+            });
+        });
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "one call, one step of the loop above")]
+    fn press(
+        &self,
+        polygon: &Polygon<3>,
+        triangle: &Triangle,
+        cell: &Cell,
+        pieces: &[Piece],
+        is_cut: bool,
+        tet: u32,
+        out: &mut Builder,
+    ) {
+        let extent = triangle.corners.map(|corner| cell.extent_at(corner));
+        let normal = triangle.normal * self.sign;
+        for (index, piece) in pieces.iter().enumerate() {
+            let mut part = *polygon;
+            if !within(&mut part, &extent, piece, is_cut) {
+                continue;
+            }
+            let pressures = extent.map(|e| piece.pressure(e));
+            let stiffness = (piece.slope_pa * cell.gradient.dot(triangle.normal)).max(0.0);
+            out.add(&part, &triangle.corners, &pressures, normal, stiffness, [triangle.name, tet, index as u32]);
+        }
+    }
+
+    /// A half-space z ≤ 0 with e = −z/thickness.
+    pub fn on_half_space(&self, thickness_m: f64, pieces: &[Piece], limit: AngleLimit, out: &mut Builder) {
+        let gradient = Vec3::NEG_Z / thickness_m;
+        let below = Bounds { min: Vec3::splat(-1e9), max: Vec3::new(1e9, 1e9, 0.0) };
+        self.near(&below, |triangle| {
+            if !limit.allows(triangle.normal, gradient) {
+                return;
+            }
+            let extent = triangle.corners.map(|corner| -corner.z / thickness_m);
+            for (index, piece) in pieces.iter().enumerate() {
+                let mut part = Polygon::triangle();
+                if !within(&mut part, &extent, piece, true) {
+                    continue;
+                }
+                let pressures = extent.map(|e| piece.pressure(e));
+                let stiffness = (piece.slope_pa * gradient.dot(triangle.normal)).max(0.0);
+                let normal = triangle.normal * self.sign;
+                let key = [triangle.name, 0, index as u32];
+                out.add(&part, &triangle.corners, &pressures, normal, stiffness, key);
+            }
+        });
+    }
+}
+
+/// A rigid half-space z ≤ 0 of the frame `field_from_space` against tetrahedra: its plane is sliced.
+pub(super) fn plane_on_tets(field_from_space: &Pose, sign: f64, field: &TetField, pieces: &[Piece], out: &mut Builder) {
+    let normal = field_from_space.transform_vector(Vec3::Z);
+    let offset = normal.dot(field_from_space.translation);
+    let plane = Slab { normal, low: offset, high: offset };
+    field.bvh().within(field.bounds(), &[plane], |position| {
+        let cell = field.cell(position);
+        let Some(polygon) = Polygon::slice(cell.corners.map(|corner| normal.dot(corner) - offset)) else { return };
+        for (index, piece) in pieces.iter().enumerate() {
+            let mut part = polygon;
+            if !within(&mut part, &cell.extent, piece, field.is_cut()) {
+                continue;
+            }
+            let pressures = cell.extent.map(|e| piece.pressure(e));
+            let stiffness = (piece.slope_pa * cell.gradient.dot(normal)).max(0.0);
+            let key = [0, field.name(position), index as u32];
+            out.add(&part, &cell.corners, &pressures, normal * sign, stiffness, key);
+        }
+    });
+}
+
+/// A box with half edges `half` about `middle`, its axes the columns of `turn`: the box along our axes around it, and
+/// the slabs between its own faces.
+pub(super) fn seen_from(turn: &Mat3, middle: Vec3, half: Vec3) -> (Bounds, [Slab; 3]) {
+    let axes = [turn.x_axis, turn.y_axis, turn.z_axis];
+    let reach = axes[0].abs() * half.x + axes[1].abs() * half.y + axes[2].abs() * half.z;
+    let slab = |k: usize| {
+        let height = axes[k].dot(middle);
+        Slab { normal: axes[k], low: height - half[k], high: height + half[k] }
+    };
+    (Bounds { min: middle - reach, max: middle + reach }, [slab(0), slab(1), slab(2)])
+}
+
+/// Keeps the part of a polygon in which a piece of the law holds, the end of the piece excluded.
+pub(super) fn within<const N: usize>(part: &mut Polygon<N>, extent: &[f64; N], piece: &Piece, is_cut: bool) -> bool {
+    ((piece.from <= 0.0 && !is_cut) || part.keep(&extent.map(|e| e - piece.from)))
+        && (piece.to == f64::INFINITY || part.keep_above(&extent.map(|e| piece.to - e)))
+}
+
+/// True when a tetrahedron does not reach the plane of a triangle.
+fn all_on_one_side(normal: Vec3, offset: f64, cell: &Cell, flat: f64) -> bool {
+    let heights = cell.corners.map(|corner| normal.dot(corner) - offset);
+    heights.iter().all(|&h| h > flat) || heights.iter().all(|&h| h < -flat)
+}
+
+/// What of a triangle lies in a tetrahedron. A triangle in the plane of a face belongs to the tetrahedron in front of
+/// it: to one of the two that share the face, never to both or none.
+fn cut(triangle: &Triangle, cell: &Cell, flat: f64) -> Option<Polygon<3>> {
+    let mut heights = [[0.0; 3]; 4];
+    for (face, values) in heights.iter_mut().enumerate() {
+        *values = triangle.corners.map(|corner| cell.inward[face].dot(corner) - cell.height[face]);
+        if values.iter().all(|&h| h < -flat) {
+            return None;
+        }
+    }
+    let mut polygon = Polygon::triangle();
+    for (face, values) in heights.iter().enumerate() {
+        if values.iter().all(|h| h.abs() <= flat) {
+            if cell.inward[face].dot(triangle.normal) < 0.0 {
+                return None;
+            }
+        } else if !values.iter().all(|&h| h >= 0.0) && !polygon.keep(values) {
+            return None;
+        }
+    }
+    Some(polygon)
+}

@@ -1,0 +1,155 @@
+//! Where two pressures balance.
+
+use super::polygon::{MOST, Polygon};
+use dermis_geometry::{Mat3, Pose, Vec3, Wrench};
+
+/// A contact surface between bodies A and B, in A's frame: plane convex polygons with linear pressure.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ContactSurface {
+    corners: Vec<Vec3>,
+    pressures_pa: Vec<f64>,
+    faces: Vec<Face>,
+}
+
+/// A polygon of a contact surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Face {
+    first: u32,
+    count: u32,
+    /// Unit normal, out of A into B.
+    pub normal: Vec3,
+    /// How fast pressure rises as the bodies approach (Pa/m).
+    pub stiffness_pa_per_m: f64,
+    /// What it was cut from: the same numbers at the next step are the same pair of elements.
+    pub key: [u32; 3],
+}
+
+impl ContactSurface {
+    /// The polygons.
+    pub fn faces(&self) -> &[Face] {
+        &self.faces
+    }
+
+    /// Corners (m) of a polygon, counter-clockwise seen against its normal.
+    pub fn corners(&self, face: &Face) -> &[Vec3] {
+        &self.corners[face.first as usize..(face.first + face.count) as usize]
+    }
+
+    /// Pressures (Pa) at its corners.
+    pub fn pressures_pa(&self, face: &Face) -> &[f64] {
+        &self.pressures_pa[face.first as usize..(face.first + face.count) as usize]
+    }
+
+    /// Visits the triangles of a polygon: area (m²), corners (m) and pressures (Pa).
+    pub fn triangles(&self, face: &Face) -> impl Iterator<Item = (f64, [Vec3; 3], [f64; 3])> + '_ {
+        let (corners, pressures) = (self.corners(face), self.pressures_pa(face));
+        (2..corners.len()).map(move |i| {
+            let at = [corners[0], corners[i - 1], corners[i]];
+            let area = 0.5 * (at[1] - at[0]).cross(at[2] - at[0]).length();
+            (area, at, [pressures[0], pressures[i - 1], pressures[i]])
+        })
+    }
+
+    /// Area (m²).
+    pub fn area_m2(&self) -> f64 {
+        self.faces.iter().flat_map(|face| self.triangles(face)).map(|(area, ..)| area).sum()
+    }
+
+    /// Middle of the area (m); zero without contact.
+    pub fn centroid(&self) -> Vec3 {
+        let triangles = || self.faces.iter().flat_map(|face| self.triangles(face));
+        let moment: Vec3 = triangles().map(|(area, at, _)| (at[0] + at[1] + at[2]) * (area / 3.0)).sum();
+        let area = self.area_m2();
+        if area > 0.0 { moment / area } else { Vec3::ZERO }
+    }
+
+    /// ∫ p dA (N) and the middle of the pressure (m).
+    pub fn pressure_integral(&self) -> (f64, Vec3) {
+        let (mut sum, mut moment) = (0.0, Vec3::ZERO);
+        for (area, at, p) in self.faces.iter().flat_map(|face| self.triangles(face)) {
+            for (i, j) in [(0, 1), (1, 2), (2, 0)] {
+                let part = (p[i] + p[j]) * (0.5 * area / 3.0);
+                sum += part;
+                moment += (at[i] + at[j]) * (0.5 * part);
+            }
+        }
+        (sum, if sum > 0.0 { moment / sum } else { Vec3::ZERO })
+    }
+
+    /// Load of the pressure on A, about the origin of its frame: B pushes against the normal.
+    pub fn wrench_on_a(&self) -> Wrench {
+        let mut sum = Wrench::ZERO;
+        for face in &self.faces {
+            // Exact for linear pressure: its moment is quadratic, which the mid-points of the edges integrate.
+            for (area, at, p) in self.triangles(face) {
+                for (i, j) in [(0, 1), (1, 2), (2, 0)] {
+                    let force = face.normal * (-(p[i] + p[j]) * (0.5 * area / 3.0));
+                    sum += Wrench::from_force_at(force, (at[i] + at[j]) * 0.5);
+                }
+            }
+        }
+        sum
+    }
+}
+
+/// Collects polygons that are found in some frame, the home.
+pub(super) struct Builder {
+    surface: ContactSurface,
+    turn: Mat3,
+    shift: Vec3,
+    moved: bool,
+    /// Polygons below this area (m²) are nothing but rounding.
+    least_area: f64,
+}
+
+impl Builder {
+    /// `size_m` is that of what is cut.
+    pub fn new(a_from_home: Option<Pose>, size_m: f64) -> Self {
+        let pose = a_from_home.unwrap_or(Pose::IDENTITY);
+        Self {
+            surface: ContactSurface::default(),
+            turn: Mat3::from_quat(pose.rotation),
+            shift: pose.translation,
+            moved: a_from_home.is_some(),
+            least_area: 1e-26 * size_m * size_m,
+        }
+    }
+
+    /// Adds a polygon over `points` with linear `pressures`; `normal` (unit) as in the home frame.
+    pub fn add<const N: usize>(
+        &mut self,
+        polygon: &Polygon<N>,
+        points: &[Vec3; N],
+        pressures: &[f64; N],
+        normal: Vec3,
+        stiffness_pa_per_m: f64,
+        key: [u32; 3],
+    ) {
+        let count = polygon.len();
+        let mut corners = [Vec3::ZERO; MOST];
+        for (i, corner) in corners[..count].iter_mut().enumerate() {
+            *corner = polygon.point(i, points);
+        }
+        let doubled: Vec3 = (2..count).map(|i| (corners[i - 1] - corners[0]).cross(corners[i] - corners[0])).sum();
+        // Not "smaller or equal" turned round: this way NaN, which nothing above makes, would be left out too.
+        let big_enough = doubled.length_squared() > 4.0 * self.least_area * self.least_area;
+        if !big_enough {
+            return;
+        }
+        let forward = doubled.dot(normal) >= 0.0;
+        let first = self.surface.corners.len() as u32;
+        for k in 0..count {
+            let i = if forward { k } else { count - 1 - k };
+            let at = if self.moved { self.turn * corners[i] + self.shift } else { corners[i] };
+            self.surface.corners.push(at);
+            // Cutting at p = 0 may leave a rounding below it.
+            self.surface.pressures_pa.push(polygon.value(i, pressures).max(0.0));
+        }
+        let normal = if self.moved { self.turn * normal } else { normal };
+        self.surface.faces.push(Face { first, count: count as u32, normal, stiffness_pa_per_m, key });
+    }
+
+    pub fn finish(self) -> ContactSurface {
+        self.surface
+    }
+}
