@@ -1,5 +1,6 @@
 //! `dermis calibrate`: from bench data to parameters.
 
+use crate::calibrate_array;
 use crate::console::{commit, probe, say, say_json, short};
 use crate::table::{DEPTH, FORCE, VELOCITY, read_points};
 use anyhow::{Context, bail};
@@ -26,6 +27,14 @@ enum What {
     Stiffness(Stiffness),
     /// Friction from force against sliding velocity (columns such as velocity_m_per_s,force_n).
     Friction(Friction),
+    /// Gain, threshold, curve and saturation of every taxel from force against counts.
+    Taxels(calibrate_array::Taxels),
+    /// Point spread from what the neighbours of pressed taxels read.
+    Spread(calibrate_array::SpreadArguments),
+    /// Creep from readings under a steady load.
+    Creep(calibrate_array::CreepArguments),
+    /// A whole device from presses and creep.
+    Device(calibrate_array::Device),
 }
 
 #[derive(clap::Args)]
@@ -68,6 +77,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.what {
         What::Stiffness(arguments) => stiffness(arguments),
         What::Friction(arguments) => friction(arguments),
+        What::Taxels(arguments) => calibrate_array::taxels(arguments),
+        What::Spread(arguments) => calibrate_array::spread(arguments),
+        What::Creep(arguments) => calibrate_array::creep(arguments),
+        What::Device(arguments) => calibrate_array::device(arguments),
     }
 }
 

@@ -1,7 +1,10 @@
 //! The command line of dermis. One file per subcommand: its arguments, and a function `run`.
 
 mod bench;
+mod bench_data;
 mod calibrate;
+mod calibrate_array;
+mod characterise;
 mod console;
 mod demo;
 mod import;
@@ -36,6 +39,7 @@ enum Command {
     Sensors(sensors::Arguments),
     Press(press::Arguments),
     Calibrate(calibrate::Arguments),
+    Characterise(characterise::Arguments),
     Import(import::Arguments),
     Reproduce(reproduce::Arguments),
     Bench(bench::Arguments),
@@ -49,6 +53,7 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Sensors(arguments) => sensors::run(&arguments),
         Command::Press(arguments) => press::run(&arguments),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
+        Command::Characterise(arguments) => characterise::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),

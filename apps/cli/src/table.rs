@@ -30,7 +30,7 @@ pub const FORCE: Names = &[
 pub const VELOCITY: Names = &[("velocity_m_per_s", 1.0), ("velocity_mm_per_s", 1e-3), ("velocity_um_per_s", 1e-6)];
 
 /// Why a file holds no measurements: the file, the line and the column.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum TableError {
     /// It cannot be read.
     #[error("{file}: cannot be read: {reason}")]
@@ -46,7 +46,7 @@ pub enum TableError {
         /// The file.
         file: String,
         /// What is looked for.
-        what: &'static str,
+        what: String,
         /// How it may be called.
         known: String,
         /// What is there.
@@ -72,7 +72,19 @@ pub enum TableError {
         /// The line.
         line: u64,
         /// The column.
-        column: &'static str,
+        column: String,
+        /// What is there.
+        got: String,
+    },
+    /// A value is no whole number.
+    #[error("{file}, line {line}, column `{column}`: {got:?} is not a whole number from 0 on")]
+    NotWhole {
+        /// The file.
+        file: String,
+        /// The line.
+        line: u64,
+        /// The column.
+        column: String,
         /// What is there.
         got: String,
     },
@@ -88,55 +100,120 @@ pub enum TableError {
     },
 }
 
-/// Reads two columns, in SI. Lines that begin with `#` are comments.
+/// A CSV file in memory: a header, and rows as long as it.
+pub struct Table {
+    file: String,
+    header: csv::StringRecord,
+    rows: Vec<(u64, csv::StringRecord)>,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug)]
+pub struct Column {
+    index: usize,
+    name: String,
+}
+
+impl Table {
+    /// Reads a file. Lines that begin with `#` are comments.
+    pub fn read(path: &Path) -> Result<Self, TableError> {
+        let file = path.display().to_string();
+        let bytes = std::fs::read(path)
+            .map_err(|error| TableError::Unreadable { file: file.clone(), reason: error.to_string() })?;
+        let mut reader = csv::ReaderBuilder::new()
+            .flexible(true)
+            .comment(Some(b'#'))
+            .trim(csv::Trim::All)
+            .from_reader(bytes.as_slice());
+        let not_csv = |error: csv::Error| {
+            let line = error.position().map_or(1, csv::Position::line);
+            let reason = match error.kind() {
+                csv::ErrorKind::Utf8 { .. } => "is not text in UTF-8".to_owned(),
+                _ => error.to_string(),
+            };
+            TableError::NotCsv { file: file.clone(), line, reason }
+        };
+        let header = reader.headers().map_err(not_csv)?.clone();
+        let mut rows = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(not_csv)?;
+            let line = record.position().map_or(0, csv::Position::line);
+            if record.len() != header.len() {
+                let (got, expected) = (record.len(), header.len());
+                return Err(TableError::Ragged { file, line, got, expected });
+            }
+            rows.push((line, record));
+        }
+        Ok(Self { file, header, rows })
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// A column by its name, whatever its case.
+    pub fn column(&self, name: &str) -> Result<Column, TableError> {
+        self.position(name).map(|index| Column { index, name: name.to_owned() }).ok_or_else(|| TableError::NoColumn {
+            file: self.file.clone(),
+            what: name.to_owned(),
+            known: name.to_owned(),
+            header: self.header.iter().take(12).collect::<Vec<_>>().join(","),
+        })
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.header.iter().position(|column| column.eq_ignore_ascii_case(name))
+    }
+
+    /// The first of several names that is there, and the size of its unit.
+    fn any_of(&self, what: &str, names: Names) -> Result<(Column, f64), TableError> {
+        let place = |(name, size): &(&'static str, f64)| {
+            self.position(name).map(|index| (Column { index, name: (*name).to_owned() }, *size))
+        };
+        names.iter().find_map(place).ok_or_else(|| TableError::NoColumn {
+            file: self.file.clone(),
+            what: what.to_owned(),
+            known: names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
+            header: self.header.iter().collect::<Vec<_>>().join(","),
+        })
+    }
+
+    /// A value as a finite number.
+    pub fn number(&self, row: usize, column: &Column) -> Result<f64, TableError> {
+        let (line, record) = &self.rows[row];
+        let text = record.get(column.index).unwrap_or_default();
+        text.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| TableError::NotANumber {
+            file: self.file.clone(),
+            line: *line,
+            column: column.name.clone(),
+            got: text.to_owned(),
+        })
+    }
+
+    /// A value as a whole number from zero.
+    pub fn whole(&self, row: usize, column: &Column) -> Result<usize, TableError> {
+        let value = self.number(row, column)?;
+        if value >= 0.0 && value.fract() == 0.0 && value <= f64::from(u32::MAX) {
+            return Ok(value as usize);
+        }
+        let (line, record) = &self.rows[row];
+        Err(TableError::NotWhole {
+            file: self.file.clone(),
+            line: *line,
+            column: column.name.clone(),
+            got: record.get(column.index).unwrap_or_default().to_owned(),
+        })
+    }
+}
+
+/// Reads two columns, in SI.
 pub fn read_points(
     path: &Path,
     x: (&'static str, Names),
     y: (&'static str, Names),
 ) -> Result<Vec<(f64, f64)>, TableError> {
-    let file = path.display().to_string();
-    let bytes = std::fs::read(path)
-        .map_err(|error| TableError::Unreadable { file: file.clone(), reason: error.to_string() })?;
-    let mut reader =
-        csv::ReaderBuilder::new().flexible(true).comment(Some(b'#')).trim(csv::Trim::All).from_reader(bytes.as_slice());
-    let not_csv = |error: csv::Error| {
-        let line = error.position().map_or(1, csv::Position::line);
-        let reason = match error.kind() {
-            csv::ErrorKind::Utf8 { .. } => "is not text in UTF-8".to_owned(),
-            _ => error.to_string(),
-        };
-        TableError::NotCsv { file: file.clone(), line, reason }
-    };
-    let header = reader.headers().map_err(not_csv)?.clone();
-    let find = |(what, names): (&'static str, Names)| {
-        let place = |(name, size): &(&'static str, f64)| {
-            header.iter().position(|column| column.eq_ignore_ascii_case(name)).map(|i| (i, *name, *size))
-        };
-        names.iter().find_map(place).ok_or_else(|| TableError::NoColumn {
-            file: file.clone(),
-            what,
-            known: names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
-            header: header.iter().collect::<Vec<_>>().join(","),
-        })
-    };
-    let (x, y) = (find(x)?, find(y)?);
-    let mut points = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(not_csv)?;
-        let line = record.position().map_or(0, csv::Position::line);
-        if record.len() != header.len() {
-            let (got, expected) = (record.len(), header.len());
-            return Err(TableError::Ragged { file, line, got, expected });
-        }
-        let number = |(index, column, size): (usize, &'static str, f64)| {
-            let text = record.get(index).unwrap_or_default();
-            text.parse::<f64>()
-                .ok()
-                .filter(|value| value.is_finite())
-                .map(|value| value * size)
-                .ok_or_else(|| TableError::NotANumber { file: file.clone(), line, column, got: text.to_owned() })
-        };
-        points.push((number(x)?, number(y)?));
-    }
-    Ok(points)
+    let table = Table::read(path)?;
+    let ((x, x_size), (y, y_size)) = (table.any_of(x.0, x.1)?, table.any_of(y.0, y.1)?);
+    (0..table.len()).map(|row| Ok((table.number(row, &x)? * x_size, table.number(row, &y)? * y_size))).collect()
 }

@@ -11,7 +11,7 @@ mod stiffness;
 mod taxels;
 
 pub use creep::{CreepFit, CreepTermFit, fit_creep};
-pub use device::{DeviceFit, fit_device};
+pub use device::{DeviceFit, fit_device, fit_lines, fit_neighbours, own_readings};
 pub use friction::{FrictionFit, fit_friction};
 pub use hysteresis::{HysteresisFit, fit_hysteresis};
 pub use noise::fit_noise;
@@ -74,6 +74,18 @@ pub enum FitError {
     Unusable {
         /// Why.
         reason: String,
+    },
+    /// The data are of a device with other taxels.
+    #[error(
+        "row {row} of the data is of {found} taxels and the sensor has {taxels}; give the sensor that was measured"
+    )]
+    OtherDevice {
+        /// Row, from 1, without the header.
+        row: usize,
+        /// Taxels in that row.
+        found: usize,
+        /// Taxels of the sensor.
+        taxels: usize,
     },
     /// A number beside the data is wrong.
     #[error("{what} must be a positive number, got {got}")]

@@ -41,13 +41,8 @@ const ROUNDS: usize = 3;
 /// Fits all stages to a bench's data. `counts` is the device's nominal conversion, `kernel` the size of the spread's kernel.
 pub fn fit_device(bench: &Bench, taxels: &Taxels, counts: Response, kernel: usize) -> Result<DeviceFit, FitError> {
     let n = taxels.len();
-    if bench.presses.is_empty() {
-        return Err(FitError::TooFew { what: "a device (rows of presses)", got: 0, needed: 4 });
-    }
-    if let Some(row) = bench.presses.iter().position(|r| r.raw.len() != n || r.taxel >= n) {
-        return Err(FitError::NotFinite { row: row + 1, x: bench.presses[row].raw.len() as f64, y: n as f64 });
-    }
-    let full_scale = ((1u64 << counts.bits.min(32)) - 1) as f64;
+    check_rows(bench, taxels)?;
+    let full_scale = full_scale(counts);
     let stiffness = fit_stiffness(&bench.force_against_depth())?;
     let (mut eta, mut creep): (Estimate, Option<CreepFit>) = (Estimate { value: 0.0, ci95: 0.0 }, None);
     let mut lines = None;
@@ -61,7 +56,7 @@ pub fn fit_device(bench: &Bench, taxels: &Taxels, counts: Response, kernel: usiz
         return Err(FitError::TooFew { what: "a device", got: 0, needed: 1 });
     };
     let lines = fit_taxels(&own_points(bench, n, eta.value, Some(&creep)), full_scale, true)?;
-    let spread = fit_spread(taxels, kernel, &neighbours(bench, n, &lines, eta.value, &creep))?;
+    let spread = fit_spread(taxels, kernel, &neighbours(bench, n, &lines, eta.value, Some(&creep)))?;
     let weights = Spread::gaussian(spread.sigma_taxels.value, kernel)
         .weights(taxels, None)
         .map_err(|_| FitError::NotPositive { what: "sigma", got: spread.sigma_taxels.value })?;
@@ -79,6 +74,43 @@ pub fn fit_device(bench: &Bench, taxels: &Taxels, counts: Response, kernel: usiz
         weights_on_itself: (0..n).map(|i| weights.get(i, i)).collect(),
         top_newton,
     })
+}
+
+/// Gain, threshold and curve of every taxel from its own presses, neither hysteresis nor creep taken into account.
+pub fn fit_lines(bench: &Bench, taxels: &Taxels, counts: Response) -> Result<TaxelsFit, FitError> {
+    check_rows(bench, taxels)?;
+    fit_taxels(&own_points(bench, taxels.len(), 0.0, None), full_scale(counts), true)
+}
+
+/// The spread from what the neighbours of pressed taxels read, with the lines of [`fit_lines`].
+pub fn fit_neighbours(bench: &Bench, taxels: &Taxels, lines: &TaxelsFit, kernel: usize) -> Result<SpreadFit, FitError> {
+    check_rows(bench, taxels)?;
+    fit_spread(taxels, kernel, &neighbours(bench, taxels.len(), lines, 0.0, None))
+}
+
+/// (force, counts) of every taxel under the indenter itself.
+pub fn own_readings(bench: &Bench, taxels: &Taxels) -> Result<Vec<Vec<(f64, f64)>>, FitError> {
+    check_rows(bench, taxels)?;
+    Ok(own_points(bench, taxels.len(), 0.0, None))
+}
+
+fn full_scale(counts: Response) -> f64 {
+    ((1u64 << counts.bits.min(32)) - 1) as f64
+}
+
+/// Refuses rows that are of another device.
+fn check_rows(bench: &Bench, taxels: &Taxels) -> Result<(), FitError> {
+    let n = taxels.len();
+    if bench.presses.is_empty() {
+        return Err(FitError::TooFew { what: "a device (rows of presses)", got: 0, needed: 4 });
+    }
+    match bench.presses.iter().position(|r| r.raw.len() != n || r.taxel >= n) {
+        Some(row) => {
+            let found = bench.presses[row].raw.len().max(bench.presses[row].taxel + 1);
+            Err(FitError::OtherDevice { row: row + 1, found, taxels: n })
+        }
+        None => Ok(()),
+    }
 }
 
 /// The load of a taxel after hysteresis and creep, for each of its rows, as a direct force (N). Both stages are homogeneous of
@@ -184,9 +216,9 @@ fn loop_of(bench: &Bench, n: usize, lines: &TaxelsFit, creep: Option<&CreepFit>)
 }
 
 /// What neighbours felt over what they feel under the indenter: a slope through the origin over all lit rows.
-fn neighbours(bench: &Bench, n: usize, lines: &TaxelsFit, eta: f64, creep: &CreepFit) -> Vec<SpreadPoint> {
+fn neighbours(bench: &Bench, n: usize, lines: &TaxelsFit, eta: f64, creep: Option<&CreepFit>) -> Vec<SpreadPoint> {
     let mut points = Vec::new();
-    for (pressed, rows) in histories(bench, n, eta, Some(creep)).iter().enumerate() {
+    for (pressed, rows) in histories(bench, n, eta, creep).iter().enumerate() {
         for read in (0..n).filter(|&read| read != pressed) {
             let (mut up, mut down, mut count) = (0.0, 0.0, 0);
             for (load, row) in rows {

@@ -1,0 +1,70 @@
+//! `dermis characterise`: a virtual bench for any simulated sensor.
+
+use crate::console::{Interrupt, commit, probe, progress, say};
+use dermis::geometry::quantity::{Length, Time};
+use dermis::output::Output;
+use dermis::sensor::SensorSpec;
+use dermis::sensor::characterise::{Protocol, characterise};
+use std::path::PathBuf;
+
+/// Measure a simulated sensor as on a bench: a small indenter on every taxel, ever deeper, several times.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The sensor: a preset or a .toml file.
+    #[arg(long, value_name = "NAME|FILE")]
+    sensor: String,
+    /// Diameter of the round indenter.
+    #[arg(long, default_value = "1 mm")]
+    indenter: Length,
+    /// The deepest press.
+    #[arg(long, default_value = "1.4 mm")]
+    depth: Length,
+    /// In how many steps it is reached.
+    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..1000))]
+    steps: u16,
+    /// How often every taxel is pressed.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..1000))]
+    presses: u16,
+    /// How long creep is recorded, on the middle taxel.
+    #[arg(long, default_value = "10 s")]
+    creep: Time,
+    /// Write presses.csv and creep.csv into this folder.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let (spec, folder) = SensorSpec::find(&arguments.sensor)?;
+    let sensor = spec.build(folder)?;
+    probe(Some(&arguments.out))?;
+    let steps = f64::from(arguments.steps);
+    let depth_m = arguments.depth.si();
+    let protocol = Protocol {
+        indenter_m: arguments.indenter.si(),
+        depths_m: (1..=arguments.steps).map(|i| depth_m * f64::from(i) / steps).collect(),
+        presses: usize::from(arguments.presses),
+        creep_taxels: vec![sensor.taxels().len() / 2],
+        creep_depth_m: 0.6 * depth_m,
+        creep_s: arguments.creep.si(),
+        ..Protocol::default()
+    };
+    let interrupt = Interrupt::listen();
+    let bar = progress("pressing every taxel", 1000);
+    let bench = characterise(&sensor, &protocol, |done| {
+        bar.set_position((done * 1000.0) as u64);
+        !interrupt.came()
+    });
+    bar.finish_and_clear();
+    let bench = bench?;
+    say(format!(
+        "{}: {} readings of {} taxels, {} of creep",
+        sensor.name(),
+        bench.presses.len(),
+        sensor.taxels().len(),
+        bench.creep.len()
+    ));
+    let mut output = Output::new();
+    output.add("presses.csv", bench.presses_csv());
+    output.add("creep.csv", bench.creep_csv());
+    commit(output, &arguments.out, false)
+}
