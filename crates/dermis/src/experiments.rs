@@ -7,6 +7,9 @@ mod expected;
 mod finger;
 mod foam;
 mod grasps;
+mod kappassov_calibration;
+mod kappassov_device;
+mod kappassov_indenters;
 mod setting;
 mod tilt;
 mod torque;
@@ -130,8 +133,8 @@ macro_rules! experiment {
     };
 }
 
-/// All experiments, in the order of the paper.
-pub static ALL: [Experiment; 7] = [
+/// All experiments, in the order of the papers.
+pub static ALL: [Experiment; 9] = [
     experiment!("moisio-foam", "stiffness and friction of a foam from bench data (eq. 18, Figs 6, 7)", foam::run),
     experiment!("moisio-weights", "a sensor weighs 0.1, 1 and 10 kg (Table 3)", weights::run),
     experiment!("moisio-tilt", "a cube on a sensor tilted by 10° does not creep (Fig. 9)", tilt::run),
@@ -139,6 +142,12 @@ pub static ALL: [Experiment; 7] = [
     experiment!("moisio-grasps", "a gripper holds a sphere, a box, a cylinder and a bottle (Fig. 10)", grasps::run),
     experiment!("moisio-workcycle", "approach, grasp, lift, move down, release (Fig. 12)", workcycle::run),
     experiment!("moisio-finger", "index finger and thumb hold a cylinder (Fig. 13)", finger::run),
+    experiment!(
+        "kappassov-calibration",
+        "a device from its bench data alone (section III)",
+        kappassov_calibration::run
+    ),
+    experiment!("kappassov-indenters", "images of indenters, device and model (Figs 8, 9)", kappassov_indenters::run),
 ];
 
 /// An experiment by name.
