@@ -30,3 +30,13 @@ fn a_device_is_characterised_from_its_bench_data() {
 fn indenters_look_alike_on_device_and_model() {
     check("kappassov-indenters");
 }
+
+/// Prints both times; the bound is loose, because a machine that runs other tests is no place to measure.
+#[test]
+fn a_full_chain_costs_less_than_the_skin() {
+    let numbers = dermis::bench::find("response").unwrap().run();
+    for (name, value) in &numbers {
+        println!("{name} = {value:.2}");
+    }
+    assert!(numbers["chain_over_springs_ratio"] < 1.0, "{numbers:?}");
+}

@@ -181,31 +181,33 @@ pub fn characterise(
     };
     let nothing = Load { values_newton: vec![0.0; taxels], force_newton: 0.0 };
     let mut state = sensor.chain().rest();
-    let mut hold = |load: &Load, seconds: f64, each: &mut dyn FnMut(f64, &[u32])| -> Result<(), ResponseError> {
-        let steps = (seconds / protocol.step_s).round().max(1.0) as usize;
-        for step in 1..=steps {
-            let dt_s = seconds / steps as f64;
-            let (report, next) = sensor.chain().respond(&state, &load.values_newton, dt_s)?;
-            state = next;
-            each(step as f64 * dt_s, &report.raw);
-        }
-        Ok(())
-    };
+    let mut hold =
+        |load: &Load, seconds: f64, step_s: f64, each: &mut dyn FnMut(f64, &[u32])| -> Result<(), ResponseError> {
+            let steps = (seconds / step_s).round().max(1.0) as usize;
+            for step in 1..=steps {
+                let dt_s = seconds / steps as f64;
+                let (report, next) = sensor.chain().respond(&state, &load.values_newton, dt_s)?;
+                state = next;
+                each(step as f64 * dt_s, &report.raw);
+            }
+            Ok(())
+        };
     let mut bench = Bench::default();
     for taxel in 0..taxels {
         let loads = protocol.depths_m.iter().map(|&d| load(taxel, d)).collect::<Result<Vec<Load>, _>>()?;
         let there_and_back = || (0..loads.len()).chain((0..loads.len() - 1).rev());
         for press in 0..protocol.presses {
-            let mut held = |depth_m: f64, load: &Load, held_s: f64| -> Result<(), ResponseError> {
+            let mut held = |depth_m: f64, load: &Load, held_s: f64, step_s: f64| -> Result<(), ResponseError> {
                 let mut raw = Vec::new();
-                hold(load, held_s, &mut |_, counts| raw = counts.to_vec())?;
+                hold(load, held_s, step_s, &mut |_, counts| raw = counts.to_vec())?;
                 bench.presses.push(PressRow { taxel, press, held_s, depth_m, force_newton: load.force_newton, raw });
                 Ok(())
             };
             for i in there_and_back() {
-                held(protocol.depths_m[i], &loads[i], protocol.dwell_s)?;
+                held(protocol.depths_m[i], &loads[i], protocol.dwell_s, protocol.step_s)?;
             }
-            held(0.0, &nothing, protocol.rest_s)?;
+            // Nobody reads while nothing presses.
+            held(0.0, &nothing, protocol.rest_s, 10.0 * protocol.step_s)?;
         }
         if !progress((taxel + 1) as f64 / taxels as f64) {
             return Ok(bench);
@@ -213,8 +215,8 @@ pub fn characterise(
     }
     for &taxel in &protocol.creep_taxels {
         let load = load(taxel, protocol.creep_depth_m)?;
-        hold(&nothing, 10.0 * protocol.creep_s, &mut |_, _| {})?;
-        hold(&load, protocol.creep_s, &mut |time_s, raw| {
+        hold(&nothing, 10.0 * protocol.creep_s, 10.0 * protocol.step_s, &mut |_, _| {})?;
+        hold(&load, protocol.creep_s, protocol.step_s, &mut |time_s, raw| {
             bench.creep.push(CreepRow { taxel, time_s, force_newton: load.force_newton, raw: raw[taxel] });
         })?;
     }

@@ -1,10 +1,10 @@
 //! Section III, Figs 5 and 6: a device is characterised from bench data alone.
 
 use super::kappassov_device::{
-    ANGLES_DEG, LOADS_G, Truth, difference, fitted, hidden, image, indenters, median, nominal,
+    ANGLES_DEG, LOADS_G, SITES, Truth, difference, fitted, hidden, image, indenters, median, nominal, weigh,
 };
 use super::{ExperimentError, Findings, Options, Progress, tell};
-use dermis_draw::{LineStyle, Plot, Series};
+use dermis_draw::{LineStyle, PALETTE, Plot, Series};
 use dermis_sensor::calibration::DeviceFit;
 use dermis_sensor::characterise::Bench;
 use dermis_sensor::{Sensor, SensorSpec};
@@ -27,7 +27,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     let without_spread = SensorSpec { response: fit.response(false), ..again }.build(None)?;
     images(&mut findings, &device, &model, &without_spread, progress)?;
     figures(&mut findings, &bench, &fit);
-    findings.note("The hidden device differs from the preset in every stage, with a spread (a narrow Gaussian on exponential skirts) and a curve (an exponential bend) that the fitted Gaussian and cubic cannot be. Its σ is therefore held against that of the nearest Gaussian. A tactel counts as lit above three times the device's noise.");
+    findings.note("The hidden device differs from the preset in every stage, with a spread (a narrow Gaussian on exponential skirts, wider along the array than across it) and a curve (an exponential bend) that the fitted Gaussian and cubic cannot be. Its σ is therefore held against that of the nearest Gaussian. The bench's force sensor has noise of 3 mN and its stage of 10 µm. A tactel counts as lit above three times the device's noise.");
     Ok(findings)
 }
 
@@ -58,8 +58,8 @@ fn parameters(findings: &mut Findings, fit: &DeviceFit, truth: &Truth) {
         ),
         (
             "stiffness_n_per_m",
-            25.0 * fit.stiffness.through_zero_newton_per_m.value,
-            25.0 * fit.stiffness.through_zero_newton_per_m.ci95,
+            SITES * fit.stiffness.through_zero_newton_per_m.value,
+            SITES * fit.stiffness.through_zero_newton_per_m.ci95,
             truth.stiffness_newton_per_m,
         ),
         (
@@ -92,10 +92,13 @@ fn images(
         let object = Object::new(mesh.clone());
         for angle in ANGLES_DEG {
             for load in LOADS_G {
-                let truth = image(device, &object, angle, load)?;
+                let truth = image(device, &weigh(device, &object, angle, load)?)?;
+                // The model with and without its spread has one skin.
+                let (known, unknown) = (weigh(model, &object, angle, load)?, weigh(&unfitted, &object, angle, load)?);
+                let touches = [&known, &known, &unknown];
                 let mut row = format!("{name},{angle},{load}");
-                for (list, (_, rival)) in found.iter_mut().zip(&rivals) {
-                    let d = difference(&truth, &image(rival, &object, angle, load)?);
+                for ((list, (_, rival)), touch) in found.iter_mut().zip(&rivals).zip(touches) {
+                    let d = difference(&truth, &image(rival, touch)?);
                     list.push(d);
                     row += &format!(",{d:.4}");
                 }
@@ -119,7 +122,7 @@ fn figures(findings: &mut Findings, bench: &Bench, fit: &DeviceFit) {
     let newton_per_count = 0.42e-3;
     let mut responses =
         Plot::new().title("Raw output against force (Fig. 5)").x_label("Force (N)").y_label("Raw output (counts)");
-    for taxel in [0, 20, 39] {
+    for (taxel, colour) in [0, 20, 39].into_iter().zip(PALETTE) {
         let up = bench.presses.iter().filter(|row| row.taxel == taxel && row.press == 0 && row.force_newton > 0.0);
         let points: Vec<(f64, f64)> = up.map(|row| (row.force_newton, f64::from(row.raw[taxel]))).collect();
         let line = &fit.taxels.taxels[taxel];
@@ -130,8 +133,8 @@ fn figures(findings: &mut Findings, bench: &Bench, fit: &DeviceFit) {
             (force, (curve.at(u) / newton_per_count).min(most))
         });
         responses = responses
-            .series(Series::scatter(format!("tactel {taxel}, up and down"), points))
-            .series(Series::line(format!("tactel {taxel}, fitted, no loop or creep"), fitted).style(LineStyle::Dashed));
+            .series(Series::scatter(format!("tactel {taxel}, up and down"), points).colour(colour))
+            .series(Series::line(format!("tactel {taxel}, at once"), fitted).style(LineStyle::Dashed).colour(colour));
     }
     findings.files.add_image("responses.png", &responses.render());
     let record = bench.creep.iter().filter(|row| row.taxel == 39).step_by(10);

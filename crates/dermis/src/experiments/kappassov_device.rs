@@ -8,12 +8,18 @@ use dermis_sensor::calibration::{DeviceFit, FitError, fit_device};
 use dermis_sensor::characterise::{Bench, BenchError, Protocol, characterise};
 use dermis_sensor::response::{Creep, Curve, Gain, Hysteresis, Noise, PerTaxel, Saturation, Threshold, ThresholdKind};
 use dermis_sensor::{Aim, Goal, Response, ResponseSpec, Sensor, SensorSpec, SkinSpec, Spread, presets, press};
-use dermis_skin::Object;
+use dermis_skin::{Object, Touch};
 
 /// The paper's weights (g) and turns (°).
 pub const LOADS_G: [f64; 2] = [100.0, 500.0];
 pub const ANGLES_DEG: [f64; 3] = [0.0, 45.0, 90.0];
 const GRAVITY: f64 = 9.81;
+/// Contact points along a side of a tactel, and in all of it: the indenter meets the middle one alone.
+const POINTS: usize = 3;
+pub const SITES: f64 = 9.0;
+/// Noise of the bench's own force sensor (N) and its manual stage (m): an ATI Nano17 resolves 3 mN.
+const BENCH_FORCE_NOISE: f64 = 3e-3;
+const BENCH_DEPTH_NOISE: f64 = 10e-6;
 /// An image is read this long after the weight was put down (s), and averaged over as many readings.
 const SETTLE_S: f64 = 1.0;
 const READINGS: usize = 10;
@@ -35,8 +41,8 @@ pub struct Truth {
 /// The nominal device: the preset with contact points finer than a tactel, each as stiff as the paper measured.
 pub fn nominal() -> Result<SensorSpec, ExperimentError> {
     let mut spec = presets::find("wts0614")?;
-    spec.contact_points = 5;
-    set_stiffness(&mut spec, 25.0 * 2000.0);
+    spec.contact_points = POINTS;
+    set_stiffness(&mut spec, SITES * 2000.0);
     Ok(spec)
 }
 
@@ -50,12 +56,12 @@ fn counts() -> Response {
     Response { counts_per_newton: 1.0 / 0.42e-3, bits: 12 }
 }
 
-/// The device: its spread is a sharp peak on broad skirts and its curve bends like an exponential, neither of which the
+/// The device: its spread is a peak on broad skirts, wider along the array than across it, and its curve bends like an exponential, neither of which the
 /// fitted Gaussian and cubic can be.
 pub fn hidden() -> Result<(Sensor, Truth), ExperimentError> {
     let mut spec = nominal()?;
     spec.name = "hidden device".into();
-    let stiffness = 25.0 * 1700.0;
+    let stiffness = SITES * 1700.0;
     set_stiffness(&mut spec, stiffness);
     let taxels = 84;
     let mut random = Random::new(2020);
@@ -64,9 +70,10 @@ pub fn hidden() -> Result<(Sensor, Truth), ExperimentError> {
     let border = |i: usize| i / 6 == 0 || i / 6 == 13 || i.is_multiple_of(6) || i % 6 == 5;
     let thresholds: Vec<f64> =
         (0..taxels).map(|i| if border(i) { 0.10 } else { 0.06 } * (1.0 + 0.2 * random.between(-1.0, 1.0))).collect();
+    // Farther along the array than across it.
     let kernel = |a: i32, b: i32| {
-        let d2 = f64::from(a * a + b * b);
-        (-d2 / (2.0 * 0.52f64.powi(2))).exp() + 0.05 * (-d2.sqrt() / 0.7).exp()
+        let d2 = (f64::from(a) / 1.05).powi(2) + (f64::from(b) * 1.05).powi(2);
+        (-d2 / (2.0 * 0.52f64.powi(2))).exp() + 0.08 * (-d2.sqrt() / 0.7).exp()
     };
     let rows: Vec<Vec<f64>> = (-2..=2).map(|a| (-2..=2).map(|b| kernel(a, b)).collect()).collect();
     let bend = |x: f64| 6.0 * (1.0 - (-x / 6.0).exp());
@@ -137,13 +144,18 @@ pub fn fitted(
     device: &Sensor,
     progress: &mut dyn FnMut(f64) -> bool,
 ) -> Result<(Bench, DeviceFit, SensorSpec), ExperimentError> {
-    let bench = characterise(device, &protocol(), &mut *progress).map_err(refused)?;
+    let mut bench = characterise(device, &protocol(), &mut *progress).map_err(refused)?;
+    let mut random = Random::new(17);
+    for row in bench.presses.iter_mut().filter(|row| row.depth_m > 0.0) {
+        row.force_newton += BENCH_FORCE_NOISE * random.normal();
+        row.depth_m += BENCH_DEPTH_NOISE * random.normal();
+    }
     let fit = fit_device(&bench, device.taxels(), counts(), 5)?;
     let mut spec = nominal()?;
     spec.name = "fitted".into();
     spec.description =
         "fitted to bench data of a device: gain and threshold of every tactel, spread, curve, loop, creep".into();
-    set_stiffness(&mut spec, 25.0 * fit.stiffness.through_zero_newton_per_m.value);
+    set_stiffness(&mut spec, SITES * fit.stiffness.through_zero_newton_per_m.value);
     spec.response = fit.response(true);
     Ok((bench, fit, spec))
 }
@@ -173,17 +185,20 @@ pub fn indenters() -> Result<Vec<(&'static str, TriMesh)>, ExperimentError> {
     ])
 }
 
-/// The image (N) of an indenter under a weight, read as an experimenter would: after a while, averaged over some readings.
-pub fn image(sensor: &Sensor, object: &Object, angle_deg: f64, load_g: f64) -> Result<Vec<f64>, ExperimentError> {
-    // Off the middle, so that nothing is symmetric by accident.
+/// An indenter under a weight, turned, off the middle, so that nothing is symmetric by accident.
+pub fn weigh(sensor: &Sensor, object: &Object, angle_deg: f64, load_g: f64) -> Result<Touch, ExperimentError> {
     let aim = Aim { at_m: [0.9e-3, 0.6e-3], yaw_rad: angle_deg.to_radians(), ..Aim::default() };
-    let touch = press(sensor, object, &aim, Goal::Force(load_g * 1e-3 * GRAVITY))?.touch;
+    Ok(press(sensor, object, &aim, Goal::Force(load_g * 1e-3 * GRAVITY))?.touch)
+}
+
+/// The image (N) of a touch, read as an experimenter would: after a while, averaged over some readings.
+pub fn image(sensor: &Sensor, touch: &Touch) -> Result<Vec<f64>, ExperimentError> {
     let mut state = sensor.chain().rest();
     let steps = (SETTLE_S / STEP_S) as usize;
     let mut sum = vec![0.0; sensor.taxels().len()];
     for step in 0..steps {
         let (reading, next) =
-            sensor.sense(&state, &touch, STEP_S).map_err(|error| FitError::Unusable { reason: error.to_string() })?;
+            sensor.sense(&state, touch, STEP_S).map_err(|error| FitError::Unusable { reason: error.to_string() })?;
         state = next;
         if step + READINGS >= steps {
             sum.iter_mut().zip(&reading.reported_newton).for_each(|(sum, value)| *sum += value / READINGS as f64);

@@ -1,6 +1,6 @@
 //! Section V-A, Figs 8 and 9: images of indenters on a device and on the model fitted to it.
 
-use super::kappassov_device::{ANGLES_DEG, LOADS_G, difference, fitted, hidden, image, indenters, median};
+use super::kappassov_device::{ANGLES_DEG, LOADS_G, difference, fitted, hidden, image, indenters, median, weigh};
 use super::{ExperimentError, Findings, Options, Progress, tell};
 use dermis_draw::{ColourMap, HeatMap, Image, Sheet};
 use dermis_skin::Object;
@@ -21,7 +21,8 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         let mut of_shape = Vec::new();
         for angle in ANGLES_DEG {
             for load in LOADS_G {
-                let (a, b) = (image(&device, &object, angle, load)?, image(&model, &object, angle, load)?);
+                let a = image(&device, &weigh(&device, &object, angle, load)?)?;
+                let b = image(&model, &weigh(&model, &object, angle, load)?)?;
                 let d = difference(&a, &b);
                 table += &format!("{name},{angle},{load},{d:.4}\n");
                 of_shape.push(d);
