@@ -6,6 +6,7 @@ mod friction;
 mod hysteresis;
 mod least_squares;
 mod noise;
+mod shared_curve;
 mod spread;
 mod stiffness;
 mod taxels;
