@@ -6,6 +6,7 @@ mod friction;
 mod hysteresis;
 mod least_squares;
 mod noise;
+mod shared_curve;
 mod spread;
 mod stiffness;
 mod taxels;
@@ -68,12 +69,6 @@ pub enum FitError {
         ci95: f64,
         /// What would help.
         remedy: &'static str,
-    },
-    /// There is nothing to fit.
-    #[error("no data to fit: {reason}")]
-    Unusable {
-        /// Why.
-        reason: String,
     },
     /// The data are of a device with other taxels.
     #[error(

@@ -44,7 +44,7 @@ pub fn fit_creep(points: &[(f64, f64)], terms: usize) -> Result<CreepFit, FitErr
     check_points("a relaxation", points, 4 + 3 * terms)?;
     let span = points.iter().map(|p| p.0).fold(0.0, f64::max);
     let first = points.iter().map(|p| p.0).filter(|t| *t > 0.0).fold(f64::INFINITY, f64::min);
-    if !(first < span) {
+    if first >= span {
         return Err(FitError::NoSpread { what: "time" });
     }
     let merged = merge(points);

@@ -29,7 +29,7 @@ pub struct DeviceFit {
     pub noise_counts: Estimate,
     /// Force of the indenter against depth.
     pub stiffness: StiffnessFit,
-    /// Rows left out because their indenter force is zero or their taxel dark.
+    /// Rows of presses it was fitted to.
     pub rows: usize,
     counts: Response,
     weights_on_itself: Vec<f64>,
@@ -44,17 +44,15 @@ pub fn fit_device(bench: &Bench, taxels: &Taxels, counts: Response, kernel: usiz
     check_rows(bench, taxels)?;
     let full_scale = full_scale(counts);
     let stiffness = fit_stiffness(&bench.force_against_depth())?;
-    let (mut eta, mut creep): (Estimate, Option<CreepFit>) = (Estimate { value: 0.0, ci95: 0.0 }, None);
-    let mut lines = None;
+    let mut eta = Estimate { value: 0.0, ci95: 0.0 };
+    let mut creep = None;
     for _ in 0..ROUNDS {
-        let fitted = fit_taxels(&own_points(bench, n, eta.value, creep.as_ref()), full_scale, true)?;
-        creep = Some(creep_of(bench, &fitted)?);
-        eta = loop_of(bench, n, &fitted, creep.as_ref());
-        lines = Some(fitted);
+        let lines = fit_taxels(&own_points(bench, n, eta.value, creep.as_ref()), full_scale, true)?;
+        let relaxation = creep_of(bench, &lines)?;
+        eta = loop_of(bench, n, &lines, &relaxation);
+        creep = Some(relaxation);
     }
-    let (Some(_), Some(creep)) = (lines, creep) else {
-        return Err(FitError::TooFew { what: "a device", got: 0, needed: 1 });
-    };
+    let creep = creep.ok_or(FitError::TooFew { what: "creep", got: 0, needed: 1 })?;
     let lines = fit_taxels(&own_points(bench, n, eta.value, Some(&creep)), full_scale, true)?;
     let spread = fit_spread(taxels, kernel, &neighbours(bench, n, &lines, eta.value, Some(&creep)))?;
     let weights = Spread::gaussian(spread.sigma_taxels.value, kernel)
@@ -104,7 +102,7 @@ fn check_rows(bench: &Bench, taxels: &Taxels) -> Result<(), FitError> {
     if bench.presses.is_empty() {
         return Err(FitError::TooFew { what: "a device (rows of presses)", got: 0, needed: 4 });
     }
-    match bench.presses.iter().position(|r| r.raw.len() != n || r.taxel >= n) {
+    match bench.presses.iter().position(|row| row.raw.len() != n || row.taxel >= n) {
         Some(row) => {
             let found = bench.presses[row].raw.len().max(bench.presses[row].taxel + 1);
             Err(FitError::OtherDevice { row: row + 1, found, taxels: n })
@@ -184,10 +182,10 @@ fn creep_of(bench: &Bench, lines: &TaxelsFit) -> Result<CreepFit, FitError> {
 }
 
 /// η with the least squares between straightened readings and the load felt, and its interval.
-fn loop_of(bench: &Bench, n: usize, lines: &TaxelsFit, creep: Option<&CreepFit>) -> Estimate {
+fn loop_of(bench: &Bench, n: usize, lines: &TaxelsFit, creep: &CreepFit) -> Estimate {
     let squares = |eta: f64| {
         let (mut sum, mut count) = (0.0, 0);
-        for rows in histories(bench, n, eta, creep) {
+        for rows in histories(bench, n, eta, Some(creep)) {
             let lit = |(load, row): (f64, &crate::characterise::PressRow)| {
                 lines.force_newton(row.taxel, f64::from(row.raw[row.taxel])).map(|force| (load, force))
             };

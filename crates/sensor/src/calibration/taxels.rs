@@ -1,6 +1,7 @@
 //! Gain, threshold and curve of every taxel from force against raw counts (Kappassov 2020, section III-B, Fig. 5).
 
 use super::least_squares::{solve, student_975};
+use super::shared_curve::{shared_curve, straightened};
 use super::{Estimate, FitError, check_points};
 use crate::response::Curve;
 use dermis_geometry::quantity::Force;
@@ -58,23 +59,6 @@ impl TaxelsFit {
     }
 }
 
-/// The u with u + c₂u² + c₃u³ = y, by Newton's method from y.
-fn straightened([c2, c3]: [f64; 2], y: f64) -> f64 {
-    let mut u = y;
-    for _ in 0..20 {
-        let slope = 1.0 + u * (2.0 * c2 + 3.0 * c3 * u);
-        if slope < 0.05 {
-            break;
-        }
-        let step = (u * (1.0 + u * (c2 + c3 * u)) - y) / slope;
-        u -= step;
-        if step.abs() < 1e-9 * y.abs() {
-            break;
-        }
-    }
-    u
-}
-
 /// Fits force (N) against counts for every taxel, with one curve of the third order for all (`curved`) or straight lines.
 /// `full_scale` is the most counts the converter has.
 pub fn fit_taxels(data: &[Vec<(f64, f64)>], full_scale: f64, curved: bool) -> Result<TaxelsFit, FitError> {
@@ -95,7 +79,7 @@ pub fn fit_taxels(data: &[Vec<(f64, f64)>], full_scale: f64, curved: bool) -> Re
     if let Some(points) = lit.iter().find(|points| points.len() < 4) {
         return Err(FitError::TooFew { what: "a taxel (lit and not saturated)", got: points.len(), needed: 4 });
     }
-    let curve = if curved { shared_curve(&lit) } else { [0.0; 2] };
+    let curve = if curved { shared_curve(&lit, |points| line([0.0; 2], points)) } else { [0.0; 2] };
     let taxels = lit
         .iter()
         .map(|points| line(curve, points).ok_or(FitError::NoSpread { what: "force" }))
@@ -111,86 +95,6 @@ pub fn fit_taxels(data: &[Vec<(f64, f64)>], full_scale: f64, curved: bool) -> Re
         (sum + taxel.rms_counts.powi(2) * taxel.points as f64, count + taxel.points as f64)
     });
     Ok(TaxelsFit { taxels, curve, saturation_counts, dark_counts, rms_counts: (sum / f64::max(count, 1.0)).sqrt() })
-}
-
-/// The curve that suits all taxels best: Gauss–Newton on y = u + c₂u² + c₃u³, u = g F + b, in (c₂, c₃) and every taxel's (g, b).
-/// A taxel's two unknowns meet only its own points, so they are eliminated one taxel at a time. Counts over the top reading.
-fn shared_curve(lit: &[Vec<(f64, f64)>]) -> [f64; 2] {
-    let top = lit.iter().flatten().map(|p| p.1).fold(1.0, f64::max);
-    let mut curve = [0.0; 2];
-    let mut lines: Vec<[f64; 2]> = lit
-        .iter()
-        .map(|points| {
-            let fit = line([0.0; 2], points);
-            let (gain, at) = fit.map_or((1.0, 0.0), |t| (t.gain_counts_per_newton.value, t.threshold_newton.value));
-            [gain / top, -gain / top * at]
-        })
-        .collect();
-    for _ in 0..15 {
-        let mut common = Pair::default();
-        let mut parts = Vec::with_capacity(lit.len());
-        for (points, [g, b]) in lit.iter().zip(&lines) {
-            let (mut own, mut mixed) = (Pair::default(), [[0.0; 2]; 2]);
-            for &(force, counts) in points {
-                let u = g * force + b;
-                let slope = 1.0 + u * (2.0 * curve[0] + 3.0 * curve[1] * u);
-                let residual = counts / top - u * (1.0 + u * (curve[0] + curve[1] * u));
-                let (by_line, by_curve) = ([slope * force, slope], [u * u, u * u * u]);
-                own.add(by_line, residual);
-                common.add(by_curve, residual);
-                for (row, a) in mixed.iter_mut().zip(by_line) {
-                    row.iter_mut().zip(by_curve).for_each(|(m, c)| *m += a * c);
-                }
-            }
-            // Schur complement: common −= mixedᵀ own⁻¹ mixed.
-            let columns = [0, 1].map(|k| own.solve([mixed[0][k], mixed[1][k]]));
-            let alone = own.solve(own.right);
-            for k in 0..2 {
-                for l in 0..2 {
-                    common.matrix[k][l] -= mixed[0][k] * columns[l][0] + mixed[1][k] * columns[l][1];
-                }
-                common.right[k] -= mixed[0][k] * alone[0] + mixed[1][k] * alone[1];
-            }
-            parts.push((alone, columns));
-        }
-        let step = common.solve(common.right);
-        if !(step[0].is_finite() && step[1].is_finite()) {
-            break;
-        }
-        for k in 0..2 {
-            curve[k] += step[k];
-        }
-        for (line, (alone, columns)) in lines.iter_mut().zip(parts) {
-            for k in 0..2 {
-                line[k] += alone[k] - columns[0][k] * step[0] - columns[1][k] * step[1];
-            }
-        }
-    }
-    [curve[0] / top, curve[1] / (top * top)]
-}
-
-/// Normal equations of two unknowns.
-#[derive(Default)]
-struct Pair {
-    matrix: [[f64; 2]; 2],
-    right: [f64; 2],
-}
-
-impl Pair {
-    fn add(&mut self, row: [f64; 2], target: f64) {
-        for k in 0..2 {
-            for l in 0..2 {
-                self.matrix[k][l] += row[k] * row[l];
-            }
-            self.right[k] += row[k] * target;
-        }
-    }
-
-    fn solve(&self, right: [f64; 2]) -> [f64; 2] {
-        let [[a, b], [c, d]] = self.matrix;
-        let determinant = a * d - b * c;
-        [(d * right[0] - b * right[1]) / determinant, (a * right[1] - c * right[0]) / determinant]
-    }
 }
 
 /// The line of one taxel: a straight one through its straightened readings, each weighted by the slope of the curve there, so
@@ -243,8 +147,10 @@ mod tests {
     use super::*;
     use dermis_geometry::Random;
 
+    type Points = Vec<(f64, f64)>;
+
     /// Thirty taxels with gains about 2400 counts/N, thresholds about 0.2 N, a curve and saturation.
-    fn bench(noise: f64) -> (Vec<Vec<(f64, f64)>>, Vec<(f64, f64)>) {
+    fn bench(noise: f64) -> (Vec<Points>, Points) {
         let mut random = Random::new(6);
         let truth: Vec<(f64, f64)> =
             (0..30).map(|_| (2400.0 * (1.0 + 0.1 * random.normal()), random.between(0.1, 0.3))).collect();
