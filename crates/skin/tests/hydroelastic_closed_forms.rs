@@ -56,7 +56,7 @@ fn rigid_box_on_a_pad() {
 
 /// A compliant ball on a rigid plane: with h = R − d and a² = R² − h² the plane sees p = E(1 − √(ρ² + h²)/R), so
 /// F = 2π E (a²/2 − (R³ − h³)/(3R)). In closed form the field has no tessellation; on tetrahedra with edges of R/20
-/// the ball is inscribed and its force smaller, by 1.5 % at most (measured 1.2 % at 0.5 mm).
+/// the ball is inscribed and its force smaller (measured at 0.5 mm: 0.5 % in closed form, 0.9 % on tetrahedra).
 #[test]
 fn compliant_ball_on_a_plane() {
     let solid = Compliance::solid(Solid::Sphere { radius_m: R }, Material::linear(E)).unwrap();
@@ -65,7 +65,7 @@ fn compliant_ball_on_a_plane() {
     for d in DEPTHS {
         let h = R - d;
         let truth = 2.0 * PI * E * ((R * R - h * h) / 2.0 - (R.powi(3) - h.powi(3)) / (3.0 * R));
-        for (ball, bound) in [(&solid, 0.01), (&tets, 0.015)] {
+        for (ball, bound) in [(&solid, 0.007), (&tets, 0.01)] {
             let plane = newtons(Side::Compliant(ball), Side::RigidHalfSpace, at(-h));
             let triangles = newtons(Side::Rigid(&floor), Side::Compliant(ball), at(0.01 + h));
             for got in [plane, triangles] {
