@@ -70,6 +70,12 @@ pub enum FitError {
         /// What would help.
         remedy: &'static str,
     },
+    /// There is nothing to fit.
+    #[error("no data to fit: {reason}")]
+    Unusable {
+        /// Why.
+        reason: String,
+    },
     /// The data are of a device with other taxels.
     #[error(
         "row {row} of the data is of {found} taxels and the sensor has {taxels}; give the sensor that was measured"
