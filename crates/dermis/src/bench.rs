@@ -1,5 +1,6 @@
 //! Every claim of speed, measured: `dermis bench`.
 
+mod response;
 mod springs;
 
 use std::collections::BTreeMap;
@@ -15,11 +16,18 @@ pub struct Bench {
 }
 
 /// All benchmarks.
-pub static ALL: [Bench; 1] = [Bench {
-    name: "springs",
-    title: "a step of the spring skin against texels and triangles, and against brute force",
-    run: springs::run,
-}];
+pub static ALL: [Bench; 2] = [
+    Bench {
+        name: "springs",
+        title: "a step of the spring skin against texels and triangles, and against brute force",
+        run: springs::run,
+    },
+    Bench {
+        name: "response",
+        title: "a full response chain on 84 taxels against a step of the skin before it",
+        run: response::run,
+    },
+];
 
 impl Bench {
     /// Runs it: names that carry their units, and numbers.

@@ -3,14 +3,17 @@
 //! Each experiment has a folder of its name under `experiments/` in the repository with the claim in words and
 //! `expected.toml`, which says what number the paper gives and between which bounds ours must lie. The code is here.
 
-mod cartesian;
 mod edge_picture;
 mod expected;
 mod finger;
 mod foam;
 mod grasps;
 mod hand_script;
-mod pan_tilt;
+mod kappassov_calibration;
+mod kappassov_cartesian;
+mod kappassov_device;
+mod kappassov_indenters;
+mod kappassov_pan_tilt;
 mod setting;
 mod tilt;
 mod torque;
@@ -138,7 +141,7 @@ macro_rules! experiment {
 }
 
 /// All experiments, in the order of the papers.
-pub static ALL: [Experiment; 9] = [
+pub static ALL: [Experiment; 11] = [
     experiment!("moisio-foam", "stiffness and friction of a foam from bench data (eq. 18, Figs 6, 7)", foam::run),
     experiment!("moisio-weights", "a sensor weighs 0.1, 1 and 10 kg (Table 3)", weights::run),
     experiment!("moisio-tilt", "a cube on a sensor tilted by 10° does not creep (Fig. 9)", tilt::run),
@@ -146,8 +149,18 @@ pub static ALL: [Experiment; 9] = [
     experiment!("moisio-grasps", "a gripper holds a sphere, a box, a cylinder and a bottle (Fig. 10)", grasps::run),
     experiment!("moisio-workcycle", "approach, grasp, lift, move down, release (Fig. 12)", workcycle::run),
     experiment!("moisio-finger", "index finger and thumb hold a cylinder (Fig. 13)", finger::run),
-    experiment!("kappassov-pan-tilt", "a platform of three arrays turns to an edge (Fig. 11)", pan_tilt::run),
-    experiment!("kappassov-cartesian", "a palm follows an object in six degrees of freedom (Fig. 12)", cartesian::run),
+    experiment!(
+        "kappassov-calibration",
+        "a device from its bench data alone (section III)",
+        kappassov_calibration::run
+    ),
+    experiment!("kappassov-indenters", "images of indenters, device and model (Figs 8, 9)", kappassov_indenters::run),
+    experiment!("kappassov-pan-tilt", "a platform of three arrays turns to an edge (Fig. 11)", kappassov_pan_tilt::run),
+    experiment!(
+        "kappassov-cartesian",
+        "a palm follows an object in six degrees of freedom (Fig. 12)",
+        kappassov_cartesian::run
+    ),
 ];
 
 /// An experiment by name.

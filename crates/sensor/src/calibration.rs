@@ -1,11 +1,24 @@
 //! From bench data to parameters, with how sure they are.
 
+mod creep;
+mod device;
 mod friction;
+mod hysteresis;
 mod least_squares;
+mod noise;
+mod shared_curve;
+mod spread;
 mod stiffness;
+mod taxels;
 
+pub use creep::{CreepFit, CreepTermFit, fit_creep};
+pub use device::{DeviceFit, fit_device};
 pub use friction::{FrictionFit, fit_friction};
+pub use hysteresis::{HysteresisFit, fit_hysteresis};
+pub use noise::fit_noise;
+pub use spread::{SpreadFit, SpreadPoint, fit_spread};
 pub use stiffness::{StiffnessFit, fit_stiffness, texel_stiffness_newton_per_m};
+pub use taxels::{TaxelFit, TaxelsFit, fit_taxels};
 
 /// A fitted number and the half-width of its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -56,6 +69,12 @@ pub enum FitError {
         ci95: f64,
         /// What would help.
         remedy: &'static str,
+    },
+    /// There is nothing to fit.
+    #[error("no data to fit: {reason}")]
+    Unusable {
+        /// Why.
+        reason: String,
     },
     /// A number beside the data is wrong.
     #[error("{what} must be a positive number, got {got}")]

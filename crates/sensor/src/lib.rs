@@ -5,10 +5,11 @@
 //! reports. What comes out is a [`Reading`]. Sensors are described in TOML ([`SensorSpec`]); the ones that
 //! ship are [`presets`].
 //!
-//! **What is kept.** Before the response, the taxels' force vectors plus [`Reading::outside`] equal the force
+//! **What is kept.** Before the response, the taxels' force vectors plus [`Reading::outside_newton`] equal the force
 //! on the sensor. The scalar values are projections on the taxels' normals and need not.
 
 pub mod calibration;
+pub mod characterise;
 pub mod features;
 pub mod openrave;
 pub mod presets;

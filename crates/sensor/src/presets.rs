@@ -5,6 +5,8 @@ use crate::{SensorError, SensorSpec};
 const FILES: &[(&str, &str)] = &[
     ("uji-foam-14x6", include_str!("../presets/uji-foam-14x6.toml")),
     ("wts0614", include_str!("../presets/wts0614.toml")),
+    ("digitacts-6x4", include_str!("../presets/digitacts-6x4.toml")),
+    ("capacitive-8x8", include_str!("../presets/capacitive-8x8.toml")),
     ("spherical-patch", include_str!("../presets/spherical-patch.toml")),
     ("fingertip", include_str!("../presets/fingertip.toml")),
     ("thumbtip", include_str!("../presets/thumbtip.toml")),
@@ -49,6 +51,19 @@ mod tests {
             let again = SensorSpec::parse("again", &text).unwrap();
             assert_eq!(again.to_toml(), text);
         }
+    }
+
+    /// Kappassov 2020, Fig. 5: raw 0 up to 0.2 N and 3840 at 1.8 N under an indenter, whose load the paper's own spread
+    /// shares with the neighbours; here the whole tactel row is loaded so that nothing is shared away.
+    #[test]
+    fn the_wts0614_has_the_papers_line() {
+        let sensor = find("wts0614").unwrap().build(None).unwrap();
+        assert_eq!(sensor.taxels().size(), Some((14, 6)));
+        let middle = 7 * 6 + 3;
+        let raw = |newton: f64| sensor.chain().respond_at_once(&[newton; 84]).raw[middle];
+        assert_eq!(raw(0.2), 0);
+        assert!((f64::from(raw(1.8)) / 3840.0 - 1.0).abs() < 0.01, "{}", raw(1.8));
+        assert_eq!(raw(5.0), 4095);
     }
 
     /// Eq. (18) with the paper's own numbers gives 58.4 N/m; the preset holds what the paper prints.

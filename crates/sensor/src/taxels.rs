@@ -11,6 +11,8 @@ pub struct Taxels {
     centers: Vec<Vec3>,
     normals: Vec<Vec3>,
     areas_m2: Vec<f64>,
+    /// How far (m) above or below the surface a load may lie and still count.
+    height_m: Option<f64>,
 }
 
 #[derive(Clone, Debug)]
@@ -37,6 +39,7 @@ impl Taxels {
             centers,
             normals: vec![Vec3::Z; rows * cols],
             areas_m2: vec![pitch_m * pitch_m; rows * cols],
+            height_m: None,
         }
     }
 
@@ -46,7 +49,14 @@ impl Taxels {
         for (i, &center) in centers.iter().enumerate() {
             cells.entry(cell(center, reach_m)).or_default().push(i as u32);
         }
-        Self { layout: Layout::Points { reach_m, cells }, centers, normals, areas_m2 }
+        Self { layout: Layout::Points { reach_m, cells }, centers, normals, areas_m2, height_m: None }
+    }
+
+    /// The same taxels with a tolerance in height (Kappassov et al. 2020, eq. 2: |z − z(i, j)| ∈ h): a load farther than
+    /// `height_m` from its taxel's tangent plane belongs to no taxel and is reported as outside. For contacts of other engines,
+    /// whose points may be anywhere on the sensor's body.
+    pub fn with_height(self, height_m: f64) -> Self {
+        Self { height_m: Some(height_m), ..self }
     }
 
     /// How many there are.
@@ -92,6 +102,11 @@ impl Taxels {
 
     /// The taxel that a point of the undeformed skin belongs to.
     pub fn locate(&self, point: Vec3) -> Option<usize> {
+        let over = |taxel: &usize| (point - self.centers[*taxel]).dot(self.normals[*taxel]).abs();
+        self.locate_at_any_height(point).filter(|taxel| self.height_m.is_none_or(|height_m| over(taxel) <= height_m))
+    }
+
+    fn locate_at_any_height(&self, point: Vec3) -> Option<usize> {
         match &self.layout {
             Layout::Grid { rows, cols, pitch_m } => {
                 let col = (point.x / pitch_m + *cols as f64 / 2.0).floor();

@@ -1,6 +1,6 @@
 //! How much of one taxel's value reaches another.
 
-/// A sparse matrix over the taxels, row by row: out[i] = Σ w_ij in[j]. Sums run in the order of j, so that the same
+/// A sparse matrix over the taxels, row by row: yᵢ = Σ w_ij xⱼ. Sums run in the order of j, so that the same
 /// input gives the same bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Weights {

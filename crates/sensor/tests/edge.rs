@@ -7,6 +7,9 @@ use dermis_sensor::features::{ContactKind, Features, angle_between_axes};
 use dermis_sensor::{Aim, Goal, Sensor, SensorSpec, press};
 use dermis_skin::Object;
 
+/// Of the preset (N).
+const THRESHOLD: f64 = 0.2;
+
 fn wts0614(contact_points: usize) -> Sensor {
     let spec = SensorSpec::find("wts0614").unwrap().0;
     SensorSpec { contact_points, ..spec }.build(None).unwrap()
@@ -22,7 +25,9 @@ fn errors_deg(sensor: &Sensor, at_m: [f64; 2], force: f64) -> Vec<f64> {
             let yaw_rad = f64::from(degrees).to_radians();
             let aim = Aim { at_m, yaw_rad, ..Aim::default() };
             let reading = press(sensor, &bar, &aim, Goal::Force(force)).unwrap().reading;
-            let features = Features::of(&reading.reported_newton, &places, sensor.taxels().areas_m2(), 0.0).unwrap();
+            let forces: Vec<f64> =
+                reading.reported_newton.iter().map(|&v| if v > 0.0 { v + THRESHOLD } else { 0.0 }).collect();
+            let features = Features::of(&forces, &places, sensor.taxels().areas_m2(), 0.0).unwrap();
             assert_eq!(features.kind(2.0), ContactKind::Edge, "{degrees}°");
             angle_between_axes(features.direction_rad, yaw_rad).to_degrees()
         })
@@ -31,13 +36,17 @@ fn errors_deg(sensor: &Sensor, at_m: [f64; 2], force: f64) -> Vec<f64> {
     errors
 }
 
-/// An 18 × 3 mm bar at 0…175°: median error at most 1.5°, worst at most 5°.
+/// An 18 × 3 mm bar at 0…175°: median error at most 1.5°, worst at most 5°. It is narrower than a tactel, so a single contact
+/// point for a tactel can miss it altogether; five along a side are enough, wherever it lies. 12 N lift most tactels over
+/// the threshold without filling them. The threshold is put back where a tactel is lit, as in the paper's line from 0.2 N on;
+/// without that the median in the middle is 1.4° (1.9° at 8 N).
 #[test]
 fn a_bar_shows_its_direction() {
-    for points in [1, 2, 3, 4, 5, 8] {
-        for at in [[0.0, 0.0], [0.8e-3, 0.0], [0.0, 0.8e-3], [0.8e-3, 1.7e-3], [0.0, 1.7e-3]] {
-            let errors = errors_deg(&wts0614(points), at, 10.0);
-            println!("{points} points at {at:?}: median {:.2}, worst {:.2}", errors[18], errors[35]);
-        }
+    let sensor = wts0614(5);
+    for at_m in [[0.0, 0.0], [0.8e-3, 0.0], [0.8e-3, 1.7e-3], [0.0, 1.7e-3]] {
+        let errors = errors_deg(&sensor, at_m, 12.0);
+        let (median, worst) = (0.5 * (errors[17] + errors[18]), errors[35]);
+        println!("middle at {at_m:?} m: median_angle_error_deg {median:.2}, worst {worst:.2}");
+        assert!(median <= 1.5 && worst <= 5.0, "{at_m:?}: median {median}, worst {worst}");
     }
 }

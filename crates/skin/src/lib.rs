@@ -8,10 +8,12 @@
 //! | skin | assumes | source |
 //! |---|---|---|
 //! | [`Springs`] | every texel is an independent spring-damper with bristle friction | Moisio et al. 2013 |
+//! | [`Contacts`] | no skin: points and forces come from another engine (no state, so no [`Skin`]) | Kappassov et al. 2020 |
 //!
 //! **Frame.** Everything here is in the sensor's frame: origin at the middle of the sensing surface, +z out of
 //! the skin. Depth and pressure are positive in compression. Forces are on the sensor unless the name says otherwise.
 
+mod contacts;
 mod field;
 mod friction;
 mod lugre;
@@ -20,6 +22,7 @@ mod springs;
 mod state;
 mod touch;
 
+pub use contacts::{Contact, Contacts};
 pub use field::Field;
 pub use friction::{Coulomb, Friction};
 pub use lugre::Lugre;

@@ -15,7 +15,7 @@ const DEPTH: f64 = 3e-3;
 const SIDE: f64 = 0.036;
 const MAX_PENETRATION: f64 = 0.012;
 
-fn skin(rows: usize, cols: usize, pitch: f64) -> Option<Springs> {
+pub(super) fn skin(rows: usize, cols: usize, pitch: f64) -> Option<Springs> {
     let friction = Friction::Lugre(Lugre {
         stiffness_newton_per_m: 300.0,
         damping_newton_s_per_m: 0.5,
@@ -35,7 +35,7 @@ fn skin(rows: usize, cols: usize, pitch: f64) -> Option<Springs> {
 }
 
 /// A ball with about this many triangles.
-fn ball(triangles: usize) -> Option<Object> {
+pub(super) fn ball(triangles: usize) -> Option<Object> {
     // An equilateral triangle of edge e covers √3/4 e².
     let edge = (4.0 * std::f64::consts::PI * RADIUS * RADIUS / triangles as f64 * 4.0 / 3f64.sqrt()).sqrt();
     // The generator's edge is an upper bound; it lands near this.
@@ -51,7 +51,7 @@ fn place(step: usize) -> (Pose, Twist) {
 }
 
 /// Nanoseconds of a step.
-fn step_ns(skin: &Springs, object: &Object) -> f64 {
+pub(super) fn step_ns(skin: &Springs, object: &Object) -> f64 {
     let mut state: State = skin.rest();
     nanoseconds(|step| {
         let (sensor_from_object, velocity) = place(step);

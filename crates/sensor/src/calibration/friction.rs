@@ -1,6 +1,6 @@
 //! Friction parameters from a curve of force against sliding velocity (Moisio 2013, section 3.3.4 and Fig. 7).
 
-use super::least_squares::{solve, student_975};
+use super::least_squares::{minimum, solve, student_975};
 use super::{Estimate, FitError, check_points, require_positive};
 
 /// What a steady sliding curve can tell. σ₀ and σ₁ act only while friction changes, so it cannot tell those.
@@ -92,24 +92,6 @@ pub fn fit_friction(points: &[(f64, f64)], normal_newton: f64) -> Result<Frictio
         }
     }
     Ok(fit)
-}
-
-/// Least of a function on an interval: a scan, then golden section around the best.
-fn minimum(f: impl Fn(f64) -> f64, low: f64, high: f64) -> f64 {
-    let n = 200;
-    let at = |i: usize| low + (high - low) * i as f64 / n as f64;
-    let best = (0..=n).min_by(|&a, &b| f(at(a)).total_cmp(&f(at(b)))).unwrap_or(0);
-    let (mut a, mut b) = (at(best.saturating_sub(1)), at((best + 1).min(n)));
-    let ratio = (5f64.sqrt() - 1.0) / 2.0;
-    for _ in 0..80 {
-        let (c, d) = (b - ratio * (b - a), a + ratio * (b - a));
-        if f(c) < f(d) {
-            b = d;
-        } else {
-            a = c;
-        }
-    }
-    0.5 * (a + b)
 }
 
 #[cfg(test)]

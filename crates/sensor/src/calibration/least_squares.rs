@@ -81,6 +81,29 @@ pub fn student_975(freedom: usize) -> f64 {
     }
 }
 
+/// Least of a function on an interval: a scan, then golden section around the best.
+pub fn minimum(f: impl Fn(f64) -> f64, low: f64, high: f64) -> f64 {
+    search(f, low, high, 200, 80)
+}
+
+/// As [`minimum`], with as many points in the scan and steps after it as said: for functions that are dear.
+pub fn search(f: impl Fn(f64) -> f64, low: f64, high: f64, scan: usize, steps: usize) -> f64 {
+    let at = |i: usize| low + (high - low) * i as f64 / scan as f64;
+    let values: Vec<f64> = (0..=scan).map(|i| f(at(i))).collect();
+    let best = (0..=scan).min_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap_or(0);
+    let (mut a, mut b) = (at(best.saturating_sub(1)), at((best + 1).min(scan)));
+    let ratio = (5f64.sqrt() - 1.0) / 2.0;
+    for _ in 0..steps {
+        let (c, d) = (b - ratio * (b - a), a + ratio * (b - a));
+        if f(c) < f(d) {
+            b = d;
+        } else {
+            a = c;
+        }
+    }
+    0.5 * (a + b)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

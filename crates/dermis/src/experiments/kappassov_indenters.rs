@@ -1,0 +1,76 @@
+//! Section V-A, Figs 8 and 9: images of indenters on a device and on the model fitted to it.
+
+use super::kappassov_device::{ANGLES_DEG, LOADS_G, difference, fitted, hidden, image, indenters, median, weigh};
+use super::{ExperimentError, Findings, Options, Progress, tell};
+use dermis_draw::{ColourMap, HeatMap, Image, Sheet};
+use dermis_geometry::shapes::cuboid;
+use dermis_geometry::{Vec2, Vec3};
+use dermis_sensor::features::{Features, angle_between_axes};
+use dermis_sensor::{Aim, Goal, SensorSpec, presets, press};
+use dermis_skin::Object;
+
+pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
+    let mut findings = Findings::default();
+    let (device, _) = hidden()?;
+    let (_, _, spec) = fitted(&device, &mut |done| progress(0.5 * done))?;
+    let model = spec.build(None)?;
+    let shapes = indenters()?;
+    let mut sheet = Sheet::new(4 * ANGLES_DEG.len()).title(
+        "Indenters under 100 g (left pair) and 500 g (right pair) at 0, 45 and 90°: hidden device | fitted model, with their difference",
+    );
+    let mut table = String::from("shape,angle_deg,load_g,image_difference\n");
+    let mut all = Vec::new();
+    for (done, (name, mesh)) in shapes.iter().enumerate() {
+        let object = Object::new(mesh.clone());
+        let mut of_shape = Vec::new();
+        for angle in ANGLES_DEG {
+            for load in LOADS_G {
+                let a = image(&device, &weigh(&device, &object, angle, load)?)?;
+                let b = image(&model, &weigh(&model, &object, angle, load)?)?;
+                let d = difference(&a, &b);
+                table += &format!("{name},{angle},{load},{d:.4}\n");
+                of_shape.push(d);
+                let most = a.iter().chain(&b).copied().fold(0.01, f64::max);
+                sheet = sheet
+                    .picture(picture(&a, most), format!("{name} {angle}°"))
+                    .picture(picture(&b, most), format!("{load} g: {:.1} %", 100.0 * d));
+            }
+        }
+        findings.metric(format!("image_difference_{name}"), median(of_shape.clone()));
+        all.extend(of_shape);
+        tell(progress, 0.5 + 0.5 * (done + 1) as f64 / shapes.len() as f64)?;
+    }
+    findings.metric("images", all.len() as f64);
+    findings.metric("worst_image_difference", all.iter().copied().fold(0.0, f64::max));
+    findings.metric("median_image_difference", median(all));
+    findings.files.add("image-differences.csv", table);
+    findings.files.add_image("images.png", &sheet.render());
+    edge(&mut findings)?;
+    findings.note("Every pair shares its scale: white is nothing, black the strongest tactel of the two.");
+    Ok(findings)
+}
+
+/// Direction of an 18 × 3 mm bar on the preset at 0…175° (eq. 3), the threshold put back where a tactel is lit.
+fn edge(findings: &mut Findings) -> Result<(), ExperimentError> {
+    let sensor = SensorSpec { contact_points: 5, ..presets::find("wts0614")? }.build(None)?;
+    let threshold_newton = 0.2;
+    let bar = Object::new(cuboid(Vec3::new(18e-3, 3e-3, 10e-3))?);
+    let places: Vec<Vec2> = sensor.taxels().centers().iter().map(|p| Vec2::new(p.x, p.y)).collect();
+    let mut errors = Vec::new();
+    for degrees in (0..180).step_by(5) {
+        let aim = Aim { yaw_rad: f64::from(degrees).to_radians(), ..Aim::default() };
+        let reading = press(&sensor, &bar, &aim, Goal::Force(12.0))?.reading;
+        let lift = |value: &f64| if *value > 0.0 { value + threshold_newton } else { 0.0 };
+        let forces: Vec<f64> = reading.reported_newton.iter().map(lift).collect();
+        let found = Features::of(&forces, &places, sensor.taxels().areas_m2(), 0.0);
+        let error = |features: Features| angle_between_axes(features.direction_rad, aim.yaw_rad).to_degrees();
+        errors.push(found.map_or(90.0, error));
+    }
+    findings.metric("worst_angle_error_deg", errors.iter().copied().fold(0.0, f64::max));
+    findings.metric("median_angle_error_deg", median(errors));
+    Ok(())
+}
+
+fn picture(values: &[f64], most: f64) -> Image {
+    HeatMap::new(14, 6, values).map(ColourMap::Grey).max(most).cell_px(12).bare().render()
+}

@@ -1,0 +1,106 @@
+//! The point spread from what the neighbours of a pressed taxel read.
+
+use super::least_squares::{search, student_975};
+use super::{Estimate, FitError};
+use crate::{Spread, Taxels};
+
+/// One neighbour of one pressed taxel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpreadPoint {
+    /// The taxel that was pressed.
+    pub pressed: usize,
+    /// The taxel that was read.
+    pub read: usize,
+    /// What it felt, over what it feels when the same load presses itself: its own gain cancels.
+    pub ratio: f64,
+}
+
+/// A Gaussian spread.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct SpreadFit {
+    /// σ in taxels.
+    pub sigma_taxels: Estimate,
+    /// Size of the kernel.
+    pub kernel: usize,
+    /// Root mean square of the residual ratios.
+    pub rms: f64,
+    /// Number of neighbours read.
+    pub points: usize,
+}
+
+/// Fits σ to ratios w_ij/w_ii of neighbours (the pressed taxel's own ratio of one says nothing and is left out).
+pub fn fit_spread(taxels: &Taxels, kernel: usize, points: &[SpreadPoint]) -> Result<SpreadFit, FitError> {
+    if let Some(row) = points.iter().position(|point| !point.ratio.is_finite()) {
+        return Err(FitError::NotFinite { row: row + 1, x: points[row].read as f64, y: points[row].ratio });
+    }
+    let neighbours: Vec<&SpreadPoint> = points.iter().filter(|point| point.pressed != point.read).collect();
+    if neighbours.len() < 4 {
+        return Err(FitError::TooFew {
+            what: "a spread (neighbours that read anything)",
+            got: neighbours.len(),
+            needed: 4,
+        });
+    }
+    let squares = |sigma: f64| {
+        let Ok(weights) = Spread::gaussian(sigma, kernel).weights(taxels, None) else { return f64::INFINITY };
+        let model = |p: &SpreadPoint| weights.get(p.read, p.pressed) / weights.get(p.read, p.read);
+        neighbours.iter().map(|p| (model(p) - p.ratio).powi(2)).sum::<f64>()
+    };
+    let (low, high) = (0.1f64, 4.0f64);
+    let sigma = search(|log| squares(log.exp()), low.ln(), high.ln(), 40, 45).exp();
+    let least = squares(sigma);
+    // S(σ ± h) − S(σ) ≈ h² S''/2, and the variance of σ is 2 s²/S''.
+    let h = 0.01 * sigma;
+    let curvature = (squares(sigma + h) - 2.0 * least + squares(sigma - h)) / (h * h);
+    let freedom = neighbours.len() - 1;
+    let ci95 = student_975(freedom) * (2.0 * least / freedom as f64 / curvature).sqrt();
+    if !(curvature > 0.0 && ci95 < 0.5 * sigma && sigma > 1.05 * low && sigma < 0.95 * high) {
+        return Err(FitError::Undetermined {
+            parameter: "sigma",
+            value: sigma,
+            ci95,
+            remedy: "press harder, so that neighbours read something, and more taxels",
+        });
+    }
+    let rms = (least / neighbours.len() as f64).sqrt();
+    Ok(SpreadFit { sigma_taxels: Estimate { value: sigma, ci95 }, kernel, rms, points: neighbours.len() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dermis_geometry::Random;
+
+    /// Ratios of the model itself, borders included, with noise: σ comes back.
+    #[test]
+    fn sigma_is_recovered_at_borders_too() {
+        let taxels = Taxels::grid(5, 4, 3e-3);
+        let mut random = Random::new(3);
+        for sigma in [0.4, 0.6, 1.1] {
+            let weights = Spread::gaussian(sigma, 5).weights(&taxels, None).unwrap();
+            let mut points = Vec::new();
+            for pressed in 0..20 {
+                for read in 0..20 {
+                    let ratio = weights.get(read, pressed) / weights.get(read, read);
+                    if ratio > 0.01 {
+                        points.push(SpreadPoint { pressed, read, ratio: ratio + 0.005 * random.normal() });
+                    }
+                }
+            }
+            let fit = fit_spread(&taxels, 5, &points).unwrap().sigma_taxels;
+            assert!((fit.value / sigma - 1.0).abs() < 0.03 && fit.ci95 < 0.05 * sigma, "{sigma}: {fit:?}");
+        }
+    }
+
+    #[test]
+    fn silent_neighbours_are_refused() {
+        let taxels = Taxels::grid(5, 4, 3e-3);
+        let point = |read, ratio| SpreadPoint { pressed: 9, read, ratio };
+        let own: Vec<_> = (0..9).map(|_| point(9, 1.0)).collect();
+        assert!(matches!(fit_spread(&taxels, 3, &own), Err(FitError::TooFew { .. })));
+        let silent: Vec<_> = [5, 8, 10, 13].map(|read| point(read, 0.0)).to_vec();
+        assert!(matches!(fit_spread(&taxels, 3, &silent), Err(FitError::Undetermined { .. })));
+        let bad: Vec<_> = [5, 8, 10, 13].map(|read| point(read, f64::NAN)).to_vec();
+        assert!(matches!(fit_spread(&taxels, 3, &bad), Err(FitError::NotFinite { .. })));
+    }
+}

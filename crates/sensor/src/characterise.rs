@@ -1,0 +1,259 @@
+//! A virtual bench: what an experimenter would measure of any simulated sensor (Kappassov 2020, section III-A).
+
+use crate::{Aim, Goal, PressError, ResponseError, Sensor, press};
+use dermis_geometry::shapes::{ShapeError, prism};
+use dermis_skin::Object;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+
+/// What is done on the bench.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Protocol {
+    /// Diameter of the flat, round indenter (m).
+    pub indenter_m: f64,
+    /// Depths (m), rising: pressed one after the other, then back.
+    pub depths_m: Vec<f64>,
+    /// How often every taxel is pressed.
+    pub presses: usize,
+    /// How long each depth is held before it is read (s).
+    pub dwell_s: f64,
+    /// How long a taxel is left alone after a press (s).
+    pub rest_s: f64,
+    /// The device is read this often (s).
+    pub step_s: f64,
+    /// Taxels whose creep is recorded.
+    pub creep_taxels: Vec<usize>,
+    /// At which depth (m).
+    pub creep_depth_m: f64,
+    /// For how long (s).
+    pub creep_s: f64,
+}
+
+impl Default for Protocol {
+    /// The paper's 1 mm indenter and 0.2 … 1.4 mm, three presses, creep for ten seconds on one taxel.
+    fn default() -> Self {
+        Self {
+            indenter_m: 1e-3,
+            depths_m: (1..=7).map(|i| f64::from(i) * 0.2e-3).collect(),
+            presses: 3,
+            dwell_s: 0.1,
+            rest_s: 2.0,
+            step_s: 0.01,
+            creep_taxels: vec![0],
+            creep_depth_m: 0.8e-3,
+            creep_s: 10.0,
+        }
+    }
+}
+
+/// One reading of a press, at the end of a time during which the load did not change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PressRow {
+    /// The taxel under the indenter.
+    pub taxel: usize,
+    /// Which of its presses, from 0.
+    pub press: usize,
+    /// For how long the load has been so (s).
+    pub held_s: f64,
+    /// Depth (m); zero between presses.
+    pub depth_m: f64,
+    /// Force of the indenter (N), by a force sensor of its own.
+    pub force_newton: f64,
+    /// Counts of all taxels.
+    pub raw: Vec<u32>,
+}
+
+/// One reading under a load that stays.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CreepRow {
+    /// The taxel under the indenter.
+    pub taxel: usize,
+    /// Since the load came (s).
+    pub time_s: f64,
+    /// Force of the indenter (N).
+    pub force_newton: f64,
+    /// Counts of that taxel.
+    pub raw: u32,
+}
+
+/// All that was measured, in the order of time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Bench {
+    /// Presses: every depth up and down, then the rest.
+    pub presses: Vec<PressRow>,
+    /// Creep.
+    pub creep: Vec<CreepRow>,
+}
+
+/// Why nothing could be measured.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The protocol means nothing.
+    #[error("`{key}` of the bench must be {rule}, got {got}")]
+    Bad {
+        /// The key.
+        key: &'static str,
+        /// The rule.
+        rule: &'static str,
+        /// The value.
+        got: f64,
+    },
+    /// The indenter falls between contact points.
+    #[error(
+        "a {indenter_mm} mm indenter on taxel {taxel} of sensor {sensor:?} touches none of its contact points; use a wider indenter, or an odd `contact_points`"
+    )]
+    TouchesNothing {
+        /// Name of the sensor.
+        sensor: String,
+        /// The taxel.
+        taxel: usize,
+        /// Diameter (mm).
+        indenter_mm: f64,
+    },
+    /// The press was refused.
+    #[error(transparent)]
+    Press(#[from] PressError),
+    /// The response refused.
+    #[error(transparent)]
+    Response(#[from] ResponseError),
+    /// The indenter is no shape.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+}
+
+impl Protocol {
+    /// Refuses what means nothing.
+    pub fn validate(&self) -> Result<(), BenchError> {
+        let positive = [
+            ("indenter_m", self.indenter_m),
+            ("dwell_s", self.dwell_s),
+            ("rest_s", self.rest_s),
+            ("step_s", self.step_s),
+            ("creep_depth_m", self.creep_depth_m),
+            ("creep_s", self.creep_s),
+        ];
+        for (key, got) in positive {
+            if !(got > 0.0 && got.is_finite()) {
+                return Err(BenchError::Bad { key, rule: "positive", got });
+            }
+        }
+        let rising = self.depths_m.first().is_some_and(|d| *d > 0.0) && self.depths_m.is_sorted_by(|a, b| a < b);
+        if !rising {
+            let got = self.depths_m.len() as f64;
+            return Err(BenchError::Bad { key: "depths_m", rule: "rising from above zero; its length", got });
+        }
+        if self.presses == 0 {
+            return Err(BenchError::Bad { key: "presses", rule: "at least 1", got: 0.0 });
+        }
+        Ok(())
+    }
+}
+
+/// A press that can be repeated: what the taxels feel and the indenter's force.
+struct Load {
+    values_newton: Vec<f64>,
+    force_newton: f64,
+}
+
+/// Measures a sensor. `progress` is told how far it is (0…1) and may end it early with what there is.
+pub fn characterise(
+    sensor: &Sensor,
+    protocol: &Protocol,
+    mut progress: impl FnMut(f64) -> bool,
+) -> Result<Bench, BenchError> {
+    protocol.validate()?;
+    let taxels = sensor.taxels().len();
+    if let Some(&taxel) = protocol.creep_taxels.iter().find(|&&taxel| taxel >= taxels) {
+        return Err(BenchError::Bad { key: "creep_taxels", rule: "taxels of the sensor", got: taxel as f64 });
+    }
+    let indenter = Object::new(prism(32, 0.5 * protocol.indenter_m, 10e-3)?.named("indenter"));
+    let load = |taxel: usize, depth_m: f64| -> Result<Load, BenchError> {
+        let center = sensor.taxels().centers()[taxel];
+        let aim = Aim { at_m: [center.x, center.y], ..Aim::default() };
+        let pressed = press(sensor, &indenter, &aim, Goal::Depth(depth_m))?;
+        let force_newton = -pressed.touch.on_sensor.force.z;
+        if pressed.touch.facets.is_empty() {
+            let indenter_mm = protocol.indenter_m * 1e3;
+            return Err(BenchError::TouchesNothing { sensor: sensor.name().to_owned(), taxel, indenter_mm });
+        }
+        Ok(Load { values_newton: pressed.reading.values_newton, force_newton })
+    };
+    let nothing = Load { values_newton: vec![0.0; taxels], force_newton: 0.0 };
+    let mut state = sensor.chain().rest();
+    let mut hold =
+        |load: &Load, seconds: f64, step_s: f64, each: &mut dyn FnMut(f64, &[u32])| -> Result<(), ResponseError> {
+            let steps = (seconds / step_s).round().max(1.0) as usize;
+            for step in 1..=steps {
+                let dt_s = seconds / steps as f64;
+                let (report, next) = sensor.chain().respond(&state, &load.values_newton, dt_s)?;
+                state = next;
+                each(step as f64 * dt_s, &report.raw);
+            }
+            Ok(())
+        };
+    let mut bench = Bench::default();
+    for taxel in 0..taxels {
+        let loads = protocol.depths_m.iter().map(|&d| load(taxel, d)).collect::<Result<Vec<Load>, _>>()?;
+        let there_and_back = || (0..loads.len()).chain((0..loads.len() - 1).rev());
+        for press in 0..protocol.presses {
+            let mut held = |depth_m: f64, load: &Load, held_s: f64, step_s: f64| -> Result<(), ResponseError> {
+                let mut raw = Vec::new();
+                hold(load, held_s, step_s, &mut |_, counts| raw = counts.to_vec())?;
+                bench.presses.push(PressRow { taxel, press, held_s, depth_m, force_newton: load.force_newton, raw });
+                Ok(())
+            };
+            for i in there_and_back() {
+                held(protocol.depths_m[i], &loads[i], protocol.dwell_s, protocol.step_s)?;
+            }
+            // Nobody reads while nothing presses.
+            held(0.0, &nothing, protocol.rest_s, 10.0 * protocol.step_s)?;
+        }
+        if !progress((taxel + 1) as f64 / taxels as f64) {
+            return Ok(bench);
+        }
+    }
+    for &taxel in &protocol.creep_taxels {
+        let load = load(taxel, protocol.creep_depth_m)?;
+        hold(&nothing, 10.0 * protocol.creep_s, 10.0 * protocol.step_s, &mut |_, _| {})?;
+        hold(&load, protocol.creep_s, protocol.step_s, &mut |time_s, raw| {
+            bench.creep.push(CreepRow { taxel, time_s, force_newton: load.force_newton, raw: raw[taxel] });
+        })?;
+    }
+    Ok(bench)
+}
+
+impl Bench {
+    /// The presses as a table, units in the header.
+    pub fn presses_csv(&self) -> String {
+        let mut text = String::from("taxel,press,held_s,depth_mm,force_N");
+        for taxel in 0..self.presses.first().map_or(0, |row| row.raw.len()) {
+            let _ = write!(text, ",raw_{taxel}_counts");
+        }
+        text.push('\n');
+        for row in &self.presses {
+            let (depth, force) = (row.depth_m * 1e3, row.force_newton);
+            let _ = write!(text, "{},{},{},{depth},{force}", row.taxel, row.press, row.held_s);
+            for raw in &row.raw {
+                let _ = write!(text, ",{raw}");
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    /// The creep as a table, units in the header.
+    pub fn creep_csv(&self) -> String {
+        let mut text = String::from("taxel,time_s,force_N,raw_counts\n");
+        for row in &self.creep {
+            let _ = writeln!(text, "{},{},{},{}", row.taxel, row.time_s, row.force_newton, row.raw);
+        }
+        text
+    }
+
+    /// Depth (m) and force (N) of all presses on the way in, for a stiffness.
+    pub fn force_against_depth(&self) -> Vec<(f64, f64)> {
+        let pressed = self.presses.iter().filter(|row| row.depth_m > 0.0);
+        pressed.map(|row| (row.depth_m, row.force_newton)).collect()
+    }
+}

@@ -1,0 +1,91 @@
+//! A sensor, its bench, and the model fitted to it.
+//!
+//! Here the model can represent the device exactly, so everything must come back closely; a device that it cannot represent is
+//! the experiment `kappassov-calibration`.
+
+use dermis_geometry::quantity::{Force, Time};
+use dermis_sensor::calibration::{FitError, fit_device};
+use dermis_sensor::characterise::{Bench, BenchError, Protocol, characterise};
+use dermis_sensor::response::{Creep, Gain, Hysteresis, Noise, PerTaxel, Threshold, ThresholdKind};
+use dermis_sensor::{Sensor, SensorSpec, Spread, SurfaceSpec};
+
+/// A small array with everything that can be fitted.
+fn device() -> SensorSpec {
+    let mut spec = SensorSpec::find("wts0614").unwrap().0;
+    spec.name = "small".into();
+    let SurfaceSpec::Grid { rows, cols, .. } = &mut spec.surface else { panic!("a grid") };
+    (*rows, *cols) = (5, 4);
+    spec.response.spread = Some(Spread::gaussian(0.55, 3));
+    spec.response.hysteresis = Some(Hysteresis { fraction: 0.1, width: Force::new(0.0) });
+    spec.response.creep = vec![Creep { amplitude: 0.15, time: Time::new(1.0) }];
+    spec.response.gain = Some(Gain { gain_sd: 0.1, seed: 4, ..Gain::default() });
+    spec.response.threshold = Some(Threshold { force: PerTaxel::All(Force::new(0.08)), kind: ThresholdKind::DeadBand });
+    spec.response.noise = Some(Noise { sd: Force::new(1e-3), relative: 0.0, seed: 5 });
+    spec
+}
+
+fn measured(sensor: &Sensor) -> Bench {
+    let protocol = Protocol {
+        depths_m: (1..=10).map(|i| f64::from(i) * 0.2e-3).collect(),
+        rest_s: 5.0,
+        creep_taxels: vec![5, 9],
+        ..Protocol::default()
+    };
+    characterise(sensor, &protocol, |_| true).unwrap()
+}
+
+#[test]
+fn a_device_that_the_model_can_be_comes_back() {
+    let spec = device();
+    let sensor = spec.build(None).unwrap();
+    let bench = measured(&sensor);
+    assert_eq!(bench.presses.len(), 20 * 3 * 20);
+    let fit = fit_device(&bench, sensor.taxels(), *sensor.response(), 3).unwrap();
+    let close = |found: f64, truth: f64| assert!((found / truth - 1.0).abs() < 0.02, "{found}, not {truth}");
+    close(fit.spread.sigma_taxels.value, 0.55);
+    close(fit.hysteresis.value, 0.1);
+    close(fit.creep.terms[0].amplitude.value, 0.15);
+    close(fit.creep.terms[0].time_s.value, 1.0);
+    close(fit.stiffness.through_zero_newton_per_m.value, 2000.0);
+    for (found, truth) in fit.gains().into_iter().zip(sensor.chain().lines().unwrap().gain()) {
+        close(found, *truth);
+    }
+    for found in fit.thresholds_newton() {
+        assert!((found - 0.08).abs() < 0.004, "{found}");
+    }
+    let again = SensorSpec { response: fit.response(true), ..spec };
+    SensorSpec::parse("fitted", &again.to_toml()).unwrap().build(None).unwrap();
+}
+
+#[test]
+fn tables_carry_their_units() {
+    let mut bench = measured(&device().build(None).unwrap());
+    bench.presses.truncate(2);
+    let (presses, creep) = (bench.presses_csv(), bench.creep_csv());
+    assert!(presses.starts_with("taxel,press,held_s,depth_mm,force_N,raw_0_counts,"));
+    assert_eq!(presses.lines().count(), 3);
+    assert!(presses.lines().all(|line| line.split(',').count() == 25));
+    assert!(creep.starts_with("taxel,time_s,force_N,raw_counts\n"));
+}
+
+#[test]
+fn benches_and_data_that_say_nothing_are_refused() {
+    let sensor = SensorSpec { contact_points: 4, ..device() }.build(None).unwrap();
+    let protocol = Protocol::default();
+    let error = characterise(&sensor, &protocol, |_| true).unwrap_err();
+    assert!(matches!(error, BenchError::TouchesNothing { .. }), "{error}");
+    let falling = Protocol { depths_m: vec![2e-3, 1e-3], ..Protocol::default() };
+    assert!(characterise(&sensor, &falling, |_| true).is_err());
+    let sensor = device().build(None).unwrap();
+    let bench = measured(&sensor);
+    let fit = |bench: &Bench| fit_device(bench, sensor.taxels(), *sensor.response(), 3);
+    assert!(matches!(fit(&Bench::default()), Err(FitError::TooFew { .. })));
+    let without_creep = Bench { creep: Vec::new(), ..bench.clone() };
+    assert!(matches!(fit(&without_creep), Err(FitError::TooFew { .. })));
+    let mut single = bench.clone();
+    single.presses.retain(|row| row.depth_m == 0.0 || (row.depth_m - 1e-3).abs() < 1e-9);
+    assert!(matches!(fit(&single), Err(FitError::NoSpread { .. })));
+    let mut broken = bench;
+    broken.presses[3].force_newton = f64::NAN;
+    assert!(matches!(fit(&broken), Err(FitError::NotFinite { .. })));
+}
