@@ -40,6 +40,7 @@ pub use stability::{Stability, largest_stable_step_s};
 pub use three_finger_hand::{ThreeFingerHand, ThreeFingerParameters};
 pub use world::{SensorId, World, WorldParameters};
 
+use dermis_sensor::ResponseError;
 use dermis_skin::SkinError;
 
 /// Why a world cannot be built or cannot go on.
@@ -102,6 +103,16 @@ pub enum WorldError {
         time_s: f64,
         /// Why.
         error: SkinError,
+    },
+    /// A sensor's response refused.
+    #[error("sensor {sensor:?} at t = {time_s} s: {error}")]
+    Response {
+        /// The sensor.
+        sensor: String,
+        /// When (s).
+        time_s: f64,
+        /// Why.
+        error: ResponseError,
     },
 }
 

@@ -5,7 +5,7 @@ use crate::joint::JoinedJoint;
 use crate::stability::{Loaded, Stability, largest_stable_step_s};
 use crate::{Body, BodyId, BodyKind, Drive, Joint, JointId, JointKind, WorldError, require_positive};
 use dermis_geometry::{MassProperties, Pose, Twist, Vec3, Wrench};
-use dermis_sensor::{Reading, Sensor};
+use dermis_sensor::{Reading, ResponseState, Sensor};
 use dermis_skin::{Motion, Object, State, Target, Touch};
 use rapier3d_f64::prelude as rapier;
 use std::sync::Arc;
@@ -48,6 +48,8 @@ struct Mounted {
     body_from_sensor: Pose,
     state: State,
     touch: Touch,
+    response: ResponseState,
+    reading: Reading,
 }
 
 /// Rigid bodies with tactile sensors. See the crate's page.
@@ -155,8 +157,9 @@ impl World {
 
     /// Mounts a sensor on a body.
     pub fn mount(&mut self, sensor: Sensor, body: BodyId, body_from_sensor: Pose) -> SensorId {
-        let state = sensor.skin().rest();
-        self.sensors.push(Mounted { sensor, body, body_from_sensor, state, touch: Touch::default() });
+        let (state, response, touch) = (sensor.skin().rest(), sensor.chain().rest(), Touch::default());
+        let reading = sensor.read(&touch);
+        self.sensors.push(Mounted { sensor, body, body_from_sensor, state, touch, response, reading });
         self.checked = false;
         SensorId(self.sensors.len() - 1)
     }
@@ -258,10 +261,9 @@ impl World {
         &self.sensors[id.0].touch
     }
 
-    /// What a sensor reports of the last step.
+    /// What a sensor reports after the last step, with all of its response.
     pub fn reading(&self, id: SensorId) -> Reading {
-        let mounted = &self.sensors[id.0];
-        mounted.sensor.read(&mounted.touch)
+        self.sensors[id.0].reading.clone()
     }
 
     /// Load of the last step on the body `touched` from the sensor, in the world's frame about the sensor's origin.
@@ -366,6 +368,12 @@ impl World {
             time_s: self.time_s(),
             error,
         })?;
+        let sensed = mounted.sensor.sense(&mounted.response, &touch, self.parameters.step_s);
+        let (reading, response) = sensed.map_err(|error| WorldError::Response {
+            sensor: mounted.sensor.name().to_owned(),
+            time_s: self.time_s(),
+            error,
+        })?;
         let touched: Vec<BodyId> = touchable.iter().map(|(id, _)| *id).collect();
         let mount = mounted.body;
         let give = |world: &mut Self, body: BodyId, wrench: &Wrench| {
@@ -383,8 +391,8 @@ impl World {
             give(self, *id, wrench);
         }
         let mounted = &mut self.sensors[index];
-        mounted.touch = touch;
-        mounted.state = state;
+        (mounted.touch, mounted.state) = (touch, state);
+        (mounted.reading, mounted.response) = (reading, response);
         Ok(())
     }
 

@@ -24,13 +24,16 @@ pub struct Peaks {
 }
 
 /// Time (s) in which the waves grow to their size.
-const GROW_S: f64 = 2.5;
+const GROW_S: f64 = 3.5;
 
 impl Default for HandScript {
     /// 30 mm/s at most, ±30° about each axis at 20°/s at most.
     fn default() -> Self {
         let full = 30f64.to_radians();
-        Self { shift: ([0.019, 0.025, 0.022], [0.16, 0.125, 0.11]), turn: ([full, -full, full], [0.09, 0.104, 0.075]) }
+        Self {
+            shift: ([0.020, 0.0263, 0.0231], [0.16, 0.125, 0.11]),
+            turn: ([full, -full, full], [0.09, 0.104, 0.075]),
+        }
     }
 }
 

@@ -6,8 +6,10 @@ use super::setting::springs;
 use super::{ExperimentError, Findings, Options, Progress, tell};
 use crate::picture;
 use dermis_draw::{Camera, Image, LineStyle, PALETTE, Plot, Series, Sheet};
+use dermis_geometry::quantity::Force;
 use dermis_geometry::shapes::{cylinder, rounded_box};
 use dermis_geometry::{Mat3, Pose, Quat, Twist, Vec3};
+use dermis_sensor::response::Noise;
 use dermis_sensor::{FrictionSpec, Sensor, SensorSpec, presets};
 use dermis_skin::Object;
 use dermis_world::{
@@ -29,14 +31,17 @@ const DEPTH: f64 = 2.5e-3;
 const SETTLE_S: f64 = 1.5;
 const MOVE_S: f64 = 20.0;
 
-/// The cells of a WTS 0614 under a soft foam cover.
+/// The cells of a WTS 0614 under a soft foam cover: spread and counts of the preset, noise of two counts, and no
+/// threshold, which the paper has from bare rubber.
 fn palm_array() -> Result<Sensor, ExperimentError> {
-    let spec = SensorSpec {
+    let mut spec = SensorSpec {
         name: "palm".into(),
         contact_points: 4,
         skin: springs(60.0, 0.3, FrictionSpec::None),
         ..presets::find("wts0614")?
     };
+    spec.response.noise = Some(Noise { sd: Force::new(0.84e-3), relative: 0.0, seed: 1 });
+    (spec.response.quantised, spec.response.threshold) = (true, None);
     Ok(spec.build(None)?)
 }
 
@@ -53,8 +58,8 @@ fn start_of_tool() -> Pose {
 
 fn gains() -> PidParameters {
     PidParameters {
-        proportional: 25.0,
-        integral: 150.0,
+        proportional: 28.0,
+        integral: 220.0,
         derivative: 0.4,
         derivative_filter_s: 0.01,
         output_limit: 0.2,
@@ -65,7 +70,7 @@ fn gains() -> PidParameters {
 
 fn servo(array: &Sensor, bar: &Object) -> Result<TactileServo, ExperimentError> {
     let placed = [(array.clone(), Pose::IDENTITY)];
-    let mut felt = |moved: &Pose| -> Result<Option<TactileFeatures>, ExperimentError> {
+    let felt = |moved: &Pose| -> Result<Option<TactileFeatures>, ExperimentError> {
         let image = TactileImage::of_press(&placed, bar, &(moved.inverse() * tool_from_bar()))?;
         Ok(TactileFeatures::of(&image))
     };
@@ -140,12 +145,11 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         let (world_from_tool, world_from_bar) = (world.pose(palm.palm()), world.pose(bar));
         let tool_from_object = world_from_tool.inverse() * world_from_bar;
         let along = tool_from_object.transform_vector(Vec3::Y);
-        let [_, _, w] = [0.0, 0.0, tool_from_object.rotation.w];
         kept.push(Kept {
             time_s,
             force_newton: world.reading(palm.sensor()).sum_newton,
             direction_deg: along.y.abs().min(1.0).acos().to_degrees(),
-            turn_deg: (2.0 * w.abs().min(1.0).acos()).to_degrees(),
+            turn_deg: (2.0 * tool_from_object.rotation.w.abs().min(1.0).acos()).to_degrees(),
             offset_m: tool_from_object.translation - tool_from_bar().translation,
             bar_m: world_from_bar.translation - start.translation,
             palm_m: world_from_tool.translation - start_of_tool().translation,
@@ -200,7 +204,7 @@ fn judge(findings: &mut Findings, kept: &[Kept], wanted_newton: f64) {
 }
 
 fn scene(world: &World) -> Image {
-    let camera = Camera::look_at(Vec3::new(0.22, -0.26, 0.26), Vec3::new(0.02, 0.0, 0.15), 26.0);
+    let camera = Camera::look_at(Vec3::new(0.26, -0.30, 0.27), Vec3::new(0.03, 0.0, 0.145), 29.0);
     picture::scene(world).render(&camera, 480, 480)
 }
 
