@@ -102,7 +102,8 @@ struct Kept {
     turn_deg: f64,
     /// The bar in the palm, away from where it should be (m).
     offset_m: Vec3,
-    bar_m: Vec3,
+    /// Where the palm should be, from where it started (m).
+    wanted_m: Vec3,
     palm_m: Vec3,
 }
 
@@ -151,7 +152,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
             direction_deg: along.y.abs().min(1.0).acos().to_degrees(),
             turn_deg: (2.0 * tool_from_object.rotation.w.abs().min(1.0).acos()).to_degrees(),
             offset_m: tool_from_object.translation - tool_from_bar().translation,
-            bar_m: world_from_bar.translation - start.translation,
+            wanted_m: (world_from_bar * tool_from_bar().inverse()).translation - start_of_tool().translation,
             palm_m: world_from_tool.translation - start_of_tool().translation,
         });
         if frames_at.get(frames.len()).is_some_and(|&at| time_s >= at) {
@@ -210,12 +211,15 @@ fn scene(world: &World) -> Image {
 
 fn draw(findings: &mut Findings, kept: &[Kept], wanted_newton: f64, frames: Vec<(f64, Image, Image)>) {
     let curve = |of: &dyn Fn(&Kept) -> f64| kept.iter().map(|k| (k.time_s, of(k))).collect::<Vec<_>>();
-    let mut way =
-        Plot::new().title("Where bar and palm are").x_label("Time (s)").y_label("From the start (mm)").size(620, 400);
+    let mut way = Plot::new()
+        .title("The face of the bar, and the palm")
+        .x_label("Time (s)")
+        .y_label("From the start (mm)")
+        .size(620, 400);
     for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
         let colour = PALETTE[axis];
         way = way
-            .series(Series::line(format!("bar, {name}"), curve(&|k| k.bar_m[axis] * 1e3)).colour(colour).width(1.4))
+            .series(Series::line(format!("bar, {name}"), curve(&|k| k.wanted_m[axis] * 1e3)).colour(colour).width(1.4))
             .series(
                 Series::line(format!("palm, {name}"), curve(&|k| k.palm_m[axis] * 1e3))
                     .colour(colour)

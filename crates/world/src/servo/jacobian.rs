@@ -71,6 +71,12 @@ impl TactileJacobian {
         Ok(Self { rows, scale: step })
     }
 
+    /// The same without what one motion does to the features of others. Cross terms hold near where they were measured;
+    /// from far away, as when an edge starts a quarter turn off, they mislead and are better left out.
+    pub fn decoupled(&self) -> Self {
+        Self::diagonal(std::array::from_fn(|i| self.rows[i][i]), self.scale)
+    }
+
     /// Maps an error of the selected features to the motion of the selected degrees of freedom that removes it. All
     /// else is zero. Refuses a selection that the features cannot tell apart.
     pub fn inverse(&self, selected: Dofs) -> Result<[[f64; 6]; 6], ServoError> {
