@@ -3,7 +3,7 @@
 use super::edge_picture::edge_picture;
 use super::{ExperimentError, Findings, Options, Progress, tell};
 use crate::picture;
-use dermis_draw::{Camera, Image, PALETTE, Plot, Series, Sheet};
+use dermis_draw::{Camera, Image, LineStyle, PALETTE, Plot, Series, Sheet};
 use dermis_geometry::shapes::cylinder;
 use dermis_geometry::{Pose, Quat, Vec2, Vec3};
 use dermis_sensor::response::Noise;
@@ -162,7 +162,7 @@ fn run_from(
                 &side_by_side(platform.image()),
                 sensed.features.as_ref(),
                 0.0,
-                (26, 0.3),
+                (33, 0.3),
             );
             run.frames.push((time_s, scene(&world), shown));
         }
@@ -220,14 +220,18 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     for (name, pid, duration_s, frames) in
         [("P", proportional(), 9.0, &[0.0, 1.2, 8.9][..]), ("PID", tuned(), 2.5, &[][..])]
     {
-        let mut plot = Plot::new()
+        let until_s = if name == "P" { 9.0 } else { 1.5 };
+        let base = || Plot::new().x_label("Time (s)").size(560, 400).x_range(0.0, until_s).without_legend();
+        let mut plot = base()
             .title(if name == "P" { "Proportional gain alone" } else { "Tuned PID" })
-            .x_label("Time (s)")
-            .y_label("Angle between edge and aim (°)")
-            .size(560, 420)
-            .x_range(0.0, if name == "P" { 9.0 } else { 1.5 })
-            .y_range(-80.0, 80.0)
-            .without_legend();
+            .y_label("Edge minus aim, in the plate (°)")
+            .y_range(-80.0, 80.0);
+        let bound = [(0.0, CONVERGED_DEG), (until_s, CONVERGED_DEG)];
+        let mut in_space = base()
+            .y_label("Angle between edge and aim, in space (°)")
+            .log_y()
+            .y_range(0.05, 100.0)
+            .series(Series::line("", bound).style(LineStyle::Dashed).colour([38, 42, 48]));
         let mut times = Vec::new();
         for (index, start) in STARTS.into_iter().enumerate() {
             let frames_at = if start.0 == 55.0 { frames } else { &[] };
@@ -239,6 +243,9 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
             let colour = PALETTE[index % PALETTE.len()];
             let curve = run.path.iter().map(|&(t, pan, _)| (t, pan));
             plot = plot.series(Series::line("", curve).colour(colour).width(1.6));
+            // A logarithm has no zero.
+            let size = run.path.iter().map(|&(t, _, error)| (t, error.max(1e-3)));
+            in_space = in_space.series(Series::line("", size).colour(colour).width(1.2));
             if let [(_, view, _), ..] = &run.frames[..] {
                 findings.files.add_image("pan-tilt-scene.png", view);
             }
@@ -256,12 +263,13 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         findings.metric(format!("{key}_converged_s_max"), times.iter().copied().fold(0.0, f64::max));
         findings.metric(format!("{key}_converged_s_min"), times.iter().copied().fold(f64::INFINITY, f64::min));
         findings.metric(format!("{key}_converged_s_median"), median(times));
-        plots.push(plot.render());
+        plots.push([plot.render(), in_space.render()]);
     }
     findings.metric("starts", STARTS.len() as f64);
     findings.metric("final_error_deg", worst_final);
-    let curves = plots.into_iter().fold(Sheet::new(2), |sheet, plot| sheet.picture(plot, ""));
-    findings.files.add_image("pan-tilt.png", &curves.title("Fourteen starts; the cylinder is held still").render());
+    let rows = (0..2).flat_map(|row| plots.iter().map(move |column| &column[row]));
+    let curves = rows.fold(Sheet::new(2), |sheet, plot| sheet.picture(plot.clone(), ""));
+    findings.files.add_image("pan-tilt.png", &curves.title("Fourteen starts; dashed: converged").render());
     findings.files.add_image(
         "pan-tilt-phases.png",
         &strip.title("Proportional gain alone: edge as felt (red) and as wanted (green)").render(),
