@@ -6,11 +6,12 @@ use crate::table::{DEPTH, FORCE, VELOCITY, read_points};
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use dermis::draw::{Image, LineStyle, Marker, Plot, Series};
-use dermis::geometry::quantity::{Area, Force};
+use dermis::geometry::quantity::{self, Area, Force};
 use dermis::output::Output;
 use dermis::sensor::calibration::{
     Estimate, FrictionFit, StiffnessFit, fit_friction, fit_stiffness, texel_stiffness_newton_per_m,
 };
+use dermis::sensor::{SensorSpec, SkinSpec};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -50,7 +51,11 @@ struct Stiffness {
     /// Number of texels.
     #[arg(long, requires_all = ["area", "sensor_area"])]
     texels: Option<usize>,
-    /// Write fit.png and fit.json into this folder.
+    /// The sensor that was pressed: with --out, sensor.toml gets its stiffness (of a unit of area with --area; else the
+    /// indenter is taken to have pressed one texel).
+    #[arg(long, value_name = "NAME|FILE", requires = "out")]
+    sensor: Option<String>,
+    /// Write fit.png, fit.json and, with --sensor, sensor.toml into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print one JSON document.
@@ -127,7 +132,24 @@ fn stiffness(arguments: &Stiffness) -> anyhow::Result<()> {
             line("stiffness of a texel", estimate, "N/m");
         }
     }
-    keep(&arguments.out, arguments.json, &report, || stiffness_plot(&points, &fit))
+    let fitted = match &arguments.sensor {
+        Some(name) => Some(with_stiffness(name, slope.value, per_area.map(|estimate| estimate.value))?),
+        None => None,
+    };
+    keep(&arguments.out, arguments.json, &report, fitted, || stiffness_plot(&points, &fit))
+}
+
+/// A sensor's description with the stiffness that was found: per area (Pa/m) where that is known, else of a texel (N/m).
+fn with_stiffness(name: &str, per_texel: f64, per_area: Option<f64>) -> anyhow::Result<SensorSpec> {
+    let (mut spec, folder) = SensorSpec::find(name)?;
+    let SkinSpec::Springs { stiffness, stiffness_per_area, force_table, pressure_table, .. } = &mut spec.skin;
+    (*force_table, *pressure_table) = (None, None);
+    *stiffness = per_area.is_none().then(|| quantity::Stiffness::new(per_texel));
+    *stiffness_per_area = per_area.map(quantity::AreaStiffness::new);
+    spec.description = format!("{}, with its stiffness fitted to bench data", spec.name);
+    spec.name = format!("{}-fitted", spec.name);
+    spec.build(folder).context("the fitted sensor")?;
+    Ok(spec)
 }
 
 fn friction(arguments: &Friction) -> anyhow::Result<()> {
@@ -146,17 +168,21 @@ fn friction(arguments: &Friction) -> anyhow::Result<()> {
         line("viscous", fit.viscous_newton_s_per_m, "N s/m");
         say(format!("  residual               {} N rms", short(fit.rms_newton)));
     }
-    keep(&arguments.out, arguments.json, &report, || friction_plot(&points, &fit, normal))
+    keep(&arguments.out, arguments.json, &report, None, || friction_plot(&points, &fit, normal))
 }
 
 fn keep(
     out: &Option<PathBuf>,
     json: bool,
     report: &serde_json::Value,
+    sensor: Option<SensorSpec>,
     picture: impl FnOnce() -> Image,
 ) -> anyhow::Result<()> {
     let Some(folder) = out else { return Ok(()) };
     let mut output = Output::new();
+    if let Some(spec) = sensor {
+        output.add("sensor.toml", spec.to_toml());
+    }
     output.add_image("fit.png", &picture());
     output.add("fit.json", serde_json::to_string_pretty(report)? + "\n");
     commit(output, folder, json)

@@ -277,3 +277,26 @@ fn a_definition_with_a_slip() {
     refused(folder.path(), 1, &["import", "e.xml", "--mesh", "no.stl", "--unit", "mm"], &["no.stl"]);
     refused(folder.path(), 2, &["import", "e.xml", "--grid", "14", "--pitch", "1mm"], &["14x6"]);
 }
+
+#[test]
+fn bench_data_that_cannot_tell() {
+    let folder = TempDir::new().unwrap();
+    let at = folder.path();
+    write(at, "two.toml", SENSOR.replace("rows = 4", "rows = 1").replace("cols = 4", "cols = 2"));
+    let header = "taxel,press,held_s,depth_mm,force_N,raw_0_counts,raw_1_counts\n";
+    let fit = |what: &str, text: String, words: &[&str]| {
+        write(at, "bench.csv", text);
+        refused(at, 1, &["calibrate", what, "bench.csv", "--sensor", "two.toml"], &[&["bench.csv"], words].concat());
+    };
+    fit("taxels", "taxel,press,held_s,depth_mm\n0,0,0.1,0.2\n".into(), &["force_N"]);
+    fit("taxels", format!("{header}0,0,0.1,0.2,0.4,NaN,0\n"), &["line 2", "raw_0_counts", "NaN"]);
+    fit("taxels", format!("{header}0,0,0.1,0.2,0.4,1.5,0\n"), &["line 2", "raw_0_counts", "whole"]);
+    fit("taxels", format!("{header}7,0,0.1,0.2,0.4,300,0\n"), &["row 1", "2"]);
+    fit("taxels", format!("{header}0,0,0.1,0.2,0.4,300,0\n"), &["4"]);
+    let same = "0,0,0.1,0.2,0.4,300,0\n1,0,0.1,0.2,0.4,0,300\n".repeat(5);
+    fit("taxels", format!("{header}{same}"), &["same force"]);
+    fit("spread", format!("{header}{same}"), &["same force"]);
+    fit("creep", "taxel,time_s,force_N,raw_counts\n0,1,1,100\n0,2,1,100\n".into(), &["points"]);
+    refused(at, 1, &["characterise", "--sensor", "two.toml", "--depth", "6mm"], &["mine", "5.14", "5 mm"]);
+    refused(at, 1, &["characterise", "--sensor", "two.toml", "--indenter", "0mm"], &["indenter"]);
+}

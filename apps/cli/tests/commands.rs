@@ -160,3 +160,69 @@ fn demo_makes_its_pictures() {
     let summary = json(std::str::from_utf8(&made["summary.json"]).unwrap());
     assert_eq!(summary["phases"].as_array().unwrap().last().unwrap()["phase"], "Done");
 }
+
+/// The bench measures a simulated device, the fits give back what it is made of, and what they write loads as a sensor.
+#[test]
+fn a_device_is_characterised_and_fitted_from_its_own_data() {
+    let folder = TempDir::new().unwrap();
+    let at = folder.path();
+    let device = SENSOR.replace("\"50 N/m\"", "\"2 N/mm\"").replace("pitch = \"4 mm\"", "pitch = \"3.4 mm\"")
+        + r#"
+[response]
+force_per_count = "0.42 mN"
+bits = 12
+
+[response.spread]
+sigma_taxels = 0.5
+kernel = 3
+
+[[response.creep]]
+amplitude = 0.2
+time = "1.5 s"
+"#;
+    write(at, "device.toml", device);
+    write(
+        at,
+        "nominal.toml",
+        SENSOR.replace("pitch = \"4 mm\"", "pitch = \"3.4 mm\"")
+            + "\n[response]\nforce_per_count = \"0.42 mN\"\nbits = 12\n",
+    );
+    dermis(at, &["characterise", "--sensor", "device.toml", "--depth", "0.6mm", "--out", "bench"]);
+    let header = std::fs::read_to_string(at.join("bench/presses.csv")).unwrap();
+    assert!(header.starts_with("taxel,press,held_s,depth_mm,force_N,raw_0_counts"), "{}", &header[..60]);
+
+    let fit = |what: &str, data: &[&str]| {
+        let all = [&["calibrate", what], data, &["--sensor", "nominal.toml", "--out", what, "--json"]].concat();
+        let report = json(&dermis(at, &all));
+        let kept = files(&at.join(what));
+        assert_eq!(names(&kept), ["fit.json", "fit.png", "sensor.toml"], "{what}");
+        assert!(is_png(&kept["fit.png"]), "{what}");
+        let sensor = format!("{what}/sensor.toml");
+        dermis(at, &["press", "--sensor", &sensor, "--object", "sphere", "--depth", "1mm"]);
+        report
+    };
+    let near = |value: &Value, truth: f64| (value["value"].as_f64().unwrap() / truth - 1.0).abs() < 0.05;
+    // Alone, the fit of the spread does not know of the creep; with all of the data it does.
+    let spread = fit("spread", &["bench/presses.csv"]);
+    assert!((spread["fit"]["sigma_taxels"]["value"].as_f64().unwrap() - 0.5).abs() < 0.06, "{spread}");
+    let creep = fit("creep", &["bench/creep.csv"]);
+    assert!(near(&creep["fit"]["terms"][0]["amplitude"], 0.2), "{creep}");
+    assert!(near(&creep["fit"]["terms"][0]["time_s"], 1.5), "{creep}");
+    let stiffness = fit("stiffness", &["bench/presses.csv"]);
+    assert!(near(&stiffness["fit"]["through_zero_newton_per_m"], 2000.0), "{stiffness}");
+    fit("taxels", &["bench/presses.csv"]);
+    let device = fit("device", &["bench/presses.csv", "bench/creep.csv"]);
+    assert!(near(&device["fit"]["spread"]["sigma_taxels"], 0.5), "{}", device["fit"]["spread"]);
+}
+
+#[test]
+fn reproduce_and_bench_say_what_there_is() {
+    let folder = TempDir::new().unwrap();
+    let list = dermis(folder.path(), &["reproduce", "--list"]);
+    assert!(list.contains("moisio-weights") && list.contains("kappassov-cartesian"), "{list}");
+    let report = json(&dermis(folder.path(), &["reproduce", "moisio-weights", "--json", "--out", "o"]));
+    assert_eq!(report["passed"], true);
+    assert!((report["metrics"]["sum_force_n_10kg"].as_f64().unwrap() - 98.0).abs() < 98e-6);
+    assert!(report["wall_s"].as_f64().unwrap() > 0.0);
+    assert!(is_png(&files(&folder.path().join("o/moisio-weights"))["weights.png"]));
+}
