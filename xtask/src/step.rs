@@ -26,7 +26,7 @@ pub struct Failure {
 
 /// One command of a step, written so that it can be shown, run, and repeated by hand.
 pub struct Invocation {
-    program: &'static str,
+    program: String,
     args: Vec<String>,
     env: Vec<(&'static str, String)>,
 }
@@ -36,7 +36,12 @@ impl Invocation {
     pub fn new(line: &'static str) -> Invocation {
         let mut words = line.split_whitespace();
         let program = words.next().unwrap_or_default();
-        Invocation { program, args: words.map(str::to_owned).collect(), env: Vec::new() }
+        Invocation { program: program.to_owned(), args: words.map(str::to_owned).collect(), env: Vec::new() }
+    }
+
+    /// A program by its path, which may contain spaces.
+    pub fn program(path: &std::path::Path) -> Invocation {
+        Invocation { program: path.to_string_lossy().into_owned(), args: Vec::new(), env: Vec::new() }
     }
 
     /// Adds arguments, which may contain spaces.
@@ -55,14 +60,14 @@ impl Invocation {
     pub fn line(&self) -> String {
         let env = self.env.iter().map(|(key, value)| format!("{key}={}", quoted(value)));
         let args = self.args.iter().map(|arg| quoted(arg));
-        env.chain([self.program.to_owned()]).chain(args).collect::<Vec<_>>().join(" ")
+        env.chain([self.program.clone()]).chain(args).collect::<Vec<_>>().join(" ")
     }
 
     /// Runs the command in `folder`, its output going straight to the terminal.
     pub fn run(&self, folder: &Path) -> Result<(), Failure> {
         println!("$ {}", self.line());
         let env = self.env.iter().map(|(key, value)| (key, value));
-        let status = Command::new(self.program).args(&self.args).envs(env).current_dir(folder).status();
+        let status = Command::new(&self.program).args(&self.args).envs(env).current_dir(folder).status();
         match status {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => Err(Failure { reason: status.to_string(), repeat: self.line() }),

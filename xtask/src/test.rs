@@ -94,6 +94,8 @@ fn examples(workspace: &Workspace) -> Result<(), Failure> {
     if runs.is_empty() {
         println!("there are no examples in the workspace");
     }
+    // All at once: package by package, cargo would choose other features and compile the dependencies again.
+    Invocation::new("cargo build --workspace --release --examples").run(&workspace.root)?;
     for ExampleRun { out, invocation } in runs {
         let emptied = if Path::new(&out).exists() { fs::remove_dir_all(&out) } else { Ok(()) };
         emptied.and_then(|()| fs::create_dir_all(&out)).map_err(|error| Failure {
@@ -116,12 +118,14 @@ fn example_runs(workspace: &Workspace) -> Vec<ExampleRun> {
         for example in &package.examples {
             let out = workspace.target.join("example-output").join(&package.name).join(&example.name);
             let out = out.to_string_lossy().into_owned();
-            let mut invocation = Invocation::new("cargo run --release")
-                .args(["-p", &package.name, "--example", &example.name])
-                .env("DERMIS_OUT", &out);
-            if !example.required_features.is_empty() {
-                invocation = invocation.args(["--features", &example.required_features.join(",")]);
-            }
+            let invocation = if example.required_features.is_empty() {
+                Invocation::program(&workspace.target.join("release/examples").join(&example.name))
+            } else {
+                Invocation::new("cargo run --release")
+                    .args(["-p", &package.name, "--example", &example.name])
+                    .args(["--features", &example.required_features.join(",")])
+            };
+            let invocation = invocation.env("DERMIS_OUT", &out);
             runs.push(ExampleRun { out, invocation });
         }
     }
@@ -165,8 +169,8 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "DERMIS_OUT=/t/example-output/dermis-skin/press cargo run --release -p dermis-skin --example press",
-                "DERMIS_OUT=/t/example-output/dermis-skin/slide cargo run --release -p dermis-skin --example slide",
+                "DERMIS_OUT=/t/example-output/dermis-skin/press /t/release/examples/press",
+                "DERMIS_OUT=/t/example-output/dermis-skin/slide /t/release/examples/slide",
                 "DERMIS_OUT=/t/example-output/dermis/press \
                  cargo run --release -p dermis --example press --features scenes,draw",
             ]
