@@ -9,6 +9,7 @@
 //! on the sensor. The scalar values are projections on the taxels' normals and need not.
 
 pub mod calibration;
+mod cells;
 pub mod characterise;
 pub mod features;
 pub mod openrave;
