@@ -8,6 +8,7 @@
 //! **What is kept.** Before the response, the taxels' force vectors plus [`Reading::outside_newton`] equal the force
 //! on the sensor. The scalar values are projections on the taxels' normals and need not.
 
+mod body;
 pub mod calibration;
 mod cells;
 pub mod characterise;
@@ -25,6 +26,7 @@ mod taxels;
 mod toml_file;
 mod weights;
 
+pub use body::AreaFrictionSpec;
 pub use press::{Aim, Goal, PressError, Pressed, press};
 pub use reading::Reading;
 pub use response::{Chain, Report, Response, ResponseError, ResponseSpec, ResponseState};
