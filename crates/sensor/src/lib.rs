@@ -33,7 +33,7 @@ pub use response::{Chain, Report, Response, ResponseError, ResponseSpec, Respons
 pub use sensor::Sensor;
 pub use spec::{FrictionSpec, SensorError, SensorSpec, SkinSpec, TableSpec};
 pub use spread::{Geodesic, Spread};
-pub use surface::SurfaceSpec;
+pub use surface::{BodySpec, SurfaceSpec};
 pub use taxels::Taxels;
 pub use toml_file::{TomlError, parse_toml};
 pub use weights::Weights;

@@ -85,3 +85,31 @@ fn slips_name_their_key() {
     let curved = presets::find("fingertip").unwrap().with_hydroelastic_skin().unwrap_err().to_string();
     assert!(curved.contains("`kind`"), "{curved}");
 }
+
+/// From every side the 12 taxels' force vectors and what lies between them are the net force.
+#[test]
+fn the_shadow_fingertip_keeps_the_load() {
+    let sensor = presets::find("shadow-fingertip").unwrap().build(None).unwrap();
+    let ball = Object::new(shapes::sphere(6e-3, 1e-3).unwrap());
+    for at_m in [[0.0, 0.0], [4e-3, -2e-3], [-5e-3, 8e-3], [0.0, 12e-3]] {
+        let aim = Aim { at_m, ..Aim::default() };
+        let pressed = press(&sensor, &ball, &aim, Goal::Depth(1e-3)).unwrap();
+        let sum = pressed.reading.forces_newton.iter().sum::<Vec3>() + pressed.reading.outside_newton;
+        let net = pressed.touch.on_sensor.force;
+        assert!(net.z < -0.01 && (sum - net).length() <= 1e-12 * net.length(), "{at_m:?}: {sum} against {net}");
+        assert!(pressed.reading.lit() > 0, "{at_m:?}");
+    }
+}
+
+#[test]
+fn slips_in_lists_of_taxels_name_their_key() {
+    let refusal = |from: &str, to: &str| {
+        let text = presets::text("shadow-fingertip").unwrap();
+        assert!(text.contains(from), "{from}");
+        let spec = SensorSpec::parse("tip.toml", &text.replacen(from, to, 1)).unwrap();
+        spec.build(None).unwrap_err().to_string()
+    };
+    assert!(refusal("reach = \"6 mm\"", "reach = \"0 mm\"").contains("`reach`"));
+    assert!(refusal("normals = [\n", "normals = [\n[0.0, 0.0, 1.0],\n").contains("12 and 13 normals"));
+    assert!(refusal("[0.37386554, 0.08779566, 0.92331819]", "[0.0, 0.0, 0.0]").contains("taxel 0"));
+}
