@@ -9,7 +9,7 @@ use dermis::object::ObjectSpec;
 use dermis::output::Output;
 use dermis::picture;
 use dermis::prelude::*;
-use dermis::sensor::Pressed;
+use dermis::sensor::{Pressed, SkinSpec};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -43,9 +43,10 @@ pub struct Arguments {
     /// Turn about the sensor's z axis.
     #[arg(long, allow_hyphen_values = true)]
     yaw: Option<Angle>,
-    /// How the skin is solved.
-    #[arg(long, value_enum, default_value_t = SkinKind::Springs)]
-    skin: SkinKind,
+    /// How the skin is solved; as the sensor's description says without it. `hydroelastic` turns springs on a grid into
+    /// a pad that is as stiff.
+    #[arg(long, value_enum)]
+    skin: Option<SkinKind>,
     /// Write tactile.png, scene.png, reading.json and taxels.csv into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -59,6 +60,8 @@ pub struct Arguments {
 enum SkinKind {
     /// Independent spring-dampers.
     Springs,
+    /// A pressure field.
+    Hydroelastic,
 }
 
 fn pair<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<(T, T), String> {
@@ -74,9 +77,9 @@ fn pair_or_one(text: &str) -> Result<(Angle, Angle), String> {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let SkinKind::Springs = arguments.skin;
     probe(arguments.out.as_deref())?;
     let (spec, folder) = SensorSpec::find(&arguments.sensor)?;
+    let spec = with_skin(spec, arguments.skin)?;
     let in_file = || arguments.sensor.clone();
     let sensor = match folder {
         Some(_) => spec.build(folder).with_context(in_file)?,
@@ -116,6 +119,16 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         commit(output, folder, arguments.json)?;
     }
     Ok(())
+}
+
+fn with_skin(spec: SensorSpec, kind: Option<SkinKind>) -> anyhow::Result<SensorSpec> {
+    match (kind, &spec.skin) {
+        (Some(SkinKind::Hydroelastic), _) => Ok(spec.with_hydroelastic_skin()?),
+        (Some(SkinKind::Springs), SkinSpec::Hydroelastic { .. }) => {
+            anyhow::bail!("sensor {:?} has a hydroelastic skin, which has no springs: leave out --skin", spec.name)
+        }
+        _ => Ok(spec),
+    }
 }
 
 fn peak(reading: &Reading) -> (usize, f64) {

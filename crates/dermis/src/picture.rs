@@ -100,11 +100,16 @@ pub fn painted(sensor: &Sensor, reading: &Reading, peak_newton: f64) -> (TriMesh
     if let Some(tiles) = grid.and_then(|((rows, cols), pitch_m)| tiles(rows, cols, pitch_m, reading, paint)) {
         return tiles;
     }
-    // Taxels without a grid are the used vertices of the surface, in order.
     let mesh = sensor.surface().clone();
+    let areas = mesh.vertex_areas_m2();
+    if areas.iter().filter(|&&area| area > 0.0).count() != reading.values_newton.len() {
+        let value = |&vertex: &Vec3| sensor.taxels().locate(vertex).map_or(0.0, |taxel| reading.values_newton[taxel]);
+        let colours = mesh.vertices().iter().map(|vertex| paint(value(vertex))).collect();
+        return (mesh, colours);
+    }
+    // Taxels without a grid are the used vertices of the surface, in order.
     let mut values = reading.values_newton.iter();
-    let colours = mesh
-        .vertex_areas_m2()
+    let colours = areas
         .iter()
         .map(|&area| if area > 0.0 { paint(values.next().copied().unwrap_or(0.0)) } else { paint(0.0) })
         .collect();

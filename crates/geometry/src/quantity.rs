@@ -194,6 +194,8 @@ kinds! {
     AreaDamping, OfAreaDamping, "damping per area", ["Pa s/m" = 1.0, "kPa s/m" = 1e3];
     /// A speed (m/s).
     Speed, OfSpeed, "speed", ["m/s" = 1.0, "mm/s" = 1e-3, "um/s" = 1e-6, "µm/s" = 1e-6];
+    /// The inverse of a speed (s/m): dissipation of Hunt and Crossley.
+    InverseSpeed, OfInverseSpeed, "dissipation", ["s/m" = 1.0, "s/mm" = 1e3, "ms/mm" = 1.0];
     /// An angular speed (rad/s).
     AngularSpeed, OfAngularSpeed, "angular speed", ["rad/s" = 1.0, "deg/s" = std::f64::consts::PI / 180.0];
     /// An acceleration (m/s²).

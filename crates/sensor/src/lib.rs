@@ -8,7 +8,9 @@
 //! **What is kept.** Before the response, the taxels' force vectors plus [`Reading::outside_newton`] equal the force
 //! on the sensor. The scalar values are projections on the taxels' normals and need not.
 
+mod body;
 pub mod calibration;
+mod cells;
 pub mod characterise;
 pub mod features;
 pub mod openrave;
@@ -24,13 +26,14 @@ mod taxels;
 mod toml_file;
 mod weights;
 
+pub use body::AreaFrictionSpec;
 pub use press::{Aim, Goal, PressError, Pressed, press};
 pub use reading::Reading;
 pub use response::{Chain, Report, Response, ResponseError, ResponseSpec, ResponseState};
 pub use sensor::Sensor;
 pub use spec::{FrictionSpec, SensorError, SensorSpec, SkinSpec, TableSpec};
 pub use spread::{Geodesic, Spread};
-pub use surface::SurfaceSpec;
+pub use surface::{BodySpec, SurfaceSpec};
 pub use taxels::Taxels;
 pub use toml_file::{TomlError, parse_toml};
 pub use weights::Weights;

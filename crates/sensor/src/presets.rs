@@ -10,6 +10,7 @@ const FILES: &[(&str, &str)] = &[
     ("spherical-patch", include_str!("../presets/spherical-patch.toml")),
     ("fingertip", include_str!("../presets/fingertip.toml")),
     ("thumbtip", include_str!("../presets/thumbtip.toml")),
+    ("shadow-fingertip", include_str!("../presets/shadow-fingertip.toml")),
 ];
 
 /// Their names.
@@ -51,6 +52,25 @@ mod tests {
             let again = SensorSpec::parse("again", &text).unwrap();
             assert_eq!(again.to_toml(), text);
         }
+    }
+
+    /// The body is of our own making: the taxels are no farther from it than the description says, half of them on either
+    /// side of the finger, and their normals are within 26° of its own.
+    #[test]
+    fn the_taxels_of_the_shadow_fingertip_lie_on_its_skin() {
+        let sensor = find("shadow-fingertip").unwrap().build(None).unwrap();
+        let taxels = sensor.taxels();
+        assert_eq!(taxels.len(), 12);
+        let skin = dermis_geometry::Surface::new(sensor.surface().clone());
+        let (mut farthest, mut lean) = (0.0f64, 0.0f64);
+        for (&center, normal) in taxels.centers().iter().zip(taxels.normals()) {
+            let on_skin = skin.closest(center);
+            farthest = farthest.max(on_skin.distance);
+            lean = lean.max(on_skin.normal.dot(*normal).acos().to_degrees());
+        }
+        assert!(farthest < 0.3e-3, "{farthest} m");
+        assert!(lean < 26.0, "{lean} degrees");
+        assert!(taxels.areas_m2().iter().all(|&area| area > 1e-5), "{:?}", taxels.areas_m2());
     }
 
     /// Kappassov 2020, Fig. 5: raw 0 up to 0.2 N and 3840 at 1.8 N under an indenter, whose load the paper's own spread

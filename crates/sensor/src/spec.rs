@@ -1,13 +1,18 @@
 //! A sensor as a file describes it: plain data, every number with its unit.
 
+use crate::body::{AreaFrictionSpec, Field, bad_key};
+use crate::surface::BuiltSurface;
 use crate::{ResponseError, ResponseSpec, Sensor, SurfaceSpec, TomlError, parse_toml};
 use dermis_geometry::MeshError;
 use dermis_geometry::files::FileError;
 use dermis_geometry::quantity::{
-    AreaDamping, AreaStiffness, Damping as DampingQuantity, Force, Length, Pressure, Speed, Stiffness,
+    AreaDamping, AreaStiffness, Damping as DampingQuantity, Force, InverseSpeed, Length, Pressure, Speed, Stiffness,
 };
 use dermis_geometry::shapes::ShapeError;
-use dermis_skin::{Coulomb, Damping, Elasticity, Friction, Law, Lugre, SkinError, SpringParameters, Springs, Table};
+use dermis_geometry::tets::TetsError;
+use dermis_skin::{
+    Coulomb, Damping, Elasticity, Friction, Hydroelastic, Law, Lugre, SkinError, SpringParameters, Springs, Table,
+};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -87,6 +92,24 @@ pub enum SensorError {
         /// What is wrong.
         error: SkinError,
     },
+    /// A key that breaks a rule.
+    #[error("sensor {sensor:?}: `{key}` {rule}")]
+    BadKey {
+        /// Name of the sensor.
+        sensor: String,
+        /// The key.
+        key: &'static str,
+        /// What is asked of it.
+        rule: String,
+    },
+    /// The body of the skin cannot be cut into tetrahedra.
+    #[error("sensor {sensor:?}: body of the hydroelastic skin: {error}")]
+    Body {
+        /// Name of the sensor.
+        sensor: String,
+        /// What is wrong.
+        error: TetsError,
+    },
     /// The generator refused the shape.
     #[error(transparent)]
     Shape(ShapeError),
@@ -157,6 +180,28 @@ pub enum SkinSpec {
         #[serde(default)]
         friction: FrictionSpec,
     },
+    /// A pressure field in the sensor's body ([`Hydroelastic`]). Over a grid the body is a pad; the other surfaces bound
+    /// one of their own: a sphere, a finger's phalanx, a closed mesh.
+    Hydroelastic {
+        /// Pressure where the body is deepest.
+        modulus: Pressure,
+        /// d of Hunt and Crossley.
+        #[serde(default = "no_dissipation")]
+        dissipation: InverseSpeed,
+        /// How thick the pad over a grid is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        thickness: Option<Length>,
+        /// How fine a curved body is cut; a sixteenth of its least extent without it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cell: Option<Length>,
+        /// What resists sliding.
+        #[serde(default)]
+        friction: AreaFrictionSpec,
+    },
+}
+
+fn no_dissipation() -> InverseSpeed {
+    InverseSpeed::new(0.0)
 }
 
 /// Which law: see [`Law`].
@@ -232,7 +277,7 @@ impl FrictionSpec {
 }
 
 impl SkinSpec {
-    /// The parameters of the springs.
+    /// The parameters of the springs, if it is springs.
     pub fn spring_parameters(&self, sensor: &str) -> Result<SpringParameters, SensorError> {
         let Self::Springs {
             stiffness,
@@ -244,7 +289,10 @@ impl SkinSpec {
             max_penetration,
             law,
             friction,
-        } = self;
+        } = self
+        else {
+            return Err(bad_key(sensor, "kind", "must be \"springs\" here"));
+        };
         let one_of = |keys, found| SensorError::OneOf { sensor: sensor.to_owned(), keys, found };
         let elasticities: Vec<Elasticity> = [
             stiffness.map(|k| Elasticity::PerTexel(k.si())),
@@ -276,6 +324,28 @@ impl SkinSpec {
     }
 }
 
+impl SkinSpec {
+    fn hydroelastic(
+        &self,
+        sensor: &str,
+        spec: &SurfaceSpec,
+        surface: &BuiltSurface,
+    ) -> Result<Hydroelastic, SensorError> {
+        let Self::Hydroelastic { modulus, dissipation, thickness, cell, friction } = self else {
+            return Err(bad_key(sensor, "kind", "must be \"hydroelastic\" here"));
+        };
+        let field = Field {
+            sensor,
+            modulus: *modulus,
+            dissipation: *dissipation,
+            thickness: *thickness,
+            cell: *cell,
+            friction,
+        };
+        field.build(spec, surface)
+    }
+}
+
 impl<L: Copy> TableSpec<L> {
     fn build(&self, si: impl Fn(L) -> f64) -> Table {
         Table {
@@ -304,14 +374,23 @@ impl SensorSpec {
     /// Builds the sensor. `folder` is where relative mesh files are looked for.
     pub fn build(&self, folder: Option<&Path>) -> Result<Sensor, SensorError> {
         let surface = self.surface.build(&self.name, self.contact_points.max(1), folder)?;
-        let skin_error = |error| SensorError::Skin { sensor: self.name.clone(), error };
-        let parameters = self.skin.spring_parameters(&self.name)?;
-        let skin = Springs::new(surface.sites, parameters).map_err(skin_error)?;
         let chain = self
             .response
             .build(&surface.taxels, Some(&surface.mesh))
             .map_err(|error| SensorError::BadResponse { sensor: self.name.clone(), error })?;
-        Ok(Sensor::new(self.name.clone(), skin, surface.taxels, chain, surface.mesh))
+        let name = self.name.clone();
+        match &self.skin {
+            SkinSpec::Springs { .. } => {
+                let parameters = self.skin.spring_parameters(&self.name)?;
+                let skin = Springs::new(surface.sites, parameters)
+                    .map_err(|error| SensorError::Skin { sensor: self.name.clone(), error })?;
+                Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh))
+            }
+            SkinSpec::Hydroelastic { .. } => {
+                let skin = self.skin.hydroelastic(&self.name, &self.surface, &surface)?;
+                Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh))
+            }
+        }
     }
 
     /// The description as TOML.

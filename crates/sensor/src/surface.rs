@@ -1,5 +1,6 @@
 //! The shape of a sensing surface, as a file describes it.
 
+use crate::body::bad_key;
 use crate::{SensorError, Taxels};
 use dermis_geometry::files::{Import, LengthUnit, read};
 use dermis_geometry::quantity::{Angle, Length};
@@ -9,7 +10,7 @@ use dermis_skin::Site;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Where the texels are: a grid, or the vertices of a mesh. Exactly one kind.
+/// Where the texels are: a grid, the vertices of a mesh, or a list. Exactly one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SurfaceSpec {
@@ -50,6 +51,59 @@ pub enum SurfaceSpec {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unit: Option<LengthUnit>,
     },
+    /// Taxels listed one by one, on a body that they need not cover.
+    Points {
+        /// Centres of the taxels.
+        centers: Vec<[Length; 3]>,
+        /// Outward normals, of any length.
+        normals: Vec<[f64; 3]>,
+        /// How far from its centre a taxel feels.
+        reach: Length,
+        /// The shape of the skin.
+        body: BodySpec,
+    },
+}
+
+/// A closed body that carries taxels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum BodySpec {
+    /// The distal phalanx of a finger, along y with the tip at +y; the most protruding point of its pad at the origin.
+    Fingertip {
+        /// Along the finger.
+        length: Length,
+        /// Across it.
+        width: Length,
+        /// From nail to pad.
+        thickness: Length,
+        /// Longest edge of its triangles.
+        edge: Length,
+    },
+    /// A closed mesh, in its own frame.
+    Mesh {
+        /// The file; relative to the description it stands in.
+        file: PathBuf,
+        /// The unit of its numbers. Needed unless the format has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unit: Option<LengthUnit>,
+    },
+}
+
+impl BodySpec {
+    fn build(&self, folder: Option<&Path>) -> Result<TriMesh, SensorError> {
+        match self {
+            Self::Fingertip { length, width, thickness, edge } => {
+                let size = Fingertip { length_m: length.si(), width_m: width.si(), thickness_m: thickness.si() };
+                shapes::fingertip(&size, edge.si()).map_err(SensorError::Shape)
+            }
+            Self::Mesh { file, unit } => read_mesh(file, *unit, folder),
+        }
+    }
+}
+
+fn read_mesh(file: &Path, unit: Option<LengthUnit>, folder: Option<&Path>) -> Result<TriMesh, SensorError> {
+    let path = folder.map_or_else(|| file.to_owned(), |folder| folder.join(file));
+    read(&path, &Import { unit, ..Import::default() }).map_err(SensorError::File)
 }
 
 /// A sensing surface in the three forms that are needed: contact points, taxels, and a mesh to look at.
@@ -81,9 +135,10 @@ impl SurfaceSpec {
                 let size = Fingertip { length_m: length.si(), width_m: width.si(), thickness_m: thickness.si() };
                 shapes::fingertip_pad(&size, spacing.si()).map_err(SensorError::Shape)?
             }
-            Self::Mesh { file, unit } => {
-                let path = folder.map_or_else(|| file.clone(), |folder| folder.join(file));
-                read(&path, &Import { unit: *unit, ..Import::default() }).map_err(SensorError::File)?
+            Self::Mesh { file, unit } => read_mesh(file, *unit, folder)?,
+            Self::Points { centers, normals, reach, body } => {
+                let mesh = body.build(folder)?.named(name("surface"));
+                return Self::build_points(sensor, centers, normals, reach.si(), mesh);
             }
         };
         let mesh = mesh.named(name("surface"));
@@ -101,6 +156,42 @@ impl SurfaceSpec {
             longest,
         );
         Ok(BuiltSurface { sites: Site::from_mesh(&mesh, points_per_side), taxels, mesh })
+    }
+
+    /// Each taxel has the area of the body that is nearest to it and within reach; springs stand at the centres.
+    fn build_points(
+        sensor: &str,
+        centers: &[[Length; 3]],
+        normals: &[[f64; 3]],
+        reach_m: f64,
+        mesh: TriMesh,
+    ) -> Result<BuiltSurface, SensorError> {
+        if centers.is_empty() || centers.len() > MOST_TAXELS || centers.len() != normals.len() {
+            let rule = format!(
+                "must be 1 to {MOST_TAXELS}, each with one of `normals`; there are {} and {} normals",
+                centers.len(),
+                normals.len()
+            );
+            return Err(bad_key(sensor, "centers", &rule));
+        }
+        let normals: Vec<Vec3> = normals.iter().map(|&normal| Vec3::from_array(normal).normalize_or_zero()).collect();
+        if let Some(taxel) = normals.iter().position(|normal| *normal == Vec3::ZERO) {
+            return Err(bad_key(sensor, "normals", &format!("must have a direction; that of taxel {taxel} has none")));
+        }
+        if reach_m <= 0.0 {
+            return Err(bad_key(sensor, "reach", &format!("must be a positive length, got {} mm", reach_m * 1e3)));
+        }
+        let centers: Vec<Vec3> = centers.iter().map(|center| Vec3::from_array(center.map(Length::si))).collect();
+        let taxels = Taxels::points(centers.clone(), normals.clone(), vec![0.0; centers.len()], reach_m);
+        let mut areas = vec![0.0; centers.len()];
+        for (&vertex, area) in mesh.vertices().iter().zip(mesh.vertex_areas_m2()) {
+            if let Some(taxel) = taxels.locate(vertex) {
+                areas[taxel] += area;
+            }
+        }
+        let site = |i: usize| Site { point: centers[i], normal: normals[i], area_m2: areas[i], share: 1.0 };
+        let sites = (0..centers.len()).map(site).collect();
+        Ok(BuiltSurface { sites, taxels: Taxels::points(centers, normals, areas, reach_m), mesh })
     }
 
     fn build_grid(

@@ -1,8 +1,10 @@
 //! Where a device measures.
 
-use dermis_geometry::Vec3;
-use dermis_skin::{Facet, Load, Touch};
+use crate::cells::{Piece, Triangle, triangles};
+use dermis_geometry::{Bounds, Vec3};
+use dermis_skin::{Corner, Facet, Load, Touch};
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// The cells of a device. Each feels the load that enters the undeformed skin inside it.
 #[derive(Clone, Debug)]
@@ -20,7 +22,7 @@ enum Layout {
     /// Squares side by side in z = 0.
     Grid { rows: usize, cols: usize, pitch_m: f64 },
     /// Nearest centre within `reach_m`; `cells` holds the centres by cubes of that edge.
-    Points { reach_m: f64, cells: HashMap<[i64; 3], Vec<u32>> },
+    Points { reach_m: f64, cells: HashMap<[i64; 3], Vec<u32>>, neighbours: OnceLock<Vec<Vec<u32>>> },
 }
 
 impl Taxels {
@@ -49,7 +51,13 @@ impl Taxels {
         for (i, &center) in centers.iter().enumerate() {
             cells.entry(cell(center, reach_m)).or_default().push(i as u32);
         }
-        Self { layout: Layout::Points { reach_m, cells }, centers, normals, areas_m2, height_m: None }
+        Self {
+            layout: Layout::Points { reach_m, cells, neighbours: OnceLock::new() },
+            centers,
+            normals,
+            areas_m2,
+            height_m: None,
+        }
     }
 
     /// The same taxels with a tolerance in height (Kappassov et al. 2020, eq. 2: |z − z(i, j)| ∈ h): a load farther than
@@ -114,7 +122,7 @@ impl Taxels {
                 let inside = row >= 0.0 && col >= 0.0 && row < *rows as f64 && col < *cols as f64;
                 inside.then(|| row as usize * cols + col as usize)
             }
-            Layout::Points { reach_m, cells } => {
+            Layout::Points { reach_m, cells, .. } => {
                 let home = cell(point, *reach_m);
                 let mut nearest: Option<(f64, u32)> = None;
                 for offset in 0..27 {
@@ -132,25 +140,194 @@ impl Taxels {
     }
 
     /// Force vector of every taxel (N), and of what lies outside all of them. Together they are the force on
-    /// the sensor. A polygon goes whole to the taxel under its middle.
+    /// the sensor. A polygon is cut by the borders of the cells and each part integrated exactly.
     pub fn bin(&self, touch: &Touch) -> (Vec<Vec3>, Vec3) {
-        let mut forces = vec![Vec3::ZERO; self.len()];
-        let mut outside = Vec3::ZERO;
+        let mut bins = Bins { forces: vec![Vec3::ZERO; self.len()], outside: Vec3::ZERO };
         for facet in &touch.facets {
-            match self.locate(anchor(facet)) {
-                Some(taxel) => forces[taxel] += facet.force_on_sensor(),
-                None => outside += facet.force_on_sensor(),
+            match &facet.load {
+                Load::Point { anchor, force, .. } => bins.add(self.locate(*anchor), *force),
+                Load::Polygon(corners) => self.bin_polygon(facet, corners, &mut bins),
             }
         }
-        (forces, outside)
+        (bins.forces, bins.outside)
+    }
+
+    fn bin_polygon(&self, facet: &Facet, corners: &[Corner], bins: &mut Bins) {
+        match &self.layout {
+            Layout::Grid { rows, cols, pitch_m } => {
+                let grid = GridCells { rows: *rows, cols: *cols, pitch_m: *pitch_m, height_m: self.height_m };
+                if let Some(taxel) = self.same_cell(corners) {
+                    return bins.add(Some(taxel), facet.force_on_sensor());
+                }
+                triangles(facet, corners).for_each(|triangle| grid.bin(&triangle, bins));
+            }
+            Layout::Points { reach_m, .. } => {
+                triangles(facet, corners).for_each(|triangle| self.bin_by_distance(&triangle, *reach_m, bins));
+            }
+        }
+    }
+
+    /// The cell that holds all corners. Cells of a grid are convex, so it holds the polygon.
+    fn same_cell(&self, corners: &[Corner]) -> Option<usize> {
+        let first = self.locate(corners.first()?.at)?;
+        corners[1..].iter().all(|corner| self.locate(corner.at) == Some(first)).then_some(first)
+    }
+
+    /// Each centre takes what is nearer to it than to any other and within reach; the rest is outside.
+    fn bin_by_distance(&self, triangle: &Triangle, reach_m: f64, bins: &mut Bins) {
+        let whole = triangle.piece();
+        let mut outside = whole.force();
+        for taxel in self.near(&whole, reach_m) {
+            let piece = self.nearest_part(whole.clone(), taxel);
+            if !piece.is_empty() {
+                let force = triangle.force_within(&piece, self.centers[taxel], reach_m);
+                bins.forces[taxel] += force;
+                outside -= force;
+            }
+        }
+        bins.outside += outside;
+    }
+
+    /// Taxels that may reach a piece, in their order.
+    fn near(&self, piece: &Piece, reach_m: f64) -> Vec<usize> {
+        let bounds = Bounds::around(piece.points());
+        let close = |&i: &usize| {
+            let gap = (bounds.min - self.centers[i]).max(self.centers[i] - bounds.max).max(Vec3::ZERO);
+            gap.length_squared() <= reach_m * reach_m
+        };
+        let Layout::Points { cells, .. } = &self.layout else { return Vec::new() };
+        let (low, high) = (cell(bounds.min, reach_m), cell(bounds.max, reach_m));
+        let size = |k: usize| (high[k] - low[k]) as f64 + 3.0;
+        if size(0) * size(1) * size(2) > self.len() as f64 {
+            return (0..self.len()).filter(close).collect();
+        }
+        let mut found = Vec::new();
+        for x in low[0] - 1..=high[0] + 1 {
+            for y in low[1] - 1..=high[1] + 1 {
+                for z in low[2] - 1..=high[2] + 1 {
+                    found.extend(cells.get(&[x, y, z]).into_iter().flatten().map(|&i| i as usize).filter(close));
+                }
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+
+    /// The part of a piece that is nearer to a centre than to any other, and in its slab of height. Of equally near
+    /// centres the first counts, as in [`Self::locate`].
+    fn nearest_part(&self, mut piece: Piece, taxel: usize) -> Piece {
+        let center = self.centers[taxel];
+        for &other in &self.neighbours()[taxel] {
+            let (first, second) = (taxel.min(other as usize), taxel.max(other as usize));
+            let (a, b) = (self.centers[first], self.centers[second]);
+            let farthest = piece.points().map(|p| p.distance_squared(center)).fold(0.0, f64::max);
+            if piece.is_empty() || (a - b).length_squared() > 4.0 * farthest {
+                break;
+            }
+            // The same numbers for both, so that their parts fit exactly.
+            let (to_second, to_first) = piece.split(|p| (p - (a + b) * 0.5).dot(a - b));
+            piece = if first == taxel { to_first } else { to_second };
+        }
+        match self.height_m {
+            Some(height_m) => in_slab(piece, |p| (p - center).dot(self.normals[taxel]), height_m).0,
+            None => piece,
+        }
+    }
+
+    /// For each taxel of a points layout those whose cells may touch its own, nearest first.
+    fn neighbours(&self) -> &[Vec<u32>] {
+        let Layout::Points { reach_m, cells, neighbours } = &self.layout else { return &[] };
+        neighbours.get_or_init(|| {
+            let around = |i: usize| -> Vec<u32> {
+                let (home, most) = (cell(self.centers[i], *reach_m), 4.0 * reach_m * reach_m);
+                let distance = |j: &u32| (self.centers[*j as usize] - self.centers[i]).length_squared();
+                let keys = (0..125).map(|k| [home[0] + k % 5 - 2, home[1] + k / 5 % 5 - 2, home[2] + k / 25 - 2]);
+                let mut near: Vec<u32> = keys
+                    .flat_map(|key| cells.get(&key).into_iter().flatten().copied())
+                    .filter(|j| *j as usize != i && distance(j) < most)
+                    .collect();
+                near.sort_by(|a, b| distance(a).total_cmp(&distance(b)).then(a.cmp(b)));
+                near
+            };
+            (0..self.len()).map(around).collect()
+        })
     }
 }
 
-fn anchor(facet: &Facet) -> Vec3 {
-    match &facet.load {
-        Load::Point { anchor, .. } => *anchor,
-        Load::Polygon(corners) => corners.iter().map(|corner| corner.at).sum::<Vec3>() / corners.len().max(1) as f64,
+/// What has been binned so far.
+struct Bins {
+    forces: Vec<Vec3>,
+    outside: Vec3,
+}
+
+impl Bins {
+    fn add(&mut self, taxel: Option<usize>, force: Vec3) {
+        match taxel {
+            Some(taxel) => self.forces[taxel] += force,
+            None => self.outside += force,
+        }
     }
+}
+
+/// The squares of a grid.
+struct GridCells {
+    rows: usize,
+    cols: usize,
+    pitch_m: f64,
+    height_m: Option<f64>,
+}
+
+impl GridCells {
+    fn bin(&self, triangle: &Triangle, bins: &mut Bins) {
+        let column = |p: Vec3| p.x / self.pitch_m + self.cols as f64 / 2.0;
+        let row = |p: Vec3| self.rows as f64 / 2.0 - p.y / self.pitch_m;
+        slice(triangle.piece(), self.cols, column, |col, strip| match col {
+            Some(col) => slice(strip, self.rows, row, |row, piece| {
+                let (inside, above_or_below) = match self.height_m {
+                    Some(height_m) => in_slab(piece, |p| p.z, height_m),
+                    None => (piece, Vec3::ZERO),
+                };
+                bins.outside += above_or_below;
+                bins.add(row.map(|row| row * self.cols + col), inside.force());
+            }),
+            None => bins.outside += strip.force(),
+        });
+    }
+}
+
+/// Cuts a piece where a linear function passes 0, 1, … `count`, and hands on each part with the whole number it is in.
+fn slice(piece: Piece, count: usize, along: impl Fn(Vec3) -> f64, mut part: impl FnMut(Option<usize>, Piece)) {
+    let (low, high) = piece.points().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), p| {
+        let at = along(p);
+        (low.min(at), high.max(at))
+    });
+    // Saturating: what is off the array at either side needs one line at most.
+    let first = low.floor().clamp(-1.0, count as f64) as i64;
+    let last = high.floor().clamp(-1.0, count as f64) as i64;
+    let mut rest = piece;
+    for index in first..=last {
+        let (here, beyond) = match index == last {
+            true => (rest, None),
+            false => {
+                let (here, beyond) = rest.split(|p| along(p) - (index + 1) as f64);
+                (here, Some(beyond))
+            }
+        };
+        if !here.is_empty() {
+            part(usize::try_from(index).ok().filter(|&i| i < count), here);
+        }
+        match beyond {
+            Some(beyond) => rest = beyond,
+            None => return,
+        }
+    }
+}
+
+/// The part of a piece with |height| ≤ `most`, and the force of the rest.
+fn in_slab(piece: Piece, height: impl Fn(Vec3) -> f64, most: f64) -> (Piece, Vec3) {
+    let (rest, above) = piece.split(|p| height(p) - most);
+    let (below, inside) = rest.split(|p| height(p) + most);
+    (inside, above.force() + below.force())
 }
 
 fn cell(point: Vec3, edge_m: f64) -> [i64; 3] {

@@ -1,0 +1,115 @@
+//! Sensors with a hydroelastic skin.
+
+use dermis_geometry::Vec3;
+use dermis_geometry::shapes;
+use dermis_sensor::{Aim, Goal, SensorSpec, presets, press};
+use dermis_skin::Object;
+
+fn pad(skin: &str) -> SensorSpec {
+    let text = format!(
+        "name = \"pad\"\n[surface.grid]\nrows = 8\ncols = 8\npitch = \"2 mm\"\n[skin]\nkind = \"hydroelastic\"\n{skin}\n"
+    );
+    SensorSpec::parse("pad.toml", &text).unwrap()
+}
+
+const SOFT: &str = "modulus = \"50 kPa\"\nthickness = \"4 mm\"\ndissipation = \"5 s/m\"";
+
+/// A flat punch of area A at depth d over a pad of thickness h: F = E A d/h, and each taxel has its share of the area.
+#[test]
+fn a_punch_on_a_pad_is_a_foundation() {
+    let sensor = pad(SOFT).build(None).unwrap();
+    let punch = Object::new(shapes::cuboid(Vec3::new(5e-3, 7e-3, 10e-3)).unwrap());
+    let pressed = press(&sensor, &punch, &Aim::default(), Goal::Depth(1e-3)).unwrap();
+    let expected = 5e4 * 35e-6 * 0.25;
+    assert!((pressed.reading.sum_newton / expected - 1.0).abs() < 1e-12, "{}", pressed.reading.sum_newton);
+    // Around the middle four cells are wholly covered; 4 mm² each.
+    let middle = pressed.reading.values_newton[3 * 8 + 3];
+    assert!((middle / (5e4 * 4e-6 * 0.25) - 1.0).abs() < 1e-12, "{middle}");
+    // Column 1.5 … 2.5 mm is covered to 0.5 mm of 2 mm: x from 2 to 2.5 mm.
+    let side = pressed.reading.values_newton[3 * 8 + 5];
+    assert!((side / (0.25 * middle) - 1.0).abs() < 1e-12, "{side}");
+}
+
+/// Pressed past the border the pad ends: nothing pushes beside it.
+#[test]
+fn the_pad_ends_with_the_array() {
+    let sensor = pad(SOFT).build(None).unwrap();
+    let punch = Object::new(shapes::cuboid(Vec3::new(8e-3, 4e-3, 10e-3)).unwrap());
+    let aim = Aim { at_m: [8e-3, 0.0], ..Aim::default() };
+    let pressed = press(&sensor, &punch, &aim, Goal::Depth(1e-3)).unwrap();
+    assert!((pressed.reading.sum_newton / (5e4 * 16e-6 * 0.25) - 1.0).abs() < 1e-12, "{}", pressed.reading.sum_newton);
+    assert!(pressed.reading.outside_newton.length() < 1e-15);
+}
+
+/// The pad that stands for springs carries a flat punch like them: for uniform springs exactly.
+#[test]
+fn springs_can_be_replaced_by_a_pad() {
+    for name in ["uji-foam-14x6", "wts0614", "capacitive-8x8"] {
+        let spec = presets::find(name).unwrap();
+        let (springs, field) = (spec.build(None).unwrap(), spec.with_hydroelastic_skin().unwrap().build(None).unwrap());
+        let plate = Object::new(shapes::cuboid(Vec3::new(0.2, 0.2, 0.01)).unwrap());
+        let force = |sensor| press(sensor, &plate, &Aim::default(), Goal::Depth(2e-4)).unwrap().reading.sum_newton;
+        let (a, b) = (force(&springs), force(&field));
+        assert!((a / b - 1.0).abs() < 1e-9, "{name}: {a} against {b}");
+    }
+}
+
+#[test]
+fn curved_presets_can_have_a_field() {
+    for name in ["spherical-patch", "fingertip"] {
+        let mut spec = presets::find(name).unwrap();
+        spec.skin = pad("modulus = \"50 kPa\"").skin;
+        let sensor = spec.build(None).unwrap();
+        let ball = Object::new(shapes::sphere(8e-3, 1e-3).unwrap());
+        let pressed = press(&sensor, &ball, &Aim::default(), Goal::Depth(1e-3)).unwrap();
+        let sum = pressed.reading.forces_newton.iter().sum::<Vec3>() + pressed.reading.outside_newton;
+        let net = pressed.touch.on_sensor.force;
+        assert!(net.z < -0.01, "{name}: {net}");
+        assert!((sum - net).length() <= 1e-12 * net.length(), "{name}: {sum} against {net}");
+        assert!(pressed.reading.outside_newton.length() < 1e-3 * net.length(), "{name}");
+    }
+}
+
+#[test]
+fn slips_name_their_key() {
+    let refusal = |spec: &SensorSpec| spec.build(None).unwrap_err().to_string();
+    assert!(refusal(&pad("modulus = \"50 kPa\"")).contains("`thickness` is needed"));
+    assert!(refusal(&pad("modulus = \"50 kPa\"\nthickness = \"-1 mm\"")).contains("`thickness` must be a positive"));
+    assert!(refusal(&pad("modulus = \"0 kPa\"\nthickness = \"1 mm\"")).contains("`modulus`"));
+    let message = refusal(&pad("modulus = \"1 kPa\"\nthickness = \"1 mm\"\ndissipation = \"-1 s/m\""));
+    assert!(message.contains("`dissipation`"), "{message}");
+    let mut tip = presets::find("fingertip").unwrap();
+    tip.skin = pad(SOFT).skin;
+    assert!(refusal(&tip).contains("`thickness` is for the pad"));
+    assert!(tip.with_hydroelastic_skin().is_ok());
+    let curved = presets::find("fingertip").unwrap().with_hydroelastic_skin().unwrap_err().to_string();
+    assert!(curved.contains("`kind`"), "{curved}");
+}
+
+/// From every side the 12 taxels' force vectors and what lies between them are the net force.
+#[test]
+fn the_shadow_fingertip_keeps_the_load() {
+    let sensor = presets::find("shadow-fingertip").unwrap().build(None).unwrap();
+    let ball = Object::new(shapes::sphere(6e-3, 1e-3).unwrap());
+    for at_m in [[0.0, 0.0], [4e-3, -2e-3], [-5e-3, 8e-3], [0.0, 12e-3]] {
+        let aim = Aim { at_m, ..Aim::default() };
+        let pressed = press(&sensor, &ball, &aim, Goal::Depth(1e-3)).unwrap();
+        let sum = pressed.reading.forces_newton.iter().sum::<Vec3>() + pressed.reading.outside_newton;
+        let net = pressed.touch.on_sensor.force;
+        assert!(net.z < -0.01 && (sum - net).length() <= 1e-12 * net.length(), "{at_m:?}: {sum} against {net}");
+        assert!(pressed.reading.lit() > 0, "{at_m:?}");
+    }
+}
+
+#[test]
+fn slips_in_lists_of_taxels_name_their_key() {
+    let refusal = |from: &str, to: &str| {
+        let text = presets::text("shadow-fingertip").unwrap();
+        assert!(text.contains(from), "{from}");
+        let spec = SensorSpec::parse("tip.toml", &text.replacen(from, to, 1)).unwrap();
+        spec.build(None).unwrap_err().to_string()
+    };
+    assert!(refusal("reach = \"6 mm\"", "reach = \"0 mm\"").contains("`reach`"));
+    assert!(refusal("normals = [\n", "normals = [\n[0.0, 0.0, 1.0],\n").contains("12 and 13 normals"));
+    assert!(refusal("[0.37386554, 0.08779566, 0.92331819]", "[0.0, 0.0, 0.0]").contains("taxel 0"));
+}
