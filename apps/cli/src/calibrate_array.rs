@@ -3,7 +3,7 @@
 use crate::bench_data::{read_creep, read_presses};
 use crate::console::{commit, probe, say, say_json, short};
 use anyhow::Context;
-use dermis::draw::{Image, Marker, Plot, Series, Sheet};
+use dermis::draw::{Image, Marker, PALETTE, Plot, Series, Sheet};
 use dermis::geometry::quantity::{Force, Time};
 use dermis::output::Output;
 use dermis::sensor::calibration::{
@@ -191,20 +191,28 @@ fn taxels_figure(fit: &TaxelsFit, readings: &[Vec<(f64, f64)>]) -> Image {
         Plot::new().title("Counts against force").x_label("Force (N)").y_label("Counts"),
         Plot::new().title("Residuals").x_label("Force (N)").y_label("Counts"),
     );
-    for &taxel in &shown {
-        let TaxelsFit { taxels, curve: [c2, c3], .. } = fit;
+    for (&taxel, colour) in shown.iter().zip(PALETTE) {
+        let TaxelsFit { taxels, curve: [c2, c3], saturation_counts, .. } = fit;
+        let most_counts = saturation_counts.unwrap_or(f64::INFINITY);
         let model = |force: f64| {
             let line = &taxels[taxel];
             let u = (line.gain_counts_per_newton.value * (force - line.threshold_newton.value)).max(0.0);
-            u * (1.0 + u * (c2 + c3 * u))
+            (u * (1.0 + u * (c2 + c3 * u))).min(most_counts)
         };
         let most = readings[taxel].iter().map(|p| p.0).fold(0.0, f64::max);
         curves = curves
-            .series(Series::scatter(format!("taxel {taxel}"), readings[taxel].iter().copied()).marker(Marker::Ring))
-            .series(Series::line("", (0..=80).map(|i| f64::from(i) / 80.0 * most).map(|f| (f, model(f)))));
+            .series(
+                Series::scatter(format!("taxel {taxel}"), readings[taxel].iter().copied())
+                    .marker(Marker::Ring)
+                    .colour(colour),
+            )
+            .series(
+                Series::line("", (0..=80).map(|i| f64::from(i) / 80.0 * most).map(|f| (f, model(f)))).colour(colour),
+            );
         rests = rests.series(
             Series::scatter(format!("taxel {taxel}"), readings[taxel].iter().map(|(f, c)| (*f, c - model(*f))))
-                .marker(Marker::Ring),
+                .marker(Marker::Ring)
+                .colour(colour),
         );
     }
     Sheet::new(2).picture(curves.render(), "").picture(rests.render(), "").render()

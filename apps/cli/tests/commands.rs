@@ -226,3 +226,17 @@ fn reproduce_and_bench_say_what_there_is() {
     assert!(report["wall_s"].as_f64().unwrap() > 0.0);
     assert!(is_png(&files(&folder.path().join("o/moisio-weights"))["weights.png"]));
 }
+
+/// Under a plate a hydroelastic pad of the same stiffness per area is the springs: 168 N for a millimetre.
+#[test]
+fn press_takes_another_skin() {
+    let folder = TempDir::new().unwrap();
+    let plate = ["--object", "cuboid:size=60mm,60mm,10mm", "--depth", "1mm", "--json"];
+    let pad = [&["press", "--sensor", "wts0614", "--skin", "hydroelastic"], &plate[..]].concat();
+    let report = json(&dermis(folder.path(), &pad));
+    assert!((report["force_n"].as_f64().unwrap() - 168.0).abs() < 1e-6, "{report}");
+    let finger = ["press", "--sensor", "shadow-fingertip", "--object", "sphere", "--force", "1N", "--json"];
+    let report = json(&dermis(folder.path(), &finger));
+    assert_eq!(report["values_n"].as_array().unwrap().len(), 12);
+    assert!(report["lit"].as_u64().unwrap() >= 2, "{report}");
+}
