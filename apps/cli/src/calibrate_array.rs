@@ -148,7 +148,8 @@ pub fn taxels(arguments: &Taxels) -> anyhow::Result<()> {
             ),
             kind: ThresholdKind::DeadBand,
         }),
-        curve: rising(&fit, unit, top * gains.iter().copied().fold(0.0, f64::max)),
+        curve: Some(fit.rising_curve(unit, top * gains.iter().copied().fold(0.0, f64::max)))
+            .filter(|curve| curve.validate().is_ok()),
         saturation: fit.saturation_counts.map(|c| Saturation { force: PerTaxel::All(Force::new(c * unit)) }),
         quantised: true,
         ..base.spec.response.clone()
@@ -170,19 +171,6 @@ pub fn taxels(arguments: &Taxels) -> anyhow::Result<()> {
         format!("  residual      {} counts rms", short(fit.rms_counts)),
     ];
     base.keep(&arguments.common, response, &json!({ "fit": fit }), &lines, || taxels_figure(&fit, &readings))
-}
-
-/// The fitted curve, straight on from where it would turn down; none where it never rises.
-fn rising(fit: &TaxelsFit, unit: f64, most_newton: f64) -> Option<dermis::sensor::response::Curve> {
-    let mut until = most_newton.max(unit);
-    while until > unit {
-        let curve = fit.curve_stage(unit, until);
-        if curve.validate().is_ok() {
-            return Some(curve);
-        }
-        until *= 0.9;
-    }
-    None
 }
 
 fn taxels_figure(fit: &TaxelsFit, readings: &[Vec<(f64, f64)>]) -> Image {

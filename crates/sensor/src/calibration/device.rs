@@ -288,7 +288,7 @@ impl DeviceFit {
             creep: creep_terms(Some(&self.creep)),
             gain: Some(Gain { gain: PerTaxel::Each(gains), ..Gain::default() }),
             threshold: Some(Threshold { force: newtons(self.thresholds_newton()), kind: ThresholdKind::DeadBand }),
-            curve: Some(self.rising_curve(newton_per_count, most)),
+            curve: Some(self.taxels.rising_curve(newton_per_count, most)),
             saturation: self
                 .taxels
                 .saturation_counts
@@ -296,14 +296,5 @@ impl DeviceFit {
             noise: Some(Noise { sd: Force::new(self.noise_counts.value * newton_per_count), relative: 0.0, seed: 0 }),
             ..self.counts.into()
         }
-    }
-
-    /// The curve, straight on from where the data end or where it would turn down.
-    fn rising_curve(&self, newton_per_count: f64, most_newton: f64) -> crate::response::Curve {
-        let mut until = most_newton.max(newton_per_count);
-        while until > newton_per_count && self.taxels.curve_stage(newton_per_count, until).validate().is_err() {
-            until *= 0.9;
-        }
-        self.taxels.curve_stage(newton_per_count, until)
     }
 }

@@ -57,6 +57,15 @@ impl TaxelsFit {
         let coefficients = vec![1.0, c2 / newton_per_count, c3 / newton_per_count.powi(2)];
         Curve::Polynomial { coefficients, until: Force::new(until_newton) }
     }
+
+    /// The same, straight on from `most_newton` or from where it would turn down.
+    pub fn rising_curve(&self, newton_per_count: f64, most_newton: f64) -> Curve {
+        let mut until = most_newton.max(newton_per_count);
+        while until > newton_per_count && self.curve_stage(newton_per_count, until).validate().is_err() {
+            until *= 0.9;
+        }
+        self.curve_stage(newton_per_count, until)
+    }
 }
 
 /// Fits force (N) against counts for every taxel, with one curve of the third order for all (`curved`) or straight lines.
