@@ -120,8 +120,7 @@ pub fn press(sensor: &Sensor, object: &Object, aim: &Aim, goal: Goal) -> Result<
 fn hold(sensor: &Sensor, object: &Object, contact: &Pose, depth_m: f64) -> Result<Pressed, PressError> {
     let sensor_from_object = Pose { translation: contact.translation - Vec3::Z * depth_m, ..*contact };
     let target = Target::at_rest(object, sensor_from_object);
-    // At rest no step has a length; any will do.
-    let (touch, state) = sensor.touch(&sensor.skin().rest(), &Motion { targets: &[target] }, 1.0)?;
+    let (touch, state) = sensor.skin().settle(&sensor.skin().rest(), &Motion { targets: &[target] })?;
     let reading = sensor.read(&touch);
     Ok(Pressed { depth_m, sensor_from_object, touch, state, reading })
 }

@@ -2,6 +2,7 @@
 
 use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Vectors at the cells of a grid, row 0 at +y: a surface's displacement (m) or the stress vector on a plane (Pa).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,4 +17,16 @@ pub struct Field {
     pub center: Vec3,
     /// Row by row.
     pub values: Vec<Vec3>,
+    /// Height (m) of the undeformed surface over the plane of `center` at each cell, where it is curved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest_heights_m: Option<Arc<[f64]>>,
+}
+
+impl Field {
+    /// The undeformed place of a cell (m), in the sensor's frame.
+    pub fn rest(&self, row: usize, col: usize) -> Vec3 {
+        let along = |index: usize, count: usize| (index as f64 - 0.5 * (count as f64 - 1.0)) * self.cell_m;
+        let height = self.rest_heights_m.as_ref().map_or(0.0, |heights| heights[row * self.cols + col]);
+        self.center + Vec3::new(along(col, self.cols), -along(row, self.rows), height)
+    }
 }

@@ -23,6 +23,7 @@ mod motion;
 mod springs;
 mod state;
 mod touch;
+mod warning;
 
 pub use contacts::{Contact, Contacts};
 pub use field::Field;
@@ -33,6 +34,7 @@ pub use motion::{Motion, Object, Target};
 pub use springs::{Damping, Elasticity, Law, Site, SpringParameters, Springs, Table};
 pub use state::{Bristle, State};
 pub use touch::{Corner, Facet, Load, Tangent, Touch};
+pub use warning::Warning;
 
 /// Why a skin cannot be built or cannot answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -143,6 +145,14 @@ pub trait Skin: Send + Sync + std::fmt::Debug {
 
     /// What the skin feels and gives back while things move so for `dt_s` seconds.
     fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError>;
+
+    /// What the skin feels with things held where `motion` has them until nothing changes any more; their velocities
+    /// do not count. A skin without memory of its own needs nothing but the default: any step will do.
+    fn settle(&self, state: &State, motion: &Motion<'_>) -> Result<(Touch, State), SkinError> {
+        let still: Vec<Target<'_>> =
+            motion.targets.iter().map(|target| Target::at_rest(target.object, target.sensor_from_object)).collect();
+        self.touch(state, &Motion { targets: &still }, 1.0)
+    }
 
     /// The stiffness and damping of the skin when all of it is pressed at once: what bounds a stable time step.
     fn fully_pressed(&self) -> Vec<Tangent>;
