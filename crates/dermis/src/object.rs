@@ -1,11 +1,14 @@
 //! Things that are touched, as a scene or a flag describes them.
 
 mod flag;
+mod roughness;
+
+pub use roughness::RoughnessSpec;
 
 use dermis_geometry::files::{FileError, Import, LengthUnit, read};
 use dermis_geometry::quantity::Length;
 use dermis_geometry::shapes::{self, Fingertip, ShapeError};
-use dermis_geometry::{Pose, Quat, TriMesh, Vec3};
+use dermis_geometry::{Pose, Quat, RoughnessError, TriMesh, Vec3};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -51,6 +54,9 @@ pub enum ObjectError {
     /// The generator refused the shape.
     #[error(transparent)]
     Shape(#[from] ShapeError),
+    /// The surface cannot be roughened so.
+    #[error(transparent)]
+    Rough(#[from] RoughnessError),
     /// The mesh file was refused.
     #[error(transparent)]
     File(#[from] FileError),
@@ -224,6 +230,18 @@ impl ObjectSpec {
             }
         }?;
         Ok(mesh.named(self.kind()))
+    }
+}
+
+impl ObjectSpec {
+    /// Makes the mesh, with defects where some are given.
+    pub fn build_rough(
+        &self,
+        folder: Option<&Path>,
+        roughness: Option<&RoughnessSpec>,
+    ) -> Result<TriMesh, ObjectError> {
+        let mesh = self.build(folder)?;
+        roughness.map_or(Ok(mesh.clone()), |roughness| roughness.apply(self, &mesh))
     }
 }
 
