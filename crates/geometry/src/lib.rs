@@ -21,6 +21,7 @@ mod surface;
 mod tet_mesh;
 pub mod tets;
 mod topology;
+mod triangle_set;
 mod twist;
 
 pub use bvh::{Bounds, Bvh, Slab};
@@ -31,6 +32,7 @@ pub use ray::Ray;
 pub use surface::{Closest, Hit, Surface};
 pub use tet_mesh::{TetMesh, TetMeshError};
 pub use topology::TopologyError;
+pub use triangle_set::TriangleSet;
 pub use twist::{Twist, Wrench};
 
 /// A point or vector in three dimensions.

@@ -16,6 +16,7 @@ pub mod features;
 pub mod openrave;
 pub mod presets;
 mod press;
+mod rays;
 mod reading;
 pub mod response;
 mod sensor;
@@ -28,6 +29,7 @@ mod weights;
 
 pub use body::AreaFrictionSpec;
 pub use press::{Aim, Goal, PressError, Pressed, press};
+pub use rays::{DistanceSpec, RayReading, RaySettings, ReadingSpec, SubTaxel, SubTaxelSpec, Window};
 pub use reading::Reading;
 pub use response::{Chain, Report, Response, ResponseError, ResponseSpec, ResponseState};
 pub use sensor::Sensor;

@@ -1,7 +1,7 @@
 //! A sensor in a scene: one that ships, one from a file, or one described on the spot, with changes.
 
 use super::SceneError;
-use dermis_sensor::{ResponseSpec, Sensor, SensorError, SensorSpec, SkinSpec, SurfaceSpec, presets};
+use dermis_sensor::{ReadingSpec, ResponseSpec, Sensor, SensorError, SensorSpec, SkinSpec, SurfaceSpec, presets};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -27,6 +27,9 @@ pub struct DeviceSpec {
     /// Its skin, or what differs from the preset's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skin: Option<Map<String, Value>>,
+    /// How its taxels read the skin, if otherwise than the preset's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<ReadingSpec>,
     /// Its response, or what differs from the preset's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Map<String, Value>>,
@@ -77,13 +80,17 @@ impl DeviceSpec {
             let skin = read(Value::Object(skin.clone())).map_err(blame).map_err(|reason| table("skin", reason))?;
             let surface = self.surface.clone().ok_or_else(|| rule("a sensor needs a `surface`"))?;
             let (description, response) = (String::new(), ResponseSpec::default());
-            let spec = SensorSpec { name: name.into(), description, surface, contact_points: 1, skin, response };
+            let (name, reading) = (name.into(), ReadingSpec::default());
+            let spec = SensorSpec { name, description, surface, contact_points: 1, skin, reading, response };
             (spec, folder.map(Path::to_path_buf))
         };
         name.clone_into(&mut spec.name);
         spec.contact_points = self.contact_points.unwrap_or(spec.contact_points);
         if let (Some(changes), None) = (&self.skin, &self.surface) {
             spec.skin = changed::<SkinSpec>(&spec.skin, changes).map_err(|reason| table("skin", reason))?;
+        }
+        if let Some(reading) = &self.reading {
+            spec.reading = reading.clone();
         }
         if let Some(changes) = &self.response {
             spec.response = changed(&spec.response, changes).map_err(|reason| table("response", reason))?;
