@@ -25,6 +25,7 @@ mod spread;
 mod surface;
 mod taxels;
 mod toml_file;
+pub mod urdf;
 mod weights;
 
 pub use body::AreaFrictionSpec;

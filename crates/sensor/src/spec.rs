@@ -2,6 +2,7 @@
 
 use crate::body::{AreaFrictionSpec, Field, bad_key};
 use crate::surface::BuiltSurface;
+use crate::urdf::UrdfError;
 use crate::{ReadingSpec, ResponseError, ResponseSpec, Sensor, SurfaceSpec, TomlError, parse_toml};
 use dermis_geometry::MeshError;
 use dermis_geometry::files::FileError;
@@ -135,6 +136,9 @@ pub enum SensorError {
     /// The surface is no mesh.
     #[error(transparent)]
     Mesh(MeshError),
+    /// The taxels of a robot description were refused.
+    #[error(transparent)]
+    Urdf(UrdfError),
 }
 
 /// A sensor: its surface, skin and response.

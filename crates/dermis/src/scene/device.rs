@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// Exactly one of `preset`, `file` and `surface` (with `skin`). With the first two, the tables `skin` and `response`
-/// hold what differs; a `friction` or `response` of another kind replaces the whole.
+/// hold what differs; a `skin`, `friction` or `response` of another kind replaces the whole. `skin.kind = "hydroelastic"` alone
+/// makes of springs on a grid the pad that carries as much.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceSpec {
@@ -87,6 +88,9 @@ impl DeviceSpec {
         name.clone_into(&mut spec.name);
         spec.contact_points = self.contact_points.unwrap_or(spec.contact_points);
         if let (Some(changes), None) = (&self.skin, &self.surface) {
+            if changes.len() == 1 && changes.get("kind").is_some_and(|kind| kind == "hydroelastic") {
+                spec = spec.with_hydroelastic_skin().map_err(|error| refused(scene, error))?;
+            }
             spec.skin = changed::<SkinSpec>(&spec.skin, changes).map_err(|reason| table("skin", reason))?;
         }
         if let Some(reading) = &self.reading {
