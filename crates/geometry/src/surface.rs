@@ -83,6 +83,11 @@ impl Surface {
         &self.bvh
     }
 
+    /// The corners (m) of the triangle at a position of the hierarchy ([`Bvh::order`]).
+    pub fn leaf_corners(&self, position: usize) -> &[Vec3; 3] {
+        &self.corners[position]
+    }
+
     /// True when the mesh bounds a solid with outward faces.
     pub fn is_closed(&self) -> bool {
         self.closed.is_ok()

@@ -134,6 +134,8 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     });
     findings.metric("worst_roughness_exact", coarse.exact.worst_roughness());
     findings.metric("worst_roughness_rays", coarse.rays.worst_roughness());
+    let of_those = part.iter().map(|&taxel| coarse.rays.roughness(taxel)).fold(0.0, f64::max);
+    findings.metric("worst_roughness_rays_over_a_tenth", of_those);
     findings.metric("worst_roughness_exact_fine", fine.exact.worst_roughness());
     findings.metric("worst_roughness_rays_fine", fine.rays.worst_roughness());
     findings.metric("taxels_touched", felt.len() as f64);
@@ -227,6 +229,8 @@ fn picture(sensor: &Sensor, bar: &Object) -> Result<Image, ExperimentError> {
     let (from, to) = (sensor_from_bar(-16e-3), sensor_from_bar(16e-3));
     let lowest = |pose: Pose| pose.translation - Vec3::Z * (SIDE_M / 2f64.sqrt());
     scene = scene.arrow(lowest(from), lowest(to), 2.5e-4, [214, 39, 40]);
-    let view = Camera::framing(skin.bounds().padded(6e-3), -25.0, 12.0);
+    let mut shown = skin.bounds().padded(3e-3);
+    shown.max.z += 16e-3;
+    let view = Camera::framing(shown, -25.0, 12.0);
     Ok(scene.render(&view, 900, 640))
 }
