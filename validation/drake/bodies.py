@@ -115,8 +115,8 @@ def extents(shape, vertices, tets):
         e = 1 - np.linalg.norm(x, axis=1) / shape["radius"]
     elif kind == "ellipsoid":
         e = 1 - np.linalg.norm(x / np.array(shape["semi_axes"]), axis=1)
-    elif kind == "box":
-        half = np.array(shape["size"]) / 2
+    elif kind == "box" or "box_size" in shape:
+        half = np.array(shape.get("box_size", shape.get("size"))) / 2
         e = (half - np.abs(x)).min(axis=1) / half.min()
     elif kind == "cylinder":
         r, half = shape["radius"], shape["length"] / 2
