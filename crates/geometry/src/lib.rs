@@ -23,6 +23,7 @@ mod surface;
 mod tet_mesh;
 pub mod tets;
 mod topology;
+mod triangle_set;
 mod twist;
 
 pub use bvh::{Bounds, Bvh, Slab};
@@ -35,6 +36,7 @@ pub use roughness::{Roughness, RoughnessError};
 pub use surface::{Closest, Hit, Surface};
 pub use tet_mesh::{TetMesh, TetMeshError};
 pub use topology::TopologyError;
+pub use triangle_set::TriangleSet;
 pub use twist::{Twist, Wrench};
 
 /// A point or vector in three dimensions.
