@@ -14,6 +14,7 @@ mod cells;
 pub mod characterise;
 pub mod features;
 pub mod openrave;
+pub mod optics;
 pub mod presets;
 mod press;
 mod reading;
