@@ -22,6 +22,7 @@ mod spec;
 
 pub use background::BackgroundSpec;
 pub use calibrated::{Calibrated, CalibratedSpec};
+pub(crate) use calibrated::{coefficients, features, surface_monomials};
 pub use camera::{Camera, CameraSpec, Crop, NoiseSpec};
 pub use error::OpticsError;
 pub use light::{Light, LightSpec};
@@ -30,6 +31,7 @@ pub use membrane::Membrane;
 pub use phong::{Phong, PhongSpec, SourceSpec};
 pub use picture::Picture;
 pub use position::Area;
+pub(crate) use position::place_in;
 pub use relief::Relief;
 pub use shadow::ShadowSpec;
 pub use spec::OpticsSpec;

@@ -1,5 +1,6 @@
 //! Skin, transducer and response in one.
 
+use crate::optics::{Optics, OpticsError, Sight};
 use crate::{Chain, Reading, Report, Response, ResponseError, ResponseState, Taxels};
 use dermis_geometry::TriMesh;
 use dermis_skin::{Motion, Skin, SkinError, State, Touch};
@@ -13,6 +14,7 @@ pub struct Sensor {
     taxels: Arc<Taxels>,
     chain: Arc<Chain>,
     surface: Arc<TriMesh>,
+    optics: Option<Arc<Optics>>,
 }
 
 impl Sensor {
@@ -31,6 +33,7 @@ impl Sensor {
             taxels: Arc::new(taxels),
             chain: Arc::new(response.into()),
             surface: Arc::new(surface),
+            optics: None,
         }
     }
 
@@ -62,6 +65,16 @@ impl Sensor {
     /// The shape of the undeformed skin.
     pub fn surface(&self) -> &TriMesh {
         &self.surface
+    }
+
+    /// The camera behind its skin, if it has one.
+    pub fn optics(&self) -> Option<&Optics> {
+        self.optics.as_deref()
+    }
+
+    /// The same sensor with a camera behind its skin.
+    pub fn with_optics(&self, optics: Optics) -> Self {
+        Self { optics: Some(Arc::new(optics)), ..self.clone() }
     }
 
     /// The same sensor with another skin.
@@ -97,6 +110,14 @@ impl Sensor {
         let felt = self.felt(touch);
         let (report, state) = self.chain.respond(state, &felt.values_newton, dt_s)?;
         Ok((felt.reported(report), state))
+    }
+
+    /// What the camera sees of a touch: its `frame`-th picture, which decides the noise and nothing else. Apart from
+    /// [`Sensor::read`], because a picture costs more than a reading and is wanted less often.
+    pub fn look(&self, touch: &Touch, frame: u64) -> Result<Sight, OpticsError> {
+        let optics = self.optics.as_deref().ok_or_else(|| OpticsError::Blind { sensor: self.name.clone() })?;
+        let unknown = || OpticsError::NoSurface { sensor: self.name.clone() };
+        Ok(optics.look(touch.surface.as_ref().ok_or_else(unknown)?, frame))
     }
 
     fn felt(&self, touch: &Touch) -> Felt {

@@ -1,6 +1,7 @@
 //! A sensor as a file describes it: plain data, every number with its unit.
 
 use crate::body::{AreaFrictionSpec, Field, bad_key};
+use crate::optics::{CameraSpec, LightSpec, MarkersSpec, Optics, OpticsError, OpticsSpec};
 use crate::surface::BuiltSurface;
 use crate::{ResponseError, ResponseSpec, Sensor, SurfaceSpec, TomlError, parse_toml};
 use dermis_geometry::MeshError;
@@ -92,6 +93,14 @@ pub enum SensorError {
         /// What is wrong.
         error: SkinError,
     },
+    /// A camera, light or markers that cannot be.
+    #[error("sensor {sensor:?}: {error}")]
+    Optics {
+        /// Name of the sensor.
+        sensor: String,
+        /// What is wrong.
+        error: OpticsError,
+    },
     /// A key that breaks a rule.
     #[error("sensor {sensor:?}: `{key}` {rule}")]
     BadKey {
@@ -140,6 +149,15 @@ pub struct SensorSpec {
     /// How it reports.
     #[serde(default)]
     pub response: ResponseSpec,
+    /// The camera behind the skin of an optical sensor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub camera: Option<CameraSpec>,
+    /// How the camera's gel is lit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub light: Option<LightSpec>,
+    /// Dots on the gel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub markers: Option<MarkersSpec>,
 }
 
 fn one() -> usize {
@@ -356,6 +374,21 @@ impl<L: Copy> TableSpec<L> {
 }
 
 impl SensorSpec {
+    /// A surface under a skin, with one contact point a texel, that reports newtons.
+    pub fn new(name: impl Into<String>, surface: SurfaceSpec, skin: SkinSpec) -> Self {
+        Self {
+            name: name.into(),
+            description: String::new(),
+            surface,
+            contact_points: 1,
+            skin,
+            response: ResponseSpec::default(),
+            camera: None,
+            light: None,
+            markers: None,
+        }
+    }
+
     /// Reads a description; `file` is what messages call it.
     pub fn parse(file: &str, text: &str) -> Result<Self, SensorError> {
         Ok(parse_toml(file, text)?)
@@ -371,8 +404,30 @@ impl SensorSpec {
         Ok((crate::presets::find(name)?, None))
     }
 
-    /// Builds the sensor. `folder` is where relative mesh files are looked for.
+    /// Builds the sensor. `folder` is where relative files are looked for.
     pub fn build(&self, folder: Option<&Path>) -> Result<Sensor, SensorError> {
+        let sensor = self.build_touch(folder)?;
+        let refuse = |error| SensorError::Optics { sensor: self.name.clone(), error };
+        Ok(match self.optics().map_err(refuse)? {
+            Some(spec) => sensor.with_optics(Optics::new(&spec, folder).map_err(refuse)?),
+            None => sensor,
+        })
+    }
+
+    /// The camera with its light and markers, if it has one.
+    pub fn optics(&self) -> Result<Option<OpticsSpec>, OpticsError> {
+        let Some(camera) = self.camera.clone() else {
+            return match (&self.light, &self.markers) {
+                (Some(_), _) => Err(OpticsError::NoCamera { table: "light" }),
+                (None, Some(_)) => Err(OpticsError::NoCamera { table: "markers" }),
+                (None, None) => Ok(None),
+            };
+        };
+        let light = self.light.clone().unwrap_or_default();
+        Ok(Some(OpticsSpec { camera, light, markers: self.markers.clone() }))
+    }
+
+    fn build_touch(&self, folder: Option<&Path>) -> Result<Sensor, SensorError> {
         let surface = self.surface.build(&self.name, self.contact_points.max(1), folder)?;
         let chain = self
             .response

@@ -50,6 +50,11 @@ impl Frame {
     }
 }
 
+/// Coordinates of a pixel.
+pub(crate) fn place_in(width: usize, height: usize, [column, row]: [f64; 2]) -> [f64; 2] {
+    Frame::new(width, height, None).at(column, row)
+}
+
 /// Powers of x with the powers of y of one row multiplied in: a polynomial of x, lowest power first.
 pub(super) fn along_row(coefficients: &[f64], degree: usize, y: f64) -> [f32; MOST_DEGREE + 1] {
     let mut line = [0.0; MOST_DEGREE + 1];
