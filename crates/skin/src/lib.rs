@@ -18,6 +18,7 @@ mod contacts;
 mod field;
 mod friction;
 pub mod hydroelastic;
+pub mod layer;
 mod lugre;
 mod motion;
 mod springs;
@@ -122,6 +123,17 @@ pub enum SkinError {
         /// What the geometry says.
         reason: String,
     },
+    /// A Poisson's ratio that no material has, or that needs the incompressible form.
+    #[error(
+        "`poisson` must lie above -1 and below 0.5, got {got}; for a material that keeps its volume (0.5) give `incompressible` instead"
+    )]
+    BadPoisson {
+        /// The value.
+        got: f64,
+    },
+    /// A layer of nothing.
+    #[error("a layer needs at least one sheet of material")]
+    NoSheets,
     /// Neither sensor nor object gives.
     #[error("a rigid sensor cannot be pressed by a rigid object: give one of them a pressure field")]
     BothRigid,
