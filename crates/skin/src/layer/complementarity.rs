@@ -31,6 +31,15 @@ pub struct Effort {
     pub error_m: f64,
 }
 
+impl Effort {
+    /// Counts another solution with this one; the error is the last one's.
+    pub(super) fn add(&mut self, other: Self) {
+        self.iterations += other.iterations;
+        self.products += other.products;
+        self.error_m = other.error_m;
+    }
+}
+
 /// More iterations than this mean that rounding is all that is left to remove.
 const MOST_ITERATIONS: usize = 400;
 

@@ -100,10 +100,7 @@ impl Pair {
     }
 
     fn is_below(self) -> bool {
-        !matches!(
-            self,
-            Self::SinkPressure | Self::XX | Self::YY | Self::XY | Self::XPressure | Self::YPressure
-        )
+        !matches!(self, Self::SinkPressure | Self::XX | Self::YY | Self::XY | Self::XPressure | Self::YPressure)
     }
 }
 
@@ -165,7 +162,8 @@ impl Functions {
     /// over its cell and the answer is in the middle of the other; below, the answer is the mean over the other cell.
     pub fn influence(&self, pair: Pair, rows: usize, cols: usize, cell_m: f64) -> Influence {
         let mut values = Vec::with_capacity(rows * cols);
-        let rule = if pair.is_below() { Rule::twice(cell_m, self.total_m) } else { Rule::once(cell_m, self.top.thickness_m) };
+        let rule =
+            if pair.is_below() { Rule::twice(cell_m, self.total_m) } else { Rule::once(cell_m, self.top.thickness_m) };
         for row in 0..rows {
             for col in 0..cols {
                 let at = Vec2::new(col as f64, row as f64) * cell_m;

@@ -137,13 +137,12 @@ impl Influences {
 
     /// One of them.
     pub fn get(&self, pair: Pair) -> &Influence {
-        self.made[pair as usize]
-            .get_or_init(|| self.functions.influence(pair, self.rows, self.cols, self.cell_m))
+        self.made[pair as usize].get_or_init(|| self.functions.influence(pair, self.rows, self.cols, self.cell_m))
     }
 
     /// Products between the cells of one region.
     pub fn within(&self, region: &Region) -> Arc<Product> {
-        self.product(good_size(2 * region.rows), good_size(2 * region.cols))
+        self.product(2 * good_size(region.rows), 2 * good_size(region.cols))
     }
 
     /// Products from the cells of a region to those of another.

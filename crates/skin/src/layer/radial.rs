@@ -97,11 +97,6 @@ impl Radial {
         }
         sum
     }
-
-    /// How far (m) the table goes.
-    pub fn reach_m(&self) -> f64 {
-        self.length_m * ((self.values.len() as f64 - 5.0) / STEPS).sinh()
-    }
 }
 
 /// Weights of the points −3 … 4 for a place 0 ≤ x < 1.
