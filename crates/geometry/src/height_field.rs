@@ -72,12 +72,13 @@ impl HeightField {
     /// middle, to rounding; a middle under an edge or a corner counts for all triangles there, so a closed mesh leaves no gap.
     pub fn of_surface(grid: HeightGrid, surface: &Surface, grid_from_surface: &Pose) -> Self {
         let mut field = Self::empty(grid);
-        field.lower(surface, grid_from_surface);
+        field.lower(surface, grid_from_surface, f64::INFINITY);
         field
     }
 
     /// As [`HeightField::of_surface`] over what is already there: the lower of the two stays. Says whether any cell fell.
-    pub fn lower(&mut self, surface: &Surface, grid_from_surface: &Pose) -> bool {
+    /// Triangles that are above `most_m` everywhere are left out: what hangs higher need not be drawn.
+    pub fn lower(&mut self, surface: &Surface, grid_from_surface: &Pose, most_m: f64) -> bool {
         let mesh = surface.mesh();
         let corners: Vec<Vec3> = mesh.vertices().iter().map(|&v| grid_from_surface.transform_point(v)).collect();
         // What looks up is never lowest on a closed mesh.
@@ -85,6 +86,9 @@ impl HeightField {
         let mut fell = false;
         for triangle in mesh.triangles() {
             let [a, b, c] = triangle.map(|i| corners[i as usize]);
+            if a.z > most_m && b.z > most_m && c.z > most_m {
+                continue;
+            }
             fell |= self.draw(a, b, c, only_downward);
         }
         fell

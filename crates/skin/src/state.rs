@@ -1,6 +1,7 @@
 //! What a skin remembers between steps.
 
 use crate::hydroelastic::Bristles;
+use crate::layer::LayerState;
 use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
 
@@ -25,4 +26,6 @@ pub enum State {
     Springs(Vec<Bristle>),
     /// Of [`crate::Hydroelastic`]: deflections at the corners of the last contact surface.
     Hydroelastic(Bristles),
+    /// Of [`crate::Layer`]: tractions.
+    Layer(LayerState),
 }
