@@ -10,6 +10,7 @@ use dermis::output::Output;
 use dermis::picture;
 use dermis::prelude::*;
 use dermis::sensor::{Pressed, SkinSpec};
+use dermis::sight;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -50,7 +51,8 @@ pub struct Arguments {
     /// a pad that is as stiff, `layer` into an elastic layer that is.
     #[arg(long, value_enum)]
     skin: Option<SkinKind>,
-    /// Write tactile.png, scene.png, reading.json and taxels.csv into this folder.
+    /// Write tactile.png, scene.png, reading.json and taxels.csv into this folder; for an optical sensor also rgb.png, depth.png and
+    /// .npy, normals.png and .npy, flow.npy, markers.csv and .npy, and sight.png.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print one JSON document.
@@ -67,6 +69,8 @@ enum SkinKind {
     Hydroelastic,
     /// An elastic layer on a rigid base.
     Layer,
+    /// The object's own shape with smoothed surroundings.
+    Imprint,
 }
 
 fn pair<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<(T, T), String> {
@@ -122,6 +126,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         );
         output.add("reading.json", serde_json::to_string_pretty(&report)? + "\n");
         output.add("taxels.csv", taxels_csv(&sensor, &pressed.reading));
+        if let Some(optics) = sensor.optics() {
+            let seen = sensor.look(&pressed.touch, 0)?;
+            let heading = format!("{} on {}: {title}", arguments.object, sensor.name());
+            pressed.touch.surface.iter().for_each(|surface| sight::add(&mut output, optics, surface, &seen, &heading));
+        }
         commit(output, folder, arguments.json)?;
     }
     Ok(())
@@ -131,11 +140,15 @@ fn with_skin(spec: SensorSpec, kind: Option<SkinKind>) -> anyhow::Result<SensorS
     match (kind, &spec.skin) {
         (Some(SkinKind::Hydroelastic), _) => Ok(spec.with_hydroelastic_skin()?),
         (Some(SkinKind::Layer), _) => Ok(spec.with_layer_skin()?),
+        (Some(SkinKind::Imprint), _) => Ok(spec.with_imprint_skin()?),
         (Some(SkinKind::Springs), SkinSpec::Hydroelastic { .. }) => {
             anyhow::bail!("sensor {:?} has a hydroelastic skin, which has no springs: leave out --skin", spec.name)
         }
         (Some(SkinKind::Springs), SkinSpec::Layer(_)) => {
             anyhow::bail!("sensor {:?} has a layer for its skin, which has no springs: leave out --skin", spec.name)
+        }
+        (Some(SkinKind::Springs), SkinSpec::Imprint(_)) => {
+            anyhow::bail!("sensor {:?} has an imprint for its skin, which has no springs: leave out --skin", spec.name)
         }
         _ => Ok(spec),
     }

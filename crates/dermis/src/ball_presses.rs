@@ -18,7 +18,9 @@ pub enum BallPressesError {
         reason: String,
     },
     /// A column that is not there.
-    #[error("{path}: has no column `{column}`; a table of presses has file, center_x_px, center_y_px and contact_radius_px")]
+    #[error(
+        "{path}: has no column `{column}`; a table of presses has file, center_x_px, center_y_px and contact_radius_px"
+    )]
     NoColumn {
         /// The table.
         path: String,
@@ -100,7 +102,8 @@ impl BallPresses {
         let path = table.display().to_string();
         let text = std::fs::read_to_string(table).map_err(|error| unreadable(table, "the table of presses", &error))?;
         let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        let heads: Vec<String> = lines.next().map_or("", |(_, line)| line).split(',').map(|head| head.trim().to_lowercase()).collect();
+        let heads: Vec<String> =
+            lines.next().map_or("", |(_, line)| line).split(',').map(|head| head.trim().to_lowercase()).collect();
         let find = |column: &'static str| heads.iter().position(|head| head == column);
         let need = |column| find(column).ok_or(BallPressesError::NoColumn { path: path.clone(), column });
         let file = need("file")?;
@@ -113,7 +116,8 @@ impl BallPresses {
             let fields: Vec<&str> = line.split(',').map(str::trim).collect();
             let number = |at: usize, column: &'static str| {
                 let got = fields.get(at).copied().unwrap_or_default();
-                let bad = || BallPressesError::BadNumber { path: path.clone(), line: index + 1, column, got: got.to_owned() };
+                let bad =
+                    || BallPressesError::BadNumber { path: path.clone(), line: index + 1, column, got: got.to_owned() };
                 got.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(bad)
             };
             let name = fields.get(file).copied().unwrap_or_default();

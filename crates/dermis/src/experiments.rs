@@ -85,7 +85,9 @@ pub enum ExperimentError {
         reason: String,
     },
     /// Measurements that are not part of dermis.
-    #[error("experiment {name:?} needs measurements that are not part of dermis: validation/{name}/run fetches them and runs it, or give their folder with --data")]
+    #[error(
+        "experiment {name:?} needs measurements that are not part of dermis: validation/{name}/run fetches them and runs it, or give their folder with --data"
+    )]
     NoData {
         /// The experiment.
         name: &'static str,

@@ -44,7 +44,9 @@ mod tests {
         let length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
         assert_eq!((10 + length) % 64, 0);
         let text = std::str::from_utf8(&bytes[10..10 + length]).unwrap();
-        assert!(text.starts_with("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3,), }") && text.ends_with('\n'));
+        assert!(
+            text.starts_with("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3,), }") && text.ends_with('\n')
+        );
         assert_eq!(bytes.len(), 10 + length + 24);
         assert_eq!(&bytes[bytes.len() - 4..], 5f32.to_le_bytes());
         assert!(of_f64(&[7], [1.0].into_iter()).is_none());

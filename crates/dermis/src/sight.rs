@@ -73,13 +73,14 @@ pub fn add(output: &mut Output, optics: &Optics, surface: &Field, sight: &Sight,
         ("depth.png", encode_grey16(width, height, &levels)),
         ("depth.npy", npy::of_f32(&[height, width], relief.z_m.iter().copied())),
         ("normals.npy", npy::of_f32(&[height, width, 3], relief.normals().as_flattened().iter().copied())),
-        (
-            "flow.npy",
-            npy::of_f32(&[height, width, 2], (0..2 * right.len()).map(|i| [&right, &down][i % 2][i / 2])),
-        ),
+        ("flow.npy", npy::of_f32(&[height, width, 2], (0..2 * right.len()).map(|i| [&right, &down][i % 2][i / 2]))),
         (
             "markers.npy",
-            if markers.is_empty() { None } else { npy::of_f64(&[markers.len(), 4], markers.as_flattened().iter().copied()) },
+            if markers.is_empty() {
+                None
+            } else {
+                npy::of_f64(&[markers.len(), 4], markers.as_flattened().iter().copied())
+            },
         ),
     ];
     for (name, bytes) in arrays {

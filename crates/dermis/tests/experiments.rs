@@ -27,6 +27,9 @@ fn an_experiment_stops_when_it_is_told_to() {
 fn an_experiment_without_its_measurements_says_where_to_get_them() {
     for experiment in ALL.iter().filter(|experiment| experiment.needs_data) {
         let refusal = experiment.run(&Options::default(), &mut |_| true).expect_err(experiment.name).to_string();
-        assert!(refusal.contains("--data") && refusal.contains(&format!("validation/{}", experiment.name)), "{refusal}");
+        assert!(
+            refusal.contains("--data") && refusal.contains(&format!("validation/{}", experiment.name)),
+            "{refusal}"
+        );
     }
 }

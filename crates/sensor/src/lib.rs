@@ -13,6 +13,7 @@ pub mod calibration;
 mod cells;
 pub mod characterise;
 pub mod features;
+mod imprint;
 mod layer;
 pub mod metrics;
 pub mod openrave;
@@ -31,6 +32,7 @@ mod weights;
 
 pub use body::AreaFrictionSpec;
 pub use layer::{BranchSpec, CoatingSpec, LayerSpec};
+pub use imprint::ImprintSpec;
 pub use press::{Aim, Goal, PressError, Pressed, press};
 pub use reading::Reading;
 pub use response::{Chain, Report, Response, ResponseError, ResponseSpec, ResponseState};

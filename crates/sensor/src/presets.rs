@@ -11,6 +11,8 @@ const FILES: &[(&str, &str)] = &[
     ("fingertip", include_str!("../presets/fingertip.toml")),
     ("thumbtip", include_str!("../presets/thumbtip.toml")),
     ("shadow-fingertip", include_str!("../presets/shadow-fingertip.toml")),
+    ("gelsight", include_str!("../presets/gelsight.toml")),
+    ("gelsight-mini", include_str!("../presets/gelsight-mini.toml")),
 ];
 
 /// Their names.

@@ -3,7 +3,7 @@
 use crate::body::{AreaFrictionSpec, Field, bad_key};
 use crate::optics::{CameraSpec, LightSpec, MarkersSpec, Optics, OpticsError, OpticsSpec};
 use crate::surface::BuiltSurface;
-use crate::{LayerSpec, ResponseError, ResponseSpec, Sensor, SurfaceSpec, TomlError, parse_toml};
+use crate::{ImprintSpec, LayerSpec, ResponseError, ResponseSpec, Sensor, SurfaceSpec, TomlError, parse_toml};
 use dermis_geometry::MeshError;
 use dermis_geometry::files::FileError;
 use dermis_geometry::quantity::{
@@ -218,6 +218,8 @@ pub enum SkinSpec {
     },
     /// An elastic layer bonded to a rigid base ([`dermis_skin::Layer`]), under a grid.
     Layer(LayerSpec),
+    /// The object's own shape with smoothed surroundings ([`dermis_skin::Imprint`]): a baseline, on any surface.
+    Imprint(ImprintSpec),
 }
 
 fn no_dissipation() -> InverseSpeed {
@@ -449,6 +451,10 @@ impl SensorSpec {
             }
             SkinSpec::Layer(layer) => {
                 let skin = layer.build(&self.name, &self.surface)?;
+                Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh))
+            }
+            SkinSpec::Imprint(imprint) => {
+                let skin = imprint.build(&self.name, &self.surface, &surface.mesh)?;
                 Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh))
             }
         }

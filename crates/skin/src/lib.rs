@@ -11,6 +11,7 @@
 //! | [`Contacts`] | no skin: points and forces come from another engine (no state, so no [`Skin`]) | Kappassov et al. 2020 |
 //! | [`Hydroelastic`] | a pressure field in the body; contact where two pressures are equal | Patzelt et al. 2023 |
 //! | [`Layer`] | an elastic layer bonded to a rigid base, quasi-static | ours |
+//! | [`Imprint`] | the object's own shape with smoothed surroundings: a baseline, no mechanics | Gomes et al. 2021 |
 //!
 //! **Frame.** Everything here is in the sensor's frame: origin at the middle of the sensing surface, +z out of
 //! the skin. Depth and pressure are positive in compression. Forces are on the sensor unless the name says otherwise.
@@ -19,6 +20,7 @@ mod contacts;
 mod field;
 mod friction;
 pub mod hydroelastic;
+mod imprint;
 pub mod layer;
 mod lugre;
 mod motion;
@@ -31,6 +33,7 @@ pub use contacts::{Contact, Contacts};
 pub use field::Field;
 pub use friction::{Coulomb, Friction};
 pub use hydroelastic::{Hydroelastic, HydroelasticParameters};
+pub use imprint::{Imprint, ImprintParameters};
 pub use layer::{Layer, LayerParameters};
 pub use lugre::Lugre;
 pub use motion::{Motion, Object, Target};

@@ -28,4 +28,6 @@ pub enum State {
     Hydroelastic(Bristles),
     /// Of [`crate::Layer`]: tractions.
     Layer(LayerState),
+    /// Of [`crate::Imprint`], which remembers nothing.
+    Imprint,
 }

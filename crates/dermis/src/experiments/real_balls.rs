@@ -30,7 +30,8 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
 }
 
 fn judge(preset: &str, prefix: &str, folder: &Path, findings: &mut Findings) -> Result<(), ExperimentError> {
-    let BallPresses { background, presses } = BallPresses::read(&folder.join("background.png"), &folder.join("labels.csv"))?;
+    let BallPresses { background, presses } =
+        BallPresses::read(&folder.join("background.png"), &folder.join("labels.csv"))?;
     let sensor = plain(preset, &background)?;
     let labels: Vec<Label> = presses.iter().map(|press| press.label).collect();
     let ball = Object::new(sphere(BALL_M, 0.04e-3)?);

@@ -47,7 +47,10 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     let wanted: usize = work.iter().map(|series| series.depths.len()).sum();
     let folder = options.out.as_ref().map(|folder| folder.join("images"));
     if let Some(folder) = &folder {
-        let refuse = |error: std::io::Error| ExperimentError::Folder { path: folder.display().to_string(), reason: error.to_string() };
+        let refuse = |error: std::io::Error| ExperimentError::Folder {
+            path: folder.display().to_string(),
+            reason: error.to_string(),
+        };
         std::fs::create_dir_all(folder).map_err(refuse)?;
     }
     let start = Instant::now();
@@ -70,7 +73,10 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     findings.metric("deepest_error_mm", 1e3 * shots.iter().map(|shot| shot.deepest_error_m).fold(0.0, f64::max));
     findings.metric("radius_error_px", shots.iter().filter_map(|shot| shot.radius_error_px).fold(0.0, f64::max));
     findings.metric("least_difference_255", least_difference(&shots));
-    findings.note(format!("{made} pictures made and {kept} found in {seconds:.1} s, skin {:?}.", options.skin.as_deref().unwrap_or("layer")));
+    findings.note(format!(
+        "{made} pictures made and {kept} found in {seconds:.1} s, skin {:?}.",
+        options.skin.as_deref().unwrap_or("layer")
+    ));
     findings.files.add_image("indenters.png", &indenter_sheet(&shots));
     if options.full {
         findings.files.add_image("depths.png", &depth_sheet(&shots));
@@ -83,7 +89,9 @@ fn sensor(options: &Options) -> Result<Sensor, ExperimentError> {
     let (spec, _) = SensorSpec::find("gelsight")?;
     let spec = match options.skin.as_deref() {
         None | Some("layer") => spec,
-        Some(skin) => return Err(ExperimentError::OtherSkin { name: "tacchi-images", skin: skin.to_owned(), known: "layer" }),
+        Some(skin) => {
+            return Err(ExperimentError::OtherSkin { name: "tacchi-images", skin: skin.to_owned(), known: "layer" });
+        }
     };
     Ok(spec.build(None)?)
 }
@@ -121,7 +129,10 @@ fn shoot(
     let files: Vec<Option<PathBuf>> =
         series.depths.iter().map(|&depth| folder.map(|folder| file(folder, series, depth))).collect();
     if let Some(folder) = files.first().and_then(|file| file.as_deref()).and_then(Path::parent) {
-        let refuse = |error: std::io::Error| ExperimentError::Folder { path: folder.display().to_string(), reason: error.to_string() };
+        let refuse = |error: std::io::Error| ExperimentError::Folder {
+            path: folder.display().to_string(),
+            reason: error.to_string(),
+        };
         std::fs::create_dir_all(folder).map_err(refuse)?;
     }
     let all_there = files.iter().all(|file| file.as_ref().is_some_and(|file| file.exists()));
@@ -143,7 +154,10 @@ fn shoot(
         match file {
             Some(file) if file.exists() => kept.fetch_add(1, Ordering::Relaxed),
             Some(file) => {
-                image.save(file).map_err(|error| ExperimentError::Folder { path: file.display().to_string(), reason: error.to_string() })?;
+                image.save(file).map_err(|error| ExperimentError::Folder {
+                    path: file.display().to_string(),
+                    reason: error.to_string(),
+                })?;
                 made.fetch_add(1, Ordering::Relaxed)
             }
             None => made.fetch_add(1, Ordering::Relaxed),
@@ -162,7 +176,8 @@ fn judged(
     image: &Image,
 ) -> Result<Shot, ExperimentError> {
     let camera = sensor.optics().map(|optics| optics.camera().clone());
-    let camera = camera.ok_or(ExperimentError::Optics { error: OpticsError::Blind { sensor: sensor.name().to_owned() } })?;
+    let camera =
+        camera.ok_or(ExperimentError::Optics { error: OpticsError::Blind { sensor: sensor.name().to_owned() } })?;
     let deepest_m = -f64::from(sight.relief.z_m.iter().copied().fold(f32::INFINITY, f32::min));
     let name = indenters::NAMES[series.indenter];
     let radius_m = (touch.area_m2() / std::f64::consts::PI).sqrt();
