@@ -1,5 +1,6 @@
 //! Every claim of speed, measured: `dermis bench`.
 
+mod layer;
 mod response;
 mod springs;
 
@@ -16,7 +17,7 @@ pub struct Bench {
 }
 
 /// All benchmarks.
-pub static ALL: [Bench; 2] = [
+pub static ALL: [Bench; 3] = [
     Bench {
         name: "springs",
         title: "a step of the spring skin against texels and triangles, and against brute force",
@@ -26,6 +27,11 @@ pub static ALL: [Bench; 2] = [
         name: "response",
         title: "a full response chain on 84 taxels against a step of the skin before it",
         run: response::run,
+    },
+    Bench {
+        name: "layer",
+        title: "a ball on a layer of 256 x 256 cells, from rest and from the last step, and against n^2 log n",
+        run: layer::run,
     },
 ];
 

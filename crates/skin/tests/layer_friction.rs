@@ -76,7 +76,8 @@ fn partial_slip_is_cattaneos() {
     assert!((touch.on_sensor.force.x / (MU * -touch.on_sensor.force.z) - 1.0).abs() < 1e-9);
 }
 
-/// With coupling a ball at ν = 0 sticks while it is pressed, which changes force and slip by what is printed here: a few percent.
+/// With coupling a ball at ν = 0 sticks while it is pressed, which adds 3 % to the load and takes 12 % from the shear
+/// (the pressed skin has used up a part of its friction); at ν = 0.45 both are below a percent and a half.
 #[test]
 fn coupling_is_a_small_correction() {
     for nu in [0.0, 0.3, 0.45] {
@@ -86,8 +87,8 @@ fn coupling_is_a_small_correction() {
         let (a, b) = (free.on_sensor.force, bound.on_sensor.force);
         let (normal, along) = (b.z / a.z - 1.0, b.x / a.x - 1.0);
         println!("nu = {nu}: coupling changes the load by {normal:.4} and the shear by {along:.4}");
-        assert!(normal.abs() < 0.12 && along.abs() < 0.12, "{normal} {along}");
-        assert!(nu < 0.4 || normal.abs() < 0.01);
+        assert!(normal.abs() < 0.05 && along.abs() < 0.15, "{normal} {along}");
+        assert!(nu < 0.4 || (normal.abs() < 0.01 && along.abs() < 0.03), "{along}");
     }
 }
 
