@@ -1,5 +1,6 @@
 //! Every claim of speed, measured: `dermis bench`.
 
+mod layer;
 mod optics;
 mod response;
 mod springs;
@@ -17,7 +18,7 @@ pub struct Bench {
 }
 
 /// All benchmarks.
-pub static ALL: [Bench; 3] = [
+pub static ALL: [Bench; 4] = [
     Bench {
         name: "springs",
         title: "a step of the spring skin against texels and triangles, and against brute force",
@@ -27,6 +28,11 @@ pub static ALL: [Bench; 3] = [
         name: "response",
         title: "a full response chain on 84 taxels against a step of the skin before it",
         run: response::run,
+    },
+    Bench {
+        name: "layer",
+        title: "a ball on a layer of 256 x 256 cells, from rest and from the last step, and against n^2 log n",
+        run: layer::run,
     },
     Bench {
         name: "optics",

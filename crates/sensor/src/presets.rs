@@ -5,6 +5,7 @@ use crate::{SensorError, SensorSpec};
 const FILES: &[(&str, &str)] = &[
     ("uji-foam-14x6", include_str!("../presets/uji-foam-14x6.toml")),
     ("wts0614", include_str!("../presets/wts0614.toml")),
+    ("wts0614-layer", include_str!("../presets/wts0614-layer.toml")),
     ("digitacts-6x4", include_str!("../presets/digitacts-6x4.toml")),
     ("capacitive-8x8", include_str!("../presets/capacitive-8x8.toml")),
     ("spherical-patch", include_str!("../presets/spherical-patch.toml")),

@@ -27,7 +27,7 @@ pub use state::LayerState;
 pub use transfer::{Answer, Stack};
 
 use crate::{Facet, Field, Load, Motion, Skin, SkinError, State, Tangent, Target, Touch, Warning, require_positive};
-use dermis_geometry::{HeightGrid, Vec2, Vec3};
+use dermis_geometry::{HeightGrid, Twist, Vec2, Vec3};
 use solution::{Rubbing, Solver};
 use spread::{Output, Spread};
 use std::sync::Arc;
@@ -90,22 +90,62 @@ impl Layer {
         &self.influences
     }
 
-    /// What happens under heights that are known on its grid: an object of any shape, held still, after `state`.
+    /// What happens under heights that are known on its grid, an object of any shape that is held still, after `state`.
     pub fn settle_under(&self, state: &State, overhead: &Overhead) -> Result<(Touch, State), SkinError> {
-        let state = self.own(state)?;
-        self.check_depth(overhead)?;
-        let mu = |_| self.parameters.mu;
-        let rubbing = Rubbing { mu: &mu, slide_m: &|_, _| [0.0; 2] };
-        let solution = self.solver().solve(state, overhead, &rubbing, None);
+        self.step_under(state, overhead, &Twist::ZERO, None)
+    }
+
+    /// What happens under heights that are known on its grid, while the object moves with `velocity` (given at the sensor's
+    /// origin) for `dt_s`, or, without, until nothing changes any more. The heights are those at the end.
+    pub fn step_under(
+        &self,
+        state: &State,
+        overhead: &Overhead,
+        velocity: &Twist,
+        dt_s: Option<f64>,
+    ) -> Result<(Touch, State), SkinError> {
+        let solution = self.solve_under(state, overhead, velocity, dt_s)?;
         Ok((self.touch_of(&solution, overhead, 1), State::Layer(solution.state)))
     }
 
-    /// As [`Layer::settle_under`], with the work it took.
-    pub fn solve_under(&self, state: &State, overhead: &Overhead) -> Result<Solution, SkinError> {
+    /// As [`Layer::step_under`], before it becomes a touch: tractions, and the work it took to find them.
+    pub fn solve_under(
+        &self,
+        state: &State,
+        overhead: &Overhead,
+        velocity: &Twist,
+        dt_s: Option<f64>,
+    ) -> Result<Solution, SkinError> {
+        let cells = self.grid.rows * self.grid.cols;
+        if overhead.depth_m.len() != cells || overhead.owner.len() != cells {
+            return Err(SkinError::StateMismatch { got: overhead.depth_m.len(), expected: cells });
+        }
+        if overhead.depth_m.iter().any(|depth_m| depth_m.is_nan()) {
+            return Err(SkinError::NotFinite { object: 0, what: "height" });
+        }
+        let mu = |_| self.parameters.mu;
+        let slide_m = |_, cell: usize| self.slide_m(overhead, velocity, cell, dt_s);
+        self.solve(state, overhead, &Rubbing { mu: &mu, slide_m: &slide_m }, dt_s)
+    }
+
+    fn solve(
+        &self,
+        state: &State,
+        overhead: &Overhead,
+        rubbing: &Rubbing<'_>,
+        dt_s: Option<f64>,
+    ) -> Result<Solution, SkinError> {
         let state = self.own(state)?;
         self.check_depth(overhead)?;
-        let mu = |_| self.parameters.mu;
-        Ok(self.solver().solve(state, overhead, &Rubbing { mu: &mu, slide_m: &|_, _| [0.0; 2] }, None))
+        Ok(self.solver().solve(state, overhead, rubbing, dt_s))
+    }
+
+    /// How far (m) a thing with a velocity moves over a step, where it meets a cell.
+    fn slide_m(&self, overhead: &Overhead, velocity: &Twist, cell: usize, dt_s: Option<f64>) -> [f64; 2] {
+        let at = self.grid.cell_center(cell / self.grid.cols, cell % self.grid.cols);
+        let velocity = velocity.at(Vec3::new(at.x, at.y, -overhead.depth_m[cell].max(0.0)));
+        let dt_s = dt_s.unwrap_or(0.0);
+        [velocity.x * dt_s, velocity.y * dt_s]
     }
 
     fn solver(&self) -> Solver<'_> {
@@ -139,19 +179,11 @@ impl Layer {
 
     fn step(&self, state: &State, motion: &Motion<'_>, dt_s: Option<f64>) -> Result<(Touch, State), SkinError> {
         motion.check()?;
-        let state = self.own(state)?;
         let overhead = Overhead::of_motion(self.grid, motion, OVERHEAD * self.stack.thickness_m());
-        self.check_depth(&overhead)?;
-        let mu = |owner: u32| motion.targets[owner as usize].object.mu.unwrap_or(self.parameters.mu);
-        let slide_m = |owner: u32, cell: usize| {
-            let at = self.grid.cell_center(cell / self.grid.cols, cell % self.grid.cols);
-            let at = Vec3::new(at.x, at.y, -overhead.depth_m[cell].max(0.0));
-            let velocity = motion.targets[owner as usize].velocity.at(at);
-            let dt_s = dt_s.unwrap_or(0.0);
-            [velocity.x * dt_s, velocity.y * dt_s]
-        };
-        let rubbing = Rubbing { mu: &mu, slide_m: &slide_m };
-        let solution = self.solver().solve(state, &overhead, &rubbing, dt_s);
+        let target = |owner: u32| &motion.targets[owner as usize];
+        let mu = |owner: u32| target(owner).object.mu.unwrap_or(self.parameters.mu);
+        let slide_m = |owner: u32, cell: usize| self.slide_m(&overhead, &target(owner).velocity, cell, dt_s);
+        let solution = self.solve(state, &overhead, &Rubbing { mu: &mu, slide_m: &slide_m }, dt_s)?;
         Ok((self.touch_of(&solution, &overhead, motion.targets.len()), State::Layer(solution.state)))
     }
 

@@ -150,8 +150,11 @@ impl Problem<'_> {
     fn solve(&self, tractions: &mut Tractions, effort: &mut Effort) {
         let region = self.region;
         let cells: Vec<usize> = (0..region.len()).map(|i| self.place(i)).collect();
-        let depth: Vec<f64> =
-            cells.iter().zip(&self.past[2]).map(|(&cell, past)| self.overhead.depth_m[cell] + past).collect();
+        // Nothing overhead is as good as something far overhead, and a number.
+        let clear_m = -10.0 * self.overhead.deepest_m();
+        let depth =
+            cells.iter().zip(&self.past[2]).map(|(&cell, past)| self.overhead.depth_m[cell].max(clear_m) + past);
+        let depth: Vec<f64> = depth.collect();
         let mut normal = Complementarity::new(self.solver.influences, region);
         let mu: Vec<f64> = cells.iter().map(|&cell| (self.rubbing.mu)(self.overhead.owner[cell])).collect();
         effort.add(normal.solve(&depth, &mut tractions.parts[2], self.tolerance_m));
@@ -202,7 +205,15 @@ impl Problem<'_> {
             let change =
                 tractions.parts[2].iter().zip(&pressure.parts[2]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             if change <= 1e-5 * peak {
-                return;
+                break;
+            }
+        }
+        // The last pressure is not quite the one that bounded the shear.
+        let [x, y, pressure] = &mut tractions.parts;
+        for i in 0..pressure.len() {
+            let (size, bound) = (x[i].hypot(y[i]), mu[i] * pressure[i]);
+            if size > bound {
+                (x[i], y[i]) = (x[i] * bound / size, y[i] * bound / size);
             }
         }
     }

@@ -47,9 +47,18 @@ struct Basic {
     s: f64,
 }
 
-/// The four solutions in a sheet at height ζ over its bottom: with φ = exp(±k ·), ∇φ and κφẑ − z∇φ (Papkovich and Neuber),
-/// κ = 3 − 4ν. Nothing in them is singular at ν = ½. The growing pair is 1 at the top, the falling pair at the bottom.
+/// The four solutions in a sheet at a height over its bottom, from ∇φ and κφẑ − z∇φ with φ = exp(±kz) (Papkovich and Neuber),
+/// κ = 3 − 4ν. Nothing in them is singular at ν = ½. For short waves the growing pair is 1 at the top and the falling pair at the
+/// bottom; for long ones, where exponentials are all alike, they are combined so that they differ.
 fn basics(sheet: &Sheet, k: f64, height_m: f64) -> [Basic; 4] {
+    if k * sheet.thickness_m < 1.0 {
+        long_wave_basics(sheet, k, height_m)
+    } else {
+        short_wave_basics(sheet, k, height_m)
+    }
+}
+
+fn short_wave_basics(sheet: &Sheet, k: f64, height_m: f64) -> [Basic; 4] {
     let (nu, mu) = (sheet.poisson.ratio(), sheet.shear_pa());
     let kappa = 3.0 - 4.0 * nu;
     let mut all = [Basic::default(); 4];
@@ -65,6 +74,30 @@ fn basics(sheet: &Sheet, k: f64, height_m: f64) -> [Basic; 4] {
         };
     }
     all
+}
+
+/// With φ = cosh kz and φ = sinh kz; of the third, κ times the second is taken away.
+fn long_wave_basics(sheet: &Sheet, k: f64, height_m: f64) -> [Basic; 4] {
+    let nu = sheet.poisson.ratio();
+    let (kappa, unit) = (3.0 - 4.0 * nu, 2.0 * sheet.shear_pa() * k);
+    let kz = k * height_m;
+    let (c, s) = (kz.cosh(), kz.sinh());
+    [
+        Basic { u: -c, w: s, n: unit * c, s: -unit * s },
+        Basic { u: -s, w: c, n: unit * s, s: -unit * c },
+        Basic {
+            u: kz * c + kappa * s,
+            w: -kz * s,
+            n: unit * ((2.0 * nu - 1.0) * s - kz * c),
+            s: unit * (2.0 * (1.0 - nu) * c + kz * s),
+        },
+        Basic {
+            u: kz * s,
+            w: kappa * s - kz * c,
+            n: unit * (2.0 * (1.0 - nu) * c - kz * s),
+            s: -unit * ((1.0 - 2.0 * nu) * s - kz * c),
+        },
+    ]
 }
 
 impl Stack {
@@ -210,9 +243,15 @@ impl<const R: usize> System<R> {
         Self { size, matrix: vec![0.0; size * size], right: vec![[0.0; R]; size] }
     }
 
-    /// Gaussian elimination with row pivots; one vector of unknowns per right side.
+    /// Gaussian elimination with row pivots, after every column has been brought to the same size; one vector of unknowns
+    /// per right side.
     fn solve(&mut self) -> [Vec<f64>; R] {
         let n = self.size;
+        let largest = |col: usize| (0..n).fold(0.0f64, |most, row| most.max(self.matrix[row * n + col].abs()));
+        let sizes: Vec<f64> = (0..n).map(largest).collect();
+        self.matrix
+            .chunks_exact_mut(n)
+            .for_each(|row| row.iter_mut().zip(&sizes).for_each(|(value, size)| *value /= size));
         for col in 0..n {
             let pivot = (col..n)
                 .max_by(|&a, &b| self.matrix[a * n + col].abs().total_cmp(&self.matrix[b * n + col].abs()))
@@ -237,6 +276,7 @@ impl<const R: usize> System<R> {
                 let known: f64 = (row + 1..n).map(|c| self.matrix[row * n + c] * x[c]).sum();
                 x[row] = (self.right[row][r] - known) / self.matrix[row * n + row];
             }
+            x.iter_mut().zip(&sizes).for_each(|(x, size)| *x /= size);
             x
         })
     }
@@ -259,7 +299,7 @@ mod tests {
             let sheet = sheet(nu);
             let stack = Stack::new(vec![sheet]).unwrap();
             let kappa = 3.0 - 4.0 * nu;
-            for xi in [0.02f64, 0.1, 1.0, 3.0, 9.0] {
+            for xi in [0.001f64, 0.02, 0.1, 0.99, 1.0, 3.0, 9.0] {
                 let k = xi / sheet.thickness_m;
                 let l = (2.0 * kappa * (2.0 * xi).sinh() - 4.0 * xi)
                     / (2.0 * kappa * (2.0 * xi).cosh() + 4.0 * xi * xi + 1.0 + kappa * kappa);
@@ -308,7 +348,7 @@ mod tests {
         let whole = sheet(0.45);
         let cut = |h: f64| Sheet { thickness_m: h, ..whole };
         let (one, two) = (Stack::new(vec![whole]).unwrap(), Stack::new(vec![cut(0.001), cut(0.003)]).unwrap());
-        for k in [30.0, 250.0, 1000.0, 4e3] {
+        for k in [0.3, 3.0, 30.0, 250.0, 300.0, 500.0, 1000.0, 4e3] {
             let (a, b) = (one.answer(k, 0.0025), two.answer(k, 0.0025));
             for (a, b) in [
                 (a.sink_by_pressure, b.sink_by_pressure),
