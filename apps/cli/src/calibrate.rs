@@ -1,8 +1,8 @@
 //! `dermis calibrate`: from bench data to parameters.
 
-use crate::{calibrate_array, calibrate_optics};
 use crate::console::{commit, probe, say, say_json, short};
 use crate::table::{DEPTH, FORCE, VELOCITY, read_points};
+use crate::{calibrate_array, calibrate_optics};
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use dermis::draw::{Image, LineStyle, Marker, Plot, Series};

@@ -81,7 +81,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let ball = Object::new(sphere(radius_m, radius_m / 50.0)?);
     let reliefs = ball_reliefs(&sensor, &ball, radius_m, &labels)?;
     if reliefs.len() != labels.len() {
-        bail!("the skin of sensor {:?} does not know its surface: take one with a `layer`, `gel` or `imprint`", sensor.name());
+        bail!(
+            "the skin of sensor {:?} does not know its surface: take one with a `layer`, `gel` or `imprint`",
+            sensor.name()
+        );
     }
     let presses: Vec<BallPress> = data
         .presses
@@ -184,10 +187,13 @@ fn judge(arguments: &Arguments, background: &Picture, presses: &[BallPress], pix
     let even: Vec<&BallPress> = presses.iter().step_by(2).collect();
     let odd: Vec<&BallPress> = presses.iter().skip(1).step_by(2).collect();
     let kept_as = BackgroundSpec::File(std::path::absolute(&arguments.background)?);
-    let light = fit(arguments, background, &even, kept_as)?.build(background.width, background.height, pixel_m, None)?;
+    let light =
+        fit(arguments, background, &even, kept_as)?.build(background.width, background.height, pixel_m, None)?;
     let shade = |press: &BallPress| light.shade(&press.relief, || None);
     let (mut report, mut lines) = (serde_json::Map::new(), Vec::new());
-    for (key, what, region) in [("inside", "in contact (to 0.9 radii)", INSIDE), ("around", "around (1 to 2 radii)", AROUND)] {
+    for (key, what, region) in
+        [("inside", "in contact (to 0.9 radii)", INSIDE), ("around", "around (1 to 2 radii)", AROUND)]
+    {
         let ours = rmse_255(odd.iter().copied(), region, shade);
         let null = rmse_255(odd.iter().copied(), region, |_| background.clone());
         report.insert(key.into(), json!({ "rmse_255": ours, "null_rmse_255": null }));

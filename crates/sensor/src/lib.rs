@@ -31,8 +31,8 @@ mod toml_file;
 mod weights;
 
 pub use body::AreaFrictionSpec;
-pub use layer::{BranchSpec, CoatingSpec, LayerSpec};
 pub use imprint::ImprintSpec;
+pub use layer::{BranchSpec, CoatingSpec, LayerSpec};
 pub use press::{Aim, Goal, PressError, Pressed, press};
 pub use reading::Reading;
 pub use response::{Chain, Report, Response, ResponseError, ResponseSpec, ResponseState};

@@ -55,7 +55,9 @@ impl Imprint {
     /// Prepares it. Refuses parameters that mean nothing.
     pub fn new(parameters: ImprintParameters) -> Result<Self, SkinError> {
         let ImprintParameters { size_m, cell_m, narrow_m, wide_m, .. } = parameters;
-        for (key, value) in [("size", size_m[0]), ("size", size_m[1]), ("cell", cell_m), ("narrow", narrow_m), ("wide", wide_m)] {
+        for (key, value) in
+            [("size", size_m[0]), ("size", size_m[1]), ("cell", cell_m), ("narrow", narrow_m), ("wide", wide_m)]
+        {
             require_positive(key, "m", value)?;
         }
         require_positive("thickness", "m", parameters.thickness_m)?;
@@ -67,7 +69,9 @@ impl Imprint {
             return Err(SkinError::TooManyCells { rows, cols, most: MOST_CELLS });
         }
         let expected = grid.rows * grid.cols;
-        if let Some(got) = parameters.rest_heights_m.as_ref().map(|heights| heights.len()).filter(|got| *got != expected) {
+        if let Some(got) =
+            parameters.rest_heights_m.as_ref().map(|heights| heights.len()).filter(|got| *got != expected)
+        {
             return Err(SkinError::StateMismatch { got, expected });
         }
         let (narrow, wide) = (Blur::new(narrow_m / cell_m), Blur::new(wide_m / cell_m));

@@ -55,7 +55,8 @@ mod tests {
         grid[30 * cols + 25] = 2.0;
         let smooth = Blur::new(width).apply(&grid, cols);
         assert!((smooth.iter().sum::<f64>() - 2.0).abs() < 1e-12);
-        let spread = |of: &dyn Fn(usize) -> f64| smooth.iter().enumerate().map(|(i, v)| v * of(i).powi(2)).sum::<f64>() / 2.0;
+        let spread =
+            |of: &dyn Fn(usize) -> f64| smooth.iter().enumerate().map(|(i, v)| v * of(i).powi(2)).sum::<f64>() / 2.0;
         let variances = [spread(&|i| (i % cols) as f64 - 25.0), spread(&|i| (i / cols) as f64 - 30.0)];
         assert!(variances.iter().all(|variance| (variance / (width * width) - 1.0).abs() < 0.03), "{variances:?}");
     }
