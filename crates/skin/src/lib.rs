@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | [`Springs`] | every texel is an independent spring-damper with bristle friction | Moisio et al. 2013 |
 //! | [`Contacts`] | no skin: points and forces come from another engine (no state, so no [`Skin`]) | Kappassov et al. 2020 |
+//! | [`Gel`] | a continuum that deforms by as much as it must (MLS-MPM) | Chen et al. 2023 |
 //! | [`Hydroelastic`] | a pressure field in the body; contact where two pressures are equal | Patzelt et al. 2023 |
 //!
 //! **Frame.** Everything here is in the sensor's frame: origin at the middle of the sensing surface, +z out of
@@ -17,6 +18,7 @@
 mod contacts;
 mod field;
 mod friction;
+pub mod gel;
 pub mod hydroelastic;
 mod lugre;
 mod motion;
@@ -28,6 +30,7 @@ mod warning;
 pub use contacts::{Contact, Contacts};
 pub use field::Field;
 pub use friction::{Coulomb, Friction};
+pub use gel::{Gel, GelParameters};
 pub use hydroelastic::{Hydroelastic, HydroelasticParameters};
 pub use lugre::Lugre;
 pub use motion::{Motion, Object, Target};
@@ -128,6 +131,14 @@ pub enum SkinError {
     /// Two half-spaces meet everywhere or nowhere.
     #[error("two half-spaces have no contact surface of finite size: make one of them a body")]
     BothHalfSpaces,
+    /// A gel that cannot be.
+    #[error("gel: `{key}` {rule}")]
+    BadGel {
+        /// Name of the parameter.
+        key: &'static str,
+        /// What is asked of it, and what it is.
+        rule: String,
+    },
     /// NaN or infinity in a pose or velocity.
     #[error("the {what} of object {object} is not finite; the simulation has diverged or the input is wrong")]
     NotFinite {

@@ -1,5 +1,6 @@
 //! What a skin remembers between steps.
 
+use crate::gel::GelState;
 use crate::hydroelastic::Bristles;
 use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
@@ -25,4 +26,6 @@ pub enum State {
     Springs(Vec<Bristle>),
     /// Of [`crate::Hydroelastic`]: deflections at the corners of the last contact surface.
     Hydroelastic(Bristles),
+    /// Of [`crate::Gel`]: nodes, what sticks, and particles where it moves.
+    Gel(GelState),
 }
