@@ -1,6 +1,7 @@
 //! A gel that deforms by as much as it must: large strains, shear, slip.
 
 mod contact;
+mod doubles;
 mod elastic;
 mod equilibrium;
 mod indenter;

@@ -1,6 +1,7 @@
 //! Energy, forces and stiffness of the gel in its reference configuration.
 
-use super::kernel::{Gradients, Row, V, ZERO};
+use super::doubles::{Doubles, Plain};
+use super::kernel::{Gradients, Row};
 use super::lattice::{LANES, Lattice};
 use super::parameters::{Constitution, GelParameters};
 use super::simd::Simd;
@@ -139,7 +140,7 @@ impl Material {
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code, reason = "the instructions were found at run time")]
             Simd::Avx2 => unsafe { wide::stress_avx2(self, u, fill, force, tangent) },
-            _ => self.stress_any::<false>(u, fill, force, tangent),
+            _ => self.stress_any::<Plain>(u, fill, force, tangent),
         }
     }
 
@@ -151,15 +152,15 @@ impl Material {
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code, reason = "the instructions were found at run time")]
             Simd::Avx2 => unsafe { wide::product_avx2(self, u, tangent, out) },
-            _ => self.product_any::<false>(u, tangent, out),
+            _ => self.product_any::<Plain>(u, tangent, out),
         }
     }
 
     #[inline(always)]
-    fn stress_any<const FMA: bool>(&self, u: &[f64], fill: &[f32], force: &mut [f64], tangent: &mut [f32]) -> f64 {
-        let mut gradients: Gradients = [[[ZERO; 3]; 3]; 8];
+    fn stress_any<T: Doubles>(&self, u: &[f64], fill: &[f32], force: &mut [f64], tangent: &mut [f32]) -> f64 {
+        let mut gradients: Gradients<T> = [[[T::splat(0.0); 3]; 3]; 8];
         let vectors = self.padded / LANES;
-        let mut energy = ZERO;
+        let mut energy = [0.0; LANES];
         for z in 0..self.layers {
             for vector in 0..vectors {
                 let cell = (z * vectors + vector) * 8 * LANES;
@@ -167,13 +168,13 @@ impl Material {
                 if fill.iter().all(|&f| f == 0.0) {
                     continue;
                 }
-                self.row.gradients::<FMA>(u, z, vector * LANES, &mut gradients);
+                self.row.gradients::<T>(u, z, vector * LANES, &mut gradients);
                 for (particle, gradient) in gradients.iter_mut().enumerate() {
                     let fill = &fill[particle * LANES..(particle + 1) * LANES];
                     let at = (cell + particle * LANES) * KEPT;
                     self.particles(gradient, fill, &mut tangent[at..at + LANES * KEPT], &mut energy);
                 }
-                self.row.spread::<FMA>(&gradients, z, vector * LANES, force);
+                self.row.spread::<T>(&gradients, z, vector * LANES, force);
             }
         }
         energy.iter().sum()
@@ -181,7 +182,17 @@ impl Material {
 
     /// From ∂u/∂X to stress times volume, in place.
     #[inline(always)]
-    fn particles(&self, gradient: &mut [[V; 3]; 3], fill: &[f32], kept: &mut [f32], energy: &mut V) {
+    fn particles<T: Doubles>(
+        &self,
+        gradients: &mut [[T; 3]; 3],
+        fill: &[f32],
+        kept: &mut [f32],
+        energy: &mut [f64; LANES],
+    ) {
+        let mut gradient = [[[0.0; LANES]; 3]; 3];
+        for (here, wide) in gradient.iter_mut().flatten().zip(gradients.iter().flatten()) {
+            wide.store(here);
+        }
         for l in 0..LANES {
             let full = fill[l] > 0.0;
             let volume = f64::from(fill[l]) * self.volume;
@@ -206,6 +217,9 @@ impl Material {
             kept[10 * LANES + l] = (volume * answer.alpha) as f32;
             kept[11 * LANES + l] = (volume * answer.beta) as f32;
             energy[l] += if full { volume * answer.energy } else { 0.0 };
+        }
+        for (here, wide) in gradient.iter().flatten().zip(gradients.iter_mut().flatten()) {
+            *wide = T::load(here);
         }
     }
 
@@ -261,57 +275,60 @@ impl Material {
         Answer { energy, stress, inverse: plus_identity(&[[0.0; 3]; 3]), alpha: self.lambda, beta: self.mu }
     }
 
-    /// dP = μ dF + α (F⁻ᵀ : dF) F⁻ᵀ + β F⁻ᵀ dFᵀ F⁻ᵀ.
     #[inline(always)]
-    fn product_any<const FMA: bool>(&self, u: &[f64], tangent: &[f32], out: &mut [f64]) {
-        let mut gradients: Gradients = [[[ZERO; 3]; 3]; 8];
+    fn product_any<T: Doubles>(&self, u: &[f64], tangent: &[f32], out: &mut [f64]) {
+        let mut gradients: Gradients<T> = [[[T::splat(0.0); 3]; 3]; 8];
         let vectors = self.padded / LANES;
         for z in 0..self.layers {
             for vector in 0..vectors {
                 let cell = (z * vectors + vector) * 8 * LANES;
                 let kept = &tangent[cell * KEPT..(cell + 8 * LANES) * KEPT];
-                self.row.gradients::<FMA>(u, z, vector * LANES, &mut gradients);
+                self.row.gradients::<T>(u, z, vector * LANES, &mut gradients);
                 for (particle, gradient) in gradients.iter_mut().enumerate() {
                     let kept = &kept[particle * LANES * KEPT..(particle + 1) * LANES * KEPT];
-                    stiffen::<FMA>(gradient, kept);
+                    stiffen::<T>(gradient, kept);
                 }
-                self.row.spread::<FMA>(&gradients, z, vector * LANES, out);
+                self.row.spread::<T>(&gradients, z, vector * LANES, out);
             }
         }
     }
 }
 
 #[inline(always)]
-fn stiffen<const FMA: bool>(gradient: &mut [[V; 3]; 3], kept: &[f32]) {
-    let number = |index: usize, l: usize| f64::from(kept[index * LANES + l]);
-    let mut turned = [[ZERO; 3]; 3]; // dFᵀ F⁻ᵀ
-    let mut trace = ZERO;
-    for i in 0..3 {
-        for j in 0..3 {
-            for k in 0..3 {
-                for l in 0..LANES {
-                    let product = gradient[k][i][l] * number(3 * k + j, l);
-                    turned[i][j][l] += product;
-                }
-            }
-        }
-    }
-    for l in 0..LANES {
-        trace[l] = (turned[0][0][l] + turned[1][1][l] + turned[2][2][l]) * number(10, l);
-    }
+fn kept_at<T: Doubles>(kept: &[f32], index: usize) -> T {
+    let mut narrow = [0f32; LANES];
+    narrow.copy_from_slice(&kept[index * LANES..(index + 1) * LANES]);
+    T::widen(&narrow)
+}
+
+/// dP = μ dF + α (F⁻ᵀ : dF) F⁻ᵀ + β F⁻ᵀ dFᵀ F⁻ᵀ, in place.
+#[inline(always)]
+fn stiffen<T: Doubles>(gradient: &mut [[T; 3]; 3], kept: &[f32]) {
+    // Loops, not closures: only what is inlined here has the wide instructions.
+    let mut inverse = [[T::splat(0.0); 3]; 3];
     for c in 0..3 {
         for d in 0..3 {
-            let mut sum = ZERO;
-            for k in 0..3 {
-                for l in 0..LANES {
-                    sum[l] += number(3 * c + k, l) * turned[k][d][l];
-                }
-            }
-            for l in 0..LANES {
-                gradient[c][d][l] = number(9, l) * gradient[c][d][l]
-                    + trace[l] * number(3 * c + d, l)
-                    + number(11, l) * sum[l];
-            }
+            inverse[c][d] = kept_at(kept, 3 * c + d);
+        }
+    }
+    let (shear, alpha, beta): (T, T, T) = (kept_at(kept, 9), kept_at(kept, 10), kept_at(kept, 11));
+    // dFᵀ F⁻ᵀ.
+    let mut turned = [[T::splat(0.0); 3]; 3];
+    for i in 0..3 {
+        for j in 0..3 {
+            let first = gradient[0][i].mul(inverse[0][j]);
+            let second = gradient[1][i].mul_add(inverse[1][j], first);
+            turned[i][j] = gradient[2][i].mul_add(inverse[2][j], second);
+        }
+    }
+    let trace = turned[0][0].add(turned[1][1]).add(turned[2][2]).mul(alpha);
+    for c in 0..3 {
+        for d in 0..3 {
+            let first = inverse[c][0].mul(turned[0][d]);
+            let second = inverse[c][1].mul_add(turned[1][d], first);
+            let third = inverse[c][2].mul_add(turned[2][d], second);
+            let straight = shear.mul(gradient[c][d]);
+            gradient[c][d] = beta.mul_add(third, trace.mul_add(inverse[c][d], straight));
         }
     }
 }
@@ -321,25 +338,26 @@ mod wide {
     //! The same code for the instructions of newer machines.
 
     use super::Material;
+    use crate::gel::doubles::{Avx2, Avx512};
 
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,fma")]
     pub fn stress_avx512(m: &Material, u: &[f64], fill: &[f32], force: &mut [f64], tangent: &mut [f32]) -> f64 {
-        m.stress_any::<true>(u, fill, force, tangent)
+        m.stress_any::<Avx512>(u, fill, force, tangent)
     }
 
     #[target_feature(enable = "avx2,fma")]
     pub fn stress_avx2(m: &Material, u: &[f64], fill: &[f32], force: &mut [f64], tangent: &mut [f32]) -> f64 {
-        m.stress_any::<true>(u, fill, force, tangent)
+        m.stress_any::<Avx2>(u, fill, force, tangent)
     }
 
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,fma")]
     pub fn product_avx512(m: &Material, u: &[f64], tangent: &[f32], out: &mut [f64]) {
-        m.product_any::<true>(u, tangent, out);
+        m.product_any::<Avx512>(u, tangent, out);
     }
 
     #[target_feature(enable = "avx2,fma")]
     pub fn product_avx2(m: &Material, u: &[f64], tangent: &[f32], out: &mut [f64]) {
-        m.product_any::<true>(u, tangent, out);
+        m.product_any::<Avx2>(u, tangent, out);
     }
 }
 
