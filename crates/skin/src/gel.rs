@@ -3,16 +3,20 @@
 mod contact;
 mod doubles;
 mod elastic;
+mod energy;
 mod equilibrium;
 mod indenter;
 mod kernel;
 mod lattice;
+mod mpm;
 mod parameters;
 mod simd;
 mod state;
 
 pub use contact::Hold;
+pub use energy::Energy;
 pub use lattice::Bonds;
+pub use mpm::{Cloud, Totals};
 pub use parameters::{Constitution, GelFriction, GelParameters};
 pub use simd::Simd;
 pub use state::GelState;

@@ -139,6 +139,18 @@ pub enum SkinError {
         /// What is asked of it, and what it is.
         rule: String,
     },
+    /// The moving gel has come apart.
+    #[error(
+        "particle {particle} of the gel was turned inside out at step {step} of {dt_us:.3} µs: press more slowly, or make `cell` larger or `mass_scaling` smaller"
+    )]
+    GelBroke {
+        /// The particle.
+        particle: u32,
+        /// The step.
+        step: u64,
+        /// Its length (µs).
+        dt_us: f64,
+    },
     /// NaN or infinity in a pose or velocity.
     #[error("the {what} of object {object} is not finite; the simulation has diverged or the input is wrong")]
     NotFinite {
