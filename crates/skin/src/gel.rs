@@ -8,6 +8,7 @@ mod equilibrium;
 mod indenter;
 mod kernel;
 mod lattice;
+mod motion;
 mod mpm;
 mod parameters;
 mod simd;
@@ -27,7 +28,8 @@ use dermis_geometry::{Pose, Surface, TriMesh, Vec3};
 use elastic::Elastic;
 use equilibrium::{Effort, Equilibrium, Tolerance};
 use indenter::{Indenter, between};
-use lattice::Lattice;
+use lattice::{Lattice, Place};
+use motion::Carrier;
 use std::sync::Arc;
 
 /// The deepest press, of the thickness.
@@ -46,6 +48,9 @@ pub struct Gel {
     view: View,
     thickness_m: f64,
     area_m2: f64,
+    /// Where the particles rest, and which of them carries each point of the surface.
+    rest_places: Vec<Place>,
+    carriers: Vec<Carrier>,
 }
 
 /// The grid on which the surface is reported.
@@ -122,7 +127,9 @@ impl Gel {
                 diagonal[ghost + c * component] = 0.0;
             }
         }
-        Self { parameters, elastic, points, pairs, diagonal, view, thickness_m, area_m2 }
+        let rest_places = elastic.lattice.particles();
+        let carriers = carriers(&elastic.lattice, &rest_places, &points);
+        Self { parameters, elastic, points, pairs, diagonal, view, thickness_m, area_m2, rest_places, carriers }
     }
 
     /// What it is made of.
@@ -132,7 +139,7 @@ impl Gel {
 
     /// How many particles it has.
     pub fn particles(&self) -> usize {
-        self.elastic.lattice.fill.iter().filter(|&&fill| fill > 0.0).count()
+        self.rest_places.len()
     }
 
     fn stiffness(&self) -> Stiffness {
@@ -200,7 +207,7 @@ impl Gel {
             updates: effort.updates,
             residual: effort.residual,
         };
-        Ok((touch, State::Gel(GelState { nodes: u.into(), holds, poses: ends }), work))
+        Ok((touch, State::Gel(GelState { nodes: u.into(), holds, poses: ends, moving: None }), work))
     }
 
     /// The object raised until it just touches nothing.
@@ -253,6 +260,33 @@ impl Gel {
         touch.surface = Some(self.view.field(&self.elastic.lattice, u));
         touch
     }
+}
+
+/// The nearest particle to each point of the surface.
+fn carriers(lattice: &Lattice, places: &[Place], points: &[Point]) -> Vec<Carrier> {
+    use std::collections::HashMap;
+    let cell = |at: Vec3| ((at - lattice.origin) / lattice.cell_m).floor().to_array().map(|x| x as i32);
+    let mut cells: HashMap<[i32; 3], Vec<u32>> = HashMap::new();
+    for (particle, place) in places.iter().enumerate() {
+        cells.entry(cell(place.at)).or_default().push(particle as u32);
+    }
+    points
+        .iter()
+        .map(|point| {
+            let home = cell(point.rest);
+            let mut best = (f64::INFINITY, 0);
+            for offset in 0..27 {
+                let key = [home[0] + offset % 3 - 1, home[1] + offset / 3 % 3 - 1, home[2] + offset / 9 - 1];
+                for &particle in cells.get(&key).into_iter().flatten() {
+                    let distance = (places[particle as usize].at - point.rest).length_squared();
+                    if distance < best.0 {
+                        best = (distance, particle);
+                    }
+                }
+            }
+            Carrier { particle: best.1, arm: point.rest - places[best.1 as usize].at }
+        })
+        .collect()
 }
 
 /// How far (m) a body of a size goes between two poses.
@@ -363,11 +397,14 @@ impl View {
 impl Skin for Gel {
     fn rest(&self) -> State {
         let nodes = vec![0.0; self.elastic.lattice.len()].into();
-        State::Gel(GelState { nodes, holds: Vec::new(), poses: Vec::new() })
+        State::Gel(GelState { nodes, holds: Vec::new(), poses: Vec::new(), moving: None })
     }
 
-    fn touch(&self, state: &State, motion: &Motion<'_>, _dt_s: f64) -> Result<(Touch, State), SkinError> {
-        self.settle(state, motion)
+    fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
+        crate::require_positive("dt", "s", dt_s)?;
+        motion.check()?;
+        let (touch, state) = self.moved(self.gel_state(state)?, motion, dt_s)?;
+        Ok((touch, State::Gel(state)))
     }
 
     fn settle(&self, state: &State, motion: &Motion<'_>) -> Result<(Touch, State), SkinError> {

@@ -30,7 +30,7 @@ mod warning;
 pub use contacts::{Contact, Contacts};
 pub use field::Field;
 pub use friction::{Coulomb, Friction};
-pub use gel::{Gel, GelParameters};
+pub use gel::{Constitution, Gel, GelFriction, GelParameters};
 pub use hydroelastic::{Hydroelastic, HydroelasticParameters};
 pub use lugre::Lugre;
 pub use motion::{Motion, Object, Target};

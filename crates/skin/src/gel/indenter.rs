@@ -40,10 +40,14 @@ impl<'a> Indenter<'a> {
         motion.targets.iter().zip(poses).map(|(target, pose)| Self::new(target.object, *pose)).collect()
     }
 
+    /// Whether a point is in the box around the object, made larger by `reach_m`.
+    pub fn is_near(&self, point: Vec3, reach_m: f64) -> bool {
+        (self.bounds.min - point).max(point - self.bounds.max).max_element() <= reach_m
+    }
+
     /// The gap at a point; none where it is more than `reach_m` outside the box around the object.
     pub fn gap(&self, point: Vec3, reach_m: f64) -> Option<Gap> {
-        let outside = (self.bounds.min - point).max(point - self.bounds.max).max_element();
-        if outside > reach_m {
+        if !self.is_near(point, reach_m) {
             return None;
         }
         let local = self.object_from_sensor.transform_point(point);

@@ -2,7 +2,7 @@
 
 use super::parameters::GelParameters;
 use crate::SkinError;
-use dermis_geometry::{Bounds, Surface, TriMesh, Vec3};
+use dermis_geometry::{Bounds, Mat3, Surface, TriMesh, Vec3};
 
 /// Cells that are worked on side by side.
 pub(crate) const LANES: usize = 8;
@@ -30,6 +30,13 @@ pub(crate) struct Lattice {
     pub fill: Vec<f32>,
     /// Whether the gel is bonded to its border at x low, x high, y low, y high, z low.
     pub bonded: [bool; 5],
+}
+
+/// Where a particle rests (m), and the part of a whole one that it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub at: Vec3,
+    pub part: f32,
 }
 
 /// Where a gel is held.
@@ -108,6 +115,24 @@ impl Lattice {
     pub fn place(&self, cell: [usize; 3], particle: usize) -> Vec3 {
         let quarter = |axis: usize| cell[axis] as f64 + 0.25 + 0.5 * ((particle >> axis) & 1) as f64;
         self.origin + Vec3::new(quarter(0), quarter(1), quarter(2)) * self.cell_m
+    }
+
+    /// All particles that fill anything, in a fixed order.
+    pub fn particles(&self) -> Vec<Place> {
+        let mut places = Vec::new();
+        for y in 0..self.cells[1] {
+            for z in 0..self.cells[2] {
+                for x in 0..self.cells[0] {
+                    for particle in 0..8 {
+                        let part = self.fill[self.particle([x, y, z], particle)];
+                        if part > 0.0 {
+                            places.push(Place { at: self.place([x, y, z], particle), part });
+                        }
+                    }
+                }
+            }
+        }
+        places
     }
 
     /// Volume (m³) of a full particle.
@@ -242,6 +267,34 @@ impl Lattice {
                     for (a, wx) in wx.iter().enumerate() {
                         values[row + c * component + a] += wx * part;
                     }
+                }
+            }
+        }
+    }
+
+    /// ∂u/∂X at a point.
+    pub fn gradient(&self, values: &[f64], point: Vec3) -> Mat3 {
+        let local = ((point - self.origin) / self.cell_m).to_array();
+        let spot = self.spot(point);
+        let mut columns = [Vec3::ZERO; 3];
+        for axis in 0..3 {
+            let xi = local[axis] - local[axis].floor().clamp(0.0, self.cells[axis] as f64 - 1.0) - 0.5;
+            let mut slope = spot;
+            slope.weights[axis] = [xi - 0.5, -2.0 * xi, xi + 0.5].map(|w| w / self.cell_m[axis]);
+            columns[axis] = self.at(values, &slope);
+        }
+        Mat3::from_cols(columns[0], columns[1], columns[2])
+    }
+
+    /// Visits the nodes around a point: each one's place among the numbers, its weight, and where it is from the point (m).
+    pub fn continue_from(&self, spot: &Spot, point: Vec3, mut visit: impl FnMut(usize, f64, Vec3)) {
+        let cell = (point - self.origin) / self.cell_m;
+        let [wx, wy, wz] = &spot.weights;
+        for (j, wy) in wy.iter().enumerate() {
+            for (k, wz) in wz.iter().enumerate() {
+                for (i, wx) in wx.iter().enumerate() {
+                    let node = Vec3::new(i as f64 - 0.5, j as f64 - 0.5, k as f64 - 0.5) + cell.floor() - cell;
+                    visit(spot.first + j * self.plane() + k * self.stride + i, wx * wy * wz, node * self.cell_m);
                 }
             }
         }

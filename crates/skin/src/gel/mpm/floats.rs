@@ -20,6 +20,8 @@ pub(crate) trait Floats: Copy {
     /// self · b + c.
     fn mul_add(self, b: Self, c: Self) -> Self;
     fn floor(self) -> Self;
+    /// From 0 to `high`; 0 for what is no number.
+    fn bounded(self, high: f32) -> Self;
     /// The four numbers at a place, four times.
     ///
     /// # Safety
@@ -86,6 +88,11 @@ impl Floats for Plain {
     #[inline(always)]
     fn floor(self) -> Self {
         Self(self.0.map(f32::floor))
+    }
+    #[inline(always)]
+    fn bounded(self, high: f32) -> Self {
+        // `max` gives the other where one is no number.
+        Self(self.0.map(|value| value.max(0.0).min(high)))
     }
     #[inline(always)]
     unsafe fn four_times(from: *const f32) -> Self {
@@ -178,6 +185,11 @@ mod wide {
         #[inline(always)]
         fn floor(self) -> Self {
             Self(unsafe { _mm512_roundscale_ps::<0x09>(self.0) })
+        }
+        #[inline(always)]
+        fn bounded(self, high: f32) -> Self {
+            // The second is taken where the first is no number.
+            unsafe { Self(_mm512_min_ps(_mm512_max_ps(self.0, _mm512_setzero_ps()), _mm512_set1_ps(high))) }
         }
         #[inline(always)]
         unsafe fn four_times(from: *const f32) -> Self {
@@ -300,6 +312,17 @@ mod wide {
         #[inline(always)]
         fn floor(self) -> Self {
             unsafe { Self(_mm256_floor_ps(self.0), _mm256_floor_ps(self.1)) }
+        }
+        #[inline(always)]
+        fn bounded(self, high: f32) -> Self {
+            // The second is taken where the first is no number.
+            unsafe {
+                let (zero, high) = (_mm256_setzero_ps(), _mm256_set1_ps(high));
+                Self(
+                    _mm256_min_ps(_mm256_max_ps(self.0, zero), high),
+                    _mm256_min_ps(_mm256_max_ps(self.1, zero), high),
+                )
+            }
         }
         #[inline(always)]
         unsafe fn four_times(from: *const f32) -> Self {

@@ -113,16 +113,22 @@ fn any<T: Floats>(what: Pass, rules: &Rules, from: &Tile, to: &mut Tile, slots: 
     }
 }
 
-/// Sixteen weights a node and axis, where the nodes are from the particles (cells), and the first node of each particle.
+/// Sixteen weights a node and axis, where the nodes are from the particles (cells), the products of both, and the first node of
+/// each particle.
 struct Weights {
     weight: [[[f32; BATCH]; 3]; 3],
     away: [[[f32; BATCH]; 3]; 3],
+    lean: [[[f32; BATCH]; 3]; 3],
     first: [f32; BATCH],
 }
 
 impl Weights {
-    const ZERO: Self =
-        Self { weight: [[[0.0; BATCH]; 3]; 3], away: [[[0.0; BATCH]; 3]; 3], first: [0.0; BATCH] };
+    const ZERO: Self = Self {
+        weight: [[[0.0; BATCH]; 3]; 3],
+        away: [[[0.0; BATCH]; 3]; 3],
+        lean: [[[0.0; BATCH]; 3]; 3],
+        first: [0.0; BATCH],
+    };
 
     #[inline(always)]
     fn set<T: Floats>(&mut self, at: &[T; 3]) {
@@ -140,20 +146,22 @@ impl Weights {
                 unsafe {
                     weights[node].store(self.weight[axis][node].as_mut_ptr());
                     aways[node].store(self.away[axis][node].as_mut_ptr());
+                    weights[node].mul(aways[node]).store(self.lean[axis][node].as_mut_ptr());
                 }
             }
         }
         let edge = T::splat(TILE_EDGE as f32);
         let rows = cell[2].add(one).mul_add(edge, cell[1].add(one));
-        let first = rows.mul_add(edge, cell[0].add(one));
+        // Bounded, so that nodes are in the tile whatever a particle does.
+        let first = rows.mul_add(edge, cell[0].add(one)).bounded(LAST);
         unsafe { first.store(self.first.as_mut_ptr()) };
     }
 
-    /// The first number of the first node of a particle; bounded, so that it is in the tile whatever a particle does.
+    /// The first number of the first node of a particle.
     #[inline(always)]
     fn first(&self, particle: usize) -> usize {
-        // A float that is no number becomes 0.
-        4 * (self.first[particle].clamp(0.0, LAST) as usize)
+        // A whole number from 0 to LAST.
+        4 * unsafe { self.first[particle].to_int_unchecked::<i32>() } as usize
     }
 }
 
@@ -245,7 +253,7 @@ fn gather<T: Floats>(from: &Tile, weights: &Weights, rules: &Rules, velocity: &m
     for particle in 0..BATCH {
         let first = weights.first(particle);
         let w = |axis: usize, node: usize| weights.weight[axis][node][particle];
-        let d = |axis: usize, node: usize| weights.away[axis][node][particle];
+        let lean = |axis: usize, node: usize| weights.lean[axis][node][particle];
         let zero = T::splat(0.0);
         let (mut value, mut slope_y, mut slope_z) = (zero, zero, zero);
         for k in 0..3 {
@@ -254,15 +262,15 @@ fn gather<T: Floats>(from: &Tile, weights: &Weights, rules: &Rules, velocity: &m
                 // In the tile: `first` is at most LAST, and two rows and planes further a vector still fits.
                 let row = unsafe { T::load(from.as_ptr().add(first + j * ALONG_Y + k * ALONG_Z)) };
                 sum = row.mul_add(T::splat(w(1, j)), sum);
-                slope = row.mul_add(T::splat(w(1, j) * d(1, j)), slope);
+                slope = row.mul_add(T::splat(lean(1, j)), slope);
             }
             let wz = T::splat(w(2, k));
             value = sum.mul_add(wz, value);
             slope_y = slope.mul_add(wz, slope_y);
-            slope_z = sum.mul_add(T::splat(w(2, k) * d(2, k)), slope_z);
+            slope_z = sum.mul_add(T::splat(lean(2, k)), slope_z);
         }
         let wx = T::quads(w(0, 0), w(0, 1), w(0, 2));
-        let slope_x = T::quads(w(0, 0) * d(0, 0), w(0, 1) * d(0, 1), w(0, 2) * d(0, 2));
+        let slope_x = T::quads(lean(0, 0), lean(0, 1), lean(0, 2));
         rows[particle] = T::fold(value.mul(wx), value.mul(slope_x), slope_y.mul(wx), slope_z.mul(wx));
     }
     T::transpose(&mut rows);
@@ -313,12 +321,14 @@ fn scatter<T: Floats>(
         let along_x = quads[1].mul_add(T::quads(d(0, 0), d(0, 1), d(0, 2)), quads[0]).mul(wx);
         let (along_y, along_z) = (quads[2].mul(wx), quads[3].mul(wx));
         for k in 0..3 {
-            let layer = along_z.mul_add(T::splat(d(2, k)), along_x);
+            let wz = T::splat(w(2, k));
+            let layer = along_z.mul_add(T::splat(d(2, k)), along_x).mul(wz);
+            let lean = along_y.mul(wz);
             for j in 0..3 {
-                let load = along_y.mul_add(T::splat(d(1, j)), layer);
+                let load = lean.mul_add(T::splat(d(1, j)), layer);
                 unsafe {
                     let at = to.as_mut_ptr().add(first + j * ALONG_Y + k * ALONG_Z);
-                    load.mul_add(T::splat(w(1, j) * w(2, k)), T::load(at)).store(at);
+                    load.mul_add(T::splat(w(1, j)), T::load(at)).store(at);
                 }
             }
         }
