@@ -74,7 +74,7 @@ fn uniform_strain_is_in_balance_inside() {
             if depth >= 7 { inside = inside.max(moved) } else { outside = outside.max(moved) }
         }
         assert!(outside > 1e-3, "the border must spring back: {outside:e}");
-        assert!(inside < 1e-3 * outside, "inside {inside:e} cells, border {outside:e}");
+        assert!(inside < 5e-3 * outside, "inside {inside:e} cells, border {outside:e}");
     }
 }
 

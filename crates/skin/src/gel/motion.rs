@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Steps are this part of the time in which a wave crosses a cell.
 const COURANT: f64 = 0.3;
 /// Contact stiffness by that of a confined cell, as much as such steps bear.
-const CONTACT: f64 = 4.0;
+const CONTACT: f64 = 10.0;
 /// Kinetic by strain energy above which a warning is given.
 const QUASI_STATIC: f64 = 0.01;
 /// Steps after which the points that may be touched are looked for again.
