@@ -261,6 +261,11 @@ impl TriMesh {
         check_closed(self)
     }
 
+    /// The same name over other elements, for those who keep to what [`TriMesh::new`] checks.
+    pub(crate) fn with_elements(&self, vertices: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Self {
+        Self { name: self.name.clone(), vertices, triangles }
+    }
+
     /// The mesh moved rigidly.
     pub fn transformed(&self, to_from_mesh: &Pose) -> Self {
         Self {

@@ -13,6 +13,7 @@ pub mod calibration;
 mod cells;
 pub mod characterise;
 pub mod features;
+pub mod metrics;
 pub mod openrave;
 pub mod presets;
 mod press;
