@@ -47,7 +47,7 @@ pub struct Arguments {
     #[arg(long, allow_hyphen_values = true)]
     yaw: Option<Angle>,
     /// How the skin is solved; as the sensor's description says without it. `hydroelastic` turns springs on a grid into
-    /// a pad that is as stiff.
+    /// a pad that is as stiff, `layer` into an elastic layer that is.
     #[arg(long, value_enum)]
     skin: Option<SkinKind>,
     /// Write tactile.png, scene.png, reading.json and taxels.csv into this folder.
@@ -65,6 +65,8 @@ enum SkinKind {
     Springs,
     /// A pressure field.
     Hydroelastic,
+    /// An elastic layer on a rigid base.
+    Layer,
 }
 
 fn pair<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<(T, T), String> {
@@ -128,8 +130,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn with_skin(spec: SensorSpec, kind: Option<SkinKind>) -> anyhow::Result<SensorSpec> {
     match (kind, &spec.skin) {
         (Some(SkinKind::Hydroelastic), _) => Ok(spec.with_hydroelastic_skin()?),
+        (Some(SkinKind::Layer), _) => Ok(spec.with_layer_skin()?),
         (Some(SkinKind::Springs), SkinSpec::Hydroelastic { .. }) => {
             anyhow::bail!("sensor {:?} has a hydroelastic skin, which has no springs: leave out --skin", spec.name)
+        }
+        (Some(SkinKind::Springs), SkinSpec::Layer(_)) => {
+            anyhow::bail!("sensor {:?} has a layer for its skin, which has no springs: leave out --skin", spec.name)
         }
         _ => Ok(spec),
     }
@@ -153,6 +159,8 @@ fn as_json(sensor: &Sensor, object: &str, pressed: &Pressed) -> Value {
         "peak_n": peak(reading).1,
         "area_m2": touch.area_m2(),
         "saturated": reading.saturated,
+        "warnings": touch.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "outside_n": reading.outside_newton.to_array(),
         "values_n": reading.values_newton,
         "raw": reading.raw,
         "size": reading.size.map(|(rows, cols)| [rows, cols]),
@@ -184,6 +192,9 @@ fn tell(sensor: &Sensor, object: &str, pressed: &Pressed) {
     ));
     say(format!("  peak        {} N at {place}", short(value)));
     say(format!("  saturation  {saturation}"));
+    for warning in &touch.warnings {
+        say(format!("  warning     {warning}"));
+    }
 }
 
 fn taxels_csv(sensor: &Sensor, reading: &Reading) -> String {

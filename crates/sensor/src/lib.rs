@@ -13,6 +13,7 @@ pub mod calibration;
 mod cells;
 pub mod characterise;
 pub mod features;
+mod layer;
 pub mod metrics;
 pub mod openrave;
 pub mod presets;
@@ -28,6 +29,7 @@ mod toml_file;
 mod weights;
 
 pub use body::AreaFrictionSpec;
+pub use layer::{BranchSpec, CoatingSpec, LayerSpec};
 pub use press::{Aim, Goal, PressError, Pressed, press};
 pub use reading::Reading;
 pub use response::{Chain, Report, Response, ResponseError, ResponseSpec, ResponseState};

@@ -2,7 +2,7 @@
 
 use crate::body::{AreaFrictionSpec, Field, bad_key};
 use crate::surface::BuiltSurface;
-use crate::{ResponseError, ResponseSpec, Sensor, SurfaceSpec, TomlError, parse_toml};
+use crate::{LayerSpec, ResponseError, ResponseSpec, Sensor, SurfaceSpec, TomlError, parse_toml};
 use dermis_geometry::MeshError;
 use dermis_geometry::files::FileError;
 use dermis_geometry::quantity::{
@@ -198,6 +198,8 @@ pub enum SkinSpec {
         #[serde(default)]
         friction: AreaFrictionSpec,
     },
+    /// An elastic layer bonded to a rigid base ([`dermis_skin::Layer`]), under a grid.
+    Layer(LayerSpec),
 }
 
 fn no_dissipation() -> InverseSpeed {
@@ -388,6 +390,10 @@ impl SensorSpec {
             }
             SkinSpec::Hydroelastic { .. } => {
                 let skin = self.skin.hydroelastic(&self.name, &self.surface, &surface)?;
+                Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh))
+            }
+            SkinSpec::Layer(layer) => {
+                let skin = layer.build(&self.name, &self.surface)?;
                 Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh))
             }
         }

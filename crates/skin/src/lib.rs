@@ -11,6 +11,7 @@
 //! | [`Contacts`] | no skin: points and forces come from another engine (no state, so no [`Skin`]) | Kappassov et al. 2020 |
 //! | [`Gel`] | a continuum that deforms by as much as it must (MLS-MPM) | Chen et al. 2023 |
 //! | [`Hydroelastic`] | a pressure field in the body; contact where two pressures are equal | Patzelt et al. 2023 |
+//! | [`Layer`] | an elastic layer bonded to a rigid base, quasi-static | ours |
 //!
 //! **Frame.** Everything here is in the sensor's frame: origin at the middle of the sensing surface, +z out of
 //! the skin. Depth and pressure are positive in compression. Forces are on the sensor unless the name says otherwise.
@@ -20,6 +21,7 @@ mod field;
 mod friction;
 pub mod gel;
 pub mod hydroelastic;
+pub mod layer;
 mod lugre;
 mod motion;
 mod springs;
@@ -32,6 +34,7 @@ pub use field::Field;
 pub use friction::{Coulomb, Friction};
 pub use gel::{Constitution, Gel, GelFriction, GelParameters};
 pub use hydroelastic::{Hydroelastic, HydroelasticParameters};
+pub use layer::{Layer, LayerParameters};
 pub use lugre::Lugre;
 pub use motion::{Motion, Object, Target};
 pub use springs::{Damping, Elasticity, Law, Site, SpringParameters, Springs, Table};
@@ -125,6 +128,45 @@ pub enum SkinError {
         /// What the geometry says.
         reason: String,
     },
+    /// A Poisson's ratio that no material has, or that needs the incompressible form.
+    #[error(
+        "`poisson` must lie above -1 and below 0.5, got {got}; for a material that keeps its volume (0.5) give `incompressible` instead"
+    )]
+    BadPoisson {
+        /// The value.
+        got: f64,
+    },
+    /// Stress asked for where there is no layer.
+    #[error("`sense_depth` ({depth_mm} mm) is below the base of the layer, which is {most_mm} mm thick")]
+    SensesBelowBase {
+        /// The depth asked for (mm).
+        depth_mm: f64,
+        /// The thickness (mm).
+        most_mm: f64,
+    },
+    /// A grid that would take hours.
+    #[error("a layer of {rows} x {cols} cells is more than {most} in all; check the units of `cell` and of the size")]
+    TooManyCells {
+        /// Rows.
+        rows: f64,
+        /// Columns.
+        cols: f64,
+        /// The most there may be.
+        most: f64,
+    },
+    /// Pressed farther than the layer's theory goes.
+    #[error(
+        "an object is {depth_mm:.3} mm deep in the layer, which can be pressed {most_mm:.3} mm (0.8 of its thickness); use the `gel` skin for more"
+    )]
+    TooDeep {
+        /// How deep it is (mm).
+        depth_mm: f64,
+        /// How deep it may be (mm).
+        most_mm: f64,
+    },
+    /// A layer of nothing.
+    #[error("a layer needs at least one sheet of material")]
+    NoSheets,
     /// Neither sensor nor object gives.
     #[error("a rigid sensor cannot be pressed by a rigid object: give one of them a pressure field")]
     BothRigid,

@@ -2,6 +2,7 @@
 
 use crate::gel::GelState;
 use crate::hydroelastic::Bristles;
+use crate::layer::LayerState;
 use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
 
@@ -28,4 +29,6 @@ pub enum State {
     Hydroelastic(Bristles),
     /// Of [`crate::Gel`]: nodes, what sticks, and particles where it moves.
     Gel(GelState),
+    /// Of [`crate::Layer`]: tractions.
+    Layer(LayerState),
 }
