@@ -67,6 +67,8 @@ enum SkinKind {
     Hydroelastic,
     /// An elastic layer on a rigid base.
     Layer,
+    /// A gel of particles.
+    Gel,
 }
 
 fn pair<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<(T, T), String> {
@@ -131,11 +133,15 @@ fn with_skin(spec: SensorSpec, kind: Option<SkinKind>) -> anyhow::Result<SensorS
     match (kind, &spec.skin) {
         (Some(SkinKind::Hydroelastic), _) => Ok(spec.with_hydroelastic_skin()?),
         (Some(SkinKind::Layer), _) => Ok(spec.with_layer_skin()?),
+        (Some(SkinKind::Gel), _) => Ok(spec.with_gel_skin()?),
         (Some(SkinKind::Springs), SkinSpec::Hydroelastic { .. }) => {
             anyhow::bail!("sensor {:?} has a hydroelastic skin, which has no springs: leave out --skin", spec.name)
         }
         (Some(SkinKind::Springs), SkinSpec::Layer(_)) => {
             anyhow::bail!("sensor {:?} has a layer for its skin, which has no springs: leave out --skin", spec.name)
+        }
+        (Some(SkinKind::Springs), SkinSpec::Gel(_)) => {
+            anyhow::bail!("sensor {:?} has a gel for its skin, which has no springs: leave out --skin", spec.name)
         }
         _ => Ok(spec),
     }

@@ -13,6 +13,7 @@ pub mod calibration;
 mod cells;
 pub mod characterise;
 pub mod features;
+mod gel;
 mod layer;
 pub mod metrics;
 pub mod openrave;
@@ -29,6 +30,7 @@ mod toml_file;
 mod weights;
 
 pub use body::AreaFrictionSpec;
+pub use gel::{ConstitutionSpec, GelFrictionSpec, GelSpec, PaperSpec};
 pub use layer::{BranchSpec, CoatingSpec, LayerSpec};
 pub use press::{Aim, Goal, PressError, Pressed, press};
 pub use reading::Reading;

@@ -11,6 +11,8 @@ const FILES: &[(&str, &str)] = &[
     ("fingertip", include_str!("../presets/fingertip.toml")),
     ("thumbtip", include_str!("../presets/thumbtip.toml")),
     ("shadow-fingertip", include_str!("../presets/shadow-fingertip.toml")),
+    ("tacchi", include_str!("../presets/tacchi.toml")),
+    ("digit", include_str!("../presets/digit.toml")),
 ];
 
 /// Their names.

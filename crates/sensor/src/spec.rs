@@ -2,7 +2,7 @@
 
 use crate::body::{AreaFrictionSpec, Field, bad_key};
 use crate::surface::BuiltSurface;
-use crate::{LayerSpec, ResponseError, ResponseSpec, Sensor, SurfaceSpec, TomlError, parse_toml};
+use crate::{GelSpec, LayerSpec, ResponseError, ResponseSpec, Sensor, SurfaceSpec, TomlError, parse_toml};
 use dermis_geometry::MeshError;
 use dermis_geometry::files::FileError;
 use dermis_geometry::quantity::{
@@ -200,6 +200,8 @@ pub enum SkinSpec {
     },
     /// An elastic layer bonded to a rigid base ([`dermis_skin::Layer`]), under a grid.
     Layer(LayerSpec),
+    /// A gel that deforms by as much as it must ([`dermis_skin::Gel`]): a block under a grid, or the body that another surface bounds.
+    Gel(GelSpec),
 }
 
 fn no_dissipation() -> InverseSpeed {
@@ -396,6 +398,7 @@ impl SensorSpec {
                 let skin = layer.build(&self.name, &self.surface)?;
                 Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh))
             }
+            SkinSpec::Gel(gel) => gel.build(name, &self.surface, surface, chain),
         }
     }
 

@@ -10,6 +10,7 @@ mod kernel;
 mod lattice;
 mod motion;
 mod mpm;
+mod paper;
 mod parameters;
 mod simd;
 mod state;
@@ -18,6 +19,7 @@ pub use contact::Hold;
 pub use energy::Energy;
 pub use lattice::Bonds;
 pub use mpm::{Cloud, Totals};
+pub use paper::{PaperGel, PaperParameters};
 pub use parameters::{Constitution, GelFriction, GelParameters};
 pub use simd::Simd;
 pub use state::GelState;
@@ -34,6 +36,8 @@ use std::sync::Arc;
 
 /// The deepest press, of the thickness.
 const DEEPEST: f64 = 0.75;
+/// How well forces are known: the residual that is left, and what updates of the pressures leave.
+const PRECISION: f64 = 2e-3;
 /// Contact stiffness by that of a confined cell.
 const CONTACT: f64 = 2.0;
 
@@ -431,5 +435,9 @@ impl Skin for Gel {
 
     fn max_depth_m(&self) -> f64 {
         DEEPEST * self.thickness_m
+    }
+
+    fn precision(&self) -> f64 {
+        PRECISION
     }
 }

@@ -224,6 +224,11 @@ pub trait Skin: Send + Sync + std::fmt::Debug {
 
     /// How deep (m) the skin can be pressed before it bottoms out.
     fn max_depth_m(&self) -> f64;
+
+    /// How well forces are known, as a part of them: looking closer is in vain.
+    fn precision(&self) -> f64 {
+        1e-11
+    }
 }
 
 pub(crate) fn require_positive(key: &'static str, unit: &'static str, got: f64) -> Result<(), SkinError> {

@@ -85,6 +85,8 @@ pub(crate) struct Engine {
     nodes: Vec<f32>,
     /// Pairs of nodes beside walls: outer, inner.
     pairs: Vec<(u32, u32)>,
+    /// What the led particles took in the last step (in particle masses, m/s).
+    pub led_impulse: Vec3,
     /// Steps so far.
     pub steps: u64,
     strayed: bool,
@@ -119,6 +121,7 @@ impl Engine {
             tiles: Vec::new(),
             nodes: Vec::new(),
             pairs: Vec::new(),
+            led_impulse: Vec3::ZERO,
             steps: 0,
             strayed: false,
             started: false,
@@ -277,7 +280,7 @@ impl Engine {
         self.steps += 1;
         if self.strayed {
             // Particles change blocks with their velocities: these are taken from the grid first.
-            self.restart()?;
+            self.restart();
         }
         Ok(())
     }
@@ -301,7 +304,7 @@ impl Engine {
 
     /// After particles have strayed: tiles are of the old blocks, so the last step's momentum, which is on them, is added up on the
     /// nodes of the old blocks and cut out anew.
-    fn restart(&mut self) -> Result<(), SkinError> {
+    fn restart(&mut self) {
         // What the tiles hold is what the particles would give: only sorting changes who owns it.
         let mut sums: Vec<([i32; 3], [f32; 4])> = Vec::new();
         let bricks = self.blocks.bricks();
@@ -348,7 +351,6 @@ impl Engine {
                 self.tiles[owned][to + i] += value;
             }
         }
-        Ok(())
     }
 
     fn add_tiles(&mut self) {
@@ -451,7 +453,9 @@ impl Engine {
                 },
             )
             .collect();
+        self.led_impulse = Vec3::ZERO;
         for (first, outcome) in outcomes {
+            self.led_impulse += Vec3::from_array(outcome.led.map(f64::from));
             self.strayed |= outcome.strayed;
             if let Some(slot) = outcome.inverted
                 && self.particle[first + slot] != NONE

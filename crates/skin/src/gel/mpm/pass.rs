@@ -50,7 +50,7 @@ pub(super) struct Slots<'a> {
 /// Particles that go where they are told.
 #[derive(Clone, Copy)]
 pub(super) struct Led<'a> {
-    /// 0: free; else one of `velocities`, from 1.
+    /// 0: free; else one of `velocities`, from 1, the first for particles that are held still.
     pub kind: &'a [u8],
     pub velocities: &'a [[f32; 3]],
 }
@@ -58,6 +58,8 @@ pub(super) struct Led<'a> {
 /// What went wrong or is due.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Outcome {
+    /// What particles that are led, but not those held still, have taken (in particle masses, m/s).
+    pub led: [f32; 3],
     /// A slot whose particle is not where or what a particle of a body can be.
     pub inverted: Option<usize>,
     /// A particle has strayed from its block: sort before the next step.
@@ -190,7 +192,7 @@ fn run<T: Floats, const GATHER: bool, const SCATTER: bool>(
         weights.set(&at);
         if GATHER {
             gather(from, &weights, rules, &mut velocity, &mut affine);
-            lead(slots, first, &mut velocity);
+            lead(slots, first, &mut velocity, &mut affine, &mut outcome);
             for i in 0..9 {
                 let mut sum = deformation[i];
                 for k in 0..3 {
@@ -335,23 +337,43 @@ fn scatter<T: Floats>(
     }
 }
 
-/// Gives particles that are led their velocity.
+/// Gives particles that are led their velocity, and no strain unless they are held still.
 #[inline(always)]
-fn lead<T: Floats>(slots: &Slots<'_>, first: usize, velocity: &mut [T; 3]) {
+fn lead<T: Floats>(
+    slots: &Slots<'_>,
+    first: usize,
+    velocity: &mut [T; 3],
+    affine: &mut [T; 9],
+    outcome: &mut Outcome,
+) {
     let Some(led) = &slots.led else { return };
-    if led.kind[first..first + BATCH].iter().all(|&kind| kind == 0) {
+    let kinds = &led.kind[first..first + BATCH];
+    if kinds.iter().all(|&kind| kind == 0) {
         return;
     }
     for axis in 0..3 {
         let mut lanes = [0f32; BATCH];
         unsafe { velocity[axis].store(lanes.as_mut_ptr()) };
         for l in 0..BATCH {
-            let kind = led.kind[first + l] as usize;
-            if kind > 0 {
-                lanes[l] = led.velocities[kind - 1][axis];
+            if kinds[l] > 0 {
+                let given = led.velocities[kinds[l] as usize - 1][axis];
+                if kinds[l] > 1 {
+                    outcome.led[axis] += lanes[l] - given;
+                }
+                lanes[l] = given;
             }
         }
         velocity[axis] = unsafe { T::load(lanes.as_ptr()) };
+    }
+    for column in affine {
+        let mut lanes = [0f32; BATCH];
+        unsafe { column.store(lanes.as_mut_ptr()) };
+        for l in 0..BATCH {
+            if kinds[l] > 1 {
+                lanes[l] = 0.0;
+            }
+        }
+        *column = unsafe { T::load(lanes.as_ptr()) };
     }
 }
 
