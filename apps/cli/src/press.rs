@@ -71,6 +71,8 @@ enum SkinKind {
     Layer,
     /// The object's own shape with smoothed surroundings.
     Imprint,
+    /// A gel of particles.
+    Gel,
 }
 
 fn pair<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<(T, T), String> {
@@ -141,6 +143,7 @@ fn with_skin(spec: SensorSpec, kind: Option<SkinKind>) -> anyhow::Result<SensorS
         (Some(SkinKind::Hydroelastic), _) => Ok(spec.with_hydroelastic_skin()?),
         (Some(SkinKind::Layer), _) => Ok(spec.with_layer_skin()?),
         (Some(SkinKind::Imprint), _) => Ok(spec.with_imprint_skin()?),
+        (Some(SkinKind::Gel), _) => Ok(spec.with_gel_skin()?),
         (Some(SkinKind::Springs), SkinSpec::Hydroelastic { .. }) => {
             anyhow::bail!("sensor {:?} has a hydroelastic skin, which has no springs: leave out --skin", spec.name)
         }
@@ -149,6 +152,9 @@ fn with_skin(spec: SensorSpec, kind: Option<SkinKind>) -> anyhow::Result<SensorS
         }
         (Some(SkinKind::Springs), SkinSpec::Imprint(_)) => {
             anyhow::bail!("sensor {:?} has an imprint for its skin, which has no springs: leave out --skin", spec.name)
+        }
+        (Some(SkinKind::Springs), SkinSpec::Gel(_)) => {
+            anyhow::bail!("sensor {:?} has a gel for its skin, which has no springs: leave out --skin", spec.name)
         }
         _ => Ok(spec),
     }

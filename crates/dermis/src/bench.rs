@@ -1,5 +1,6 @@
 //! Every claim of speed, measured: `dermis bench`.
 
+mod cpu_clock;
 mod layer;
 mod optics;
 mod response;

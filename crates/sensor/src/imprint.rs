@@ -81,7 +81,7 @@ impl SensorSpec {
         let cell = match &self.skin {
             SkinSpec::Imprint(_) => return Ok(self.clone()),
             SkinSpec::Layer(layer) => layer.cell,
-            SkinSpec::Springs { .. } | SkinSpec::Hydroelastic { .. } => None,
+            SkinSpec::Springs { .. } | SkinSpec::Hydroelastic { .. } | SkinSpec::Gel(_) => None,
         };
         let sensor = self.build(None)?;
         let area_m2: f64 = sensor.surface().vertex_areas_m2().iter().sum();

@@ -13,6 +13,7 @@ pub mod calibration;
 mod cells;
 pub mod characterise;
 pub mod features;
+mod gel;
 mod imprint;
 mod layer;
 pub mod metrics;
@@ -31,6 +32,7 @@ mod toml_file;
 mod weights;
 
 pub use body::AreaFrictionSpec;
+pub use gel::{ConstitutionSpec, GelFrictionSpec, GelSpec, PaperSpec};
 pub use imprint::ImprintSpec;
 pub use layer::{BranchSpec, CoatingSpec, LayerSpec};
 pub use press::{Aim, Goal, PressError, Pressed, press};

@@ -13,7 +13,11 @@ const FILES: &[(&str, &str)] = &[
     ("thumbtip", include_str!("../presets/thumbtip.toml")),
     ("shadow-fingertip", include_str!("../presets/shadow-fingertip.toml")),
     ("gelsight", include_str!("../presets/gelsight.toml")),
+    ("gelsight-dots", include_str!("../presets/gelsight-dots.toml")),
     ("gelsight-mini", include_str!("../presets/gelsight-mini.toml")),
+    ("finger-gel", include_str!("../presets/finger-gel.toml")),
+    ("tacchi", include_str!("../presets/tacchi.toml")),
+    ("digit", include_str!("../presets/digit.toml")),
 ];
 
 /// Their names.

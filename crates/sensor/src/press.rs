@@ -128,8 +128,6 @@ fn hold(sensor: &Sensor, object: &Object, contact: &Pose, depth_m: f64, state: &
 
 /// A bracket narrower than this part of the depth is a point.
 const NARROW: f64 = 1e-14;
-/// How near the force must come, as a part of it.
-const NEAR: f64 = 1e-11;
 /// More touches than this are not made.
 const MOST_TOUCHES: usize = 80;
 
@@ -144,6 +142,7 @@ fn until_force(
     most_m: f64,
 ) -> Result<Pressed, PressError> {
     let miss_of = |pressed: &Pressed| -pressed.touch.on_sensor.force.z - force_n;
+    let near = sensor.skin().precision();
     let mut state = sensor.skin().rest();
     let (mut low_m, mut low_miss) = (0.0, -force_n);
     let mut touches = 0;
@@ -172,7 +171,7 @@ fn until_force(
     };
     let mut high_miss = miss_of(&best);
     let (mut width, mut stalled) = (best.depth_m - low_m, 0);
-    while touches < MOST_TOUCHES && miss_of(&best) > NEAR * force_n {
+    while touches < MOST_TOUCHES && miss_of(&best) > near * force_n {
         let high_m = best.depth_m;
         let secant = high_m - (high_m - low_m) * high_miss / (high_miss - low_miss);
         let inside = secant > low_m && secant < high_m && stalled < 3;
@@ -184,7 +183,7 @@ fn until_force(
         touches += 1;
         let miss = miss_of(&there);
         if miss < 0.0 {
-            if miss > -NEAR * force_n {
+            if miss > -near * force_n {
                 return Ok(there);
             }
             // The end that stays counts half, or it would stay for good.

@@ -3,7 +3,7 @@
 use crate::body::{AreaFrictionSpec, Field, bad_key};
 use crate::optics::{CameraSpec, LightSpec, MarkersSpec, Optics, OpticsError, OpticsSpec};
 use crate::surface::BuiltSurface;
-use crate::{ImprintSpec, LayerSpec, ResponseError, ResponseSpec, Sensor, SurfaceSpec, TomlError, parse_toml};
+use crate::{GelSpec, ImprintSpec, LayerSpec, ResponseError, ResponseSpec, Sensor, SurfaceSpec, TomlError, parse_toml};
 use dermis_geometry::MeshError;
 use dermis_geometry::files::FileError;
 use dermis_geometry::quantity::{
@@ -220,6 +220,8 @@ pub enum SkinSpec {
     Layer(LayerSpec),
     /// The object's own shape with smoothed surroundings ([`dermis_skin::Imprint`]): a baseline, on any surface.
     Imprint(ImprintSpec),
+    /// A gel that deforms by as much as it must ([`dermis_skin::Gel`]): a block under a grid, or the body that another surface bounds.
+    Gel(GelSpec),
 }
 
 fn no_dissipation() -> InverseSpeed {
@@ -457,6 +459,7 @@ impl SensorSpec {
                 let skin = imprint.build(&self.name, &self.surface, &surface.mesh)?;
                 Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh))
             }
+            SkinSpec::Gel(gel) => gel.build(name, &self.surface, surface, chain),
         }
     }
 

@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | [`Springs`] | every texel is an independent spring-damper with bristle friction | Moisio et al. 2013 |
 //! | [`Contacts`] | no skin: points and forces come from another engine (no state, so no [`Skin`]) | Kappassov et al. 2020 |
+//! | [`Gel`] | a continuum that deforms by as much as it must (MLS-MPM) | Chen et al. 2023 |
 //! | [`Hydroelastic`] | a pressure field in the body; contact where two pressures are equal | Patzelt et al. 2023 |
 //! | [`Layer`] | an elastic layer bonded to a rigid base, quasi-static | ours |
 //! | [`Imprint`] | the object's own shape with smoothed surroundings: a baseline, no mechanics | Gomes et al. 2021 |
@@ -19,6 +20,7 @@
 mod contacts;
 mod field;
 mod friction;
+pub mod gel;
 pub mod hydroelastic;
 mod imprint;
 pub mod layer;
@@ -32,6 +34,7 @@ mod warning;
 pub use contacts::{Contact, Contacts};
 pub use field::Field;
 pub use friction::{Coulomb, Friction};
+pub use gel::{Constitution, Gel, GelFriction, GelParameters};
 pub use hydroelastic::{Hydroelastic, HydroelasticParameters};
 pub use imprint::{Imprint, ImprintParameters};
 pub use layer::{Layer, LayerParameters};
@@ -173,6 +176,26 @@ pub enum SkinError {
     /// Two half-spaces meet everywhere or nowhere.
     #[error("two half-spaces have no contact surface of finite size: make one of them a body")]
     BothHalfSpaces,
+    /// A gel that cannot be.
+    #[error("gel: `{key}` {rule}")]
+    BadGel {
+        /// Name of the parameter.
+        key: &'static str,
+        /// What is asked of it, and what it is.
+        rule: String,
+    },
+    /// The moving gel has come apart.
+    #[error(
+        "particle {particle} of the gel was turned inside out at step {step} of {dt_us:.3} µs: press more slowly, or make `cell` larger or `mass_scaling` smaller"
+    )]
+    GelBroke {
+        /// The particle.
+        particle: u32,
+        /// The step.
+        step: u64,
+        /// Its length (µs).
+        dt_us: f64,
+    },
     /// NaN or infinity in a pose or velocity.
     #[error("the {what} of object {object} is not finite; the simulation has diverged or the input is wrong")]
     NotFinite {
@@ -204,6 +227,11 @@ pub trait Skin: Send + Sync + std::fmt::Debug {
 
     /// How deep (m) the skin can be pressed before it bottoms out.
     fn max_depth_m(&self) -> f64;
+
+    /// How well forces are known, as a part of them: looking closer is in vain.
+    fn precision(&self) -> f64 {
+        1e-11
+    }
 }
 
 pub(crate) fn require_positive(key: &'static str, unit: &'static str, got: f64) -> Result<(), SkinError> {

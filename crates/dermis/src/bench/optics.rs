@@ -1,6 +1,6 @@
 //! From a pose to a picture.
 
-use super::nanoseconds;
+use super::cpu_clock::best_cpu_nanoseconds as nanoseconds;
 use dermis_geometry::shapes::sphere;
 use dermis_geometry::{Pose, Vec3};
 use dermis_sensor::optics::{Light, Optics, Relief};

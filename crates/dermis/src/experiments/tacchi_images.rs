@@ -6,7 +6,7 @@ use dermis_draw::{Image, Sheet};
 use dermis_geometry::shapes::indenters;
 use dermis_geometry::{Pose, Vec3};
 use dermis_sensor::optics::{OpticsError, Relief, Sight};
-use dermis_sensor::{Sensor, SensorSpec};
+use dermis_sensor::{Sensor, SensorSpec, SkinSpec};
 use dermis_skin::{Motion, Object, Target, Touch};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ struct Shot {
     depth: usize,
     small: Image,
     deepest_error_m: f64,
-    /// Steepest ring against the radius of the contact (px), for balls.
+    /// Rim against the radius of the contact (px), for balls.
     radius_error_px: Option<f64>,
 }
 
@@ -86,11 +86,18 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
 }
 
 fn sensor(options: &Options) -> Result<Sensor, ExperimentError> {
-    let (spec, _) = SensorSpec::find("gelsight")?;
+    let (mut spec, _) = SensorSpec::find("gelsight")?;
+    // Nothing slides in a press, and a surface without friction is found in half the time.
+    if let SkinSpec::Layer(layer) = &mut spec.skin {
+        layer.mu = 0.0;
+    }
     let spec = match options.skin.as_deref() {
         None | Some("layer") => spec,
+        Some("gel") => spec.with_gel_skin()?,
+        Some("imprint") => spec.with_imprint_skin()?,
         Some(skin) => {
-            return Err(ExperimentError::OtherSkin { name: "tacchi-images", skin: skin.to_owned(), known: "layer" });
+            let (name, skin) = ("tacchi-images", skin.to_owned());
+            return Err(ExperimentError::OtherSkin { name, skin, known: "layer, gel and imprint" });
         }
     };
     Ok(spec.build(None)?)
@@ -154,7 +161,7 @@ fn shoot(
         match file {
             Some(file) if file.exists() => kept.fetch_add(1, Ordering::Relaxed),
             Some(file) => {
-                image.save(file).map_err(|error| ExperimentError::Folder {
+                image.save_quick(file).map_err(|error| ExperimentError::Folder {
                     path: file.display().to_string(),
                     reason: error.to_string(),
                 })?;
@@ -184,7 +191,7 @@ fn judged(
     let radius_error_px = (name.starts_with("sphere") && depth > 0).then(|| {
         let [x, y] = series.place.map(|step| f64::from(step) * STEP_M);
         let middle = camera.project(Vec3::new(x, y, -deepest_m));
-        (steepest_ring_px(&sight.relief, middle) - radius_m / camera.pixel_m).abs()
+        (rim_px(&sight.relief, middle) - radius_m / camera.pixel_m).abs()
     });
     Ok(Shot {
         indenter: series.indenter,
@@ -196,20 +203,23 @@ fn judged(
     })
 }
 
-/// The radius (px) at which the mean slope about a point is steepest.
-fn steepest_ring_px(relief: &Relief, [column, row]: [f64; 2]) -> f64 {
-    let mut rings = vec![(0.0f64, 0usize); 4 * relief.width];
+/// The radius (px) of the rim about a point: half-way between the ring where the mean slope is greatest and the one where it falls
+/// fastest. A cell of the skin spans several pixels, so the first lies a little inside the contact's edge and the second outside.
+fn rim_px(relief: &Relief, [column, row]: [f64; 2]) -> f64 {
+    let mut rings = vec![(0.0f64, 0usize); relief.width];
     for i in 0..relief.z_m.len() {
         let (x, y) = ((i % relief.width) as f64, (i / relief.width) as f64);
-        let ring = (2.0 * (x - column).hypot(y - row)) as usize;
-        if let Some(entry) = rings.get_mut(ring) {
+        if let Some(entry) = rings.get_mut((x - column).hypot(y - row) as usize) {
             entry.0 += f64::from(relief.slope_right[i].hypot(relief.slope_down[i]));
             entry.1 += 1;
         }
     }
-    let mean = |ring: &(f64, usize)| if ring.1 > 3 { ring.0 / ring.1 as f64 } else { 0.0 };
-    let steepest = (0..rings.len()).max_by(|&a, &b| mean(&rings[a]).total_cmp(&mean(&rings[b]))).unwrap_or(0);
-    (steepest as f64 + 0.5) / 2.0
+    let mean: Vec<f64> = rings.iter().map(|ring| ring.0 / ring.1.max(1) as f64).collect();
+    let steepest = (1..mean.len()).max_by(|&a, &b| mean[a].total_cmp(&mean[b])).unwrap_or(0);
+    let fall = |ring: usize| mean[ring] - mean[ring + 1];
+    let falls = (steepest..(steepest + 20).min(mean.len() - 1)).max_by(|&a, &b| fall(a).total_cmp(&fall(b)));
+    // Rings are one pixel wide, so the middle of one is half a pixel out; a fall is between two.
+    0.5 * (steepest as f64 + 0.5 + falls.unwrap_or(steepest) as f64 + 1.0)
 }
 
 fn at<'a>(shots: &'a [Shot], place: [i32; 2], depth: usize) -> impl Iterator<Item = &'a Shot> {

@@ -46,7 +46,7 @@ impl Lattice {
         let count = self.rows * self.cols;
         let (mut heights, mut margins) = (Vec::with_capacity(count), Vec::with_capacity(count));
         self.visit(&sheet, camera, |coordinates| {
-            heights.push(sheet.point(coordinates).z as f32);
+            heights.push(sheet.height(coordinates) as f32);
             margins.push(sheet.margin(coordinates) as f32);
         });
         let (across, down) = (self.taps(&sheet, camera, 1), self.taps(&sheet, camera, 0));
@@ -103,34 +103,32 @@ impl Lattice {
 }
 
 /// The cell coordinates of the point of the surface that is seen where the undeformed plane would show `node`: Newton's method
-/// on the surface linear between cells. Ends where it was best if the surface folds.
+/// on the surface linear between cells.
 fn seen_at(sheet: &Membrane<'_>, camera: &Camera, node: [f64; 2], drift: [f64; 2]) -> [f64; 2] {
     // How far the line of sight moves sideways for a metre of height.
     let target = sheet.plane(node);
     let lean = |at: f64, axis: f64| camera.distance_m.map_or(0.0, |distance| (at - axis) / distance);
     let (lean_x, lean_y) = (lean(target.x, camera.axis_m[0]), lean(target.y, camera.axis_m[1]));
+    let miss = |point: dermis_geometry::Vec3| (point.x - lean_x * point.z, point.y - lean_y * point.z);
     let mut at = [node[0] + drift[0], node[1] + drift[1]];
-    let (mut best, mut least) = (node, f64::INFINITY);
     for _ in 0..12 {
         let patch = sheet.patch(at);
-        let miss = |point: dermis_geometry::Vec3| (point.x - lean_x * point.z, point.y - lean_y * point.z);
         let (x, y) = miss(patch.at);
         let (x, y) = (x - target.x, y - target.y);
-        let off = x.abs() + y.abs();
-        if off < least {
-            (best, least) = (at, off);
-        }
-        if off < 1e-4 * sheet.cell_m() {
-            break;
-        }
         let ((row_x, row_y), (col_x, col_y)) = (miss(patch.by_row), miss(patch.by_col));
         let determinant = row_x * col_y - row_y * col_x;
         if determinant == 0.0 {
             break;
         }
-        at = [at[0] - (x * col_y - y * col_x) / determinant, at[1] - (row_x * y - row_y * x) / determinant];
+        let step = [(x * col_y - y * col_x) / determinant, (row_x * y - row_y * x) / determinant];
+        // Where the surface folds a step may lead anywhere.
+        at = [0, 1].map(|i| at[i] - step[i].clamp(-2.0, 2.0));
+        // Convergence is quadratic: after a step this short the rest is below a thousandth of a cell.
+        if step[0].abs() + step[1].abs() < 0.02 {
+            break;
+        }
     }
-    best
+    at
 }
 
 /// Nodes to pixels: rows first, then columns.

@@ -89,6 +89,24 @@ impl<'a> Membrane<'a> {
         self.plane(coordinates) + sum
     }
 
+    /// The height (m) of [`Membrane::point`] alone.
+    pub(super) fn height(&self, coordinates: [f64; 2]) -> f64 {
+        let Field { rows, cols, values, rest_heights_m, center, .. } = self.field;
+        let [(row, down), (col, right)] = [split(coordinates[0], *rows), split(coordinates[1], *cols)];
+        let (by_row, by_col) = (cubic(down), cubic(right));
+        let columns = [0, 1, 2, 3].map(|j| tap(col, j, *cols));
+        let mut sum = 0.0;
+        for (i, weight) in by_row.into_iter().enumerate() {
+            let start = tap(row, i, *rows) * cols;
+            let line = |j: usize| {
+                let rest = rest_heights_m.as_ref().map_or(0.0, |heights| heights[start + columns[j]]);
+                by_col[j] * (values[start + columns[j]].z + rest)
+            };
+            sum += weight * (line(0) + line(1) + line(2) + line(3));
+        }
+        center.z + sum
+    }
+
     /// The same before anything touched it.
     pub fn rest(&self, coordinates: [f64; 2]) -> Vec3 {
         let (rows, cols) = (self.field.rows, self.field.cols);
@@ -154,6 +172,7 @@ mod tests {
             let point = sheet.point(coordinates);
             let expected = Vec3::new(at[0] + 1e-5, at[1] - 2e-5, height(at[0], at[1]));
             assert!((point - expected).length() < 1e-15, "{point} {expected}");
+            assert!((sheet.height(coordinates) - expected.z).abs() < 1e-16);
             let rest = sheet.rest(coordinates);
             assert!((rest - Vec3::new(at[0], at[1], 0.0)).length() < 1e-16);
         }
