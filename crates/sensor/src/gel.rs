@@ -234,7 +234,7 @@ impl SensorSpec {
             SkinSpec::Gel(_) => return Ok(self.clone()),
             SkinSpec::Layer(layer) => layer,
             SkinSpec::Springs { .. } => return self.with_layer_skin()?.with_gel_skin(),
-            SkinSpec::Hydroelastic { .. } => {
+            SkinSpec::Hydroelastic { .. } | SkinSpec::Imprint(_) => {
                 let rule = "= \"gel\" can stand for a layer, or for springs on a grid; describe the skin in a file";
                 return Err(bad_key(&self.name, "kind", rule));
             }
