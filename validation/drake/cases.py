@@ -47,7 +47,7 @@ MORE = [
     {"id": "cbox_cbox_turned", "A": soft(box(0.01, 0.02, 0.01), (0.002, 0, 0.0095), (0.2, 0.3, 0.4)), "B": soft(PAD, (0, 0, 0))},
     {"id": "csph_block_vtk", "A": soft(sphere(0.01), (0.002, -0.003, 0.0192), hint=2e-3), "B": soft(mesh("block.vtk"), (0, 0, 0))},
     {"id": "rell_lshape_vtk", "A": rigid(ellipsoid(0.006, 0.004, 0.005), (0.0035, 0.001, 0.0038), (0.1, 0.2, 0.1), hint=1e-3), "B": soft(mesh("lshape.vtk"), (0, 0, 0))},
-    {"id": "big_triangles_192000_tets", "A": rigid(box(0.1, 0.1, 0.1), (3e-4, 7e-4, 0.065), (0.1, 0.05, 0.3)), "B": soft(FINE, (0, 0, 0))},
+    {"id": "big_triangles_192000_tets", "A": rigid(box(0.02, 0.02, 0.02), (3e-4, 7e-4, 0.0265), (0.1, 0.05, 0.3)), "B": soft(FINE, (0, 0, 0))},
     {"id": "wedge_192000_tets", "A": rigid(mesh("wedge.obj"), (0.001, 0, 0.029), (0, 0, 0.35)), "B": soft(FINE, (0, 0, 0))},
     {"id": "rsph_192000_tets", "A": rigid(sphere(0.01), (0.002, -0.003, 0.0285), hint=1.5e-3), "B": soft(FINE, (0, 0, 0))},
     {"id": "csph_192000_tets", "A": soft(sphere(0.01), (0.002, -0.003, 0.0285), hint=2.5e-3), "B": soft(FINE, (0, 0, 0))},
