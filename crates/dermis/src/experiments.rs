@@ -7,6 +7,7 @@ mod edge_picture;
 mod expected;
 mod finger;
 mod foam;
+mod gelsight_mini_force;
 mod grasps;
 mod hand_script;
 mod kappassov_calibration;
@@ -14,7 +15,9 @@ mod kappassov_cartesian;
 mod kappassov_device;
 mod kappassov_indenters;
 mod kappassov_pan_tilt;
+mod layer_spread;
 mod setting;
+mod skins_compared;
 mod tilt;
 mod torque;
 mod weights;
@@ -141,7 +144,7 @@ macro_rules! experiment {
 }
 
 /// All experiments, in the order of the papers.
-pub static ALL: [Experiment; 11] = [
+pub static ALL: [Experiment; 14] = [
     experiment!("moisio-foam", "stiffness and friction of a foam from bench data (eq. 18, Figs 6, 7)", foam::run),
     experiment!("moisio-weights", "a sensor weighs 0.1, 1 and 10 kg (Table 3)", weights::run),
     experiment!("moisio-tilt", "a cube on a sensor tilted by 10° does not creep (Fig. 9)", tilt::run),
@@ -161,6 +164,13 @@ pub static ALL: [Experiment; 11] = [
         "a palm follows an object in six degrees of freedom (Fig. 12)",
         kappassov_cartesian::run
     ),
+    experiment!(
+        "layer-spread",
+        "how far a point press spreads under a layer, and the paper's Gaussian",
+        layer_spread::run
+    ),
+    experiment!("gelsight-mini-force", "force of a GelSight Mini: measured, layer, Hertz", gelsight_mini_force::run),
+    experiment!("skins-compared", "the same press by springs, a hydroelastic pad and a layer", skins_compared::run),
 ];
 
 /// An experiment by name.
