@@ -152,6 +152,7 @@ impl Layer {
         Solver {
             influences: &self.influences,
             coupled: self.parameters.coupled,
+            lateral: self.parameters.lateral,
             branches: &self.parameters.relaxation,
             tolerance: self.parameters.tolerance,
         }
@@ -234,9 +235,14 @@ impl Layer {
     fn base(&self, solution: &Solution) -> Field {
         let whole = Region { row: 0, col: 0, rows: self.grid.rows, cols: self.grid.cols };
         let spread = Spread { influences: &self.influences, coupled: true };
+        let depth_m = self.parameters.sense_depth_m(&self.stack);
+        if !self.parameters.lateral && solution.tractions.only_presses() {
+            let along = vec![0.0; whole.len()];
+            let down = &spread.of(&solution.region, &solution.tractions, &whole, &[Output::BelowPressure])[0];
+            return self.field([&along, &along, down], -depth_m);
+        }
         let outputs = [Output::BelowX, Output::BelowY, Output::BelowPressure];
         let parts = spread.of(&solution.region, &solution.tractions, &whole, &outputs);
-        let depth_m = self.parameters.sense_depth_m(&self.stack);
         self.field([&parts[0], &parts[1], &parts[2]], -depth_m)
     }
 

@@ -47,7 +47,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     findings.files.add("sigma-against-thickness.csv", table);
     findings.files.add_image("spread.png", &figure(&pressed, sigma));
     findings.note(format!(
-        "A flat indenter of 1 mm on a layer of 3 mm (a guess) spreads like a Gaussian of {sigma:.2} tactels; the paper fitted {PAPER_SIGMA}, which a layer of {thickness:.1} mm would have. The layer's own curve has a sharper peak and longer skirts than any Gaussian."
+        "A flat indenter of 1 mm on a layer of 3 mm (a guess) spreads like a Gaussian of {sigma:.2} tactels; the paper fitted {PAPER_SIGMA}, which a layer of {thickness:.1} mm would have. Under the surface the stress at a point is narrower than either; a tactel integrates it over its width."
     ));
     Ok(findings)
 }
@@ -122,6 +122,8 @@ fn figure(pressed: &Pressed, sigma: f64) -> dermis_draw::Image {
             }
         }
     }
+    let shares = shares(pressed);
+    let tactels = (-AROUND..=AROUND).map(|j| (f64::from(j), shares[(12 + j) as usize] / shares[12]));
     let bell = |sigma: f64| {
         (-50..=50).map(move |i| {
             let x = f64::from(i) * 0.05;
@@ -132,7 +134,8 @@ fn figure(pressed: &Pressed, sigma: f64) -> dermis_draw::Image {
         .title("Stress on the base under a 1 mm indenter, WTS 0614 as a layer")
         .x_label("Distance (tactels of 3.4 mm)")
         .y_label("Part of the peak")
-        .series(Series::line("layer, 3 mm", line))
+        .series(Series::line("layer of 3 mm, at points", line))
+        .series(Series::scatter("the same, on tactels", tactels))
         .series(Series::line(format!("Gaussian, σ = {sigma:.2} (best)"), bell(sigma)).style(LineStyle::Dashed))
         .series(Series::line("Gaussian, σ = 0.5 (paper)", bell(PAPER_SIGMA)).style(LineStyle::Dashed))
         .render()

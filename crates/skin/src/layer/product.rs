@@ -40,9 +40,9 @@ impl Region {
         Self { row, col, rows: last_row - row, cols: last_col - col }
     }
 
-    /// True when every cell of `inner` is in it.
-    pub fn holds(&self, inner: &Self) -> bool {
-        inner.is_empty() || self.union(inner) == *self
+    /// True when a cell of the grid is in it.
+    pub fn contains(&self, row: usize, col: usize) -> bool {
+        (self.row..self.row + self.rows).contains(&row) && (self.col..self.col + self.cols).contains(&col)
     }
 
     /// The cells of a grid of `cols` columns where `is_in` holds.
@@ -150,7 +150,7 @@ impl Influences {
         let period = |a: usize, m: usize, b: usize, n: usize| {
             let farthest = (a + m).max(b + n) - a.min(b);
             let most = ((a + m).saturating_sub(b + 1)).max((b + n).saturating_sub(a + 1));
-            good_size((2 * most + 1).min(2 * farthest))
+            2 * good_size(most.min(farthest - 1) + 1)
         };
         let rows = period(from.row, from.rows, to.row, to.rows);
         let cols = period(from.col, from.cols, to.col, to.cols);

@@ -23,6 +23,8 @@ pub struct Solver<'a> {
     pub influences: &'a Influences,
     /// Whether pressure moves the surface sideways and shear sinks it.
     pub coupled: bool,
+    /// Whether motion along the surface is wanted where nothing rubs.
+    pub lateral: bool,
     /// The relaxation spectrum.
     pub branches: &'a [Branch],
     /// Largest violation that is left, by the greatest depth.
@@ -90,8 +92,8 @@ impl Solver<'_> {
             let solution = self.finish(state, &relaxation, region, scaled.clone(), &whole, effort);
             // Where the surface bulges it may meet the object outside of the region.
             let overlaps = |i: usize| {
-                let inside = region.holds(&Region { row: i / cols, col: i % cols, rows: 1, cols: 1 });
-                !inside && solution.surface_m[2][i] - overhead.depth_m[i] < -10.0 * tolerance_m
+                solution.surface_m[2][i] - overhead.depth_m[i] < -10.0 * tolerance_m
+                    && !region.contains(i / cols, i % cols)
             };
             let missed = Region::around(rows, cols, overlaps);
             if missed.is_empty() || growth >= MOST_GROWTHS {
@@ -125,9 +127,13 @@ impl Solver<'_> {
         next.lasting = lasting;
         let next = trimmed(next);
         let spread = Spread { influences: self.influences, coupled: self.coupled };
-        let outputs = [Output::X, Output::Y, Output::Sink];
-        let fields = spread.of(&next.region, &next.lasting, whole, &outputs);
-        let surface_m = <[Vec<f64>; 3]>::try_from(fields).unwrap_or_default();
+        let surface_m = if self.lateral || !next.lasting.only_presses() {
+            let fields = spread.of(&next.region, &next.lasting, whole, &[Output::X, Output::Y, Output::Sink]);
+            <[Vec<f64>; 3]>::try_from(fields).unwrap_or_default()
+        } else {
+            let sink = spread.of(&next.region, &next.lasting, whole, &[Output::Sink]).pop().unwrap_or_default();
+            [vec![0.0; whole.len()], vec![0.0; whole.len()], sink]
+        };
         let mut tractions = scaled;
         tractions.scale(relaxation.stiffness);
         Solution { state: next, region, tractions, surface_m, effort }
