@@ -1,9 +1,8 @@
 //! Section V-A, Figs 8 and 9: images of indenters on a device and on the model fitted to it.
 
-use super::kappassov_device::{
-    ANGLES_DEG, LOADS_G, difference, fitted, hidden, image, indenters, median, nominal, weigh,
-};
+use super::kappassov_device::{ANGLES_DEG, LOADS_G, difference, fitted, hidden, image, indenters, median, weigh};
 use super::layer_spread::{best_sigma, point_press, shares};
+use super::skins_compared::as_springs;
 use super::{ExperimentError, Findings, Options, Progress, tell};
 use dermis_draw::{ColourMap, HeatMap, Image, Sheet};
 use dermis_geometry::shapes::cuboid;
@@ -76,7 +75,7 @@ fn edge(findings: &mut Findings) -> Result<(), ExperimentError> {
 }
 
 /// The array as a layer, which predicts its spread, beside springs whose spread is fitted to one press on that layer: the same
-/// images, before any response. The nulls: springs without spread, and the load shared evenly by the tactels that are lit.
+/// images, before any response; the springs are as stiff as the layer is under a wide plate. The nulls: springs without spread, and the load shared evenly by the tactels that are lit.
 fn layer_column(findings: &mut Findings, shapes: &[(&'static str, TriMesh)]) -> Result<(), ExperimentError> {
     let mut spec = presets::find("wts0614-layer")?;
     if let SkinSpec::Layer(layer) = &mut spec.skin {
@@ -87,7 +86,7 @@ fn layer_column(findings: &mut Findings, shapes: &[(&'static str, TriMesh)]) -> 
     let springs = |spread: Option<Spread>| -> Result<Sensor, ExperimentError> {
         let exact = Response { counts_per_newton: 1e6, bits: 31 };
         let response = ResponseSpec { spread, quantised: false, ..exact.into() };
-        Ok(SensorSpec { response, ..nominal()? }.build(None)?)
+        Ok(SensorSpec { response, ..as_springs(&spec)? }.build(None)?)
     };
     let (spread, bare) = (springs(Some(Spread::gaussian(sigma, 5)))?, springs(None)?);
     let mut table = String::from("shape,angle_deg,load_g,springs_and_spread,springs_alone,even\n");

@@ -77,7 +77,7 @@ fn frictionless(spec: &SensorSpec) -> SensorSpec {
 }
 
 /// Springs with the layer's confined stiffness, M/h, eight a side of a tactel.
-fn as_springs(layer: &SensorSpec) -> Result<SensorSpec, ExperimentError> {
+pub(super) fn as_springs(layer: &SensorSpec) -> Result<SensorSpec, ExperimentError> {
     let mut spec = presets::find("wts0614")?;
     if let (
         SkinSpec::Layer(of),

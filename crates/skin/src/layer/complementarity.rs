@@ -20,6 +20,12 @@ pub struct Complementarity<'a> {
     spectrum: Vec<Complex64>,
 }
 
+impl Drop for Complementarity<'_> {
+    fn drop(&mut self) {
+        self.influences.give_back(std::mem::take(&mut self.spectrum));
+    }
+}
+
 /// How a solution was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effort {
@@ -44,7 +50,7 @@ impl Effort {
 const MOST_ITERATIONS: usize = 400;
 
 /// Up to so many cells are cheaper one by one than by a transform.
-const FEW: usize = 20;
+const FEW: usize = 8;
 
 /// Makes a first guess as strong as it should be: of all its multiples the one with the least energy.
 fn rescale(depth_m: &[f64], pressure: &mut [f64], sunk: &mut [f64]) {
@@ -60,7 +66,7 @@ impl<'a> Complementarity<'a> {
     /// Contact within a region.
     pub fn new(influences: &'a Influences, region: Region) -> Self {
         let product = influences.within(&region);
-        let spectrum = product.fourier.spectrum();
+        let spectrum = influences.borrow_spectrum(&product.fourier);
         Self { influences, product, region, scratch: Scratch::default(), spectrum }
     }
 
