@@ -7,6 +7,7 @@ mod edge_picture;
 mod expected;
 mod finger;
 mod foam;
+mod gelsight_mini_force;
 mod grasps;
 mod hand_script;
 mod kappassov_calibration;
@@ -14,9 +15,11 @@ mod kappassov_cartesian;
 mod kappassov_device;
 mod kappassov_indenters;
 mod kappassov_pan_tilt;
+mod layer_spread;
 mod patzelt_edge;
 mod real_balls;
 mod setting;
+mod skins_compared;
 mod tacchi_images;
 mod tilt;
 mod torque;
@@ -220,6 +223,13 @@ pub static ALL: &[Experiment] = &[
         real_balls::run,
         needs_data = true
     ),
+    experiment!(
+        "layer-spread",
+        "how far a point press spreads under a layer, and the paper's Gaussian",
+        layer_spread::run
+    ),
+    experiment!("gelsight-mini-force", "force of a GelSight Mini: measured, layer, Hertz", gelsight_mini_force::run),
+    experiment!("skins-compared", "the same press by springs, a hydroelastic pad and a layer", skins_compared::run),
 ];
 
 /// An experiment by name.
