@@ -1,5 +1,6 @@
 //! Every claim of speed, measured: `dermis bench`.
 
+mod gel;
 mod response;
 mod springs;
 
@@ -16,7 +17,7 @@ pub struct Bench {
 }
 
 /// All benchmarks.
-pub static ALL: [Bench; 2] = [
+pub static ALL: [Bench; 3] = [
     Bench {
         name: "springs",
         title: "a step of the spring skin against texels and triangles, and against brute force",
@@ -27,6 +28,7 @@ pub static ALL: [Bench; 2] = [
         title: "a full response chain on 84 taxels against a step of the skin before it",
         run: response::run,
     },
+    Bench { name: "gel", title: "particles of the gel on one core and two, and presses to rest", run: gel::run },
 ];
 
 impl Bench {

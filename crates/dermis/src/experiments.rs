@@ -15,6 +15,8 @@ mod kappassov_device;
 mod kappassov_indenters;
 mod kappassov_pan_tilt;
 mod setting;
+mod tacchi_errors;
+mod tacchi_press;
 mod tilt;
 mod torque;
 mod weights;
@@ -141,7 +143,7 @@ macro_rules! experiment {
 }
 
 /// All experiments, in the order of the papers.
-pub static ALL: [Experiment; 11] = [
+pub static ALL: [Experiment; 13] = [
     experiment!("moisio-foam", "stiffness and friction of a foam from bench data (eq. 18, Figs 6, 7)", foam::run),
     experiment!("moisio-weights", "a sensor weighs 0.1, 1 and 10 kg (Table 3)", weights::run),
     experiment!("moisio-tilt", "a cube on a sensor tilted by 10° does not creep (Fig. 9)", tilt::run),
@@ -161,6 +163,8 @@ pub static ALL: [Experiment; 11] = [
         "a palm follows an object in six degrees of freedom (Fig. 12)",
         kappassov_cartesian::run
     ),
+    experiment!("tacchi-press", "the gel's surface under 21 indenters (Fig. 4)", tacchi_press::run),
+    experiment!("tacchi-errors", "what speed, density and gaps do to the paper's surface, and to ours", tacchi_errors::run),
 ];
 
 /// An experiment by name.
