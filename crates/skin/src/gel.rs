@@ -34,6 +34,8 @@ use lattice::{Lattice, Place};
 use motion::Carrier;
 use std::sync::Arc;
 
+/// Stiffness against sliding by that against penetration: what sticks gives by its inverse.
+const STICKING: f64 = 6.0;
 /// The deepest press, of the thickness.
 const DEEPEST: f64 = 0.75;
 /// How well forces are known: the residual that is left, and what updates of the pressures leave.
@@ -155,7 +157,7 @@ impl Gel {
     fn stiffness(&self) -> Stiffness {
         let edge = self.elastic.lattice.cell_m.min_element();
         let normal = CONTACT * self.parameters.confined_pa() / edge;
-        Stiffness { normal, tangential: normal, mu: self.parameters.friction.mu(), reach_m: edge }
+        Stiffness { normal, tangential: STICKING * normal, mu: self.parameters.friction.mu(), reach_m: edge }
     }
 
     fn gel_state<'s>(&self, state: &'s State) -> Result<&'s GelState, SkinError> {
@@ -203,7 +205,7 @@ impl Gel {
                 starts.iter().zip(&ends).map(|(start, end)| if last { *end } else { between(start, end, part) }).collect();
             let indenters = Indenter::all(motion, &poses);
             let tolerance = if last {
-                Tolerance { residual: 1e-3, gap_m: 1e-3 * edge }
+                Tolerance { residual: 1e-3, gap_m: (1e-3 * edge).min(2e-3 * travel).max(1e-9) }
             } else {
                 Tolerance { residual: 1e-2, gap_m: 2e-2 * edge }
             };

@@ -186,7 +186,7 @@ fn compare(file: &str, depth_mm: f64, nodes: &[[f64; 6]], field: &Field) -> Feat
         file: file.to_owned(),
         depth_mm,
         nodes: count,
-        rms_of_depth: (sum / f64::from(count.max(1))).sqrt(),
+        rms_of_depth: (sum / count.max(1) as f64).sqrt(),
         worst_of_depth: worst,
     }
 }

@@ -178,6 +178,9 @@ impl<'a> Equilibrium<'a> {
                 }
             }
         }
+        if effort.residual > LOST {
+            return Err(no_equilibrium(effort.residual));
+        }
         Ok(here.near)
     }
 
