@@ -174,9 +174,8 @@ fn bodies_of_any_shape() {
     let field = touch.surface.as_ref().unwrap();
     let heights = field.rest_heights_m.as_ref().unwrap();
     let top = heights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    assert!(top < 0.0 && top > -0.1e-3, "{top}");
+    assert!(top <= 1e-9 && top > -0.1e-3, "{top}");
     let deepest = field.values.iter().map(|u| -u.z).fold(0.0, f64::max);
-    eprintln!("{} facets {:?} {:?}", touch.facets.len(), touch.on_objects, field.values.iter().filter(|u| u.z.is_nan()).count());
     assert!((deepest / 0.5e-3 - 1.0).abs() < 0.1, "{deepest}");
     assert!((touch.on_objects[0].force + touch.on_sensor.force).length() < 1e-12);
     assert!(touch.on_objects[0].force.z > 0.02);
