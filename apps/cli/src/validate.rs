@@ -2,7 +2,8 @@
 
 use crate::console::{say, say_json};
 use clap::Subcommand;
-use dermis::validate::{hydroelastic, layer};
+use dermis::geometry::quantity::Length;
+use dermis::validate::{feats, hydroelastic, layer};
 use std::path::{Path, PathBuf};
 
 /// Compare results with a file that another program has computed.
@@ -26,6 +27,18 @@ enum What {
         #[arg(long)]
         json: bool,
     },
+    /// The gel of a GelSight Mini: forces against measured ones, surfaces against finite elements.
+    Feats {
+        /// The folder with `measured_force_depth.csv` and `calculix_surface_d*.csv`.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+        /// Edge of a cell of the gel.
+        #[arg(long, default_value = "0.5mm")]
+        cell: Length,
+        /// Print one JSON document.
+        #[arg(long)]
+        json: bool,
+    },
     /// A paraboloid on a bonded layer: force, contact radius, surface and stress on the base.
     Layer {
         /// The golden file.
@@ -43,6 +56,7 @@ enum What {
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.what {
         What::Hydroelastic { file, time, json } => run_hydroelastic(file, *time, *json),
+        What::Feats { folder, cell, json } => run_feats(folder, *cell, *json),
         What::Layer { file, cells, json } => run_layer(file, *cells, *json),
     }
 }
@@ -81,5 +95,25 @@ fn run_layer(file: &Path, cells: usize, json: bool) -> anyhow::Result<()> {
         line(&index.to_string(), errors);
     }
     line("worst", &report.worst);
+    Ok(())
+}
+
+fn run_feats(folder: &Path, cell: Length, json: bool) -> anyhow::Result<()> {
+    let report = feats::run(folder, cell.si())?;
+    if json {
+        return say_json(&report);
+    }
+    say(format!("{} particles", report.particles));
+    say(format!("{:>9} {:>12} {:>9} {:>7}", "depth mm", "measured N", "ours N", "ratio"));
+    for force in &report.forces {
+        say(format!("{:>9.2} {:>12.3} {:>9.3} {:>7.3}", force.depth_mm, force.measured_n, force.ours_n, force.ratio));
+    }
+    say(format!("{:<32} {:>9} {:>14} {:>14}", "surface", "depth mm", "rms of depth", "worst"));
+    for surface in &report.surfaces {
+        say(format!(
+            "{:<32} {:>9.3} {:>14.4} {:>14.4}",
+            surface.file, surface.depth_mm, surface.rms_of_depth, surface.worst_of_depth
+        ));
+    }
     Ok(())
 }

@@ -20,7 +20,9 @@ mod patzelt_edge;
 mod real_balls;
 mod setting;
 mod skins_compared;
+mod tacchi_errors;
 mod tacchi_images;
+mod tacchi_press;
 mod tilt;
 mod torque;
 mod weights;
@@ -230,6 +232,12 @@ pub static ALL: &[Experiment] = &[
     ),
     experiment!("gelsight-mini-force", "force of a GelSight Mini: measured, layer, Hertz", gelsight_mini_force::run),
     experiment!("skins-compared", "the same press by springs, a hydroelastic pad and a layer", skins_compared::run),
+    experiment!("tacchi-press", "the gel's surface under 21 indenters (Fig. 4)", tacchi_press::run),
+    experiment!(
+        "tacchi-errors",
+        "what speed, density and gaps do to the paper's surface, and to ours",
+        tacchi_errors::run
+    ),
 ];
 
 /// An experiment by name.

@@ -44,6 +44,9 @@ const MOST_UPDATES: usize = 25;
 /// Most steps of conjugate gradients in one of Newton's.
 const MOST_CONJUGATE: usize = 600;
 
+/// A residual, of the load, that no rounding explains.
+const LOST: f64 = 0.05;
+
 struct Evaluated {
     energy: f64,
     near: Vec<Near>,
@@ -95,7 +98,7 @@ impl<'a> Equilibrium<'a> {
                 return Ok(near);
             }
         }
-        Err(SkinError::BadGel { key: "pose", rule: "of an object leaves the gel without equilibrium".to_owned() })
+        Err(no_equilibrium(effort.residual))
     }
 
     /// By how much the bounds of friction lag behind the pressures, of the whole load.
@@ -167,11 +170,16 @@ impl<'a> Equilibrium<'a> {
                     here = there;
                 }
                 None => {
-                    // No way down: this is as far as rounding lets it go.
-                    let _ = self.evaluate(u, holds, indenters);
+                    // No way down: as far as rounding lets it go, or nothing that holds the gel.
+                    if effort.residual > LOST {
+                        return Err(no_equilibrium(effort.residual));
+                    }
                     return Ok(here.near);
                 }
             }
+        }
+        if effort.residual > LOST {
+            return Err(no_equilibrium(effort.residual));
         }
         Ok(here.near)
     }
@@ -305,6 +313,15 @@ fn mean_gap_m(near: &[Near]) -> f64 {
         load += near.press_newton;
     }
     if load > 0.0 { (sum / load).abs() } else { 0.0 }
+}
+
+fn no_equilibrium(residual: f64) -> SkinError {
+    SkinError::BadGel {
+        key: "cell",
+        rule: format!(
+            "leaves the gel without equilibrium (forces are out of balance by {residual:.1e}): make it larger, press in smaller steps, or bond more of the gel"
+        ),
+    }
 }
 
 fn find(holds: &[Hold], point: u32) -> Option<&Hold> {
