@@ -82,7 +82,8 @@ fn a_press_of_an_optical_sensor_writes_what_it_sees() {
     for name in ["rgb.png", "depth.png", "normals.png", "sight.png"] {
         assert!(file(name).starts_with(b"\x89PNG\r\n\x1a\n"), "{name}");
     }
-    let shape = |name: &str| String::from_utf8_lossy(&file(name)[10..100]).split("'shape': ").nth(1).unwrap().to_owned();
+    let shape =
+        |name: &str| String::from_utf8_lossy(&file(name)[10..100]).split("'shape': ").nth(1).unwrap().to_owned();
     assert!(shape("depth.npy").starts_with("(120, 160,)"));
     assert!(shape("normals.npy").starts_with("(120, 160, 3,)"));
     assert!(shape("flow.npy").starts_with("(120, 160, 2,)"));
@@ -103,7 +104,8 @@ fn a_skin_without_a_surface_is_refused_by_name() {
     let end = MINE.find("[camera]").unwrap();
     let springs = "[skin]\nkind = \"springs\"\nstiffness = \"50 N/m\"\nmax_penetration = \"3 mm\"\n\n";
     write(folder.path(), "springs.toml", format!("{}{springs}{}", &MINE[..start], &MINE[end..]));
-    let press = ["press", "--sensor", "springs.toml", "--object", "sphere:radius=3mm", "--depth", "0.6mm", "--out", "o"];
+    let press =
+        ["press", "--sensor", "springs.toml", "--object", "sphere:radius=3mm", "--depth", "0.6mm", "--out", "o"];
     let result = run(folder.path(), &press);
     let message = String::from_utf8_lossy(&result.stderr).into_owned();
     assert!(!result.status.success() && message.contains("`layer`") && message.contains("\"mine\""), "{message}");
@@ -133,7 +135,16 @@ fn presses(folder: &Path) {
 }
 
 const CALIBRATE: [&str; 10] = [
-    "calibrate", "optics", "--background", "background.png", "--presses", "labels.csv", "--ball", "4mm", "--sensor", "mine.toml",
+    "calibrate",
+    "optics",
+    "--background",
+    "background.png",
+    "--presses",
+    "labels.csv",
+    "--ball",
+    "4mm",
+    "--sensor",
+    "mine.toml",
 ];
 
 /// From twelve presses to a sensor that shows what the first one showed: the pixel comes from the places, the light from the pictures,
@@ -154,7 +165,10 @@ fn a_sensors_light_comes_from_twelve_presses() {
         for name in ["again-background.png", "again-fit.png", "again-fit.json"] {
             assert!(folder.path().join(light).join(name).exists(), "{name}");
         }
-        dermis(folder.path(), &["press", "--sensor", &out, "--object", "sphere:radius=2mm", "--depth", "0.4mm", "--out", "o"]);
+        dermis(
+            folder.path(),
+            &["press", "--sensor", &out, "--object", "sphere:radius=2mm", "--depth", "0.4mm", "--out", "o"],
+        );
     }
 }
 
