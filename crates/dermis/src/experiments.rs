@@ -83,7 +83,7 @@ pub enum ExperimentError {
         error: dermis_sensor::optics::OpticsError,
     },
     /// Pictures cannot be kept.
-    #[error("{path}: cannot be written: {reason}")]
+    #[error("{path}: cannot be written or read back: {reason}")]
     Folder {
         /// The file or folder.
         path: String,

@@ -42,7 +42,9 @@ fn depth_picture(relief: &Relief, pressed: &[f32]) -> Image {
 /// Where markers went: a line from where each was, five times as long as it moved, over the faded picture.
 fn marker_picture(picture: &Image, markers: &[[f64; 4]]) -> Image {
     const STRETCH: f64 = 5.0;
-    let pale = Image::from_fn(picture.width(), picture.height(), |x, y| picture.pixel(x, y).map(|c| 160 + (c / 8) * 3));
+    let pale = Image::from_fn(picture.width(), picture.height(), |x, y| {
+        picture.pixel(x, y).map(|c| (160 + u16::from(c) * 3 / 8) as u8)
+    });
     let mut image = pale;
     let mut canvas = Canvas::new(&mut image);
     for &[x0, y0, x1, y1] in markers {

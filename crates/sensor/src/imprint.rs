@@ -58,7 +58,7 @@ impl ImprintSpec {
         let grid = Imprint::cells(size_m, [center.x, center.y], cell_m);
         let rest_heights_m = match surface {
             SurfaceSpec::Grid { .. } => None,
-            _ => Some(Arc::from(heights_m(&Surface::new(mesh.clone()), grid))),
+            _ => Some(Arc::from(heights_m(&Surface::new(surface.fine(cell_m)?.unwrap_or_else(|| mesh.clone())), grid))),
         };
         let parameters = ImprintParameters {
             size_m,

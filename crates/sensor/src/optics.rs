@@ -19,6 +19,7 @@ mod position;
 mod relief;
 mod shadow;
 mod spec;
+mod wide;
 
 pub use background::BackgroundSpec;
 pub use calibrated::{Calibrated, CalibratedSpec};

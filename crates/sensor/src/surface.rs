@@ -129,6 +129,21 @@ pub(crate) struct BuiltSurface {
 const MOST_TAXELS: usize = 1_000_000;
 
 impl SurfaceSpec {
+    /// The same shape with facets of about `spacing_m`, for those that are generated: what a camera sees should be smooth.
+    pub(crate) fn fine(&self, spacing_m: f64) -> Result<Option<TriMesh>, SensorError> {
+        let mesh = match self {
+            Self::SphericalPatch { radius, half_angle, .. } => {
+                shapes::spherical_patch(radius.si(), half_angle.si(), 2.0 * spacing_m)
+            }
+            Self::Fingertip { length, width, thickness, .. } => {
+                let size = Fingertip { length_m: length.si(), width_m: width.si(), thickness_m: thickness.si() };
+                shapes::fingertip_pad(&size, 2.0 * spacing_m)
+            }
+            Self::Grid { .. } | Self::Mesh { .. } | Self::Points { .. } => return Ok(None),
+        };
+        mesh.map(Some).map_err(SensorError::Shape)
+    }
+
     pub(crate) fn build(
         &self,
         sensor: &str,

@@ -5,7 +5,7 @@ use crate::sight::colours;
 use dermis_draw::{Image, Sheet};
 use dermis_geometry::shapes::indenters;
 use dermis_geometry::{Pose, Vec3};
-use dermis_sensor::optics::{OpticsError, Relief, Sight};
+use dermis_sensor::optics::{OpticsError, Picture, Relief, Sight};
 use dermis_sensor::{Sensor, SensorSpec, SkinSpec};
 use dermis_skin::{Motion, Object, Target, Touch};
 use rayon::prelude::*;
@@ -145,7 +145,11 @@ fn shoot(
     let all_there = files.iter().all(|file| file.as_ref().is_some_and(|file| file.exists()));
     if all_there {
         kept.fetch_add(files.len(), Ordering::Relaxed);
-        return Ok(Vec::new());
+        let found = series.depths.iter().zip(files.iter().flatten());
+        return found
+            .filter(|(depth, _)| shown(series.place, **depth))
+            .map(|(&depth, file)| kept_shot(series, depth, file))
+            .collect();
     }
     let mut shots = Vec::new();
     let mut state = sensor.skin().rest();
@@ -172,6 +176,27 @@ fn shoot(
         shots.push(judged(sensor, series, depth, &touch, &sight, &image)?);
     }
     Ok(shots)
+}
+
+/// Whether a picture is on one of the sheets.
+fn shown(place: [i32; 2], depth: usize) -> bool {
+    place == [0, 0] || depth == DEPTHS - 1
+}
+
+/// A picture that an earlier run has made and judged.
+fn kept_shot(series: &Series, depth: usize, file: &Path) -> Result<Shot, ExperimentError> {
+    let path = file.display().to_string();
+    let bytes = std::fs::read(file)
+        .map_err(|error| ExperimentError::Folder { path: path.clone(), reason: error.to_string() })?;
+    let picture = Picture::from_png(&path, &bytes).map_err(|error| ExperimentError::Optics { error })?;
+    Ok(Shot {
+        indenter: series.indenter,
+        place: series.place,
+        depth,
+        small: colours(&picture).resize_box(160, 120),
+        deepest_error_m: 0.0,
+        radius_error_px: None,
+    })
 }
 
 fn judged(

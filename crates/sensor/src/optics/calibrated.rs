@@ -2,6 +2,7 @@
 
 use super::background::check_polynomial;
 use super::position::{Frame, MOST_DEGREE, along_row, count, horner, monomials};
+use super::wide::widest;
 use super::{Area, BackgroundSpec, OpticsError, Picture, Relief};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -124,16 +125,16 @@ impl Calibrated {
                 let end = (start + BLOCK).min(relief.width);
                 let pixels = row * relief.width + start..row * relief.width + end;
                 let seen = self.seen(relief, rest, pixels.clone());
-                // Far from any contact there is nothing to add.
-                if seen.iter().flatten().all(|value| value.abs() < 1e-4) {
+                // Far from any contact there is nothing to add that a level would show.
+                if seen.iter().flatten().all(|value| value.abs() < 3e-4) {
                     continue;
                 }
                 let mut x = [0.0; BLOCK];
                 x[..end - start].copy_from_slice(&across[start..end]);
-                let values: Vec<Block> = monomials.iter().map(|powers| product(&seen, *powers)).collect();
-                for (channel, lines) in picture.channels.iter_mut().zip(&lines) {
-                    let sum = add_up(&values, lines, self.position_degree, &x);
-                    channel[pixels.clone()].iter_mut().zip(&sum).for_each(|(level, sum)| *level += sum);
+                let mut sums = [[0.0; BLOCK]; 3];
+                add_block(&seen, &monomials, &lines, self.position_degree, &x, &mut sums);
+                for (channel, sum) in picture.channels.iter_mut().zip(&sums) {
+                    channel[pixels.clone()].iter_mut().zip(sum).for_each(|(level, sum)| *level += sum);
                 }
             }
         }
@@ -162,36 +163,52 @@ impl Calibrated {
     }
 }
 
-fn product(seen: &[Block; 3], powers: [usize; 3]) -> Block {
-    let mut result = [1.0; BLOCK];
-    for (factor, power) in seen.iter().zip(powers) {
-        for _ in 0..power {
-            result.iter_mut().zip(factor).for_each(|(result, factor)| *result *= factor);
+widest! {
+    /// Σ_k q_k(x) m_k for three colours.
+    fn add_block(
+        seen: &[Block; 3],
+        monomials: &[[usize; 3]],
+        lines: &[Vec<[f32; MOST_DEGREE + 1]>; 3],
+        degree: usize,
+        x: &Block,
+        sums: &mut [Block; 3],
+    ) {
+        // The degree as a constant makes the inner loop a row of multiplications.
+        match degree {
+            0 => add_up::<0>(seen, monomials, lines, x, sums),
+            1 => add_up::<1>(seen, monomials, lines, x, sums),
+            2 => add_up::<2>(seen, monomials, lines, x, sums),
+            3 => add_up::<3>(seen, monomials, lines, x, sums),
+            4 => add_up::<4>(seen, monomials, lines, x, sums),
+            _ => add_up::<MOST_DEGREE>(seen, monomials, lines, x, sums),
         }
     }
-    result
 }
 
-/// Σ_k q_k(x) m_k with the degree of q known to the compiler, so that the inner loop is a row of multiplications.
-fn add_up(values: &[Block], lines: &[[f32; MOST_DEGREE + 1]], degree: usize, x: &Block) -> Block {
-    match degree {
-        0 => add_up_by::<0>(values, lines, x),
-        1 => add_up_by::<1>(values, lines, x),
-        2 => add_up_by::<2>(values, lines, x),
-        3 => add_up_by::<3>(values, lines, x),
-        4 => add_up_by::<4>(values, lines, x),
-        _ => add_up_by::<MOST_DEGREE>(values, lines, x),
-    }
-}
-
-fn add_up_by<const DEGREE: usize>(values: &[Block], lines: &[[f32; MOST_DEGREE + 1]], x: &Block) -> Block {
-    let mut sum = [0.0; BLOCK];
-    for (value, line) in values.iter().zip(lines) {
-        for i in 0..BLOCK {
-            sum[i] += horner(line, DEGREE, x[i]) * value[i];
+#[inline(always)]
+fn add_up<const DEGREE: usize>(
+    seen: &[Block; 3],
+    monomials: &[[usize; 3]],
+    lines: &[Vec<[f32; MOST_DEGREE + 1]>; 3],
+    x: &Block,
+    sums: &mut [Block; 3],
+) {
+    for (k, powers) in monomials.iter().enumerate() {
+        let mut value = [1.0; BLOCK];
+        for (factor, power) in seen.iter().zip(powers) {
+            for _ in 0..*power {
+                for i in 0..BLOCK {
+                    value[i] *= factor[i];
+                }
+            }
+        }
+        for (sum, lines) in sums.iter_mut().zip(lines) {
+            let line = &lines[k];
+            for i in 0..BLOCK {
+                sum[i] += horner(line, DEGREE, x[i]) * value[i];
+            }
         }
     }
-    sum
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Finding the surface under every pixel, at the cost of finding it under every cell.
 
 use super::membrane::cubic;
+use super::wide::widest;
 use super::{Camera, Membrane};
 use dermis_skin::Field;
 
@@ -143,11 +144,20 @@ fn enlarge(nodes: &[f32], cols: usize, across: &[Tap], down: &[Tap]) -> Vec<f32>
     }
     let mut pixels = vec![0.0; width * down.len()];
     for (line, tap) in pixels.chunks_exact_mut(width).zip(down) {
-        let [a, b, c, d] = [0, 1, 2, 3].map(|i| &wide[(tap.first + i) * width..(tap.first + i + 1) * width]);
-        let [wa, wb, wc, wd] = tap.weights;
-        for ((((pixel, a), b), c), d) in line.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+        mix(&wide[tap.first * width..(tap.first + 4) * width], tap.weights, line);
+    }
+    pixels
+}
+
+widest! {
+    /// Four lines that stand one after the other, weighted, as one.
+    fn mix(lines: &[f32], weights: [f32; 4], out: &mut [f32]) {
+        let [wa, wb, wc, wd] = weights;
+        let (a, rest) = lines.split_at(out.len());
+        let (b, rest) = rest.split_at(out.len());
+        let (c, d) = rest.split_at(out.len());
+        for ((((pixel, a), b), c), d) in out.iter_mut().zip(a).zip(b).zip(c).zip(d) {
             *pixel = a * wa + b * wb + c * wc + d * wd;
         }
     }
-    pixels
 }

@@ -1,6 +1,7 @@
 //! Light by the model of Phong.
 
 use super::shadow::{Shadow, ShadowSpec};
+use super::wide::widest;
 use super::{BackgroundSpec, OpticsError, Picture, Relief};
 use dermis_geometry::quantity::Angle;
 use serde::{Deserialize, Serialize};
@@ -130,19 +131,12 @@ impl Phong {
     }
 
     fn add(&self, picture: &mut Picture, relief: &Relief, source: &Source, lit: Option<&[f32]>) {
-        let flat = self.terms(source, [0.0, 0.0, 1.0]);
-        let flat = if self.relative { flat } else { (0.0, 0.0) };
-        let (mut diffuse, mut specular) = ([0.0f32; BLOCK], [0.0f32; BLOCK]);
-        let shines = source.specular != [0.0; 3];
+        let flat = if self.relative { terms(source, self.shininess, [0.0, 0.0, 1.0]) } else { (0.0, 0.0) };
         for start in (0..relief.z_m.len()).step_by(BLOCK) {
             let end = (start + BLOCK).min(relief.z_m.len());
-            let slopes = relief.slope_right[start..end].iter().zip(&relief.slope_down[start..end]);
-            for (((&right, &down), diffuse), specular) in slopes.zip(&mut diffuse).zip(&mut specular) {
-                let scale = 1.0 / (1.0 + right * right + down * down).sqrt();
-                let normal = [right * scale, -down * scale, scale];
-                (*diffuse, *specular) =
-                    if shines { self.terms(source, normal) } else { (lambert(source, normal), 0.0) };
-            }
+            let (mut diffuse, mut specular) = ([0.0f32; BLOCK], [0.0f32; BLOCK]);
+            let slopes = (&relief.slope_right[start..end], &relief.slope_down[start..end]);
+            reflect(source, self.shininess, slopes.0, slopes.1, &mut diffuse, &mut specular);
             if let Some(lit) = lit {
                 for ((diffuse, specular), &lit) in diffuse.iter_mut().zip(&mut specular).zip(&lit[start..end]) {
                     *diffuse *= lit;
@@ -151,32 +145,54 @@ impl Phong {
             }
             for (c, channel) in picture.channels.iter_mut().enumerate() {
                 let (by_diffuse, by_specular) = (source.diffuse[c], source.specular[c]);
+                if by_diffuse == 0.0 && by_specular == 0.0 {
+                    continue;
+                }
                 for ((level, &diffuse), &specular) in channel[start..end].iter_mut().zip(&diffuse).zip(&specular) {
                     *level += (diffuse - flat.0) * by_diffuse + (specular - flat.1) * by_specular;
                 }
             }
         }
     }
+}
 
-    /// L·N and (R·V)^α.
-    #[inline]
-    fn terms(&self, source: &Source, normal: [f32; 3]) -> (f32, f32) {
-        let facing = lambert(source, normal);
-        // A face that looks away from the light has no highlight either.
-        let mirrored = (2.0 * facing * normal[2] - source.direction[2]).max(0.0);
-        let mirrored = if facing > 0.0 { mirrored } else { 0.0 };
-        (facing, power(mirrored, self.shininess))
+widest! {
+    /// The two parts of what a source gives to pixels of those slopes.
+    fn reflect(
+        source: &Source,
+        shininess: u32,
+        right: &[f32],
+        down: &[f32],
+        diffuse: &mut [f32; BLOCK],
+        specular: &mut [f32; BLOCK],
+    ) {
+        let shines = source.specular != [0.0; 3];
+        for (((&right, &down), diffuse), specular) in right.iter().zip(down).zip(diffuse).zip(specular) {
+            let scale = 1.0 / (1.0 + right * right + down * down).sqrt();
+            let normal = [right * scale, -down * scale, scale];
+            (*diffuse, *specular) = if shines { terms(source, shininess, normal) } else { (lambert(source, normal), 0.0) };
+        }
     }
 }
 
-#[inline]
+/// L·N and (R·V)^α.
+#[inline(always)]
+fn terms(source: &Source, shininess: u32, normal: [f32; 3]) -> (f32, f32) {
+    let facing = lambert(source, normal);
+    // A face that looks away from the light has no highlight either.
+    let mirrored = (2.0 * facing * normal[2] - source.direction[2]).max(0.0);
+    let mirrored = if facing > 0.0 { mirrored } else { 0.0 };
+    (facing, power(mirrored, shininess))
+}
+
+#[inline(always)]
 fn lambert(source: &Source, normal: [f32; 3]) -> f32 {
     let [x, y, z] = source.direction;
     (x * normal[0] + y * normal[1] + z * normal[2]).max(0.0)
 }
 
 /// By squaring, which vectorises where `powi` does not.
-#[inline]
+#[inline(always)]
 fn power(base: f32, exponent: u32) -> f32 {
     let (mut result, mut factor, mut left) = (1.0, base, exponent);
     while left > 0 {

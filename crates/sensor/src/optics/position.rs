@@ -68,7 +68,7 @@ pub(super) fn along_row(coefficients: &[f64], degree: usize, y: f64) -> [f32; MO
 pub(super) const MOST_DEGREE: usize = 5;
 
 /// Value of a polynomial of x, lowest power first.
-#[inline]
+#[inline(always)]
 pub(super) fn horner<const N: usize>(line: &[f32; N], top: usize, x: f32) -> f32 {
     let mut sum = line[top];
     for i in (0..top).rev() {
