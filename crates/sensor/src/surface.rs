@@ -139,7 +139,7 @@ impl SurfaceSpec {
                 let size = Fingertip { length_m: length.si(), width_m: width.si(), thickness_m: thickness.si() };
                 shapes::fingertip_pad(&size, 2.0 * spacing_m)
             }
-            Self::Grid { .. } | Self::Mesh { .. } | Self::Points { .. } => return Ok(None),
+            Self::Grid { .. } | Self::Mesh { .. } | Self::Points { .. } | Self::Urdf { .. } => return Ok(None),
         };
         mesh.map(Some).map_err(SensorError::Shape)
     }
