@@ -101,10 +101,7 @@ fn run_feats(folder: &Path, cell: Length, json: bool) -> anyhow::Result<()> {
     say(format!("{} particles", report.particles));
     say(format!("{:>9} {:>12} {:>9} {:>7}", "depth mm", "measured N", "ours N", "ratio"));
     for force in &report.forces {
-        say(format!(
-            "{:>9.2} {:>12.3} {:>9.3} {:>7.3}",
-            force.depth_mm, force.measured_n, force.ours_n, force.ratio
-        ));
+        say(format!("{:>9.2} {:>12.3} {:>9.3} {:>7.3}", force.depth_mm, force.measured_n, force.ours_n, force.ratio));
     }
     say(format!("{:<32} {:>9} {:>14} {:>14}", "surface", "depth mm", "rms of depth", "worst"));
     for surface in &report.surfaces {

@@ -164,7 +164,11 @@ pub static ALL: [Experiment; 13] = [
         kappassov_cartesian::run
     ),
     experiment!("tacchi-press", "the gel's surface under 21 indenters (Fig. 4)", tacchi_press::run),
-    experiment!("tacchi-errors", "what speed, density and gaps do to the paper's surface, and to ours", tacchi_errors::run),
+    experiment!(
+        "tacchi-errors",
+        "what speed, density and gaps do to the paper's surface, and to ours",
+        tacchi_errors::run
+    ),
 ];
 
 /// An experiment by name.

@@ -181,7 +181,9 @@ impl Gel {
             .enumerate()
             .map(|(i, target)| match state.poses.get(i) {
                 Some(pose) => *pose,
-                None => self.lifted(&Indenter::new(target.object, target.sensor_from_object), target.sensor_from_object),
+                None => {
+                    self.lifted(&Indenter::new(target.object, target.sensor_from_object), target.sensor_from_object)
+                }
             })
             .collect();
         let edge = self.elastic.lattice.cell_m.min_element();
@@ -190,7 +192,9 @@ impl Gel {
             .targets
             .iter()
             .zip(&starts)
-            .map(|(target, start)| way(target.object.surface.bounds().size().length(), start, &target.sensor_from_object))
+            .map(|(target, start)| {
+                way(target.object.surface.bounds().size().length(), start, &target.sensor_from_object)
+            })
             .fold(0.0, f64::max);
         let loads = ((travel / stride).ceil() as usize).clamp(1, 200);
         let mut solver = Equilibrium::new(&self.elastic, &self.points, &self.pairs, &self.diagonal, stiffness);
@@ -201,8 +205,11 @@ impl Gel {
         for load in 1..=loads {
             let last = load == loads;
             let part = load as f64 / loads as f64;
-            let poses: Vec<Pose> =
-                starts.iter().zip(&ends).map(|(start, end)| if last { *end } else { between(start, end, part) }).collect();
+            let poses: Vec<Pose> = starts
+                .iter()
+                .zip(&ends)
+                .map(|(start, end)| if last { *end } else { between(start, end, part) })
+                .collect();
             let indenters = Indenter::all(motion, &poses);
             let tolerance = if last {
                 Tolerance { residual: 1e-3, gap_m: (1e-3 * edge).min(2e-3 * travel).max(1e-9) }

@@ -1,8 +1,8 @@
 //! The moving gel on its own: what it keeps, and what it answers to a uniform strain.
 
 use dermis_geometry::{Mat3, Quat, Vec3};
-use dermis_skin::gel::{Cloud, Constitution, GelParameters, Simd, Totals};
 use dermis_skin::SkinError;
+use dermis_skin::gel::{Cloud, Constitution, GelParameters, Simd, Totals};
 
 fn parameters() -> GelParameters {
     GelParameters { cell_m: 0.5e-3, ..GelParameters::default() }
@@ -62,8 +62,7 @@ fn uniform_strain_is_in_balance_inside() {
     let shear = Mat3::from_cols(Vec3::X, Vec3::new(0.2, 1.0, 0.0), Vec3::Z);
     for strain in [Mat3::from_diagonal(Vec3::new(1.05, 1.05, 0.85)), shear] {
         let counts = [20, 20, 20];
-        let mut cloud =
-            Cloud::new(counts, parameters(), false, 0.3, Simd::detect(), |_| (Vec3::ZERO, strain)).unwrap();
+        let mut cloud = Cloud::new(counts, parameters(), false, 0.3, Simd::detect(), |_| (Vec3::ZERO, strain)).unwrap();
         let rest = cloud.places();
         cloud.run(2).unwrap();
         let (mut inside, mut outside) = (0.0f64, 0.0f64);

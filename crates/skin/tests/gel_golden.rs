@@ -19,12 +19,8 @@ fn press(case: &Value, smaller: f64, cell_m: f64) -> (f64, f64) {
     let number = |key: &str| case[key].as_f64().unwrap();
     let list = |key: &str| -> Vec<f64> { case[key].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect() };
     let (h, a) = (number("layer_thickness_m"), number("contact_radius_m"));
-    let parameters = GelParameters {
-        young_pa: number("young_pa"),
-        poisson: number("poisson"),
-        cell_m,
-        ..GelParameters::default()
-    };
+    let parameters =
+        GelParameters { young_pa: number("young_pa"), poisson: number("poisson"), cell_m, ..GelParameters::default() };
     let side = 2.0 * a + 5.0 * h;
     let gel = Gel::block(Vec3::new(side, side, h), Bonds::default(), parameters).unwrap();
     let object = Object::new(paraboloid::paraboloid(number("R_m") * smaller, 1.6 * a));
@@ -41,7 +37,8 @@ fn press(case: &Value, smaller: f64, cell_m: f64) -> (f64, f64) {
         let i = radii.partition_point(|x| *x <= r).clamp(2, radii.len() - 2);
         let t = (r - radii[i - 1]) / (radii[i] - radii[i - 1]);
         let [p0, p1, p2, p3] = [sunk[i - 2], sunk[i - 1], sunk[i], sunk[i + 1]];
-        let cubic = p1 + 0.5 * t * (p2 - p0 + t * (2.0 * p0 - 5.0 * p1 + 4.0 * p2 - p3 + t * (3.0 * (p1 - p2) + p3 - p0)));
+        let cubic =
+            p1 + 0.5 * t * (p2 - p0 + t * (2.0 * p0 - 5.0 * p1 + 4.0 * p2 - p3 + t * (3.0 * (p1 - p2) + p3 - p0)));
         cubic / smaller
     };
     let field = touch.surface.unwrap();
@@ -72,6 +69,7 @@ fn force_and_surface_are_those_of_elasticity() {
 #[test]
 fn finer_cells_are_nearer_to_elasticity() {
     let golden: Value = serde_json::from_str(GOLDEN).unwrap();
-    let errors: Vec<f64> = [1e-3, 0.5e-3, 0.25e-3].iter().map(|&cell| press(&golden["cases"][4], 8.0, cell).1).collect();
+    let errors: Vec<f64> =
+        [1e-3, 0.5e-3, 0.25e-3].iter().map(|&cell| press(&golden["cases"][4], 8.0, cell).1).collect();
     assert!(errors[0] > errors[1] && errors[1] > errors[2] && errors[2] < 0.02, "{errors:?}");
 }

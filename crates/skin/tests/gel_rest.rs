@@ -27,9 +27,11 @@ fn settle(gel: &Gel, state: &State, object: &Object, pose: Pose) -> (Touch, Stat
 /// Mean traction (Pa) on the object over what lies within 2 mm of the middle.
 fn middle(touch: &Touch) -> Vec3 {
     let near = |facet: &&Facet| matches!(&facet.load, Load::Point { anchor, .. } if anchor.length() < 2e-3);
-    let (force, area) = touch.facets.iter().filter(near).fold((Vec3::ZERO, 0.0), |(force, area), facet| {
-        (force - facet.force_on_sensor(), area + facet.area_m2())
-    });
+    let (force, area) = touch
+        .facets
+        .iter()
+        .filter(near)
+        .fold((Vec3::ZERO, 0.0), |(force, area), facet| (force - facet.force_on_sensor(), area + facet.area_m2()));
     force / area
 }
 
@@ -101,7 +103,15 @@ fn the_work_of_a_press_is_its_strain_energy() {
         forces.push(-touch.on_sensor.force.z);
         state = next;
     }
-    let weight = |i: usize| if i == 0 || i == steps as usize { 1.0 } else if i % 2 == 1 { 4.0 } else { 2.0 };
+    let weight = |i: usize| {
+        if i == 0 || i == steps as usize {
+            1.0
+        } else if i % 2 == 1 {
+            4.0
+        } else {
+            2.0
+        }
+    };
     let work: f64 = forces.iter().enumerate().map(|(i, f)| weight(i) * f).sum::<f64>() * depth / f64::from(steps) / 3.0;
     let State::Gel(state) = &state else { unreachable!() };
     let energy = gel.energy(state);
@@ -127,7 +137,8 @@ fn a_twisted_ball_sticks_inside_and_slips_outside() {
     let rim = all.iter().map(|(r, ..)| *r).fold(0.0, f64::max);
     let mean = |from: f64, to: f64| {
         let part: Vec<_> = all.iter().filter(|(r, ..)| *r >= from * rim && *r < to * rim).collect();
-        part.iter().map(|(_, used, press)| used * press).sum::<f64>() / part.iter().map(|(.., press)| press).sum::<f64>()
+        part.iter().map(|(_, used, press)| used * press).sum::<f64>()
+            / part.iter().map(|(.., press)| press).sum::<f64>()
     };
     assert!(mean(0.0, 0.3) < 0.6, "inside {}", mean(0.0, 0.3));
     assert!(mean(0.8, 1.01) > 0.8, "outside {}", mean(0.8, 1.01));
@@ -169,7 +180,8 @@ fn bodies_of_any_shape() {
     assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
 
     let dome = shapes::sphere(8e-3, 0.5e-3).unwrap().transformed(&Pose::from_translation(Vec3::Z * -8e-3));
-    let gel = Gel::solid(&dome, -5e-3, Bonds::default(), GelParameters { cell_m: 1e-3, ..GelParameters::default() }).unwrap();
+    let gel =
+        Gel::solid(&dome, -5e-3, Bonds::default(), GelParameters { cell_m: 1e-3, ..GelParameters::default() }).unwrap();
     let (touch, _) = settle(&gel, &gel.rest(), &ball, at(0.5e-3));
     let field = touch.surface.as_ref().unwrap();
     let heights = field.rest_heights_m.as_ref().unwrap();

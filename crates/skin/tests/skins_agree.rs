@@ -11,7 +11,8 @@ use dermis_skin::gel::Bonds;
 use dermis_skin::hydroelastic::{Compliance, Material, TetField};
 use dermis_skin::layer::{Poisson, Sheet};
 use dermis_skin::{
-    Gel, GelParameters, Hydroelastic, HydroelasticParameters, Layer, LayerParameters, Motion, Object, Skin, Target, Touch,
+    Gel, GelParameters, Hydroelastic, HydroelasticParameters, Layer, LayerParameters, Motion, Object, Skin, Target,
+    Touch,
 };
 
 const THICKNESS: f64 = 2e-3;

@@ -58,9 +58,24 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     tell(progress, 1.0)?;
 
     let rows = [
-        ("speed_moves_mm", "a quarter of the speed moves the surface by at most (mm)", apart(&as_printed, &slower), apart(&ours, &slowly)),
-        ("density_moves_mm", "a quarter of the density moves the surface by at most (mm)", apart(&as_printed, &lighter), 0.0),
-        ("leak_mm", "travel that 202 indenter particles lose (mm); ours has none but a surface", lost(&sparse), lost(&ours)),
+        (
+            "speed_moves_mm",
+            "a quarter of the speed moves the surface by at most (mm)",
+            apart(&as_printed, &slower),
+            apart(&ours, &slowly),
+        ),
+        (
+            "density_moves_mm",
+            "a quarter of the density moves the surface by at most (mm)",
+            apart(&as_printed, &lighter),
+            0.0,
+        ),
+        (
+            "leak_mm",
+            "travel that 202 indenter particles lose (mm); ours has none but a surface",
+            lost(&sparse),
+            lost(&ours),
+        ),
         ("tip_error_mm", "surface under the tip against the travel (mm)", lost(&as_printed), lost(&ours)),
     ];
     let mut table = String::from("what,paper,ours\n");

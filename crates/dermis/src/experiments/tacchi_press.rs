@@ -19,7 +19,8 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     )?;
     let mut sheet = Sheet::new(7).title("The gel's surface under 21 indenters, 1 mm deep (mm)");
     let mut table = String::from("indenter,force_n,contact_mm2,deepest_mm,bulge_mm,residual\n");
-    let (mut residual, mut balance, mut least, mut most, mut shallowest) = (0.0f64, 0.0f64, f64::INFINITY, 0.0f64, 1.0f64);
+    let (mut residual, mut balance, mut least, mut most, mut shallowest) =
+        (0.0f64, 0.0f64, f64::INFINITY, 0.0f64, 1.0f64);
     for (index, name) in indenters::NAMES.iter().enumerate() {
         let object = Object::new(indenters::find(name)?);
         let target = Target::at_rest(&object, Pose::from_translation(Vec3::Z * -DEPTH));
@@ -67,10 +68,5 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
 fn picture(field: &Field) -> dermis_draw::Image {
     let depths: Vec<f64> = field.values.iter().map(|u| -u.z * 1e3).collect();
     let side = (220 / field.cols.max(1)).max(1);
-    HeatMap::new(field.rows, field.cols, &depths)
-        .map(ColourMap::Ember)
-        .range(-0.2, 1.0)
-        .cell_px(side)
-        .bare()
-        .render()
+    HeatMap::new(field.rows, field.cols, &depths).map(ColourMap::Ember).range(-0.2, 1.0).cell_px(side).bare().render()
 }

@@ -106,9 +106,8 @@ fn parameters(cell_m: f64) -> GelParameters {
 fn body() -> Result<TriMesh, FeatsError> {
     let (n, m) = (42usize, 50usize);
     let top = |x: f64, y: f64| -x * x / (2.0 * CROWN_M[0]) - y * y / (2.0 * CROWN_M[1]);
-    let place = |i: usize, j: usize| {
-        (SIDES_M[0] * (i as f64 / n as f64 - 0.5), SIDES_M[1] * (j as f64 / m as f64 - 0.5))
-    };
+    let place =
+        |i: usize, j: usize| (SIDES_M[0] * (i as f64 / n as f64 - 0.5), SIDES_M[1] * (j as f64 / m as f64 - 0.5));
     let mut vertices = Vec::new();
     for layer in 0..2 {
         for j in 0..=m {
@@ -236,7 +235,8 @@ mod tests {
         body.check_closed().unwrap();
         let block = SIDES_M[0] * SIDES_M[1] * THICKNESS_M;
         // Under the crown by ∫ x²/2Rx + y²/2Ry: a³b/24Rx + ab³/24Ry.
-        let crown = SIDES_M[0].powi(3) * SIDES_M[1] / (24.0 * CROWN_M[0]) + SIDES_M[0] * SIDES_M[1].powi(3) / (24.0 * CROWN_M[1]);
+        let crown = SIDES_M[0].powi(3) * SIDES_M[1] / (24.0 * CROWN_M[0])
+            + SIDES_M[0] * SIDES_M[1].powi(3) / (24.0 * CROWN_M[1]);
         assert!((body.volume_m3() / (block - crown) - 1.0).abs() < 1e-3);
     }
 

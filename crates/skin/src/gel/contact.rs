@@ -167,8 +167,5 @@ impl Near {
 
 /// Points of a block's top and sides, or of a mesh, that can be touched.
 pub(crate) fn points(lattice: &Lattice, samples: &[(Vec3, Vec3, f64)]) -> Vec<Point> {
-    samples
-        .iter()
-        .map(|&(rest, _, area_m2)| Point { rest, area_m2, spot: lattice.spot(rest) })
-        .collect()
+    samples.iter().map(|&(rest, _, area_m2)| Point { rest, area_m2, spot: lattice.spot(rest) }).collect()
 }

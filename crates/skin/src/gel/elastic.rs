@@ -228,7 +228,8 @@ impl Material {
         let f = plus_identity(h);
         let (j, g) = inverse_transposed(&f);
         let squared: f64 = f.iter().flatten().map(|f| f * f).sum();
-        let energy = 0.5 * self.mu * (squared - 3.0) - self.mu * logarithm(j) + 0.5 * self.lambda * (j - 1.0) * (j - 1.0);
+        let energy =
+            0.5 * self.mu * (squared - 3.0) - self.mu * logarithm(j) + 0.5 * self.lambda * (j - 1.0) * (j - 1.0);
         let pressure = self.lambda * (j - 1.0) * j - self.mu;
         let mut stress = [[0.0; 3]; 3];
         for c in 0..3 {

@@ -68,12 +68,7 @@ impl Lattice {
     }
 
     /// What of a closed mesh is above a height, bonded there.
-    pub fn solid(
-        surface: &Surface,
-        floor_m: f64,
-        bonds: Bonds,
-        parameters: &GelParameters,
-    ) -> Result<Self, SkinError> {
+    pub fn solid(surface: &Surface, floor_m: f64, bonds: Bonds, parameters: &GelParameters) -> Result<Self, SkinError> {
         let Bounds { mut min, max } = *surface.bounds();
         min.z = min.z.max(floor_m);
         let counts = ((max - min) / parameters.cell_m).ceil().max(Vec3::ONE);

@@ -329,8 +329,13 @@ impl Run<'_> {
             grid.push(carrier.particle as usize, arm, impulse / self.particle_kg);
             let given = self.given[index].filter(|given| given.object == object);
             let (sum, normal) = given.map_or((Vec3::ZERO, Vec3::ZERO), |given| (given.impulse, given.normal));
-            self.given[index] =
-                Some(Given { object, impulse: sum + impulse, normal: normal + gap.normal * (press * self.dt_s), at, gap });
+            self.given[index] = Some(Given {
+                object,
+                impulse: sum + impulse,
+                normal: normal + gap.normal * (press * self.dt_s),
+                at,
+                gap,
+            });
         }
     }
 }

@@ -79,7 +79,10 @@ impl PaperGel {
         if parameters.particles.iter().any(|&n| n < 2) || count > 20_000_000 {
             return Err(SkinError::BadGel {
                 key: "particles",
-                rule: format!("must be at least 2 along each axis and 20 million in all, got {:?}", parameters.particles),
+                rule: format!(
+                    "must be at least 2 along each axis and 20 million in all, got {:?}",
+                    parameters.particles
+                ),
             });
         }
         if !(2..=4096).contains(&parameters.grid_nodes) || !(1..=10_000_000).contains(&parameters.indenter_particles) {

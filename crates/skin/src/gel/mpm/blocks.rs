@@ -46,8 +46,7 @@ impl Blocks {
             .iter()
             .enumerate()
             .map(|(particle, cell)| {
-                let block: [u64; 3] =
-                    std::array::from_fn(|a| (cell[a].div_euclid(BLOCK as i32) - low[a]) as u64);
+                let block: [u64; 3] = std::array::from_fn(|a| (cell[a].div_euclid(BLOCK as i32) - low[a]) as u64);
                 let inner: [u64; 3] = std::array::from_fn(|a| cell[a].rem_euclid(BLOCK as i32) as u64);
                 let block = (block[2] * count[1] as u64 + block[1]) * count[0] as u64 + block[0];
                 (block * 64 + inner[2] * 16 + inner[1] * 4 + inner[0], particle as u32)

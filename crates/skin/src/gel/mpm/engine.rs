@@ -210,8 +210,7 @@ impl Engine {
             low..low + (bricks[axis] * BLOCK) as i32
         };
         let (a, b) = ((wall.axis + 1) % 3, (wall.axis + 2) % 3);
-        let (outer, inner) =
-            if wall.above { (wall.plane - 1, wall.plane) } else { (wall.plane, wall.plane - 1) };
+        let (outer, inner) = if wall.above { (wall.plane - 1, wall.plane) } else { (wall.plane, wall.plane - 1) };
         let mut pairs = Vec::new();
         for i in range(a) {
             for j in range(b) {
@@ -567,7 +566,8 @@ fn fetch(nodes: &[f32], bricks: [usize; 3], block: [usize; 3], tile: &mut Tile) 
         let brick = ((at[2] * bricks[1] + at[1]) * bricks[0] + at[0]) * BRICK;
         for z in 0..BLOCK {
             for y in 0..BLOCK {
-                let to = (((z + BLOCK * shift[2]) * TILE_EDGE + y + BLOCK * shift[1]) * TILE_EDGE + BLOCK * shift[0]) * 4;
+                let to =
+                    (((z + BLOCK * shift[2]) * TILE_EDGE + y + BLOCK * shift[1]) * TILE_EDGE + BLOCK * shift[0]) * 4;
                 let from = brick + (z * BLOCK + y) * BLOCK * 4;
                 tile[to..to + BLOCK * 4].copy_from_slice(&nodes[from..from + BLOCK * 4]);
             }

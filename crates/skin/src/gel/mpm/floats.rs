@@ -206,14 +206,10 @@ mod wide {
         #[inline(always)]
         fn fold(a: Self, b: Self, c: Self, d: Self) -> Self {
             unsafe {
-                let first = _mm512_add_ps(
-                    _mm512_shuffle_f32x4::<0x44>(a.0, b.0),
-                    _mm512_shuffle_f32x4::<0xee>(a.0, b.0),
-                );
-                let second = _mm512_add_ps(
-                    _mm512_shuffle_f32x4::<0x44>(c.0, d.0),
-                    _mm512_shuffle_f32x4::<0xee>(c.0, d.0),
-                );
+                let first =
+                    _mm512_add_ps(_mm512_shuffle_f32x4::<0x44>(a.0, b.0), _mm512_shuffle_f32x4::<0xee>(a.0, b.0));
+                let second =
+                    _mm512_add_ps(_mm512_shuffle_f32x4::<0x44>(c.0, d.0), _mm512_shuffle_f32x4::<0xee>(c.0, d.0));
                 Self(_mm512_add_ps(
                     _mm512_shuffle_f32x4::<0x88>(first, second),
                     _mm512_shuffle_f32x4::<0xdd>(first, second),
@@ -318,10 +314,7 @@ mod wide {
             // The second is taken where the first is no number.
             unsafe {
                 let (zero, high) = (_mm256_setzero_ps(), _mm256_set1_ps(high));
-                Self(
-                    _mm256_min_ps(_mm256_max_ps(self.0, zero), high),
-                    _mm256_min_ps(_mm256_max_ps(self.1, zero), high),
-                )
+                Self(_mm256_min_ps(_mm256_max_ps(self.0, zero), high), _mm256_min_ps(_mm256_max_ps(self.1, zero), high))
             }
         }
         #[inline(always)]

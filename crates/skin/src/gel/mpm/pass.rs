@@ -81,7 +81,14 @@ pub(super) enum Pass {
 }
 
 /// Does a pass with the instructions at hand.
-pub(super) fn pass(simd: Simd, what: Pass, rules: &Rules, from: &Tile, to: &mut Tile, slots: &mut Slots<'_>) -> Outcome {
+pub(super) fn pass(
+    simd: Simd,
+    what: Pass,
+    rules: &Rules,
+    from: &Tile,
+    to: &mut Tile,
+    slots: &mut Slots<'_>,
+) -> Outcome {
     match simd {
         #[cfg(target_arch = "x86_64")]
         Simd::Avx512 => unsafe { wide::avx512(what, rules, from, to, slots) },
@@ -342,13 +349,7 @@ fn scatter<T: Floats>(
 
 /// Gives particles that are led their velocity, and no strain unless they are held still.
 #[inline(always)]
-fn lead<T: Floats>(
-    slots: &Slots<'_>,
-    first: usize,
-    velocity: &mut [T; 3],
-    affine: &mut [T; 9],
-    outcome: &mut Outcome,
-) {
+fn lead<T: Floats>(slots: &Slots<'_>, first: usize, velocity: &mut [T; 3], affine: &mut [T; 9], outcome: &mut Outcome) {
     let Some(led) = &slots.led else { return };
     let kinds = &led.kind[first..first + BATCH];
     if kinds.iter().all(|&kind| kind == 0) {
