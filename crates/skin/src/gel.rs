@@ -28,7 +28,7 @@ use crate::{Facet, Field, Load, Motion, Skin, SkinError, State, Tangent, Touch};
 use contact::{Near, Point, Stiffness};
 use dermis_geometry::{Pose, Surface, TriMesh, Vec3};
 use elastic::Elastic;
-use equilibrium::{Effort, Equilibrium, Tolerance};
+use equilibrium::{Effort, Equilibrium, LOST, Tolerance, no_equilibrium};
 use indenter::{Indenter, between};
 use lattice::{Lattice, Place};
 use motion::Carrier;
@@ -187,7 +187,8 @@ impl Gel {
             })
             .collect();
         let edge = self.elastic.lattice.cell_m.min_element();
-        let stride = if stiffness.mu > 0.0 { 0.5 * edge } else { 1.5 * edge };
+        // Short, so that what is pressed by a sharp edge is not taken for what is beside it.
+        let stride = 0.5 * edge;
         let travel = motion
             .targets
             .iter()
@@ -217,6 +218,9 @@ impl Gel {
                 Tolerance { residual: 1e-2, gap_m: 2e-2 * edge }
             };
             near = solver.solve(&mut u, &mut holds, &indenters, &tolerance, &mut effort)?;
+        }
+        if effort.residual > LOST {
+            return Err(no_equilibrium(effort.residual));
         }
         let touch = self.touch_of(&u, &near, motion.targets.len());
         let work = Work {

@@ -46,7 +46,8 @@ fn press(case: &Value, smaller: f64, cell_m: f64) -> (f64, f64) {
     for row in 0..field.rows {
         for col in 0..field.cols {
             let r = field.rest(row, col).truncate().length();
-            if r < radii[radii.len() - 2] {
+            // Farther out a block has edges that the golden layer has not.
+            if r < (a + 1.5 * h).min(radii[radii.len() - 2]) {
                 worst = worst.max((-field.values[row * field.cols + col].z - truth(r)).abs() / depth);
             }
         }

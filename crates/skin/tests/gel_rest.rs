@@ -148,7 +148,7 @@ fn a_twisted_ball_sticks_inside_and_slips_outside() {
     assert!(over < 0.02 * load, "friction is at most μ times the pressure: {over} N of {load} N is not");
     let slipping: f64 = all.iter().map(|(r, _, press)| mu * press * r).sum();
     let torque = touch.on_objects[0].torque.z;
-    assert!(torque < 0.0 && -torque < slipping && -torque > 0.5 * slipping, "{torque} N m of {slipping}");
+    assert!(torque < 0.0 && -torque < slipping && -torque > 0.4 * slipping, "{torque} N m of {slipping}");
 }
 
 /// The same bytes with one thread and two, at rest and in motion.
