@@ -84,7 +84,8 @@ fn layer_column(findings: &mut Findings, shapes: &[(&'static str, TriMesh)]) -> 
     }
     let shares = shares(&whole_press(&spec)?);
     let sigma = best_sigma(&shares);
-    let weights: Vec<Vec<f64>> = shares.chunks_exact(5).map(<[f64]>::to_vec).collect();
+    // Far off the base is pulled a little, which a spread cannot say.
+    let weights = shares.chunks_exact(5).map(|row| row.iter().map(|share| share.max(0.0)).collect()).collect();
     let kernel = Spread { sigma: None, sigma_taxels: None, kernel: 5, weights: Some(weights) };
     let layer = spec.build(None)?;
     let springs = |spread: Option<Spread>| -> Result<Sensor, ExperimentError> {
