@@ -3,7 +3,8 @@
 use super::{ExperimentError, Findings, Options, Progress, tell};
 use dermis_draw::{LineStyle, Plot, Series};
 use dermis_geometry::quantity::Length;
-use dermis_geometry::shapes::cylinder;
+use dermis_geometry::shapes::{cuboid, cylinder};
+use dermis_geometry::{TriMesh, Vec3};
 use dermis_sensor::{Aim, Goal, Pressed, SensorSpec, SkinSpec, presets, press};
 use dermis_skin::Object;
 
@@ -62,9 +63,18 @@ fn of_thickness(spec: &SensorSpec, thickness_m: f64) -> SensorSpec {
 }
 
 /// The paper's indenter of 1 mm on the middle of a tactel.
-pub(super) fn point_press(spec: &SensorSpec) -> Result<Pressed, ExperimentError> {
+fn point_press(spec: &SensorSpec) -> Result<Pressed, ExperimentError> {
+    press_tactel(spec, cylinder(0.5e-3, 4e-3, 0.1e-3)?)
+}
+
+/// A punch of the size of a tactel on one of them.
+pub(super) fn whole_press(spec: &SensorSpec) -> Result<Pressed, ExperimentError> {
+    press_tactel(spec, cuboid(Vec3::new(3.4e-3, 3.4e-3, 4e-3))?)
+}
+
+fn press_tactel(spec: &SensorSpec, mesh: TriMesh) -> Result<Pressed, ExperimentError> {
     let sensor = spec.build(None)?;
-    let pin = Object::new(cylinder(0.5e-3, 4e-3, 0.1e-3)?);
+    let pin = Object::new(mesh);
     let middle = sensor.taxels().centers()[ROW * 6 + COL];
     let aim = Aim { at_m: [middle.x, middle.y], ..Aim::default() };
     Ok(press(&sensor, &pin, &aim, Goal::Depth(0.2e-3))?)
