@@ -36,7 +36,7 @@ pub struct ImprintParameters {
 /// The baseline of optical tactile simulation (Gomes et al. 2021, as Chen et al. 2023 compare with it).
 ///
 /// In contact the surface is the object's. Around it the depth is smoothed by a difference of Gaussians, (1 + b) G_n − b G_w, several
-/// times over with the contact held. Pressure is that of independent springs, so that forces are there and add up; there is
+/// times over, never above the object. Pressure is that of independent springs, so that forces are there and add up; there is
 /// no friction and nothing moves sideways. It works on curved surfaces, where the layer does not.
 #[derive(Debug)]
 pub struct Imprint {
@@ -109,10 +109,8 @@ impl Imprint {
             let near = self.narrow.apply(&sinks, self.grid.cols);
             let far = self.wide.apply(&sinks, self.grid.cols);
             for (i, sink) in sinks.iter_mut().enumerate() {
-                if overlap_m[i] <= 0.0 {
-                    // What is free may rise, but not into what is above it.
-                    *sink = ((1.0 + bulge) * near[i] - bulge * far[i]).max(overlap_m[i]);
-                }
+                // What is free may rise, but not into what is above it; towards its rim the object's shape is left early.
+                *sink = ((1.0 + bulge) * near[i] - bulge * far[i]).max(overlap_m[i]);
             }
         }
         sinks

@@ -105,6 +105,9 @@ impl CalibratedSpec {
 /// Pixels that are worked on together.
 const BLOCK: usize = 32;
 type Block = [f32; BLOCK];
+/// Slopes and depths (mm) below these add some tenths of a level at most, by the lights that were fitted so far.
+const LEAST_SLOPE: f32 = 1e-3;
+const LEAST_PRESSED_MM: f32 = 3e-3;
 
 impl Calibrated {
     /// The picture of a relief; `rest` is that of the untouched gel where it is not flat.
@@ -125,8 +128,9 @@ impl Calibrated {
                 let end = (start + BLOCK).min(relief.width);
                 let pixels = row * relief.width + start..row * relief.width + end;
                 let seen = self.seen(relief, rest, pixels.clone());
-                // Far from any contact there is nothing to add that a level would show.
-                if seen.iter().flatten().all(|value| value.abs() < 3e-4) {
+                // Far from any contact there is nothing to add that would show.
+                let small = |part: &Block, most: f32| part.iter().all(|value| value.abs() < most);
+                if small(&seen[0], LEAST_SLOPE) && small(&seen[1], LEAST_SLOPE) && small(&seen[2], LEAST_PRESSED_MM) {
                     continue;
                 }
                 let mut x = [0.0; BLOCK];
