@@ -11,7 +11,7 @@ const DEPTH: f64 = 1e-3;
 
 pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
     let mut findings = Findings::default();
-    let cell_m = if options.full { 0.4e-3 } else { 0.8e-3 };
+    let cell_m = if options.full { 0.4e-3 } else { 1e-3 };
     let gel = Gel::block(
         Vec3::new(20e-3, 20e-3, 4e-3),
         Bonds::default(),

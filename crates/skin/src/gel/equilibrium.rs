@@ -38,9 +38,9 @@ pub(crate) struct Equilibrium<'a> {
 }
 
 /// Most steps of Newton's method between two updates of the pressures.
-const MOST_NEWTON: usize = 40;
+const MOST_NEWTON: usize = 15;
 /// Most updates of the pressures.
-const MOST_UPDATES: usize = 25;
+const MOST_UPDATES: usize = 8;
 /// Most steps of conjugate gradients in one of Newton's.
 const MOST_CONJUGATE: usize = 600;
 
