@@ -2,7 +2,7 @@
 //!
 //! The leftmost room of dermis: everything later is built on the nouns here and this crate imports none of
 //! them. It knows triangle and tetrahedral meshes and how to read them ([`TriMesh`], [`TetMesh`], [`files`]), how
-//! to make them ([`shapes`], [`tets`]), how to ask where a surface is ([`Surface`]: rays, closest points, signed distance), how to
+//! to make them ([`shapes`], [`tets`]), how to ask where a surface is ([`Surface`]: rays, closest points, signed distance; [`Primitive`]: rays in closed form), how to
 //! scatter points on it ([`sampling`]), rigid motion ([`Pose`], [`Twist`], [`Wrench`]) and quantities with units ([`quantity`]).
 //!
 //! SI inside, `f64` throughout. Nothing here assumes threads, and only [`files::read`] touches a file system,
@@ -12,6 +12,7 @@ mod bvh;
 pub mod files;
 mod mesh;
 mod pose;
+mod primitive;
 pub mod quantity;
 mod random;
 mod ray;
@@ -26,6 +27,7 @@ mod twist;
 pub use bvh::{Bounds, Bvh, Slab};
 pub use mesh::{MassProperties, MeshError, TriMesh};
 pub use pose::Pose;
+pub use primitive::Primitive;
 pub use random::Random;
 pub use ray::Ray;
 pub use surface::{Closest, Hit, Surface};

@@ -47,7 +47,9 @@ impl Lugre {
 
     /// g(v): the friction force (N) of steady sliding without its viscous part.
     pub fn steady_newton(&self, speed_m_per_s: f64, normal_newton: f64) -> f64 {
-        let decay = (-(speed_m_per_s / self.stribeck_m_per_s).powi(2)).exp();
+        let x = (speed_m_per_s / self.stribeck_m_per_s).powi(2);
+        // What sticks is slow, and e^(−x) = 1 − x to the last bit there.
+        let decay = if x < 1e-9 { 1.0 - x } else { (-x).exp() };
         normal_newton * (self.mu_dynamic + (self.mu_static - self.mu_dynamic) * decay)
     }
 
@@ -71,8 +73,13 @@ impl Lugre {
         // ż = v − a z  ⇒  z(dt) = z e^(−a dt) + v dt φ(a dt),  φ(x) = (1 − e^(−x))/x.
         let a = self.stiffness_newton_per_m * speed / g;
         let x = a * dt_s;
-        let phi = if x > 1e-12 { -(-x).exp_m1() / x } else { 1.0 };
-        let z = deflection_m * (-x).exp() + velocity * (dt_s * phi);
+        let (decay, phi) = if x > 1e-9 {
+            let lost = (-x).exp_m1();
+            (1.0 + lost, -lost / x)
+        } else {
+            (1.0 - x, 1.0 - 0.5 * x)
+        };
+        let z = deflection_m * decay + velocity * (dt_s * phi);
         let rate = velocity - z * a;
         let force = z * self.stiffness_newton_per_m
             + rate * self.damping_newton_s_per_m
