@@ -22,11 +22,11 @@ VERSIONS = """
 # Type of what a pointer points to, and fields of mjModel and mjData with that type.
 MODEL_COUNTS = "nbody ngeom npair nexclude nsensor".split()
 MODEL_POINTERS = {
-    "int": """body_parentid body_weldid body_jntnum body_jntadr body_geomnum body_geomadr jnt_type geom_type
+    "int": """body_parentid body_weldid body_mocapid body_jntnum body_jntadr body_geomnum body_geomadr jnt_type geom_type
         geom_contype geom_conaffinity geom_bodyid geom_dataid site_bodyid mesh_vertadr mesh_vertnum mesh_faceadr
         mesh_facenum mesh_face hfield_nrow hfield_ncol hfield_adr pair_geom1 pair_geom2 exclude_signature
         sensor_objtype sensor_objid sensor_dim sensor_adr sensor_plugin plugin_stateadr""".split(),
-    "double": """body_ipos body_iquat body_mass body_inertia body_invweight0 geom_size geom_rbound geom_pos geom_quat
+    "double": """body_pos body_quat body_ipos body_iquat body_mass body_inertia body_invweight0 geom_size geom_rbound geom_pos geom_quat
         site_pos site_quat hfield_size""".split(),
     "float": "mesh_vert hfield_data".split(),
 }
@@ -59,6 +59,7 @@ def program():
         "printf(\"timestep %zu\\n\", offsetof(mjModel, opt) + offsetof(mjOption, timestep));",
         "printf(\"disableflags %zu\\n\", offsetof(mjModel, opt) + offsetof(mjOption, disableflags));",
     ]
+    lines.append("_Static_assert(sizeof(((mjData*)0)->time) == 8, \"time\"); AT(mjData, time);")
     for name, constant in FLAGS.items():
         lines.append(f"printf(\"{name} %d\\n\", (int){constant});")
     for name in MODEL_COUNTS:
