@@ -18,7 +18,7 @@ macro_rules! layout {
 
         impl Layout {
             /// Of the version at a place in [`VERSIONS`].
-            fn row(place: usize) -> Self {
+            pub(super) fn row(place: usize) -> Self {
                 Self { $($field: [$($offset),*][place],)* }
             }
         }

@@ -23,14 +23,34 @@ pub fn stamp(state: &State) -> f64 {
     if bristles.is_empty() {
         return 0.0;
     }
+    // Odd numbers, one for each part of a bristle, so that the products do not wait for each other.
+    const ODD: [u64; 8] = [
+        0x9e37_79b9_7f4a_7c15,
+        0xbf58_476d_1ce4_e5b9,
+        0x94d0_49bb_1331_11eb,
+        0xd6e8_feb8_6659_fd93,
+        0xa076_1d64_78bd_642f,
+        0xe703_7ed1_a0b4_28db,
+        0x8ebc_6af0_9c88_c6e3,
+        0x5899_65cc_7537_4cc3,
+    ];
     let mut digest = 0xcbf2_9ce4_8422_2325u64;
-    let mut add = |bits: u64| digest = (digest ^ bits).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
-    for bristle in bristles {
-        add(u64::from(bristle.site) << 32 | u64::from(bristle.object));
-        add(u64::from(bristle.triangle));
-        for vector in [bristle.deflection_m, bristle.normal] {
-            vector.to_array().into_iter().for_each(|c| add(c.to_bits()));
-        }
+    for b in bristles {
+        let parts = [
+            u64::from(b.site) << 32 | u64::from(b.object),
+            u64::from(b.triangle),
+            b.deflection_m.x.to_bits(),
+            b.deflection_m.y.to_bits(),
+            b.deflection_m.z.to_bits(),
+            b.normal.x.to_bits(),
+            b.normal.y.to_bits(),
+            b.normal.z.to_bits(),
+        ];
+        let sum = parts
+            .iter()
+            .zip(ODD)
+            .fold(0u64, |sum, (part, odd)| sum.wrapping_add((part ^ part >> 29).wrapping_mul(odd)));
+        digest = (digest ^ sum).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
     }
     ((digest >> 11) | 1) as f64
 }

@@ -265,11 +265,16 @@ unsafe extern "C-unwind" fn copy(to: *mut c_void, model: *const c_void, from: *c
     }
 }
 
-unsafe extern "C-unwind" fn reset(_model: *const c_void, _state: *mut f64, instance: *mut c_void, _id: c_int) {
+/// MuJoCo leaves the state to the plugin: it is whatever was in memory before.
+unsafe extern "C-unwind" fn reset(_model: *const c_void, state: *mut f64, instance: *mut c_void, _id: c_int) {
     guarded(String::new, (), || {
         if is_alive(instance as usize) {
-            // SAFETY: made by `give`; MuJoCo resets one mjData on one thread.
-            unsafe { (*instance.cast::<Instance>()).reset() };
+            // SAFETY: made by `give`; MuJoCo resets one mjData on one thread, and hands over the state of this instance.
+            unsafe {
+                let instance = &mut *instance.cast::<Instance>();
+                instance.reset();
+                state.write_bytes(0, instance.mount().memory.1);
+            }
         }
         Ok(())
     });

@@ -54,6 +54,7 @@ impl Bounds {
     }
 
     /// Squared distance (m²) of a point from the box, zero inside.
+    #[inline]
     pub fn distance_squared(&self, point: Vec3) -> f64 {
         (point.clamp(self.min, self.max) - point).length_squared()
     }

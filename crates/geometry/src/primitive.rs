@@ -87,7 +87,15 @@ impl Inside {
 impl Primitive {
     /// Where the ray first crosses the surface: its distance (m) and the outward unit normal there. A ray that starts inside
     /// crosses where it leaves.
+    #[inline]
     pub fn cast(&self, ray: &Ray) -> Option<(f64, Vec3)> {
+        match *self {
+            Self::Sphere { radius_m } => cast_ball(radius_m, ray),
+            _ => self.cast_any(ray),
+        }
+    }
+
+    fn cast_any(&self, ray: &Ray) -> Option<(f64, Vec3)> {
         let inside = self.inside(ray.origin, ray.direction)?;
         let distance = if inside.enter >= 0.0 { inside.enter } else { inside.leave };
         (distance >= 0.0 && distance <= ray.length)
@@ -184,6 +192,21 @@ impl Primitive {
             Self::Capsule { radius_m, half_length_m } => shapes::capsule(radius_m, 2.0 * half_length_m, edge_m),
         }
     }
+}
+
+/// The most frequent case, without a division but one: the direction is a unit vector.
+#[inline]
+fn cast_ball(radius_m: f64, ray: &Ray) -> Option<(f64, Vec3)> {
+    let middle = -ray.origin.dot(ray.direction);
+    let passes = (ray.origin + ray.direction * middle).length_squared();
+    let inside = radius_m * radius_m - passes;
+    if inside < 0.0 {
+        return None;
+    }
+    let half = inside.sqrt();
+    let distance = if middle >= half { middle - half } else { middle + half };
+    (distance >= 0.0 && distance <= ray.length)
+        .then(|| (distance, (ray.origin + ray.direction * distance) * radius_m.recip()))
 }
 
 /// Half the extent of what a ball and a box share: between two planes along one axis the ball is no wider than where the nearer

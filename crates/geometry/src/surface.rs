@@ -124,10 +124,15 @@ impl Surface {
 
     /// The first triangle that the ray meets. Watertight: a ray through an edge or a corner meets at least
     /// one of the triangles there. `hint` is a triangle likely to be met; it changes the speed, not the answer.
+    #[inline]
     pub fn cast(&self, ray: &Ray, hint: Option<u32>) -> Option<Hit> {
-        if let Some(primitive) = &self.primitive {
-            return primitive.cast(ray).map(|(distance, normal)| Hit { distance, triangle: 0, normal });
+        match &self.primitive {
+            Some(primitive) => primitive.cast(ray).map(|(distance, normal)| Hit { distance, triangle: 0, normal }),
+            None => self.cast_at_triangles(ray, hint),
         }
+    }
+
+    fn cast_at_triangles(&self, ray: &Ray, hint: Option<u32>) -> Option<Hit> {
         let frame = RayFrame::new(ray);
         let entry = frame.enter(self.bvh.bounds(), self.bvh.pad(), ray.length)?;
         let mut best = (ray.length, u32::MAX);

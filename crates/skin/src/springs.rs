@@ -215,6 +215,7 @@ impl Springs {
     }
 
     /// The object that is deepest in the skin at a site; of equals the first.
+    #[inline]
     fn meet<'a>(&self, site: u32, held: Option<&Bristle>, near: &'a [Seen<'a>]) -> Option<Met<'a>> {
         let mut deepest: Option<Met<'a>> = None;
         for seen in near {
@@ -229,6 +230,7 @@ impl Springs {
     }
 
     /// How one object meets a site, if it is at least `least_m` deep there.
+    #[inline]
     fn meet_object<'a>(&self, site: u32, held: Option<&Bristle>, seen: &'a Seen<'a>, least_m: f64) -> Option<Met<'a>> {
         let h = self.parameters.max_penetration_m;
         let surface = seen.surface;
@@ -258,6 +260,7 @@ impl Springs {
         (hit.distance <= h).then(|| met(h - hit.distance, normal, false))
     }
 
+    #[inline]
     fn press(&self, index: u32, held: Option<&Bristle>, met: &Met<'_>, dt_s: f64) -> (Facet, Bristle) {
         let p = &self.parameters;
         let site = &self.sites[index as usize];
@@ -309,20 +312,24 @@ impl Skin for Springs {
         }
         let near = self.near(motion);
         let reached = if near.is_empty() { Vec::new() } else { self.reached(&near, bristles) };
-        let step = |&(site, place): &(u32, u32)| {
-            let held = bristles.get(place as usize);
-            self.meet(site, held, &near).map(|met| self.press(site, held, &met, dt_s))
-        };
         // Sites are independent; collecting keeps their order, so the sums do not depend on the threads.
         let (facets, bristles) = if reached.len() < PARALLEL_SITES {
             let mut facets = Vec::with_capacity(reached.len());
             let mut next = Vec::with_capacity(reached.len());
-            for (facet, bristle) in reached.iter().filter_map(step) {
-                facets.push(facet);
-                next.push(bristle);
+            for &(site, place) in &reached {
+                let held = bristles.get(place as usize);
+                if let Some(met) = self.meet(site, held, &near) {
+                    let (facet, bristle) = self.press(site, held, &met, dt_s);
+                    facets.push(facet);
+                    next.push(bristle);
+                }
             }
             (facets, next)
         } else {
+            let step = |&(site, place): &(u32, u32)| {
+                let held = bristles.get(place as usize);
+                self.meet(site, held, &near).map(|met| self.press(site, held, &met, dt_s))
+            };
             reached.par_iter().with_min_len(256).filter_map(step).unzip()
         };
         let next = State::Springs { sites: *sites, bristles };

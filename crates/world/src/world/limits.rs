@@ -3,7 +3,7 @@
 use super::{BodyId, BodyKind, SensorId, World};
 use crate::WorldError;
 use crate::stability::{Loaded, Stability, largest_stable_step_s, limit_when_pressed_s};
-use dermis_geometry::{MassProperties, Pose, Vec3};
+use dermis_geometry::{MassProperties, Vec3};
 
 impl World {
     fn mass(&self, body: BodyId) -> Option<&MassProperties> {
