@@ -1,8 +1,9 @@
 //! What is written to `sensordata`.
 
 use crate::PluginError;
-use dermis::geometry::{Vec3, Wrench};
-use dermis::sensor::Reading;
+use dermis::geometry::Vec3;
+use dermis::sensor::{Reading, Taxels};
+use dermis::skin::{Load, Touch};
 
 /// One part of a sensor's numbers. Forces act on the sensor, in its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,37 +57,55 @@ impl Channel {
 
 /// What a touch gives to write.
 pub struct Felt<'a> {
-    /// Force on each taxel (N).
-    pub forces_newton: &'a [Vec3],
-    /// Normal of each taxel.
-    pub normals: &'a [Vec3],
-    /// Force where there is no taxel (N).
-    pub outside_newton: Vec3,
-    /// Load on the sensor, about its origin.
-    pub on_sensor: Wrench,
+    /// What is touched.
+    pub touch: &'a Touch,
+    /// What measures it.
+    pub taxels: &'a Taxels,
     /// What the device reports, where a channel needs it.
     pub reading: Option<&'a Reading>,
 }
 
+impl Felt<'_> {
+    /// Hands out the force on each taxel that feels one, in pieces; what lies outside all taxels belongs to none.
+    fn each(&self, mut add: impl FnMut(Option<usize>, Vec3)) {
+        if self.touch.facets.iter().any(|facet| matches!(facet.load, Load::Polygon(_))) {
+            let (forces_newton, outside_newton) = self.taxels.bin(self.touch);
+            forces_newton.into_iter().enumerate().for_each(|(taxel, force)| add(Some(taxel), force));
+            add(None, outside_newton);
+            return;
+        }
+        for facet in &self.touch.facets {
+            if let Load::Point { anchor, force, .. } = facet.load {
+                add(self.taxels.locate(anchor), force);
+            }
+        }
+    }
+}
+
 /// Writes the channels one after the other. `out` has their lengths' sum.
 pub fn write(channels: &[Channel], felt: &Felt<'_>, out: &mut [f64]) {
+    let taxels = felt.taxels.len();
     let mut rest = out;
     for channel in channels {
-        let (part, after) = rest.split_at_mut(channel.len(felt.forces_newton.len()));
+        let (part, after) = rest.split_at_mut(channel.len(taxels));
         rest = after;
+        part.fill(0.0);
         match channel {
             Channel::Normal => {
-                for ((to, force), normal) in part.iter_mut().zip(felt.forces_newton).zip(felt.normals) {
-                    *to = 0.0 - force.dot(*normal);
-                }
+                let normals = felt.taxels.normals();
+                felt.each(|taxel, force| {
+                    if let Some(taxel) = taxel {
+                        part[taxel] -= force.dot(normals[taxel]);
+                    }
+                });
             }
-            Channel::Force => {
-                let (x, yz) = part.split_at_mut(felt.forces_newton.len());
-                let (y, z) = yz.split_at_mut(felt.forces_newton.len());
-                for (((x, y), z), force) in x.iter_mut().zip(y).zip(z).zip(felt.forces_newton) {
-                    [*x, *y, *z] = force.to_array();
+            Channel::Force => felt.each(|taxel, force| {
+                if let Some(taxel) = taxel {
+                    part[taxel] += force.x;
+                    part[taxel + taxels] += force.y;
+                    part[taxel + 2 * taxels] += force.z;
                 }
-            }
+            }),
             Channel::Reported => {
                 if let Some(reading) = felt.reading {
                     part.copy_from_slice(&reading.reported_newton);
@@ -96,10 +115,15 @@ pub fn write(channels: &[Channel], felt: &Felt<'_>, out: &mut [f64]) {
                 let raw = felt.reading.iter().flat_map(|reading| &reading.raw);
                 part.iter_mut().zip(raw).for_each(|(to, &raw)| *to = f64::from(raw));
             }
-            Channel::Outside => part.copy_from_slice(&felt.outside_newton.to_array()),
+            Channel::Outside => felt.each(|taxel, force| {
+                if taxel.is_none() {
+                    part.iter_mut().zip(force.to_array()).for_each(|(to, force)| *to += force);
+                }
+            }),
             Channel::Wrench => {
-                part[..3].copy_from_slice(&felt.on_sensor.force.to_array());
-                part[3..].copy_from_slice(&felt.on_sensor.torque.to_array());
+                let load = &felt.touch.on_sensor;
+                part[..3].copy_from_slice(&load.force.to_array());
+                part[3..].copy_from_slice(&load.torque.to_array());
             }
         }
     }
@@ -108,21 +132,36 @@ pub fn write(channels: &[Channel], felt: &Felt<'_>, out: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dermis::skin::{Facet, Tangent};
+
+    fn point(at: Vec3, force: Vec3) -> Facet {
+        Facet {
+            object: 0,
+            normal: Vec3::Z,
+            depth_m: 0.0,
+            saturated: false,
+            load: Load::Point { at, anchor: at, area_m2: 1.0, force },
+            tangent: Tangent::default(),
+        }
+    }
 
     #[test]
     fn channels_follow_each_other_in_the_order_asked() {
-        let felt = Felt {
-            forces_newton: &[Vec3::new(1.0, 2.0, -3.0), Vec3::new(4.0, 5.0, -6.0)],
-            normals: &[Vec3::Z, Vec3::Z],
-            outside_newton: Vec3::new(7.0, 8.0, 9.0),
-            on_sensor: Wrench { force: Vec3::new(12.0, 15.0, 0.0), torque: Vec3::new(0.1, 0.2, 0.3) },
-            reading: None,
-        };
+        let taxels = Taxels::grid(1, 2, 1.0);
+        let (left, right, off) = (Vec3::new(-0.5, 0.0, 0.0), Vec3::new(0.5, 0.0, 0.0), Vec3::new(5.0, 0.0, 0.0));
+        let facets = vec![
+            point(left, Vec3::new(1.0, 2.0, -1.0)),
+            point(left, Vec3::new(0.0, 0.0, -2.0)),
+            point(right, Vec3::new(4.0, 5.0, -6.0)),
+            point(off, Vec3::new(7.0, 8.0, 9.0)),
+        ];
+        let touch = Touch::from_facets(facets, 1);
+        let felt = Felt { touch: &touch, taxels: &taxels, reading: None };
         let channels = ["outside", "normal", "force", "wrench"].map(|word| Channel::parse(word).unwrap());
         let mut out = vec![f64::NAN; channels.iter().map(|c| c.len(2)).sum()];
         write(&channels, &felt, &mut out);
-        let truth = [7.0, 8.0, 9.0, 3.0, 6.0, 1.0, 4.0, 2.0, 5.0, -3.0, -6.0, 12.0, 15.0, 0.0, 0.1, 0.2, 0.3];
-        assert_eq!(out, truth);
+        assert_eq!(out[..11], [7.0, 8.0, 9.0, 3.0, 6.0, 1.0, 4.0, 2.0, 5.0, -3.0, -6.0]);
+        assert_eq!(out[11..14], [12.0, 15.0, 0.0]);
         assert!(Channel::parse("nomal").unwrap_err().to_string().contains("\"nomal\""));
     }
 }

@@ -119,17 +119,7 @@ impl Instance {
             self.next_response = Some(next);
             reading = Some(read);
         }
-        let (forces_newton, outside_newton) = match &reading {
-            Some(reading) => (reading.forces_newton.clone(), reading.outside_newton),
-            None => sensor.taxels().bin(touch),
-        };
-        let felt = Felt {
-            forces_newton: &forces_newton,
-            normals: sensor.taxels().normals(),
-            outside_newton,
-            on_sensor: touch.on_sensor,
-            reading: reading.as_ref(),
-        };
+        let felt = Felt { touch, taxels: sensor.taxels(), reading: reading.as_ref() };
         for &output in &self.mount.outputs {
             channel::write(&self.mount.channels, &felt, data.sensor(output));
         }

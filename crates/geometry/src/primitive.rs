@@ -87,7 +87,7 @@ impl Inside {
 impl Primitive {
     /// Where the ray first crosses the surface: its distance (m) and the outward unit normal there. A ray that starts inside
     /// crosses where it leaves.
-    #[inline]
+    #[inline(always)]
     pub fn cast(&self, ray: &Ray) -> Option<(f64, Vec3)> {
         match *self {
             Self::Sphere { radius_m } => cast_ball(radius_m, ray),
@@ -195,7 +195,7 @@ impl Primitive {
 }
 
 /// The most frequent case, without a division but one: the direction is a unit vector.
-#[inline]
+#[inline(always)]
 fn cast_ball(radius_m: f64, ray: &Ray) -> Option<(f64, Vec3)> {
     let middle = -ray.origin.dot(ray.direction);
     let passes = (ray.origin + ray.direction * middle).length_squared();

@@ -124,7 +124,7 @@ impl Surface {
 
     /// The first triangle that the ray meets. Watertight: a ray through an edge or a corner meets at least
     /// one of the triangles there. `hint` is a triangle likely to be met; it changes the speed, not the answer.
-    #[inline]
+    #[inline(always)]
     pub fn cast(&self, ray: &Ray, hint: Option<u32>) -> Option<Hit> {
         match &self.primitive {
             Some(primitive) => primitive.cast(ray).map(|(distance, normal)| Hit { distance, triangle: 0, normal }),

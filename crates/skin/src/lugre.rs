@@ -93,26 +93,22 @@ impl Lugre {
 }
 
 /// e^(−x) and φ(x) = (1 − e^(−x))/x for x ≥ 0. What sticks is slow, so that x is small: there a few terms of
-/// φ = Σ (−x)ⁿ/(n + 1)! are exact to rounding and cost a tenth of the exponential.
+/// φ = Σ (−x)ⁿ/(n + 1)! are exact to rounding and cost a tenth of the exponential. They are added in pairs, which do not wait for
+/// each other.
 #[inline]
 fn decay(x: f64) -> (f64, f64) {
-    const FACTORIALS: [f64; 9] = [
-        1.0,
-        -1.0 / 2.0,
-        1.0 / 6.0,
-        -1.0 / 24.0,
-        1.0 / 120.0,
-        -1.0 / 720.0,
-        1.0 / 5040.0,
-        -1.0 / 40320.0,
-        1.0 / 362_880.0,
-    ];
-    if x < 0.05 {
-        let phi = FACTORIALS.iter().rev().fold(0.0, |sum, term| sum * x + term);
-        return (1.0 - x * phi, phi);
-    }
-    let lost = (-x).exp_m1();
-    (1.0 + lost, -lost / x)
+    let xx = x * x;
+    let low = (1.0 - x * (1.0 / 2.0)) + xx * ((1.0 / 6.0 - x * (1.0 / 24.0)) + xx * (1.0 / 120.0));
+    let phi = if x < 2e-3 {
+        low
+    } else if x < 0.05 {
+        let high = (1.0 / 720.0 - x * (1.0 / 5040.0)) + xx * (1.0 / 40320.0 - x * (1.0 / 362_880.0));
+        low - xx * xx * x * high
+    } else {
+        let lost = (-x).exp_m1();
+        return (1.0 + lost, -lost / x);
+    };
+    (1.0 - x * phi, phi)
 }
 
 /// Turns a deflection with the contact plane, by the shortest rotation between the normals.
