@@ -149,7 +149,12 @@ fn mujoco(workspace: &Workspace) -> Result<(), Failure> {
 fn mujoco_check(workspace: &Workspace) -> Invocation {
     let library = workspace.target.join("release/libdermis_mujoco.so").to_string_lossy().into_owned();
     let environments = workspace.target.join("mujoco").to_string_lossy().into_owned();
-    Invocation::new("python3 bindings/mujoco/check.py --library").args([library, "--envs".into(), environments, MUJOCO.into()])
+    Invocation::new("python3 bindings/mujoco/check.py --library").args([
+        library,
+        "--envs".into(),
+        environments,
+        MUJOCO.into(),
+    ])
 }
 
 fn docs(workspace: &Workspace) -> Result<(), Failure> {

@@ -46,6 +46,7 @@ impl Lugre {
     }
 
     /// g(v): the friction force (N) of steady sliding without its viscous part.
+    #[inline]
     pub fn steady_newton(&self, speed_m_per_s: f64, normal_newton: f64) -> f64 {
         let (decay, _) = decay((speed_m_per_s / self.stribeck_m_per_s).powi(2));
         normal_newton * (self.mu_dynamic + (self.mu_static - self.mu_dynamic) * decay)
@@ -82,6 +83,7 @@ impl Lugre {
     }
 
     /// The same friction for a fraction of a texel: forces, and so stiffness and damping, scale; μ does not.
+    #[inline]
     pub fn scaled(&self, share: f64) -> Self {
         Self {
             stiffness_newton_per_m: self.stiffness_newton_per_m * share,

@@ -8,7 +8,7 @@ pub use site::Site;
 
 use crate::lugre::carried;
 use crate::{Bristle, Facet, Friction, Load, Motion, Skin, SkinError, State, Tangent, Touch, require_positive};
-use dermis_geometry::{Bounds, Bvh, Mat3, Ray, Vec3};
+use dermis_geometry::{Bounds, Bvh, Mat3, Pose, Primitive, Ray, Vec3};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -139,6 +139,8 @@ struct Seen<'a> {
     sensor_origin_in_object: Vec3,
     /// Box, in the sensor's frame, around what may be met.
     reach: Bounds,
+    /// A ball looks the same however it is turned: it is asked in axes along the sensor's.
+    unturned: bool,
     /// Longer (m) than any way through the object.
     all_through: f64,
     closed: bool,
@@ -170,7 +172,12 @@ impl Springs {
             .filter_map(|(index, target)| {
                 let surface = &target.object.surface;
                 let reach = surface.bounds_in(&target.sensor_from_object, &rays)?.padded(slack);
-                let object_from_sensor = target.sensor_from_object.inverse();
+                let unturned = matches!(surface.primitive(), Some(Primitive::Sphere { .. }));
+                let object_from_sensor = if unturned {
+                    Pose::from_translation(-target.sensor_from_object.translation)
+                } else {
+                    target.sensor_from_object.inverse()
+                };
                 let turn = Mat3::from_quat(object_from_sensor.rotation);
                 Some(Seen {
                     surface,
@@ -178,6 +185,7 @@ impl Springs {
                     sensor_from_object: turn.transpose(),
                     sensor_origin_in_object: object_from_sensor.translation,
                     reach,
+                    unturned,
                     all_through: surface.bounds().size().length(),
                     closed: surface.is_closed(),
                     index: index as u32,
@@ -215,10 +223,11 @@ impl Springs {
     }
 
     /// The object that is deepest in the skin at a site; of equals the first.
-    #[inline]
+    #[inline(always)]
     fn meet<'a>(&self, site: u32, held: Option<&Bristle>, near: &'a [Seen<'a>]) -> Option<Met<'a>> {
-        let mut deepest: Option<Met<'a>> = None;
-        for seen in near {
+        let (first, others) = near.split_first()?;
+        let mut deepest = self.meet_object(site, held, first, 0.0);
+        for seen in others {
             let least_m = deepest.as_ref().map_or(0.0, |met| met.depth_m);
             if let Some(met) = self.meet_object(site, held, seen, least_m)
                 && deepest.as_ref().is_none_or(|known| met.depth_m > known.depth_m)
@@ -230,20 +239,21 @@ impl Springs {
     }
 
     /// How one object meets a site, if it is at least `least_m` deep there.
-    #[inline]
+    #[inline(always)]
     fn meet_object<'a>(&self, site: u32, held: Option<&Bristle>, seen: &'a Seen<'a>, least_m: f64) -> Option<Met<'a>> {
         let h = self.parameters.max_penetration_m;
         let surface = seen.surface;
         let out_of_skin = self.sites[site as usize].normal;
-        let origin = seen.object_from_sensor * self.starts[site as usize] + seen.sensor_origin_in_object;
-        let direction = seen.object_from_sensor * out_of_skin;
+        let to_object = |vector: Vec3| if seen.unturned { vector } else { seen.object_from_sensor * vector };
+        let in_sensor = |normal: Vec3| if seen.unturned { normal } else { seen.sensor_from_object * normal };
+        let origin = to_object(self.starts[site as usize]) + seen.sensor_origin_in_object;
+        let direction = to_object(out_of_skin);
         // A ray that starts inside a thick object may end inside it too: run on until it leaves. Only a ray that
         // starts in the object's box can, so that shallow contact pays nothing for it.
-        let may_start_inside = seen.closed && surface.bounds().distance_squared(origin) == 0.0;
+        let may_start_inside = seen.closed && surface.bounds().contains(origin);
         let length = if may_start_inside { h.max(seen.all_through) } else { h - least_m };
         let hint = held.filter(|bristle| bristle.object == seen.index).map(|bristle| bristle.triangle);
         let hit = surface.cast(&Ray { origin, direction, length }, hint)?;
-        let in_sensor = |normal: Vec3| seen.sensor_from_object * normal;
         let met = |depth_m, normal, saturated| Met { seen, depth_m, triangle: hit.triangle, normal, saturated };
         let leaving = hit.normal.dot(direction) > 0.0;
         if leaving && seen.closed {
@@ -260,7 +270,7 @@ impl Springs {
         (hit.distance <= h).then(|| met(h - hit.distance, normal, false))
     }
 
-    #[inline]
+    #[inline(always)]
     fn press(&self, index: u32, held: Option<&Bristle>, met: &Met<'_>, dt_s: f64) -> (Facet, Bristle) {
         let p = &self.parameters;
         let site = &self.sites[index as usize];
