@@ -8,6 +8,7 @@ mod characterise;
 mod console;
 mod demo;
 mod import;
+mod metrics;
 mod picture;
 mod press;
 mod reproduce;
@@ -44,6 +45,7 @@ enum Command {
     Reproduce(reproduce::Arguments),
     Bench(bench::Arguments),
     Validate(validate::Arguments),
+    Metrics(metrics::Arguments),
 }
 
 fn dispatch(command: Command) -> anyhow::Result<()> {
@@ -58,6 +60,7 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
+        Command::Metrics(arguments) => metrics::run(&arguments),
     }
 }
 

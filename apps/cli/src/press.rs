@@ -5,7 +5,7 @@ use anyhow::Context;
 use clap::ValueEnum;
 use dermis::geometry::files::LengthUnit;
 use dermis::geometry::quantity::{Angle, Force, Length};
-use dermis::object::ObjectSpec;
+use dermis::object::{ObjectSpec, RoughnessSpec};
 use dermis::output::Output;
 use dermis::picture;
 use dermis::prelude::*;
@@ -22,12 +22,15 @@ pub struct Arguments {
     /// A preset (see `dermis sensors`) or a .toml file.
     #[arg(long, value_name = "NAME|FILE")]
     sensor: String,
-    /// A shape (`sphere:radius=10mm`, `cuboid:size=20mm,20mm,10mm`, or a bare name) or a mesh file.
+    /// A shape (`sphere:radius=10mm`, `cuboid:size=20mm,20mm,10mm`, `indenter:moon`, or a bare name) or a mesh file.
     #[arg(long, value_name = "SHAPE|FILE")]
     object: String,
     /// Unit of the mesh file: m, cm, mm or in.
     #[arg(long)]
     unit: Option<LengthUnit>,
+    /// Seeded defects of the object, such as rms=20um,wavelength=0.5mm,scratches=5,seed=1; smooth without.
+    #[arg(long, value_name = "KEY=VALUE,…")]
+    roughness: Option<RoughnessSpec>,
     /// How deep to press past first contact, such as 1mm.
     #[arg(long, allow_hyphen_values = true)]
     depth: Option<Length>,
@@ -85,7 +88,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Some(_) => spec.build(folder).with_context(in_file)?,
         None => spec.build(None)?,
     };
-    let mesh = ObjectSpec::parse_flag(&arguments.object, arguments.unit)?.build(None)?;
+    let mesh =
+        ObjectSpec::parse_flag(&arguments.object, arguments.unit)?.build_rough(None, arguments.roughness.as_ref())?;
     let object = Object::new(mesh);
     let (x, y) = arguments.at.unwrap_or((Length::new(0.0), Length::new(0.0)));
     let (tilt_x, tilt_y) = arguments.tilt.unwrap_or((Angle::new(0.0), Angle::new(0.0)));

@@ -14,6 +14,7 @@ mod kappassov_cartesian;
 mod kappassov_device;
 mod kappassov_indenters;
 mod kappassov_pan_tilt;
+mod patzelt_edge;
 mod setting;
 mod tilt;
 mod torque;
@@ -141,7 +142,7 @@ macro_rules! experiment {
 }
 
 /// All experiments, in the order of the papers.
-pub static ALL: [Experiment; 11] = [
+pub static ALL: [Experiment; 12] = [
     experiment!("moisio-foam", "stiffness and friction of a foam from bench data (eq. 18, Figs 6, 7)", foam::run),
     experiment!("moisio-weights", "a sensor weighs 0.1, 1 and 10 kg (Table 3)", weights::run),
     experiment!("moisio-tilt", "a cube on a sensor tilted by 10° does not creep (Fig. 9)", tilt::run),
@@ -161,6 +162,7 @@ pub static ALL: [Experiment; 11] = [
         "a palm follows an object in six degrees of freedom (Fig. 12)",
         kappassov_cartesian::run
     ),
+    experiment!("patzelt-edge", "a curved fingertip slides over an edge (Figs 3, 4)", patzelt_edge::run),
 ];
 
 /// An experiment by name.

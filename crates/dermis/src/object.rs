@@ -1,11 +1,14 @@
 //! Things that are touched, as a scene or a flag describes them.
 
 mod flag;
+mod roughness;
+
+pub use roughness::RoughnessSpec;
 
 use dermis_geometry::files::{FileError, Import, LengthUnit, read};
 use dermis_geometry::quantity::Length;
 use dermis_geometry::shapes::{self, Fingertip, ShapeError};
-use dermis_geometry::{Pose, Quat, TriMesh, Vec3};
+use dermis_geometry::{Pose, Quat, RoughnessError, TriMesh, Vec3};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -51,6 +54,9 @@ pub enum ObjectError {
     /// The generator refused the shape.
     #[error(transparent)]
     Shape(#[from] ShapeError),
+    /// The surface cannot be roughened so.
+    #[error(transparent)]
+    Rough(#[from] RoughnessError),
     /// The mesh file was refused.
     #[error(transparent)]
     File(#[from] FileError),
@@ -143,6 +149,11 @@ pub enum ObjectSpec {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edge: Option<Length>,
     },
+    /// One of the indenters for optical gels ([`shapes::indenters`]): its tip at the origin, pressing along −z.
+    Indenter {
+        /// Which one, such as `moon`.
+        name: String,
+    },
     /// A mesh file.
     Mesh {
         /// The file; relative to the description it stands in.
@@ -170,12 +181,14 @@ impl ObjectSpec {
             Self::Prism { .. } => "prism",
             Self::SprayBottle { .. } => "spray-bottle",
             Self::Fingertip { .. } => "fingertip",
+            Self::Indenter { .. } => "indenter",
             Self::Mesh { .. } => "mesh",
         }
     }
 
     /// Reads a flag: a shape with its sizes (`sphere:radius=10mm`, `cuboid:size=20mm,20mm,10mm`), a shape alone
-    /// (`sphere`: sizes that are not given have a default of some 10 mm), or the path of a mesh file.
+    /// (`sphere`: sizes that are not given have a default of some 10 mm), an indenter (`indenter:moon`), or the path of
+    /// a mesh file.
     pub fn parse_flag(text: &str, unit: Option<LengthUnit>) -> Result<Self, ObjectError> {
         flag::parse(text, unit)
     }
@@ -210,12 +223,25 @@ impl ObjectSpec {
             Self::Prism { sides, radius, length } => shapes::prism(*sides, radius.si(), length.si()),
             Self::SprayBottle { edge: e } => shapes::spray_bottle(edge(e, 0.16)),
             Self::Fingertip { edge: e } => shapes::fingertip(&Fingertip::default(), edge(e, 0.025)),
+            Self::Indenter { name } => return Ok(shapes::indenters::find(name)?),
             Self::Mesh { file, unit, repair } => {
                 let path = folder.map_or_else(|| file.clone(), |folder| folder.join(file));
                 return Ok(read(&path, &Import { unit: *unit, drop_degenerate: *repair, ..Import::default() })?);
             }
         }?;
         Ok(mesh.named(self.kind()))
+    }
+}
+
+impl ObjectSpec {
+    /// Makes the mesh, with defects where some are given.
+    pub fn build_rough(
+        &self,
+        folder: Option<&Path>,
+        roughness: Option<&RoughnessSpec>,
+    ) -> Result<TriMesh, ObjectError> {
+        let mesh = self.build(folder)?;
+        roughness.map_or(Ok(mesh.clone()), |roughness| roughness.apply(self, &mesh))
     }
 }
 
@@ -243,6 +269,15 @@ mod tests {
             assert_eq!(mesh.check_closed(), Ok(()), "{name}");
             assert!((400..200_000).contains(&mesh.triangles().len()) || ["cuboid", "prism"].contains(&name), "{name}");
         }
+    }
+
+    #[test]
+    fn indenters_go_by_name() {
+        let moon = ObjectSpec::parse_flag("indenter:moon", None).unwrap();
+        assert_eq!(moon, ObjectSpec::Indenter { name: "moon".into() });
+        assert_eq!(moon.build(None).unwrap(), shapes::indenters::find("moon").unwrap());
+        let message = ObjectSpec::parse_flag("indenter:mooon", None).unwrap_err().to_string();
+        assert!(message.contains("\"mooon\"") && message.contains("pacman"), "{message}");
     }
 
     #[test]

@@ -100,6 +100,8 @@ pub struct Bvh {
     order: Vec<u32>,
     bounds: Bounds,
     pad: f64,
+    /// Length (m) of the diagonal of `bounds`.
+    reach: f64,
 }
 
 const LEAF: usize = 4;
@@ -128,8 +130,9 @@ impl Bvh {
     pub fn over(boxes: &[Bounds]) -> Self {
         let bounds = boxes.iter().fold(Bounds::EMPTY, |all, next| all.union(next));
         // What rounding a coordinate of a query or a box to f32 may cost, several times over.
-        let pad = if boxes.is_empty() { 0.0 } else { 1e-6 * bounds.size().length() };
-        let mut bvh = Self { nodes: Vec::new(), order: (0..boxes.len() as u32).collect(), bounds, pad };
+        let reach = if boxes.is_empty() { 0.0 } else { bounds.size().length() };
+        let pad = 1e-6 * reach;
+        let mut bvh = Self { nodes: Vec::new(), order: (0..boxes.len() as u32).collect(), bounds, pad, reach };
         if !boxes.is_empty() {
             bvh.build(boxes, Part { bounds, first: 0, len: boxes.len(), depth: 0 });
         }

@@ -2,7 +2,8 @@
 //!
 //! The leftmost room of dermis: everything later is built on the nouns here and this crate imports none of
 //! them. It knows triangle and tetrahedral meshes and how to read them ([`TriMesh`], [`TetMesh`], [`files`]), how
-//! to make them ([`shapes`], [`tets`]), how to ask where a surface is ([`Surface`]: rays, closest points, signed distance; [`Primitive`]: rays in closed form), how to
+//! to make them ([`shapes`], [`tets`]) and wear them ([`Roughness`]), how to ask where a surface is ([`Surface`]: rays, closest points, signed distance;
+//! [`Primitive`]: rays in closed form), how to
 //! scatter points on it ([`sampling`]), rigid motion ([`Pose`], [`Twist`], [`Wrench`]) and quantities with units ([`quantity`]).
 //!
 //! SI inside, `f64` throughout. Nothing here assumes threads, and only [`files::read`] touches a file system,
@@ -16,12 +17,15 @@ mod primitive;
 pub mod quantity;
 mod random;
 mod ray;
+mod refine;
+mod roughness;
 pub mod sampling;
 pub mod shapes;
 mod surface;
 mod tet_mesh;
 pub mod tets;
 mod topology;
+mod triangle_set;
 mod twist;
 
 pub use bvh::{Bounds, Bvh, Slab};
@@ -30,9 +34,12 @@ pub use pose::Pose;
 pub use primitive::Primitive;
 pub use random::Random;
 pub use ray::Ray;
+pub use refine::{RefineError, refined};
+pub use roughness::{Roughness, RoughnessError};
 pub use surface::{Closest, Hit, Surface};
 pub use tet_mesh::{TetMesh, TetMeshError};
 pub use topology::TopologyError;
+pub use triangle_set::TriangleSet;
 pub use twist::{Twist, Wrench};
 
 /// A point or vector in three dimensions.

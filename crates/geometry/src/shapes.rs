@@ -7,7 +7,9 @@
 mod bottle;
 mod fingertip;
 mod flat;
+pub mod indenters;
 mod loft;
+mod polygon;
 mod round;
 mod rounded;
 mod spline;
@@ -69,6 +71,12 @@ pub enum ShapeError {
         major_m: f64,
         /// Radius of the tube (m).
         minor_m: f64,
+    },
+    /// A name that no indenter has.
+    #[error("there is no indenter {name:?}; the indenters are {}", indenters::NAMES.join(", "))]
+    UnknownIndenter {
+        /// The name.
+        name: String,
     },
     /// More triangles than [`MOST_TRIANGLES`].
     #[error(

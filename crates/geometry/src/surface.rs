@@ -2,6 +2,7 @@
 
 use crate::ray::{Ray, RayFrame};
 use crate::shapes::ShapeError;
+use crate::triangle_set::first_met;
 use crate::{Bounds, Bvh, Mat3, Pose, Primitive, TopologyError, TriMesh, Vec3};
 use std::collections::HashMap;
 
@@ -112,6 +113,11 @@ impl Surface {
         &self.bvh
     }
 
+    /// The corners (m) of the triangle at a position of the hierarchy ([`Bvh::order`]).
+    pub fn leaf_corners(&self, position: usize) -> &[Vec3; 3] {
+        &self.corners[position]
+    }
+
     /// True when the mesh bounds a solid with outward faces.
     pub fn is_closed(&self) -> bool {
         self.closed.is_ok()
@@ -133,36 +139,9 @@ impl Surface {
     }
 
     fn cast_at_triangles(&self, ray: &Ray, hint: Option<u32>) -> Option<Hit> {
-        let frame = RayFrame::new(ray);
-        let entry = frame.enter(self.bvh.bounds(), self.bvh.pad(), ray.length)?;
-        let mut best = (ray.length, u32::MAX);
-        let mut consider = |triangle: u32, corners: &[Vec3; 3]| {
-            if let Some(t) = frame.meet(corners)
-                && (t < best.0 || (t == best.0 && triangle < best.1))
-            {
-                best = (t, triangle);
-            }
-            entry.limit(best.0)
-        };
-        let mut limit = entry.limit(ray.length);
-        if let Some(triangle) = hint.filter(|&h| (h as usize) < self.normals.len()) {
-            limit = consider(triangle, &self.corners[self.place[triangle as usize] as usize]);
-        }
-        let order = self.bvh.order();
-        self.bvh.visit(
-            limit,
-            |lanes| entry.distances(lanes),
-            |first, count| {
-                let mut limit = f32::INFINITY;
-                let leaf = first..first + count;
-                for (&triangle, corners) in order[leaf.clone()].iter().zip(&self.corners[leaf]) {
-                    limit = consider(triangle, corners);
-                }
-                limit
-            },
-        );
-        let (distance, triangle) = best;
-        (triangle != u32::MAX).then(|| Hit { distance, triangle, normal: self.normals[triangle as usize] })
+        let place = hint.and_then(|hint| self.place.get(hint as usize)).map(|&place| place as usize);
+        let (distance, triangle) = first_met(&self.bvh, &self.corners, ray, place)?;
+        Some(Hit { distance, triangle, normal: self.normals[triangle as usize] })
     }
 
     /// The same answer as [`Surface::cast`] by testing every triangle: the method of Moisio 2013, kept as the

@@ -121,6 +121,7 @@ fn sensor(file: &str, node: &roxmltree::Node<'_, '_>, surface: &SurfaceSpec) -> 
                 stribeck_speed: Speed::new(number("x0")?),
             },
         },
+        reading: Default::default(),
         response: ResponseSpec::default(),
         name,
     })

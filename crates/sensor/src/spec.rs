@@ -2,7 +2,8 @@
 
 use crate::body::{AreaFrictionSpec, Field, bad_key};
 use crate::surface::BuiltSurface;
-use crate::{ResponseError, ResponseSpec, Sensor, SurfaceSpec, TomlError, parse_toml};
+use crate::urdf::UrdfError;
+use crate::{ReadingSpec, ResponseError, ResponseSpec, Sensor, SurfaceSpec, TomlError, parse_toml};
 use dermis_geometry::MeshError;
 use dermis_geometry::files::FileError;
 use dermis_geometry::quantity::{
@@ -102,6 +103,22 @@ pub enum SensorError {
         /// What is asked of it.
         rule: String,
     },
+    /// A taxel that reads by rays and has none.
+    #[error(
+        "sensor {sensor:?}: taxel {taxel} at ({x_mm:.3}, {y_mm:.3}, {z_mm:.3}) mm feels no point of the skin: give `reading` a larger `radius` or `cone`, or a smaller `spacing`"
+    )]
+    Blind {
+        /// Name of the sensor.
+        sensor: String,
+        /// The taxel.
+        taxel: usize,
+        /// Where it is (mm).
+        x_mm: f64,
+        /// Where it is (mm).
+        y_mm: f64,
+        /// Where it is (mm).
+        z_mm: f64,
+    },
     /// The body of the skin cannot be cut into tetrahedra.
     #[error("sensor {sensor:?}: body of the hydroelastic skin: {error}")]
     Body {
@@ -119,6 +136,9 @@ pub enum SensorError {
     /// The surface is no mesh.
     #[error(transparent)]
     Mesh(MeshError),
+    /// The taxels of a robot description were refused.
+    #[error(transparent)]
+    Urdf(UrdfError),
 }
 
 /// A sensor: its surface, skin and response.
@@ -137,6 +157,9 @@ pub struct SensorSpec {
     pub contact_points: usize,
     /// How its cover answers.
     pub skin: SkinSpec,
+    /// How its taxels read the skin.
+    #[serde(default, skip_serializing_if = "ReadingSpec::is_exact")]
+    pub reading: ReadingSpec,
     /// How it reports.
     #[serde(default)]
     pub response: ResponseSpec,
@@ -373,6 +396,10 @@ impl SensorSpec {
 
     /// Builds the sensor. `folder` is where relative mesh files are looked for.
     pub fn build(&self, folder: Option<&Path>) -> Result<Sensor, SensorError> {
+        self.reading.of(self.build_exact(folder)?)
+    }
+
+    fn build_exact(&self, folder: Option<&Path>) -> Result<Sensor, SensorError> {
         let surface = self.surface.build(&self.name, self.contact_points.max(1), folder)?;
         let chain = self
             .response

@@ -3,6 +3,7 @@
 use super::{ObjectError, ObjectSpec};
 use dermis_geometry::files::LengthUnit;
 use dermis_geometry::quantity::Length;
+use dermis_geometry::shapes::indenters;
 use serde_json::{Map, Value, json};
 
 /// What a key takes.
@@ -11,6 +12,7 @@ enum Takes {
     Length,
     Lengths,
     Count,
+    Indenter,
 }
 
 /// A shape, and its keys with what they take and their defaults.
@@ -29,6 +31,7 @@ const SHAPES: &[Shape] = &[
     ("prism", &[("sides", Takes::Count, "6"), ("radius", Takes::Length, "8mm"), ("length", Takes::Length, "30mm")]),
     ("spray-bottle", &[EDGE]),
     ("fingertip", &[EDGE]),
+    ("indenter", &[("name", Takes::Indenter, "sphere")]),
 ];
 
 /// Names of the shapes that need no file.
@@ -48,7 +51,10 @@ pub fn parse(text: &str, unit: Option<LengthUnit>) -> Result<ObjectSpec, ObjectE
     for (key, takes, default) in keys.iter().filter(|(_, _, default)| !default.is_empty()) {
         fields.insert((*key).to_owned(), value(*takes, default).unwrap_or_default());
     }
-    for (key, written) in pairs(sizes) {
+    // An indenter has nothing but its name, so that goes without a key.
+    let named = shape == "indenter" && !sizes.trim().is_empty() && !sizes.contains('=');
+    let given = if named { vec![("name".to_owned(), sizes.trim().to_owned())] } else { pairs(sizes) };
+    for (key, written) in given {
         let unknown = || ObjectError::UnknownKey {
             given: text.to_owned(),
             shape,
@@ -92,6 +98,10 @@ fn value(takes: Takes, text: &str) -> Result<Value, String> {
     match takes {
         Takes::Length => length(text),
         Takes::Count => text.parse::<usize>().map_err(|_| format!("{text:?} is not a whole number")).map(|n| json!(n)),
+        Takes::Indenter => match indenters::NAMES.contains(&text) {
+            true => Ok(json!(text)),
+            false => Err(format!("{text:?} is none of {}", indenters::NAMES.join(", "))),
+        },
         Takes::Lengths => {
             let all: Vec<Value> = text.split(',').map(length).collect::<Result<_, _>>()?;
             if all.len() == 3 { Ok(Value::Array(all)) } else { Err(format!("{text:?} is not three lengths")) }

@@ -1,7 +1,7 @@
 //! Bodies of a scene.
 
 use super::{PlaceSpec, RotateSpec, SceneError};
-use crate::object::ObjectSpec;
+use crate::object::{ObjectSpec, RoughnessSpec};
 use dermis_geometry::quantity::{AngularSpeed, Density, Mass, Speed};
 use dermis_geometry::{TriMesh, Twist, Vec3};
 use dermis_skin::Object;
@@ -41,6 +41,9 @@ pub struct BodySpec {
     /// Its surface. A body without one only carries sensors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<ObjectSpec>,
+    /// Defects of its surface; smooth without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub roughness: Option<RoughnessSpec>,
     /// Where its origin is.
     #[serde(default)]
     pub at: PlaceSpec,
@@ -95,6 +98,9 @@ impl BodySpec {
             BodyMotion::Fixed if self.velocity.is_some() || self.spin.is_some() => {
                 Err(rule("`velocity` and `spin` are for bodies with motion = \"free\" or \"driven\""))
             }
+            _ if self.roughness.is_some() && self.shape.is_none() => {
+                Err(rule("`roughness` needs a `shape` to be rough"))
+            }
             _ => self.at.pose(&self.rotate, file, &self.whose()).map(|_| ()),
         }
     }
@@ -104,11 +110,9 @@ impl BodySpec {
         let pose = self.at.pose(&self.rotate, file, &self.whose())?;
         let mut body = Body::fixed(self.name.clone(), pose);
         let mesh: Option<TriMesh> =
-            self.shape.as_ref().map(|shape| shape.build(folder)).transpose().map_err(|error| SceneError::Object {
-                file: file.to_owned(),
-                body: self.name.clone(),
-                error: Box::new(error),
-            })?;
+            self.shape.as_ref().map(|shape| shape.build_rough(folder, self.roughness.as_ref())).transpose().map_err(
+                |error| SceneError::Object { file: file.to_owned(), body: self.name.clone(), error: Box::new(error) },
+            )?;
         body.kind = match (self.motion, &mesh) {
             (BodyMotion::Free, Some(mesh)) => {
                 let mass_kg = match (self.mass, self.density) {

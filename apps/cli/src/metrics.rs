@@ -1,0 +1,93 @@
+//! `dermis metrics`: how alike two pictures are.
+
+use crate::console::{say, say_json, short};
+use anyhow::Context;
+use clap::ValueEnum;
+use dermis::sensor::metrics::{Frame, ImageScore, Mask, Metrics, Ssim};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Compare a picture with the true one: SSIM, PSNR, MAE and RMSE, beside what the background alone would score.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The true picture, a PNG file.
+    #[arg(value_name = "TRUTH.png")]
+    truth: PathBuf,
+    /// The picture to be judged.
+    #[arg(value_name = "PICTURE.png")]
+    picture: PathBuf,
+    /// The picture without contact; its score is the null, which any picture should beat.
+    #[arg(long, value_name = "FILE.png")]
+    background: Option<PathBuf>,
+    /// White where pixels count, such as in the contact; scores are then given there, too.
+    #[arg(long, value_name = "FILE.png")]
+    mask: Option<PathBuf>,
+    /// Window of SSIM.
+    #[arg(long, value_enum, default_value = "uniform")]
+    window: WindowKind,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The windows there are.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum WindowKind {
+    /// 7 x 7 pixels, as scikit-image does unless told otherwise.
+    Uniform,
+    /// A Gaussian of 1.5 pixels, as Wang et al. 2004.
+    Gaussian,
+}
+
+fn frame(path: &Path) -> anyhow::Result<Frame> {
+    let name = path.display().to_string();
+    let bytes = std::fs::read(path).with_context(|| format!("{name}: cannot be read"))?;
+    Ok(Frame::from_png(name, &bytes)?)
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let (truth, picture) = (frame(&arguments.truth)?, frame(&arguments.picture)?);
+    let background = arguments.background.as_deref().map(frame).transpose()?;
+    let mask = arguments.mask.as_deref().map(frame).transpose()?;
+    let mask = mask.as_ref().map(Mask::from_frame).transpose()?;
+    let ssim = match arguments.window {
+        WindowKind::Uniform => Ssim::default(),
+        WindowKind::Gaussian => Ssim::gaussian(),
+    };
+    let score = |mask: Option<&Mask>| -> anyhow::Result<(Metrics, Option<Metrics>)> {
+        Ok(match &background {
+            Some(background) => {
+                let both = ImageScore::new(&truth, &picture, background, mask, &ssim)?;
+                (both.score, Some(both.null))
+            }
+            None => (Metrics::compare(&truth, &picture, mask, &ssim)?, None),
+        })
+    };
+    let full = score(None)?;
+    let masked = mask.as_ref().map(|mask| score(Some(mask))).transpose()?;
+    if arguments.json {
+        let both = |(score, empty): (Metrics, Option<Metrics>)| json!({ "score": score, "null": empty });
+        return say_json(&json!({
+            "truth": truth.name(),
+            "picture": picture.name(),
+            "full": both(full),
+            "mask": masked.map_or(Value::Null, both),
+        }));
+    }
+    say(format!("{:<28} {:>8} {:>9} {:>9} {:>9}", "", "SSIM", "PSNR (dB)", "MAE/255", "RMSE/255"));
+    for (place, scores) in [("whole frame", Some(full)), ("inside the mask", masked)] {
+        let Some((score, null)) = scores else { continue };
+        line(place, &score);
+        match null {
+            Some(null) => line("  background alone", &null),
+            None => say("  background alone             give --background to see what it would score"),
+        }
+    }
+    Ok(())
+}
+
+fn line(what: &str, got: &Metrics) {
+    let psnr = if got.psnr_db.is_finite() { format!("{:.2}", got.psnr_db) } else { "equal".into() };
+    let (mae, rmse) = (short(got.mae_255), short(got.rmse_255));
+    say(format!("{what:<28} {:>8.4} {psnr:>9} {mae:>9} {rmse:>9}", got.ssim));
+}

@@ -1,0 +1,23 @@
+//! A contact sheet of the twenty-one indenters, turned over so that one sees what presses.
+
+use dermis_draw::{Camera, Edges, Material, Scene, Sheet};
+use dermis_geometry::shapes::indenters;
+use dermis_geometry::{Pose, Quat, Vec3};
+use std::path::PathBuf;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let turned = Pose::from_rotation(Quat::from_axis_angle(Vec3::X, std::f64::consts::PI));
+    let material = Material::new([132, 160, 196]).shine(0.2).edges(Edges::Creases);
+    let mut sheet = Sheet::new(7).title("The indenters, from below");
+    for (name, mesh) in indenters::all()? {
+        let scene = Scene::new().mesh(&mesh, &turned, material);
+        let camera = Camera::framing(scene.bounds(), -60.0, 42.0);
+        sheet = sheet.picture(scene.render(&camera, 220, 180), name);
+    }
+    let folder = PathBuf::from(std::env::var_os("DERMIS_OUT").unwrap_or_else(|| "out".into()));
+    std::fs::create_dir_all(&folder)?;
+    let picture = sheet.render();
+    picture.save(&folder.join("indenters.png"))?;
+    assert!(picture.width() > 7 * 220 && picture.height() > 3 * 180, "seven to a row, three rows");
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! Surfaces as they come out of a printer or a drawer: rough and scratched.
+
+mod scratch;
+mod waves;
+
+use crate::{Bounds, MeshError, RefineError, TriMesh, Vec3, refined};
+use scratch::Scratch;
+use waves::Waves;
+
+/// Edges per wavelength that the mesh is refined to, at least.
+const EDGES_PER_WAVE: f64 = 6.0;
+/// Edges across a scratch, at least.
+const EDGES_PER_SCRATCH: f64 = 4.0;
+/// The highest rms height, in wavelengths: the rms slope is then 2π/8, and surfaces do not yet run into themselves.
+const MOST_RMS_PER_WAVE: f64 = 0.125;
+
+/// Why a surface cannot be roughened.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RoughnessError {
+    /// A length that is zero, negative or not a number.
+    #[error("roughness: `{what}` must be a positive length in metres, got {got}")]
+    BadLength {
+        /// The parameter.
+        what: &'static str,
+        /// Its value.
+        got: f64,
+    },
+    /// Higher than it is long.
+    #[error(
+        "roughness: an rms height of {rms_m} m on a wavelength of {wavelength_m} m is steeper than a surface can be; an eighth of the wavelength is the most"
+    )]
+    TooSteep {
+        /// Rms height (m).
+        rms_m: f64,
+        /// Wavelength (m).
+        wavelength_m: f64,
+    },
+    /// A scratch deeper than it is wide.
+    #[error("roughness: a scratch {depth_m} m deep and {width_m} m wide is a cut; at most as deep as wide is meant")]
+    DeepScratch {
+        /// Depth (m).
+        depth_m: f64,
+        /// Width (m).
+        width_m: f64,
+    },
+    /// Nothing to scratch.
+    #[error("roughness: no part of {mesh} lies in the box that is to be scratched")]
+    NothingToScratch {
+        /// Name of the mesh.
+        mesh: String,
+    },
+    /// The mesh cannot be made fine enough.
+    #[error("roughness: {0}")]
+    Refine(#[from] RefineError),
+    /// The displaced surface is no mesh.
+    #[error("roughness: {0}")]
+    Mesh(#[from] MeshError),
+}
+
+/// Defects of a surface. The same numbers on the same mesh give the same defects.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Roughness {
+    /// Root mean square of the height over the whole surface (m), scratches aside.
+    pub rms_m: f64,
+    /// Wavelength of the ups and downs (m): waves from 0.8 to 1.25 of it.
+    pub wavelength_m: f64,
+    /// How many scratches.
+    pub scratches: usize,
+    /// Their width (m); they are twenty times as long.
+    pub scratch_width_m: f64,
+    /// Their depth (m).
+    pub scratch_depth_m: f64,
+    /// Where their middles lie; anywhere without it.
+    pub scratched: Option<Bounds>,
+    /// Other seeds, other defects of the same kind.
+    pub seed: u64,
+}
+
+impl Default for Roughness {
+    /// Fine print layers without scratches.
+    fn default() -> Self {
+        Self {
+            rms_m: 20e-6,
+            wavelength_m: 0.5e-3,
+            scratches: 0,
+            scratch_width_m: 0.2e-3,
+            scratch_depth_m: 50e-6,
+            scratched: None,
+            seed: 0,
+        }
+    }
+}
+
+impl Roughness {
+    /// Refuses what no surface can be.
+    pub fn validate(&self) -> Result<(), RoughnessError> {
+        let lengths = [
+            ("rms", self.rms_m),
+            ("wavelength", self.wavelength_m),
+            ("scratch_width", self.scratch_width_m),
+            ("scratch_depth", self.scratch_depth_m),
+        ];
+        if let Some(&(what, got)) = lengths.iter().find(|(_, got)| !(*got > 0.0 && got.is_finite())) {
+            return Err(RoughnessError::BadLength { what, got });
+        }
+        if self.rms_m > MOST_RMS_PER_WAVE * self.wavelength_m {
+            return Err(RoughnessError::TooSteep { rms_m: self.rms_m, wavelength_m: self.wavelength_m });
+        }
+        if self.scratch_depth_m > self.scratch_width_m {
+            let (depth_m, width_m) = (self.scratch_depth_m, self.scratch_width_m);
+            return Err(RoughnessError::DeepScratch { depth_m, width_m });
+        }
+        Ok(())
+    }
+
+    /// The mesh with its surface moved along its normals, refined so far that the defects show.
+    pub fn apply(&self, mesh: &TriMesh) -> Result<TriMesh, RoughnessError> {
+        self.validate()?;
+        let across = if self.scratches > 0 { self.scratch_width_m / EDGES_PER_SCRATCH } else { f64::INFINITY };
+        let fine = refined(mesh, across.min(self.wavelength_m / EDGES_PER_WAVE))?;
+        let normals = fine.vertex_normals();
+        let mut heights_m = self.waves(&fine);
+        let scratches = Scratch::scatter(mesh, self)?;
+        for ((height, &vertex), &normal) in heights_m.iter_mut().zip(fine.vertices()).zip(&normals) {
+            *height -= scratches.iter().map(|scratch| scratch.depth_m(vertex, normal)).fold(0.0, f64::max);
+        }
+        let moved = fine.vertices().iter().zip(&normals).zip(&heights_m).map(|((&v, &n), &h)| v + n * h);
+        let moved: Vec<Vec3> = moved.collect();
+        Ok(TriMesh::new(mesh.name(), moved, fine.triangles().to_vec())?)
+    }
+
+    /// Height (m) of every vertex, such that the surface between them, too, has the mean 0 and the rms asked for.
+    fn waves(&self, mesh: &TriMesh) -> Vec<f64> {
+        let waves = Waves::new(self.wavelength_m, self.seed);
+        let mut heights: Vec<f64> = mesh.vertices().iter().map(|&vertex| waves.at(vertex)).collect();
+        let integral = |heights: &[f64], of: fn([f64; 3]) -> f64| {
+            let corners = |t: usize| mesh.triangles()[t].map(|v| heights[v as usize]);
+            let parts = (0..mesh.triangles().len()).map(|t| mesh.area_vector(t).length() * of(corners(t)));
+            parts.sum::<f64>()
+        };
+        let area = mesh.area_m2();
+        let mean = integral(&heights, |[a, b, c]| (a + b + c) / 3.0) / area;
+        heights.iter_mut().for_each(|height| *height -= mean);
+        // The mean of the square of what is linear on a triangle.
+        let square = integral(&heights, |[a, b, c]| (a * a + b * b + c * c + a * b + b * c + c * a) / 6.0) / area;
+        let scale = if square > 0.0 { self.rms_m / square.sqrt() } else { 0.0 };
+        heights.iter().map(|height| height * scale).collect()
+    }
+}
