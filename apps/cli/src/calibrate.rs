@@ -1,8 +1,8 @@
 //! `dermis calibrate`: from bench data to parameters.
 
-use crate::calibrate_array;
 use crate::console::{commit, probe, say, say_json, short};
 use crate::table::{DEPTH, FORCE, VELOCITY, read_points};
+use crate::{calibrate_array, calibrate_optics};
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use dermis::draw::{Image, LineStyle, Marker, Plot, Series};
@@ -36,6 +36,8 @@ enum What {
     Creep(calibrate_array::CreepArguments),
     /// A whole device from presses and creep.
     Device(calibrate_array::Device),
+    /// The light of an optical sensor from pictures of a pressed ball.
+    Optics(calibrate_optics::Arguments),
 }
 
 #[derive(clap::Args)]
@@ -86,6 +88,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         What::Spread(arguments) => calibrate_array::spread(arguments),
         What::Creep(arguments) => calibrate_array::creep(arguments),
         What::Device(arguments) => calibrate_array::device(arguments),
+        What::Optics(arguments) => calibrate_optics::run(arguments),
     }
 }
 

@@ -4,6 +4,7 @@ mod bench;
 mod bench_data;
 mod calibrate;
 mod calibrate_array;
+mod calibrate_optics;
 mod characterise;
 mod console;
 mod demo;

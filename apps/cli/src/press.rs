@@ -10,6 +10,7 @@ use dermis::output::Output;
 use dermis::picture;
 use dermis::prelude::*;
 use dermis::sensor::{Pressed, SkinSpec};
+use dermis::sight;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -47,10 +48,11 @@ pub struct Arguments {
     #[arg(long, allow_hyphen_values = true)]
     yaw: Option<Angle>,
     /// How the skin is solved; as the sensor's description says without it. `hydroelastic` turns springs on a grid into
-    /// a pad that is as stiff.
+    /// a pad that is as stiff, `layer` into an elastic layer that is.
     #[arg(long, value_enum)]
     skin: Option<SkinKind>,
-    /// Write tactile.png, scene.png, reading.json and taxels.csv into this folder.
+    /// Write tactile.png, scene.png, reading.json and taxels.csv into this folder; for an optical sensor also rgb.png, depth.png and
+    /// .npy, normals.png and .npy, flow.npy, markers.csv and .npy, and sight.png.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print one JSON document.
@@ -65,6 +67,12 @@ enum SkinKind {
     Springs,
     /// A pressure field.
     Hydroelastic,
+    /// An elastic layer on a rigid base.
+    Layer,
+    /// The object's own shape with smoothed surroundings.
+    Imprint,
+    /// A gel of particles.
+    Gel,
 }
 
 fn pair<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<(T, T), String> {
@@ -120,6 +128,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         );
         output.add("reading.json", serde_json::to_string_pretty(&report)? + "\n");
         output.add("taxels.csv", taxels_csv(&sensor, &pressed.reading));
+        if let Some(optics) = sensor.optics() {
+            let seen = sensor.look(&pressed.touch, 0)?;
+            let heading = format!("{} on {}: {title}", arguments.object, sensor.name());
+            pressed.touch.surface.iter().for_each(|surface| sight::add(&mut output, optics, surface, &seen, &heading));
+        }
         commit(output, folder, arguments.json)?;
     }
     Ok(())
@@ -128,8 +141,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn with_skin(spec: SensorSpec, kind: Option<SkinKind>) -> anyhow::Result<SensorSpec> {
     match (kind, &spec.skin) {
         (Some(SkinKind::Hydroelastic), _) => Ok(spec.with_hydroelastic_skin()?),
+        (Some(SkinKind::Layer), _) => Ok(spec.with_layer_skin()?),
+        (Some(SkinKind::Imprint), _) => Ok(spec.with_imprint_skin()?),
+        (Some(SkinKind::Gel), _) => Ok(spec.with_gel_skin()?),
         (Some(SkinKind::Springs), SkinSpec::Hydroelastic { .. }) => {
             anyhow::bail!("sensor {:?} has a hydroelastic skin, which has no springs: leave out --skin", spec.name)
+        }
+        (Some(SkinKind::Springs), SkinSpec::Layer(_)) => {
+            anyhow::bail!("sensor {:?} has a layer for its skin, which has no springs: leave out --skin", spec.name)
+        }
+        (Some(SkinKind::Springs), SkinSpec::Imprint(_)) => {
+            anyhow::bail!("sensor {:?} has an imprint for its skin, which has no springs: leave out --skin", spec.name)
+        }
+        (Some(SkinKind::Springs), SkinSpec::Gel(_)) => {
+            anyhow::bail!("sensor {:?} has a gel for its skin, which has no springs: leave out --skin", spec.name)
         }
         _ => Ok(spec),
     }
@@ -153,6 +178,8 @@ fn as_json(sensor: &Sensor, object: &str, pressed: &Pressed) -> Value {
         "peak_n": peak(reading).1,
         "area_m2": touch.area_m2(),
         "saturated": reading.saturated,
+        "warnings": touch.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "outside_n": reading.outside_newton.to_array(),
         "values_n": reading.values_newton,
         "raw": reading.raw,
         "size": reading.size.map(|(rows, cols)| [rows, cols]),
@@ -184,6 +211,9 @@ fn tell(sensor: &Sensor, object: &str, pressed: &Pressed) {
     ));
     say(format!("  peak        {} N at {place}", short(value)));
     say(format!("  saturation  {saturation}"));
+    for warning in &touch.warnings {
+        say(format!("  warning     {warning}"));
+    }
 }
 
 fn taxels_csv(sensor: &Sensor, reading: &Reading) -> String {

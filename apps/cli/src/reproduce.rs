@@ -23,6 +23,12 @@ pub struct Arguments {
     /// As long as the paper's own, where that is longer than needed to judge.
     #[arg(long)]
     full: bool,
+    /// Folder of measurements that are not part of dermis, for the experiments that need some.
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Another skin than the sensor's own, for the experiments that can be run with several (tacchi-images: layer, gel).
+    #[arg(long, value_name = "NAME")]
+    skin: Option<String>,
     /// Write figures and tables into this folder, one folder per experiment.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -55,7 +61,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         return Ok(());
     }
     let chosen: Vec<&'static Experiment> = if arguments.all {
-        ALL.iter().collect()
+        ALL.iter().filter(|experiment| !experiment.needs_data || arguments.data.is_some()).collect()
     } else {
         arguments.names.iter().map(|name| find(name)).collect::<Result<_, _>>()?
     };
@@ -82,7 +88,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn reproduce(experiment: &Experiment, arguments: &Arguments, interrupt: &Interrupt) -> anyhow::Result<Report> {
     let start = Instant::now();
     let bar = progress(experiment.name, 1000);
-    let outcome = experiment.run(&Options { full: arguments.full }, &mut |done| {
+    let options = Options {
+        full: arguments.full,
+        data: arguments.data.clone(),
+        out: arguments.out.as_ref().map(|folder| folder.join(experiment.name)),
+        skin: arguments.skin.clone(),
+    };
+    let outcome = experiment.run(&options, &mut |done| {
         bar.set_position((done * 1000.0) as u64);
         !interrupt.came()
     });

@@ -2,8 +2,8 @@
 
 use crate::console::{say, say_json};
 use clap::Subcommand;
-use dermis::validate::hydroelastic;
-use std::path::PathBuf;
+use dermis::validate::{hydroelastic, layer};
+use std::path::{Path, PathBuf};
 
 /// Compare results with a file that another program has computed.
 #[derive(clap::Args)]
@@ -26,12 +26,30 @@ enum What {
         #[arg(long)]
         json: bool,
     },
+    /// A paraboloid on a bonded layer: force, contact radius, surface and stress on the base.
+    Layer {
+        /// The golden file.
+        #[arg(value_name = "FILE.json")]
+        file: PathBuf,
+        /// Cells along each side of a patch of eight contact radii.
+        #[arg(long, value_name = "N", default_value_t = 256)]
+        cells: usize,
+        /// Print one JSON document.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let What::Hydroelastic { file, time, json } = &arguments.what;
-    let report = hydroelastic::run(file, *time)?;
-    if *json {
+    match &arguments.what {
+        What::Hydroelastic { file, time, json } => run_hydroelastic(file, *time, *json),
+        What::Layer { file, cells, json } => run_layer(file, *cells, *json),
+    }
+}
+
+fn run_hydroelastic(file: &Path, time: bool, json: bool) -> anyhow::Result<()> {
+    let report = hydroelastic::run(file, time)?;
+    if json {
         return say_json(&report);
     }
     let line = |id: &str, errors: [f64; 4], seconds: Option<f64>| {
@@ -46,5 +64,22 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let worst = report.worst;
     line("worst", [worst.force_rel, worst.torque_rel, worst.area_rel, worst.centroid_rel], None);
+    Ok(())
+}
+
+fn run_layer(file: &Path, cells: usize, json: bool) -> anyhow::Result<()> {
+    let report = layer::run(file, cells)?;
+    if json {
+        return say_json(&report);
+    }
+    say(format!("{:<10} {:>10} {:>14} {:>12} {:>12}", "case", "force", "radius/cell", "surface", "base"));
+    let line = |id: &str, errors: &layer::LayerErrors| {
+        let layer::LayerErrors { force_rel, radius_cells, surface_rel, base_rel } = errors;
+        say(format!("{id:<10} {force_rel:>10.1e} {radius_cells:>14.3} {surface_rel:>12.1e} {base_rel:>12.1e}"));
+    };
+    for (index, errors) in report.cases.iter().enumerate() {
+        line(&index.to_string(), errors);
+    }
+    line("worst", &report.worst);
     Ok(())
 }

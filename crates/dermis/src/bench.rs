@@ -1,5 +1,8 @@
 //! Every claim of speed, measured: `dermis bench`.
 
+mod cpu_clock;
+mod layer;
+mod optics;
 mod response;
 mod springs;
 
@@ -16,7 +19,7 @@ pub struct Bench {
 }
 
 /// All benchmarks.
-pub static ALL: [Bench; 2] = [
+pub static ALL: [Bench; 4] = [
     Bench {
         name: "springs",
         title: "a step of the spring skin against texels and triangles, and against brute force",
@@ -26,6 +29,16 @@ pub static ALL: [Bench; 2] = [
         name: "response",
         title: "a full response chain on 84 taxels against a step of the skin before it",
         run: response::run,
+    },
+    Bench {
+        name: "layer",
+        title: "a ball on a layer of 256 x 256 cells, from rest and from the last step, and against n^2 log n",
+        run: layer::run,
+    },
+    Bench {
+        name: "optics",
+        title: "from the pose of a ball to a picture of 640 x 480 pixels, on one core",
+        run: optics::run,
     },
 ];
 

@@ -15,7 +15,9 @@ mod kappassov_device;
 mod kappassov_indenters;
 mod kappassov_pan_tilt;
 mod patzelt_edge;
+mod real_balls;
 mod setting;
+mod tacchi_images;
 mod tilt;
 mod torque;
 mod weights;
@@ -29,6 +31,7 @@ use dermis_sensor::{PressError, SensorError};
 use dermis_skin::SkinError;
 use dermis_world::{ServoError, WorldError};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// Why an experiment could not be run to its end.
 #[derive(Debug, thiserror::Error)]
@@ -65,16 +68,57 @@ pub enum ExperimentError {
     /// A shape refused.
     #[error(transparent)]
     Shape(#[from] dermis_geometry::shapes::ShapeError),
+    /// Labelled pictures cannot be read.
+    #[error(transparent)]
+    BallPresses(#[from] crate::ball_presses::BallPressesError),
+    /// A camera refused.
+    #[error("{error}")]
+    Optics {
+        /// What is wrong.
+        error: dermis_sensor::optics::OpticsError,
+    },
+    /// Pictures cannot be kept.
+    #[error("{path}: cannot be written: {reason}")]
+    Folder {
+        /// The file or folder.
+        path: String,
+        /// The system's reason.
+        reason: String,
+    },
+    /// Measurements that are not part of dermis.
+    #[error(
+        "experiment {name:?} needs measurements that are not part of dermis: validation/{name}/run fetches them and runs it, or give their folder with --data"
+    )]
+    NoData {
+        /// The experiment.
+        name: &'static str,
+    },
+    /// A skin that the experiment does not know.
+    #[error("experiment {name:?} cannot be run with skin {skin:?}; it knows {known}")]
+    OtherSkin {
+        /// The experiment.
+        name: &'static str,
+        /// The skin asked for.
+        skin: String,
+        /// Those there are.
+        known: &'static str,
+    },
     /// A mesh does not bound a solid.
     #[error(transparent)]
     Topology(#[from] dermis_geometry::TopologyError),
 }
 
 /// How an experiment is run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// As long as the paper's own, where that is longer than needed to judge.
     pub full: bool,
+    /// Folder of measurements, for the experiments that need some ([`Experiment::needs_data`]).
+    pub data: Option<PathBuf>,
+    /// Folder for pictures that are kept as soon as they are made, so that an experiment can be stopped and gone on with.
+    pub out: Option<PathBuf>,
+    /// Another skin than the sensor's own, for the experiments that can be run with several.
+    pub skin: Option<String>,
 }
 
 /// Told how far an experiment is (0…1); says whether to go on.
@@ -126,15 +170,21 @@ pub struct Experiment {
     pub name: &'static str,
     /// What it is about, in a line.
     pub title: &'static str,
+    /// Whether it needs measurements that are not part of dermis ([`Options::data`]).
+    pub needs_data: bool,
     expected: &'static str,
     run: fn(&Options, Progress<'_>) -> Result<Findings, ExperimentError>,
 }
 
 macro_rules! experiment {
     ($name:literal, $title:literal, $run:path) => {
+        experiment!($name, $title, $run, needs_data = false)
+    };
+    ($name:literal, $title:literal, $run:path, needs_data = $needs_data:literal) => {
         Experiment {
             name: $name,
             title: $title,
+            needs_data: $needs_data,
             expected: include_str!(concat!("../../../experiments/", $name, "/expected.toml")),
             run: $run,
         }
@@ -142,7 +192,7 @@ macro_rules! experiment {
 }
 
 /// All experiments, in the order of the papers.
-pub static ALL: [Experiment; 12] = [
+pub static ALL: &[Experiment] = &[
     experiment!("moisio-foam", "stiffness and friction of a foam from bench data (eq. 18, Figs 6, 7)", foam::run),
     experiment!("moisio-weights", "a sensor weighs 0.1, 1 and 10 kg (Table 3)", weights::run),
     experiment!("moisio-tilt", "a cube on a sensor tilted by 10° does not creep (Fig. 9)", tilt::run),
@@ -163,6 +213,13 @@ pub static ALL: [Experiment; 12] = [
         kappassov_cartesian::run
     ),
     experiment!("patzelt-edge", "a curved fingertip slides over an edge (Figs 3, 4)", patzelt_edge::run),
+    experiment!("tacchi-images", "21 indenters, 9 places, 11 depths as an optical gel sees them", tacchi_images::run),
+    experiment!(
+        "real-balls",
+        "simulated pictures of balls beside those of two real sensors",
+        real_balls::run,
+        needs_data = true
+    ),
 ];
 
 /// An experiment by name.
@@ -193,7 +250,7 @@ mod tests {
 
     #[test]
     fn every_expectation_reads_and_names_what_it_bounds() {
-        for experiment in &ALL {
+        for experiment in ALL {
             let verdicts = expected::judge(experiment.name, experiment.expected, &BTreeMap::new());
             assert!(!verdicts.is_empty(), "{}", experiment.name);
             assert!(verdicts.iter().all(|verdict| !verdict.passed), "a metric that is missing never passes");

@@ -19,13 +19,16 @@ pub use dermis_sensor as sensor;
 pub use dermis_skin as skin;
 pub use dermis_world as world;
 
+pub mod ball_presses;
 pub mod bench;
 pub mod experiments;
+pub mod npy;
 pub mod object;
 pub mod output;
 pub mod picture;
 pub mod run;
 pub mod scene;
+pub mod sight;
 pub mod validate;
 
 /// What most programs need.

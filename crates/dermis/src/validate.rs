@@ -1,3 +1,4 @@
 //! Comparing dermis with results that others have computed.
 
 pub mod hydroelastic;
+pub mod layer;

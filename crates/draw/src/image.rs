@@ -125,11 +125,15 @@ impl Image {
 
     /// The picture as the bytes of a PNG file; the same pixels give the same bytes.
     pub fn encode_png(&self) -> Vec<u8> {
+        self.encode(png::Compression::Balanced)
+    }
+
+    fn encode(&self, compression: png::Compression) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, self.width as u32, self.height as u32);
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
-        encoder.set_compression(png::Compression::Balanced);
+        encoder.set_compression(compression);
         let mut writer = encoder.write_header().expect("a vector takes the header of a non-empty picture");
         writer.write_image_data(self.pixels.as_flattened()).expect("a vector takes exactly width × height pixels");
         writer.finish().expect("a vector takes the last bytes");
@@ -139,6 +143,15 @@ impl Image {
     /// Writes a PNG file. It is written beside `path` first and then renamed, so that `path` holds either what it
     /// held before or the whole picture.
     pub fn save(&self, path: &Path) -> Result<(), DrawError> {
+        Self::place(path, self.encode_png())
+    }
+
+    /// As [`Image::save`], several times as fast and somewhat larger: for many pictures.
+    pub fn save_quick(&self, path: &Path) -> Result<(), DrawError> {
+        Self::place(path, self.encode(png::Compression::Fast))
+    }
+
+    fn place(path: &Path, bytes: Vec<u8>) -> Result<(), DrawError> {
         let refused = |error: std::io::Error| DrawError::Write { path: path.to_owned(), reason: error.to_string() };
         let Some(name) = path.file_name() else {
             return Err(refused(std::io::Error::other("the path does not end in a file name")));
@@ -147,7 +160,7 @@ impl Image {
         beside.push(name);
         beside.push(format!(".{}.part", std::process::id()));
         let beside = path.with_file_name(beside);
-        let written = fs::write(&beside, self.encode_png()).and_then(|()| fs::rename(&beside, path));
+        let written = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path));
         written.map_err(|error| {
             // The error that matters is the first one; the part may never have come to be.
             let _ = fs::remove_file(&beside);

@@ -176,7 +176,7 @@ impl SensorSpec {
         let (SkinSpec::Springs { friction, .. }, SurfaceSpec::Grid { pitch, .. }) = (&self.skin, &self.surface) else {
             return match self.skin {
                 SkinSpec::Hydroelastic { .. } => Ok(self.clone()),
-                SkinSpec::Springs { .. } => {
+                SkinSpec::Springs { .. } | SkinSpec::Layer(_) | SkinSpec::Gel(_) | SkinSpec::Imprint(_) => {
                     let rule = "= \"hydroelastic\" can stand for springs on a grid only; describe the skin in a file";
                     Err(bad_key(&self.name, "kind", rule))
                 }

@@ -6,6 +6,7 @@ mod friction;
 mod hysteresis;
 mod least_squares;
 mod noise;
+pub mod optics;
 mod shared_curve;
 mod spread;
 mod stiffness;

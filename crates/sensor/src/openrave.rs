@@ -1,6 +1,6 @@
 //! The sensor definition of Moisio et al. 2013, Table 2 (OpenRAVE's `AttachedSensor`).
 
-use crate::{FrictionSpec, ResponseSpec, SensorSpec, SkinSpec, SurfaceSpec};
+use crate::{FrictionSpec, SensorSpec, SkinSpec, SurfaceSpec};
 use dermis_geometry::quantity::{Damping, Length, Speed, Stiffness};
 
 /// Why a definition was refused.
@@ -99,32 +99,26 @@ fn sensor(file: &str, node: &roxmltree::Node<'_, '_>, surface: &SurfaceSpec) -> 
         .and_then(|link| link.text())
         .map(|link| format!(", attached to link {}", link.trim()))
         .unwrap_or_default();
-    Ok(SensorSpec {
-        description: format!("imported from {file}{link}"),
-        surface: surface.clone(),
-        contact_points: 1,
-        skin: SkinSpec::Springs {
-            stiffness: Some(Stiffness::new(number("k")?)),
-            stiffness_per_area: None,
-            force_table: None,
-            pressure_table: None,
-            damping: Some(Damping::new(number("cn")?)),
-            damping_per_area: None,
-            max_penetration: Length::new(2.0 * number("thickness")?),
-            law: Default::default(),
-            friction: FrictionSpec::Lugre {
-                sigma0: Stiffness::new(number("sigma0")?),
-                sigma1: Damping::new(number("sigma1")?),
-                viscous: Damping::new(number("ct")?),
-                mu_static: number("mus")?,
-                mu_dynamic: number("mud")?,
-                stribeck_speed: Speed::new(number("x0")?),
-            },
+    let skin = SkinSpec::Springs {
+        stiffness: Some(Stiffness::new(number("k")?)),
+        stiffness_per_area: None,
+        force_table: None,
+        pressure_table: None,
+        damping: Some(Damping::new(number("cn")?)),
+        damping_per_area: None,
+        max_penetration: Length::new(2.0 * number("thickness")?),
+        law: Default::default(),
+        friction: FrictionSpec::Lugre {
+            sigma0: Stiffness::new(number("sigma0")?),
+            sigma1: Damping::new(number("sigma1")?),
+            viscous: Damping::new(number("ct")?),
+            mu_static: number("mus")?,
+            mu_dynamic: number("mud")?,
+            stribeck_speed: Speed::new(number("x0")?),
         },
-        reading: Default::default(),
-        response: ResponseSpec::default(),
-        name,
-    })
+    };
+    let description = format!("imported from {file}{link}");
+    Ok(SensorSpec { description, ..SensorSpec::new(name, surface.clone(), skin) })
 }
 
 #[cfg(test)]

@@ -5,12 +5,19 @@ use crate::{SensorError, SensorSpec};
 const FILES: &[(&str, &str)] = &[
     ("uji-foam-14x6", include_str!("../presets/uji-foam-14x6.toml")),
     ("wts0614", include_str!("../presets/wts0614.toml")),
+    ("wts0614-layer", include_str!("../presets/wts0614-layer.toml")),
     ("digitacts-6x4", include_str!("../presets/digitacts-6x4.toml")),
     ("capacitive-8x8", include_str!("../presets/capacitive-8x8.toml")),
     ("spherical-patch", include_str!("../presets/spherical-patch.toml")),
     ("fingertip", include_str!("../presets/fingertip.toml")),
     ("thumbtip", include_str!("../presets/thumbtip.toml")),
     ("shadow-fingertip", include_str!("../presets/shadow-fingertip.toml")),
+    ("gelsight", include_str!("../presets/gelsight.toml")),
+    ("gelsight-dots", include_str!("../presets/gelsight-dots.toml")),
+    ("gelsight-mini", include_str!("../presets/gelsight-mini.toml")),
+    ("finger-gel", include_str!("../presets/finger-gel.toml")),
+    ("tacchi", include_str!("../presets/tacchi.toml")),
+    ("digit", include_str!("../presets/digit.toml")),
 ];
 
 /// Their names.

@@ -112,20 +112,28 @@ pub fn press(sensor: &Sensor, object: &Object, aim: &Aim, goal: Goal) -> Result<
             depth_mm: millimetres(depth_m),
             most_mm: millimetres(most_m),
         }),
-        Goal::Depth(depth_m) => hold(sensor, object, &contact, depth_m),
+        Goal::Depth(depth_m) => hold(sensor, object, &contact, depth_m, &sensor.skin().rest()),
         Goal::Force(force_n) => until_force(sensor, object, &contact, force_n, most_m),
     }
 }
 
-fn hold(sensor: &Sensor, object: &Object, contact: &Pose, depth_m: f64) -> Result<Pressed, PressError> {
+/// Moves the object from where the skin is in `state` to a depth and lets everything settle.
+fn hold(sensor: &Sensor, object: &Object, contact: &Pose, depth_m: f64, state: &State) -> Result<Pressed, PressError> {
     let sensor_from_object = Pose { translation: contact.translation - Vec3::Z * depth_m, ..*contact };
     let target = Target::at_rest(object, sensor_from_object);
-    let (touch, state) = sensor.skin().settle(&sensor.skin().rest(), &Motion { targets: &[target] })?;
+    let (touch, state) = sensor.skin().settle(state, &Motion { targets: &[target] })?;
     let reading = sensor.read(&touch);
     Ok(Pressed { depth_m, sensor_from_object, touch, state, reading })
 }
 
-/// Bisection: the force of a skin grows with depth, not always smoothly.
+/// A bracket narrower than this part of the depth is a point.
+const NARROW: f64 = 1e-14;
+/// More touches than this are not made.
+const MOST_TOUCHES: usize = 80;
+
+/// False position after Illinois, with a halving wherever it stalls: the force of a skin grows with depth, not always
+/// smoothly. Every trial starts from the deepest state that presses less than it should, so that a skin with a history is
+/// only ever pressed on, and one that is costly to solve starts warm.
 fn until_force(
     sensor: &Sensor,
     object: &Object,
@@ -133,29 +141,65 @@ fn until_force(
     force_n: f64,
     most_m: f64,
 ) -> Result<Pressed, PressError> {
-    let force_of = |pressed: &Pressed| -pressed.touch.on_sensor.force.z;
-    let (mut low, mut high) = (0.0, most_m);
-    let mut best = hold(sensor, object, contact, high)?;
-    if force_of(&best) < force_n {
-        return Err(PressError::TooStrong {
-            sensor: sensor.name().to_owned(),
-            object: object.surface.mesh().name().to_owned(),
-            force_n,
-            most_mm: millimetres(most_m),
-            most_n: force_of(&best),
-        });
-    }
-    for _ in 0..200 {
-        let middle = 0.5 * (low + high);
-        if middle <= low || middle >= high || (force_of(&best) - force_n).abs() <= 1e-13 * force_n {
+    let miss_of = |pressed: &Pressed| -pressed.touch.on_sensor.force.z - force_n;
+    let near = sensor.skin().precision();
+    let mut state = sensor.skin().rest();
+    let (mut low_m, mut low_miss) = (0.0, -force_n);
+    let mut touches = 0;
+    // Deeper and deeper until it is too much: from the last two the power of depth that the force grows with is known.
+    let mut next_m = most_m / 16.0;
+    let mut best = loop {
+        let there = hold(sensor, object, contact, next_m, &state)?;
+        touches += 1;
+        let miss = miss_of(&there);
+        if miss >= 0.0 {
+            break there;
+        }
+        if next_m >= most_m {
+            return Err(PressError::TooStrong {
+                sensor: sensor.name().to_owned(),
+                object: object.surface.mesh().name().to_owned(),
+                force_n,
+                most_mm: millimetres(most_m),
+                most_n: miss + force_n,
+            });
+        }
+        (low_m, low_miss) = (next_m, miss);
+        state = there.state;
+        let grow = if miss + force_n > 0.0 { (force_n / (miss + force_n)).clamp(1.2, 4.0) } else { 4.0 };
+        next_m = (next_m * grow).min(most_m);
+    };
+    let mut high_miss = miss_of(&best);
+    let (mut width, mut stalled) = (best.depth_m - low_m, 0);
+    while touches < MOST_TOUCHES && miss_of(&best) > near * force_n {
+        let high_m = best.depth_m;
+        let secant = high_m - (high_m - low_m) * high_miss / (high_miss - low_miss);
+        let inside = secant > low_m && secant < high_m && stalled < 3;
+        let trial_m = if inside { secant } else { 0.5 * (low_m + high_m) };
+        if high_m - low_m <= NARROW * high_m || trial_m <= low_m || trial_m >= high_m {
             break;
         }
-        let there = hold(sensor, object, contact, middle)?;
-        if force_of(&there) < force_n {
-            low = middle;
+        let there = hold(sensor, object, contact, trial_m, &state)?;
+        touches += 1;
+        let miss = miss_of(&there);
+        if miss < 0.0 {
+            if miss > -near * force_n {
+                return Ok(there);
+            }
+            // The end that stays counts half, or it would stay for good.
+            high_miss *= 0.5;
+            (low_m, low_miss) = (trial_m, miss);
+            state = there.state;
         } else {
-            high = middle;
+            low_miss *= 0.5;
+            high_miss = miss;
             best = there;
+        }
+        let narrowed = best.depth_m - low_m;
+        stalled = if narrowed < 0.5 * width { 0 } else { stalled + 1 };
+        width = width.min(2.0 * narrowed);
+        if stalled == 0 {
+            width = narrowed;
         }
     }
     Ok(best)

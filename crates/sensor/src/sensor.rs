@@ -1,5 +1,6 @@
 //! Skin, transducer and response in one.
 
+use crate::optics::{Optics, OpticsError, Sight};
 use crate::{Chain, RayReading, Reading, Report, Response, ResponseError, ResponseState, Taxels};
 use dermis_geometry::TriMesh;
 use dermis_skin::{Motion, Skin, SkinError, State, Touch};
@@ -14,6 +15,7 @@ pub struct Sensor {
     chain: Arc<Chain>,
     surface: Arc<TriMesh>,
     rays: Option<Arc<RayReading>>,
+    optics: Option<Arc<Optics>>,
 }
 
 impl Sensor {
@@ -33,6 +35,7 @@ impl Sensor {
             chain: Arc::new(response.into()),
             surface: Arc::new(surface),
             rays: None,
+            optics: None,
         }
     }
 
@@ -64,6 +67,16 @@ impl Sensor {
     /// The shape of the undeformed skin.
     pub fn surface(&self) -> &TriMesh {
         &self.surface
+    }
+
+    /// The camera behind its skin, if it has one.
+    pub fn optics(&self) -> Option<&Optics> {
+        self.optics.as_deref()
+    }
+
+    /// The same sensor with a camera behind its skin.
+    pub fn with_optics(&self, optics: Optics) -> Self {
+        Self { optics: Some(Arc::new(optics)), ..self.clone() }
     }
 
     /// The same sensor with another skin.
@@ -109,6 +122,14 @@ impl Sensor {
         let felt = self.felt(touch);
         let (report, state) = self.chain.respond(state, &felt.values_newton, dt_s)?;
         Ok((felt.reported(report), state))
+    }
+
+    /// What the camera sees of a touch: its `frame`-th picture, which decides the noise and nothing else. Apart from
+    /// [`Sensor::read`], because a picture costs more than a reading and is wanted less often.
+    pub fn look(&self, touch: &Touch, frame: u64) -> Result<Sight, OpticsError> {
+        let optics = self.optics.as_deref().ok_or_else(|| OpticsError::Blind { sensor: self.name.clone() })?;
+        let unknown = || OpticsError::NoSurface { sensor: self.name.clone() };
+        Ok(optics.look(touch.surface.as_ref().ok_or_else(unknown)?, frame))
     }
 
     fn felt(&self, touch: &Touch) -> Felt {

@@ -1,9 +1,13 @@
 //! A sensor as a file describes it: plain data, every number with its unit.
 
 use crate::body::{AreaFrictionSpec, Field, bad_key};
+use crate::optics::{CameraSpec, LightSpec, MarkersSpec, Optics, OpticsError, OpticsSpec};
 use crate::surface::BuiltSurface;
 use crate::urdf::UrdfError;
-use crate::{ReadingSpec, ResponseError, ResponseSpec, Sensor, SurfaceSpec, TomlError, parse_toml};
+use crate::{
+    GelSpec, ImprintSpec, LayerSpec, ReadingSpec, ResponseError, ResponseSpec, Sensor, SurfaceSpec, TomlError,
+    parse_toml,
+};
 use dermis_geometry::MeshError;
 use dermis_geometry::files::FileError;
 use dermis_geometry::quantity::{
@@ -93,6 +97,14 @@ pub enum SensorError {
         /// What is wrong.
         error: SkinError,
     },
+    /// A camera, light or markers that cannot be.
+    #[error("sensor {sensor:?}: {error}")]
+    Optics {
+        /// Name of the sensor.
+        sensor: String,
+        /// What is wrong.
+        error: OpticsError,
+    },
     /// A key that breaks a rule.
     #[error("sensor {sensor:?}: `{key}` {rule}")]
     BadKey {
@@ -163,6 +175,15 @@ pub struct SensorSpec {
     /// How it reports.
     #[serde(default)]
     pub response: ResponseSpec,
+    /// The camera behind the skin of an optical sensor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub camera: Option<CameraSpec>,
+    /// How the camera's gel is lit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub light: Option<LightSpec>,
+    /// Dots on the gel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub markers: Option<MarkersSpec>,
 }
 
 fn one() -> usize {
@@ -221,6 +242,12 @@ pub enum SkinSpec {
         #[serde(default)]
         friction: AreaFrictionSpec,
     },
+    /// An elastic layer bonded to a rigid base ([`dermis_skin::Layer`]), under a grid.
+    Layer(LayerSpec),
+    /// The object's own shape with smoothed surroundings ([`dermis_skin::Imprint`]): a baseline, on any surface.
+    Imprint(ImprintSpec),
+    /// A gel that deforms by as much as it must ([`dermis_skin::Gel`]): a block under a grid, or the body that another surface bounds.
+    Gel(GelSpec),
 }
 
 fn no_dissipation() -> InverseSpeed {
@@ -379,6 +406,22 @@ impl<L: Copy> TableSpec<L> {
 }
 
 impl SensorSpec {
+    /// A surface under a skin, with one contact point a texel, that reports newtons.
+    pub fn new(name: impl Into<String>, surface: SurfaceSpec, skin: SkinSpec) -> Self {
+        Self {
+            name: name.into(),
+            description: String::new(),
+            surface,
+            contact_points: 1,
+            skin,
+            reading: ReadingSpec::default(),
+            response: ResponseSpec::default(),
+            camera: None,
+            light: None,
+            markers: None,
+        }
+    }
+
     /// Reads a description; `file` is what messages call it.
     pub fn parse(file: &str, text: &str) -> Result<Self, SensorError> {
         Ok(parse_toml(file, text)?)
@@ -394,12 +437,30 @@ impl SensorSpec {
         Ok((crate::presets::find(name)?, None))
     }
 
-    /// Builds the sensor. `folder` is where relative mesh files are looked for.
+    /// Builds the sensor. `folder` is where relative files are looked for.
     pub fn build(&self, folder: Option<&Path>) -> Result<Sensor, SensorError> {
-        self.reading.of(self.build_exact(folder)?)
+        let sensor = self.reading.of(self.build_touch(folder)?)?;
+        let refuse = |error| SensorError::Optics { sensor: self.name.clone(), error };
+        Ok(match self.optics().map_err(refuse)? {
+            Some(spec) => sensor.with_optics(Optics::new(&spec, folder).map_err(refuse)?),
+            None => sensor,
+        })
     }
 
-    fn build_exact(&self, folder: Option<&Path>) -> Result<Sensor, SensorError> {
+    /// The camera with its light and markers, if it has one.
+    pub fn optics(&self) -> Result<Option<OpticsSpec>, OpticsError> {
+        let Some(camera) = self.camera.clone() else {
+            return match (&self.light, &self.markers) {
+                (Some(_), _) => Err(OpticsError::NoCamera { table: "light" }),
+                (None, Some(_)) => Err(OpticsError::NoCamera { table: "markers" }),
+                (None, None) => Ok(None),
+            };
+        };
+        let light = self.light.clone().unwrap_or_default();
+        Ok(Some(OpticsSpec { camera, light, markers: self.markers.clone() }))
+    }
+
+    fn build_touch(&self, folder: Option<&Path>) -> Result<Sensor, SensorError> {
         let surface = self.surface.build(&self.name, self.contact_points.max(1), folder)?;
         let chain = self
             .response
@@ -417,6 +478,15 @@ impl SensorSpec {
                 let skin = self.skin.hydroelastic(&self.name, &self.surface, &surface)?;
                 Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh))
             }
+            SkinSpec::Layer(layer) => {
+                let skin = layer.build(&self.name, &self.surface)?;
+                Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh))
+            }
+            SkinSpec::Imprint(imprint) => {
+                let skin = imprint.build(&self.name, &self.surface, &surface.mesh)?;
+                Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh))
+            }
+            SkinSpec::Gel(gel) => gel.build(name, &self.surface, surface, chain),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::cells::{Piece, Triangle, triangles};
 use dermis_geometry::{Bounds, Vec3};
-use dermis_skin::{Corner, Facet, Load, Touch};
+use dermis_skin::{Corner, Facet, Field, Load, Tangent, Touch};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -140,8 +140,14 @@ impl Taxels {
     }
 
     /// Force vector of every taxel (N), and of what lies outside all of them. Together they are the force on
-    /// the sensor. A polygon is cut by the borders of the cells and each part integrated exactly.
+    /// the sensor. A polygon is cut by the borders of the cells and each part integrated exactly. Where the skin knows the
+    /// stress on its base, that is what taxels feel, integrated over their cells; what passes beside them is outside.
     pub fn bin(&self, touch: &Touch) -> (Vec<Vec3>, Vec3) {
+        if let Some(base) = &touch.base {
+            let forces = self.bin_base(base);
+            let outside = touch.on_sensor.force - forces.iter().sum::<Vec3>();
+            return (forces, outside);
+        }
         let mut bins = Bins { forces: vec![Vec3::ZERO; self.len()], outside: Vec3::ZERO };
         for facet in &touch.facets {
             match &facet.load {
@@ -150,6 +156,40 @@ impl Taxels {
             }
         }
         (bins.forces, bins.outside)
+    }
+
+    /// Each cell of the field carries its stress evenly.
+    fn bin_base(&self, base: &Field) -> Vec<Vec3> {
+        match &self.layout {
+            Layout::Grid { rows, cols, pitch_m } => {
+                let (from_x, from_y) = (base.center.x / pitch_m, -base.center.y / pitch_m);
+                let cell = base.cell_m / pitch_m;
+                let over_cols = overlaps(base.cols, cell, from_x + 0.5 * *cols as f64, *cols);
+                let over_rows = overlaps(base.rows, cell, from_y + 0.5 * *rows as f64, *rows);
+                let mut forces = vec![Vec3::ZERO; self.len()];
+                for (row, down) in over_rows.iter().enumerate() {
+                    for (col, across) in over_cols.iter().enumerate() {
+                        let stress = base.values[row * base.cols + col] * (pitch_m * pitch_m);
+                        for &(taxel_row, height) in down {
+                            for &(taxel_col, width) in across {
+                                forces[taxel_row * cols + taxel_col] += stress * (height * width);
+                            }
+                        }
+                    }
+                }
+                forces
+            }
+            Layout::Points { .. } => {
+                let mut bins = Bins { forces: vec![Vec3::ZERO; self.len()], outside: Vec3::ZERO };
+                for (i, &stress) in base.values.iter().enumerate() {
+                    let facet = base_facet(base, i / base.cols, i % base.cols, stress);
+                    if let Load::Polygon(corners) = &facet.load {
+                        self.bin_polygon(&facet, corners, &mut bins);
+                    }
+                }
+                bins.forces
+            }
+        }
     }
 
     fn bin_polygon(&self, facet: &Facet, corners: &[Corner], bins: &mut Bins) {
@@ -252,6 +292,34 @@ impl Taxels {
             (0..self.len()).map(around).collect()
         })
     }
+}
+
+/// For each of `cells` cells of width `cell`, in a row around `middle`, the taxels 0 … `taxels` − 1 of width 1 that it
+/// overlaps, and by how much.
+fn overlaps(cells: usize, cell: f64, middle: f64, taxels: usize) -> Vec<Vec<(usize, f64)>> {
+    let border = |i: usize| middle + (i as f64 - 0.5 * cells as f64) * cell;
+    let of_cell = |i: usize| {
+        let (low, high) = (border(i), border(i + 1));
+        let first = low.floor().max(0.0) as usize;
+        let last = high.ceil().clamp(0.0, taxels as f64) as usize;
+        let width = |taxel: usize| high.min(taxel as f64 + 1.0) - low.max(taxel as f64);
+        (first..last).map(|taxel| (taxel, width(taxel))).filter(|(_, width)| *width > 0.0).collect()
+    };
+    (0..cells).map(of_cell).collect()
+}
+
+/// A cell of the base as a facet in the plane of the undeformed surface, where taxels are.
+fn base_facet(base: &Field, row: usize, col: usize, stress: Vec3) -> Facet {
+    let middle = base.rest(row, col) - Vec3::Z * base.center.z;
+    let half = 0.5 * base.cell_m;
+    let corner = |x: f64, y: f64| Corner {
+        at: middle + Vec3::new(x, y, 0.0) * half,
+        pressure_pa: -stress.z,
+        shear_pa: Vec3::new(stress.x, stress.y, 0.0),
+    };
+    let corners = vec![corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
+    let load = Load::Polygon(corners);
+    Facet { object: 0, normal: Vec3::Z, depth_m: 0.0, saturated: false, load, tangent: Tangent::default() }
 }
 
 /// What has been binned so far.

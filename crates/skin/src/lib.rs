@@ -9,7 +9,10 @@
 //! |---|---|---|
 //! | [`Springs`] | every texel is an independent spring-damper with bristle friction | Moisio et al. 2013 |
 //! | [`Contacts`] | no skin: points and forces come from another engine (no state, so no [`Skin`]) | Kappassov et al. 2020 |
+//! | [`Gel`] | a continuum that deforms by as much as it must (MLS-MPM) | Chen et al. 2023 |
 //! | [`Hydroelastic`] | a pressure field in the body; contact where two pressures are equal | Patzelt et al. 2023 |
+//! | [`Layer`] | an elastic layer bonded to a rigid base, quasi-static | ours |
+//! | [`Imprint`] | the object's own shape with smoothed surroundings: a baseline, no mechanics | Gomes et al. 2021 |
 //!
 //! **Frame.** Everything here is in the sensor's frame: origin at the middle of the sensing surface, +z out of
 //! the skin. Depth and pressure are positive in compression. Forces are on the sensor unless the name says otherwise.
@@ -17,7 +20,10 @@
 mod contacts;
 mod field;
 mod friction;
+pub mod gel;
 pub mod hydroelastic;
+mod imprint;
+pub mod layer;
 mod lugre;
 mod motion;
 mod springs;
@@ -28,7 +34,10 @@ mod warning;
 pub use contacts::{Contact, Contacts};
 pub use field::Field;
 pub use friction::{Coulomb, Friction};
+pub use gel::{Constitution, Gel, GelFriction, GelParameters};
 pub use hydroelastic::{Hydroelastic, HydroelasticParameters};
+pub use imprint::{Imprint, ImprintParameters};
+pub use layer::{Layer, LayerParameters};
 pub use lugre::Lugre;
 pub use motion::{Motion, Object, Target};
 pub use springs::{Damping, Elasticity, Law, Site, SpringParameters, Springs, Table};
@@ -122,12 +131,71 @@ pub enum SkinError {
         /// What the geometry says.
         reason: String,
     },
+    /// A Poisson's ratio that no material has, or that needs the incompressible form.
+    #[error(
+        "`poisson` must lie above -1 and below 0.5, got {got}; for a material that keeps its volume (0.5) give `incompressible` instead"
+    )]
+    BadPoisson {
+        /// The value.
+        got: f64,
+    },
+    /// Stress asked for where there is no layer.
+    #[error("`sense_depth` ({depth_mm} mm) is below the base of the layer, which is {most_mm} mm thick")]
+    SensesBelowBase {
+        /// The depth asked for (mm).
+        depth_mm: f64,
+        /// The thickness (mm).
+        most_mm: f64,
+    },
+    /// A grid that would take hours.
+    #[error("a layer of {rows} x {cols} cells is more than {most} in all; check the units of `cell` and of the size")]
+    TooManyCells {
+        /// Rows.
+        rows: f64,
+        /// Columns.
+        cols: f64,
+        /// The most there may be.
+        most: f64,
+    },
+    /// Pressed farther than the layer's theory goes.
+    #[error(
+        "an object is {depth_mm:.3} mm deep in the layer, which can be pressed {most_mm:.3} mm (0.8 of its thickness); use the `gel` skin for more"
+    )]
+    TooDeep {
+        /// How deep it is (mm).
+        depth_mm: f64,
+        /// How deep it may be (mm).
+        most_mm: f64,
+    },
+    /// A layer of nothing.
+    #[error("a layer needs at least one sheet of material")]
+    NoSheets,
     /// Neither sensor nor object gives.
     #[error("a rigid sensor cannot be pressed by a rigid object: give one of them a pressure field")]
     BothRigid,
     /// Two half-spaces meet everywhere or nowhere.
     #[error("two half-spaces have no contact surface of finite size: make one of them a body")]
     BothHalfSpaces,
+    /// A gel that cannot be.
+    #[error("gel: `{key}` {rule}")]
+    BadGel {
+        /// Name of the parameter.
+        key: &'static str,
+        /// What is asked of it, and what it is.
+        rule: String,
+    },
+    /// The moving gel has come apart.
+    #[error(
+        "particle {particle} of the gel was turned inside out at step {step} of {dt_us:.3} µs: press more slowly, or make `cell` larger or `mass_scaling` smaller"
+    )]
+    GelBroke {
+        /// The particle.
+        particle: u32,
+        /// The step.
+        step: u64,
+        /// Its length (µs).
+        dt_us: f64,
+    },
     /// NaN or infinity in a pose or velocity.
     #[error("the {what} of object {object} is not finite; the simulation has diverged or the input is wrong")]
     NotFinite {
@@ -159,6 +227,11 @@ pub trait Skin: Send + Sync + std::fmt::Debug {
 
     /// How deep (m) the skin can be pressed before it bottoms out.
     fn max_depth_m(&self) -> f64;
+
+    /// How well forces are known, as a part of them: looking closer is in vain.
+    fn precision(&self) -> f64 {
+        1e-11
+    }
 }
 
 pub(crate) fn require_positive(key: &'static str, unit: &'static str, got: f64) -> Result<(), SkinError> {

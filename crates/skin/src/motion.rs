@@ -1,7 +1,7 @@
 //! What moves against the skin.
 
-use crate::SkinError;
 use crate::hydroelastic::Compliance;
+use crate::{SkinError, require_not_negative};
 use dermis_geometry::shapes::ShapeError;
 use dermis_geometry::{Pose, Primitive, Surface, TriMesh, Twist};
 
@@ -12,23 +12,30 @@ pub struct Object {
     pub surface: Surface,
     /// Its pressure field, in the object's own frame; rigid without. Only the hydroelastic skin asks for it.
     pub compliance: Option<Compliance>,
+    /// Its coefficient of friction, where it is not the skin's own. Only the layer asks for it.
+    pub mu: Option<f64>,
 }
 
 impl Object {
     /// Prepares a mesh. Open meshes are allowed; a closed one also reports when the skin is pressed through.
     pub fn new(mesh: TriMesh) -> Self {
-        Self { surface: Surface::new(mesh), compliance: None }
+        Self { surface: Surface::new(mesh), compliance: None, mu: None }
     }
 
     /// A shape that rays meet exactly ([`Surface::of_primitive`]); where a mesh of it is asked for, its edges are at most
     /// `edge_m`.
     pub fn of_primitive(primitive: Primitive, edge_m: f64) -> Result<Self, ShapeError> {
-        Ok(Self { surface: Surface::of_primitive(primitive, edge_m)?, compliance: None })
+        Ok(Self { surface: Surface::of_primitive(primitive, edge_m)?, compliance: None, mu: None })
     }
 
     /// The same object made compliant.
     pub fn with_compliance(self, compliance: Compliance) -> Self {
         Self { compliance: Some(compliance), ..self }
+    }
+
+    /// The same object with a coefficient of friction of its own, zero or more.
+    pub fn with_mu(self, mu: f64) -> Self {
+        Self { mu: Some(mu), ..self }
     }
 }
 
@@ -84,6 +91,9 @@ impl Motion<'_> {
             }
             if !target.velocity.is_finite() {
                 return Err(SkinError::NotFinite { object, what: "velocity" });
+            }
+            if let Some(mu) = target.object.mu {
+                require_not_negative("mu", "1", mu)?;
             }
         }
         Ok(())

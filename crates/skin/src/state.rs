@@ -1,6 +1,8 @@
 //! What a skin remembers between steps.
 
+use crate::gel::GelState;
 use crate::hydroelastic::Bristles;
+use crate::layer::LayerState;
 use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
 
@@ -32,4 +34,10 @@ pub enum State {
     },
     /// Of [`crate::Hydroelastic`]: deflections at the corners of the last contact surface.
     Hydroelastic(Bristles),
+    /// Of [`crate::Gel`]: nodes, what sticks, and particles where it moves.
+    Gel(GelState),
+    /// Of [`crate::Layer`]: tractions.
+    Layer(LayerState),
+    /// Of [`crate::Imprint`], which remembers nothing.
+    Imprint,
 }

@@ -1,7 +1,7 @@
 //! A sensor in a scene: one that ships, one from a file, or one described on the spot, with changes.
 
 use super::SceneError;
-use dermis_sensor::{ReadingSpec, ResponseSpec, Sensor, SensorError, SensorSpec, SkinSpec, SurfaceSpec, presets};
+use dermis_sensor::{ReadingSpec, Sensor, SensorError, SensorSpec, SkinSpec, SurfaceSpec, presets};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -80,10 +80,7 @@ impl DeviceSpec {
             };
             let skin = read(Value::Object(skin.clone())).map_err(blame).map_err(|reason| table("skin", reason))?;
             let surface = self.surface.clone().ok_or_else(|| rule("a sensor needs a `surface`"))?;
-            let (description, response) = (String::new(), ResponseSpec::default());
-            let (name, reading) = (name.into(), ReadingSpec::default());
-            let spec = SensorSpec { name, description, surface, contact_points: 1, skin, reading, response };
-            (spec, folder.map(Path::to_path_buf))
+            (SensorSpec::new(name, surface, skin), folder.map(Path::to_path_buf))
         };
         name.clone_into(&mut spec.name);
         spec.contact_points = self.contact_points.unwrap_or(spec.contact_points);

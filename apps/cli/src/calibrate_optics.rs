@@ -1,0 +1,234 @@
+//! `dermis calibrate optics`: the light of an optical sensor from pictures of a pressed ball.
+
+use crate::console::{commit, probe, say, say_json, short};
+use anyhow::{Context, bail};
+use clap::ValueEnum;
+use dermis::ball_presses::BallPresses;
+use dermis::draw::{Image, Sheet};
+use dermis::geometry::quantity::Length;
+use dermis::geometry::shapes::sphere;
+use dermis::output::Output;
+use dermis::sensor::SensorSpec;
+use dermis::sensor::calibration::optics::{
+    AROUND, BallPress, INSIDE, Label, ScaleFit, ball_reliefs, fit_calibrated, fit_phong, fit_scale, rmse_255,
+};
+use dermis::sensor::optics::{BackgroundSpec, CameraSpec, Light, LightSpec, Picture};
+use dermis::sight::colours;
+use dermis::skin::Object;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The picture without contact, a PNG file.
+    #[arg(long, value_name = "FILE.png")]
+    background: PathBuf,
+    /// A table of presses: file, center_x_px, center_y_px, contact_radius_px, and x_mm, y_mm where the places are known. Its pictures
+    /// lie beside it.
+    #[arg(long, value_name = "FILE.csv")]
+    presses: PathBuf,
+    /// Diameter of the ball, such as 4mm.
+    #[arg(long)]
+    ball: Length,
+    /// The sensor whose gel was pressed.
+    #[arg(long, value_name = "NAME|FILE", default_value = "gelsight")]
+    sensor: String,
+    /// What a pixel spans on the gel, such as 0.03mm; from x_mm and y_mm of the presses without it.
+    #[arg(long)]
+    pixel: Option<Length>,
+    /// What is fitted.
+    #[arg(long, value_enum, default_value = "polynomial")]
+    light: Kind,
+    /// Write the calibrated sensor to this file, its background and a figure of the fit beside it.
+    #[arg(long, value_name = "FILE.toml")]
+    out: Option<PathBuf>,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// Colour as a polynomial of slope, height and place.
+    Polynomial,
+    /// Two lamps of each colour.
+    Phong,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let (folder, name) = place(arguments)?;
+    probe(folder.as_deref())?;
+    let data = BallPresses::read(&arguments.background, &arguments.presses)?;
+    let radius_m = 0.5 * arguments.ball.si();
+    if radius_m.is_nan() || radius_m <= 0.0 {
+        bail!("`--ball` must be a positive diameter, got {} mm", arguments.ball.si() * 1e3);
+    }
+    let (base, base_folder) = SensorSpec::find(&arguments.sensor)?;
+    let scale = scale(arguments, &data)?;
+    let camera = camera(&base, &data.background, &scale);
+    let bare = SensorSpec { camera: Some(camera), light: None, markers: None, ..base };
+    let sensor = bare.build(base_folder)?;
+    let labels: Vec<Label> = data.presses.iter().map(|press| press.label).collect();
+    let widest = labels.iter().map(|label| label.radius).fold(0.0, f64::max) * scale.pixel_m;
+    if widest >= radius_m {
+        bail!(
+            "{}: a contact of radius {} mm cannot be of a ball of radius {} mm: check --ball and --pixel",
+            arguments.presses.display(),
+            short(widest * 1e3),
+            short(radius_m * 1e3)
+        );
+    }
+    let ball = Object::new(sphere(radius_m, radius_m / 50.0)?);
+    let reliefs = ball_reliefs(&sensor, &ball, radius_m, &labels)?;
+    if reliefs.len() != labels.len() {
+        bail!(
+            "the skin of sensor {:?} does not know its surface: take one with a `layer`, `gel` or `imprint`",
+            sensor.name()
+        );
+    }
+    let presses: Vec<BallPress> = data
+        .presses
+        .into_iter()
+        .zip(reliefs)
+        .map(|(press, relief)| BallPress { picture: press.picture, relief, label: press.label })
+        .collect();
+    let background = &data.background;
+    let trial = judge(arguments, background, &presses, scale.pixel_m)?;
+    let all: Vec<&BallPress> = presses.iter().collect();
+    let kept_as = BackgroundSpec::File(PathBuf::from(format!("{name}-background.png")));
+    let light = fit(arguments, background, &all, kept_as)?;
+    let report = json!({ "presses": presses.len(), "scale": scale, "held_out": trial.report });
+    tell(arguments, &presses, &scale, &trial, &report)?;
+    let Some(folder) = folder else { return Ok(()) };
+    let description = format!("{}, its light fitted to {} presses of a ball", bare.name, presses.len());
+    let spec = SensorSpec { name: name.clone(), description, light: Some(light), ..bare };
+    let mut output = Output::new();
+    output.add(format!("{name}.toml"), spec.to_toml());
+    output.add_image(format!("{name}-background.png"), &colours(background));
+    output.add_image(format!("{name}-fit.png"), &trial.figure);
+    output.add(format!("{name}-fit.json"), serde_json::to_string_pretty(&report)? + "\n");
+    commit(output, &folder, arguments.json)
+}
+
+/// Folder and stem of the file that is wanted.
+fn place(arguments: &Arguments) -> anyhow::Result<(Option<PathBuf>, String)> {
+    let Some(out) = &arguments.out else { return Ok((None, "sensor".into())) };
+    let stem = out.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    match stem {
+        Some(stem) if out.extension().is_some_and(|end| end == "toml") => {
+            let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
+            Ok((Some(folder.unwrap_or(Path::new(".")).to_owned()), stem))
+        }
+        _ => bail!("`--out` must name a .toml file, got {}", out.display()),
+    }
+}
+
+fn scale(arguments: &Arguments, data: &BallPresses) -> anyhow::Result<ScaleFit> {
+    let middle = [0.5 * (data.background.width as f64 - 1.0), 0.5 * (data.background.height as f64 - 1.0)];
+    if let Some(pixel) = arguments.pixel {
+        if pixel.si().is_nan() || pixel.si() <= 0.0 {
+            bail!("`--pixel` must be a positive length, got {} mm", pixel.si() * 1e3);
+        }
+        return Ok(ScaleFit { pixel_m: pixel.si(), mirror: false, origin_px: middle, rms_px: 0.0 });
+    }
+    let places: Option<Vec<[f64; 2]>> = data.presses.iter().map(|press| press.place_m).collect();
+    let Some(places) = places else {
+        bail!(
+            "{}: has no columns x_mm and y_mm that would say what a pixel spans: add them or give --pixel (the shading of a ball cannot tell)",
+            arguments.presses.display()
+        );
+    };
+    let middles: Vec<[f64; 2]> = data.presses.iter().map(|press| [press.label.column, press.label.row]).collect();
+    fit_scale(&places, &middles).with_context(|| arguments.presses.display().to_string())
+}
+
+fn camera(base: &SensorSpec, background: &Picture, scale: &ScaleFit) -> CameraSpec {
+    let ScaleFit { pixel_m, mirror, origin_px, .. } = *scale;
+    let sign = if mirror { -1.0 } else { 1.0 };
+    let off = [
+        sign * (0.5 * (background.width as f64 - 1.0) - origin_px[0]) * pixel_m,
+        (origin_px[1] - 0.5 * (background.height as f64 - 1.0)) * pixel_m,
+    ];
+    CameraSpec {
+        width: background.width,
+        height: background.height,
+        pixel: Length::new(pixel_m),
+        distance: base.camera.as_ref().and_then(|camera| camera.distance),
+        center: off.map(Length::new),
+        mirror,
+        crop: None,
+        exposure: 1.0,
+        vignetting: 0.0,
+        noise: base.camera.as_ref().and_then(|camera| camera.noise),
+    }
+}
+
+fn fit(
+    arguments: &Arguments,
+    background: &Picture,
+    presses: &[&BallPress],
+    kept_as: BackgroundSpec,
+) -> anyhow::Result<LightSpec> {
+    let fitted = match arguments.light {
+        Kind::Polynomial => fit_calibrated(background, presses, kept_as).map(|fit| LightSpec::Calibrated(fit.spec)),
+        Kind::Phong => fit_phong(background, presses, kept_as).map(LightSpec::Phong),
+    };
+    fitted.with_context(|| arguments.presses.display().to_string())
+}
+
+/// What a fit to every other press makes of the rest.
+struct Trial {
+    report: serde_json::Value,
+    lines: Vec<String>,
+    figure: Image,
+}
+
+fn judge(arguments: &Arguments, background: &Picture, presses: &[BallPress], pixel_m: f64) -> anyhow::Result<Trial> {
+    let even: Vec<&BallPress> = presses.iter().step_by(2).collect();
+    let odd: Vec<&BallPress> = presses.iter().skip(1).step_by(2).collect();
+    let kept_as = BackgroundSpec::File(std::path::absolute(&arguments.background)?);
+    let light =
+        fit(arguments, background, &even, kept_as)?.build(background.width, background.height, pixel_m, None)?;
+    let shade = |press: &BallPress| light.shade(&press.relief, || None);
+    let (mut report, mut lines) = (serde_json::Map::new(), Vec::new());
+    for (key, what, region) in
+        [("inside", "in contact (to 0.9 radii)", INSIDE), ("around", "around (1 to 2 radii)", AROUND)]
+    {
+        let ours = rmse_255(odd.iter().copied(), region, shade);
+        let null = rmse_255(odd.iter().copied(), region, |_| background.clone());
+        report.insert(key.into(), json!({ "rmse_255": ours, "null_rmse_255": null }));
+        lines.push(format!("{what:<27} {} of 255 (background alone: {})", short(ours), short(null)));
+    }
+    Ok(Trial { report: report.into(), lines, figure: figure(&odd, &light) })
+}
+
+fn figure(odd: &[&BallPress], light: &Light) -> Image {
+    const SHOWN: usize = 4;
+    let mut sheet = Sheet::new(2).title("Presses that were kept out of the fit").gap(10);
+    for press in odd.iter().step_by((odd.len() / SHOWN).max(1)).take(SHOWN) {
+        let ours = light.shade(&press.relief, || None);
+        let off = rmse_255([*press], INSIDE, |_| ours.clone());
+        let small = |picture: &Picture| colours(picture).resize_box(360, 360 * picture.height / picture.width.max(1));
+        sheet = sheet
+            .picture(small(&press.picture), "measured")
+            .picture(small(&ours), format!("simulated: {} of 255 off in contact", short(off)));
+    }
+    sheet.render()
+}
+
+fn tell(
+    arguments: &Arguments,
+    presses: &[BallPress],
+    scale: &ScaleFit,
+    trial: &Trial,
+    report: &serde_json::Value,
+) -> anyhow::Result<()> {
+    if arguments.json {
+        return say_json(report);
+    }
+    say(format!("light from {} presses of a ball of {} mm", presses.len(), short(arguments.ball.si() * 1e3)));
+    say(format!("  a pixel spans               {} mm", short(scale.pixel_m * 1e3)));
+    trial.lines.iter().for_each(|line| say(format!("  {line}")));
+    say("  (fitted to every other press, judged on the rest; the sensor is fitted to all)");
+    Ok(())
+}

@@ -1,0 +1,210 @@
+//! Optical sensors as a user meets them: presses, and the light of a sensor from pictures of a ball.
+
+mod common;
+
+use common::write;
+use dermis::draw::Image;
+use dermis::geometry::shapes;
+use dermis::prelude::*;
+use dermis::sight::colours;
+use serde_json::Value;
+use std::path::Path;
+use std::process::Output;
+use tempfile::TempDir;
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let all: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+    common::dermis(folder, &all)
+}
+
+fn dermis(folder: &Path, arguments: &[&str]) -> String {
+    let result = run(folder, arguments);
+    assert!(result.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&result.stderr));
+    String::from_utf8(result.stdout).unwrap()
+}
+
+/// A made-up sensor: a small gel, a small camera, a lamp of each colour.
+const MINE: &str = r#"name = "mine"
+
+[surface.grid]
+rows = 5
+cols = 6
+pitch = "2 mm"
+
+[skin]
+kind = "layer"
+thickness = "4 mm"
+young = "150 kPa"
+poisson = 0.45
+cell = "0.2 mm"
+
+[camera]
+width = 160
+height = 120
+pixel = "0.07 mm"
+
+[light]
+kind = "phong"
+relative = true
+background = { colour = [110.0, 120.0, 100.0] }
+
+[[light.sources]]
+azimuth = "20 deg"
+elevation = "30 deg"
+diffuse = [120.0, 0.0, 0.0]
+
+[[light.sources]]
+azimuth = "140 deg"
+elevation = "25 deg"
+diffuse = [0.0, 110.0, 0.0]
+
+[[light.sources]]
+azimuth = "265 deg"
+elevation = "40 deg"
+diffuse = [0.0, 0.0, 130.0]
+
+[markers]
+radius = "0.2 mm"
+
+[markers.pattern.grid]
+rows = 3
+cols = 4
+pitch = "2 mm"
+"#;
+
+#[test]
+fn a_press_of_an_optical_sensor_writes_what_it_sees() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "mine.toml", MINE);
+    let press = ["press", "--sensor", "mine.toml", "--object", "sphere:radius=3mm", "--depth", "0.6mm", "--out", "o"];
+    dermis(folder.path(), &press);
+    let file = |name: &str| std::fs::read(folder.path().join("o").join(name)).unwrap();
+    for name in ["rgb.png", "depth.png", "normals.png", "sight.png"] {
+        assert!(file(name).starts_with(b"\x89PNG\r\n\x1a\n"), "{name}");
+    }
+    let shape =
+        |name: &str| String::from_utf8_lossy(&file(name)[10..100]).split("'shape': ").nth(1).unwrap().to_owned();
+    assert!(shape("depth.npy").starts_with("(120, 160,)"));
+    assert!(shape("normals.npy").starts_with("(120, 160, 3,)"));
+    assert!(shape("flow.npy").starts_with("(120, 160, 2,)"));
+    assert!(shape("markers.npy").starts_with("(12, 4,)"));
+    // The deepest number in the array is the depth commanded, to a cell's sagitta.
+    let bytes = file("depth.npy");
+    let numbers = bytes[bytes.len() - 4 * 160 * 120..].chunks_exact(4);
+    let deepest = numbers.map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).fold(0.0, f32::min);
+    assert!((deepest + 0.6e-3).abs() < 1e-5, "{deepest}");
+    assert_eq!(String::from_utf8(file("markers.csv")).unwrap().lines().count(), 13);
+}
+
+/// A skin that does not know its surface cannot be seen, and the message says which can.
+#[test]
+fn a_skin_without_a_surface_is_refused_by_name() {
+    let folder = TempDir::new().unwrap();
+    let start = MINE.find("[skin]").unwrap();
+    let end = MINE.find("[camera]").unwrap();
+    let springs = "[skin]\nkind = \"springs\"\nstiffness = \"50 N/m\"\nmax_penetration = \"3 mm\"\n\n";
+    write(folder.path(), "springs.toml", format!("{}{springs}{}", &MINE[..start], &MINE[end..]));
+    let press =
+        ["press", "--sensor", "springs.toml", "--object", "sphere:radius=3mm", "--depth", "0.6mm", "--out", "o"];
+    let result = run(folder.path(), &press);
+    let message = String::from_utf8_lossy(&result.stderr).into_owned();
+    assert!(!result.status.success() && message.contains("`layer`") && message.contains("\"mine\""), "{message}");
+    assert!(!folder.path().join("o").exists());
+}
+
+/// Pictures of a ball of 4 mm in twelve places, with what a person would note beside them.
+fn presses(folder: &Path) {
+    let spec = SensorSpec::parse("mine.toml", MINE).unwrap();
+    let sensor = SensorSpec { markers: None, ..spec }.build(None).unwrap();
+    let ball = Object::new(shapes::sphere(2e-3, 0.08e-3).unwrap());
+    let camera = sensor.optics().unwrap().camera().clone();
+    let mut table = String::from("file,center_x_px,center_y_px,contact_radius_px,x_mm,y_mm\n");
+    Image::new(160, 120, [110, 120, 100]).save(&folder.join("background.png")).unwrap();
+    for i in 0..12 {
+        let at_m = [f64::from(i % 4) * 1.8e-3 - 2.7e-3, f64::from(i / 4) * 1.6e-3 - 1.6e-3];
+        let depth_m = 0.3e-3 + 0.05e-3 * f64::from(i % 5);
+        let pressed = press(&sensor, &ball, &Aim { at_m, ..Aim::default() }, Goal::Depth(depth_m)).unwrap();
+        let name = format!("press_{i}.png");
+        colours(&sensor.look(&pressed.touch, 0).unwrap().picture).save(&folder.join(&name)).unwrap();
+        let [column, row] = camera.project(Vec3::new(at_m[0], at_m[1], 0.0));
+        let radius = (pressed.touch.area_m2() / std::f64::consts::PI).sqrt() / camera.pixel_m;
+        let (x, y) = (at_m[0] * 1e3, at_m[1] * 1e3);
+        table += &format!("{name},{column:.1},{row:.1},{radius:.1},{x:.3},{y:.3}\n");
+    }
+    write(folder, "labels.csv", table);
+}
+
+const CALIBRATE: [&str; 10] = [
+    "calibrate",
+    "optics",
+    "--background",
+    "background.png",
+    "--presses",
+    "labels.csv",
+    "--ball",
+    "4mm",
+    "--sensor",
+    "mine.toml",
+];
+
+/// From twelve presses to a sensor that shows what the first one showed: the pixel comes from the places, the light from the pictures,
+/// and what is written can be pressed.
+#[test]
+fn a_sensors_light_comes_from_twelve_presses() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "mine.toml", MINE);
+    presses(folder.path());
+    for (light, most) in [("polynomial", 4.0), ("phong", 3.0)] {
+        let out = format!("{light}/again.toml");
+        let text = dermis(folder.path(), &[&CALIBRATE[..], &["--light", light, "--out", &out, "--json"]].concat());
+        let report: Value = serde_json::from_str(&text).unwrap();
+        assert!((report["scale"]["pixel_m"].as_f64().unwrap() / 7e-5 - 1.0).abs() < 5e-3, "{report}");
+        let inside = &report["held_out"]["inside"];
+        let (ours, null) = (inside["rmse_255"].as_f64().unwrap(), inside["null_rmse_255"].as_f64().unwrap());
+        assert!(ours < most && ours < 0.2 * null, "{light}: {ours} against {null}");
+        for name in ["again-background.png", "again-fit.png", "again-fit.json"] {
+            assert!(folder.path().join(light).join(name).exists(), "{name}");
+        }
+        dermis(
+            folder.path(),
+            &["press", "--sensor", &out, "--object", "sphere:radius=2mm", "--depth", "0.4mm", "--out", "o"],
+        );
+    }
+}
+
+fn refused(folder: &Path, arguments: &[&str], words: &[&str]) {
+    let result = run(folder, &[arguments, &["--out", "never/again.toml"]].concat());
+    let message = String::from_utf8_lossy(&result.stderr).into_owned();
+    assert_eq!(result.status.code(), Some(1), "{message}");
+    assert!(message.starts_with("dermis: ") && message.lines().count() == 1, "{message}");
+    assert!(words.iter().all(|word| message.contains(word)), "{words:?}: {message}");
+    assert!(!folder.join("never").exists());
+}
+
+#[test]
+fn bad_pictures_and_labels_are_refused_by_name() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    write(path, "mine.toml", MINE);
+    let plain = |width, height, name: &str| Image::new(width, height, [100; 3]).save(&path.join(name)).unwrap();
+    write(path, "labels.csv", "file,center_x_px,center_y_px,contact_radius_px\na.png,80,60,10\n");
+    refused(path, &CALIBRATE, &["background.png", "without contact", "cannot be read"]);
+    plain(160, 120, "background.png");
+    refused(path, &CALIBRATE, &["a.png", "cannot be read"]);
+    plain(80, 60, "a.png");
+    refused(path, &CALIBRATE, &["a.png", "80 x 60", "160 x 120"]);
+    plain(160, 120, "a.png");
+    refused(path, &CALIBRATE, &["labels.csv", "x_mm", "--pixel"]);
+    let with_pixel = [&CALIBRATE[..], &["--pixel", "0.07mm"]].concat();
+    refused(path, &with_pixel, &["labels.csv", "1 points", "at least 3"]);
+    write(path, "labels.csv", "file,center_x_px,center_y_px,contact_radius_px\na.png,80,60,10\na.png,200,60,10\n");
+    refused(path, &with_pixel, &["labels.csv, line 3", "column 200", "outside the picture of 160 x 120"]);
+    write(path, "labels.csv", "file,center_x_px,center_y_px,contact_radius_px\na.png,80,60,ten\n");
+    refused(path, &with_pixel, &["line 2", "`contact_radius_px`", "\"ten\""]);
+    write(path, "labels.csv", "file,center_x_px,center_y_px\na.png,80,60\n");
+    refused(path, &with_pixel, &["`contact_radius_px`"]);
+    write(path, "labels.csv", "file,center_x_px,center_y_px,contact_radius_px\na.png,80,60,70\n");
+    refused(path, &with_pixel, &["4.9 mm", "radius 2 mm"]);
+    write(path, "background.png", "no picture");
+    refused(path, &with_pixel, &["background.png", "no PNG picture"]);
+}

@@ -1,0 +1,271 @@
+//! The data set of Tacchi: twenty-one indenters, nine places, eleven depths.
+
+use super::{ExperimentError, Findings, Options, Progress, tell};
+use crate::sight::colours;
+use dermis_draw::{Image, Sheet};
+use dermis_geometry::shapes::indenters;
+use dermis_geometry::{Pose, Vec3};
+use dermis_sensor::optics::{OpticsError, Relief, Sight};
+use dermis_sensor::{Sensor, SensorSpec, SkinSpec};
+use dermis_skin::{Motion, Object, Target, Touch};
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// From place to place (m).
+const STEP_M: f64 = 1e-3;
+/// From depth to depth (m).
+const DEEPER_M: f64 = 1e-4;
+const DEPTHS: usize = 11;
+/// Series between two looks at whether to go on.
+const AT_ONCE: usize = 12;
+
+/// An indenter at a place: all depths, one after the other.
+#[derive(Clone, Debug)]
+struct Series {
+    indenter: usize,
+    place: [i32; 2],
+    depths: Vec<usize>,
+}
+
+/// What is kept of a picture to judge it by.
+struct Shot {
+    indenter: usize,
+    place: [i32; 2],
+    depth: usize,
+    small: Image,
+    deepest_error_m: f64,
+    /// Rim against the radius of the contact (px), for balls.
+    radius_error_px: Option<f64>,
+}
+
+pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
+    let sensor = sensor(options)?;
+    let objects: Vec<Object> = indenters::all()?.into_iter().map(|(_, mesh)| Object::new(mesh)).collect();
+    let work = series(options.full);
+    let wanted: usize = work.iter().map(|series| series.depths.len()).sum();
+    let folder = options.out.as_ref().map(|folder| folder.join("images"));
+    if let Some(folder) = &folder {
+        let refuse = |error: std::io::Error| ExperimentError::Folder {
+            path: folder.display().to_string(),
+            reason: error.to_string(),
+        };
+        std::fs::create_dir_all(folder).map_err(refuse)?;
+    }
+    let start = Instant::now();
+    let (made, kept) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let mut shots: Vec<Shot> = Vec::new();
+    for together in work.chunks(AT_ONCE) {
+        let some = together
+            .par_iter()
+            .map(|series| shoot(&sensor, &objects[series.indenter], series, folder.as_deref(), &made, &kept));
+        shots.extend(some.collect::<Result<Vec<Vec<Shot>>, ExperimentError>>()?.into_iter().flatten());
+        tell(progress, 0.97 * (made.load(Ordering::Relaxed) + kept.load(Ordering::Relaxed)) as f64 / wanted as f64)?;
+    }
+    let mut findings = Findings::default();
+    let seconds = start.elapsed().as_secs_f64();
+    let (made, kept) = (made.into_inner(), kept.into_inner());
+    findings.metric("images", (made + kept) as f64);
+    findings.metric("images_made", made as f64);
+    findings.metric("missing_images", wanted as f64 - (made + kept) as f64);
+    findings.metric("wall_s", seconds);
+    findings.metric("deepest_error_mm", 1e3 * shots.iter().map(|shot| shot.deepest_error_m).fold(0.0, f64::max));
+    findings.metric("radius_error_px", shots.iter().filter_map(|shot| shot.radius_error_px).fold(0.0, f64::max));
+    findings.metric("least_difference_255", least_difference(&shots));
+    findings.note(format!(
+        "{made} pictures made and {kept} found in {seconds:.1} s, skin {:?}.",
+        options.skin.as_deref().unwrap_or("layer")
+    ));
+    findings.files.add_image("indenters.png", &indenter_sheet(&shots));
+    if options.full {
+        findings.files.add_image("depths.png", &depth_sheet(&shots));
+        findings.files.add_image("places.png", &place_sheet(&shots));
+    }
+    Ok(findings)
+}
+
+fn sensor(options: &Options) -> Result<Sensor, ExperimentError> {
+    let (mut spec, _) = SensorSpec::find("gelsight")?;
+    // Nothing slides in a press, and a surface without friction is found in half the time.
+    if let SkinSpec::Layer(layer) = &mut spec.skin {
+        layer.mu = 0.0;
+    }
+    let spec = match options.skin.as_deref() {
+        None | Some("layer") => spec,
+        Some("gel") => spec.with_gel_skin()?,
+        Some("imprint") => spec.with_imprint_skin()?,
+        Some(skin) => {
+            let (name, skin) = ("tacchi-images", skin.to_owned());
+            return Err(ExperimentError::OtherSkin { name, skin, known: "layer, gel and imprint" });
+        }
+    };
+    Ok(spec.build(None)?)
+}
+
+/// All of it, or every indenter in the middle at two depths and a ball at the corners.
+fn series(full: bool) -> Vec<Series> {
+    let count = indenters::NAMES.len();
+    if !full {
+        let middle = (0..count).map(|indenter| Series { indenter, place: [0, 0], depths: vec![5, 10] });
+        let ball = indenters::NAMES.iter().position(|name| *name == "sphere").unwrap_or_default();
+        let corner = Series { indenter: ball, place: [1, -1], depths: vec![0, 10] };
+        return middle.chain([corner]).collect();
+    }
+    let places = (-1..=1).flat_map(|y| (-1..=1).map(move |x| [x, y]));
+    let all = (0..count).flat_map(|indenter| places.clone().map(move |place| (indenter, place)));
+    all.map(|(indenter, place)| Series { indenter, place, depths: (0..DEPTHS).collect() }).collect()
+}
+
+/// Where a picture is kept: by indenter, place (mm) and depth (tenths of a millimetre).
+fn file(folder: &Path, series: &Series, depth: usize) -> PathBuf {
+    let [x, y] = series.place;
+    folder.join(indenters::NAMES[series.indenter]).join(format!("x{x:+}_y{y:+}_d{depth:02}.png"))
+}
+
+/// Presses deeper and deeper, each from where the last one was, and keeps what is not there yet. A series of which a picture is missing
+/// is solved from its beginning, so that what comes out does not depend on where an earlier run was stopped.
+fn shoot(
+    sensor: &Sensor,
+    object: &Object,
+    series: &Series,
+    folder: Option<&Path>,
+    made: &AtomicUsize,
+    kept: &AtomicUsize,
+) -> Result<Vec<Shot>, ExperimentError> {
+    let files: Vec<Option<PathBuf>> =
+        series.depths.iter().map(|&depth| folder.map(|folder| file(folder, series, depth))).collect();
+    if let Some(folder) = files.first().and_then(|file| file.as_deref()).and_then(Path::parent) {
+        let refuse = |error: std::io::Error| ExperimentError::Folder {
+            path: folder.display().to_string(),
+            reason: error.to_string(),
+        };
+        std::fs::create_dir_all(folder).map_err(refuse)?;
+    }
+    let all_there = files.iter().all(|file| file.as_ref().is_some_and(|file| file.exists()));
+    if all_there {
+        kept.fetch_add(files.len(), Ordering::Relaxed);
+        return Ok(Vec::new());
+    }
+    let mut shots = Vec::new();
+    let mut state = sensor.skin().rest();
+    for (&depth, file) in series.depths.iter().zip(&files) {
+        let depth_m = depth as f64 * DEEPER_M;
+        let [x, y] = series.place.map(|step| f64::from(step) * STEP_M);
+        let pose = Pose::from_translation(Vec3::new(x, y, -depth_m));
+        let target = Target::at_rest(object, pose);
+        let (touch, next) = sensor.skin().settle(&state, &Motion { targets: &[target] })?;
+        state = next;
+        let sight = sensor.look(&touch, 0).map_err(|error| ExperimentError::Optics { error })?;
+        let image = colours(&sight.picture);
+        match file {
+            Some(file) if file.exists() => kept.fetch_add(1, Ordering::Relaxed),
+            Some(file) => {
+                image.save_quick(file).map_err(|error| ExperimentError::Folder {
+                    path: file.display().to_string(),
+                    reason: error.to_string(),
+                })?;
+                made.fetch_add(1, Ordering::Relaxed)
+            }
+            None => made.fetch_add(1, Ordering::Relaxed),
+        };
+        shots.push(judged(sensor, series, depth, &touch, &sight, &image)?);
+    }
+    Ok(shots)
+}
+
+fn judged(
+    sensor: &Sensor,
+    series: &Series,
+    depth: usize,
+    touch: &Touch,
+    sight: &Sight,
+    image: &Image,
+) -> Result<Shot, ExperimentError> {
+    let camera = sensor.optics().map(|optics| optics.camera().clone());
+    let camera =
+        camera.ok_or(ExperimentError::Optics { error: OpticsError::Blind { sensor: sensor.name().to_owned() } })?;
+    let deepest_m = -f64::from(sight.relief.z_m.iter().copied().fold(f32::INFINITY, f32::min));
+    let name = indenters::NAMES[series.indenter];
+    let radius_m = (touch.area_m2() / std::f64::consts::PI).sqrt();
+    let radius_error_px = (name.starts_with("sphere") && depth > 0).then(|| {
+        let [x, y] = series.place.map(|step| f64::from(step) * STEP_M);
+        let middle = camera.project(Vec3::new(x, y, -deepest_m));
+        (rim_px(&sight.relief, middle) - radius_m / camera.pixel_m).abs()
+    });
+    Ok(Shot {
+        indenter: series.indenter,
+        place: series.place,
+        depth,
+        small: image.resize_box(160, 120),
+        deepest_error_m: (deepest_m - depth as f64 * DEEPER_M).abs(),
+        radius_error_px,
+    })
+}
+
+/// The radius (px) of the rim about a point: half-way between the ring where the mean slope is greatest and the one where it falls
+/// fastest. A cell of the skin spans several pixels, so the first lies a little inside the contact's edge and the second outside.
+fn rim_px(relief: &Relief, [column, row]: [f64; 2]) -> f64 {
+    let mut rings = vec![(0.0f64, 0usize); relief.width];
+    for i in 0..relief.z_m.len() {
+        let (x, y) = ((i % relief.width) as f64, (i / relief.width) as f64);
+        if let Some(entry) = rings.get_mut((x - column).hypot(y - row) as usize) {
+            entry.0 += f64::from(relief.slope_right[i].hypot(relief.slope_down[i]));
+            entry.1 += 1;
+        }
+    }
+    let mean: Vec<f64> = rings.iter().map(|ring| ring.0 / ring.1.max(1) as f64).collect();
+    let steepest = (1..mean.len()).max_by(|&a, &b| mean[a].total_cmp(&mean[b])).unwrap_or(0);
+    let fall = |ring: usize| mean[ring] - mean[ring + 1];
+    let falls = (steepest..(steepest + 20).min(mean.len() - 1)).max_by(|&a, &b| fall(a).total_cmp(&fall(b)));
+    // Rings are one pixel wide, so the middle of one is half a pixel out; a fall is between two.
+    0.5 * (steepest as f64 + 0.5 + falls.unwrap_or(steepest) as f64 + 1.0)
+}
+
+fn at<'a>(shots: &'a [Shot], place: [i32; 2], depth: usize) -> impl Iterator<Item = &'a Shot> {
+    shots.iter().filter(move |shot| shot.place == place && shot.depth == depth)
+}
+
+/// The least root mean square difference (levels) of the pictures of two indenters at a millimetre: whether they can be told apart.
+fn least_difference(shots: &[Shot]) -> f64 {
+    let deep: Vec<&Shot> = at(shots, [0, 0], DEPTHS - 1).collect();
+    let difference = |a: &Image, b: &Image| {
+        let pairs = a.pixels().as_flattened().iter().zip(b.pixels().as_flattened());
+        let squares: f64 = pairs.map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum();
+        (squares / a.pixels().as_flattened().len() as f64).sqrt()
+    };
+    let mut least = f64::INFINITY;
+    for (i, a) in deep.iter().enumerate() {
+        for b in &deep[..i] {
+            least = least.min(difference(&a.small, &b.small));
+        }
+    }
+    if least.is_finite() { least } else { 0.0 }
+}
+
+fn indenter_sheet(shots: &[Shot]) -> Image {
+    let sheet = Sheet::new(7).title("Twenty-one indenters at 1 mm").gap(8);
+    at(shots, [0, 0], DEPTHS - 1)
+        .fold(sheet, |sheet, shot| sheet.picture(shot.small.clone(), indenters::NAMES[shot.indenter]))
+        .render()
+}
+
+fn depth_sheet(shots: &[Shot]) -> Image {
+    let mut sheet = Sheet::new(DEPTHS).title("From 0 to 1 mm").gap(4);
+    for name in ["sphere", "cross_lines", "dots", "pacman", "wave1"] {
+        for shot in shots.iter().filter(|shot| indenters::NAMES[shot.indenter] == name && shot.place == [0, 0]) {
+            sheet = sheet.picture(shot.small.clone(), format!("{:.1} mm", shot.depth as f64 * 0.1));
+        }
+    }
+    sheet.render()
+}
+
+fn place_sheet(shots: &[Shot]) -> Image {
+    let mut sheet = Sheet::new(9).title("Nine places, 1 mm apart").gap(4);
+    for name in ["hexagon", "moon", "torus"] {
+        for shot in shots.iter().filter(|shot| indenters::NAMES[shot.indenter] == name && shot.depth == DEPTHS - 1) {
+            sheet = sheet.picture(shot.small.clone(), format!("{} mm, {} mm", shot.place[0], shot.place[1]));
+        }
+    }
+    sheet.render()
+}

@@ -1,0 +1,174 @@
+//! How high a surface hangs over a plane.
+
+use crate::{Pose, Surface, Vec2, Vec3};
+
+/// A regular grid of square cells in the plane z = 0, row 0 at +y, column 0 at −x.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeightGrid {
+    /// Number of rows, along y.
+    pub rows: usize,
+    /// Number of columns, along x.
+    pub cols: usize,
+    /// Edge of a cell (m).
+    pub cell_m: f64,
+    /// Middle of the grid (m).
+    pub center: Vec2,
+}
+
+/// The lowest surface over the middle of every cell: what a skin that looks along +z meets first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeightField {
+    /// Where the cells are.
+    pub grid: HeightGrid,
+    /// Heights (m) over z = 0, row by row; infinite where nothing is overhead.
+    pub heights_m: Vec<f64>,
+}
+
+impl HeightGrid {
+    /// Middle of a cell (m).
+    pub fn cell_center(&self, row: usize, col: usize) -> Vec2 {
+        Vec2::new(self.x_m(col), self.y_m(row))
+    }
+
+    fn x_m(&self, col: usize) -> f64 {
+        self.center.x + (col as f64 - 0.5 * (self.cols as f64 - 1.0)) * self.cell_m
+    }
+
+    fn y_m(&self, row: usize) -> f64 {
+        self.center.y + (0.5 * (self.rows as f64 - 1.0) - row as f64) * self.cell_m
+    }
+
+    /// First and last index of the `count` cells whose middles lie in `low ..= high`, counted along a coordinate in cells.
+    fn span(low: f64, high: f64, count: usize) -> Option<(usize, usize)> {
+        let first = low.ceil().max(0.0);
+        let last = high.floor().min(count as f64 - 1.0);
+        (first <= last).then_some((first as usize, last as usize))
+    }
+
+    /// Column coordinate: 0 in the middle of the first column.
+    fn col_of(&self, x: f64) -> f64 {
+        (x - self.center.x) / self.cell_m + 0.5 * (self.cols as f64 - 1.0)
+    }
+
+    /// Row coordinate: 0 in the middle of the first row, growing towards −y.
+    fn row_of(&self, y: f64) -> f64 {
+        0.5 * (self.rows as f64 - 1.0) - (y - self.center.y) / self.cell_m
+    }
+}
+
+impl HeightField {
+    /// Nothing overhead.
+    pub fn empty(grid: HeightGrid) -> Self {
+        Self { grid, heights_m: vec![f64::INFINITY; grid.rows * grid.cols] }
+    }
+
+    /// Samples a function of x and y (m).
+    pub fn from_fn(grid: HeightGrid, height_m: impl Fn(f64, f64) -> f64) -> Self {
+        let cells = (0..grid.rows).flat_map(|row| (0..grid.cols).map(move |col| (row, col)));
+        Self { grid, heights_m: cells.map(|(row, col)| height_m(grid.x_m(col), grid.y_m(row))).collect() }
+    }
+
+    /// Draws a surface seen along +z from below, triangle by triangle. The height of a cell is that of the triangle over its
+    /// middle, to rounding; a middle under an edge or a corner counts for all triangles there, so a closed mesh leaves no gap.
+    pub fn of_surface(grid: HeightGrid, surface: &Surface, grid_from_surface: &Pose) -> Self {
+        let mut field = Self::empty(grid);
+        field.lower(surface, grid_from_surface, f64::INFINITY);
+        field
+    }
+
+    /// As [`HeightField::of_surface`] over what is already there: the lower of the two stays. Says whether any cell fell.
+    /// Triangles that are above `most_m` everywhere are left out: what hangs higher need not be drawn.
+    pub fn lower(&mut self, surface: &Surface, grid_from_surface: &Pose, most_m: f64) -> bool {
+        let mesh = surface.mesh();
+        let corners: Vec<Vec3> = mesh.vertices().iter().map(|&v| grid_from_surface.transform_point(v)).collect();
+        // What looks up is never lowest on a closed mesh.
+        let only_downward = surface.is_closed();
+        let mut fell = false;
+        for triangle in mesh.triangles() {
+            let [a, b, c] = triangle.map(|i| corners[i as usize]);
+            if a.z > most_m && b.z > most_m && c.z > most_m {
+                continue;
+            }
+            fell |= self.draw(a, b, c, only_downward);
+        }
+        fell
+    }
+
+    fn draw(&mut self, a: Vec3, b: Vec3, c: Vec3, only_downward: bool) -> bool {
+        let doubled_area = cross(b - a, c - a);
+        if doubled_area == 0.0 || (only_downward && doubled_area > 0.0) {
+            return false;
+        }
+        let grid = self.grid;
+        let (low_y, high_y) = (a.y.min(b.y).min(c.y), a.y.max(b.y).max(c.y));
+        let (low_x, high_x) = (a.x.min(b.x).min(c.x), a.x.max(b.x).max(c.x));
+        // Half a percent of a cell more on every side: the exact test decides.
+        const SLACK: f64 = 5e-3;
+        let rows = HeightGrid::span(grid.row_of(high_y) - SLACK, grid.row_of(low_y) + SLACK, grid.rows);
+        let cols = HeightGrid::span(grid.col_of(low_x) - SLACK, grid.col_of(high_x) + SLACK, grid.cols);
+        let (Some((first_row, last_row)), Some((first_col, last_col))) = (rows, cols) else { return false };
+        let mut fell = false;
+        for row in first_row..=last_row {
+            let y = grid.y_m(row);
+            let (first, last) = match last_col - first_col {
+                0..4 => (first_col, last_col),
+                _ => match chord([a, b, c], y, SLACK * grid.cell_m) {
+                    Some((from, to)) => {
+                        match HeightGrid::span(grid.col_of(from) - SLACK, grid.col_of(to) + SLACK, grid.cols) {
+                            Some(span) => span,
+                            None => continue,
+                        }
+                    }
+                    None => continue,
+                },
+            };
+            for col in first..=last {
+                let p = Vec3::new(grid.x_m(col), y, 0.0);
+                let (pa, pb, pc) = (a - p, b - p, c - p);
+                // Swapping the ends of an edge flips the sign of its weight to the last bit: neighbours leave no gap.
+                let (u, v, w) = (cross(pb, pc), cross(pc, pa), cross(pa, pb));
+                let inside = (u >= 0.0 && v >= 0.0 && w >= 0.0) || (u <= 0.0 && v <= 0.0 && w <= 0.0);
+                let sum = u + v + w;
+                if inside && sum != 0.0 {
+                    let height = (u * a.z + v * b.z + w * c.z) / sum;
+                    let lowest = &mut self.heights_m[row * grid.cols + col];
+                    if height < *lowest {
+                        *lowest = height;
+                        fell = true;
+                    }
+                }
+            }
+        }
+        fell
+    }
+}
+
+/// z of the cross product of two vectors in the plane.
+fn cross(a: Vec3, b: Vec3) -> f64 {
+    a.x * b.y - a.y * b.x
+}
+
+/// From where to where (m) a horizontal line at `y`, thickened by `slack_m`, is in a triangle.
+fn chord(corners: [Vec3; 3], y: f64, slack_m: f64) -> Option<(f64, f64)> {
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for (p, q) in [(0, 1), (1, 2), (2, 0)] {
+        let (p, q) = (corners[p], corners[q]);
+        let (bottom, top) = if p.y <= q.y { (p, q) } else { (q, p) };
+        let (from, to) = (bottom.y.max(y - slack_m), top.y.min(y + slack_m));
+        if from > to {
+            continue;
+        }
+        for at in [from, to] {
+            let rise = top.y - bottom.y;
+            let xs = if rise > 0.0 {
+                let x = bottom.x + (top.x - bottom.x) * ((at - bottom.y) / rise).clamp(0.0, 1.0);
+                [x, x]
+            } else {
+                [bottom.x, top.x]
+            };
+            low = low.min(xs[0].min(xs[1]));
+            high = high.max(xs[0].max(xs[1]));
+        }
+    }
+    (low <= high).then_some((low, high))
+}

@@ -1,0 +1,59 @@
+//! The surface under a ball whose contact is seen.
+
+use crate::optics::Relief;
+use crate::{Aim, Goal, PressError, Sensor, press};
+use dermis_skin::Object;
+
+/// A contact as a person marks it in a picture (pixels).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Label {
+    /// Column of its middle.
+    pub column: f64,
+    /// Row of its middle.
+    pub row: f64,
+    /// Its radius.
+    pub radius: f64,
+}
+
+/// Depths tried between nothing and the deepest that the skin takes.
+const TRIED: usize = 24;
+
+/// What the sensor's camera sees of a ball that is pressed at each label until the contact has the label's radius. The skin must
+/// know its surface and the sensor must have a camera; where the skin cannot be pressed so far, as far as it can.
+pub fn ball_reliefs(
+    sensor: &Sensor,
+    ball: &Object,
+    radius_m: f64,
+    labels: &[Label],
+) -> Result<Vec<Relief>, PressError> {
+    let Some(camera) = sensor.optics().map(|optics| optics.camera().clone()) else { return Ok(Vec::new()) };
+    let most_m = sensor.skin().max_depth_m().min(1.6 * radius_m) * (1.0 - 1e-9);
+    let widest = labels.iter().map(|label| label.radius).fold(0.0, f64::max) * camera.pixel_m;
+    // Contact radii against depth, as far as they are needed.
+    let mut table = vec![(0.0, 0.0)];
+    for i in 1..=TRIED {
+        let depth_m = most_m * i as f64 / TRIED as f64;
+        let pressed = press(sensor, ball, &Aim::default(), Goal::Depth(depth_m))?;
+        let squared = pressed.touch.area_m2() / std::f64::consts::PI;
+        table.push((squared, depth_m));
+        if squared > widest * widest {
+            break;
+        }
+    }
+    let reliefs = labels.iter().map(|label| {
+        let depth_m = depth_at(&table, (label.radius * camera.pixel_m).powi(2));
+        let aim = Aim { at_m: camera.on_plane([label.column, label.row]), ..Aim::default() };
+        let pressed = press(sensor, ball, &aim, Goal::Depth(depth_m))?;
+        let surface = pressed.touch.surface.as_ref();
+        Ok(surface.map(|surface| Relief::of(surface, &camera)))
+    });
+    Ok(reliefs.collect::<Result<Vec<_>, PressError>>()?.into_iter().flatten().collect())
+}
+
+/// Depth (m) at which the square of the contact radius (m²) is reached: linear between what was tried, which for a ball it nearly is.
+fn depth_at(table: &[(f64, f64)], squared: f64) -> f64 {
+    let next = table.iter().position(|entry| entry.0 >= squared).unwrap_or(table.len() - 1).max(1);
+    let ((a, from), (b, to)) = (table[next - 1], table[next]);
+    let part = if b > a { ((squared - a) / (b - a)).clamp(0.0, 1.0) } else { 1.0 };
+    (from + (to - from) * part).max(1e-9)
+}

@@ -1,0 +1,92 @@
+//! The polynomial light from presses.
+
+use super::BallPress;
+use super::normal_equations::NormalEquations;
+use super::samples::samples;
+use crate::calibration::FitError;
+use crate::optics::{Area, BackgroundSpec, CalibratedSpec, Picture};
+use crate::optics::{coefficients, features, place_in, surface_monomials};
+
+/// A fitted light and how sure it is.
+#[derive(Clone, Debug)]
+pub struct CalibratedFit {
+    /// The light, with the background that it was fitted on left to the caller.
+    pub spec: CalibratedSpec,
+    /// Root mean square (levels) of what presses left over that were kept out of the fit in turn: how the degrees were chosen.
+    pub cross_validated: f64,
+}
+
+/// Degrees tried: of slope and height, of the place.
+const TRIED: [(usize, usize); 9] = [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2)];
+const MOST: (usize, usize) = (3, 2);
+/// Holds back what the presses do not determine.
+const RIDGE: f64 = 1e-4;
+/// Presses are kept out in turn by so many parts.
+const PARTS: usize = 5;
+
+/// Fits colour against slope, height and place. The degrees are those that do best on presses kept out of the fit.
+pub fn fit_calibrated(
+    background: &Picture,
+    presses: &[&BallPress],
+    kept_as: BackgroundSpec,
+) -> Result<CalibratedFit, FitError> {
+    const NEEDED: usize = 3;
+    if presses.len() < NEEDED {
+        return Err(FitError::TooFew { what: "the light of a sensor", got: presses.len(), needed: NEEDED });
+    }
+    let size = coefficients(MOST.0, MOST.1);
+    let (mut deepest_mm, mut parts) = (0.0f64, vec![NormalEquations::new(size); PARTS.min(presses.len())]);
+    for (i, press) in presses.iter().enumerate() {
+        let count = parts.len();
+        for sample in samples(press, background) {
+            let place = place_in(background.width, background.height, sample.pixel);
+            parts[i % count].add(&features(sample.seen, place, MOST.0, MOST.1), sample.added, sample.weight);
+            deepest_mm = deepest_mm.max(sample.seen[2]);
+        }
+    }
+    let mut all = NormalEquations::new(size);
+    parts.iter().for_each(|part| all.join(part));
+    let score = |&(degree, position_degree): &(usize, usize)| {
+        let kept = subset(degree, position_degree);
+        let left: f64 = (0..parts.len())
+            .map(|out| {
+                let mut others = NormalEquations::new(size);
+                parts.iter().enumerate().filter(|(i, _)| *i != out).for_each(|(_, part)| others.join(part));
+                parts[out].only(&kept).left_over(&others.only(&kept).solve(RIDGE)).powi(2)
+            })
+            .sum();
+        (left / parts.len() as f64).sqrt()
+    };
+    let scores: Vec<f64> = TRIED.iter().map(score).collect();
+    let best = (0..TRIED.len()).min_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap_or(0);
+    let (degree, position_degree) = TRIED[best];
+    let levels = all.only(&subset(degree, position_degree)).solve(RIDGE);
+    let spec = CalibratedSpec {
+        background: kept_as,
+        degree,
+        position_degree,
+        levels,
+        area: Some(pressed_area(presses, background)),
+        deepest_mm: Some(deepest_mm.max(1e-3)),
+    };
+    Ok(CalibratedFit { spec, cross_validated: scores[best] })
+}
+
+/// Which of the largest model's coefficients a smaller one has.
+fn subset(degree: usize, position_degree: usize) -> Vec<usize> {
+    let places = |degree: usize| coefficients(1, degree) / surface_monomials(1).len();
+    let (few, many) = (places(position_degree), places(MOST.1));
+    (0..surface_monomials(degree).len()).flat_map(|k| (0..few).map(move |j| k * many + j)).collect()
+}
+
+/// The rectangle about all contacts.
+fn pressed_area(presses: &[&BallPress], background: &Picture) -> Area {
+    let ends = |of: &dyn Fn(&BallPress) -> f64, most: f64| {
+        let low = presses.iter().map(|p| of(p) - p.label.radius).fold(f64::INFINITY, f64::min);
+        let high = presses.iter().map(|p| of(p) + p.label.radius).fold(f64::NEG_INFINITY, f64::max);
+        (low.max(0.0), high.min(most))
+    };
+    let (left, right) = ends(&|press| press.label.column, background.width as f64 - 1.0);
+    let (top, bottom) = ends(&|press| press.label.row, background.height as f64 - 1.0);
+    Area { left, top, right, bottom }
+}

@@ -1,0 +1,50 @@
+//! What pixels say of the light.
+
+use super::{AROUND, BallPress, INSIDE, Region};
+use crate::optics::Picture;
+
+/// One pixel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    /// The unit normal's parts to the right and down, and how far the gel is pressed in (mm).
+    pub seen: [f64; 3],
+    /// Column and row.
+    pub pixel: [f64; 2],
+    /// What the press adds to the background (levels): red, green, blue.
+    pub added: [f64; 3],
+    /// How much it counts.
+    pub weight: f64,
+}
+
+/// Pixels taken of a region of a press, at most about that many.
+const TAKEN: usize = 3000;
+/// What a pixel around the contact counts against one inside, where the surface is known better.
+const WEIGHT_AROUND: f64 = 0.2;
+
+/// Pixels of a press, spread evenly over the contact and its surroundings. The ring between them, where the error of a label turns
+/// steep slopes into flat ones, is left out.
+pub(super) fn samples(press: &BallPress, background: &Picture) -> Vec<Sample> {
+    let mut samples = taken(press, background, INSIDE, 1.0);
+    samples.extend(taken(press, background, AROUND, WEIGHT_AROUND));
+    samples
+}
+
+fn taken(press: &BallPress, background: &Picture, region: Region, weight: f64) -> Vec<Sample> {
+    let width = press.picture.width;
+    let area = std::f64::consts::PI * press.label.radius.powi(2) * (region.to.powi(2) - region.from.powi(2));
+    let stride = (area / TAKEN as f64).sqrt().ceil().max(1.0) as usize;
+    let weight = weight * (stride * stride) as f64 / press.label.radius.powi(2);
+    let relief = &press.relief;
+    let sample = |i: usize| {
+        let (right, down) = (f64::from(relief.slope_right[i]), f64::from(relief.slope_down[i]));
+        let scale = 1.0 / (1.0 + right * right + down * down).sqrt();
+        Sample {
+            seen: [right * scale, down * scale, -1e3 * f64::from(relief.z_m[i])],
+            pixel: [(i % width) as f64, (i / width) as f64],
+            added: [0, 1, 2].map(|c| f64::from(press.picture.channels[c][i] - background.channels[c][i])),
+            weight,
+        }
+    };
+    let kept = |i: &usize| (i % width).is_multiple_of(stride) && (i / width).is_multiple_of(stride);
+    press.pixels(region).filter(kept).map(sample).collect()
+}

@@ -1,0 +1,263 @@
+//! A gel for a skin, as a file describes it.
+
+use crate::body::bad_key;
+use crate::spec::SkinSpec;
+use crate::surface::BuiltSurface;
+use crate::{Chain, Sensor, SensorError, SensorSpec, SurfaceSpec};
+use dermis_geometry::quantity::{Density, Frequency, Length, Pressure, Speed, Time};
+use dermis_geometry::shapes::{self, Fingertip};
+use dermis_geometry::{TriMesh, Vec3};
+use dermis_skin::gel::{Bonds, PaperGel, PaperParameters};
+use dermis_skin::{Constitution, Gel, GelFriction, GelParameters, SkinError};
+use serde::{Deserialize, Serialize};
+
+/// A block of gel under a grid of taxels, or a body of gel under another surface, bonded where it is lowest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GelSpec {
+    /// Young's modulus.
+    pub young: Pressure,
+    /// Poisson's ratio, from 0 to 0.495.
+    pub poisson: f64,
+    /// Mass of a volume; that of silicone without it.
+    #[serde(default = "silicone")]
+    pub density: Density,
+    /// How stress follows from deformation.
+    #[serde(default)]
+    pub constitution: ConstitutionSpec,
+    /// How thick the block under a grid is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thickness: Option<Length>,
+    /// Size of the block along x and y; that of the grid of taxels without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<[Length; 2]>,
+    /// Edge of a cell, which holds eight particles; a tenth of the thickness without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<Length>,
+    /// What resists sliding.
+    #[serde(default)]
+    pub friction: GelFrictionSpec,
+    /// Whether its sides are held as its bottom is.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub bonded_sides: bool,
+    /// Rate at which its motion dies away.
+    #[serde(default = "no_damping")]
+    pub damping: Frequency,
+    /// By how much its mass is multiplied while it moves; 1 is the true motion.
+    #[serde(default = "one")]
+    pub mass_scaling: f64,
+    /// Solved as in Chen et al. 2023, for comparison.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paper: Option<PaperSpec>,
+}
+
+/// How stress follows from deformation: see [`Constitution`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConstitutionSpec {
+    /// Neo-Hookean.
+    #[default]
+    NeoHookean,
+    /// Fixed corotated.
+    FixedCorotated,
+    /// Small strains.
+    Linear,
+}
+
+/// What resists sliding on a gel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum GelFrictionSpec {
+    /// Nothing.
+    #[default]
+    None,
+    /// At most μ times the pressure.
+    Coulomb {
+        /// μ.
+        mu: f64,
+    },
+    /// Whatever touches holds.
+    Sticking,
+}
+
+/// The numbers that the paper's own method needs: see [`PaperParameters`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PaperSpec {
+    /// Particles along x, y, z.
+    pub particles: [usize; 3],
+    /// Edge of the grid.
+    pub grid_edge: Length,
+    /// Nodes along it.
+    pub grid_nodes: usize,
+    /// Length of a step.
+    pub step: Time,
+    /// Speed of the indenter.
+    pub speed: Speed,
+    /// Particles that stand for it.
+    pub indenter_particles: usize,
+    /// Where they fall.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+fn silicone() -> Density {
+    Density::new(1070.0)
+}
+
+fn no_damping() -> Frequency {
+    Frequency::new(0.0)
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// Cells over the thickness, unless `cell` says otherwise.
+const CELLS_DEEP: f64 = 10.0;
+
+impl GelSpec {
+    pub(crate) fn build(
+        &self,
+        name: String,
+        spec: &SurfaceSpec,
+        surface: BuiltSurface,
+        chain: Chain,
+    ) -> Result<Sensor, SensorError> {
+        let refused = |error: SkinError| SensorError::Skin { sensor: name.clone(), error };
+        let block = self.block(&name, spec)?;
+        if let Some(paper) = &self.paper {
+            let Some(size_m) = block else {
+                return Err(bad_key(&name, "paper", "needs a grid: the paper's gel is a block"));
+            };
+            let skin = PaperGel::new(self.paper_parameters(paper, size_m)).map_err(refused)?;
+            return Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh));
+        }
+        let bonds = Bonds { sides: self.bonded_sides };
+        let skin = match block {
+            Some(size_m) => Gel::block(size_m, bonds, self.parameters(size_m.z)),
+            None => {
+                let body = self.body(spec, &surface)?;
+                let thickness_m = body.bounds().size().z;
+                Gel::solid(&body, bonds, self.parameters(thickness_m))
+            }
+        };
+        let skin = skin.map_err(refused)?;
+        Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh))
+    }
+
+    /// The block under a grid (m); none under other surfaces.
+    fn block(&self, sensor: &str, spec: &SurfaceSpec) -> Result<Option<Vec3>, SensorError> {
+        let SurfaceSpec::Grid { rows, cols, pitch } = spec else {
+            return match (self.thickness, self.size) {
+                (None, None) => Ok(None),
+                (Some(_), _) => Err(bad_key(sensor, "thickness", "is for the block under a grid; a body has its own")),
+                (None, Some(_)) => Err(bad_key(sensor, "size", "is for the block under a grid; a body has its own")),
+            };
+        };
+        let own = [*cols, *rows].map(|count| count as f64 * pitch.si());
+        let [x, y] = self.size.map_or(own, |size| size.map(Length::si));
+        match self.thickness {
+            Some(thickness) => Ok(Some(Vec3::new(x, y, thickness.si()))),
+            None => Err(bad_key(sensor, "thickness", "is needed by a gel under a grid, such as \"4 mm\"")),
+        }
+    }
+
+    /// The closed body that another surface bounds.
+    fn body(&self, spec: &SurfaceSpec, surface: &BuiltSurface) -> Result<TriMesh, SensorError> {
+        match spec {
+            SurfaceSpec::SphericalPatch { radius, .. } => {
+                let edge_m = self.cell.map_or(radius.si() / 16.0, Length::si);
+                let ball = shapes::sphere(radius.si(), edge_m).map_err(SensorError::Shape)?;
+                Ok(ball.transformed(&dermis_geometry::Pose::from_translation(Vec3::NEG_Z * radius.si())))
+            }
+            SurfaceSpec::Fingertip { length, width, thickness, spacing } => {
+                let size = Fingertip { length_m: length.si(), width_m: width.si(), thickness_m: thickness.si() };
+                shapes::fingertip(&size, spacing.si()).map_err(SensorError::Shape)
+            }
+            SurfaceSpec::Grid { .. }
+            | SurfaceSpec::Mesh { .. }
+            | SurfaceSpec::Points { .. }
+            | SurfaceSpec::Urdf { .. } => Ok(surface.mesh.clone()),
+        }
+    }
+
+    /// What the gel is made of, for a thickness (m).
+    pub fn parameters(&self, thickness_m: f64) -> GelParameters {
+        GelParameters {
+            young_pa: self.young.si(),
+            poisson: self.poisson,
+            density_kg_per_m3: self.density.si(),
+            constitution: match self.constitution {
+                ConstitutionSpec::NeoHookean => Constitution::NeoHookean,
+                ConstitutionSpec::FixedCorotated => Constitution::FixedCorotated,
+                ConstitutionSpec::Linear => Constitution::Linear,
+            },
+            cell_m: self.cell.map_or(thickness_m / CELLS_DEEP, Length::si),
+            friction: match self.friction {
+                GelFrictionSpec::None => GelFriction::None,
+                GelFrictionSpec::Coulomb { mu } => GelFriction::Coulomb { mu },
+                GelFrictionSpec::Sticking => GelFriction::Sticking,
+            },
+            damping_per_s: self.damping.si(),
+            mass_scaling: self.mass_scaling,
+        }
+    }
+
+    fn paper_parameters(&self, paper: &PaperSpec, size_m: Vec3) -> PaperParameters {
+        let cell_m = paper.grid_edge.si() / paper.grid_nodes.max(1) as f64;
+        PaperParameters {
+            material: GelParameters { cell_m, ..self.parameters(size_m.z) },
+            size_m,
+            particles: paper.particles,
+            grid_edge_m: paper.grid_edge.si(),
+            grid_nodes: paper.grid_nodes,
+            step_s: paper.step.si(),
+            speed_m_per_s: paper.speed.si(),
+            indenter_particles: paper.indenter_particles,
+            seed: paper.seed,
+        }
+    }
+}
+
+/// ν of a gel that stands for a layer which keeps its volume.
+const NEARLY_INCOMPRESSIBLE: f64 = 0.49;
+
+impl SensorSpec {
+    /// The same sensor with a gel for its skin: as thick and of the same material as its layer, or as the layer that stands for its
+    /// springs ([`SensorSpec::with_layer_skin`]). A gel stays.
+    pub fn with_gel_skin(&self) -> Result<Self, SensorError> {
+        let layer = match &self.skin {
+            SkinSpec::Gel(_) => return Ok(self.clone()),
+            SkinSpec::Layer(layer) => layer,
+            SkinSpec::Springs { .. } => return self.with_layer_skin()?.with_gel_skin(),
+            SkinSpec::Hydroelastic { .. } | SkinSpec::Imprint(_) => {
+                let rule = "= \"gel\" can stand for a layer, or for springs on a grid; describe the skin in a file";
+                return Err(bad_key(&self.name, "kind", rule));
+            }
+        };
+        if layer.coating.is_some() {
+            let rule = "= \"gel\" cannot stand for a coated layer: a gel is of one material; describe it in a file";
+            return Err(bad_key(&self.name, "kind", rule));
+        }
+        let skin = SkinSpec::Gel(GelSpec {
+            young: layer.young,
+            poisson: layer.poisson.unwrap_or(NEARLY_INCOMPRESSIBLE).min(NEARLY_INCOMPRESSIBLE),
+            density: silicone(),
+            constitution: ConstitutionSpec::default(),
+            thickness: Some(layer.thickness),
+            size: layer.size,
+            cell: None,
+            friction: if layer.mu > 0.0 { GelFrictionSpec::Coulomb { mu: layer.mu } } else { GelFrictionSpec::None },
+            bonded_sides: false,
+            damping: no_damping(),
+            mass_scaling: 1.0,
+            paper: None,
+        });
+        Ok(Self { skin, ..self.clone() })
+    }
+}

@@ -1,0 +1,131 @@
+//! An imprint skin, as a file describes it.
+
+use crate::body::bad_key;
+use crate::spec::SkinSpec;
+use crate::{SensorError, SensorSpec, SurfaceSpec};
+use dermis_geometry::quantity::{AreaStiffness, Length};
+use dermis_geometry::{HeightGrid, Ray, Surface, TriMesh, Vec3};
+use dermis_skin::{Imprint, ImprintParameters};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A gel that takes the shape of what presses on it; flat under a grid, else as curved as the surface is, seen along z.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImprintSpec {
+    /// How deep it can be pressed.
+    pub thickness: Length,
+    /// Pressure by depth.
+    pub stiffness_per_area: AreaStiffness,
+    /// Edge of a cell; a 128th of the longer side without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<Length>,
+    /// Width of the Gaussian that pulls the surroundings down.
+    #[serde(default = "narrow")]
+    pub narrow: Length,
+    /// Width of the Gaussian that makes them bulge.
+    #[serde(default = "wide")]
+    pub wide: Length,
+    /// Weight of the wide Gaussian.
+    #[serde(default = "bulge")]
+    pub bulge: f64,
+}
+
+fn narrow() -> Length {
+    Length::new(2e-4)
+}
+
+fn wide() -> Length {
+    Length::new(8e-4)
+}
+
+fn bulge() -> f64 {
+    0.1
+}
+
+/// Cells along the longer side, unless `cell` says otherwise.
+const CELLS: f64 = 128.0;
+
+impl ImprintSpec {
+    pub(crate) fn build(&self, sensor: &str, surface: &SurfaceSpec, mesh: &TriMesh) -> Result<Imprint, SensorError> {
+        let bounds = mesh.bounds();
+        let (size, center) = (bounds.size(), bounds.center());
+        let size_m = [size.x, size.y];
+        let cell_m = self.cell.map_or(size.x.max(size.y) / CELLS, Length::si);
+        if !(cell_m > 0.0 && cell_m.is_finite()) {
+            return Err(bad_key(sensor, "cell", &format!("must be a positive length, got {} mm", cell_m * 1e3)));
+        }
+        let grid = Imprint::cells(size_m, [center.x, center.y], cell_m);
+        let rest_heights_m = match surface {
+            SurfaceSpec::Grid { .. } => None,
+            _ => Some(Arc::from(heights_m(&Surface::new(mesh.clone()), grid))),
+        };
+        let parameters = ImprintParameters {
+            size_m,
+            center_m: [center.x, center.y],
+            cell_m,
+            thickness_m: self.thickness.si(),
+            stiffness_pa_per_m: self.stiffness_per_area.si(),
+            narrow_m: self.narrow.si(),
+            wide_m: self.wide.si(),
+            bulge: self.bulge,
+            rest_heights_m,
+        };
+        Imprint::new(parameters).map_err(|error| SensorError::Skin { sensor: sensor.to_owned(), error })
+    }
+}
+
+impl SensorSpec {
+    /// The same sensor with an imprint for its skin: as stiff as its own when all of it is pressed, and as deep. An imprint stays.
+    pub fn with_imprint_skin(&self) -> Result<Self, SensorError> {
+        let cell = match &self.skin {
+            SkinSpec::Imprint(_) => return Ok(self.clone()),
+            SkinSpec::Layer(layer) => layer.cell,
+            SkinSpec::Springs { .. } | SkinSpec::Hydroelastic { .. } | SkinSpec::Gel(_) => None,
+        };
+        let sensor = self.build(None)?;
+        let area_m2: f64 = sensor.surface().vertex_areas_m2().iter().sum();
+        let stiffness: f64 = sensor.skin().fully_pressed().iter().map(|tangent| tangent.stiffness_normal).sum();
+        let skin = SkinSpec::Imprint(ImprintSpec {
+            thickness: Length::new(sensor.skin().max_depth_m()),
+            stiffness_per_area: AreaStiffness::new(stiffness / area_m2),
+            cell,
+            narrow: narrow(),
+            wide: wide(),
+            bulge: bulge(),
+        });
+        Ok(Self { skin, ..self.clone() })
+    }
+}
+
+/// How high the surface is over each cell (m), from above. Beside it a skirt falls away at 45°, so that there is no edge to fall off.
+fn heights_m(surface: &Surface, grid: HeightGrid) -> Vec<f64> {
+    let top = surface.bounds().max.z + 1.0;
+    let length = top - surface.bounds().min.z + 1.0;
+    let above = |cell: usize| {
+        let at = grid.cell_center(cell / grid.cols, cell % grid.cols);
+        let down = Ray { origin: Vec3::new(at.x, at.y, top), direction: -Vec3::Z, length };
+        surface.cast(&down, None).map_or(f64::NEG_INFINITY, |hit| top - hit.distance)
+    };
+    let mut heights: Vec<f64> = (0..grid.rows * grid.cols).map(above).collect();
+    // The highest of all slopes of 45° from covered cells, by sweeping there and back (a chamfer distance).
+    let (straight, across) = (grid.cell_m, std::f64::consts::SQRT_2 * grid.cell_m);
+    let neighbours = [(-1isize, -1isize, across), (-1, 0, straight), (-1, 1, across), (0, -1, straight)];
+    let covered: Vec<bool> = heights.iter().map(|height| height.is_finite()).collect();
+    for back in [false, true] {
+        for i in 0..heights.len() {
+            let cell = if back { heights.len() - 1 - i } else { i };
+            if covered[cell] {
+                continue;
+            }
+            let (row, col) = ((cell / grid.cols) as isize, (cell % grid.cols) as isize);
+            for (down, right, far) in neighbours {
+                let (r, c) = if back { (row - down, col - right) } else { (row + down, col + right) };
+                if r >= 0 && c >= 0 && (r as usize) < grid.rows && (c as usize) < grid.cols {
+                    heights[cell] = heights[cell].max(heights[r as usize * grid.cols + c as usize] - far);
+                }
+            }
+        }
+    }
+    heights
+}

@@ -1,0 +1,113 @@
+//! What a camera behind the gel sees: depth, colour and markers.
+//!
+//! [`Optics`] is a transducer like the taxels: it works from a touch's deformed surface ([`dermis_skin::Touch::surface`]) and
+//! never asks how the skin was solved. Pictures cost milliseconds, so they are not part of a [`crate::Reading`]: ask for one
+//! with [`crate::Sensor::look`]. Levels are those of an 8-bit picture (0–255), in `f32` until [`Picture::to_rgb8`].
+
+mod background;
+mod calibrated;
+mod camera;
+mod error;
+mod exposure;
+mod lattice;
+mod light;
+mod markers;
+mod membrane;
+mod phong;
+mod picture;
+mod position;
+mod relief;
+mod shadow;
+mod spec;
+
+pub use background::BackgroundSpec;
+pub use calibrated::{Calibrated, CalibratedSpec};
+pub(crate) use calibrated::{coefficients, features, surface_monomials};
+pub use camera::{Camera, CameraSpec, Crop, NoiseSpec};
+pub use error::OpticsError;
+pub use light::{Light, LightSpec};
+pub use markers::{Markers, MarkersSpec, Pattern};
+pub use membrane::Membrane;
+pub use phong::{Phong, PhongSpec, SourceSpec};
+pub use picture::Picture;
+pub use position::Area;
+pub(crate) use position::place_in;
+pub use relief::Relief;
+pub use shadow::ShadowSpec;
+pub use spec::OpticsSpec;
+
+use dermis_skin::Field;
+use exposure::Exposure;
+use lattice::Lattice;
+
+/// A camera with its light and markers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Optics {
+    camera: Camera,
+    light: Light,
+    markers: Option<Markers>,
+    exposure: Exposure,
+}
+
+/// What the camera sees of a touch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sight {
+    /// The colours, with markers and everything the camera does.
+    pub picture: Picture,
+    /// Depth and slope of what is seen.
+    pub relief: Relief,
+    /// For each marker where it is in the picture (pixels) before the touch and now: column, row, column, row.
+    pub markers: Vec<[f64; 4]>,
+}
+
+impl Optics {
+    /// Puts a camera together from its description.
+    pub fn new(spec: &OpticsSpec, folder: Option<&std::path::Path>) -> Result<Self, OpticsError> {
+        let camera = spec.camera.build()?;
+        Ok(Self {
+            light: spec.light.build(camera.width, camera.height, camera.pixel_m, folder)?,
+            markers: spec.markers.as_ref().map(MarkersSpec::build).transpose()?,
+            exposure: Exposure::new(&spec.camera),
+            camera,
+        })
+    }
+
+    /// The camera.
+    pub fn camera(&self) -> &Camera {
+        &self.camera
+    }
+
+    /// The light.
+    pub fn light(&self) -> &Light {
+        &self.light
+    }
+
+    /// The markers, if it has any.
+    pub fn markers(&self) -> Option<&Markers> {
+        self.markers.as_ref()
+    }
+
+    /// What is seen of a deformed surface. `frame` is the number of the picture: it decides the noise and nothing else.
+    pub fn look(&self, surface: &Field, frame: u64) -> Sight {
+        let relief = Relief::of(surface, &self.camera);
+        let rest = || surface.rest_heights_m.as_ref().map(|_| Relief::at_rest(surface, &self.camera));
+        let mut picture = self.light.shade(&relief, rest);
+        let markers = self.markers.as_ref().map(|markers| markers.track(surface, &self.camera)).unwrap_or_default();
+        if let Some(seen) = &relief.seen {
+            for channel in &mut picture.channels {
+                channel.iter_mut().zip(seen).filter(|(_, seen)| !**seen).for_each(|(level, _)| *level = 0.0);
+            }
+        }
+        if let Some(dots) = &self.markers {
+            dots.paint(&mut picture, &markers, &self.camera);
+        }
+        self.exposure.apply(&mut picture, frame);
+        Sight { picture, relief, markers }
+    }
+
+    /// How far (pixels, right and down) the point of the gel that a pixel saw before the touch has moved in the picture: the ground
+    /// truth of optical flow.
+    pub fn flow(&self, surface: &Field) -> [Vec<f32>; 2] {
+        Lattice::over(surface, &self.camera).flow(surface, &self.camera)
+    }
+}

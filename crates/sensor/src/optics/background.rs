@@ -1,0 +1,80 @@
+//! What the camera sees when nothing touches the gel.
+
+use super::position::{Frame, MOST_DEGREE, along_row, count, horner};
+use super::{OpticsError, Picture};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// A picture without contact, as a file describes it. Levels are those of an 8-bit picture (0–255).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum BackgroundSpec {
+    /// One colour: red, green, blue.
+    Colour([f64; 3]),
+    /// A PNG picture as large as the camera's; relative to the description it stands in.
+    File(PathBuf),
+    /// A polynomial of the place for each of red, green and blue; see the calibrated light for its order.
+    Polynomial {
+        /// Its degree.
+        degree: usize,
+        /// Red, green, blue.
+        levels: [Vec<f64>; 3],
+    },
+}
+
+impl BackgroundSpec {
+    /// The picture.
+    pub fn build(&self, width: usize, height: usize, folder: Option<&Path>) -> Result<Picture, OpticsError> {
+        match self {
+            Self::Colour(colour) => Ok(Picture::new(width, height, colour.map(|level| level as f32))),
+            Self::File(file) => {
+                let path = folder.map_or_else(|| file.clone(), |folder| folder.join(file));
+                let name = path.display().to_string();
+                let bytes = std::fs::read(&path).map_err(|error| OpticsError::BadPicture {
+                    path: name.clone(),
+                    reason: format!("the picture without contact cannot be read: {error}"),
+                })?;
+                let picture = Picture::from_png(&name, &bytes)?;
+                picture.check_size(&name, width, height)?;
+                Ok(picture)
+            }
+            Self::Polynomial { degree, levels } => {
+                check_polynomial("background", *degree, levels, 1)?;
+                let frame = Frame::new(width, height, None);
+                let mut picture = Picture::new(width, height, [0.0; 3]);
+                for (channel, coefficients) in picture.channels.iter_mut().zip(levels) {
+                    for (row, line) in channel.chunks_exact_mut(width).enumerate() {
+                        let polynomial = along_row(coefficients, *degree, frame.at(0.0, row as f64)[1]);
+                        for (column, pixel) in line.iter_mut().enumerate() {
+                            *pixel = horner(&polynomial, *degree, frame.at(column as f64, 0.0)[0] as f32);
+                        }
+                    }
+                }
+                Ok(picture)
+            }
+        }
+    }
+}
+
+/// Refuses polynomials of the wrong length: `terms` of them stand one after the other for each colour.
+pub(super) fn check_polynomial(
+    key: &'static str,
+    degree: usize,
+    levels: &[Vec<f64>; 3],
+    terms: usize,
+) -> Result<(), OpticsError> {
+    let bad = |rule: String| Err(OpticsError::BadLight { key, rule });
+    if degree > MOST_DEGREE {
+        return bad(format!("must vary over the picture with a degree of at most {MOST_DEGREE}, got {degree}"));
+    }
+    let needed = terms * count(degree);
+    for list in levels {
+        if list.len() != needed {
+            return bad(format!("needs {needed} coefficients for each of red, green and blue, got {}", list.len()));
+        }
+        if let Some(value) = list.iter().find(|value| !value.is_finite()) {
+            return bad(format!("needs finite coefficients, got {value}"));
+        }
+    }
+    Ok(())
+}

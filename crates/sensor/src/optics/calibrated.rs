@@ -1,0 +1,252 @@
+//! Light as it was measured: colour as a function of the surface's slope, its height and the place in the picture.
+
+use super::background::check_polynomial;
+use super::position::{Frame, MOST_DEGREE, along_row, count, horner, monomials};
+use super::{Area, BackgroundSpec, OpticsError, Picture, Relief};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// A light fitted to pictures of known presses, as a file describes it.
+///
+/// ```text
+/// I = I₀(u, v) + Σ_k q_k(u, v) m_k(n_r, n_d, h)
+/// ```
+/// I₀ is the picture without contact. The m_k are the monomials of total degree 1 … `degree` of what is seen: the first two parts
+/// (right and down) of the surface's unit normal, which stay bounded where slopes do not, and how far the gel is pressed in, h, in
+/// millimetres. They stand by degree, then by falling power of n_r, then of n_d. The q_k are polynomials of the place. Where nothing
+/// is pressed all m_k vanish, so the picture joins the background without a seam.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CalibratedSpec {
+    /// I₀.
+    pub background: BackgroundSpec,
+    /// Degree of the monomials of slope and height.
+    pub degree: usize,
+    /// Degree of the polynomials of the place, whose coordinates count from the middle in half widths, right and down.
+    pub position_degree: usize,
+    /// Coefficients (levels of an 8-bit picture) for red, green and blue: for each m_k those of q_k, ordered 1, x, y, x², xy, y², …
+    pub levels: [Vec<f64>; 3],
+    /// Where presses were made (pixels): outside, the polynomials of the place keep the value they have at its rim.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub area: Option<Area>,
+    /// The deepest h that was seen (mm): what is deeper counts as that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deepest_mm: Option<f64>,
+}
+
+/// The light, ready.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibrated {
+    background: Picture,
+    degree: usize,
+    position_degree: usize,
+    levels: [Vec<f64>; 3],
+    area: Option<Area>,
+    deepest_mm: f32,
+}
+
+/// Highest degree of the monomials of slope and height.
+pub const MOST_SURFACE_DEGREE: usize = 4;
+
+/// Powers of n_r, n_d and h in each monomial.
+pub(crate) fn surface_monomials(degree: usize) -> Vec<[usize; 3]> {
+    let of_degree =
+        |total: usize| (0..=total).rev().flat_map(move |a| (0..=total - a).rev().map(move |b| [a, b, total - a - b]));
+    (1..=degree).flat_map(of_degree).collect()
+}
+
+/// Number of coefficients for a colour.
+pub(crate) fn coefficients(degree: usize, position_degree: usize) -> usize {
+    surface_monomials(degree).len() * count(position_degree)
+}
+
+/// The values that stand before the coefficients at a pixel: for each monomial of the surface those of the place.
+pub(crate) fn features(
+    [normal_right, normal_down, pressed_mm]: [f64; 3],
+    place: [f64; 2],
+    degree: usize,
+    position_degree: usize,
+) -> Vec<f64> {
+    let power = |base: f64, exponent: usize| base.powi(exponent as i32);
+    let places: Vec<f64> = monomials(position_degree).map(|(i, j)| power(place[0], i) * power(place[1], j)).collect();
+    surface_monomials(degree)
+        .into_iter()
+        .flat_map(|[a, b, c]| {
+            let seen = power(normal_right, a) * power(normal_down, b) * power(pressed_mm, c);
+            places.iter().map(move |place| seen * place).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+impl CalibratedSpec {
+    /// Checks the numbers and reads the background.
+    pub fn build(&self, width: usize, height: usize, folder: Option<&Path>) -> Result<Calibrated, OpticsError> {
+        if self.degree == 0 || self.degree > MOST_SURFACE_DEGREE {
+            let rule = format!("must be 1 to {MOST_SURFACE_DEGREE}, got {}", self.degree);
+            return Err(OpticsError::BadLight { key: "degree", rule });
+        }
+        check_polynomial("levels", self.position_degree, &self.levels, surface_monomials(self.degree).len())?;
+        if let Some(deepest) = self.deepest_mm.filter(|deepest| deepest.is_nan() || *deepest <= 0.0) {
+            let rule = format!("must be a positive depth, got {deepest}");
+            return Err(OpticsError::BadLight { key: "deepest_mm", rule });
+        }
+        Ok(Calibrated {
+            background: self.background.build(width, height, folder)?,
+            degree: self.degree,
+            position_degree: self.position_degree,
+            levels: self.levels.clone(),
+            area: self.area,
+            deepest_mm: self.deepest_mm.map_or(f32::INFINITY, |deepest| deepest as f32),
+        })
+    }
+}
+
+/// Pixels that are worked on together.
+const BLOCK: usize = 32;
+type Block = [f32; BLOCK];
+
+impl Calibrated {
+    /// The picture of a relief; `rest` is that of the untouched gel where it is not flat.
+    pub fn shade(&self, relief: &Relief, rest: Option<&Relief>) -> Picture {
+        let mut picture = self.background.clone();
+        let frame = Frame::new(relief.width, relief.height, self.area);
+        let across: Vec<f32> = (0..relief.width).map(|column| frame.at(column as f64, 0.0)[0] as f32).collect();
+        let monomials = surface_monomials(self.degree);
+        let per_monomial = count(self.position_degree);
+        let mut lines: [Vec<[f32; MOST_DEGREE + 1]>; 3] = Default::default();
+        for row in 0..relief.height {
+            let y = frame.at(0.0, row as f64)[1];
+            for (lines, levels) in lines.iter_mut().zip(&self.levels) {
+                lines.clear();
+                lines.extend(levels.chunks_exact(per_monomial).map(|q| along_row(q, self.position_degree, y)));
+            }
+            for start in (0..relief.width).step_by(BLOCK) {
+                let end = (start + BLOCK).min(relief.width);
+                let pixels = row * relief.width + start..row * relief.width + end;
+                let seen = self.seen(relief, rest, pixels.clone());
+                // Far from any contact there is nothing to add.
+                if seen.iter().flatten().all(|value| value.abs() < 1e-4) {
+                    continue;
+                }
+                let mut x = [0.0; BLOCK];
+                x[..end - start].copy_from_slice(&across[start..end]);
+                let values: Vec<Block> = monomials.iter().map(|powers| product(&seen, *powers)).collect();
+                for (channel, lines) in picture.channels.iter_mut().zip(&lines) {
+                    let sum = add_up(&values, lines, self.position_degree, &x);
+                    channel[pixels.clone()].iter_mut().zip(&sum).for_each(|(level, sum)| *level += sum);
+                }
+            }
+        }
+        picture
+    }
+
+    /// n_r, n_d and h of some pixels.
+    fn seen(&self, relief: &Relief, rest: Option<&Relief>, pixels: std::ops::Range<usize>) -> [Block; 3] {
+        let [mut right, mut down, mut pressed] = [[0.0; BLOCK]; 3];
+        let count = pixels.len();
+        right[..count].copy_from_slice(&relief.slope_right[pixels.clone()]);
+        down[..count].copy_from_slice(&relief.slope_down[pixels.clone()]);
+        pressed[..count].copy_from_slice(&relief.z_m[pixels.clone()]);
+        if let Some(rest) = rest {
+            right.iter_mut().zip(&rest.slope_right[pixels.clone()]).for_each(|(slope, rest)| *slope -= rest);
+            down.iter_mut().zip(&rest.slope_down[pixels.clone()]).for_each(|(slope, rest)| *slope -= rest);
+            pressed.iter_mut().zip(&rest.z_m[pixels]).for_each(|(z, rest)| *z -= rest);
+        }
+        for ((right, down), pressed) in right.iter_mut().zip(&mut down).zip(&mut pressed) {
+            let scale = 1.0 / (1.0 + *right * *right + *down * *down).sqrt();
+            *right *= scale;
+            *down *= scale;
+            *pressed = (-1e3 * *pressed).min(self.deepest_mm);
+        }
+        [right, down, pressed]
+    }
+}
+
+fn product(seen: &[Block; 3], powers: [usize; 3]) -> Block {
+    let mut result = [1.0; BLOCK];
+    for (factor, power) in seen.iter().zip(powers) {
+        for _ in 0..power {
+            result.iter_mut().zip(factor).for_each(|(result, factor)| *result *= factor);
+        }
+    }
+    result
+}
+
+/// Σ_k q_k(x) m_k with the degree of q known to the compiler, so that the inner loop is a row of multiplications.
+fn add_up(values: &[Block], lines: &[[f32; MOST_DEGREE + 1]], degree: usize, x: &Block) -> Block {
+    match degree {
+        0 => add_up_by::<0>(values, lines, x),
+        1 => add_up_by::<1>(values, lines, x),
+        2 => add_up_by::<2>(values, lines, x),
+        3 => add_up_by::<3>(values, lines, x),
+        4 => add_up_by::<4>(values, lines, x),
+        _ => add_up_by::<MOST_DEGREE>(values, lines, x),
+    }
+}
+
+fn add_up_by<const DEGREE: usize>(values: &[Block], lines: &[[f32; MOST_DEGREE + 1]], x: &Block) -> Block {
+    let mut sum = [0.0; BLOCK];
+    for (value, line) in values.iter().zip(lines) {
+        for i in 0..BLOCK {
+            sum[i] += horner(line, DEGREE, x[i]) * value[i];
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec() -> CalibratedSpec {
+        let levels = [0, 1, 2].map(|c: usize| {
+            (0..coefficients(2, 2)).map(|i| ((i * 7 + c * 13) % 11) as f64 - 5.0).collect::<Vec<f64>>()
+        });
+        let background = BackgroundSpec::Colour([100.0, 110.0, 120.0]);
+        CalibratedSpec { background, degree: 2, position_degree: 2, levels, area: None, deepest_mm: None }
+    }
+
+    fn relief(width: usize, height: usize) -> Relief {
+        let wave = |k: f32| (0..width * height).map(|i| (k * i as f32).sin()).collect::<Vec<f32>>();
+        let z_m = wave(0.37).iter().map(|z| 1e-3 * z).collect();
+        Relief { width, height, z_m, slope_right: wave(0.11), slope_down: wave(0.23), seen: None }
+    }
+
+    /// The fast way over blocks gives what the definition gives, at every pixel.
+    #[test]
+    fn blocks_give_what_the_definition_gives() {
+        let (width, height) = (67, 9);
+        let area = Some(Area { left: 10.0, top: 2.0, right: 50.0, bottom: 7.0 });
+        let spec = CalibratedSpec { area, deepest_mm: Some(0.5), ..spec() };
+        let relief = relief(width, height);
+        let picture = spec.build(width, height, None).unwrap().shade(&relief, None);
+        let frame = Frame::new(width, height, area);
+        for i in 0..width * height {
+            let (right, down) = (f64::from(relief.slope_right[i]), f64::from(relief.slope_down[i]));
+            let scale = (1.0 + right * right + down * down).sqrt();
+            let seen = [right / scale, down / scale, (-1e3 * f64::from(relief.z_m[i])).min(0.5)];
+            let row = features(seen, frame.at((i % width) as f64, (i / width) as f64), 2, 2);
+            for (c, background) in [100.0, 110.0, 120.0].into_iter().enumerate() {
+                let expected: f64 = background + row.iter().zip(&spec.levels[c]).map(|(a, b)| a * b).sum::<f64>();
+                assert!((f64::from(picture.channels[c][i]) - expected).abs() < 1e-3);
+            }
+        }
+    }
+
+    #[test]
+    fn an_untouched_gel_shows_the_background() {
+        let flat = Relief { z_m: vec![0.0; 64], slope_right: vec![0.0; 64], slope_down: vec![0.0; 64], ..relief(8, 8) };
+        assert_eq!(spec().build(8, 8, None).unwrap().shade(&flat, None), Picture::new(8, 8, [100.0, 110.0, 120.0]));
+        // A curved one too, by what it is at rest.
+        let curved = relief(8, 8);
+        assert_eq!(spec().build(8, 8, None).unwrap().shade(&curved, Some(&curved)).channels[1], vec![110.0; 64]);
+    }
+
+    #[test]
+    fn a_missing_coefficient_is_refused_with_the_count() {
+        let mut short = spec();
+        short.levels[2].pop();
+        let message = short.build(8, 8, None).unwrap_err().to_string();
+        assert!(message.contains("54") && message.contains("53"), "{message}");
+    }
+}

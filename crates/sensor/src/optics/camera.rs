@@ -1,0 +1,250 @@
+//! The camera behind the gel.
+
+use super::OpticsError;
+use dermis_geometry::Vec3;
+use dermis_geometry::quantity::Length;
+use serde::{Deserialize, Serialize};
+
+/// A camera as a file describes it.
+///
+/// It looks along +z from behind the gel. Pictures have +x to the right and +y up, like every other grid of dermis; a
+/// real camera sees the gel from behind and so mirrored: `mirror = true` keeps it that way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CameraSpec {
+    /// Pixels across the whole picture.
+    pub width: usize,
+    /// Pixels down the whole picture.
+    pub height: usize,
+    /// What a pixel spans on the plane of the undeformed surface.
+    pub pixel: Length,
+    /// From the pinhole to that plane; without it the camera is infinitely far away (orthographic).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distance: Option<Length>,
+    /// What the middle of the whole picture looks at, in the sensor's frame: x and y.
+    #[serde(default = "origin")]
+    pub center: [Length; 2],
+    /// The picture as the camera sees it, from behind: +x to the left.
+    #[serde(default)]
+    pub mirror: bool,
+    /// The part of the whole picture that is kept (pixels).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crop: Option<Crop>,
+    /// Factor on the light that arrives.
+    #[serde(default = "unit")]
+    pub exposure: f64,
+    /// The part of the light that is lost in the corners; it grows with the square of the distance from the middle.
+    #[serde(default)]
+    pub vignetting: f64,
+    /// Noise of the camera; none without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<NoiseSpec>,
+}
+
+/// A part of a picture (pixels).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Crop {
+    /// Columns cut off at the left.
+    pub left: usize,
+    /// Rows cut off at the top.
+    pub top: usize,
+    /// Columns kept.
+    pub width: usize,
+    /// Rows kept.
+    pub height: usize,
+}
+
+/// What a camera adds to the light, in levels of an 8-bit picture (0–255).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoiseSpec {
+    /// Standard deviation in the dark (levels).
+    #[serde(default)]
+    pub read_levels: f64,
+    /// Standard deviation at level 255 that comes with the light itself; it grows with the root of the level.
+    #[serde(default)]
+    pub shot_levels: f64,
+    /// Seed; with the number of the frame it decides every pixel.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+fn origin() -> [Length; 2] {
+    [Length::new(0.0); 2]
+}
+
+fn unit() -> f64 {
+    1.0
+}
+
+/// More pixels than this are a slip.
+const MOST_PIXELS: usize = 1 << 26;
+
+/// A camera, ready.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Camera {
+    /// Pixels across.
+    pub width: usize,
+    /// Pixels down.
+    pub height: usize,
+    /// What a pixel spans on the plane z = 0 (m).
+    pub pixel_m: f64,
+    /// From the pinhole to that plane (m), if it is not infinitely far.
+    pub distance_m: Option<f64>,
+    /// Where the optical axis meets that plane (m), in the sensor's frame.
+    pub axis_m: [f64; 2],
+    /// Column and row (from the centre of the first pixel) where the optical axis meets the picture.
+    pub axis_px: [f64; 2],
+    /// +x to the left.
+    pub mirror: bool,
+}
+
+impl CameraSpec {
+    /// Checks the numbers.
+    pub fn build(&self) -> Result<Camera, OpticsError> {
+        let bad = |key: &'static str, rule: String| Err(OpticsError::BadCamera { key, rule });
+        if self.width < 2 || self.height < 2 || self.width.saturating_mul(self.height) > MOST_PIXELS {
+            return bad(
+                "width",
+                format!(
+                    "and `height` must be at least 2 and give at most {MOST_PIXELS} pixels, got {} x {}",
+                    self.width, self.height
+                ),
+            );
+        }
+        let pixel_m = self.pixel.si();
+        if !(pixel_m > 0.0 && pixel_m.is_finite()) {
+            return bad("pixel", format!("must be a positive length, got {} mm", pixel_m * 1e3));
+        }
+        if let Some(distance) = self.distance.filter(|distance| distance.si() <= 0.0 || !distance.si().is_finite()) {
+            return bad("distance", format!("must be a positive length, got {} mm", distance.si() * 1e3));
+        }
+        if !(self.exposure > 0.0 && self.exposure.is_finite()) {
+            return bad("exposure", format!("must be a positive factor, got {}", self.exposure));
+        }
+        if !(0.0..=1.0).contains(&self.vignetting) {
+            return bad("vignetting", format!("must be between 0 and 1, got {}", self.vignetting));
+        }
+        if let Some(noise) = self.noise
+            && !(noise.read_levels >= 0.0
+                && noise.shot_levels >= 0.0
+                && (noise.read_levels + noise.shot_levels).is_finite())
+        {
+            return bad(
+                "noise",
+                format!("must not be negative, got {} and {} levels", noise.read_levels, noise.shot_levels),
+            );
+        }
+        let whole = Crop { left: 0, top: 0, width: self.width, height: self.height };
+        let crop = self.crop.unwrap_or(whole);
+        let fits =
+            |from: usize, count: usize, all: usize| count >= 2 && from.checked_add(count).is_some_and(|to| to <= all);
+        if !fits(crop.left, crop.width, self.width) || !fits(crop.top, crop.height, self.height) {
+            return bad(
+                "crop",
+                format!(
+                    "must lie inside the picture of {} x {} pixels, got {} x {} from column {}, row {}",
+                    self.width, self.height, crop.width, crop.height, crop.left, crop.top
+                ),
+            );
+        }
+        Ok(Camera {
+            width: crop.width,
+            height: crop.height,
+            pixel_m,
+            distance_m: self.distance.map(Length::si),
+            axis_m: self.center.map(Length::si),
+            axis_px: [
+                0.5 * (self.width as f64 - 1.0) - crop.left as f64,
+                0.5 * (self.height as f64 - 1.0) - crop.top as f64,
+            ],
+            mirror: self.mirror,
+        })
+    }
+}
+
+impl Camera {
+    /// Column and row of a point of the sensor's frame; whole numbers are the centres of pixels.
+    pub fn project(&self, point_in_sensor: Vec3) -> [f64; 2] {
+        let scale = self.distance_m.map_or(1.0, |distance| distance / (distance + point_in_sensor.z)) / self.pixel_m;
+        let x = (point_in_sensor.x - self.axis_m[0]) * scale;
+        let y = (point_in_sensor.y - self.axis_m[1]) * scale;
+        [self.axis_px[0] + self.right() * x, self.axis_px[1] - y]
+    }
+
+    /// The point of the plane z = 0 that a pixel sees if nothing is deformed: x and y (m), in the sensor's frame.
+    pub fn on_plane(&self, [column, row]: [f64; 2]) -> [f64; 2] {
+        [
+            self.axis_m[0] + self.right() * (column - self.axis_px[0]) * self.pixel_m,
+            self.axis_m[1] - (row - self.axis_px[1]) * self.pixel_m,
+        ]
+    }
+
+    /// +1 where +x is to the right, −1 where it is to the left.
+    pub fn right(&self) -> f64 {
+        if self.mirror { -1.0 } else { 1.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec() -> CameraSpec {
+        CameraSpec {
+            width: 640,
+            height: 480,
+            pixel: Length::new(3e-5),
+            distance: Some(Length::new(20e-3)),
+            center: [Length::new(1e-3), Length::new(-2e-3)],
+            mirror: false,
+            crop: None,
+            exposure: 1.0,
+            vignetting: 0.0,
+            noise: None,
+        }
+    }
+
+    #[test]
+    fn projecting_undoes_looking() {
+        for mirror in [false, true] {
+            let camera = CameraSpec { mirror, ..spec() }.build().unwrap();
+            for pixel in [[0.0, 0.0], [639.0, 479.0], [17.5, 300.25]] {
+                let [x, y] = camera.on_plane(pixel);
+                let back = camera.project(Vec3::new(x, y, 0.0));
+                assert!((back[0] - pixel[0]).abs() + (back[1] - pixel[1]).abs() < 1e-9);
+            }
+        }
+    }
+
+    /// A point that comes a tenth of the distance closer is seen a ninth farther from the axis.
+    #[test]
+    fn what_is_nearer_looks_larger() {
+        let camera = spec().build().unwrap();
+        let far = camera.project(Vec3::new(4e-3, -2e-3, 0.0))[0] - camera.axis_px[0];
+        let near = camera.project(Vec3::new(4e-3, -2e-3, -2e-3))[0] - camera.axis_px[0];
+        assert!((far - 100.0).abs() < 1e-9 && (near - 1000.0 / 9.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_crop_sees_the_same_through_a_smaller_window() {
+        let crop = Crop { left: 100, top: 50, width: 200, height: 100 };
+        let (whole, part) = (spec().build().unwrap(), CameraSpec { crop: Some(crop), ..spec() }.build().unwrap());
+        let point = Vec3::new(0.5e-3, 0.3e-3, -1e-3);
+        let (a, b) = (whole.project(point), part.project(point));
+        assert!((a[0] - b[0] - 100.0).abs() < 1e-9 && (a[1] - b[1] - 50.0).abs() < 1e-9);
+        assert_eq!((part.width, part.height), (200, 100));
+    }
+
+    #[test]
+    fn nonsense_is_refused_by_name() {
+        let refusal = |spec: CameraSpec| spec.build().unwrap_err().to_string();
+        assert!(refusal(CameraSpec { width: 0, ..spec() }).contains("`width`"));
+        assert!(refusal(CameraSpec { pixel: Length::new(0.0), ..spec() }).contains("`pixel`"));
+        assert!(refusal(CameraSpec { distance: Some(Length::new(-1.0)), ..spec() }).contains("`distance`"));
+        assert!(refusal(CameraSpec { vignetting: 1.5, ..spec() }).contains("`vignetting`"));
+        let crop = Some(Crop { left: 600, top: 0, width: 100, height: 10 });
+        assert!(refusal(CameraSpec { crop, ..spec() }).contains("column 600"));
+    }
+}

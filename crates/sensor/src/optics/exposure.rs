@@ -1,0 +1,90 @@
+//! What the camera does to the light that arrives.
+
+use super::{CameraSpec, NoiseSpec, Picture};
+use dermis_geometry::Random;
+
+/// Exposure, vignetting and noise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Exposure {
+    factor: f32,
+    vignetting: f32,
+    noise: Option<NoiseSpec>,
+}
+
+impl Exposure {
+    pub fn new(camera: &CameraSpec) -> Self {
+        Self { factor: camera.exposure as f32, vignetting: camera.vignetting as f32, noise: camera.noise }
+    }
+
+    /// Makes of light what the camera records as its `frame`-th picture.
+    pub fn apply(&self, picture: &mut Picture, frame: u64) {
+        self.dim(picture);
+        if let Some(noise) = self.noise {
+            add_noise(picture, &noise, frame);
+        }
+    }
+
+    fn dim(&self, picture: &mut Picture) {
+        if self.factor == 1.0 && self.vignetting == 0.0 {
+            return;
+        }
+        let (x0, y0) = (0.5 * (picture.width as f32 - 1.0), 0.5 * (picture.height as f32 - 1.0));
+        let per_corner = 1.0 / (x0 * x0 + y0 * y0);
+        for channel in &mut picture.channels {
+            for (row, line) in channel.chunks_exact_mut(picture.width).enumerate() {
+                let y = row as f32 - y0;
+                for (column, level) in line.iter_mut().enumerate() {
+                    let x = column as f32 - x0;
+                    *level *= self.factor * (1.0 - self.vignetting * (x * x + y * y) * per_corner);
+                }
+            }
+        }
+    }
+}
+
+fn add_noise(picture: &mut Picture, noise: &NoiseSpec, frame: u64) {
+    let mut random = Random::new(noise.seed ^ frame.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let (read, shot) = (noise.read_levels * noise.read_levels, noise.shot_levels * noise.shot_levels / 255.0);
+    for channel in &mut picture.channels {
+        for level in channel {
+            let variance = read + shot * f64::from(level.max(0.0));
+            *level += (variance.sqrt() * random.normal()) as f32;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exposure(noise: Option<NoiseSpec>) -> Exposure {
+        Exposure { factor: 0.5, vignetting: 0.4, noise }
+    }
+
+    #[test]
+    fn the_corners_lose_what_is_said() {
+        let mut picture = Picture::new(101, 101, [200.0; 3]);
+        exposure(None).apply(&mut picture, 0);
+        let level = |row: usize, col: usize| picture.channels[1][row * 101 + col];
+        assert!((level(50, 50) - 100.0).abs() < 1e-4);
+        assert!((level(0, 0) - 60.0).abs() < 1e-4 && (level(100, 0) - 60.0).abs() < 1e-4);
+        assert!((level(50, 0) - 80.0).abs() < 1e-4, "{}", level(50, 0));
+    }
+
+    /// Variance read² + shot²·level/255, the same for the same frame and another for the next.
+    #[test]
+    fn noise_has_the_variance_and_comes_back() {
+        let noise = NoiseSpec { read_levels: 2.0, shot_levels: 3.0, seed: 5 };
+        let taken = |frame: u64| {
+            let mut picture = Picture::new(200, 200, [127.5; 3]);
+            Exposure { factor: 1.0, vignetting: 0.0, noise: Some(noise) }.apply(&mut picture, frame);
+            picture
+        };
+        let first = taken(0);
+        let all = first.channels.iter().flatten().map(|&level| f64::from(level) - 127.5);
+        let variance = all.map(|error| error * error).sum::<f64>() / 120_000.0;
+        assert!((variance / (4.0 + 4.5) - 1.0).abs() < 0.03, "{variance}");
+        assert_eq!(first, taken(0));
+        assert_ne!(first, taken(1));
+    }
+}

@@ -1,0 +1,153 @@
+//! Finding the surface under every pixel, at the cost of finding it under every cell.
+
+use super::membrane::cubic;
+use super::{Camera, Membrane};
+use dermis_skin::Field;
+
+/// Points of the picture that are as dense as the cells of a field: where cells would be seen if nothing were deformed.
+/// The surface is found there and enlarged to pixels by cubic convolution, which is smooth in slope.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lattice {
+    /// Cell coordinates of the first node.
+    first: [isize; 2],
+    /// Cells from node to node; more than one where cells are finer than pixels.
+    stride: usize,
+    rows: usize,
+    cols: usize,
+}
+
+/// The four nodes, from `first` on, that make a pixel.
+#[derive(Clone, Copy, Debug)]
+struct Tap {
+    first: usize,
+    weights: [f32; 4],
+}
+
+impl Lattice {
+    /// As much of it as a camera needs.
+    pub fn over(field: &Field, camera: &Camera) -> Self {
+        let sheet = Membrane::new(field);
+        let stride = ((camera.pixel_m / field.cell_m) as isize).max(1);
+        let corners = [[0.0, 0.0], [camera.width as f64 - 1.0, camera.height as f64 - 1.0]];
+        let [a, b] = corners.map(|pixel| sheet.coordinates(camera.on_plane(pixel)));
+        // A cubic asks for one node before and two after.
+        let span = |i: usize| {
+            let first = (a[i].min(b[i]).floor() as isize).div_euclid(stride) - 1;
+            let last = (a[i].max(b[i]).floor() as isize).div_euclid(stride) + 2;
+            (first * stride, (last - first + 1) as usize)
+        };
+        let ((first_row, rows), (first_col, cols)) = (span(0), span(1));
+        Self { first: [first_row, first_col], stride: stride as usize, rows, cols }
+    }
+
+    /// Height (m) seen by every pixel, and which pixels see the gel unless all do.
+    pub fn heights(&self, field: &Field, camera: &Camera) -> (Vec<f32>, Option<Vec<bool>>) {
+        let sheet = Membrane::new(field);
+        let count = self.rows * self.cols;
+        let (mut heights, mut margins) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        self.visit(&sheet, camera, |coordinates| {
+            heights.push(sheet.height(coordinates) as f32);
+            margins.push(sheet.margin(coordinates) as f32);
+        });
+        let (across, down) = (self.taps(&sheet, camera, 1), self.taps(&sheet, camera, 0));
+        let seen = margins.iter().any(|&margin| margin < 0.0).then(|| {
+            let margins = enlarge(&margins, self.cols, &across, &down);
+            margins.iter().map(|&margin| margin >= 0.0).collect()
+        });
+        (enlarge(&heights, self.cols, &across, &down), seen)
+    }
+
+    /// How far (pixels, right and down) the point of the gel that a pixel saw before the touch has moved in the picture.
+    pub fn flow(&self, field: &Field, camera: &Camera) -> [Vec<f32>; 2] {
+        let sheet = Membrane::new(field);
+        let still = Field { values: vec![dermis_geometry::Vec3::ZERO; field.values.len()], ..field.clone() };
+        let (mut right, mut down) = (Vec::new(), Vec::new());
+        self.visit(&Membrane::new(&still), camera, |coordinates| {
+            let (from, to) = (camera.project(sheet.rest(coordinates)), camera.project(sheet.point(coordinates)));
+            right.push((to[0] - from[0]) as f32);
+            down.push((to[1] - from[1]) as f32);
+        });
+        let taps = (self.taps(&sheet, camera, 1), self.taps(&sheet, camera, 0));
+        [right, down].map(|nodes| enlarge(&nodes, self.cols, &taps.0, &taps.1))
+    }
+
+    /// Calls with the cell coordinates of what is seen at each node, row by row.
+    fn visit(&self, sheet: &Membrane<'_>, camera: &Camera, mut found: impl FnMut([f64; 2])) {
+        for row in 0..self.rows {
+            // What is seen beside a node is nearly as far from it as what is seen at the node.
+            let mut drift = [0.0; 2];
+            for col in 0..self.cols {
+                let [row, col] = [(row, self.first[0]), (col, self.first[1])]
+                    .map(|(index, first)| (first + (index * self.stride) as isize) as f64);
+                let seen = seen_at(sheet, camera, [row, col], drift);
+                drift = [seen[0] - row, seen[1] - col];
+                found(seen);
+            }
+        }
+    }
+
+    /// The nodes that make each pixel along one side of the picture: 0 down, 1 across.
+    fn taps(&self, sheet: &Membrane<'_>, camera: &Camera, axis: usize) -> Vec<Tap> {
+        let count = [camera.height, camera.width][axis];
+        let most = [self.rows, self.cols][axis] - 4;
+        let tap = |pixel: usize| {
+            let at = if axis == 0 { [0.0, pixel as f64] } else { [pixel as f64, 0.0] };
+            let coordinate = sheet.coordinates(camera.on_plane(at))[axis];
+            let node = (coordinate - self.first[axis] as f64) / self.stride as f64;
+            let first = (node.floor() as usize).saturating_sub(1).min(most);
+            let weights = cubic((node - 1.0 - first as f64).clamp(0.0, 1.0)).map(|weight| weight as f32);
+            Tap { first, weights }
+        };
+        (0..count).map(tap).collect()
+    }
+}
+
+/// The cell coordinates of the point of the surface that is seen where the undeformed plane would show `node`: Newton's method
+/// on the surface linear between cells.
+fn seen_at(sheet: &Membrane<'_>, camera: &Camera, node: [f64; 2], drift: [f64; 2]) -> [f64; 2] {
+    // How far the line of sight moves sideways for a metre of height.
+    let target = sheet.plane(node);
+    let lean = |at: f64, axis: f64| camera.distance_m.map_or(0.0, |distance| (at - axis) / distance);
+    let (lean_x, lean_y) = (lean(target.x, camera.axis_m[0]), lean(target.y, camera.axis_m[1]));
+    let miss = |point: dermis_geometry::Vec3| (point.x - lean_x * point.z, point.y - lean_y * point.z);
+    let mut at = [node[0] + drift[0], node[1] + drift[1]];
+    for _ in 0..12 {
+        let patch = sheet.patch(at);
+        let (x, y) = miss(patch.at);
+        let (x, y) = (x - target.x, y - target.y);
+        let ((row_x, row_y), (col_x, col_y)) = (miss(patch.by_row), miss(patch.by_col));
+        let determinant = row_x * col_y - row_y * col_x;
+        if determinant == 0.0 {
+            break;
+        }
+        let step = [(x * col_y - y * col_x) / determinant, (row_x * y - row_y * x) / determinant];
+        // Where the surface folds a step may lead anywhere.
+        at = [0, 1].map(|i| at[i] - step[i].clamp(-2.0, 2.0));
+        // Convergence is quadratic: after a step this short the rest is below a thousandth of a cell.
+        if step[0].abs() + step[1].abs() < 0.02 {
+            break;
+        }
+    }
+    at
+}
+
+/// Nodes to pixels: rows first, then columns.
+fn enlarge(nodes: &[f32], cols: usize, across: &[Tap], down: &[Tap]) -> Vec<f32> {
+    let width = across.len();
+    let mut wide = Vec::with_capacity(nodes.len() / cols * width);
+    for line in nodes.chunks_exact(cols) {
+        wide.extend(across.iter().map(|tap| {
+            let four = &line[tap.first..tap.first + 4];
+            four[0] * tap.weights[0] + four[1] * tap.weights[1] + four[2] * tap.weights[2] + four[3] * tap.weights[3]
+        }));
+    }
+    let mut pixels = vec![0.0; width * down.len()];
+    for (line, tap) in pixels.chunks_exact_mut(width).zip(down) {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|i| &wide[(tap.first + i) * width..(tap.first + i + 1) * width]);
+        let [wa, wb, wc, wd] = tap.weights;
+        for ((((pixel, a), b), c), d) in line.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+            *pixel = a * wa + b * wb + c * wc + d * wd;
+        }
+    }
+    pixels
+}

@@ -1,0 +1,213 @@
+//! Dots on the gel that move with it.
+
+use super::{Camera, Membrane, OpticsError, Picture};
+use dermis_geometry::Random;
+use dermis_geometry::quantity::Length;
+use dermis_skin::Field;
+use serde::{Deserialize, Serialize};
+
+/// Markers as a file describes them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MarkersSpec {
+    /// Where they are on the untouched gel.
+    pub pattern: Pattern,
+    /// Radius of a dot.
+    pub radius: Length,
+    /// Its colour (levels, 0–255).
+    #[serde(default)]
+    pub colour: [f64; 3],
+}
+
+/// Places on the untouched gel, in the sensor's frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Pattern {
+    /// Rows and columns about a middle, row 0 at +y, column 0 at −x.
+    Grid {
+        /// Number of rows.
+        rows: usize,
+        /// Number of columns.
+        cols: usize,
+        /// Distance between neighbours.
+        pitch: Length,
+        /// The middle; the sensor's origin without it.
+        #[serde(default = "origin")]
+        center: [Length; 2],
+    },
+    /// One by one.
+    List {
+        /// x and y.
+        points: Vec<[Length; 2]>,
+    },
+    /// Scattered over a rectangle about the origin.
+    Random {
+        /// How many.
+        count: usize,
+        /// Width and height of the rectangle.
+        size: [Length; 2],
+        /// Least distance between two; those that find no room are left out.
+        #[serde(default = "nothing")]
+        apart: Length,
+        /// Seed.
+        #[serde(default)]
+        seed: u64,
+    },
+}
+
+fn origin() -> [Length; 2] {
+    [Length::new(0.0); 2]
+}
+
+fn nothing() -> Length {
+    Length::new(0.0)
+}
+
+/// Markers, ready.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Markers {
+    points_m: Vec<[f64; 2]>,
+    radius_m: f64,
+    colour: [f32; 3],
+}
+
+/// More than this are a slip.
+const MOST: usize = 100_000;
+
+impl Pattern {
+    fn points_m(&self) -> Vec<[f64; 2]> {
+        match self {
+            Self::Grid { rows, cols, pitch, center } => {
+                let along = |i: usize, count: usize| (i as f64 - 0.5 * (count as f64 - 1.0)) * pitch.si();
+                let place =
+                    |i: usize| [center[0].si() + along(i % cols, *cols), center[1].si() - along(i / cols, *rows)];
+                (0..rows * cols).map(place).collect()
+            }
+            Self::List { points } => points.iter().map(|point| point.map(Length::si)).collect(),
+            Self::Random { count, size, apart, seed } => {
+                let mut random = Random::new(*seed);
+                let mut points: Vec<[f64; 2]> = Vec::new();
+                let least = apart.si() * apart.si();
+                for _ in 0..50 * count {
+                    if points.len() == *count {
+                        break;
+                    }
+                    let point = size.map(|side| random.between(-0.5, 0.5) * side.si());
+                    let clear =
+                        |other: &[f64; 2]| (point[0] - other[0]).powi(2) + (point[1] - other[1]).powi(2) >= least;
+                    if points.iter().all(clear) {
+                        points.push(point);
+                    }
+                }
+                points
+            }
+        }
+    }
+
+    fn count(&self) -> usize {
+        match self {
+            Self::Grid { rows, cols, .. } => rows.saturating_mul(*cols),
+            Self::List { points } => points.len(),
+            Self::Random { count, .. } => *count,
+        }
+    }
+}
+
+impl MarkersSpec {
+    /// Checks the numbers.
+    pub fn build(&self) -> Result<Markers, OpticsError> {
+        let bad = |key: &'static str, rule: String| Err(OpticsError::BadMarkers { key, rule });
+        let count = self.pattern.count();
+        if count == 0 || count > MOST {
+            return bad("pattern", format!("must have 1 to {MOST} markers, got {count}"));
+        }
+        let radius_m = self.radius.si();
+        if !(radius_m > 0.0 && radius_m.is_finite()) {
+            return bad("radius", format!("must be a positive length, got {} mm", radius_m * 1e3));
+        }
+        Ok(Markers { points_m: self.pattern.points_m(), radius_m, colour: self.colour.map(|level| level as f32) })
+    }
+}
+
+impl Markers {
+    /// Where they are on the untouched gel: x and y (m), in the sensor's frame.
+    pub fn points_m(&self) -> &[[f64; 2]] {
+        &self.points_m
+    }
+
+    /// Where each is in the picture (pixels) before the touch and now: column, row, column, row.
+    pub fn track(&self, field: &Field, camera: &Camera) -> Vec<[f64; 4]> {
+        let sheet = Membrane::new(field);
+        let track = |&point: &[f64; 2]| {
+            let coordinates = sheet.coordinates(point);
+            let [from, to] = [sheet.rest(coordinates), sheet.point(coordinates)].map(|at| camera.project(at));
+            [from[0], from[1], to[0], to[1]]
+        };
+        self.points_m.iter().map(track).collect()
+    }
+
+    /// Paints them where `track` says they are now. The edge of a dot is one pixel soft.
+    pub(super) fn paint(&self, picture: &mut Picture, track: &[[f64; 4]], camera: &Camera) {
+        let radius = self.radius_m / camera.pixel_m;
+        let (width, height) = (picture.width as f64, picture.height as f64);
+        for &[_, _, column, row] in track {
+            if !(-radius..width + radius).contains(&column) || !(-radius..height + radius).contains(&row) {
+                continue;
+            }
+            let span = |at: f64, most: f64| {
+                let (from, to) = ((at - radius - 1.0).ceil().max(0.0), (at + radius + 1.0).floor().min(most - 1.0));
+                from as usize..(to + 1.0) as usize
+            };
+            for y in span(row, height) {
+                for x in span(column, width) {
+                    let distance = (x as f64 - column).hypot(y as f64 - row);
+                    let cover = (radius + 0.5 - distance).clamp(0.0, 1.0) as f32;
+                    for (channel, colour) in picture.channels.iter_mut().zip(self.colour) {
+                        let level = &mut channel[y * picture.width + x];
+                        *level += (colour - *level) * cover;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scattered_markers_keep_apart_and_come_back() {
+        let pattern = Pattern::Random {
+            count: 80,
+            size: [Length::new(10e-3), Length::new(6e-3)],
+            apart: Length::new(0.5e-3),
+            seed: 3,
+        };
+        let points = pattern.points_m();
+        assert_eq!(points.len(), 80);
+        assert_eq!(points, pattern.points_m());
+        for (i, a) in points.iter().enumerate() {
+            assert!(a[0].abs() <= 5e-3 && a[1].abs() <= 3e-3);
+            assert!(points[..i].iter().all(|b| (a[0] - b[0]).hypot(a[1] - b[1]) >= 0.5e-3));
+        }
+    }
+
+    #[test]
+    fn a_grid_has_its_first_marker_at_the_upper_left() {
+        let pattern = Pattern::Grid { rows: 3, cols: 4, pitch: Length::new(2e-3), center: origin() };
+        let points = pattern.points_m();
+        assert_eq!(points.len(), 12);
+        assert!((points[0][0] + 3e-3).abs() < 1e-15 && (points[0][1] - 2e-3).abs() < 1e-15);
+    }
+
+    #[test]
+    fn no_markers_and_no_size_are_refused() {
+        let spec =
+            MarkersSpec { pattern: Pattern::List { points: vec![] }, radius: Length::new(1e-4), colour: [0.0; 3] };
+        assert!(spec.build().unwrap_err().to_string().contains("got 0"));
+        let points = vec![[Length::new(0.0); 2]];
+        let spec = MarkersSpec { pattern: Pattern::List { points }, radius: Length::new(0.0), ..spec };
+        assert!(spec.build().unwrap_err().to_string().contains("`radius`"));
+    }
+}

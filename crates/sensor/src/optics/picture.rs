@@ -1,0 +1,88 @@
+//! A colour picture as light, before it is cut to 8 bits.
+
+use super::OpticsError;
+
+/// Red, green and blue of every pixel, rows from the top, in levels of an 8-bit picture (0–255, not rounded, not clamped).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    /// Pixels across.
+    pub width: usize,
+    /// Pixels down.
+    pub height: usize,
+    /// Red, green, blue.
+    pub channels: [Vec<f32>; 3],
+}
+
+impl Picture {
+    /// One colour everywhere.
+    pub fn new(width: usize, height: usize, colour: [f32; 3]) -> Self {
+        Self { width, height, channels: colour.map(|level| vec![level; width * height]) }
+    }
+
+    /// From 8-bit pixels.
+    pub fn from_rgb8(width: usize, height: usize, pixels: &[[u8; 3]]) -> Self {
+        let channel = |c: usize| pixels.iter().map(|pixel| f32::from(pixel[c])).collect();
+        Self { width, height, channels: [channel(0), channel(1), channel(2)] }
+    }
+
+    /// From the bytes of a PNG file with 8 bits a channel; `path` is what messages call it.
+    pub fn from_png(path: &str, bytes: &[u8]) -> Result<Self, OpticsError> {
+        let refuse = |reason: String| OpticsError::BadPicture { path: path.to_owned(), reason };
+        let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
+        decoder.set_transformations(png::Transformations::normalize_to_color8());
+        let mut reader = decoder.read_info().map_err(|error| refuse(format!("is no PNG picture: {error}")))?;
+        let size = reader.output_buffer_size().ok_or_else(|| refuse("is too large".into()))?;
+        let mut buffer = vec![0; size];
+        let info =
+            reader.next_frame(&mut buffer).map_err(|error| refuse(format!("is a broken PNG picture: {error}")))?;
+        let samples = info.color_type.samples();
+        let of = |c: usize| if samples >= 3 { c } else { 0 };
+        let buffer = &buffer[..info.buffer_size()];
+        let channel = |c: usize| buffer.iter().skip(of(c)).step_by(samples).map(|&level| f32::from(level)).collect();
+        Ok(Self {
+            width: info.width as usize,
+            height: info.height as usize,
+            channels: [channel(0), channel(1), channel(2)],
+        })
+    }
+
+    /// Refuses a picture of another size.
+    pub fn check_size(&self, path: &str, width: usize, height: usize) -> Result<(), OpticsError> {
+        if (self.width, self.height) == (width, height) {
+            return Ok(());
+        }
+        let (got_width, got_height) = (self.width, self.height);
+        Err(OpticsError::WrongSize { path: path.to_owned(), got_width, got_height, width, height })
+    }
+
+    /// What an 8-bit camera delivers: rounded and clamped, red, green and blue of each pixel.
+    pub fn to_rgb8(&self) -> Vec<[u8; 3]> {
+        // Rounding to the nearest by truncation, on values that are not negative.
+        let level = |value: f32| (value.clamp(0.0, 255.0) + 0.5) as i32 as u8;
+        let [red, green, blue] = &self.channels;
+        red.iter().zip(green).zip(blue).map(|((&r, &g), &b)| [level(r), level(g), level(b)]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_bits_come_back() {
+        let pixels = [[0, 128, 255], [1, 2, 3]];
+        let picture = Picture::from_rgb8(2, 1, &pixels);
+        assert_eq!(picture.to_rgb8(), pixels);
+        let bright = Picture { channels: [vec![300.0, -4.0], vec![0.4, 0.6], vec![254.4, 254.6]], ..picture };
+        assert_eq!(bright.to_rgb8(), [[255, 0, 254], [0, 1, 255]]);
+    }
+
+    #[test]
+    fn what_is_no_png_is_refused_by_name() {
+        let message = Picture::from_png("b.png", b"not a picture").unwrap_err().to_string();
+        assert!(message.starts_with("b.png: is no PNG picture"), "{message}");
+        let picture = Picture::new(4, 3, [0.0; 3]);
+        let message = picture.check_size("b.png", 640, 480).unwrap_err().to_string();
+        assert!(message.contains("b.png") && message.contains("4 x 3") && message.contains("640 x 480"), "{message}");
+    }
+}

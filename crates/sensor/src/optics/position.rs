@@ -1,0 +1,78 @@
+//! Quantities that vary slowly over the picture.
+
+use serde::{Deserialize, Serialize};
+
+/// A polynomial of the place in the picture: coordinates count from the middle, in half widths, right and down. Monomials
+/// stand by degree, and within a degree by falling power of the first coordinate: 1, x, y, x², xy, y², …
+pub(super) fn monomials(degree: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..=degree).flat_map(|total| (0..=total).map(move |second| (total - second, second)))
+}
+
+/// How many coefficients a polynomial of that degree has.
+pub(super) fn count(degree: usize) -> usize {
+    (degree + 1) * (degree + 2) / 2
+}
+
+/// The part of a picture in which something is known (pixels): left, top, right, bottom.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Area {
+    /// First column.
+    pub left: f64,
+    /// First row.
+    pub top: f64,
+    /// Last column.
+    pub right: f64,
+    /// Last row.
+    pub bottom: f64,
+}
+
+/// Pixels to coordinates.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    half: f64,
+    middle: [f64; 2],
+    area: Option<Area>,
+}
+
+impl Frame {
+    pub fn new(width: usize, height: usize, area: Option<Area>) -> Self {
+        Self { half: 0.5 * width as f64, middle: [0.5 * (width as f64 - 1.0), 0.5 * (height as f64 - 1.0)], area }
+    }
+
+    /// Coordinates of a pixel, held inside the area.
+    pub fn at(&self, column: f64, row: f64) -> [f64; 2] {
+        let (column, row) = match self.area {
+            None => (column, row),
+            Some(Area { left, top, right, bottom }) => (column.max(left).min(right), row.max(top).min(bottom)),
+        };
+        [(column - self.middle[0]) / self.half, (row - self.middle[1]) / self.half]
+    }
+}
+
+/// Coordinates of a pixel.
+pub(crate) fn place_in(width: usize, height: usize, [column, row]: [f64; 2]) -> [f64; 2] {
+    Frame::new(width, height, None).at(column, row)
+}
+
+/// Powers of x with the powers of y of one row multiplied in: a polynomial of x, lowest power first.
+pub(super) fn along_row(coefficients: &[f64], degree: usize, y: f64) -> [f32; MOST_DEGREE + 1] {
+    let mut line = [0.0; MOST_DEGREE + 1];
+    for ((i, j), coefficient) in monomials(degree).zip(coefficients) {
+        line[i] += coefficient * y.powi(j as i32);
+    }
+    line.map(|value| value as f32)
+}
+
+/// Highest degree of a polynomial of the place.
+pub(super) const MOST_DEGREE: usize = 5;
+
+/// Value of a polynomial of x, lowest power first.
+#[inline]
+pub(super) fn horner<const N: usize>(line: &[f32; N], top: usize, x: f32) -> f32 {
+    let mut sum = line[top];
+    for i in (0..top).rev() {
+        sum = sum * x + line[i];
+    }
+    sum
+}

@@ -1,0 +1,94 @@
+//! The surface as the camera sees it: depth and slope of every pixel.
+
+use super::Camera;
+use super::lattice::Lattice;
+use dermis_geometry::Vec3;
+use dermis_skin::Field;
+
+/// What every pixel of a picture sees of the surface, rows from the top.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Relief {
+    /// Pixels across.
+    pub width: usize,
+    /// Pixels down.
+    pub height: usize,
+    /// Height (m) of the seen point over the sensor's plane z = 0: negative where the gel is pressed in.
+    pub z_m: Vec<f32>,
+    /// Slope of the surface to the right of the picture (m/m).
+    pub slope_right: Vec<f32>,
+    /// Slope of the surface down the picture (m/m).
+    pub slope_down: Vec<f32>,
+    /// Which pixels see the gel; all of them without it.
+    pub seen: Option<Vec<bool>>,
+}
+
+impl Relief {
+    /// Of a deformed surface.
+    pub fn of(field: &Field, camera: &Camera) -> Self {
+        let (z_m, seen) = Lattice::over(field, camera).heights(field, camera);
+        let count = z_m.len();
+        let mut relief = Self {
+            width: camera.width,
+            height: camera.height,
+            z_m,
+            slope_right: vec![0.0; count],
+            slope_down: vec![0.0; count],
+            seen,
+        };
+        relief.take_slopes(camera);
+        relief
+    }
+
+    /// Of the same surface before anything touched it.
+    pub fn at_rest(field: &Field, camera: &Camera) -> Self {
+        let still = Field { values: vec![Vec3::ZERO; field.values.len()], ..field.clone() };
+        Self::of(&still, camera)
+    }
+
+    /// Central differences (Tacchi 2023, eq. 14, as a correlation: printed as a convolution it has the wrong sign), then from
+    /// slopes per pixel to slopes in space. A pixel at (U, V) from the optical axis that sees height z on a camera at distance D,
+    /// with p the size of a pixel on the plane z = 0: ∂z/∂x = (D/p) z_u / (D + z + U z_u + V z_v).
+    fn take_slopes(&mut self, camera: &Camera) {
+        let (width, height) = (self.width, self.height);
+        let per_pixel = (1.0 / camera.pixel_m) as f32;
+        for row in 0..height {
+            let line = &self.z_m[row * width..(row + 1) * width];
+            let (up, down) = (row.saturating_sub(1), (row + 1).min(height - 1));
+            let halves = 1.0 / (down - up) as f32;
+            let above = &self.z_m[up * width..(up + 1) * width];
+            let below = &self.z_m[down * width..(down + 1) * width];
+            let right = &mut self.slope_right[row * width..(row + 1) * width];
+            let downward = &mut self.slope_down[row * width..(row + 1) * width];
+            for ((inner, &before), &after) in right[1..width - 1].iter_mut().zip(&line[..width - 2]).zip(&line[2..]) {
+                *inner = 0.5 * (after - before);
+            }
+            right[0] = line[1] - line[0];
+            right[width - 1] = line[width - 1] - line[width - 2];
+            for ((slope, &a), &b) in downward.iter_mut().zip(above).zip(below) {
+                *slope = halves * (b - a);
+            }
+            match camera.distance_m {
+                None => right.iter_mut().chain(downward).for_each(|slope| *slope *= per_pixel),
+                Some(distance_m) => {
+                    let distance = distance_m as f32;
+                    let (from, v) = (-camera.axis_px[0] as f32, (row as f64 - camera.axis_px[1]) as f32);
+                    for (col, ((zu, zv), &z)) in right.iter_mut().zip(downward).zip(line).enumerate() {
+                        let scale = distance * per_pixel / (distance + z + (from + col as f32) * *zu + v * *zv);
+                        *zu *= scale;
+                        *zv *= scale;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Unit normals of the seen surface, towards the camera, in the axes of the picture: right, up, towards the camera.
+    pub fn normals(&self) -> Vec<[f32; 3]> {
+        let unit = |(&right, &down): (&f32, &f32)| {
+            // The camera is at −z: seen from there the surface rises where z falls.
+            let length = (1.0 + right * right + down * down).sqrt();
+            [right / length, -down / length, 1.0 / length]
+        };
+        self.slope_right.iter().zip(&self.slope_down).map(unit).collect()
+    }
+}

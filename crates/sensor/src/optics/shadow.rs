@@ -1,0 +1,126 @@
+//! Shadows that the bumps of a pressed gel throw.
+
+use super::{OpticsError, Relief};
+use dermis_geometry::quantity::Length;
+use serde::{Deserialize, Serialize};
+
+/// Shadows as a file describes them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShadowSpec {
+    /// The part of a light that a full shadow takes away.
+    pub strength: f64,
+    /// How far under the line of sight to the light a shadow is full: a large light has soft shadows.
+    pub softness: Length,
+}
+
+/// Shadows, ready.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Shadow {
+    strength: f32,
+    softness_m: f32,
+    pixel_m: f32,
+}
+
+impl ShadowSpec {
+    pub(super) fn build(self, pixel_m: f64) -> Result<Shadow, OpticsError> {
+        let bad = |key: &'static str, rule: String| Err(OpticsError::BadLight { key, rule });
+        if !(0.0..=1.0).contains(&self.strength) {
+            return bad("strength", format!("of a shadow must be between 0 and 1, got {}", self.strength));
+        }
+        let softness_m = self.softness.si();
+        if !(softness_m > 0.0 && softness_m.is_finite()) {
+            return bad("softness", format!("of a shadow must be a positive length, got {} mm", softness_m * 1e3));
+        }
+        Ok(Shadow { strength: self.strength as f32, softness_m: softness_m as f32, pixel_m: pixel_m as f32 })
+    }
+}
+
+impl Shadow {
+    /// The part of a light (direction: right, up, towards the camera) that reaches each pixel.
+    ///
+    /// A point is in shadow when another one towards the light stands higher, seen from the camera, than the ray between them. So
+    /// the greatest height so far, falling with the ray, is carried away from the light, one line of pixels to the next.
+    pub fn lit(&self, relief: &Relief, [right, up, towards]: [f32; 3]) -> Vec<f32> {
+        let (width, height) = (relief.width, relief.height);
+        let mut lit = vec![1.0; width * height];
+        let across = right.abs() >= up.abs();
+        let (along, aside) = if across { (right, up) } else { (up, right) };
+        if along == 0.0 {
+            return lit;
+        }
+        // Lines run across the ray's main direction; `shift` is how far it moves along a line from one to the next.
+        let (lines, length) = if across { (width, height) } else { (height, width) };
+        let shift = if across { up / right.abs() } else { -right / up.abs() };
+        let step_m = self.pixel_m * (1.0 + (aside / along).powi(2)).sqrt();
+        let fall = step_m * towards / (right * right + up * up).sqrt();
+        // The first line is the one nearest to the light: at the right for a light from the right, at the top for one from above.
+        let reversed = across && right > 0.0 || !across && up < 0.0;
+        let mut carried = vec![f32::NEG_INFINITY; length];
+        let mut next = carried.clone();
+        for k in 0..lines {
+            let line = if reversed { lines - 1 - k } else { k };
+            let pixel = |at: usize| if across { at * width + line } else { line * width + at };
+            for at in 0..length {
+                let from = (at as f32 - shift).clamp(0.0, (length - 1) as f32);
+                let (low, part) = (from as usize, from.fract());
+                let high = (low + 1).min(length - 1);
+                let arrived =
+                    if part == 0.0 { carried[low] } else { carried[low] * (1.0 - part) + carried[high] * part };
+                let (arrived, own) = (arrived - fall, -relief.z_m[pixel(at)]);
+                let hidden = ((arrived - own) / self.softness_m).clamp(0.0, 1.0);
+                lit[pixel(at)] = 1.0 - self.strength * hidden * hidden * (3.0 - 2.0 * hidden);
+                next[at] = arrived.max(own);
+            }
+            std::mem::swap(&mut carried, &mut next);
+        }
+        lit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A wall of height H throws a shadow of length H / tan(elevation), away from the light.
+    #[test]
+    fn a_wall_throws_a_shadow_of_the_right_length() {
+        let (width, height, pixel_m) = (200, 40, 1e-5f32);
+        let wall_m = 2e-4;
+        let mut z_m = vec![0.0; width * height];
+        (0..height).for_each(|row| z_m[row * width + 100] = -wall_m);
+        let relief = Relief { width, height, slope_right: z_m.clone(), slope_down: z_m.clone(), z_m, seen: None };
+        let shadow = ShadowSpec { strength: 1.0, softness: Length::new(1e-9) }.build(f64::from(pixel_m)).unwrap();
+        for (sign, elevation) in [(1.0f32, 30f32), (-1.0, 45.0)] {
+            let (sin, cos) = elevation.to_radians().sin_cos();
+            let lit = shadow.lit(&relief, [sign * cos, 0.0, sin]);
+            let dark = (0..width).filter(|col| lit[20 * width + col] < 0.5).count() as f32;
+            let expected = wall_m / elevation.to_radians().tan() / pixel_m;
+            assert!((dark - expected).abs() <= 1.0, "{dark} {expected}");
+            // On the side away from the light.
+            let beside = if sign > 0.0 { 95 } else { 105 };
+            assert_eq!(lit[20 * width + beside], 0.0);
+            assert_eq!(lit[20 * width + 200 - beside], 1.0);
+        }
+    }
+
+    #[test]
+    fn a_shadow_turns_with_the_light() {
+        let (width, height) = (101, 101);
+        let mut z_m = vec![0.0; width * height];
+        // A bump of a few pixels in the middle.
+        for (row, col) in (45..56).flat_map(|row| (45..56).map(move |col| (row, col))) {
+            z_m[row * width + col] = -3e-4;
+        }
+        let relief = Relief { width, height, slope_right: z_m.clone(), slope_down: z_m.clone(), z_m, seen: None };
+        let shadow = ShadowSpec { strength: 1.0, softness: Length::new(1e-6) }.build(1e-5).unwrap();
+        for degrees in [0f32, 37.0, 90.0, 135.0, 200.0, 270.0, 301.0] {
+            let (sin, cos) = degrees.to_radians().sin_cos();
+            let lit = shadow.lit(&relief, [cos * 0.7, sin * 0.7, 0.5f32.sqrt()]);
+            let at =
+                |reach: f32| lit[(50.0 + reach * sin).round() as usize * width + (50.0 - reach * cos).round() as usize];
+            assert!(at(18.0) < 0.3, "{degrees}: {}", at(18.0));
+            assert!(at(-18.0) > 0.99, "{degrees}: {}", at(-18.0));
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! A camera, its light and its markers in one.
+
+use super::{CameraSpec, LightSpec, MarkersSpec};
+use serde::{Deserialize, Serialize};
+
+/// What [`super::Optics`] is made of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpticsSpec {
+    /// The camera.
+    pub camera: CameraSpec,
+    /// The light; grey from the camera itself without it.
+    #[serde(default)]
+    pub light: LightSpec,
+    /// Dots on the gel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub markers: Option<MarkersSpec>,
+}

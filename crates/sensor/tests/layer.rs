@@ -1,0 +1,114 @@
+//! Sensors with a layer for their skin.
+
+mod common;
+
+use common::{cuboid, sphere};
+use dermis_geometry::Vec3;
+use dermis_sensor::{Aim, Goal, SensorSpec, Taxels, presets, press};
+use dermis_skin::{Field, Touch, Warning};
+
+/// Taxels and what passes beside them make up the load, wherever the object is; the object feels the opposite.
+#[test]
+fn taxels_and_outside_are_the_load() {
+    let ball = sphere(8e-3, 0.6e-3);
+    let block = cuboid(9e-3, 5e-3, 6e-3);
+    for name in ["wts0614-layer", "gelsight-mini"] {
+        let sensor = presets::find(name).unwrap().build(None).unwrap();
+        for (object, at_m) in [(&ball, [0.0, 0.0]), (&block, [3e-3, -6e-3]), (&ball, [9e-3, 0.0])] {
+            let aim = Aim { at_m, tilt_rad: [0.05, -0.03], yaw_rad: 0.4 };
+            let pressed = press(&sensor, object, &aim, Goal::Depth(0.5e-3)).unwrap();
+            let (reading, touch) = (&pressed.reading, &pressed.touch);
+            let load = touch.on_sensor.force.length();
+            assert!(load > 0.1, "{name}: {load}");
+            assert!((reading.net_force_newton() - touch.on_sensor.force).length() < 1e-12 * load);
+            assert!((touch.on_objects[0].force + touch.on_sensor.force).length() < 1e-12 * load);
+            // Most of it is felt, and in the middle nearly all.
+            let felt = reading.sum_newton / -touch.on_sensor.force.z;
+            let least = if at_m == [0.0, 0.0] { 0.97 } else { 0.4 };
+            assert!(felt > least && felt < 1.1, "{name} at {at_m:?}: {felt}");
+        }
+    }
+}
+
+/// A linear stress integrated over the cells of a grid that do not line up with the field's, and over listed taxels of the same
+/// squares; what is past the array is outside.
+#[test]
+fn the_base_is_integrated_over_the_cells() {
+    let (rows, cols, cell_m) = (40, 50, 1e-3);
+    let stress = |at: Vec3| Vec3::new(1.0, 0.5 * at.y, -10.0 - 300.0 * at.x);
+    let mut base =
+        Field { rows, cols, cell_m, center: Vec3::new(2e-3, 1e-3, -3e-3), values: Vec::new(), rest_heights_m: None };
+    base.values = (0..rows * cols).map(|i| stress(base.rest(i / cols, i % cols))).collect();
+    let mut touch = Touch::default();
+    touch.on_sensor.force = base.values.iter().sum::<Vec3>() * (cell_m * cell_m);
+    touch.base = Some(base);
+    // Taxels of whole cells: the mean of a linear stress is that in the middle.
+    let taxels = Taxels::grid(6, 8, 4e-3);
+    let (forces, outside) = taxels.bin(&touch);
+    for (force, center) in forces.iter().zip(taxels.centers()) {
+        assert!((*force - stress(*center) * 16e-6).length() < 1e-12, "{force} at {center}");
+    }
+    assert!((forces.iter().sum::<Vec3>() + outside - touch.on_sensor.force).length() < 1e-12);
+    assert!(outside.z < -0.1 * forces.iter().sum::<Vec3>().length());
+    let listed = Taxels::points(taxels.centers().to_vec(), taxels.normals().to_vec(), vec![16e-6; 48], 2.9e-3);
+    let inner = 3 * 8 + 4;
+    assert!((listed.bin(&touch).0[inner] - forces[inner]).length() < 1e-9);
+    // Taxels that cut through cells share them by area.
+    let fine = Taxels::grid(1, 1, 3.3e-3);
+    let (force, _) = fine.bin(&touch);
+    assert!((force[0] - stress(Vec3::ZERO) * 3.3e-3 * 3.3e-3).length() < 1e-4 * force[0].length(), "{}", force[0]);
+}
+
+/// A force is reached, from below and in few touches; a mesh beside the layer, or a press past 0.8 of it, is refused by name.
+#[test]
+fn presses_reach_their_force_or_say_why_not() {
+    let sensor = presets::find("gelsight").unwrap().build(None).unwrap();
+    let ball = sphere(6e-3, 0.5e-3);
+    let pressed = press(&sensor, &ball, &Aim::default(), Goal::Force(0.8)).unwrap();
+    let got = -pressed.touch.on_sensor.force.z;
+    assert!((got - 0.8).abs() < 1e-6, "{got}");
+    assert!(pressed.touch.warnings.iter().all(|warning| matches!(warning, Warning::BeyondLinear { .. })));
+    let beside = Aim { at_m: [0.1, 0.0], ..Aim::default() };
+    let refused = press(&sensor, &ball, &beside, Goal::Depth(1e-3)).unwrap_err().to_string();
+    assert!(refused.contains("is not above sensor \"gelsight\""), "{refused}");
+    let refused = press(&sensor, &ball, &Aim::default(), Goal::Depth(3.3e-3)).unwrap_err().to_string();
+    assert!(refused.contains("3.2 mm"), "{refused}");
+}
+
+#[test]
+fn descriptions_are_refused_by_name() {
+    let with = |skin: &str| {
+        let text = format!(
+            "name = \"t\"\n[surface.grid]\nrows = 4\ncols = 4\npitch = \"4 mm\"\n[skin]\nkind = \"layer\"\n{skin}\n[response]\nforce_per_count = \"1 mN\"\nbits = 12\n"
+        );
+        SensorSpec::parse("t.toml", &text)
+            .map_err(|error| error.to_string())
+            .and_then(|spec| spec.build(None).map(|_| ()).map_err(|error| error.to_string()))
+    };
+    let refusal = |skin: &str| with(skin).unwrap_err();
+    assert_eq!(with("thickness = \"2 mm\"\nyoung = \"0.2 MPa\"\nincompressible = true"), Ok(()));
+    for (skin, part) in [
+        ("thickness = \"2 mm\"\nyoung = \"0.2 MPa\"\npoisson = 0.5", "incompressible"),
+        ("thickness = \"2 mm\"\nyoung = \"0.2 MPa\"", "`poisson`, `incompressible = true`"),
+        ("thickness = \"2 mm\"\nyoung = \"0.2 MPa\"\npoisson = 0.4\nincompressible = true", "exactly one"),
+        ("thickness = \"0 mm\"\nyoung = \"0.2 MPa\"\npoisson = 0.4", "thickness"),
+        ("thickness = \"2 mm\"\nyoung = \"-1 MPa\"\npoisson = 0.4", "young"),
+        ("thickness = \"2 mm\"\nyoung = \"1 MPa\"\npoisson = 0.4\ncolour = 3", "colour"),
+    ] {
+        let text = refusal(skin);
+        assert!(text.contains(part), "{skin}: {text}");
+    }
+    let curved = presets::find("fingertip").unwrap().with_layer_skin().unwrap_err().to_string();
+    assert!(curved.contains("springs on a grid"), "{curved}");
+}
+
+/// Springs on a grid as a layer: pressed by a wide plate both are as stiff, to what the layer's rim gives away.
+#[test]
+fn a_layer_can_stand_for_springs() {
+    let spec = presets::find("uji-foam-14x6").unwrap();
+    let (springs, layer) = (spec.build(None).unwrap(), spec.with_layer_skin().unwrap().build(None).unwrap());
+    let plate = cuboid(0.2, 0.2, 5e-3);
+    let force = |sensor| -press(sensor, &plate, &Aim::default(), Goal::Depth(0.5e-3)).unwrap().touch.on_sensor.force.z;
+    let ratio = force(&layer) / force(&springs);
+    assert!((0.95..1.5).contains(&ratio), "{ratio}");
+}

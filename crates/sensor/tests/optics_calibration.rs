@@ -1,0 +1,129 @@
+//! Light from ball presses whose truth is known.
+
+#[path = "common/ball.rs"]
+mod ball;
+
+use ball::Ball;
+use dermis_geometry::Random;
+use dermis_geometry::quantity::{Angle, Length};
+use dermis_sensor::calibration::optics::{AROUND, BallPress, INSIDE, Label, fit_calibrated, fit_phong, rmse_255};
+use dermis_sensor::optics::{BackgroundSpec, Camera, CameraSpec, LightSpec, PhongSpec, Picture, Relief, SourceSpec};
+
+const PIXEL_M: f64 = 6e-5;
+
+fn camera() -> Camera {
+    let spec = CameraSpec {
+        width: 320,
+        height: 240,
+        pixel: Length::new(PIXEL_M),
+        distance: None,
+        center: [Length::new(0.0); 2],
+        mirror: false,
+        crop: None,
+        exposure: 1.0,
+        vignetting: 0.0,
+        noise: None,
+    };
+    spec.build().unwrap()
+}
+
+fn lamp(azimuth_deg: f64, elevation_deg: f64, diffuse: [f64; 3]) -> SourceSpec {
+    SourceSpec {
+        azimuth: Angle::new(azimuth_deg.to_radians()),
+        elevation: Angle::new(elevation_deg.to_radians()),
+        diffuse,
+        specular: [0.0; 3],
+    }
+}
+
+/// A made-up sensor: three coloured lamps, brighter to the right, with a level and a half of noise.
+fn truth() -> PhongSpec {
+    PhongSpec {
+        background: BackgroundSpec::Polynomial {
+            degree: 1,
+            levels: [vec![110.0, 20.0, 0.0], vec![120.0, 0.0, 15.0], vec![100.0, -10.0, 5.0]],
+        },
+        relative: true,
+        shininess: 5,
+        sources: vec![
+            lamp(20.0, 30.0, [120.0, 0.0, 0.0]),
+            lamp(140.0, 25.0, [0.0, 110.0, 0.0]),
+            lamp(265.0, 40.0, [0.0, 0.0, 130.0]),
+        ],
+        shadow: None,
+    }
+}
+
+/// Presses over the picture, their labels off by up to a pixel as those of people are.
+fn presses(count: usize) -> (Picture, Vec<BallPress>) {
+    let camera = camera();
+    let light = truth().build(320, 240, PIXEL_M, None).unwrap();
+    let mut random = Random::new(11);
+    let background = truth().background.build(320, 240, None).unwrap();
+    let press = |_| {
+        let contact_m = random.between(1.1e-3, 1.6e-3);
+        let at = [random.between(-5e-3, 5e-3), random.between(-3.5e-3, 3.5e-3)];
+        let field = Ball { radius_m: 2e-3, contact_m }.field(at, 160, 210, 1e-4);
+        let relief = Relief::of(&field, &camera);
+        let mut picture = light.shade(&relief);
+        for channel in &mut picture.channels {
+            channel
+                .iter_mut()
+                .for_each(|level| *level = (*level + 1.5 * random.normal() as f32).clamp(0.0, 255.0).round());
+        }
+        let middle = camera.project(dermis_geometry::Vec3::new(at[0], at[1], 0.0));
+        let mut off = || random.between(-1.0, 1.0);
+        let label = Label { column: middle[0] + off(), row: middle[1] + off(), radius: contact_m / PIXEL_M + off() };
+        BallPress { picture, relief, label }
+    };
+    (background, (0..count).map(press).collect())
+}
+
+fn even(presses: &[BallPress]) -> Vec<&BallPress> {
+    presses.iter().step_by(2).collect()
+}
+
+/// From ten presses, on ten others: nearly as good as the noise allows, and far better than the background alone.
+#[test]
+fn ten_presses_give_the_light_of_ten_others() {
+    let (background, presses) = presses(20);
+    let fit = fit_calibrated(&background, &even(&presses), truth().background).unwrap();
+    let light = LightSpec::Calibrated(fit.spec).build(320, 240, PIXEL_M, None).unwrap();
+    let held_out = || presses.iter().skip(1).step_by(2);
+    for (region, most) in [(INSIDE, 4.0), (AROUND, 4.0)] {
+        let ours = rmse_255(held_out(), region, |press| light.shade(&press.relief, || None));
+        let null = rmse_255(held_out(), region, |_| background.clone());
+        assert!(ours < most && ours < 0.3 * null, "{region:?}: {ours} against {null}");
+    }
+    assert!(fit.cross_validated < 5.0, "{}", fit.cross_validated);
+}
+
+/// Lamps come back where they stand: the brightest of each colour within 3°.
+#[test]
+fn lamps_come_back_where_they_stand() {
+    let (background, presses) = presses(12);
+    let found = fit_phong(&background, &even(&presses), truth().background).unwrap();
+    for (channel, truth) in truth().sources.iter().enumerate() {
+        let brightest = found
+            .sources
+            .iter()
+            .filter(|source| source.diffuse[channel] > 0.0)
+            .max_by(|a, b| a.diffuse[channel].total_cmp(&b.diffuse[channel]))
+            .unwrap();
+        let (a, b) = (truth.direction(), brightest.direction());
+        let angle = a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>().clamp(-1.0, 1.0).acos().to_degrees();
+        assert!(angle < 3.0, "{channel}: {angle} degrees, {brightest:?}");
+    }
+    let light = LightSpec::Phong(found).build(320, 240, PIXEL_M, None).unwrap();
+    let ours = rmse_255(presses.iter().skip(1).step_by(2), INSIDE, |press| light.shade(&press.relief, || None));
+    assert!(ours < 3.0, "{ours}");
+}
+
+#[test]
+fn two_presses_are_too_few() {
+    let (background, presses) = presses(2);
+    let few: Vec<&BallPress> = presses.iter().collect();
+    let message = fit_calibrated(&background, &few, truth().background).unwrap_err().to_string();
+    assert!(message.contains('2') && message.contains("light"), "{message}");
+    assert!(fit_phong(&background, &few, truth().background).is_err());
+}

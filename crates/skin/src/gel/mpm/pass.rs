@@ -1,0 +1,439 @@
+//! One pass over the particles of a block: from the grid, and back to it.
+#![allow(unsafe_code, reason = "vector loads; every offset is bounded by the tile's margin")]
+
+use super::floats::{Floats, Plain};
+use crate::gel::{Constitution, Simd};
+
+/// Cells along an edge of a block.
+pub(super) const BLOCK: usize = 4;
+/// Nodes along an edge of a tile: those of a block's particles, even when they have strayed by a cell.
+pub(super) const TILE_EDGE: usize = 8;
+/// Numbers in a tile: mass and momentum, or velocity, of its nodes; and room for a vector that starts at the last node.
+pub(super) const TILE: usize = TILE_EDGE * TILE_EDGE * TILE_EDGE * 4 + 16;
+/// Particles that are worked on at once.
+pub(super) const BATCH: usize = 16;
+/// From one node to the next along y and z.
+const ALONG_Y: usize = TILE_EDGE * 4;
+const ALONG_Z: usize = TILE_EDGE * ALONG_Y;
+/// The last offset from which three nodes a side can be reached.
+const LAST: f32 = ((5 * TILE_EDGE + 5) * TILE_EDGE + 5) as f32;
+
+/// The nodes around a block.
+pub(super) type Tile = [f32; TILE];
+
+/// What does not change during a step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    pub constitution: Constitution,
+    pub lambda_pa: f32,
+    pub mu_pa: f32,
+    /// Length of the step (s).
+    pub dt_s: f32,
+    /// Edges of a cell (m).
+    pub edge_m: [f32; 3],
+    /// Density (kg/m³), scaled.
+    pub density: f32,
+}
+
+/// The particles of a block: places in cells from the block's corner, velocities (m/s), affine velocities (1/s), deformation
+/// gradients, and the part of a whole particle that each is. Sixteen a row; empty places have no part.
+pub(super) struct Slots<'a> {
+    pub at: [&'a mut [f32]; 3],
+    pub velocity: [&'a mut [f32]; 3],
+    pub affine: [&'a mut [f32]; 9],
+    pub deformation: [&'a mut [f32]; 9],
+    pub part: &'a [f32],
+    /// Velocity (m/s) of particles that are not free.
+    pub led: Option<Led<'a>>,
+}
+
+/// Particles that go where they are told.
+#[derive(Clone, Copy)]
+pub(super) struct Led<'a> {
+    /// 0: free; else one of `velocities`, from 1, the first for particles that are held still.
+    pub kind: &'a [u8],
+    pub velocities: &'a [[f32; 3]],
+}
+
+/// What went wrong or is due.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Outcome {
+    /// What particles that are led, but not those held still, have taken (in particle masses, m/s).
+    pub led: [f32; 3],
+    /// A slot whose particle is not where or what a particle of a body can be.
+    pub inverted: Option<usize>,
+    /// A particle has strayed from its block: sort before the next step.
+    pub strayed: bool,
+}
+
+/// What a pass does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pass {
+    /// Particles to grid.
+    Start,
+    /// Grid to particles, which move, and back to the grid.
+    Go,
+    /// Grid to particles, which move and keep their velocities.
+    Stop,
+}
+
+/// Does a pass with the instructions at hand.
+pub(super) fn pass(
+    simd: Simd,
+    what: Pass,
+    rules: &Rules,
+    from: &Tile,
+    to: &mut Tile,
+    slots: &mut Slots<'_>,
+) -> Outcome {
+    match simd {
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx512 => unsafe { wide::avx512(what, rules, from, to, slots) },
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx2 => unsafe { wide::avx2(what, rules, from, to, slots) },
+        _ => any::<Plain>(what, rules, from, to, slots),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod wide {
+    //! The same code for the instructions of newer machines.
+
+    use super::{Outcome, Pass, Rules, Slots, Tile, any};
+    use crate::gel::mpm::floats::{Avx2, Avx512};
+
+    #[target_feature(enable = "avx512f,fma")]
+    pub fn avx512(what: Pass, rules: &Rules, from: &Tile, to: &mut Tile, slots: &mut Slots<'_>) -> Outcome {
+        any::<Avx512>(what, rules, from, to, slots)
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub fn avx2(what: Pass, rules: &Rules, from: &Tile, to: &mut Tile, slots: &mut Slots<'_>) -> Outcome {
+        any::<Avx2>(what, rules, from, to, slots)
+    }
+}
+
+#[inline(always)]
+fn any<T: Floats>(what: Pass, rules: &Rules, from: &Tile, to: &mut Tile, slots: &mut Slots<'_>) -> Outcome {
+    match what {
+        Pass::Start => run::<T, false, true>(rules, from, to, slots),
+        Pass::Go => run::<T, true, true>(rules, from, to, slots),
+        Pass::Stop => run::<T, true, false>(rules, from, to, slots),
+    }
+}
+
+/// Sixteen weights a node and axis, where the nodes are from the particles (cells), the products of both, and the first node of
+/// each particle.
+struct Weights {
+    weight: [[[f32; BATCH]; 3]; 3],
+    away: [[[f32; BATCH]; 3]; 3],
+    lean: [[[f32; BATCH]; 3]; 3],
+    first: [f32; BATCH],
+}
+
+impl Weights {
+    const ZERO: Self = Self {
+        weight: [[[0.0; BATCH]; 3]; 3],
+        away: [[[0.0; BATCH]; 3]; 3],
+        lean: [[[0.0; BATCH]; 3]; 3],
+        first: [0.0; BATCH],
+    };
+
+    #[inline(always)]
+    fn set<T: Floats>(&mut self, at: &[T; 3]) {
+        let (half, one) = (T::splat(0.5), T::splat(1.0));
+        let mut cell = [one; 3];
+        for axis in 0..3 {
+            cell[axis] = at[axis].floor();
+            let xi = at[axis].sub(cell[axis]).sub(half);
+            let (low, high) = (half.sub(xi), half.add(xi));
+            let middle = T::splat(0.75).sub(xi.mul(xi));
+            let weights = [half.mul(low).mul(low), middle, half.mul(high).mul(high)];
+            let minus = T::splat(0.0).sub(xi);
+            let aways = [minus.sub(one), minus, minus.add(one)];
+            for node in 0..3 {
+                unsafe {
+                    weights[node].store(self.weight[axis][node].as_mut_ptr());
+                    aways[node].store(self.away[axis][node].as_mut_ptr());
+                    weights[node].mul(aways[node]).store(self.lean[axis][node].as_mut_ptr());
+                }
+            }
+        }
+        let edge = T::splat(TILE_EDGE as f32);
+        let rows = cell[2].add(one).mul_add(edge, cell[1].add(one));
+        // Bounded, so that nodes are in the tile whatever a particle does.
+        let first = rows.mul_add(edge, cell[0].add(one)).bounded(LAST);
+        unsafe { first.store(self.first.as_mut_ptr()) };
+    }
+
+    /// The first number of the first node of a particle.
+    #[inline(always)]
+    fn first(&self, particle: usize) -> usize {
+        // A whole number from 0 to LAST.
+        4 * unsafe { self.first[particle].to_int_unchecked::<i32>() } as usize
+    }
+}
+
+#[inline(always)]
+fn run<T: Floats, const GATHER: bool, const SCATTER: bool>(
+    rules: &Rules,
+    from: &Tile,
+    to: &mut Tile,
+    slots: &mut Slots<'_>,
+) -> Outcome {
+    let mut outcome = Outcome::default();
+    let mut weights = Weights::ZERO;
+    let count = slots.part.len();
+    let mut first = 0;
+    while first < count {
+        let mut at = [T::splat(0.0); 3];
+        for axis in 0..3 {
+            at[axis] = unsafe { T::load(slots.at[axis][first..first + BATCH].as_ptr()) };
+        }
+        let mut velocity = [T::splat(0.0); 3];
+        let mut affine = [T::splat(0.0); 9];
+        let mut deformation = [T::splat(0.0); 9];
+        for i in 0..9 {
+            deformation[i] = unsafe { T::load(slots.deformation[i][first..first + BATCH].as_ptr()) };
+        }
+        weights.set(&at);
+        if GATHER {
+            gather(from, &weights, rules, &mut velocity, &mut affine);
+            lead(slots, first, &mut velocity, &mut affine, &mut outcome);
+            for i in 0..9 {
+                let mut sum = deformation[i];
+                for k in 0..3 {
+                    let rate = affine[3 * (i / 3) + k].mul(T::splat(rules.dt_s));
+                    // The old deformation: `deformation` is written below.
+                    let old = unsafe { T::load(slots.deformation[3 * k + i % 3][first..first + BATCH].as_ptr()) };
+                    sum = rate.mul_add(old, sum);
+                }
+                deformation[i] = sum;
+            }
+            for axis in 0..3 {
+                let cells = T::splat(rules.dt_s / rules.edge_m[axis]);
+                at[axis] = velocity[axis].mul_add(cells, at[axis]);
+                outcome.strayed |= at[axis].outside(-0.5, 4.5).is_some();
+                // Farther than its tile in one step, or no number.
+                if let Some(lane) = at[axis].outside(-1.0, 5.0) {
+                    outcome.inverted = outcome.inverted.or(Some(first + lane));
+                }
+                unsafe { at[axis].store(slots.at[axis][first..first + BATCH].as_mut_ptr()) };
+            }
+            for i in 0..9 {
+                unsafe { deformation[i].store(slots.deformation[i][first..first + BATCH].as_mut_ptr()) };
+            }
+        } else {
+            for axis in 0..3 {
+                velocity[axis] = unsafe { T::load(slots.velocity[axis][first..first + BATCH].as_ptr()) };
+            }
+            for i in 0..9 {
+                affine[i] = unsafe { T::load(slots.affine[i][first..first + BATCH].as_ptr()) };
+            }
+        }
+        let volume = determinant(&deformation);
+        if let Some(lane) = volume.outside(0.0, f32::MAX) {
+            outcome.inverted = outcome.inverted.or(Some(first + lane));
+        }
+        if SCATTER {
+            let part = unsafe { T::load(slots.part[first..first + BATCH].as_ptr()) };
+            if GATHER {
+                weights.set(&at);
+            }
+            let stress = kirchhoff(rules, &deformation, volume);
+            scatter(to, &weights, rules, part, &velocity, &affine, &stress);
+        } else {
+            for axis in 0..3 {
+                unsafe { velocity[axis].store(slots.velocity[axis][first..first + BATCH].as_mut_ptr()) };
+            }
+            for i in 0..9 {
+                unsafe { affine[i].store(slots.affine[i][first..first + BATCH].as_mut_ptr()) };
+            }
+        }
+        first += BATCH;
+    }
+    outcome
+}
+
+/// v = Σ w vᵢ and C = Σ w vᵢ ⊗ (xᵢ − x) 4/Δx² (Chen et al. 2023, eqs 7 and 8 as they are meant: with the velocity of the node).
+#[inline(always)]
+fn gather<T: Floats>(from: &Tile, weights: &Weights, rules: &Rules, velocity: &mut [T; 3], affine: &mut [T; 9]) {
+    let mut rows = [T::splat(0.0); 16];
+    for particle in 0..BATCH {
+        let first = weights.first(particle);
+        let w = |axis: usize, node: usize| weights.weight[axis][node][particle];
+        let lean = |axis: usize, node: usize| weights.lean[axis][node][particle];
+        let zero = T::splat(0.0);
+        let (mut value, mut slope_y, mut slope_z) = (zero, zero, zero);
+        for k in 0..3 {
+            let (mut sum, mut slope) = (zero, zero);
+            for j in 0..3 {
+                // In the tile: `first` is at most LAST, and two rows and planes further a vector still fits.
+                let row = unsafe { T::load(from.as_ptr().add(first + j * ALONG_Y + k * ALONG_Z)) };
+                sum = row.mul_add(T::splat(w(1, j)), sum);
+                slope = row.mul_add(T::splat(lean(1, j)), slope);
+            }
+            let wz = T::splat(w(2, k));
+            value = sum.mul_add(wz, value);
+            slope_y = slope.mul_add(wz, slope_y);
+            slope_z = sum.mul_add(T::splat(lean(2, k)), slope_z);
+        }
+        let wx = T::quads(w(0, 0), w(0, 1), w(0, 2));
+        let slope_x = T::quads(lean(0, 0), lean(0, 1), lean(0, 2));
+        rows[particle] = T::fold(value.mul(wx), value.mul(slope_x), slope_y.mul(wx), slope_z.mul(wx));
+    }
+    T::transpose(&mut rows);
+    for axis in 0..3 {
+        velocity[axis] = rows[axis];
+        for along in 0..3 {
+            affine[3 * axis + along] = rows[4 + 4 * along + axis].mul(T::splat(4.0 / rules.edge_m[along]));
+        }
+    }
+}
+
+/// w m, and w (m v + (m C − Δt V 4/Δx² τ) (xᵢ − x)) (eqs 2 to 5, with the mass before C that (4) lacks).
+#[inline(always)]
+fn scatter<T: Floats>(
+    to: &mut Tile,
+    weights: &Weights,
+    rules: &Rules,
+    part: T,
+    velocity: &[T; 3],
+    affine: &[T; 9],
+    stress: &[T; 6],
+) {
+    let mut rows = [T::splat(0.0); 16];
+    rows[3] = part;
+    // τ by rows: xx, xy, xz, yy, yz, zz.
+    let place = [[0, 1, 2], [1, 3, 4], [2, 4, 5]];
+    for axis in 0..3 {
+        rows[axis] = velocity[axis].mul(part);
+        for along in 0..3 {
+            let edge = rules.edge_m[along];
+            let push = stress[place[axis][along]].mul(T::splat(-4.0 * rules.dt_s / (rules.density * edge)));
+            let carried = affine[3 * axis + along].mul_add(T::splat(edge), push);
+            rows[4 + 4 * along + axis] = carried.mul(part);
+        }
+    }
+    T::transpose(&mut rows);
+    for (particle, row) in rows.iter().enumerate() {
+        let mut packed = [0f32; 16];
+        unsafe { row.store(packed.as_mut_ptr()) };
+        let first = weights.first(particle);
+        let w = |axis: usize, node: usize| weights.weight[axis][node][particle];
+        let d = |axis: usize, node: usize| weights.away[axis][node][particle];
+        let mut quads = [T::splat(0.0); 4];
+        for (index, quad) in quads.iter_mut().enumerate() {
+            *quad = unsafe { T::four_times(packed.as_ptr().add(4 * index)) };
+        }
+        let wx = T::quads(w(0, 0), w(0, 1), w(0, 2));
+        let along_x = quads[1].mul_add(T::quads(d(0, 0), d(0, 1), d(0, 2)), quads[0]).mul(wx);
+        let (along_y, along_z) = (quads[2].mul(wx), quads[3].mul(wx));
+        for k in 0..3 {
+            let wz = T::splat(w(2, k));
+            let layer = along_z.mul_add(T::splat(d(2, k)), along_x).mul(wz);
+            let lean = along_y.mul(wz);
+            for j in 0..3 {
+                let load = lean.mul_add(T::splat(d(1, j)), layer);
+                unsafe {
+                    let at = to.as_mut_ptr().add(first + j * ALONG_Y + k * ALONG_Z);
+                    load.mul_add(T::splat(w(1, j)), T::load(at)).store(at);
+                }
+            }
+        }
+    }
+}
+
+/// Gives particles that are led their velocity, and no strain unless they are held still.
+#[inline(always)]
+fn lead<T: Floats>(slots: &Slots<'_>, first: usize, velocity: &mut [T; 3], affine: &mut [T; 9], outcome: &mut Outcome) {
+    let Some(led) = &slots.led else { return };
+    let kinds = &led.kind[first..first + BATCH];
+    if kinds.iter().all(|&kind| kind == 0) {
+        return;
+    }
+    for axis in 0..3 {
+        let mut lanes = [0f32; BATCH];
+        unsafe { velocity[axis].store(lanes.as_mut_ptr()) };
+        for l in 0..BATCH {
+            if kinds[l] > 0 {
+                let given = led.velocities[kinds[l] as usize - 1][axis];
+                if kinds[l] > 1 {
+                    outcome.led[axis] += lanes[l] - given;
+                }
+                lanes[l] = given;
+            }
+        }
+        velocity[axis] = unsafe { T::load(lanes.as_ptr()) };
+    }
+    for column in affine {
+        let mut lanes = [0f32; BATCH];
+        unsafe { column.store(lanes.as_mut_ptr()) };
+        for l in 0..BATCH {
+            if kinds[l] > 1 {
+                lanes[l] = 0.0;
+            }
+        }
+        *column = unsafe { T::load(lanes.as_ptr()) };
+    }
+}
+
+#[inline(always)]
+fn determinant<T: Floats>(f: &[T; 9]) -> T {
+    let first = f[0].mul(f[4].mul(f[8]).sub(f[5].mul(f[7])));
+    let second = f[1].mul(f[3].mul(f[8]).sub(f[5].mul(f[6])));
+    let third = f[2].mul(f[3].mul(f[7]).sub(f[4].mul(f[6])));
+    first.sub(second).add(third)
+}
+
+/// τ = J σ: xx, xy, xz, yy, yz, zz.
+#[inline(always)]
+fn kirchhoff<T: Floats>(rules: &Rules, f: &[T; 9], volume: T) -> [T; 6] {
+    let one = T::splat(1.0);
+    let pressure = T::splat(rules.lambda_pa).mul(volume).mul(volume.sub(one));
+    let pairs = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
+    let mut stress = [one; 6];
+    if rules.constitution == Constitution::FixedCorotated {
+        let r = rotation(f);
+        for (i, &(a, b)) in pairs.iter().enumerate() {
+            let mut sum = T::splat(0.0);
+            for k in 0..3 {
+                sum = f[3 * a + k].sub(r[3 * a + k]).mul_add(f[3 * b + k], sum);
+            }
+            stress[i] = sum.mul(T::splat(2.0 * rules.mu_pa));
+        }
+    } else {
+        for (i, &(a, b)) in pairs.iter().enumerate() {
+            let mut sum = if a == b { T::splat(-1.0) } else { T::splat(0.0) };
+            for k in 0..3 {
+                sum = f[3 * a + k].mul_add(f[3 * b + k], sum);
+            }
+            stress[i] = sum.mul(T::splat(rules.mu_pa));
+        }
+    }
+    for diagonal in [0, 3, 5] {
+        stress[diagonal] = stress[diagonal].add(pressure);
+    }
+    stress
+}
+
+/// The rotation in F by Newton's iteration R ← (R + R⁻ᵀ)/2 (Higham 1986); six suffice for stretches from a third to three.
+#[inline(always)]
+fn rotation<T: Floats>(f: &[T; 9]) -> [T; 9] {
+    let mut r = *f;
+    let half = T::splat(0.5);
+    for _ in 0..6 {
+        let inverse = T::splat(1.0).div(determinant(&r));
+        let mut next = r;
+        for i in 0..3 {
+            let (a, b) = ((i + 1) % 3, (i + 2) % 3);
+            for j in 0..3 {
+                let (c, d) = ((j + 1) % 3, (j + 2) % 3);
+                let cofactor = r[3 * a + c].mul(r[3 * b + d]).sub(r[3 * a + d].mul(r[3 * b + c]));
+                next[3 * i + j] = cofactor.mul_add(inverse, r[3 * i + j]).mul(half);
+            }
+        }
+        r = next;
+    }
+    r
+}

@@ -1,0 +1,189 @@
+//! A gel that takes the shape of what presses on it, with smooth surroundings: no mechanics, for comparison.
+
+mod blur;
+
+use crate::layer::Overhead;
+use crate::{
+    Facet, Field, Load, Motion, Skin, SkinError, State, Tangent, Touch, require_not_negative, require_positive,
+};
+use blur::Blur;
+use dermis_geometry::{HeightGrid, Vec2, Vec3};
+use std::sync::Arc;
+
+/// What an imprint is given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImprintParameters {
+    /// Size along x and y (m).
+    pub size_m: [f64; 2],
+    /// Middle of the grid: x and y (m), in the sensor's frame.
+    pub center_m: [f64; 2],
+    /// Edge of a cell (m).
+    pub cell_m: f64,
+    /// How deep it can be pressed (m).
+    pub thickness_m: f64,
+    /// Pressure by depth (Pa/m).
+    pub stiffness_pa_per_m: f64,
+    /// Width (m) of the narrow Gaussian: how far the surroundings are pulled down.
+    pub narrow_m: f64,
+    /// Width (m) of the wide Gaussian: how far they bulge.
+    pub wide_m: f64,
+    /// Weight of the wide Gaussian that is taken away from the narrow one.
+    pub bulge: f64,
+    /// Heights (m) of the undeformed surface over z = 0, row by row; flat without them.
+    pub rest_heights_m: Option<Arc<[f64]>>,
+}
+
+/// The baseline of optical tactile simulation (Gomes et al. 2021, as Chen et al. 2023 compare with it).
+///
+/// In contact the surface is the object's. Around it the depth is smoothed by a difference of Gaussians, (1 + b) G_n − b G_w, several
+/// times over with the contact held. Pressure is that of independent springs, so that forces are there and add up; there is
+/// no friction and nothing moves sideways. It works on curved surfaces, where the layer does not.
+#[derive(Debug)]
+pub struct Imprint {
+    parameters: ImprintParameters,
+    grid: HeightGrid,
+    narrow: Blur,
+    wide: Blur,
+}
+
+/// How often the surroundings are smoothed.
+const PASSES: usize = 6;
+/// More cells than this are a slip of the unit.
+const MOST_CELLS: f64 = 2048.0 * 2048.0;
+
+impl Imprint {
+    /// Prepares it. Refuses parameters that mean nothing.
+    pub fn new(parameters: ImprintParameters) -> Result<Self, SkinError> {
+        let ImprintParameters { size_m, cell_m, narrow_m, wide_m, .. } = parameters;
+        for (key, value) in
+            [("size", size_m[0]), ("size", size_m[1]), ("cell", cell_m), ("narrow", narrow_m), ("wide", wide_m)]
+        {
+            require_positive(key, "m", value)?;
+        }
+        require_positive("thickness", "m", parameters.thickness_m)?;
+        require_positive("stiffness_per_area", "Pa/m", parameters.stiffness_pa_per_m)?;
+        require_not_negative("bulge", "1", parameters.bulge)?;
+        let grid = Self::cells(size_m, parameters.center_m, cell_m);
+        let (rows, cols) = (grid.rows as f64, grid.cols as f64);
+        if rows * cols > MOST_CELLS {
+            return Err(SkinError::TooManyCells { rows, cols, most: MOST_CELLS });
+        }
+        let expected = grid.rows * grid.cols;
+        if let Some(got) =
+            parameters.rest_heights_m.as_ref().map(|heights| heights.len()).filter(|got| *got != expected)
+        {
+            return Err(SkinError::StateMismatch { got, expected });
+        }
+        let (narrow, wide) = (Blur::new(narrow_m / cell_m), Blur::new(wide_m / cell_m));
+        Ok(Self { parameters, grid, narrow, wide })
+    }
+
+    /// The cells that an imprint of that size has.
+    pub fn cells(size_m: [f64; 2], center_m: [f64; 2], cell_m: f64) -> HeightGrid {
+        let [cols, rows] = size_m.map(|size| (size / cell_m).round().max(2.0) as usize);
+        HeightGrid { rows, cols, cell_m, center: Vec2::from_array(center_m) }
+    }
+
+    /// Its cells.
+    pub fn grid(&self) -> HeightGrid {
+        self.grid
+    }
+
+    /// How deep each cell is in an object, and which; below zero where it is free.
+    fn overlap(&self, motion: &Motion<'_>) -> Overhead {
+        let mut overhead = Overhead::of_motion(self.grid, motion, f64::INFINITY);
+        if let Some(heights) = &self.parameters.rest_heights_m {
+            overhead.depth_m.iter_mut().zip(heights.iter()).for_each(|(depth, height)| *depth += height);
+        }
+        overhead
+    }
+
+    /// How far the surface sinks at each cell (m).
+    fn sinks(&self, overlap_m: &[f64]) -> Vec<f64> {
+        let mut sinks: Vec<f64> = overlap_m.iter().map(|depth| depth.max(0.0)).collect();
+        if sinks.iter().all(|depth| *depth == 0.0) {
+            return sinks;
+        }
+        let bulge = self.parameters.bulge;
+        for _ in 0..PASSES {
+            let near = self.narrow.apply(&sinks, self.grid.cols);
+            let far = self.wide.apply(&sinks, self.grid.cols);
+            for (i, sink) in sinks.iter_mut().enumerate() {
+                if overlap_m[i] <= 0.0 {
+                    // What is free may rise, but not into what is above it.
+                    *sink = ((1.0 + bulge) * near[i] - bulge * far[i]).max(overlap_m[i]);
+                }
+            }
+        }
+        sinks
+    }
+
+    /// Outward normal of the undeformed surface at a cell.
+    fn normal(&self, row: usize, col: usize) -> Vec3 {
+        let Some(heights) = &self.parameters.rest_heights_m else { return Vec3::Z };
+        let HeightGrid { rows, cols, cell_m, .. } = self.grid;
+        let height = |row: usize, col: usize| heights[row * cols + col];
+        let (left, right) = (col.saturating_sub(1), (col + 1).min(cols - 1));
+        let (above, below) = (row.saturating_sub(1), (row + 1).min(rows - 1));
+        let along_x = (height(row, right) - height(row, left)) / ((right - left) as f64 * cell_m);
+        let along_y = (height(above, col) - height(below, col)) / ((below - above) as f64 * cell_m);
+        Vec3::new(-along_x, -along_y, 1.0).normalize()
+    }
+
+    fn rest(&self, row: usize, col: usize) -> Vec3 {
+        let middle = self.grid.cell_center(row, col);
+        let height = self.parameters.rest_heights_m.as_ref().map_or(0.0, |heights| heights[row * self.grid.cols + col]);
+        Vec3::new(middle.x, middle.y, height)
+    }
+}
+
+impl Skin for Imprint {
+    fn rest(&self) -> State {
+        State::Imprint
+    }
+
+    fn touch(&self, _: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
+        require_positive("dt", "s", dt_s)?;
+        motion.check()?;
+        let ImprintParameters { stiffness_pa_per_m, thickness_m, .. } = self.parameters;
+        let overlap = self.overlap(motion);
+        let (cols, cell_area_m2) = (self.grid.cols, self.grid.cell_m * self.grid.cell_m);
+        let mut facets = Vec::new();
+        for (cell, &depth_m) in overlap.depth_m.iter().enumerate().filter(|(_, depth)| **depth > 0.0) {
+            let (anchor, normal) = (self.rest(cell / cols, cell % cols), self.normal(cell / cols, cell % cols));
+            // A cell of the slanted surface is larger than its shadow, and less deep along its normal.
+            let (area_m2, along_m) = (cell_area_m2 / normal.z, depth_m.min(thickness_m) * normal.z);
+            let stiffness = stiffness_pa_per_m * area_m2;
+            let at = anchor - Vec3::Z * depth_m;
+            let load = Load::Point { at, anchor, area_m2, force: normal * (-stiffness * along_m) };
+            let tangent = Tangent { at, normal, stiffness_normal: stiffness, ..Tangent::default() };
+            let saturated = depth_m > thickness_m;
+            facets.push(Facet { object: overlap.owner[cell], normal, depth_m, saturated, load, tangent });
+        }
+        let mut touch = Touch::from_facets(facets, motion.targets.len());
+        touch.surface = Some(Field {
+            rows: self.grid.rows,
+            cols,
+            cell_m: self.grid.cell_m,
+            center: Vec3::new(self.grid.center.x, self.grid.center.y, 0.0),
+            values: self.sinks(&overlap.depth_m).iter().map(|sink| -Vec3::Z * *sink).collect(),
+            rest_heights_m: self.parameters.rest_heights_m.clone(),
+        });
+        Ok((touch, State::Imprint))
+    }
+
+    fn fully_pressed(&self) -> Vec<Tangent> {
+        let area_m2 = self.grid.cell_m * self.grid.cell_m;
+        let cells = (0..self.grid.rows * self.grid.cols).map(|cell| (cell / self.grid.cols, cell % self.grid.cols));
+        let tangent = |(row, col)| {
+            let (at, normal) = (self.rest(row, col), self.normal(row, col));
+            let stiffness_normal = self.parameters.stiffness_pa_per_m * area_m2 / normal.z;
+            Tangent { at, normal, stiffness_normal, ..Tangent::default() }
+        };
+        cells.map(tangent).collect()
+    }
+
+    fn max_depth_m(&self) -> f64 {
+        self.parameters.thickness_m
+    }
+}

@@ -1,0 +1,63 @@
+//! Smoothing by a Gaussian.
+
+/// Weights of a Gaussian from its middle to three widths, both sides together one.
+#[derive(Clone, Debug)]
+pub(super) struct Blur {
+    half: Vec<f64>,
+}
+
+impl Blur {
+    /// Of a width in cells.
+    pub fn new(width: f64) -> Self {
+        let count = (3.0 * width).ceil().clamp(1.0, 1000.0) as usize;
+        let half: Vec<f64> = (0..=count).map(|i| (-0.5 * (i as f64 / width).powi(2)).exp()).collect();
+        let sum = half[0] + 2.0 * half[1..].iter().sum::<f64>();
+        Self { half: half.into_iter().map(|weight| weight / sum).collect() }
+    }
+
+    /// A smoothed copy of a grid with so many columns; beyond its rim there is nothing.
+    pub fn apply(&self, grid: &[f64], cols: usize) -> Vec<f64> {
+        let rows = grid.len() / cols;
+        let mut across = vec![0.0; grid.len()];
+        for (line, out) in grid.chunks_exact(cols).zip(across.chunks_exact_mut(cols)) {
+            if line.iter().all(|value| *value == 0.0) {
+                continue;
+            }
+            for (i, &weight) in self.half.iter().enumerate().filter(|(i, _)| *i < cols) {
+                out[i..].iter_mut().zip(line).for_each(|(out, value)| *out += weight * value);
+                if i > 0 {
+                    out[..cols - i].iter_mut().zip(&line[i..]).for_each(|(out, value)| *out += weight * value);
+                }
+            }
+        }
+        let mut smooth = vec![0.0; grid.len()];
+        for (row, out) in smooth.chunks_exact_mut(cols).enumerate() {
+            for (i, &weight) in self.half.iter().enumerate() {
+                for source in [row.checked_sub(i), (i > 0 && row + i < rows).then_some(row + i)].into_iter().flatten() {
+                    let line = &across[source * cols..(source + 1) * cols];
+                    out.iter_mut().zip(line).for_each(|(out, value)| *out += weight * value);
+                }
+            }
+        }
+        smooth
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A point becomes a Gaussian: its sum is kept and its variance is the square of the width.
+    #[test]
+    fn a_point_becomes_a_gaussian() {
+        let (rows, cols, width) = (61, 51, 4.0);
+        let mut grid = vec![0.0; rows * cols];
+        grid[30 * cols + 25] = 2.0;
+        let smooth = Blur::new(width).apply(&grid, cols);
+        assert!((smooth.iter().sum::<f64>() - 2.0).abs() < 1e-12);
+        let spread =
+            |of: &dyn Fn(usize) -> f64| smooth.iter().enumerate().map(|(i, v)| v * of(i).powi(2)).sum::<f64>() / 2.0;
+        let variances = [spread(&|i| (i % cols) as f64 - 25.0), spread(&|i| (i / cols) as f64 - 30.0)];
+        assert!(variances.iter().all(|variance| (variance / (width * width) - 1.0).abs() < 0.03), "{variances:?}");
+    }
+}

@@ -1,0 +1,337 @@
+//! An elastic layer bonded to a rigid base, solved as elasticity says.
+
+mod complementarity;
+mod fourier;
+mod kernel;
+mod material;
+mod overhead;
+mod parameters;
+mod partial_slip;
+mod product;
+mod radial;
+mod relaxation;
+mod solution;
+mod spread;
+mod state;
+mod transfer;
+
+pub use complementarity::{Complementarity, Effort};
+pub use kernel::{Functions, Influence, Pair, Parity};
+pub use material::{Poisson, Sheet};
+pub use overhead::Overhead;
+pub use parameters::LayerParameters;
+pub use product::{Influences, Product, Region};
+pub use relaxation::{Branch, Tractions};
+pub use solution::Solution;
+pub use state::LayerState;
+pub use transfer::{Answer, Stack};
+
+use crate::{Facet, Field, Load, Motion, Skin, SkinError, State, Tangent, Target, Touch, Warning, require_positive};
+use dermis_geometry::{HeightGrid, Twist, Vec2, Vec3};
+use solution::{Rubbing, Solver};
+use spread::{Output, Spread};
+use std::sync::Arc;
+
+/// A flat gel or foam on a rigid base, quasi-static and linear.
+///
+/// A wave of pressure of wave number k sinks the surface of one sheet (thickness h, moduli E and ν) by
+/// ```text
+/// w = 2(1 − ν²)/(E k) · L(kh) p,   L(ξ) = (2κ sinh 2ξ − 4ξ)/(2κ cosh 2ξ + 4ξ² + 1 + κ²),   κ = 3 − 4ν
+/// ```
+/// with L → 1 for short waves (Hertz's half-space) and confined compression, w = p h/M, for long ones (where springs are right).
+/// Shear and stacks of sheets are answered by [`Stack`]. Objects come as height fields; pressure keeps them out
+/// ([`Complementarity`]), friction carries the surface along, and one more product gives the surface and the stress on the base.
+///
+/// What it assumes: small strains ([`Warning::BeyondLinear`] says when they are not), no edges ([`Warning::NearRim`]), loads
+/// along z and in the plane, slow motion. A press deeper than 0.8 of the thickness is refused.
+#[derive(Debug)]
+pub struct Layer {
+    parameters: LayerParameters,
+    stack: Stack,
+    grid: HeightGrid,
+    influences: Influences,
+}
+
+/// The part of its thickness that a layer can be pressed.
+const DEEPEST: f64 = 0.8;
+/// Strains above this are not small.
+const LINEAR_STRAIN: f64 = 0.2;
+/// Objects farther above the surface than this part of the thickness are not met where it bulges.
+const OVERHEAD: f64 = 0.3;
+
+impl Layer {
+    /// Prepares a layer. Refuses parameters that mean nothing.
+    pub fn new(parameters: LayerParameters) -> Result<Self, SkinError> {
+        let stack = parameters.validate()?;
+        let grid = parameters.grid()?;
+        let reach_m = Vec2::new(grid.cols as f64 + 2.0, grid.rows as f64 + 2.0).length() * grid.cell_m;
+        let functions = Functions::new(&stack, parameters.sense_depth_m(&stack), reach_m);
+        let influences = Influences::new(Arc::new(functions), grid.rows, grid.cols, grid.cell_m);
+        Ok(Self { parameters, stack, grid, influences })
+    }
+
+    /// What it was made from.
+    pub fn parameters(&self) -> &LayerParameters {
+        &self.parameters
+    }
+
+    /// Its sheets.
+    pub fn stack(&self) -> &Stack {
+        &self.stack
+    }
+
+    /// Its cells.
+    pub fn grid(&self) -> HeightGrid {
+        self.grid
+    }
+
+    /// What its cells do to each other.
+    pub fn influences(&self) -> &Influences {
+        &self.influences
+    }
+
+    /// What happens under heights that are known on its grid, an object of any shape that is held still, after `state`.
+    pub fn settle_under(&self, state: &State, overhead: &Overhead) -> Result<(Touch, State), SkinError> {
+        self.step_under(state, overhead, &Twist::ZERO, None)
+    }
+
+    /// What happens under heights that are known on its grid, while the object moves with `velocity` (given at the sensor's
+    /// origin) for `dt_s`, or, without, until nothing changes any more. The heights are those at the end.
+    pub fn step_under(
+        &self,
+        state: &State,
+        overhead: &Overhead,
+        velocity: &Twist,
+        dt_s: Option<f64>,
+    ) -> Result<(Touch, State), SkinError> {
+        let solution = self.solve_under(state, overhead, velocity, dt_s)?;
+        Ok((self.touch_of(&solution, overhead, 1), State::Layer(solution.state)))
+    }
+
+    /// As [`Layer::step_under`], before it becomes a touch: tractions, and the work it took to find them.
+    pub fn solve_under(
+        &self,
+        state: &State,
+        overhead: &Overhead,
+        velocity: &Twist,
+        dt_s: Option<f64>,
+    ) -> Result<Solution, SkinError> {
+        let cells = self.grid.rows * self.grid.cols;
+        if overhead.depth_m.len() != cells || overhead.owner.len() != cells {
+            return Err(SkinError::StateMismatch { got: overhead.depth_m.len(), expected: cells });
+        }
+        if overhead.depth_m.iter().any(|depth_m| depth_m.is_nan()) {
+            return Err(SkinError::NotFinite { object: 0, what: "height" });
+        }
+        let mu = |_| self.parameters.mu;
+        let slide_m = |_, cell: usize| self.slide_m(overhead, velocity, cell, dt_s);
+        self.solve(state, overhead, &Rubbing { mu: &mu, slide_m: &slide_m }, dt_s)
+    }
+
+    fn solve(
+        &self,
+        state: &State,
+        overhead: &Overhead,
+        rubbing: &Rubbing<'_>,
+        dt_s: Option<f64>,
+    ) -> Result<Solution, SkinError> {
+        let state = self.own(state)?;
+        self.check_depth(overhead)?;
+        Ok(self.solver().solve(state, overhead, rubbing, dt_s))
+    }
+
+    /// How far (m) a thing with a velocity moves over a step, where it meets a cell.
+    fn slide_m(&self, overhead: &Overhead, velocity: &Twist, cell: usize, dt_s: Option<f64>) -> [f64; 2] {
+        let at = self.grid.cell_center(cell / self.grid.cols, cell % self.grid.cols);
+        let velocity = velocity.at(Vec3::new(at.x, at.y, -overhead.depth_m[cell].max(0.0)));
+        let dt_s = dt_s.unwrap_or(0.0);
+        [velocity.x * dt_s, velocity.y * dt_s]
+    }
+
+    fn solver(&self) -> Solver<'_> {
+        Solver {
+            influences: &self.influences,
+            coupled: self.parameters.coupled,
+            branches: &self.parameters.relaxation,
+            tolerance: self.parameters.tolerance,
+        }
+    }
+
+    fn own<'a>(&self, state: &'a State) -> Result<&'a LayerState, SkinError> {
+        let State::Layer(state) = state else {
+            return Err(SkinError::OtherSkin { expected: "layer" });
+        };
+        let (got, expected) = (state.rows * state.cols, self.grid.rows * self.grid.cols);
+        let same = state.rows == self.grid.rows && state.held.len() == self.parameters.relaxation.len();
+        if got != expected || !same {
+            return Err(SkinError::StateMismatch { got, expected });
+        }
+        Ok(state)
+    }
+
+    fn check_depth(&self, overhead: &Overhead) -> Result<(), SkinError> {
+        let (depth_m, most_m) = (overhead.deepest_m(), self.max_depth_m());
+        if depth_m > most_m * (1.0 + 1e-9) {
+            return Err(SkinError::TooDeep { depth_mm: depth_m * 1e3, most_mm: most_m * 1e3 });
+        }
+        Ok(())
+    }
+
+    fn step(&self, state: &State, motion: &Motion<'_>, dt_s: Option<f64>) -> Result<(Touch, State), SkinError> {
+        motion.check()?;
+        let overhead = Overhead::of_motion(self.grid, motion, OVERHEAD * self.stack.thickness_m());
+        let target = |owner: u32| &motion.targets[owner as usize];
+        let mu = |owner: u32| target(owner).object.mu.unwrap_or(self.parameters.mu);
+        let slide_m = |owner: u32, cell: usize| self.slide_m(&overhead, &target(owner).velocity, cell, dt_s);
+        let solution = self.solve(state, &overhead, &Rubbing { mu: &mu, slide_m: &slide_m }, dt_s)?;
+        Ok((self.touch_of(&solution, &overhead, motion.targets.len()), State::Layer(solution.state)))
+    }
+
+    fn touch_of(&self, solution: &Solution, overhead: &Overhead, objects: usize) -> Touch {
+        let area_m2 = self.grid.cell_m * self.grid.cell_m;
+        let region = solution.region;
+        let [x, y, pressure] = &solution.tractions.parts;
+        let mut facets = Vec::new();
+        for i in (0..region.len()).filter(|&i| pressure[i] > 0.0) {
+            let (row, col) = (region.row + i / region.cols, region.col + i % region.cols);
+            let cell = row * self.grid.cols + col;
+            let middle = self.grid.cell_center(row, col);
+            let depth_m = solution.surface_m[2][cell];
+            let at = Vec3::new(middle.x, middle.y, -depth_m);
+            let load = Load::Point {
+                at,
+                anchor: Vec3::new(middle.x, middle.y, 0.0),
+                area_m2,
+                force: Vec3::new(x[i], y[i], -pressure[i]) * area_m2,
+            };
+            let owner = overhead.owner[cell];
+            let tangent = Tangent { at, normal: Vec3::Z, ..Tangent::default() };
+            facets.push(Facet { object: owner, normal: Vec3::Z, depth_m, saturated: false, load, tangent });
+        }
+        let warnings = self.warnings(solution, &facets);
+        let mut touch = Touch::from_facets(facets, objects);
+        self.stiffen(&mut touch);
+        touch.surface = Some(self.field(solution.surface_m.each_ref().map(|part| &part[..]), 0.0));
+        touch.base = Some(self.base(solution));
+        touch.warnings = warnings;
+        touch
+    }
+
+    /// How each facet answers to motion: its share of F′(δ), taken as 2 F/δ (Hertz has 3/2, a thin foam under a ball 2), three
+    /// where volume is kept; in the plane by the ratio of a stuck contact on a half-space, 2(1 − ν)/(2 − ν).
+    fn stiffen(&self, touch: &mut Touch) {
+        let deepest_m = touch.max_depth_m();
+        let nu = self.stack.top().poisson.ratio();
+        let power = if nu == 0.5 { 3.0 } else { 2.0 };
+        let sticks = if self.parameters.mu > 0.0 { 2.0 * (1.0 - nu) / (2.0 - nu) } else { 0.0 };
+        for facet in &mut touch.facets {
+            let stiffness = if deepest_m > 0.0 { power * facet.normal_force() / deepest_m } else { 0.0 };
+            facet.tangent.stiffness_normal = stiffness;
+            facet.tangent.stiffness_tangential = sticks * stiffness;
+        }
+    }
+
+    fn base(&self, solution: &Solution) -> Field {
+        let whole = Region { row: 0, col: 0, rows: self.grid.rows, cols: self.grid.cols };
+        let spread = Spread { influences: &self.influences, coupled: true };
+        let outputs = [Output::BelowX, Output::BelowY, Output::BelowPressure];
+        let parts = spread.of(&solution.region, &solution.tractions, &whole, &outputs);
+        let depth_m = self.parameters.sense_depth_m(&self.stack);
+        self.field([&parts[0], &parts[1], &parts[2]], -depth_m)
+    }
+
+    /// Parts along x, y and down as vectors.
+    fn field(&self, [x, y, down]: [&[f64]; 3], height_m: f64) -> Field {
+        let values = x.iter().zip(y).zip(down).map(|((&x, &y), &down)| Vec3::new(x, y, 0.0 - down)).collect();
+        Field {
+            rows: self.grid.rows,
+            cols: self.grid.cols,
+            cell_m: self.grid.cell_m,
+            center: Vec3::new(self.grid.center.x, self.grid.center.y, height_m),
+            values,
+            rest_heights_m: None,
+        }
+    }
+
+    fn warnings(&self, solution: &Solution, facets: &[Facet]) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let strain_max = self.strain_max(solution);
+        if strain_max > LINEAR_STRAIN {
+            warnings.push(Warning::BeyondLinear { strain_max });
+        }
+        let thickness_m = self.stack.thickness_m();
+        let half = Vec2::new(self.grid.cols as f64, self.grid.rows as f64) * (0.5 * self.grid.cell_m);
+        let rim = |facet: &Facet| (half.x - facet.tangent.at.x.abs()).min(half.y - facet.tangent.at.y.abs());
+        let distance_m = facets.iter().map(rim).fold(f64::INFINITY, f64::min);
+        if distance_m < 2.0 * thickness_m {
+            warnings.push(Warning::NearRim { distance_mm: distance_m * 1e3, thickness_mm: thickness_m * 1e3 });
+        }
+        warnings
+    }
+
+    /// The largest of the mean strain through the thickness, w/h, and half the slope of the surface inside the contact: under a
+    /// ball on a thick layer that is a/(2R), and w/h is nothing.
+    pub fn strain_max(&self, solution: &Solution) -> f64 {
+        let sink = &solution.surface_m[2];
+        let through = sink.iter().copied().fold(0.0, f64::max) / self.stack.thickness_m();
+        let region = solution.region;
+        let pressure = &solution.tractions.parts[2];
+        let mut slope = 0.0f64;
+        for row in 0..region.rows {
+            for col in 0..region.cols {
+                let presses = |row: usize, col: usize| pressure[row * region.cols + col] > 0.0;
+                let sunk = |row: usize, col: usize| sink[(region.row + row) * self.grid.cols + region.col + col];
+                if row + 1 < region.rows && presses(row, col) && presses(row + 1, col) {
+                    slope = slope.max((sunk(row, col) - sunk(row + 1, col)).abs());
+                }
+                if col + 1 < region.cols && presses(row, col) && presses(row, col + 1) {
+                    slope = slope.max((sunk(row, col) - sunk(row, col + 1)).abs());
+                }
+            }
+        }
+        through.max(0.5 * slope / self.grid.cell_m)
+    }
+}
+
+impl Skin for Layer {
+    fn rest(&self) -> State {
+        State::Layer(LayerState::rest(self.grid.rows, self.grid.cols, self.parameters.relaxation.len()))
+    }
+
+    fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
+        require_positive("dt", "s", dt_s)?;
+        self.step(state, motion, Some(dt_s))
+    }
+
+    fn settle(&self, state: &State, motion: &Motion<'_>) -> Result<(Touch, State), SkinError> {
+        let still: Vec<Target<'_>> =
+            motion.targets.iter().map(|target| Target::at_rest(target.object, target.sensor_from_object)).collect();
+        self.step(state, &Motion { targets: &still }, None)
+    }
+
+    /// One entry per block of cells, with the stiffness of the longest wave that the layer has room for.
+    fn fully_pressed(&self) -> Vec<Tangent> {
+        const BLOCKS: usize = 8;
+        let (rows, cols) = (self.grid.rows, self.grid.cols);
+        let size_m = rows.max(cols) as f64 * self.grid.cell_m;
+        let answer = self.stack.answer(std::f64::consts::TAU / size_m, 0.0);
+        let at_once = 1.0 + self.parameters.relaxation.iter().map(|branch| branch.ratio).sum::<f64>();
+        let area_m2 = (rows * cols) as f64 * self.grid.cell_m.powi(2) / (BLOCKS * BLOCKS) as f64;
+        let sticks = if self.parameters.mu > 0.0 { 1.0 } else { 0.0 };
+        let place = |i: usize, count: usize| ((i as f64 + 0.5) / BLOCKS as f64 - 0.5) * count as f64 * self.grid.cell_m;
+        (0..BLOCKS * BLOCKS)
+            .map(|i| Tangent {
+                at: Vec3::new(place(i % BLOCKS, cols), place(i / BLOCKS, rows), 0.0),
+                normal: Vec3::Z,
+                stiffness_normal: at_once * area_m2 / answer.sink_by_pressure,
+                stiffness_tangential: sticks * at_once * area_m2 / answer.slide_across,
+                damping_normal: 0.0,
+                damping_tangential: 0.0,
+            })
+            .collect()
+    }
+
+    fn max_depth_m(&self) -> f64 {
+        DEEPEST * self.stack.thickness_m()
+    }
+}

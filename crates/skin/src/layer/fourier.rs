@@ -1,0 +1,236 @@
+//! Products with influences, by fast Fourier transforms without periodic images.
+
+use super::kernel::{Influence, Parity};
+use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
+use rustfft::{Fft, FftPlanner, num_complex::Complex64};
+use std::sync::Arc;
+
+/// Transforms of a real grid of `rows` × `cols`. Spectra are kept column by column, so that both passes run along memory.
+pub struct Fourier {
+    rows: usize,
+    cols: usize,
+    along: Arc<dyn RealToComplex<f64>>,
+    along_back: Arc<dyn ComplexToReal<f64>>,
+    across: Arc<dyn Fft<f64>>,
+    across_back: Arc<dyn Fft<f64>>,
+}
+
+impl std::fmt::Debug for Fourier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Fourier({} x {})", self.rows, self.cols)
+    }
+}
+
+/// The spectrum of an influence: real where it is even (or odd both ways), imaginary where it is odd one way.
+#[derive(Clone, Debug)]
+pub struct Spectrum {
+    values: Vec<f64>,
+    imaginary: bool,
+}
+
+/// Memory for transforms, kept between products.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    row: Vec<f64>,
+    by_row: Vec<Complex64>,
+    fft: Vec<Complex64>,
+}
+
+/// The least even number from `least` on without prime factors above 5.
+pub fn good_size(least: usize) -> usize {
+    let mut size = least.max(2).next_multiple_of(2);
+    loop {
+        let mut rest = size;
+        for factor in [2, 3, 5] {
+            while rest.is_multiple_of(factor) {
+                rest /= factor;
+            }
+        }
+        if rest == 1 {
+            return size;
+        }
+        size += 2;
+    }
+}
+
+impl Fourier {
+    /// Plans transforms; `cols` must be even.
+    pub fn new(rows: usize, cols: usize) -> Self {
+        let (mut real, mut complex) = (RealFftPlanner::new(), FftPlanner::new());
+        Self {
+            rows,
+            cols,
+            along: real.plan_fft_forward(cols),
+            along_back: real.plan_fft_inverse(cols),
+            across: complex.plan_fft_forward(rows),
+            across_back: complex.plan_fft_inverse(rows),
+        }
+    }
+
+    /// Rows of the periodic grid.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Columns of the periodic grid.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Columns of a spectrum.
+    pub fn waves(&self) -> usize {
+        self.cols / 2 + 1
+    }
+
+    /// An empty spectrum.
+    pub fn spectrum(&self) -> Vec<Complex64> {
+        vec![Complex64::ZERO; self.rows * self.waves()]
+    }
+
+    /// The spectrum of a field of `cols` columns that stands in the first corner, zero elsewhere.
+    pub fn forward(&self, field: &[f64], cols: usize, spectrum: &mut [Complex64], scratch: &mut Scratch) {
+        let (rows, waves) = (field.len() / cols, self.waves());
+        scratch.row.resize(self.cols, 0.0);
+        scratch.by_row.resize(rows * waves, Complex64::ZERO);
+        scratch.fft.resize(self.along.get_scratch_len().max(self.across.get_inplace_scratch_len()), Complex64::ZERO);
+        for (line, out) in field.chunks_exact(cols).zip(scratch.by_row.chunks_exact_mut(waves)) {
+            scratch.row[..cols].copy_from_slice(line);
+            scratch.row[cols..].fill(0.0);
+            // The lengths are those of the plan, so this cannot fail.
+            let done = self.along.process_with_scratch(&mut scratch.row, out, &mut scratch.fft);
+            debug_assert!(done.is_ok());
+        }
+        transpose(&scratch.by_row, rows, waves, spectrum, self.rows);
+        for column in spectrum.chunks_exact_mut(self.rows) {
+            column[rows..].fill(Complex64::ZERO);
+        }
+        self.across.process_with_scratch(spectrum, &mut scratch.fft);
+    }
+
+    /// The field of a spectrum: `cols` columns of as many rows as `field` holds, from row and column `first` (which may be
+    /// negative: the grid is periodic). Uses the spectrum up.
+    pub fn backward(
+        &self,
+        spectrum: &mut [Complex64],
+        first: (i64, i64),
+        cols: usize,
+        field: &mut [f64],
+        scratch: &mut Scratch,
+    ) {
+        let waves = self.waves();
+        let scale = 1.0 / (self.rows * self.cols) as f64;
+        let rows = field.len() / cols;
+        let wrap = |index: i64, period: usize| index.rem_euclid(period as i64) as usize;
+        let need = self.along_back.get_scratch_len().max(self.across_back.get_inplace_scratch_len());
+        scratch.fft.resize(need.max(scratch.fft.len()), Complex64::ZERO);
+        self.across_back.process_with_scratch(spectrum, &mut scratch.fft[..self.across_back.get_inplace_scratch_len()]);
+        scratch.row.resize(self.cols, 0.0);
+        scratch.by_row.resize(rows * waves, Complex64::ZERO);
+        gather(spectrum, self.rows, waves, rows, wrap(first.0, self.rows), &mut scratch.by_row);
+        let from = wrap(first.1, self.cols);
+        for (line, out) in scratch.by_row.chunks_exact_mut(waves).zip(field.chunks_exact_mut(cols)) {
+            // What the transform of a real row holds there is real but for rounding.
+            line[0].im = 0.0;
+            line[waves - 1].im = 0.0;
+            let scratch_len = self.along_back.get_scratch_len();
+            let done = self.along_back.process_with_scratch(line, &mut scratch.row, &mut scratch.fft[..scratch_len]);
+            debug_assert!(done.is_ok());
+            let straight = cols.min(self.cols - from);
+            for (value, &x) in out[..straight].iter_mut().zip(&scratch.row[from..]) {
+                *value = x * scale;
+            }
+            for (value, &x) in out[straight..].iter_mut().zip(&scratch.row) {
+                *value = x * scale;
+            }
+        }
+    }
+
+    /// The spectrum of an influence, cut where it reaches half a period.
+    pub fn of_influence(&self, influence: &Influence, scratch: &mut Scratch) -> Spectrum {
+        let mut periodic = vec![0.0; self.rows * self.cols];
+        let (odd_x, odd_y) = match influence.parity {
+            Parity::Even => (false, false),
+            Parity::OddX => (true, false),
+            Parity::OddY => (false, true),
+            Parity::OddXy => (true, true),
+        };
+        for row in 0..self.rows {
+            let (dy, flip_y) = fold(row, self.rows);
+            for col in 0..self.cols {
+                let (dx, flip_x) = fold(col, self.cols);
+                let at_half = (odd_x && 2 * dx == self.cols) || (odd_y && 2 * dy == self.rows);
+                if dy < influence.rows && dx < influence.cols && !at_half {
+                    // Rows run towards −y.
+                    let sign = if (odd_x && flip_x) != (odd_y && !flip_y) { -1.0 } else { 1.0 };
+                    periodic[row * self.cols + col] = sign * influence.values[dy * influence.cols + dx];
+                }
+            }
+        }
+        let mut spectrum = self.spectrum();
+        self.forward(&periodic, self.cols, &mut spectrum, scratch);
+        let imaginary = odd_x != odd_y;
+        let values = spectrum.iter().map(|c| if imaginary { c.im } else { c.re }).collect();
+        Spectrum { values, imaginary }
+    }
+}
+
+/// Distance on a periodic line, and whether it was turned around.
+fn fold(index: usize, period: usize) -> (usize, bool) {
+    if 2 * index <= period { (index, false) } else { (period - index, true) }
+}
+
+impl Spectrum {
+    /// out = this · source.
+    pub fn multiply(&self, source: &[Complex64], out: &mut [Complex64]) {
+        for ((out, s), &v) in out.iter_mut().zip(source).zip(&self.values) {
+            *out = if self.imaginary { Complex64::new(-s.im * v, s.re * v) } else { s * v };
+        }
+    }
+
+    /// out += factor · this · source.
+    pub fn multiply_add(&self, factor: f64, source: &[Complex64], out: &mut [Complex64]) {
+        for ((out, s), &v) in out.iter_mut().zip(source).zip(&self.values) {
+            let v = factor * v;
+            *out += if self.imaginary { Complex64::new(-s.im * v, s.re * v) } else { s * v };
+        }
+    }
+
+    /// The values, column by column.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// A real spectrum from its values.
+    pub fn real(values: Vec<f64>) -> Self {
+        Self { values, imaginary: false }
+    }
+}
+
+/// Rows of `waves` become columns of `height`.
+fn transpose(rows_of: &[Complex64], rows: usize, waves: usize, columns: &mut [Complex64], height: usize) {
+    const BLOCK: usize = 16;
+    for row_block in (0..rows).step_by(BLOCK) {
+        for wave_block in (0..waves).step_by(BLOCK) {
+            for wave in wave_block..(wave_block + BLOCK).min(waves) {
+                for row in row_block..(row_block + BLOCK).min(rows) {
+                    columns[wave * height + row] = rows_of[row * waves + wave];
+                }
+            }
+        }
+    }
+}
+
+/// The inverse, for `rows` rows from `first` on, around the period.
+fn gather(columns: &[Complex64], height: usize, waves: usize, rows: usize, first: usize, out: &mut [Complex64]) {
+    const BLOCK: usize = 16;
+    for row_block in (0..rows).step_by(BLOCK) {
+        for wave_block in (0..waves).step_by(BLOCK) {
+            for row in row_block..(row_block + BLOCK).min(rows) {
+                let place = if first + row >= height { first + row - height } else { first + row };
+                for wave in wave_block..(wave_block + BLOCK).min(waves) {
+                    out[row * waves + wave] = columns[wave * height + place];
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What a layer is made of.
+
+use crate::{SkinError, require_positive};
+use serde::{Deserialize, Serialize};
+
+/// How much a material gives way sideways when it is pressed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Poisson {
+    /// ν, above −1 and below ½.
+    Ratio(f64),
+    /// ν = ½: shape changes, volume does not.
+    Incompressible,
+}
+
+impl Poisson {
+    /// ν.
+    pub fn ratio(self) -> f64 {
+        match self {
+            Self::Ratio(nu) => nu,
+            Self::Incompressible => 0.5,
+        }
+    }
+
+    fn validate(self) -> Result<(), SkinError> {
+        match self {
+            Self::Ratio(nu) if nu > -1.0 && nu < 0.5 => Ok(()),
+            Self::Ratio(got) => Err(SkinError::BadPoisson { got }),
+            Self::Incompressible => Ok(()),
+        }
+    }
+}
+
+/// An elastic sheet.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sheet {
+    /// h: thickness (m).
+    pub thickness_m: f64,
+    /// E: Young's modulus (Pa).
+    pub young_pa: f64,
+    /// ν.
+    pub poisson: Poisson,
+}
+
+impl Sheet {
+    /// Refuses what is no material.
+    pub fn validate(&self) -> Result<(), SkinError> {
+        require_positive("thickness", "m", self.thickness_m)?;
+        require_positive("young", "Pa", self.young_pa)?;
+        self.poisson.validate()
+    }
+
+    /// μ: shear modulus (Pa).
+    pub fn shear_pa(&self) -> f64 {
+        0.5 * self.young_pa / (1.0 + self.poisson.ratio())
+    }
+
+    /// E/(1 − ν²): what a half-space of it has in plane strain (Pa).
+    pub fn plane_strain_pa(&self) -> f64 {
+        let nu = self.poisson.ratio();
+        self.young_pa / (1.0 - nu * nu)
+    }
+
+    /// M = E(1 − ν)/((1 + ν)(1 − 2ν)): stiffness when it cannot give way sideways (Pa); infinite at ν = ½.
+    pub fn confined_pa(&self) -> f64 {
+        let nu = self.poisson.ratio();
+        self.young_pa * (1.0 - nu) / ((1.0 + nu) * (1.0 - 2.0 * nu))
+    }
+}

@@ -1,0 +1,77 @@
+//! What a layer is given.
+
+use super::{Branch, Sheet, Stack};
+use crate::{SkinError, require_not_negative, require_positive};
+use dermis_geometry::{HeightGrid, Vec2};
+
+/// Material, size and friction of a layer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerParameters {
+    /// Its sheets, the uppermost first.
+    pub sheets: Vec<Sheet>,
+    /// Size of the layer along x and y (m), centred on the sensor's origin.
+    pub size_m: [f64; 2],
+    /// Edge of a cell (m).
+    pub cell_m: f64,
+    /// μ against objects that do not say their own; zero is frictionless.
+    pub mu: f64,
+    /// Whether pressure moves the surface sideways and shear sinks it, as they do. Without, closed forms of friction hold.
+    pub coupled: bool,
+    /// Stiffness that fades with time, beside the lasting one.
+    pub relaxation: Vec<Branch>,
+    /// How deep under the surface (m) stress is read; at the base without.
+    pub sense_depth_m: Option<f64>,
+    /// Largest overlap or gap that is left where there should be none, by the greatest depth.
+    pub tolerance: f64,
+}
+
+/// More cells than this are a slip of the unit.
+const MOST_CELLS: f64 = 2048.0 * 2048.0;
+
+impl LayerParameters {
+    /// One sheet without friction or memory, tolerance 1e-6.
+    pub fn new(sheet: Sheet, size_m: [f64; 2], cell_m: f64) -> Self {
+        Self {
+            sheets: vec![sheet],
+            size_m,
+            cell_m,
+            mu: 0.0,
+            coupled: true,
+            relaxation: Vec::new(),
+            sense_depth_m: None,
+            tolerance: 1e-6,
+        }
+    }
+
+    /// Refuses parameters that mean nothing.
+    pub fn validate(&self) -> Result<Stack, SkinError> {
+        let stack = Stack::new(self.sheets.clone())?;
+        require_positive("size", "m", self.size_m[0])?;
+        require_positive("size", "m", self.size_m[1])?;
+        require_positive("cell", "m", self.cell_m)?;
+        require_not_negative("mu", "1", self.mu)?;
+        require_positive("tolerance", "1", self.tolerance)?;
+        self.relaxation.iter().try_for_each(Branch::validate)?;
+        if let Some(depth_m) = self.sense_depth_m {
+            require_positive("sense_depth", "m", depth_m)?;
+            if depth_m > stack.thickness_m() {
+                let (depth_mm, most_mm) = (depth_m * 1e3, stack.thickness_m() * 1e3);
+                return Err(SkinError::SensesBelowBase { depth_mm, most_mm });
+            }
+        }
+        Ok(stack)
+    }
+
+    pub(super) fn sense_depth_m(&self, stack: &Stack) -> f64 {
+        self.sense_depth_m.unwrap_or_else(|| stack.thickness_m())
+    }
+
+    /// The cells: as many as fit the size best.
+    pub(super) fn grid(&self) -> Result<HeightGrid, SkinError> {
+        let [cols, rows] = self.size_m.map(|size_m| (size_m / self.cell_m).round().max(1.0));
+        if rows * cols > MOST_CELLS {
+            return Err(SkinError::TooManyCells { rows, cols, most: MOST_CELLS });
+        }
+        Ok(HeightGrid { rows: rows as usize, cols: cols as usize, cell_m: self.cell_m, center: Vec2::ZERO })
+    }
+}

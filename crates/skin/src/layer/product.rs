@@ -1,0 +1,211 @@
+//! Influences of one grid, and their products with tractions on a part of it.
+
+use super::fourier::{Fourier, Scratch, Spectrum, good_size};
+use super::kernel::{Functions, Influence, Pair};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// A rectangle of cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Region {
+    /// First row.
+    pub row: usize,
+    /// First column.
+    pub col: usize,
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub cols: usize,
+}
+
+impl Region {
+    /// How many cells it has.
+    pub fn len(&self) -> usize {
+        self.rows * self.cols
+    }
+
+    /// True for no cell.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The smallest region that holds both.
+    pub fn union(&self, other: &Self) -> Self {
+        if self.is_empty() || other.is_empty() {
+            return if self.is_empty() { *other } else { *self };
+        }
+        let (row, col) = (self.row.min(other.row), self.col.min(other.col));
+        let last_row = (self.row + self.rows).max(other.row + other.rows);
+        let last_col = (self.col + self.cols).max(other.col + other.cols);
+        Self { row, col, rows: last_row - row, cols: last_col - col }
+    }
+
+    /// True when every cell of `inner` is in it.
+    pub fn holds(&self, inner: &Self) -> bool {
+        inner.is_empty() || self.union(inner) == *self
+    }
+
+    /// The cells of a grid of `cols` columns where `is_in` holds.
+    pub fn around(rows: usize, cols: usize, mut is_in: impl FnMut(usize) -> bool) -> Self {
+        let (mut top, mut bottom, mut left, mut right) = (usize::MAX, 0, usize::MAX, 0);
+        for row in 0..rows {
+            for col in 0..cols {
+                if is_in(row * cols + col) {
+                    (top, bottom) = (top.min(row), bottom.max(row));
+                    (left, right) = (left.min(col), right.max(col));
+                }
+            }
+        }
+        if top == usize::MAX {
+            return Self::default();
+        }
+        Self { row: top, col: left, rows: bottom - top + 1, cols: right - left + 1 }
+    }
+
+    /// The region with `margin` cells on every side and sides that transform quickly, inside a grid.
+    pub fn roomy(&self, margin: usize, rows: usize, cols: usize) -> Self {
+        let (row, rows) = widen(self.row, self.rows, margin, rows);
+        let (col, cols) = widen(self.col, self.cols, margin, cols);
+        Self { row, col, rows, cols }
+    }
+
+    /// Copies a part of a grid of `cols` columns.
+    pub fn cut(&self, grid: &[f64], cols: usize) -> Vec<f64> {
+        let lines = (self.row..self.row + self.rows).map(|row| &grid[row * cols + self.col..][..self.cols]);
+        lines.flatten().copied().collect()
+    }
+
+    /// Copies a part back into a grid of `cols` columns.
+    pub fn paste(&self, part: &[f64], grid: &mut [f64], cols: usize) {
+        for (i, line) in part.chunks_exact(self.cols.max(1)).enumerate() {
+            grid[(self.row + i) * cols + self.col..][..self.cols].copy_from_slice(line);
+        }
+    }
+}
+
+fn widen(first: usize, count: usize, margin: usize, most: usize) -> (usize, usize) {
+    let wanted = good_size(count + 2 * margin).min(most);
+    let start = first.saturating_sub((wanted - count.min(wanted)) / 2).min(most - wanted);
+    (start, wanted)
+}
+
+/// The influences between the cells of a grid, made when they are first needed.
+pub struct Influences {
+    functions: Arc<Functions>,
+    /// Rows of the grid.
+    pub rows: usize,
+    /// Columns of the grid.
+    pub cols: usize,
+    /// Edge of a cell (m).
+    pub cell_m: f64,
+    made: [OnceLock<Influence>; PAIRS.len()],
+    products: Mutex<BTreeMap<(usize, usize), Arc<Product>>>,
+}
+
+impl std::fmt::Debug for Influences {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Influences({} x {} cells of {} m)", self.rows, self.cols, self.cell_m)
+    }
+}
+
+const PAIRS: [Pair; 14] = [
+    Pair::SinkPressure,
+    Pair::XX,
+    Pair::YY,
+    Pair::XY,
+    Pair::XPressure,
+    Pair::YPressure,
+    Pair::BelowPressure,
+    Pair::BelowXX,
+    Pair::BelowYY,
+    Pair::BelowXY,
+    Pair::BelowXPressure,
+    Pair::BelowYPressure,
+    Pair::BelowPressureX,
+    Pair::BelowPressureY,
+];
+
+/// More spectra than this are not kept.
+const KEPT_PRODUCTS: usize = 24;
+
+impl Influences {
+    /// Of a grid on a stack.
+    pub fn new(functions: Arc<Functions>, rows: usize, cols: usize, cell_m: f64) -> Self {
+        let made = std::array::from_fn(|_| OnceLock::new());
+        Self { functions, rows, cols, cell_m, made, products: Mutex::new(BTreeMap::new()) }
+    }
+
+    /// One of them.
+    pub fn get(&self, pair: Pair) -> &Influence {
+        self.made[pair as usize].get_or_init(|| self.functions.influence(pair, self.rows, self.cols, self.cell_m))
+    }
+
+    /// Products between the cells of one region.
+    pub fn within(&self, region: &Region) -> Arc<Product> {
+        self.product(2 * good_size(region.rows), 2 * good_size(region.cols))
+    }
+
+    /// Products from the cells of a region to those of another.
+    pub fn between(&self, from: &Region, to: &Region) -> Arc<Product> {
+        let period = |a: usize, m: usize, b: usize, n: usize| {
+            let farthest = (a + m).max(b + n) - a.min(b);
+            let most = ((a + m).saturating_sub(b + 1)).max((b + n).saturating_sub(a + 1));
+            good_size((2 * most + 1).min(2 * farthest))
+        };
+        let rows = period(from.row, from.rows, to.row, to.rows);
+        let cols = period(from.col, from.cols, to.col, to.cols);
+        self.product(rows, cols)
+    }
+
+    fn product(&self, rows: usize, cols: usize) -> Arc<Product> {
+        let mut products = self.products.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(product) = products.get(&(rows, cols)) {
+            return Arc::clone(product);
+        }
+        if products.len() >= KEPT_PRODUCTS {
+            products.clear();
+        }
+        let product = Arc::new(Product {
+            fourier: Fourier::new(rows, cols),
+            spectra: std::array::from_fn(|_| OnceLock::new()),
+            precondition: OnceLock::new(),
+        });
+        products.insert((rows, cols), Arc::clone(&product));
+        product
+    }
+}
+
+/// The transforms of one size, with the spectra of the influences at that size.
+#[derive(Debug)]
+pub struct Product {
+    /// The transforms.
+    pub fourier: Fourier,
+    spectra: [OnceLock<Spectrum>; PAIRS.len()],
+    precondition: OnceLock<(Fourier, Spectrum)>,
+}
+
+impl Product {
+    /// The spectrum of an influence.
+    pub fn spectrum(&self, influences: &Influences, pair: Pair) -> &Spectrum {
+        self.spectra[pair as usize]
+            .get_or_init(|| self.fourier.of_influence(influences.get(pair), &mut Scratch::default()))
+    }
+
+    /// An approximate inverse of the sinking by pressure: that of the grid repeated at half the period, which needs no
+    /// padding.
+    pub fn precondition(&self, influences: &Influences) -> &(Fourier, Spectrum) {
+        self.precondition.get_or_init(|| {
+            let half = Fourier::new(self.fourier.rows() / 2, self.fourier.cols() / 2);
+            let whole = self.spectrum(influences, Pair::SinkPressure).values();
+            let largest = whole.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+            let mut values = Vec::with_capacity(half.rows() * half.waves());
+            for wave in 0..half.waves() {
+                for row in 0..half.rows() {
+                    let value = whole[2 * wave * self.fourier.rows() + 2 * row];
+                    values.push(1.0 / value.max(1e-3 * largest));
+                }
+            }
+            (half, Spectrum::real(values))
+        })
+    }
+}

@@ -1,0 +1,267 @@
+//! One step of a layer: from what hangs over it to tractions.
+
+use super::complementarity::{Complementarity, Effort};
+use super::overhead::Overhead;
+use super::partial_slip::PartialSlip;
+use super::product::{Influences, Region};
+use super::relaxation::{Branch, Step, Tractions};
+use super::spread::{Output, Spread};
+use super::state::{LayerState, moved};
+
+/// How the objects rub over a step.
+pub struct Rubbing<'a> {
+    /// μ of an object.
+    pub mu: &'a dyn Fn(u32) -> f64,
+    /// How far (m) an object moves along x and y over a step, at a cell.
+    pub slide_m: &'a dyn Fn(u32, usize) -> [f64; 2],
+}
+
+/// What is solved with.
+#[derive(Clone, Copy)]
+pub struct Solver<'a> {
+    /// The influences of the grid.
+    pub influences: &'a Influences,
+    /// Whether pressure moves the surface sideways and shear sinks it.
+    pub coupled: bool,
+    /// The relaxation spectrum.
+    pub branches: &'a [Branch],
+    /// Largest violation that is left, by the greatest depth.
+    pub tolerance: f64,
+}
+
+/// The outcome: tractions, and the surface everywhere.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    /// The next state.
+    pub state: LayerState,
+    /// The cells that tractions are known on.
+    pub region: Region,
+    /// Tractions on those cells (Pa).
+    pub tractions: Tractions,
+    /// Motion of the surface along x, y and down (m), on the whole grid.
+    pub surface_m: [Vec<f64>; 3],
+    /// What it took.
+    pub effort: Effort,
+}
+
+/// Room around a contact for it to grow without starting again.
+const MARGIN: usize = 3;
+/// How often pressure and shear, which bend each other, are solved in turn at most.
+const MOST_TURNS: usize = 12;
+/// How often the region may grow.
+const MOST_GROWTHS: usize = 16;
+
+impl Solver<'_> {
+    /// What happens under `overhead` after `state`, over a step of `dt_s` or, without, until nothing changes any more.
+    pub fn solve(&self, state: &LayerState, overhead: &Overhead, rubbing: &Rubbing<'_>, dt_s: Option<f64>) -> Solution {
+        let (rows, cols) = (self.influences.rows, self.influences.cols);
+        let whole = Region { row: 0, col: 0, rows, cols };
+        let relaxation = Step::new(self.branches, dt_s, &state.lasting, &state.held);
+        let spread = Spread { influences: self.influences, coupled: self.coupled };
+        let below = Region::around(rows, cols, |i| overhead.depth_m[i] > 0.0);
+        let mut effort = Effort::default();
+        if below.is_empty() {
+            let tractions = Tractions::zero(state.region.len());
+            return self.finish(state, &relaxation, state.region, tractions, &whole, effort);
+        }
+        let tolerance_m = self.tolerance * overhead.deepest_m();
+        let pressed = warm_region(state).filter(|warm| !intersection(warm, &below).is_empty());
+        let mut region = pressed.unwrap_or(below).roomy(MARGIN, rows, cols);
+        let mut scaled = Tractions { parts: [Vec::new(), Vec::new(), Vec::new()] };
+        let mut known = state.region;
+        scaled.parts[2] = state.pressure.clone();
+        for part in 0..2 {
+            scaled.parts[part] = state.lasting.parts[part].clone();
+        }
+        let mut growth = 0;
+        loop {
+            scaled.parts = scaled.parts.map(|part| moved(&part, &known, &region));
+            known = region;
+            let past = spread.of(&state.region, &relaxation.past, &region, &[Output::X, Output::Y, Output::Sink]);
+            let problem = Problem { solver: self, region, overhead, rubbing, past: &past, state, tolerance_m };
+            problem.solve(&mut scaled, &mut effort);
+            growth += 1;
+            let contact = Region::around(region.rows, region.cols, |i| scaled.parts[2][i] > 0.0);
+            if growth < MOST_GROWTHS && touches_border(&contact, &region, rows, cols) {
+                let contact = Region { row: contact.row + region.row, col: contact.col + region.col, ..contact };
+                region = contact.roomy(2 * MARGIN + contact.rows.max(contact.cols) / 8, rows, cols).union(&region);
+                continue;
+            }
+            let solution = self.finish(state, &relaxation, region, scaled.clone(), &whole, effort);
+            // Where the surface bulges it may meet the object outside of the region.
+            let overlaps = |i: usize| {
+                let inside = region.holds(&Region { row: i / cols, col: i % cols, rows: 1, cols: 1 });
+                !inside && solution.surface_m[2][i] - overhead.depth_m[i] < -10.0 * tolerance_m
+            };
+            let missed = Region::around(rows, cols, overlaps);
+            if missed.is_empty() || growth >= MOST_GROWTHS {
+                return solution;
+            }
+            region = region.union(&missed).roomy(1, rows, cols);
+        }
+    }
+
+    /// From tractions by the step's stiffness to the state after the step and the surface.
+    fn finish(
+        &self,
+        state: &LayerState,
+        relaxation: &Step,
+        region: Region,
+        scaled: Tractions,
+        whole: &Region,
+        effort: Effort,
+    ) -> Solution {
+        let remembers = !self.branches.is_empty();
+        let all = if remembers { state.region.union(&region) } else { region };
+        let on_all = |tractions: &Tractions, from: &Region| Tractions {
+            parts: tractions.parts.each_ref().map(|part| moved(part, from, &all)),
+        };
+        let mut lasting = on_all(&scaled, &region);
+        let mut next = LayerState { region: all, pressure: lasting.parts[2].clone(), ..state.on(&all) };
+        if remembers {
+            lasting.add(-1.0, &on_all(&relaxation.past, &state.region));
+            next.held = relaxation.finish(&next.lasting, &lasting, &next.held);
+        }
+        next.lasting = lasting;
+        let next = trimmed(next);
+        let spread = Spread { influences: self.influences, coupled: self.coupled };
+        let outputs = [Output::X, Output::Y, Output::Sink];
+        let fields = spread.of(&next.region, &next.lasting, whole, &outputs);
+        let surface_m = <[Vec<f64>; 3]>::try_from(fields).unwrap_or_default();
+        let mut tractions = scaled;
+        tractions.scale(relaxation.stiffness);
+        Solution { state: next, region, tractions, surface_m, effort }
+    }
+}
+
+/// The contact in one region, with everything known but its tractions.
+struct Problem<'a> {
+    solver: &'a Solver<'a>,
+    region: Region,
+    overhead: &'a Overhead,
+    rubbing: &'a Rubbing<'a>,
+    /// Displacement taken away by what the material remembers: x, y, sinking.
+    past: &'a [Vec<f64>],
+    state: &'a LayerState,
+    tolerance_m: f64,
+}
+
+impl Problem<'_> {
+    fn solve(&self, tractions: &mut Tractions, effort: &mut Effort) {
+        let region = self.region;
+        let cells: Vec<usize> = (0..region.len()).map(|i| self.place(i)).collect();
+        // Nothing overhead is as good as something far overhead, and a number.
+        let clear_m = -10.0 * self.overhead.deepest_m();
+        let depth =
+            cells.iter().zip(&self.past[2]).map(|(&cell, past)| self.overhead.depth_m[cell].max(clear_m) + past);
+        let depth: Vec<f64> = depth.collect();
+        let mut normal = Complementarity::new(self.solver.influences, region);
+        let mu: Vec<f64> = cells.iter().map(|&cell| (self.rubbing.mu)(self.overhead.owner[cell])).collect();
+        effort.add(normal.solve(&depth, &mut tractions.parts[2], self.tolerance_m));
+        if mu.iter().all(|&mu| mu == 0.0) {
+            tractions.parts[0].fill(0.0);
+            tractions.parts[1].fill(0.0);
+            return;
+        }
+        let spread = Spread { influences: self.solver.influences, coupled: self.solver.coupled };
+        // Where a stuck cell belongs: where it was, moved on with its object.
+        let mut carried = spread.of(&self.state.region, &self.state.lasting, &region, &[Output::X, Output::Y]);
+        for (i, &cell) in cells.iter().enumerate() {
+            let slide = (self.rubbing.slide_m)(self.overhead.owner[cell], cell);
+            carried[0][i] += slide[0] + self.past[0][i];
+            carried[1][i] += slide[1] + self.past[1][i];
+        }
+        let mut sticking = PartialSlip::new(self.solver.influences, region);
+        for _ in 0..MOST_TURNS {
+            let pressure =
+                Tractions { parts: [vec![0.0; region.len()], vec![0.0; region.len()], tractions.parts[2].clone()] };
+            let moved = spread.of(&region, &pressure, &region, &[Output::X, Output::Y]);
+            let mut wanted = [carried[0].clone(), carried[1].clone()];
+            let mut far = 0.0f64;
+            for axis in 0..2 {
+                for (i, wanted) in wanted[axis].iter_mut().enumerate() {
+                    *wanted -= moved[axis][i];
+                    if pressure.parts[2][i] > 0.0 {
+                        far = far.max(wanted.abs());
+                    }
+                }
+            }
+            let bound: Vec<f64> = mu.iter().zip(&pressure.parts[2]).map(|(mu, p)| mu * p).collect();
+            let [x, y, _] = std::mem::take(&mut tractions.parts);
+            let mut shear = [x, y];
+            let tolerance_m = (self.solver.tolerance * far).max(1e-3 * self.tolerance_m);
+            effort.add(sticking.solve(&wanted, &bound, &mut shear, tolerance_m));
+            let [x, y] = shear;
+            tractions.parts = [x, y, pressure.parts[2].clone()];
+            if !self.solver.coupled {
+                return;
+            }
+            let shear_alone =
+                Tractions { parts: [tractions.parts[0].clone(), tractions.parts[1].clone(), vec![0.0; region.len()]] };
+            let sunk = &spread.of(&region, &shear_alone, &region, &[Output::Sink])[0];
+            let bent: Vec<f64> = depth.iter().zip(sunk).map(|(depth, sunk)| depth - sunk).collect();
+            effort.add(normal.solve(&bent, &mut tractions.parts[2], self.tolerance_m));
+            let peak = tractions.parts[2].iter().copied().fold(0.0, f64::max);
+            let change =
+                tractions.parts[2].iter().zip(&pressure.parts[2]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            if change <= 1e-5 * peak {
+                break;
+            }
+        }
+        // The last pressure is not quite the one that bounded the shear.
+        let [x, y, pressure] = &mut tractions.parts;
+        for i in 0..pressure.len() {
+            let (size, bound) = (x[i].hypot(y[i]), mu[i] * pressure[i]);
+            if size > bound {
+                (x[i], y[i]) = (x[i] * bound / size, y[i] * bound / size);
+            }
+        }
+    }
+
+    /// The cell of the grid at a place of the region.
+    fn place(&self, i: usize) -> usize {
+        (self.region.row + i / self.region.cols) * self.solver.influences.cols + self.region.col + i % self.region.cols
+    }
+}
+
+/// Where the last step pressed.
+fn warm_region(state: &LayerState) -> Option<Region> {
+    if state.pressure.is_empty() {
+        return None;
+    }
+    let inner = Region::around(state.region.rows, state.region.cols, |i| state.pressure[i] > 0.0);
+    (!inner.is_empty()).then(|| Region {
+        row: inner.row + state.region.row,
+        col: inner.col + state.region.col,
+        ..inner
+    })
+}
+
+fn intersection(a: &Region, b: &Region) -> Region {
+    let (row, col) = (a.row.max(b.row), a.col.max(b.col));
+    let rows = (a.row + a.rows).min(b.row + b.rows).saturating_sub(row);
+    let cols = (a.col + a.cols).min(b.col + b.cols).saturating_sub(col);
+    Region { row, col, rows, cols }
+}
+
+/// True when a contact comes to the border of its region and the grid goes on there.
+fn touches_border(contact: &Region, region: &Region, rows: usize, cols: usize) -> bool {
+    if contact.is_empty() {
+        return false;
+    }
+    (contact.row == 0 && region.row > 0)
+        || (contact.col == 0 && region.col > 0)
+        || (contact.row + contact.rows == region.rows && region.row + region.rows < rows)
+        || (contact.col + contact.cols == region.cols && region.col + region.cols < cols)
+}
+
+/// The state without the rim that carries nothing worth keeping.
+fn trimmed(state: LayerState) -> LayerState {
+    let parts = || std::iter::once(&state.lasting).chain(&state.held).flat_map(|tractions| &tractions.parts);
+    let largest = parts().flatten().fold(0.0f64, |most, value| most.max(value.abs()));
+    let matters = |i: usize| parts().any(|part| part[i].abs() > 1e-9 * largest);
+    let inner =
+        if largest > 0.0 { Region::around(state.region.rows, state.region.cols, matters) } else { Region::default() };
+    let kept = Region { row: inner.row + state.region.row, col: inner.col + state.region.col, ..inner };
+    state.on(&kept)
+}

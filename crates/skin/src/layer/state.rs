@@ -1,0 +1,61 @@
+//! What a layer remembers.
+
+use super::product::Region;
+use super::relaxation::Tractions;
+use serde::{Deserialize, Serialize};
+
+/// The history of a layer: its tractions, from which all else follows. Cells outside the region carry none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LayerState {
+    /// Rows of the layer's grid, to tell another layer's state from its own.
+    pub rows: usize,
+    /// Columns of the layer's grid.
+    pub cols: usize,
+    /// The cells that carry tractions.
+    pub region: Region,
+    /// What the lasting stiffness needs for the displacement (Pa).
+    pub lasting: Tractions,
+    /// What each branch of the relaxation spectrum holds (Pa).
+    pub held: Vec<Tractions>,
+    /// Pressure (Pa) by the stiffness of the last step: where the next one starts from.
+    pub pressure: Vec<f64>,
+}
+
+impl LayerState {
+    /// Untouched.
+    pub fn rest(rows: usize, cols: usize, branches: usize) -> Self {
+        Self { rows, cols, held: vec![Tractions::default(); branches], ..Self::default() }
+    }
+
+    /// The same on another region: what falls outside of it is lost, what is new in it is zero.
+    pub fn on(&self, region: &Region) -> Self {
+        let move_one = |part: &[f64]| moved(part, &self.region, region);
+        let all = |tractions: &Tractions| Tractions { parts: tractions.parts.each_ref().map(|part| move_one(part)) };
+        Self {
+            region: *region,
+            lasting: all(&self.lasting),
+            held: self.held.iter().map(all).collect(),
+            pressure: move_one(&self.pressure),
+            ..*self
+        }
+    }
+}
+
+/// A field of one region on another: what is new is zero.
+pub fn moved(part: &[f64], from: &Region, to: &Region) -> Vec<f64> {
+    let mut out = vec![0.0; to.len()];
+    if part.is_empty() {
+        return out;
+    }
+    let first = from.col.max(to.col);
+    let last = (from.col + from.cols).min(to.col + to.cols);
+    for row in from.row.max(to.row)..(from.row + from.rows).min(to.row + to.rows) {
+        if first < last {
+            let count = last - first;
+            let source = (row - from.row) * from.cols + first - from.col;
+            let target = (row - to.row) * to.cols + first - to.col;
+            out[target..target + count].copy_from_slice(&part[source..source + count]);
+        }
+    }
+    out
+}

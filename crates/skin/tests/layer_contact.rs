@@ -1,0 +1,244 @@
+//! Pressing a layer without friction, against closed forms and tables.
+
+use dermis_geometry::{HeightField, Pose, Twist, Vec3, shapes};
+use dermis_skin::layer::{Overhead, Poisson, Sheet};
+use dermis_skin::{Layer, LayerParameters, Motion, Object, Skin, SkinError, Target, Touch, Warning};
+
+fn sheet(thickness_m: f64, nu: f64) -> Sheet {
+    let poisson = if nu == 0.5 { Poisson::Incompressible } else { Poisson::Ratio(nu) };
+    Sheet { thickness_m, young_pa: 2e5, poisson }
+}
+
+fn layer(sheet: Sheet, side_m: f64, cells: usize) -> Layer {
+    Layer::new(LayerParameters::new(sheet, [side_m; 2], side_m / cells as f64)).unwrap()
+}
+
+fn under(layer: &Layer, height: impl Fn(f64, f64) -> f64) -> Touch {
+    let overhead = Overhead::of_heights(&HeightField::from_fn(layer.grid(), height));
+    layer.settle_under(&layer.rest(), &overhead).unwrap().0
+}
+
+fn force(touch: &Touch) -> f64 {
+    -touch.on_sensor.force.z
+}
+
+/// A layer 4000 contact radii thick is a half-space: F = 4/3 E* √R d^(3/2), wherever on the patch. A kernel that wraps around
+/// would be off by several percent.
+#[test]
+fn a_thick_layer_is_hertz() {
+    let (radius, depth) = (4e-3, 2.5e-4);
+    let sheet = sheet(4.0, 0.3);
+    let truth = 4.0 / 3.0 * sheet.plane_strain_pa() * f64::sqrt(radius) * f64::powf(depth, 1.5);
+    let layer = layer(sheet, 8e-3, 256);
+    for x0 in [0.0, 2.2e-3] {
+        let touch = under(&layer, |x, y| ((x - x0).powi(2) + y * y) / (2.0 * radius) - depth);
+        let error = force(&touch) / truth - 1.0;
+        println!("hertz at {x0}: {error:e}");
+        assert!(error.abs() < 2e-3, "{error}");
+    }
+}
+
+/// Hayes et al. 1972: a flat punch of radius a on a bonded layer, F = 2 E* a κ d, over the whole table. A disc of cells has the
+/// area of the punch to a part of a cell, and the edge's infinite pressure makes it act a little wider than it is, by a constant
+/// part of a cell; the force grows with the fourth power of the radius at worst.
+#[test]
+fn flat_punches_have_hayes_kappa() {
+    let table = include_str!("golden/layer/hayes_kappa_flat_punch.csv");
+    let mut lines = table.lines();
+    let ratios: Vec<f64> =
+        lines.next().unwrap().split(',').skip(1).map(|head| head.trim_start_matches("nu=").parse().unwrap()).collect();
+    let mut worst = (0.0f64, 0.0, 0.0);
+    for line in lines {
+        let numbers: Vec<f64> = line.split(',').map(|number| number.parse().unwrap()).collect();
+        let a_over_h = numbers[0];
+        for (&nu, &kappa) in ratios.iter().zip(&numbers[1..]) {
+            let (a, depth) = (2e-3, 1e-5);
+            let sheet = sheet(a / a_over_h, nu);
+            let layer = layer(sheet, 2.2 * a, 140);
+            let height = |x: f64, y: f64| if x.hypot(y) <= a { -depth } else { f64::INFINITY };
+            let overhead = Overhead::of_heights(&HeightField::from_fn(layer.grid(), height));
+            let solution = layer.solve_under(&layer.rest(), &overhead, &Twist::ZERO, None).unwrap();
+            let force = solution.tractions.parts[2].iter().sum::<f64>() * layer.grid().cell_m.powi(2);
+            let error = force / (2.0 * sheet.plane_strain_pa() * a * kappa * depth) - 1.0;
+            if error.abs() > worst.0.abs() {
+                worst = (error, a_over_h, nu);
+            }
+        }
+    }
+    println!("worst of Hayes' table: {:e} at a/h = {}, nu = {}", worst.0, worst.1, worst.2);
+    assert!(worst.0.abs() < 0.01, "{worst:?}");
+}
+
+/// Far from the edge of a punch twenty times wider than the layer is thick: p = M d/h, at the surface and at the base.
+#[test]
+fn a_wide_punch_is_confined_compression() {
+    let sheet = sheet(1e-3, 0.3);
+    let layer = layer(sheet, 48e-3, 192);
+    let depth = 1e-5;
+    let touch = under(&layer, |x, y| if x.hypot(y) <= 20e-3 { -depth } else { f64::INFINITY });
+    let truth = sheet.confined_pa() * depth / sheet.thickness_m;
+    let base = touch.base.as_ref().unwrap();
+    let middle = base.values[96 * 192 + 96];
+    assert!((-middle.z / truth - 1.0).abs() < 1e-4, "{} for {truth}", -middle.z);
+    let near = |facet: &&dermis_skin::Facet| facet.tangent.at.truncate().length() < 0.2e-3;
+    let facet = touch.facets.iter().find(near).unwrap();
+    let pressure = facet.normal_force() / facet.area_m2();
+    assert!((pressure / truth - 1.0).abs() < 1e-4, "{pressure} for {truth}");
+}
+
+/// The base carries the whole load: on a patch that reaches 30 thicknesses past the contact, nothing is missing.
+#[test]
+fn the_base_carries_the_load() {
+    for nu in [0.0, 0.3, 0.45, 0.5] {
+        let layer = layer(sheet(0.6e-3, nu), 44e-3, 384);
+        let touch = under(&layer, |x, y| (x * x + 2.0 * y * y) / 0.02 - 1e-4);
+        let base = touch.base.as_ref().unwrap();
+        let sum: Vec3 = base.values.iter().sum::<Vec3>() * (base.cell_m * base.cell_m);
+        let gap = (sum - touch.on_sensor.force).length() / force(&touch);
+        println!("load balance, nu = {nu}: {gap:e}");
+        assert!(gap < 1e-9, "{gap:e}");
+    }
+}
+
+/// Betti: what two presses do to each other is the same both ways, at any two places of the grid.
+#[test]
+fn influences_are_reciprocal() {
+    use dermis_skin::layer::{Complementarity, Region};
+    let layer = layer(sheet(2e-3, 0.45), 20e-3, 96);
+    let region = Region { row: 20, col: 10, rows: 40, cols: 60 };
+    let mut product = Complementarity::new(layer.influences(), region);
+    let mut random = dermis_geometry::Random::new(4);
+    let (mut a, mut b) = (vec![0.0; region.len()], vec![0.0; region.len()]);
+    a.iter_mut().chain(&mut b).for_each(|p| *p = random.uniform());
+    let (mut by_a, mut by_b) = (a.clone(), b.clone());
+    product.sink(&a, &mut by_a);
+    product.sink(&b, &mut by_b);
+    let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+    let (one, other) = (dot(&b, &by_a), dot(&a, &by_b));
+    assert!((one / other - 1.0).abs() < 1e-12, "{one} {other}");
+}
+
+/// The rules of contact hold on the whole grid: no pull, no overlap, no pressure across a gap.
+#[test]
+fn nothing_overlaps_and_nothing_pulls() {
+    let layer = layer(sheet(2e-3, 0.5), 24e-3, 96);
+    let height = |x: f64, y: f64| (x * x + y * y) / 0.02 + 2e-5 * (3e3 * x).sin() * (2e3 * y).cos() - 4e-4;
+    let field = HeightField::from_fn(layer.grid(), height);
+    let touch = under(&layer, height);
+    let surface = touch.surface.as_ref().unwrap();
+    let tolerance = 1.2e-5 * 4e-4;
+    for (value, height) in surface.values.iter().zip(&field.heights_m) {
+        assert!(value.z <= height + tolerance, "{} over {height}", value.z);
+    }
+    for facet in &touch.facets {
+        assert!(facet.normal_force() > 0.0);
+        let at = facet.tangent.at;
+        assert!((at.z - height(at.x, at.y)).abs() < tolerance, "{at}");
+    }
+}
+
+/// A mesh is met as its height field is: a fine ball against the sphere itself, tilted or not, and two balls at once.
+#[test]
+fn meshes_press_as_their_shapes_do() {
+    let layer = layer(sheet(3e-3, 0.45), 24e-3, 128);
+    let ball = Object::new(shapes::sphere(5e-3, 0.15e-3).unwrap());
+    let depth = 0.5e-3;
+    let exact = under(&layer, |x, y| {
+        let rho = x.hypot(y);
+        if rho < 5e-3 { 5e-3 - (25e-6 - rho * rho).sqrt() - depth } else { f64::INFINITY }
+    });
+    let at = |x: f64, turn: f64| {
+        let rotation = dermis_geometry::Quat::from_rotation_x(turn);
+        Pose::new(rotation, Vec3::new(x, 0.0, 5e-3 - depth))
+    };
+    for turn in [0.0, 0.7] {
+        let target = Target::at_rest(&ball, at(0.0, turn));
+        let (touch, _) = layer.settle(&layer.rest(), &Motion { targets: &[target] }).unwrap();
+        // The chords of the mesh are up to 0.15²/(8·5) mm = 0.6 µm inside the sphere.
+        assert!((force(&touch) / force(&exact) - 1.0).abs() < 3e-3, "{} {}", force(&touch), force(&exact));
+        assert!((touch.on_objects[0].force + touch.on_sensor.force).length() < 1e-12 * force(&touch));
+    }
+    let apart = [Target::at_rest(&ball, at(-6e-3, 0.0)), Target::at_rest(&ball, at(6e-3, 0.0))];
+    let (touch, _) = layer.settle(&layer.rest(), &Motion { targets: &apart }).unwrap();
+    let [left, right] = [touch.on_objects[0].force.z, touch.on_objects[1].force.z];
+    assert!((left / right - 1.0).abs() < 1e-4, "{left} {right}");
+    assert!((left + right - force(&touch)).abs() < 1e-12);
+    // Each stands in the bulge or the dip of the other, four thicknesses away.
+    assert!((left / force(&exact) - 1.0).abs() < 0.05);
+}
+
+/// Starting from the last step changes the work, not the answer.
+#[test]
+fn warm_starts_change_nothing() {
+    let layer = layer(sheet(3e-3, 0.45), 24e-3, 96);
+    let overhead = |depth: f64, x0: f64| {
+        let height = |x: f64, y: f64| ((x - x0).powi(2) + y * y) / 0.012 - depth;
+        Overhead::of_heights(&HeightField::from_fn(layer.grid(), height))
+    };
+    let mut state = layer.rest();
+    for (depth, x) in [(2e-4, 0.0), (4e-4, 1e-3), (9e-4, 1e-3), (3e-4, -4e-3)] {
+        let (warm, next) = layer.settle_under(&state, &overhead(depth, x)).unwrap();
+        let (cold, _) = layer.settle_under(&layer.rest(), &overhead(depth, x)).unwrap();
+        assert!((force(&warm) / force(&cold) - 1.0).abs() < 1e-5, "{} {}", force(&warm), force(&cold));
+        state = next;
+    }
+    let text = serde_json::to_string(&state).unwrap();
+    assert_eq!(serde_json::from_str::<dermis_skin::State>(&text).unwrap(), state);
+}
+
+/// A stiff coat over a soft gel lies between the two alone; a coat of the same material changes nothing.
+#[test]
+fn a_coat_stiffens() {
+    let gel = sheet(3e-3, 0.45);
+    let press = |sheets: Vec<Sheet>| {
+        let parameters = LayerParameters { sheets, ..LayerParameters::new(gel, [24e-3; 2], 0.25e-3) };
+        force(&under(&Layer::new(parameters).unwrap(), |x, y| (x * x + y * y) / 0.01 - 3e-4))
+    };
+    let cut = |thickness_m: f64, young_pa: f64| Sheet { thickness_m, young_pa, ..gel };
+    let alone = press(vec![gel]);
+    for (row, col) in [(0, 0), (0, 1), (3, 4), (20, 30)] {
+        let f = |sheets: Vec<Sheet>| {
+            let parameters = LayerParameters { sheets, ..LayerParameters::new(gel, [24e-3; 2], 0.25e-3) };
+            Layer::new(parameters).unwrap().influences().get(dermis_skin::layer::Pair::SinkPressure).values
+                [row * 96 + col]
+        };
+        println!("{} {}", f(vec![gel]), f(vec![cut(0.5e-3, gel.young_pa), cut(2.5e-3, gel.young_pa)]));
+    }
+    let same = press(vec![cut(0.5e-3, gel.young_pa), cut(2.5e-3, gel.young_pa)]);
+    assert!((same / alone - 1.0).abs() < 1e-4, "{same} {alone}");
+    let coated = press(vec![cut(0.2e-3, 10.0 * gel.young_pa), cut(2.8e-3, gel.young_pa)]);
+    assert!(coated > 1.2 * alone && coated < 10.0 * alone, "{coated} {alone}");
+}
+
+#[test]
+fn warnings_say_when_the_theory_ends() {
+    let layer = layer(sheet(2e-3, 0.45), 18e-3, 72);
+    let ball = |x0: f64, depth: f64| under(&layer, move |x, y| ((x - x0).powi(2) + y * y) / 0.02 - depth).warnings;
+    assert!(ball(0.0, 1e-4).is_empty());
+    assert!(matches!(ball(0.0, 7e-4)[..], [Warning::BeyondLinear { strain_max }] if (0.3..0.4).contains(&strain_max)));
+    assert!(matches!(ball(5.5e-3, 1e-4)[..], [Warning::NearRim { distance_mm, .. }] if distance_mm < 4.0));
+    let deep = HeightField::from_fn(layer.grid(), |x, y| (x * x + y * y) / 0.02 - 1.7e-3);
+    let refused = layer.settle_under(&layer.rest(), &Overhead::of_heights(&deep)).unwrap_err();
+    assert!(matches!(refused, SkinError::TooDeep { .. }) && refused.to_string().contains("gel"), "{refused}");
+}
+
+#[test]
+fn impossible_parameters_are_refused_by_name() {
+    let good = LayerParameters::new(sheet(2e-3, 0.45), [16e-3; 2], 0.25e-3);
+    let refusal = |parameters: LayerParameters| Layer::new(parameters).unwrap_err().to_string();
+    let with = |sheet: Sheet| LayerParameters { sheets: vec![sheet], ..good.clone() };
+    let base = sheet(2e-3, 0.45);
+    for nu in [0.5, 0.7, -1.0, f64::NAN] {
+        let text = refusal(with(Sheet { poisson: Poisson::Ratio(nu), ..base }));
+        assert!(text.contains("poisson") && text.contains("incompressible"), "{text}");
+    }
+    for thickness_m in [0.0, -1e-3, f64::NAN, f64::INFINITY] {
+        assert!(refusal(with(Sheet { thickness_m, ..base })).contains("thickness"));
+    }
+    assert!(refusal(with(Sheet { young_pa: f64::NAN, ..base })).contains("young"));
+    assert!(refusal(LayerParameters { cell_m: 0.0, ..good.clone() }).contains("cell"));
+    assert!(refusal(LayerParameters { cell_m: 1e-9, ..good.clone() }).contains("cells"));
+    assert!(refusal(LayerParameters { mu: -0.1, ..good.clone() }).contains("mu"));
+    assert!(refusal(LayerParameters { sense_depth_m: Some(3e-3), ..good.clone() }).contains("sense_depth"));
+    assert!(refusal(LayerParameters { sheets: Vec::new(), ..good }).contains("sheet"));
+}

@@ -1,0 +1,127 @@
+//! Rubbing a layer, against Cattaneo, Mindlin and Lubkin.
+
+use dermis_geometry::{HeightField, Twist, Vec3};
+use dermis_skin::layer::{Overhead, Poisson, Sheet};
+use dermis_skin::{Layer, LayerParameters, Load, Skin, State, Touch};
+use std::f64::consts::PI;
+
+const RADIUS: f64 = 5e-3;
+const DEPTH: f64 = 2e-4;
+const MU: f64 = 0.4;
+
+fn thick(nu: f64, coupled: bool, cells: usize) -> Layer {
+    let sheet = Sheet { thickness_m: 1.0, young_pa: 2e5, poisson: Poisson::Ratio(nu) };
+    // The contact's radius is √(RD) = 1 mm.
+    let parameters = LayerParameters::new(sheet, [3e-3; 2], 3e-3 / cells as f64);
+    Layer::new(LayerParameters { mu: MU, coupled, ..parameters }).unwrap()
+}
+
+fn ball(layer: &Layer) -> Overhead {
+    let height = |x: f64, y: f64| (x * x + y * y) / (2.0 * RADIUS) - DEPTH;
+    Overhead::of_heights(&HeightField::from_fn(layer.grid(), height))
+}
+
+/// Pressed, then moved by `slide_m` along x in `steps`.
+fn slid(layer: &Layer, slide_m: f64, steps: usize) -> (Touch, State) {
+    let overhead = ball(layer);
+    let mut now = layer.settle_under(&layer.rest(), &overhead).unwrap();
+    let velocity = Twist { linear: Vec3::X * (slide_m / steps as f64), angular: Vec3::ZERO };
+    for _ in 0..steps {
+        now = layer.step_under(&now.1, &overhead, &velocity, Some(1.0)).unwrap();
+    }
+    now
+}
+
+/// Radius (m) of the disc with the area of the cells whose shear is below the bound.
+fn stick_radius(touch: &Touch) -> f64 {
+    let sticks = |facet: &&dermis_skin::Facet| {
+        let Load::Point { force, .. } = facet.load else { return false };
+        force.truncate().length() < (1.0 - 1e-6) * MU * -force.z
+    };
+    (touch.facets.iter().filter(sticks).map(|facet| facet.area_m2()).sum::<f64>() / PI).sqrt()
+}
+
+/// Cattaneo 1938 and Mindlin 1949 on a half-space at ν = 0 without coupling: under a ball of contact radius a and load P, moved by
+/// δ = 3μP(2 − ν)/(16 a G) (1 − (1 − Q/μP)^(2/3)), the stuck disc has the radius a (1 − Q/μP)^(1/3).
+#[test]
+fn partial_slip_is_cattaneos() {
+    let layer = thick(0.0, false, 96);
+    let shear_pa = layer.stack().top().shear_pa();
+    let contact = (RADIUS * DEPTH).sqrt();
+    let load = 4.0 / 3.0 * layer.stack().top().plane_strain_pa() * RADIUS.sqrt() * DEPTH.powf(1.5);
+    let slide = |part: f64| 3.0 * MU * load * 2.0 / (16.0 * contact * shear_pa) * (1.0 - (1.0 - part).powf(2.0 / 3.0));
+    for part in [0.2, 0.5, 0.8] {
+        let (touch, _) = slid(&layer, slide(part), 1);
+        let force = touch.on_sensor.force;
+        println!("Q/(mu P) = {part}: {} N for {}", force.x, part * MU * load);
+        assert!((force.x / (part * MU * load) - 1.0).abs() < 5e-3, "{} {}", force.x, part * MU * load);
+        let truth = contact * (1.0 - part).cbrt();
+        let cells = (stick_radius(&touch) - truth) / layer.grid().cell_m;
+        println!("  stick radius off by {cells} cells");
+        assert!(cells.abs() < 1.0, "{cells}");
+        assert!(force.y.abs() < 1e-6 * force.x);
+        assert!((touch.on_objects[0].force + force).length() < 1e-12);
+        // The same in ten steps: loading one way has no memory of them.
+        let (steps, _) = slid(&layer, slide(part), 10);
+        assert!((steps.on_sensor.force.x / force.x - 1.0).abs() < 1e-3, "{}", steps.on_sensor.force.x);
+    }
+    // Before anything slips: 8 a G/(2 − ν).
+    let tiny = slide(0.004);
+    let (touch, _) = slid(&layer, tiny, 1);
+    let stiffness = touch.on_sensor.force.x / tiny;
+    let truth = 8.0 * contact * shear_pa / 2.0;
+    println!("tangential stiffness off by {:e}", stiffness / truth - 1.0);
+    assert!((stiffness / truth - 1.0).abs() < 0.02, "{stiffness} {truth}");
+    let (touch, _) = slid(&layer, 20.0 * slide(1.0), 1);
+    assert!((touch.on_sensor.force.x / (MU * -touch.on_sensor.force.z) - 1.0).abs() < 1e-9);
+}
+
+/// With coupling a ball at ν = 0 sticks while it is pressed, which adds 3 % to the load and takes 12 % from the shear
+/// (the pressed skin has used up a part of its friction); at ν = 0.45 both are below a percent and a half.
+#[test]
+fn coupling_is_a_small_correction() {
+    for nu in [0.0, 0.3, 0.45] {
+        let (free, bound) = (thick(nu, false, 64), thick(nu, true, 64));
+        let slide = 2e-5;
+        let ((free, _), (bound, _)) = (slid(&free, slide, 1), slid(&bound, slide, 1));
+        let (a, b) = (free.on_sensor.force, bound.on_sensor.force);
+        let (normal, along) = (b.z / a.z - 1.0, b.x / a.x - 1.0);
+        println!("nu = {nu}: coupling changes the load by {normal:.4} and the shear by {along:.4}");
+        assert!(normal.abs() < 0.05 && along.abs() < 0.15, "{normal} {along}");
+        assert!(nu < 0.4 || (normal.abs() < 0.01 && along.abs() < 0.03), "{along}");
+    }
+}
+
+/// Twisted until all of it slips, Hertz's pressure resists with 3π/16 μPa (Lubkin 1951).
+#[test]
+fn twisting_is_lubkins() {
+    let layer = thick(0.0, false, 64);
+    let overhead = ball(&layer);
+    let (touch, state) = layer.settle_under(&layer.rest(), &overhead).unwrap();
+    let load = -touch.on_sensor.force.z;
+    let velocity = Twist { linear: Vec3::ZERO, angular: Vec3::Z };
+    let (touch, _) = layer.step_under(&state, &overhead, &velocity, Some(0.5)).unwrap();
+    let truth = 3.0 * PI / 16.0 * MU * load * (RADIUS * DEPTH).sqrt();
+    let torque = touch.on_sensor.torque.z;
+    assert!((torque / truth - 1.0).abs() < 0.01, "{torque} {truth}");
+    assert!(touch.on_sensor.force.truncate().length() < 1e-3 * load);
+}
+
+/// Back and forth there is a loop: after a full return the force is not what it was, and no cell is beyond its bound.
+#[test]
+fn rubbing_has_a_memory() {
+    let layer = thick(0.3, true, 48);
+    let (there, state) = slid(&layer, 3e-5, 2);
+    let overhead = ball(&layer);
+    let back = Twist { linear: Vec3::X * -3e-5, angular: Vec3::ZERO };
+    let (back, _) = layer.step_under(&state, &overhead, &back, Some(1.0)).unwrap();
+    assert!(back.on_sensor.force.x < -0.05 * there.on_sensor.force.x, "{}", back.on_sensor.force.x);
+    for facet in there.facets.iter().chain(&back.facets) {
+        let Load::Point { force, .. } = facet.load else { panic!("a layer gives points") };
+        assert!(force.truncate().length() <= MU * -force.z * (1.0 + 1e-4) + 1e-12);
+    }
+    // What sticks has gone along with the ball: markers show it.
+    let surface = there.surface.as_ref().unwrap();
+    let middle = surface.values[24 * 48 + 24];
+    assert!((middle.x - 3e-5).abs() < 2e-6, "{middle}");
+}

@@ -1,0 +1,37 @@
+"""Writes the labelled ball presses that come with the package `taxim` as PNG pictures and tables.
+
+    python export.py FOLDER
+
+The pictures are of Taxim's authors (MIT licence) and stay outside the repository.
+"""
+
+import csv
+import importlib.resources
+import pathlib
+import sys
+
+import numpy
+from PIL import Image
+
+
+def export(calibration: pathlib.Path, folder: pathlib.Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    data = numpy.load(calibration / "dataPack.npz", allow_pickle=False)
+    Image.fromarray(data["f0"]).save(folder / "background.png")
+    with open(folder / "labels.csv", "w", newline="") as table:
+        rows = csv.writer(table)
+        rows.writerow(["file", "center_x_px", "center_y_px", "contact_radius_px"])
+        for i, (picture, center, radius) in enumerate(zip(data["imgs"], data["touch_center"], data["touch_radius"])):
+            name = f"press_{i:02}.png"
+            Image.fromarray(picture).save(folder / name)
+            rows.writerow([name, float(center[0]), float(center[1]), float(radius)])
+
+
+def main() -> None:
+    target = pathlib.Path(sys.argv[1])
+    calibrations = pathlib.Path(str(importlib.resources.files("taxim"))) / "calib"
+    for source, name in [("gelsight", "gelsight"), ("gelsight_mini", "gelsight-mini")]:
+        export(calibrations / source, target / name)
+
+
+main()
