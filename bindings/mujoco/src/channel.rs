@@ -2,7 +2,7 @@
 
 use crate::PluginError;
 use dermis::geometry::Vec3;
-use dermis::sensor::{Reading, Taxels};
+use dermis::sensor::{Reading, Sensor, Taxels};
 use dermis::skin::{Load, Touch};
 
 /// One part of a sensor's numbers. Forces act on the sensor, in its frame.
@@ -61,17 +61,22 @@ pub struct Felt<'a> {
     pub touch: &'a Touch,
     /// What measures it.
     pub taxels: &'a Taxels,
-    /// What the device reports, where a channel needs it.
+    /// What the device reads; needed unless [`is_plain`].
     pub reading: Option<&'a Reading>,
+}
+
+/// True when the taxels' forces are sums of a touch's points: no reading is then needed to tell them.
+pub fn is_plain(sensor: &Sensor, touch: &Touch) -> bool {
+    let points = touch.facets.iter().all(|facet| matches!(facet.load, Load::Point { .. }));
+    points && touch.base.is_none() && sensor.rays().is_none()
 }
 
 impl Felt<'_> {
     /// Hands out the force on each taxel that feels one, in pieces; what lies outside all taxels belongs to none.
     fn each(&self, mut add: impl FnMut(Option<usize>, Vec3)) {
-        if self.touch.facets.iter().any(|facet| matches!(facet.load, Load::Polygon(_))) {
-            let (forces_newton, outside_newton) = self.taxels.bin(self.touch);
-            forces_newton.into_iter().enumerate().for_each(|(taxel, force)| add(Some(taxel), force));
-            add(None, outside_newton);
+        if let Some(reading) = self.reading {
+            reading.forces_newton.iter().enumerate().for_each(|(taxel, force)| add(Some(taxel), *force));
+            add(None, reading.outside_newton);
             return;
         }
         for facet in &self.touch.facets {
@@ -92,6 +97,10 @@ pub fn write(channels: &[Channel], felt: &Felt<'_>, out: &mut [f64]) {
         part.fill(0.0);
         match channel {
             Channel::Normal => {
+                if let Some(reading) = felt.reading {
+                    part.copy_from_slice(&reading.values_newton);
+                    continue;
+                }
                 let normals = felt.taxels.normals();
                 felt.each(|taxel, force| {
                     if let Some(taxel) = taxel {

@@ -118,6 +118,8 @@ impl Instance {
             let (read, next) = sensed.map_err(|error| PluginError::Response { time_s, error })?;
             self.next_response = Some(next);
             reading = Some(read);
+        } else if !channel::is_plain(sensor, touch) {
+            reading = Some(sensor.read(touch));
         }
         let felt = Felt { touch, taxels: sensor.taxels(), reading: reading.as_ref() };
         for &output in &self.mount.outputs {

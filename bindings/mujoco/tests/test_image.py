@@ -151,3 +151,19 @@ def test_the_response_is_reported(example, load):
     reported, raw, normal = data.sensordata.reshape(3, 84)
     assert np.allclose(reported, normal, rtol=0, atol=0.02 * normal.max())
     assert (raw == np.round(raw)).all() and raw.max() > 0
+
+
+@pytest.mark.parametrize("preset", ["shadow-fingertip"])
+def test_other_skins_are_felt_too(example, load, preset):
+    """A fingertip with a pressure field: the taxels and what is outside add up to the load."""
+    text = example("ball")
+    start, end = text.index('      <config key="parameters"'), text.index('      <config key="output"')
+    preset = f'      <config key="preset" value="{preset}"/>\n'
+    model, data = load(text[:start] + preset + text[end:])
+    taxels = (model.nsensordata - 9) // 4
+    data.joint("z").qpos = -1e-3
+    mujoco.mj_forward(model, data)
+    numbers = data.sensordata
+    force, outside, wrench = numbers[taxels : 4 * taxels].reshape(3, -1), numbers[4 * taxels :][:3], numbers[-6:]
+    assert wrench[2] < -1e-3
+    assert np.allclose(force.sum(axis=1) + outside, wrench[:3], rtol=0, atol=1e-9 * -wrench[2])
