@@ -6,6 +6,9 @@ use dermis::geometry::{MassProperties, Mat3, Pose, Quat, Vec3};
 use libc::c_void;
 use std::ffi::{CStr, CString};
 
+/// Stands for the inertia of what joints do not let turn.
+const UNTURNED_KG_M2: f64 = 1e12;
+
 /// A model that MuJoCo has handed to a callback; valid while that runs.
 #[derive(Clone, Copy)]
 pub struct Model<'a> {
@@ -316,8 +319,7 @@ impl<'a> Model<'a> {
             let mass_kg = self.element(self.layout.body_mass, body);
             return Some(MassProperties { mass_kg, center_m, inertia_kg_m2: turn * principal * turn.transpose() });
         }
-        // Without an angular part nothing turns; a very large inertia says so.
-        let inertia = if angular > 0.0 { 1.0 / angular } else { f64::MAX.sqrt() };
+        let inertia = if angular > 0.0 { 1.0 / angular } else { UNTURNED_KG_M2 };
         Some(MassProperties {
             mass_kg: 1.0 / linear,
             center_m,
