@@ -53,7 +53,20 @@ impl Bounds {
         Self { min: self.min - Vec3::splat(margin), max: self.max + Vec3::splat(margin) }
     }
 
+    /// True when a point is in the box or on it.
+    #[inline]
+    pub fn contains(&self, point: Vec3) -> bool {
+        let (low, high) = (self.min, self.max);
+        low.x <= point.x
+            && point.x <= high.x
+            && low.y <= point.y
+            && point.y <= high.y
+            && low.z <= point.z
+            && point.z <= high.z
+    }
+
     /// Squared distance (m²) of a point from the box, zero inside.
+    #[inline]
     pub fn distance_squared(&self, point: Vec3) -> f64 {
         (point.clamp(self.min, self.max) - point).length_squared()
     }
