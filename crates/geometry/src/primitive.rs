@@ -55,7 +55,7 @@ impl Inside {
         let middle = -o.dot(d) / dd;
         let passes = (o + d * middle).length_squared();
         let half = ((1.0 - passes) / dd).sqrt();
-        (passes <= 1.0).then(|| Self { enter: middle - half, leave: middle + half })
+        (passes <= 1.0).then_some(Self { enter: middle - half, leave: middle + half })
     }
 
     /// Where the line is between −half and half along one axis.
