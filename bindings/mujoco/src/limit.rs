@@ -59,7 +59,7 @@ impl Limit {
 }
 
 /// How easily a body is moved and turned (1/kg, 1/(kg m²)), and where its middle is, in the sensor's frame.
-fn ease(mass: &MassProperties, data: &Data<'_>, body: usize, sensor_from_world: &Pose) -> (f64, f64, Vec3) {
+fn ease(mass: &MassProperties, data: &Data<'_>, body: usize, sensor_from_world: &Pose) -> Ease {
     let center = data.world_from_body(body).transform_point(mass.center_m);
     (1.0 / mass.mass_kg, 1.0 / least_inertia(&mass.inertia_kg_m2), sensor_from_world.transform_point(center))
 }
@@ -70,11 +70,14 @@ fn least_inertia(inertia: &Mat3) -> f64 {
     1.0 / (inverse.x_axis.x + inverse.y_axis.y + inverse.z_axis.z)
 }
 
+/// Inverse mass (1/kg), inverse inertia (1/(kg m²)) and centre of mass (m) of a body: how easily it moves.
+type Ease = (f64, f64, Vec3);
+
 fn bound(mount: &Mount, data: &Data<'_>, moment: &Moment, touch: &Touch) -> (f64, f64) {
     let sensor_from_world = moment.world_from_sensor.inverse();
     let own = mount.mass.as_ref().map(|mass| ease(mass, data, mount.body, &sensor_from_world));
     let (mut omega_squared, mut gamma) = (0.0, 0.0);
-    let mut other: Option<(u32, Option<(f64, f64, Vec3)>)> = None;
+    let mut other: Option<(u32, Option<Ease>)> = None;
     for facet in &touch.facets {
         let (_, touched) = match other {
             Some((object, ease)) if object == facet.object => (object, ease),
