@@ -195,9 +195,9 @@ fn judge(arguments: &Arguments, background: &Picture, presses: &[BallPress], pix
         [("inside", "in contact (to 0.9 radii)", INSIDE), ("around", "around (1 to 2 radii)", AROUND)]
     {
         let ours = rmse_255(odd.iter().copied(), region, shade);
-        let null = rmse_255(odd.iter().copied(), region, |_| background.clone());
-        report.insert(key.into(), json!({ "rmse_255": ours, "null_rmse_255": null }));
-        lines.push(format!("{what:<27} {} of 255 (background alone: {})", short(ours), short(null)));
+        let alone = rmse_255(odd.iter().copied(), region, |_| background.clone());
+        report.insert(key.into(), json!({ "rmse_255": ours, "null_rmse_255": alone }));
+        lines.push(format!("{what:<27} {} of 255 (background alone: {})", short(ours), short(alone)));
     }
     Ok(Trial { report: report.into(), lines, figure: figure(&odd, &light) })
 }

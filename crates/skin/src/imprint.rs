@@ -109,8 +109,10 @@ impl Imprint {
             let near = self.narrow.apply(&sinks, self.grid.cols);
             let far = self.wide.apply(&sinks, self.grid.cols);
             for (i, sink) in sinks.iter_mut().enumerate() {
+                let free = overlap_m[i] <= 0.0;
+                let smooth = if free { (1.0 + bulge) * near[i] - bulge * far[i] } else { near[i] };
                 // What is free may rise, but not into what is above it; towards its rim the object's shape is left early.
-                *sink = ((1.0 + bulge) * near[i] - bulge * far[i]).max(overlap_m[i]);
+                *sink = smooth.max(overlap_m[i]);
             }
         }
         sinks

@@ -45,10 +45,10 @@ fn a_ball_leaves_its_shape_and_its_force() {
     for (i, value) in surface.values.iter().enumerate() {
         let rest = surface.rest(i / surface.cols, i % surface.cols);
         let r = (rest.x - 0.5e-3).hypot(rest.y);
-        if r < contact - 6e-4 {
+        if r < 0.4 * contact {
             let truth = radius - depth - (radius * radius - r * r).sqrt();
             inside = inside.max((value.z - truth).abs());
-        } else if r > contact + 1.5e-4 {
+        } else if r > contact {
             (low, high) = (low.min(value.z), high.max(value.z));
         }
     }
