@@ -54,8 +54,10 @@ fn taxels_and_outside_add_up_to_the_force() {
     let sensors: Vec<Sensor> = names.map(preset).chain(narrow_sensors()).collect();
     let (mut touched, mut fell_outside) = (0, 0);
     for sensor in &sensors {
+        // A layer with friction takes a thousand times as long as springs.
+        let is_layer = ["wts0614-layer", "gelsight", "gelsight-mini"].contains(&sensor.name());
         for object in &objects {
-            for _ in 0..8 {
+            for _ in 0..if is_layer { 1 } else { 8 } {
                 let axis = random.direction();
                 let turn = Quat::from_axis_angle(axis, random.between(0.0, 3.0));
                 let lowest =
