@@ -45,7 +45,7 @@ extern "C" fn on_load() {
         let text = std::ffi::CString::new(format!("dermis.sensor: {refusal}")).unwrap_or_default();
         // SAFETY: a format with one string.
         unsafe { (library.mju_warning)(c"%s".as_ptr(), text.as_ptr()) };
-        if !Library::version().is_some_and(|version| version >= OLDEST) {
+        if Library::version().is_none_or(|version| version < OLDEST) {
             return;
         }
     }
