@@ -4,7 +4,7 @@ use crate::PluginError;
 use crate::data::Data;
 use crate::model::Model;
 use crate::mount::{Moment, Mount, refuse_longer};
-use dermis::geometry::{MassProperties, Mat3, Pose, Vec3};
+use dermis::geometry::{MassProperties, Pose, Vec3};
 use dermis::skin::Touch;
 use dermis::world::{Loaded, largest_stable_step_s};
 
@@ -58,39 +58,44 @@ impl Limit {
     }
 }
 
-/// How easily a body is moved and turned (1/kg, 1/(kg m²)), and where its middle is, in the sensor's frame.
-fn ease(mass: &MassProperties, data: &Data<'_>, body: usize, sensor_from_world: &Pose) -> Ease {
-    let center = data.world_from_body(body).transform_point(mass.center_m);
-    (1.0 / mass.mass_kg, 1.0 / least_inertia(&mass.inertia_kg_m2), sensor_from_world.transform_point(center))
+/// How easily a body is moved and turned, and where its middle is.
+#[derive(Clone, Copy)]
+struct Ease {
+    /// 1/kg.
+    linear: f64,
+    /// 1/(kg m²), at least.
+    angular: f64,
+    center_in_sensor: Vec3,
 }
 
-/// At most the least principal inertia: the trace of the inverse is at least its greatest eigenvalue.
-fn least_inertia(inertia: &Mat3) -> f64 {
-    let inverse = inertia.inverse();
-    1.0 / (inverse.x_axis.x + inverse.y_axis.y + inverse.z_axis.z)
+impl Ease {
+    fn of(mass: &MassProperties, data: &Data<'_>, body: usize, sensor_from_world: &Pose) -> Self {
+        let center = data.world_from_body(body).transform_point(mass.center_m);
+        // The trace of the inverse is at least its greatest eigenvalue.
+        let inverse = mass.inertia_kg_m2.inverse();
+        Self {
+            linear: 1.0 / mass.mass_kg,
+            angular: inverse.x_axis.x + inverse.y_axis.y + inverse.z_axis.z,
+            center_in_sensor: sensor_from_world.transform_point(center),
+        }
+    }
 }
-
-/// Inverse mass (1/kg), inverse inertia (1/(kg m²)) and centre of mass (m) of a body: how easily it moves.
-type Ease = (f64, f64, Vec3);
 
 fn bound(mount: &Mount, data: &Data<'_>, moment: &Moment, touch: &Touch) -> (f64, f64) {
     let sensor_from_world = moment.world_from_sensor.inverse();
-    let own = mount.mass.as_ref().map(|mass| ease(mass, data, mount.body, &sensor_from_world));
+    let own = mount.mass.as_ref().map(|mass| Ease::of(mass, data, mount.body, &sensor_from_world));
     let (mut omega_squared, mut gamma) = (0.0, 0.0);
-    let mut other: Option<(u32, Option<Ease>)> = None;
+    // Facets of one object mostly follow each other.
+    let (mut object, mut touched) = (u32::MAX, None);
     for facet in &touch.facets {
-        let (_, touched) = match other {
-            Some((object, ease)) if object == facet.object => (object, ease),
-            _ => {
-                let touchable = &mount.touchables[facet.object as usize];
-                let eased = touchable.mass.as_ref();
-                let eased = eased.map(|mass| ease(mass, data, touchable.body, &sensor_from_world));
-                *other.insert((facet.object, eased))
-            }
-        };
+        if facet.object != object {
+            object = facet.object;
+            let touchable = &mount.touchables[object as usize];
+            touched = touchable.mass.as_ref().map(|mass| Ease::of(mass, data, touchable.body, &sensor_from_world));
+        }
         let tangent = &facet.tangent;
-        for (per_mass, per_inertia, center) in [own, touched].into_iter().flatten() {
-            let weight = per_mass + (tangent.at - center).length_squared() * per_inertia;
+        for ease in [own, touched].into_iter().flatten() {
+            let weight = ease.linear + (tangent.at - ease.center_in_sensor).length_squared() * ease.angular;
             omega_squared += weight * tangent.stiffness_normal.max(tangent.stiffness_tangential);
             gamma += weight * tangent.damping_normal.max(tangent.damping_tangential);
         }
