@@ -1,8 +1,6 @@
 //! A gel that deforms by as much as it must: large strains, shear, slip.
 #![allow(clippy::needless_range_loop, reason = "an index runs over several arrays, lanes or axes at once")]
 
-#![allow(clippy::needless_range_loop, reason = "components of tensors are named by their indices, several at a time")]
-
 mod contact;
 mod doubles;
 mod elastic;
