@@ -99,7 +99,7 @@ impl Near {
             && known > 0.0
             && stiffness.mu > 0.0
         {
-            let arm = at - indenters[object as usize].to_sensor(hold.anchor);
+            let arm = at - indenters[object as usize].in_sensor(hold.anchor);
             let slip = arm - gap.normal * arm.dot(gap.normal);
             let distance = slip.length();
             let k = stiffness.tangential * area_m2;
@@ -155,11 +155,11 @@ impl Near {
         }
         let indenter = &indenters[self.object as usize];
         let before = before.filter(|hold| hold.object == self.object);
-        let mut anchor = before.map_or_else(|| indenter.to_object(self.at), |hold| hold.anchor);
+        let mut anchor = before.map_or_else(|| indenter.in_object(self.at), |hold| hold.anchor);
         if move_anchor && self.slip != Vec3::ZERO {
             // Where the bristle that is left would be just at the limit.
             let stretch = self.rub_newton.length() / (stiffness.tangential * area_m2);
-            anchor = indenter.to_object(self.at - self.slip * stretch);
+            anchor = indenter.in_object(self.at - self.slip * stretch);
         }
         Some(Hold { point: self.point, object: self.object, pressure_pa: self.press_newton / area_m2, anchor })
     }

@@ -309,9 +309,9 @@ impl Run<'_> {
             let mut force = gap.normal * press;
             let indenter = &indenters[object as usize];
             let before = self.holds[index].filter(|hold| hold.object == object);
-            let mut anchor = before.map_or_else(|| indenter.to_object(at), |hold| hold.anchor);
+            let mut anchor = before.map_or_else(|| indenter.in_object(at), |hold| hold.anchor);
             if mu > 0.0 {
-                let stretch = at - indenter.to_sensor(anchor);
+                let stretch = at - indenter.in_sensor(anchor);
                 let slip = stretch - gap.normal * stretch.dot(gap.normal);
                 let rub = slip * (-stiffness * area);
                 let limit = mu * press;
@@ -319,7 +319,7 @@ impl Run<'_> {
                     let bounded = rub * (limit / rub.length());
                     force += bounded;
                     // The bristle that is left is just at the limit.
-                    anchor = indenter.to_object(at + bounded / (stiffness * area));
+                    anchor = indenter.in_object(at + bounded / (stiffness * area));
                 } else {
                     force += rub;
                 }
