@@ -1,12 +1,14 @@
 //! The chores of this repository: `cargo xtask test` is what CI runs, the same on every machine.
 //!
 //! [`mod@test`] is the list of steps, [`step`] runs one and reports it, [`layering`] checks who may depend on whom,
-//! [`source_size`] points at files that have grown too long, and [`workspace`] is what Cargo says is there.
+//! [`source_size`] points at files that have grown too long, [`validate`] compares us with other programs, and [`workspace`]
+//! is what Cargo says is there.
 
 mod layering;
 mod source_size;
 mod step;
 mod test;
+mod validate;
 mod workspace;
 
 use std::process::ExitCode;
@@ -19,6 +21,8 @@ cargo xtask TASK
 
   test      everything CI checks, in order, stopping at the first failure
   layering  only the check of who may depend on whom (and a warning for very long files)
+  validate [NAME]
+            our numbers against other programs', which are installed for it; a dated log is left in validation/NAME
   help      this text";
 
 /// What the command line asks for.
@@ -27,6 +31,8 @@ enum Task {
     Help,
     Layering,
     Test,
+    /// All validations, or the one named.
+    Validate(Option<String>),
 }
 
 impl Task {
@@ -40,11 +46,14 @@ impl Task {
             "help" | "--help" | "-h" => Task::Help,
             "layering" => Task::Layering,
             "test" => Task::Test,
-            _ => return Err(format!("unknown task {name:?}; the tasks are test, layering and help")),
+            "validate" => Task::Validate(None),
+            _ => return Err(format!("unknown task {name:?}; the tasks are test, layering, validate and help")),
         };
-        match rest {
-            [] => Ok(task),
-            [extra, ..] => Err(format!("`{name}` takes no arguments, got {extra:?}")),
+        match (task, rest) {
+            (task, []) => Ok(task),
+            (Task::Validate(_), [which]) => Ok(Task::Validate(Some(which.clone()))),
+            (Task::Validate(_), [_, extra, ..]) => Err(format!("`validate` takes one name, got {extra:?} too")),
+            (_, [extra, ..]) => Err(format!("`{name}` takes no arguments, got {extra:?}")),
         }
     }
 }
@@ -62,8 +71,15 @@ fn main() -> ExitCode {
         }
         Ok(Task::Layering) => &[test::LAYERING],
         Ok(Task::Test) => test::STEPS,
+        Ok(Task::Validate(name)) => {
+            let chosen = validate::chosen(name.as_deref());
+            return exit(chosen.and_then(|chosen| validate::run(&chosen, &Workspace::read()?)));
+        }
     };
-    let outcome = Workspace::read().and_then(|workspace| step::run_all(steps, &workspace));
+    exit(Workspace::read().and_then(|workspace| step::run_all(steps, &workspace)))
+}
+
+fn exit(outcome: Result<(), String>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
@@ -87,11 +103,14 @@ mod tests {
         assert_eq!(task(&["--help"]), Ok(Task::Help));
         assert_eq!(task(&["layering"]), Ok(Task::Layering));
         assert_eq!(task(&["test"]), Ok(Task::Test));
+        assert_eq!(task(&["validate"]), Ok(Task::Validate(None)));
+        assert_eq!(task(&["validate", "drake"]), Ok(Task::Validate(Some("drake".into()))));
     }
 
     #[test]
     fn unknown_tasks_and_arguments_are_named() {
         assert!(task(&["tset"]).unwrap_err().contains("\"tset\""));
         assert!(task(&["test", "--fast"]).unwrap_err().contains("\"--fast\""));
+        assert!(task(&["validate", "drake", "now"]).unwrap_err().contains("\"now\""));
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::console::{say, say_json};
 use clap::Subcommand;
-use dermis::validate::{hydroelastic, layer};
+use dermis::geometry::quantity::Length;
+use dermis::validate::{feats, hydroelastic, layer};
 use std::path::{Path, PathBuf};
 
 /// Compare results with a file that another program has computed.
@@ -19,6 +20,21 @@ enum What {
         /// The golden file; its meshes lie beside it, in the folder that it names.
         #[arg(value_name = "FILE.json")]
         file: PathBuf,
+        /// Also time every case: one thread, the second body moved a little at every call.
+        #[arg(long)]
+        time: bool,
+        /// Print one JSON document.
+        #[arg(long)]
+        json: bool,
+    },
+    /// The gel of a GelSight Mini: forces against measured ones, surfaces against finite elements.
+    Feats {
+        /// The folder with `measured_force_depth.csv` and `calculix_surface_d*.csv`.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+        /// Edge of a cell of the gel.
+        #[arg(long, default_value = "0.5mm")]
+        cell: Length,
         /// Print one JSON document.
         #[arg(long)]
         json: bool,
@@ -39,26 +55,29 @@ enum What {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.what {
-        What::Hydroelastic { file, json } => run_hydroelastic(file, *json),
+        What::Hydroelastic { file, time, json } => run_hydroelastic(file, *time, *json),
+        What::Feats { folder, cell, json } => run_feats(folder, *cell, *json),
         What::Layer { file, cells, json } => run_layer(file, *cells, *json),
     }
 }
 
-fn run_hydroelastic(file: &Path, json: bool) -> anyhow::Result<()> {
-    let report = hydroelastic::run(file)?;
+fn run_hydroelastic(file: &Path, time: bool, json: bool) -> anyhow::Result<()> {
+    let report = hydroelastic::run(file, time)?;
     if json {
         return say_json(&report);
     }
-    let line = |id: &str, errors: [f64; 4]| {
+    let line = |id: &str, errors: [f64; 4], seconds: Option<f64>| {
         let [force, torque, area, centroid] = errors;
-        say(format!("{id:<32} {force:>9.1e} {torque:>9.1e} {area:>9.1e} {centroid:>9.1e}"));
+        let took = seconds.map_or_else(String::new, |seconds| format!(" {:>10.1} µs", seconds * 1e6));
+        say(format!("{id:<32} {force:>9.1e} {torque:>9.1e} {area:>9.1e} {centroid:>9.1e}{took}"));
     };
     say(format!("{:<32} {:>9} {:>9} {:>9} {:>9}", "relative error of", "force", "torque", "area", "centroid"));
     for case in &report.cases {
-        line(&case.id, [case.force_rel, case.torque_rel, case.area_rel, case.centroid_rel]);
+        let errors = [case.force_rel, case.torque_rel, case.area_rel, case.centroid_rel];
+        line(&case.id, errors, case.seconds_per_call);
     }
     let worst = report.worst;
-    line("worst", [worst.force_rel, worst.torque_rel, worst.area_rel, worst.centroid_rel]);
+    line("worst", [worst.force_rel, worst.torque_rel, worst.area_rel, worst.centroid_rel], None);
     Ok(())
 }
 
@@ -76,5 +95,25 @@ fn run_layer(file: &Path, cells: usize, json: bool) -> anyhow::Result<()> {
         line(&index.to_string(), errors);
     }
     line("worst", &report.worst);
+    Ok(())
+}
+
+fn run_feats(folder: &Path, cell: Length, json: bool) -> anyhow::Result<()> {
+    let report = feats::run(folder, cell.si())?;
+    if json {
+        return say_json(&report);
+    }
+    say(format!("{} particles", report.particles));
+    say(format!("{:>9} {:>12} {:>9} {:>7}", "depth mm", "measured N", "ours N", "ratio"));
+    for force in &report.forces {
+        say(format!("{:>9.2} {:>12.3} {:>9.3} {:>7.3}", force.depth_mm, force.measured_n, force.ours_n, force.ratio));
+    }
+    say(format!("{:<32} {:>9} {:>14} {:>14}", "surface", "depth mm", "rms of depth", "worst"));
+    for surface in &report.surfaces {
+        say(format!(
+            "{:<32} {:>9.3} {:>14.4} {:>14.4}",
+            surface.file, surface.depth_mm, surface.rms_of_depth, surface.worst_of_depth
+        ));
+    }
     Ok(())
 }

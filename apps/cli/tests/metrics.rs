@@ -27,6 +27,7 @@ fn folder() -> TempDir {
     save("made.png", picture(48, 40, 90));
     save("empty.png", picture(48, 40, 0));
     save("small.png", picture(40, 40, 90));
+    save("white.png", Image::new(40, 40, [255; 3]));
     save("black.png", Image::new(48, 40, [0; 3]));
     let white = |x: usize, y: usize| if x.abs_diff(24) < 8 && y.abs_diff(20) < 8 { [255; 3] } else { [0; 3] };
     save("mask.png", Image::from_fn(48, 40, white));
@@ -74,6 +75,6 @@ fn what_cannot_be_compared_is_named() {
     refused(&["truth.png", "text.png"], &["text.png", "no PNG"]);
     refused(&["truth.png", "made.png", "--background", "small.png"], &["small.png", "40 x 40"]);
     refused(&["truth.png", "made.png", "--background", "gone.png"], &["gone.png"]);
-    refused(&["truth.png", "made.png", "--mask", "small.png"], &["small.png", "40 x 40"]);
+    refused(&["truth.png", "made.png", "--mask", "white.png"], &["white.png", "40 x 40"]);
     refused(&["truth.png", "made.png", "--mask", "black.png"], &["black.png", "black everywhere"]);
 }

@@ -1,6 +1,7 @@
 //! Every claim of speed, measured: `dermis bench`.
 
 mod cpu_clock;
+mod gel;
 mod layer;
 mod optics;
 mod response;
@@ -19,7 +20,7 @@ pub struct Bench {
 }
 
 /// All benchmarks.
-pub static ALL: [Bench; 4] = [
+pub static ALL: &[Bench] = &[
     Bench {
         name: "springs",
         title: "a step of the spring skin against texels and triangles, and against brute force",
@@ -40,6 +41,7 @@ pub static ALL: [Bench; 4] = [
         title: "from the pose of a ball to a picture of 640 x 480 pixels, on one core",
         run: optics::run,
     },
+    Bench { name: "gel", title: "particles of the gel on one core and two, and presses to rest", run: gel::run },
 ];
 
 impl Bench {

@@ -7,6 +7,7 @@ mod edge_picture;
 mod expected;
 mod finger;
 mod foam;
+mod gelsight_mini_force;
 mod grasps;
 mod hand_script;
 mod kappassov_calibration;
@@ -14,9 +15,14 @@ mod kappassov_cartesian;
 mod kappassov_device;
 mod kappassov_indenters;
 mod kappassov_pan_tilt;
+mod layer_spread;
+mod patzelt_edge;
 mod real_balls;
 mod setting;
+mod skins_compared;
+mod tacchi_errors;
 mod tacchi_images;
+mod tacchi_press;
 mod tilt;
 mod torque;
 mod weights;
@@ -191,7 +197,7 @@ macro_rules! experiment {
 }
 
 /// All experiments, in the order of the papers.
-pub static ALL: [Experiment; 13] = [
+pub static ALL: &[Experiment] = &[
     experiment!("moisio-foam", "stiffness and friction of a foam from bench data (eq. 18, Figs 6, 7)", foam::run),
     experiment!("moisio-weights", "a sensor weighs 0.1, 1 and 10 kg (Table 3)", weights::run),
     experiment!("moisio-tilt", "a cube on a sensor tilted by 10° does not creep (Fig. 9)", tilt::run),
@@ -211,12 +217,26 @@ pub static ALL: [Experiment; 13] = [
         "a palm follows an object in six degrees of freedom (Fig. 12)",
         kappassov_cartesian::run
     ),
+    experiment!("patzelt-edge", "a curved fingertip slides over an edge (Figs 3, 4)", patzelt_edge::run),
     experiment!("tacchi-images", "21 indenters, 9 places, 11 depths as an optical gel sees them", tacchi_images::run),
     experiment!(
         "real-balls",
         "simulated pictures of balls beside those of two real sensors",
         real_balls::run,
         needs_data = true
+    ),
+    experiment!(
+        "layer-spread",
+        "how far a point press spreads under a layer, and the paper's Gaussian",
+        layer_spread::run
+    ),
+    experiment!("gelsight-mini-force", "force of a GelSight Mini: measured, layer, Hertz", gelsight_mini_force::run),
+    experiment!("skins-compared", "the same press by springs, a hydroelastic pad and a layer", skins_compared::run),
+    experiment!("tacchi-press", "the gel's surface under 21 indenters (Fig. 4)", tacchi_press::run),
+    experiment!(
+        "tacchi-errors",
+        "what speed, density and gaps do to the paper's surface, and to ours",
+        tacchi_errors::run
     ),
 ];
 
@@ -248,7 +268,7 @@ mod tests {
 
     #[test]
     fn every_expectation_reads_and_names_what_it_bounds() {
-        for experiment in &ALL {
+        for experiment in ALL {
             let verdicts = expected::judge(experiment.name, experiment.expected, &BTreeMap::new());
             assert!(!verdicts.is_empty(), "{}", experiment.name);
             assert!(verdicts.iter().all(|verdict| !verdict.passed), "a metric that is missing never passes");

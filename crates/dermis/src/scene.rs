@@ -37,7 +37,7 @@ pub use hand::{GripperKind, GripperSpec, Hand, TaskKind, TaskSpec};
 pub use place::{PlaceSpec, RotateSpec};
 
 use dermis_geometry::quantity::{Length, Time};
-use dermis_sensor::{SurfaceSpec, parse_toml};
+use dermis_sensor::{ReadingSpec, SurfaceSpec, parse_toml};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -122,6 +122,9 @@ pub struct SensorEntry {
     /// Its skin, or what differs from the preset's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skin: Option<Map<String, Value>>,
+    /// How its taxels read the skin, if otherwise than the preset's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<ReadingSpec>,
     /// Its response, or what differs from the preset's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Map<String, Value>>,
@@ -145,6 +148,7 @@ impl SensorEntry {
             surface: self.surface.clone(),
             contact_points: self.contact_points,
             skin: self.skin.clone(),
+            reading: self.reading.clone(),
             response: self.response.clone(),
         }
     }

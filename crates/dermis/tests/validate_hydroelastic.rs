@@ -7,7 +7,7 @@ use std::path::Path;
 #[test]
 fn every_golden_case_agrees_to_rounding() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../skin/tests/golden/hydroelastic/golden.json");
-    let report = hydroelastic::run(&golden).unwrap();
+    let report = hydroelastic::run(&golden, false).unwrap();
     assert_eq!(report.cases.len(), 33);
     for case in &report.cases {
         println!(

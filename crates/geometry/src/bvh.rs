@@ -53,7 +53,20 @@ impl Bounds {
         Self { min: self.min - Vec3::splat(margin), max: self.max + Vec3::splat(margin) }
     }
 
+    /// True when a point is in the box or on it.
+    #[inline]
+    pub fn contains(&self, point: Vec3) -> bool {
+        let (low, high) = (self.min, self.max);
+        low.x <= point.x
+            && point.x <= high.x
+            && low.y <= point.y
+            && point.y <= high.y
+            && low.z <= point.z
+            && point.z <= high.z
+    }
+
     /// Squared distance (m²) of a point from the box, zero inside.
+    #[inline]
     pub fn distance_squared(&self, point: Vec3) -> f64 {
         (point.clamp(self.min, self.max) - point).length_squared()
     }
@@ -87,6 +100,8 @@ pub struct Bvh {
     order: Vec<u32>,
     bounds: Bounds,
     pad: f64,
+    /// Length (m) of the diagonal of `bounds`.
+    reach: f64,
 }
 
 const LEAF: usize = 4;
@@ -115,8 +130,9 @@ impl Bvh {
     pub fn over(boxes: &[Bounds]) -> Self {
         let bounds = boxes.iter().fold(Bounds::EMPTY, |all, next| all.union(next));
         // What rounding a coordinate of a query or a box to f32 may cost, several times over.
-        let pad = if boxes.is_empty() { 0.0 } else { 1e-6 * bounds.size().length() };
-        let mut bvh = Self { nodes: Vec::new(), order: (0..boxes.len() as u32).collect(), bounds, pad };
+        let reach = if boxes.is_empty() { 0.0 } else { bounds.size().length() };
+        let pad = 1e-6 * reach;
+        let mut bvh = Self { nodes: Vec::new(), order: (0..boxes.len() as u32).collect(), bounds, pad, reach };
         if !boxes.is_empty() {
             bvh.build(boxes, Part { bounds, first: 0, len: boxes.len(), depth: 0 });
         }

@@ -2,9 +2,9 @@
 //!
 //! The leftmost room of dermis: everything later is built on the nouns here and this crate imports none of
 //! them. It knows triangle and tetrahedral meshes and how to read them ([`TriMesh`], [`TetMesh`], [`files`]), how
-//! to make them ([`shapes`], [`tets`]) and wear them ([`Roughness`]), how to ask where a surface is ([`Surface`]: rays, closest points, signed distance),
-//! how high it hangs over a plane ([`HeightField`]), how to scatter points on it ([`sampling`]), rigid motion ([`Pose`], [`Twist`], [`Wrench`]) and
-//! quantities with units ([`quantity`]).
+//! to make them ([`shapes`], [`tets`]) and wear them ([`Roughness`]), how to ask where a surface is ([`Surface`]: rays, closest points, signed distance;
+//! [`Primitive`]: rays in closed form), how high it hangs over a plane ([`HeightField`]), how to scatter points on it ([`sampling`]), rigid motion
+//! ([`Pose`], [`Twist`], [`Wrench`]) and quantities with units ([`quantity`]).
 //!
 //! SI inside, `f64` throughout. Nothing here assumes threads, and only [`files::read`] touches a file system,
 //! so the crate builds for `wasm32-unknown-unknown`.
@@ -14,6 +14,7 @@ pub mod files;
 mod height_field;
 mod mesh;
 mod pose;
+mod primitive;
 pub mod quantity;
 mod random;
 mod ray;
@@ -25,12 +26,14 @@ mod surface;
 mod tet_mesh;
 pub mod tets;
 mod topology;
+mod triangle_set;
 mod twist;
 
 pub use bvh::{Bounds, Bvh, Slab};
 pub use height_field::{HeightField, HeightGrid};
 pub use mesh::{MassProperties, MeshError, TriMesh};
 pub use pose::Pose;
+pub use primitive::Primitive;
 pub use random::Random;
 pub use ray::Ray;
 pub use refine::{RefineError, refined};
@@ -38,6 +41,7 @@ pub use roughness::{Roughness, RoughnessError};
 pub use surface::{Closest, Hit, Surface};
 pub use tet_mesh::{TetMesh, TetMeshError};
 pub use topology::TopologyError;
+pub use triangle_set::TriangleSet;
 pub use twist::{Twist, Wrench};
 
 /// A point or vector in three dimensions.

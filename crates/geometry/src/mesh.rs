@@ -2,6 +2,7 @@
 
 use crate::topology::{TopologyError, check_closed};
 use crate::{Bounds, Mat3, Pose, Vec3};
+use std::collections::HashMap;
 
 /// Why a set of vertices and triangles is not a mesh. Each names the mesh and the element.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -273,6 +274,23 @@ impl TriMesh {
             vertices: self.vertices.iter().map(|&v| to_from_mesh.transform_point(v)).collect(),
             triangles: self.triangles.clone(),
         }
+    }
+
+    /// The same surface with every triangle cut into four at the middles of its edges.
+    pub fn subdivided(&self) -> Result<Self, MeshError> {
+        let mut vertices = self.vertices.clone();
+        let mut middles: HashMap<(u32, u32), u32> = HashMap::with_capacity(self.triangles.len() * 3 / 2);
+        let mut triangles = Vec::with_capacity(4 * self.triangles.len());
+        for &[a, b, c] in &self.triangles {
+            let [ab, bc, ca] = [(a, b), (b, c), (c, a)].map(|(p, q)| {
+                *middles.entry((p.min(q), p.max(q))).or_insert_with(|| {
+                    vertices.push((self.vertices[p as usize] + self.vertices[q as usize]) * 0.5);
+                    vertices.len() as u32 - 1
+                })
+            });
+            triangles.extend([[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]);
+        }
+        Self::new(self.name.clone(), vertices, triangles)
     }
 
     /// The mesh stretched along its axes; all factors must be positive.

@@ -1,7 +1,9 @@
 //! A mesh that can be asked where it is.
 
 use crate::ray::{Ray, RayFrame};
-use crate::{Bounds, Bvh, TopologyError, TriMesh, Vec3};
+use crate::shapes::ShapeError;
+use crate::triangle_set::first_met;
+use crate::{Bounds, Bvh, Mat3, Pose, Primitive, TopologyError, TriMesh, Vec3};
 use std::collections::HashMap;
 
 /// Where a ray meets a surface first.
@@ -9,9 +11,9 @@ use std::collections::HashMap;
 pub struct Hit {
     /// Distance (m) along the ray.
     pub distance: f64,
-    /// Index of the triangle. Where several are met at the same distance, the lowest.
+    /// Index of the triangle. Where several are met at the same distance, the lowest; 0 on a primitive.
     pub triangle: u32,
-    /// Outward unit normal of that triangle.
+    /// Outward unit normal of that triangle, or of the primitive there.
     pub normal: Vec3,
 }
 
@@ -40,6 +42,8 @@ pub struct Surface {
     normals: Vec<Vec3>,
     features: Features,
     closed: Result<(), TopologyError>,
+    primitive: Option<Primitive>,
+    bounds: Bounds,
 }
 
 /// Angle-weighted normals of corners and edges (Bærentzen and Aanæs 2005): the sign of the distance at a
@@ -64,7 +68,20 @@ impl Surface {
         let normals: Vec<Vec3> = (0..count).map(|t| mesh.face_normal(t)).collect();
         let features = Features::new(&mesh, &normals);
         let closed = mesh.check_closed();
-        Self { mesh, bvh, corners, place, normals, features, closed }
+        let bounds = *bvh.bounds();
+        Self { mesh, bvh, corners, place, normals, features, closed, primitive: None, bounds }
+    }
+
+    /// A primitive: rays meet its exact surface. Pictures, nearest points and signed distance are those of a mesh of it, whose
+    /// round parts have edges of at most `edge_m`.
+    pub fn of_primitive(primitive: Primitive, edge_m: f64) -> Result<Self, ShapeError> {
+        let surface = Self::new(primitive.mesh(edge_m)?);
+        Ok(Self { primitive: Some(primitive), bounds: primitive.bounds(), ..surface })
+    }
+
+    /// The exact shape, if it is one.
+    pub fn primitive(&self) -> Option<&Primitive> {
+        self.primitive.as_ref()
     }
 
     /// The mesh.
@@ -74,12 +91,31 @@ impl Surface {
 
     /// Box around the surface.
     pub fn bounds(&self) -> &Bounds {
-        self.bvh.bounds()
+        &self.bounds
+    }
+
+    /// A box, in another frame, around all of the surface, and of the solid in it, that lies in the box `within` there; `None`
+    /// when nothing does.
+    pub fn bounds_in(&self, frame_from_surface: &Pose, within: &Bounds) -> Option<Bounds> {
+        if let Some(primitive) = &self.primitive {
+            return primitive.bounds_in(frame_from_surface, within);
+        }
+        let turn = Mat3::from_quat(frame_from_surface.rotation);
+        let half = self.bounds.size() * 0.5;
+        let reach = turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
+        let center = frame_from_surface.transform_point(self.bounds.center());
+        let found = Bounds { min: (center - reach).max(within.min), max: (center + reach).min(within.max) };
+        found.min.cmple(found.max).all().then_some(found)
     }
 
     /// The hierarchy over the triangles.
     pub fn bvh(&self) -> &Bvh {
         &self.bvh
+    }
+
+    /// The corners (m) of the triangle at a position of the hierarchy ([`Bvh::order`]).
+    pub fn leaf_corners(&self, position: usize) -> &[Vec3; 3] {
+        &self.corners[position]
     }
 
     /// True when the mesh bounds a solid with outward faces.
@@ -94,37 +130,18 @@ impl Surface {
 
     /// The first triangle that the ray meets. Watertight: a ray through an edge or a corner meets at least
     /// one of the triangles there. `hint` is a triangle likely to be met; it changes the speed, not the answer.
+    #[inline(always)]
     pub fn cast(&self, ray: &Ray, hint: Option<u32>) -> Option<Hit> {
-        let frame = RayFrame::new(ray);
-        let entry = frame.enter(self.bounds(), self.bvh.pad(), ray.length)?;
-        let mut best = (ray.length, u32::MAX);
-        let mut consider = |triangle: u32, corners: &[Vec3; 3]| {
-            if let Some(t) = frame.meet(corners)
-                && (t < best.0 || (t == best.0 && triangle < best.1))
-            {
-                best = (t, triangle);
-            }
-            entry.limit(best.0)
-        };
-        let mut limit = entry.limit(ray.length);
-        if let Some(triangle) = hint.filter(|&h| (h as usize) < self.normals.len()) {
-            limit = consider(triangle, &self.corners[self.place[triangle as usize] as usize]);
+        match &self.primitive {
+            Some(primitive) => primitive.cast(ray).map(|(distance, normal)| Hit { distance, triangle: 0, normal }),
+            None => self.cast_at_triangles(ray, hint),
         }
-        let order = self.bvh.order();
-        self.bvh.visit(
-            limit,
-            |lanes| entry.distances(lanes),
-            |first, count| {
-                let mut limit = f32::INFINITY;
-                let leaf = first..first + count;
-                for (&triangle, corners) in order[leaf.clone()].iter().zip(&self.corners[leaf]) {
-                    limit = consider(triangle, corners);
-                }
-                limit
-            },
-        );
-        let (distance, triangle) = best;
-        (triangle != u32::MAX).then(|| Hit { distance, triangle, normal: self.normals[triangle as usize] })
+    }
+
+    fn cast_at_triangles(&self, ray: &Ray, hint: Option<u32>) -> Option<Hit> {
+        let place = hint.and_then(|hint| self.place.get(hint as usize)).map(|&place| place as usize);
+        let (distance, triangle) = first_met(&self.bvh, &self.corners, ray, place)?;
+        Some(Hit { distance, triangle, normal: self.normals[triangle as usize] })
     }
 
     /// The same answer as [`Surface::cast`] by testing every triangle: the method of Moisio 2013, kept as the
@@ -146,7 +163,7 @@ impl Surface {
     /// The nearest point of the surface.
     pub fn closest(&self, query: Vec3) -> Closest {
         let mut best = (f64::INFINITY, u32::MAX, Vec3::ZERO, Feature::Face);
-        let local = query - self.bounds().center();
+        let local = query - self.bvh.bounds().center();
         let [x, y, z] = local.to_array().map(|c| c as f32);
         let order = self.bvh.order();
         self.bvh.visit(

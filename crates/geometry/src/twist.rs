@@ -23,6 +23,7 @@ impl Twist {
     }
 
     /// Velocity (m/s) of the body's material at `arm` (m) from the point of reference.
+    #[inline]
     pub fn at(&self, arm: Vec3) -> Vec3 {
         self.linear + self.angular.cross(arm)
     }
@@ -67,6 +68,7 @@ impl Wrench {
     pub const ZERO: Self = Self { force: Vec3::ZERO, torque: Vec3::ZERO };
 
     /// A force (N) acting at `arm` (m) from the point of reference.
+    #[inline]
     pub fn from_force_at(force: Vec3, arm: Vec3) -> Self {
         Self { force, torque: arm.cross(force) }
     }
@@ -95,6 +97,7 @@ impl Add for Wrench {
 }
 
 impl AddAssign for Wrench {
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }
@@ -102,6 +105,7 @@ impl AddAssign for Wrench {
 
 impl Neg for Wrench {
     type Output = Self;
+    #[inline]
     fn neg(self) -> Self {
         Self { force: -self.force, torque: -self.torque }
     }

@@ -128,9 +128,10 @@ impl Field<'_> {
                 let edge_m = cell_m(size.thickness_m.min(size.width_m))?;
                 on_lattice(shapes::fingertip(&size, edge_m).map_err(shape)?)
             }
-            SurfaceSpec::Grid { .. } | SurfaceSpec::Mesh { .. } | SurfaceSpec::Points { .. } => {
-                on_lattice(surface.mesh.clone())
-            }
+            SurfaceSpec::Grid { .. }
+            | SurfaceSpec::Mesh { .. }
+            | SurfaceSpec::Points { .. }
+            | SurfaceSpec::Urdf { .. } => on_lattice(surface.mesh.clone()),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::surface::BuiltSurface;
 use crate::{Chain, Sensor, SensorError, SensorSpec, SurfaceSpec};
 use dermis_geometry::quantity::{Density, Frequency, Length, Pressure, Speed, Time};
 use dermis_geometry::shapes::{self, Fingertip};
-use dermis_geometry::{TriMesh, Vec3};
+use dermis_geometry::{Pose, TriMesh, Vec3};
 use dermis_skin::gel::{Bonds, PaperGel, PaperParameters};
 use dermis_skin::{Constitution, Gel, GelFriction, GelParameters, SkinError};
 use serde::{Deserialize, Serialize};
@@ -141,9 +141,9 @@ impl GelSpec {
         let skin = match block {
             Some(size_m) => Gel::block(size_m, bonds, self.parameters(size_m.z)),
             None => {
-                let body = self.body(spec, &surface)?;
-                let thickness_m = body.bounds().size().z;
-                Gel::solid(&body, bonds, self.parameters(thickness_m))
+                let (body, floor_m) = self.body(spec, &surface)?;
+                let thickness_m = body.bounds().max.z - floor_m;
+                Gel::solid(&body, floor_m, bonds, self.parameters(thickness_m))
             }
         };
         let skin = skin.map_err(refused)?;
@@ -167,21 +167,25 @@ impl GelSpec {
         }
     }
 
-    /// The closed body that another surface bounds.
-    fn body(&self, spec: &SurfaceSpec, surface: &BuiltSurface) -> Result<TriMesh, SensorError> {
+    /// The closed body that another surface bounds, and the height (m) at which it is bonded: the rim of a cap, the bone in the middle
+    /// of a fingertip, the lowest plane of a mesh.
+    fn body(&self, spec: &SurfaceSpec, surface: &BuiltSurface) -> Result<(TriMesh, f64), SensorError> {
         match spec {
-            SurfaceSpec::SphericalPatch { radius, .. } => {
+            SurfaceSpec::SphericalPatch { radius, half_angle, .. } => {
                 let edge_m = self.cell.map_or(radius.si() / 16.0, Length::si);
                 let ball = shapes::sphere(radius.si(), edge_m).map_err(SensorError::Shape)?;
-                Ok(ball.transformed(&dermis_geometry::Pose::from_translation(Vec3::NEG_Z * radius.si())))
+                let rim_m = radius.si() * (half_angle.si().min(std::f64::consts::FRAC_PI_2).cos() - 1.0);
+                Ok((ball.transformed(&Pose::from_translation(Vec3::NEG_Z * radius.si())), rim_m))
             }
             SurfaceSpec::Fingertip { length, width, thickness, spacing } => {
                 let size = Fingertip { length_m: length.si(), width_m: width.si(), thickness_m: thickness.si() };
-                shapes::fingertip(&size, spacing.si()).map_err(SensorError::Shape)
+                let body = shapes::fingertip(&size, spacing.si()).map_err(SensorError::Shape)?;
+                Ok((body, -0.5 * size.thickness_m))
             }
-            SurfaceSpec::Grid { .. } | SurfaceSpec::Mesh { .. } | SurfaceSpec::Points { .. } => {
-                Ok(surface.mesh.clone())
-            }
+            SurfaceSpec::Grid { .. }
+            | SurfaceSpec::Mesh { .. }
+            | SurfaceSpec::Points { .. }
+            | SurfaceSpec::Urdf { .. } => Ok((surface.mesh.clone(), surface.mesh.bounds().min.z)),
         }
     }
 

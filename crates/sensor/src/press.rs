@@ -161,7 +161,7 @@ fn until_force(
                 object: object.surface.mesh().name().to_owned(),
                 force_n,
                 most_mm: millimetres(most_m),
-                most_n: miss + force_n,
+                most_n: -there.touch.on_sensor.force.z,
             });
         }
         (low_m, low_miss) = (next_m, miss);

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct Reading {
     /// Rows and columns of a grid; `None` where taxels have no grid.
     pub size: Option<(usize, usize)>,
-    /// Force on each taxel along its normal (N), positive in compression, before the response. Row by row on a grid.
+    /// Force on each taxel along its normal (N), positive in compression, before the response. Row by row on a grid. Of
+    /// a sensor that reads by rays: pressure times the taxel's area, which is what its response is fed.
     pub values_newton: Vec<f64>,
     /// Their sum (N).
     pub sum_newton: f64,
@@ -23,6 +24,9 @@ pub struct Reading {
     pub forces_newton: Vec<Vec3>,
     /// Force that entered the skin where there is no taxel (N).
     pub outside_newton: Vec3,
+    /// Pressure (Pa) of each taxel as rays see it; only of a sensor that reads so ([`crate::RayReading`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pressures_pa: Option<Vec<f64>>,
     /// How many contacts were pressed beyond what the skin can show.
     pub saturated: usize,
 }

@@ -1,7 +1,7 @@
 //! Skin, transducer and response in one.
 
 use crate::optics::{Optics, OpticsError, Sight};
-use crate::{Chain, Reading, Report, Response, ResponseError, ResponseState, Taxels};
+use crate::{Chain, RayReading, Reading, Report, Response, ResponseError, ResponseState, Taxels};
 use dermis_geometry::TriMesh;
 use dermis_skin::{Motion, Skin, SkinError, State, Touch};
 use std::sync::Arc;
@@ -14,6 +14,7 @@ pub struct Sensor {
     taxels: Arc<Taxels>,
     chain: Arc<Chain>,
     surface: Arc<TriMesh>,
+    rays: Option<Arc<RayReading>>,
     optics: Option<Arc<Optics>>,
 }
 
@@ -33,6 +34,7 @@ impl Sensor {
             taxels: Arc::new(taxels),
             chain: Arc::new(response.into()),
             surface: Arc::new(surface),
+            rays: None,
             optics: None,
         }
     }
@@ -87,6 +89,16 @@ impl Sensor {
         Self { chain: Arc::new(response.into()), ..self.clone() }
     }
 
+    /// The same sensor, whose taxels' values are what rays see instead of what their cells integrate.
+    pub fn with_rays(&self, rays: RayReading) -> Self {
+        Self { rays: Some(Arc::new(rays)), ..self.clone() }
+    }
+
+    /// The rays by which it reads, if it does.
+    pub fn rays(&self) -> Option<&RayReading> {
+        self.rays.as_deref()
+    }
+
     /// What the skin feels while things move so for `dt_s`.
     pub fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
         self.skin.touch(state, motion, dt_s)
@@ -122,9 +134,16 @@ impl Sensor {
 
     fn felt(&self, touch: &Touch) -> Felt {
         let (forces_newton, outside_newton) = self.taxels.bin(touch);
-        let values_newton: Vec<f64> =
-            forces_newton.iter().zip(self.taxels.normals()).map(|(force, normal)| 0.0 - force.dot(*normal)).collect();
-        Felt { size: self.taxels.size(), values_newton, forces_newton, outside_newton, saturated: touch.saturated }
+        let pressures_pa = self.rays.as_ref().map(|rays| rays.pressures_pa(touch));
+        let values_newton: Vec<f64> = match &pressures_pa {
+            Some(pressures) => pressures.iter().zip(self.taxels.areas_m2()).map(|(p, area)| p * area).collect(),
+            None => {
+                let along = forces_newton.iter().zip(self.taxels.normals());
+                along.map(|(force, normal)| 0.0 - force.dot(*normal)).collect()
+            }
+        };
+        let (size, saturated) = (self.taxels.size(), touch.saturated);
+        Felt { size, values_newton, forces_newton, outside_newton, pressures_pa, saturated }
     }
 }
 
@@ -134,6 +153,7 @@ struct Felt {
     values_newton: Vec<f64>,
     forces_newton: Vec<dermis_geometry::Vec3>,
     outside_newton: dermis_geometry::Vec3,
+    pressures_pa: Option<Vec<f64>>,
     saturated: usize,
 }
 
@@ -148,6 +168,7 @@ impl Felt {
             reported_newton: report.newton,
             forces_newton: self.forces_newton,
             outside_newton: self.outside_newton,
+            pressures_pa: self.pressures_pa,
             saturated: self.saturated,
         }
     }

@@ -3,7 +3,11 @@
 use crate::body::{AreaFrictionSpec, Field, bad_key};
 use crate::optics::{CameraSpec, LightSpec, MarkersSpec, Optics, OpticsError, OpticsSpec};
 use crate::surface::BuiltSurface;
-use crate::{GelSpec, ImprintSpec, LayerSpec, ResponseError, ResponseSpec, Sensor, SurfaceSpec, TomlError, parse_toml};
+use crate::urdf::UrdfError;
+use crate::{
+    GelSpec, ImprintSpec, LayerSpec, ReadingSpec, ResponseError, ResponseSpec, Sensor, SurfaceSpec, TomlError,
+    parse_toml,
+};
 use dermis_geometry::MeshError;
 use dermis_geometry::files::FileError;
 use dermis_geometry::quantity::{
@@ -111,6 +115,22 @@ pub enum SensorError {
         /// What is asked of it.
         rule: String,
     },
+    /// A taxel that reads by rays and has none.
+    #[error(
+        "sensor {sensor:?}: taxel {taxel} at ({x_mm:.3}, {y_mm:.3}, {z_mm:.3}) mm feels no point of the skin: give `reading` a larger `radius` or `cone`, or a smaller `spacing`"
+    )]
+    Blind {
+        /// Name of the sensor.
+        sensor: String,
+        /// The taxel.
+        taxel: usize,
+        /// Where it is (mm).
+        x_mm: f64,
+        /// Where it is (mm).
+        y_mm: f64,
+        /// Where it is (mm).
+        z_mm: f64,
+    },
     /// The body of the skin cannot be cut into tetrahedra.
     #[error("sensor {sensor:?}: body of the hydroelastic skin: {error}")]
     Body {
@@ -128,6 +148,9 @@ pub enum SensorError {
     /// The surface is no mesh.
     #[error(transparent)]
     Mesh(MeshError),
+    /// The taxels of a robot description were refused.
+    #[error(transparent)]
+    Urdf(UrdfError),
 }
 
 /// A sensor: its surface, skin and response.
@@ -146,6 +169,9 @@ pub struct SensorSpec {
     pub contact_points: usize,
     /// How its cover answers.
     pub skin: SkinSpec,
+    /// How its taxels read the skin.
+    #[serde(default, skip_serializing_if = "ReadingSpec::is_exact")]
+    pub reading: ReadingSpec,
     /// How it reports.
     #[serde(default)]
     pub response: ResponseSpec,
@@ -388,6 +414,7 @@ impl SensorSpec {
             surface,
             contact_points: 1,
             skin,
+            reading: ReadingSpec::default(),
             response: ResponseSpec::default(),
             camera: None,
             light: None,
@@ -412,7 +439,7 @@ impl SensorSpec {
 
     /// Builds the sensor. `folder` is where relative files are looked for.
     pub fn build(&self, folder: Option<&Path>) -> Result<Sensor, SensorError> {
-        let sensor = self.build_touch(folder)?;
+        let sensor = self.reading.of(self.build_touch(folder)?)?;
         let refuse = |error| SensorError::Optics { sensor: self.name.clone(), error };
         Ok(match self.optics().map_err(refuse)? {
             Some(spec) => sensor.with_optics(Optics::new(&spec, folder).map_err(refuse)?),

@@ -1,7 +1,7 @@
 //! The shape of a sensing surface, as a file describes it.
 
 use crate::body::bad_key;
-use crate::{SensorError, Taxels};
+use crate::{SensorError, Taxels, urdf};
 use dermis_geometry::files::{Import, LengthUnit, read};
 use dermis_geometry::quantity::{Angle, Length};
 use dermis_geometry::shapes::{self, Fingertip};
@@ -57,6 +57,18 @@ pub enum SurfaceSpec {
         centers: Vec<[Length; 3]>,
         /// Outward normals, of any length.
         normals: Vec<[f64; 3]>,
+        /// How far from its centre a taxel feels.
+        reach: Length,
+        /// The shape of the skin.
+        body: BodySpec,
+    },
+    /// The taxels of a `<tactile>` sensor in a robot description ([`crate::urdf`]), in the frame of the link that carries it,
+    /// on a body that they need not cover.
+    Urdf {
+        /// The file; relative to the description it stands in.
+        file: PathBuf,
+        /// Name of the sensor in it.
+        sensor: String,
         /// How far from its centre a taxel feels.
         reach: Length,
         /// The shape of the skin.
@@ -127,7 +139,7 @@ impl SurfaceSpec {
                 let size = Fingertip { length_m: length.si(), width_m: width.si(), thickness_m: thickness.si() };
                 shapes::fingertip_pad(&size, 2.0 * spacing_m)
             }
-            Self::Grid { .. } | Self::Mesh { .. } | Self::Points { .. } => return Ok(None),
+            Self::Grid { .. } | Self::Mesh { .. } | Self::Points { .. } | Self::Urdf { .. } => return Ok(None),
         };
         mesh.map(Some).map_err(SensorError::Shape)
     }
@@ -154,6 +166,17 @@ impl SurfaceSpec {
             Self::Points { centers, normals, reach, body } => {
                 let mesh = body.build(folder)?.named(name("surface"));
                 return Self::build_points(sensor, centers, normals, reach.si(), mesh);
+            }
+            Self::Urdf { file, sensor: part, reach, body } => {
+                let mesh = body.build(folder)?.named(name("surface"));
+                let path = folder.map_or_else(|| file.clone(), |folder| folder.join(file));
+                let shown = path.display().to_string();
+                let text = std::fs::read_to_string(&path)
+                    .map_err(|error| SensorError::Unreadable { path: shown.clone(), reason: error.to_string() })?;
+                let taxels = urdf::parse(&shown, &text, part).map_err(SensorError::Urdf)?;
+                let centers: Vec<[Length; 3]> = taxels.iter().map(|t| t.0.to_array().map(Length::new)).collect();
+                let normals: Vec<[f64; 3]> = taxels.iter().map(|t| t.1.to_array()).collect();
+                return Self::build_points(sensor, &centers, &normals, reach.si(), mesh);
             }
         };
         let mesh = mesh.named(name("surface"));

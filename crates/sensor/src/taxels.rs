@@ -117,8 +117,8 @@ impl Taxels {
     fn locate_at_any_height(&self, point: Vec3) -> Option<usize> {
         match &self.layout {
             Layout::Grid { rows, cols, pitch_m } => {
-                let col = (point.x / pitch_m + *cols as f64 / 2.0).floor();
-                let row = (*rows as f64 / 2.0 - point.y / pitch_m).floor();
+                let col = point.x / pitch_m + *cols as f64 / 2.0;
+                let row = *rows as f64 / 2.0 - point.y / pitch_m;
                 let inside = row >= 0.0 && col >= 0.0 && row < *rows as f64 && col < *cols as f64;
                 inside.then(|| row as usize * cols + col as usize)
             }

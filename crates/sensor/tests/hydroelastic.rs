@@ -113,3 +113,30 @@ fn slips_in_lists_of_taxels_name_their_key() {
     assert!(refusal("normals = [\n", "normals = [\n[0.0, 0.0, 1.0],\n").contains("12 and 13 normals"));
     assert!(refusal("[0.37386554, 0.08779566, 0.92331819]", "[0.0, 0.0, 0.0]").contains("taxel 0"));
 }
+
+/// The preset's taxels written as a robot description make the same sensor.
+#[test]
+fn taxels_can_come_from_a_robot_description() {
+    let listed = presets::find("shadow-fingertip").unwrap().build(None).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut robot = String::from("<robot><sensor name=\"tip\"><parent link=\"distal\"/><tactile>\n");
+    for (i, (at, normal)) in listed.taxels().centers().iter().zip(listed.taxels().normals()).enumerate() {
+        // Pitch and yaw that take z to the normal.
+        let (pitch, yaw) = (normal.z.clamp(-1.0, 1.0).acos(), normal.y.atan2(normal.x));
+        robot += &format!("<taxel idx=\"{i}\" xyz=\"{} {} {}\" rpy=\"0 {pitch} {yaw}\"/>\n", at.x, at.y, at.z);
+    }
+    std::fs::write(folder.path().join("hand.urdf"), robot + "</tactile></sensor></robot>").unwrap();
+    let text = presets::text("shadow-fingertip").unwrap();
+    let (head, rest) = text.split_once("[surface.points]").unwrap();
+    let (_, rest) = rest.split_once("[surface.points.body.fingertip]").unwrap();
+    let surface =
+        "[surface.urdf]\nfile = \"hand.urdf\"\nsensor = \"tip\"\nreach = \"6 mm\"\n[surface.urdf.body.fingertip]";
+    let spec = SensorSpec::parse("tip.toml", &format!("{head}{surface}{rest}")).unwrap();
+    let sensor = spec.build(Some(folder.path())).unwrap();
+    for i in 0..12 {
+        assert!((sensor.taxels().centers()[i] - listed.taxels().centers()[i]).length() < 1e-15);
+        assert!((sensor.taxels().normals()[i] - listed.taxels().normals()[i]).length() < 1e-12);
+    }
+    let message = spec.build(None).unwrap_err().to_string();
+    assert!(message.contains("hand.urdf"), "{message}");
+}

@@ -24,7 +24,7 @@ fn taxels_and_outside_are_the_load() {
             assert!((touch.on_objects[0].force + touch.on_sensor.force).length() < 1e-12 * load);
             // Most of it is felt, and in the middle nearly all.
             let felt = reading.sum_newton / -touch.on_sensor.force.z;
-            let least = if at_m == [0.0, 0.0] { 0.97 } else { 0.4 };
+            let least = if at_m == [0.0, 0.0] { 0.9 } else { 0.4 };
             assert!(felt > least && felt < 1.1, "{name} at {at_m:?}: {felt}");
         }
     }
@@ -67,7 +67,8 @@ fn presses_reach_their_force_or_say_why_not() {
     let pressed = press(&sensor, &ball, &Aim::default(), Goal::Force(0.8)).unwrap();
     let got = -pressed.touch.on_sensor.force.z;
     assert!((got - 0.8).abs() < 1e-6, "{got}");
-    assert!(pressed.touch.warnings.iter().all(|warning| matches!(warning, Warning::BeyondLinear { .. })));
+    // A gel of 20 mm that is 4 mm thick has little that is not near its rim.
+    assert!(pressed.touch.warnings.iter().any(|warning| matches!(warning, Warning::NearRim { .. })));
     let beside = Aim { at_m: [0.1, 0.0], ..Aim::default() };
     let refused = press(&sensor, &ball, &beside, Goal::Depth(1e-3)).unwrap_err().to_string();
     assert!(refused.contains("is not above sensor \"gelsight\""), "{refused}");

@@ -38,6 +38,7 @@ impl Friction {
     }
 
     /// One step for a `share` of a texel: the new deflection (m) and the force on the sensor (N).
+    #[inline]
     pub fn step(&self, deflection_m: Vec3, velocity: Vec3, normal_newton: f64, share: f64, dt_s: f64) -> (Vec3, Vec3) {
         match self {
             Self::None => (Vec3::ZERO, Vec3::ZERO),
@@ -50,6 +51,7 @@ impl Friction {
     }
 
     /// Stiffness (N/m) and damping (N s/m) in the contact plane of a `share` of a texel under `normal_newton`.
+    #[inline]
     pub fn tangent(&self, normal_newton: f64, share: f64) -> (f64, f64) {
         match self {
             Self::None => (0.0, 0.0),

@@ -1,4 +1,7 @@
 //! A gel that deforms by as much as it must: large strains, shear, slip.
+#![allow(clippy::needless_range_loop, reason = "an index runs over several arrays, lanes or axes at once")]
+
+#![allow(clippy::needless_range_loop, reason = "components of tensors are named by their indices, several at a time")]
 
 mod contact;
 mod doubles;
@@ -28,12 +31,14 @@ use crate::{Facet, Field, Load, Motion, Skin, SkinError, State, Tangent, Touch};
 use contact::{Near, Point, Stiffness};
 use dermis_geometry::{Pose, Surface, TriMesh, Vec3};
 use elastic::Elastic;
-use equilibrium::{Effort, Equilibrium, Tolerance};
+use equilibrium::{Effort, Equilibrium, LOST, Tolerance, no_equilibrium};
 use indenter::{Indenter, between};
 use lattice::{Lattice, Place};
 use motion::Carrier;
 use std::sync::Arc;
 
+/// Stiffness against sliding by that against penetration: what sticks gives by its inverse.
+const STICKING: f64 = 6.0;
 /// The deepest press, of the thickness.
 const DEEPEST: f64 = 0.75;
 /// How well forces are known: the residual that is left, and what updates of the pressures leave.
@@ -97,18 +102,24 @@ impl Gel {
         Ok(Self::new(lattice, &samples, view, size_m.z, parameters))
     }
 
-    /// Any closed mesh, bonded where it is lowest.
-    pub fn solid(body: &TriMesh, bonds: Bonds, parameters: GelParameters) -> Result<Self, SkinError> {
+    /// What of a closed mesh lies above `floor_m`, bonded there; all of it, bonded where it is lowest, where the floor is below it.
+    pub fn solid(body: &TriMesh, floor_m: f64, bonds: Bonds, parameters: GelParameters) -> Result<Self, SkinError> {
         parameters.validate()?;
         let surface = Surface::new(body.clone());
-        let lattice = Lattice::solid(&surface, bonds, &parameters)?;
-        let floor = surface.bounds().min.z + 1e-3 * parameters.cell_m;
+        let floor_m = floor_m.max(surface.bounds().min.z);
+        if surface.bounds().max.z - floor_m < parameters.cell_m {
+            return Err(SkinError::BadGel {
+                key: "floor",
+                rule: format!("must leave a cell of gel above it, got {} mm", floor_m * 1e3),
+            });
+        }
+        let lattice = Lattice::solid(&surface, floor_m, bonds, &parameters)?;
         let samples: Vec<_> = Lattice::sampled(body, 0.7 * parameters.cell_m)
             .into_iter()
-            .filter(|(point, normal, _)| point.z > floor && normal.z > -0.5)
+            .filter(|(point, normal, _)| point.z > floor_m + 1e-3 * parameters.cell_m && normal.z > -0.5)
             .collect();
-        let view = View::of_solid(&lattice, &surface);
-        let thickness_m = surface.bounds().size().z;
+        let view = View::of_solid(&lattice, &surface, floor_m);
+        let thickness_m = surface.bounds().max.z - floor_m;
         Ok(Self::new(lattice, &samples, view, thickness_m, parameters))
     }
 
@@ -149,7 +160,7 @@ impl Gel {
     fn stiffness(&self) -> Stiffness {
         let edge = self.elastic.lattice.cell_m.min_element();
         let normal = CONTACT * self.parameters.confined_pa() / edge;
-        Stiffness { normal, tangential: normal, mu: self.parameters.friction.mu(), reach_m: edge }
+        Stiffness { normal, tangential: STICKING * normal, mu: self.parameters.friction.mu(), reach_m: edge }
     }
 
     fn gel_state<'s>(&self, state: &'s State) -> Result<&'s GelState, SkinError> {
@@ -179,7 +190,8 @@ impl Gel {
             })
             .collect();
         let edge = self.elastic.lattice.cell_m.min_element();
-        let stride = if stiffness.mu > 0.0 { 0.5 * edge } else { 1.5 * edge };
+        // Short, so that what is pressed by a sharp edge is not taken for what is beside it.
+        let stride = 0.5 * edge;
         let travel = motion
             .targets
             .iter()
@@ -204,11 +216,14 @@ impl Gel {
                 .collect();
             let indenters = Indenter::all(motion, &poses);
             let tolerance = if last {
-                Tolerance { residual: 1e-3, gap_m: 1e-3 * edge }
+                Tolerance { residual: 1e-3, gap_m: (1e-3 * edge).min(2e-3 * travel).max(1e-9) }
             } else {
                 Tolerance { residual: 1e-2, gap_m: 2e-2 * edge }
             };
             near = solver.solve(&mut u, &mut holds, &indenters, &tolerance, &mut effort)?;
+        }
+        if effort.residual > LOST {
+            return Err(no_equilibrium(effort.residual));
         }
         let touch = self.touch_of(&u, &near, motion.targets.len());
         let work = Work {
@@ -350,7 +365,7 @@ impl View {
         view
     }
 
-    fn of_solid(lattice: &Lattice, surface: &Surface) -> Self {
+    fn of_solid(lattice: &Lattice, surface: &Surface, floor_m: f64) -> Self {
         let bounds = surface.bounds();
         let cell_m = 0.5 * lattice.cell_m.x;
         let count = |length: f64| ((length / cell_m).floor() as usize).max(1);
@@ -368,7 +383,7 @@ impl View {
             .map(|place| {
                 let origin = Vec3::new(place.x, place.y, bounds.max.z + 1e-3);
                 let ray = dermis_geometry::Ray { origin, direction: -Vec3::Z, length: bounds.size().z + 2e-3 };
-                surface.cast(&ray, None).map(|hit| origin.z - hit.distance)
+                surface.cast(&ray, None).map(|hit| origin.z - hit.distance).filter(|height| *height > floor_m)
             })
             .collect();
         let spots = view
@@ -377,7 +392,7 @@ impl View {
             .map(|(place, height)| height.map(|z| lattice.spot(Vec3::new(place.x, place.y, z))))
             .collect();
         view.spots = spots;
-        view.heights_m = Some(heights.into_iter().map(|height| height.unwrap_or(bounds.min.z)).collect());
+        view.heights_m = Some(heights.into_iter().map(|height| height.unwrap_or(floor_m)).collect());
         view
     }
 

@@ -29,7 +29,6 @@ pub use transfer::{Answer, Stack};
 use crate::{Facet, Field, Load, Motion, Skin, SkinError, State, Tangent, Target, Touch, Warning, require_positive};
 use dermis_geometry::{HeightGrid, Twist, Vec2, Vec3};
 use solution::{Rubbing, Solver};
-use spread::{Output, Spread};
 use std::sync::Arc;
 
 /// A flat gel or foam on a rigid base, quasi-static and linear.
@@ -152,6 +151,7 @@ impl Layer {
         Solver {
             influences: &self.influences,
             coupled: self.parameters.coupled,
+            lateral: self.parameters.lateral,
             branches: &self.parameters.relaxation,
             tolerance: self.parameters.tolerance,
         }
@@ -212,7 +212,8 @@ impl Layer {
         let mut touch = Touch::from_facets(facets, objects);
         self.stiffen(&mut touch);
         touch.surface = Some(self.field(solution.surface_m.each_ref().map(|part| &part[..]), 0.0));
-        touch.base = Some(self.base(solution));
+        let depth_m = self.parameters.sense_depth_m(&self.stack);
+        touch.base = Some(self.field(solution.below_pa.each_ref().map(|part| &part[..]), -depth_m));
         touch.warnings = warnings;
         touch
     }
@@ -229,15 +230,6 @@ impl Layer {
             facet.tangent.stiffness_normal = stiffness;
             facet.tangent.stiffness_tangential = sticks * stiffness;
         }
-    }
-
-    fn base(&self, solution: &Solution) -> Field {
-        let whole = Region { row: 0, col: 0, rows: self.grid.rows, cols: self.grid.cols };
-        let spread = Spread { influences: &self.influences, coupled: true };
-        let outputs = [Output::BelowX, Output::BelowY, Output::BelowPressure];
-        let parts = spread.of(&solution.region, &solution.tractions, &whole, &outputs);
-        let depth_m = self.parameters.sense_depth_m(&self.stack);
-        self.field([&parts[0], &parts[1], &parts[2]], -depth_m)
     }
 
     /// Parts along x, y and down as vectors.

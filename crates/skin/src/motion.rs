@@ -2,7 +2,8 @@
 
 use crate::hydroelastic::Compliance;
 use crate::{SkinError, require_not_negative};
-use dermis_geometry::{Pose, Surface, TriMesh, Twist};
+use dermis_geometry::shapes::ShapeError;
+use dermis_geometry::{Pose, Primitive, Surface, TriMesh, Twist};
 
 /// A thing that can be touched: its surface, ready to be asked.
 #[derive(Clone, Debug)]
@@ -19,6 +20,12 @@ impl Object {
     /// Prepares a mesh. Open meshes are allowed; a closed one also reports when the skin is pressed through.
     pub fn new(mesh: TriMesh) -> Self {
         Self { surface: Surface::new(mesh), compliance: None, mu: None }
+    }
+
+    /// A shape that rays meet exactly ([`Surface::of_primitive`]); where a mesh of it is asked for, its edges are at most
+    /// `edge_m`.
+    pub fn of_primitive(primitive: Primitive, edge_m: f64) -> Result<Self, ShapeError> {
+        Ok(Self { surface: Surface::of_primitive(primitive, edge_m)?, compliance: None, mu: None })
     }
 
     /// The same object made compliant.

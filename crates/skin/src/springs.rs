@@ -8,7 +8,7 @@ pub use site::Site;
 
 use crate::lugre::carried;
 use crate::{Bristle, Facet, Friction, Load, Motion, Skin, SkinError, State, Tangent, Touch, require_positive};
-use dermis_geometry::{Bounds, Mat3, Ray, Vec3};
+use dermis_geometry::{Bounds, Bvh, Mat3, Pose, Primitive, Ray, Vec3};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -58,12 +58,16 @@ impl SpringParameters {
 pub struct Springs {
     sites: Vec<Site>,
     parameters: SpringParameters,
-    /// Box around all rays.
-    bounds: Bounds,
+    /// Where each site's ray starts: h below it.
+    starts: Vec<Vec3>,
+    /// The rays, to find those that an object may meet.
+    rays: Bvh,
 }
 
-/// From this many sites on, a step is shared between threads.
+/// From this many sites that may be touched on, a step is shared between threads.
 const PARALLEL_SITES: usize = 1024;
+/// A site that nothing held.
+const FREE: u32 = u32::MAX;
 /// n·n_c is not let below this: a ray that grazes a face would get an unbounded force.
 const LEAST_COSINE: f64 = 0.2;
 
@@ -89,8 +93,10 @@ impl Springs {
             }
         }
         let h = parameters.max_penetration_m;
-        let bounds = Bounds::around(sites.iter().flat_map(|site| [site.point, site.point - site.normal * h]));
-        Ok(Self { sites, parameters, bounds })
+        let starts: Vec<Vec3> = sites.iter().map(|site| site.point - site.normal * h).collect();
+        let boxes: Vec<Bounds> =
+            sites.iter().zip(&starts).map(|(site, start)| Bounds::around([site.point, *start])).collect();
+        Ok(Self { sites, parameters, starts, rays: Bvh::over(&boxes) })
     }
 
     /// The contact points.
@@ -129,7 +135,15 @@ impl Springs {
 struct Seen<'a> {
     surface: &'a dermis_geometry::Surface,
     object_from_sensor: Mat3,
+    sensor_from_object: Mat3,
     sensor_origin_in_object: Vec3,
+    /// Box, in the sensor's frame, around what may be met.
+    reach: Bounds,
+    /// A ball looks the same however it is turned: it is asked in axes along the sensor's.
+    unturned: bool,
+    /// Longer (m) than any way through the object.
+    all_through: f64,
+    closed: bool,
     index: u32,
     velocity: dermis_geometry::Twist,
 }
@@ -145,25 +159,35 @@ struct Met<'a> {
 }
 
 impl Springs {
-    /// Objects whose box reaches the box of the rays.
+    /// Objects that reach into the box of the rays.
     fn near<'a>(&self, motion: &Motion<'a>) -> Vec<Seen<'a>> {
-        let center = self.bounds.center();
-        let half = self.bounds.size() * 0.5;
+        // Rounding must not lose a ray that just touches.
+        let rays = self.rays.bounds();
+        let slack = 1e-9 * rays.size().length();
+        let rays = rays.padded(slack);
         motion
             .targets
             .iter()
             .enumerate()
             .filter_map(|(index, target)| {
-                let object_from_sensor = target.sensor_from_object.inverse();
+                let surface = &target.object.surface;
+                let reach = surface.bounds_in(&target.sensor_from_object, &rays)?.padded(slack);
+                let unturned = matches!(surface.primitive(), Some(Primitive::Sphere { .. }));
+                let object_from_sensor = if unturned {
+                    Pose::from_translation(-target.sensor_from_object.translation)
+                } else {
+                    target.sensor_from_object.inverse()
+                };
                 let turn = Mat3::from_quat(object_from_sensor.rotation);
-                let center = object_from_sensor.transform_point(center);
-                // The rays' box, seen along the object's axes.
-                let reach = turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
-                let seen = Bounds { min: center - reach, max: center + reach };
-                seen.overlaps(target.object.surface.bounds()).then_some(Seen {
-                    surface: &target.object.surface,
+                Some(Seen {
+                    surface,
                     object_from_sensor: turn,
+                    sensor_from_object: turn.transpose(),
                     sensor_origin_in_object: object_from_sensor.translation,
+                    reach,
+                    unturned,
+                    all_through: surface.bounds().size().length(),
+                    closed: surface.is_closed(),
                     index: index as u32,
                     velocity: target.velocity,
                 })
@@ -171,12 +195,41 @@ impl Springs {
             .collect()
     }
 
-    /// The object that is deepest in the skin at a site; of equals the first.
-    fn meet<'a>(&self, site: &Site, bristle: &Bristle, near: &'a [Seen<'a>]) -> Option<Met<'a>> {
-        let mut deepest: Option<Met<'a>> = None;
+    /// The sites whose rays may meet something, in their order, each with the place of its bristles or [`FREE`].
+    fn reached(&self, near: &[Seen<'_>], bristles: &[Bristle]) -> Vec<(u32, u32)> {
+        let mut marked = vec![0u64; self.sites.len().div_ceil(64)];
+        let order = self.rays.order();
         for seen in near {
+            self.rays.overlapping(&seen.reach, |position| {
+                let site = order[position];
+                marked[site as usize / 64] |= 1 << (site % 64);
+            });
+        }
+        let mut reached = Vec::with_capacity(marked.iter().map(|word| word.count_ones() as usize).sum());
+        let mut next = 0;
+        for (word, &bits) in marked.iter().enumerate() {
+            let mut bits = bits;
+            while bits != 0 {
+                let site = word as u32 * 64 + bits.trailing_zeros();
+                bits &= bits - 1;
+                while bristles.get(next).is_some_and(|bristle| bristle.site < site) {
+                    next += 1;
+                }
+                let held = bristles.get(next).is_some_and(|bristle| bristle.site == site);
+                reached.push((site, if held { next as u32 } else { FREE }));
+            }
+        }
+        reached
+    }
+
+    /// The object that is deepest in the skin at a site; of equals the first.
+    #[inline(always)]
+    fn meet<'a>(&self, site: u32, held: Option<&Bristle>, near: &'a [Seen<'a>]) -> Option<Met<'a>> {
+        let (first, others) = near.split_first()?;
+        let mut deepest = self.meet_object(site, held, first, 0.0);
+        for seen in others {
             let least_m = deepest.as_ref().map_or(0.0, |met| met.depth_m);
-            if let Some(met) = self.meet_object(site, bristle, seen, least_m)
+            if let Some(met) = self.meet_object(site, held, seen, least_m)
                 && deepest.as_ref().is_none_or(|known| met.depth_m > known.depth_m)
             {
                 deepest = Some(met);
@@ -186,37 +239,41 @@ impl Springs {
     }
 
     /// How one object meets a site, if it is at least `least_m` deep there.
-    fn meet_object<'a>(&self, site: &Site, bristle: &Bristle, seen: &'a Seen<'a>, least_m: f64) -> Option<Met<'a>> {
+    #[inline(always)]
+    fn meet_object<'a>(&self, site: u32, held: Option<&Bristle>, seen: &'a Seen<'a>, least_m: f64) -> Option<Met<'a>> {
         let h = self.parameters.max_penetration_m;
         let surface = seen.surface;
-        let origin = seen.object_from_sensor * (site.point - site.normal * h) + seen.sensor_origin_in_object;
-        let direction = seen.object_from_sensor * site.normal;
+        let out_of_skin = self.sites[site as usize].normal;
+        let to_object = |vector: Vec3| if seen.unturned { vector } else { seen.object_from_sensor * vector };
+        let in_sensor = |normal: Vec3| if seen.unturned { normal } else { seen.sensor_from_object * normal };
+        let origin = to_object(self.starts[site as usize]) + seen.sensor_origin_in_object;
+        let direction = to_object(out_of_skin);
         // A ray that starts inside a thick object may end inside it too: run on until it leaves. Only a ray that
         // starts in the object's box can, so that shallow contact pays nothing for it.
-        let all_through = surface.bounds().size().length();
-        let may_start_inside = surface.is_closed() && surface.bounds().distance_squared(origin) == 0.0;
-        let length = if may_start_inside { h.max(all_through) } else { h - least_m };
-        let hint = (bristle.object == Some(seen.index)).then_some(bristle.triangle);
+        let may_start_inside = seen.closed && surface.bounds().contains(origin);
+        let length = if may_start_inside { h.max(seen.all_through) } else { h - least_m };
+        let hint = held.filter(|bristle| bristle.object == seen.index).map(|bristle| bristle.triangle);
         let hit = surface.cast(&Ray { origin, direction, length }, hint)?;
-        let in_sensor = |normal: Vec3| seen.object_from_sensor.transpose() * normal;
         let met = |depth_m, normal, saturated| Met { seen, depth_m, triangle: hit.triangle, normal, saturated };
         let leaving = hit.normal.dot(direction) > 0.0;
-        if leaving && surface.is_closed() {
+        if leaving && seen.closed {
             // Inside, a face is left in both directions. The one behind is the one that came through the skin: with
             // its normal the force goes on as it was at depth h. A ray that only grazes an edge is not inside.
-            let back = Ray { origin, direction: -direction, length: all_through };
+            let back = Ray { origin, direction: -direction, length: seen.all_through };
             let behind = surface.cast(&back, None).filter(|behind| behind.normal.dot(direction) <= 0.0);
             return match behind {
                 Some(behind) => Some(met(h, -in_sensor(behind.normal), true)),
-                None => (hit.distance <= h).then(|| met(h - hit.distance, site.normal, false)),
+                None => (hit.distance <= h).then(|| met(h - hit.distance, out_of_skin, false)),
             };
         }
         let normal = in_sensor(if leaving { hit.normal } else { -hit.normal });
         (hit.distance <= h).then(|| met(h - hit.distance, normal, false))
     }
 
-    fn press(&self, site: &Site, bristle: &Bristle, met: &Met<'_>, dt_s: f64) -> (Facet, Bristle) {
+    #[inline(always)]
+    fn press(&self, index: u32, held: Option<&Bristle>, met: &Met<'_>, dt_s: f64) -> (Facet, Bristle) {
         let p = &self.parameters;
+        let site = &self.sites[index as usize];
         let at = site.point - site.normal * met.depth_m;
         let normal = met.normal;
         let cosine = site.normal.dot(normal).max(LEAST_COSINE);
@@ -226,13 +283,11 @@ impl Springs {
         let damper = p.damping.of(site) * approach * p.law.lever(cosine);
         let normal_newton = ((spring + damper) * p.law.lever(cosine)).max(0.0);
 
-        let held = if bristle.object == Some(met.seen.index) {
-            carried(bristle.deflection_m, bristle.normal, normal)
-        } else {
-            Vec3::ZERO
-        };
+        let deflection_m = held
+            .filter(|bristle| bristle.object == met.seen.index)
+            .map_or(Vec3::ZERO, |bristle| carried(bristle.deflection_m, bristle.normal, normal));
         let slip = velocity + normal * approach;
-        let (deflection_m, friction) = p.friction.step(held, slip, normal_newton, site.share, dt_s);
+        let (deflection_m, friction) = p.friction.step(deflection_m, slip, normal_newton, site.share, dt_s);
         let facet = Facet {
             object: met.seen.index,
             normal,
@@ -246,62 +301,49 @@ impl Springs {
             },
             tangent: self.tangent(at, normal, cosine, met.depth_m, normal_newton, site),
         };
-        let bristle = Bristle { object: Some(met.seen.index), deflection_m, normal, triangle: met.triangle };
+        let bristle = Bristle { site: index, object: met.seen.index, deflection_m, normal, triangle: met.triangle };
         (facet, bristle)
-    }
-
-    fn site_step(&self, site: &Site, bristle: &Bristle, near: &[Seen<'_>], dt_s: f64) -> (Option<Facet>, Bristle) {
-        match self.meet(site, bristle, near) {
-            Some(met) => {
-                let (facet, bristle) = self.press(site, bristle, &met, dt_s);
-                (Some(facet), bristle)
-            }
-            None => (None, Bristle::default()),
-        }
     }
 }
 
 impl Skin for Springs {
     fn rest(&self) -> State {
-        State::Springs(vec![Bristle::default(); self.sites.len()])
+        State::Springs { sites: self.sites.len(), bristles: Vec::new() }
     }
 
     fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
         require_positive("dt", "s", dt_s)?;
         motion.check()?;
-        let State::Springs(bristles) = state else {
+        let State::Springs { sites, bristles } = state else {
             return Err(SkinError::OtherSkin { expected: "springs" });
         };
-        if bristles.len() != self.sites.len() {
-            return Err(SkinError::StateMismatch { got: bristles.len(), expected: self.sites.len() });
+        if *sites != self.sites.len() {
+            return Err(SkinError::StateMismatch { got: *sites, expected: self.sites.len() });
         }
         let near = self.near(motion);
-        let mut facets = Vec::new();
-        let mut next = vec![Bristle::default(); self.sites.len()];
-        if near.is_empty() {
-            return Ok((Touch::from_facets(facets, motion.targets.len()), State::Springs(next)));
-        }
-        if self.sites.len() < PARALLEL_SITES {
-            for ((site, bristle), next) in self.sites.iter().zip(bristles).zip(&mut next) {
-                let (facet, bristle) = self.site_step(site, bristle, &near, dt_s);
-                facets.extend(facet);
-                *next = bristle;
+        let reached = if near.is_empty() { Vec::new() } else { self.reached(&near, bristles) };
+        // Sites are independent; collecting keeps their order, so the sums do not depend on the threads.
+        let (facets, bristles) = if reached.len() < PARALLEL_SITES {
+            let mut facets = Vec::with_capacity(reached.len());
+            let mut next = Vec::with_capacity(reached.len());
+            for &(site, place) in &reached {
+                let held = bristles.get(place as usize);
+                if let Some(met) = self.meet(site, held, &near) {
+                    let (facet, bristle) = self.press(site, held, &met, dt_s);
+                    facets.push(facet);
+                    next.push(bristle);
+                }
             }
+            (facets, next)
         } else {
-            // Sites are independent; collecting keeps their order, so the sums do not depend on the threads.
-            let steps: Vec<(Option<Facet>, Bristle)> = self
-                .sites
-                .par_iter()
-                .zip(bristles)
-                .with_min_len(256)
-                .map(|(site, bristle)| self.site_step(site, bristle, &near, dt_s))
-                .collect();
-            for ((facet, bristle), next) in steps.into_iter().zip(&mut next) {
-                facets.extend(facet);
-                *next = bristle;
-            }
-        }
-        Ok((Touch::from_facets(facets, motion.targets.len()), State::Springs(next)))
+            let step = |&(site, place): &(u32, u32)| {
+                let held = bristles.get(place as usize);
+                self.meet(site, held, &near).map(|met| self.press(site, held, &met, dt_s))
+            };
+            reached.par_iter().with_min_len(256).filter_map(step).unzip()
+        };
+        let next = State::Springs { sites: *sites, bristles };
+        Ok((Touch::from_facets(facets, motion.targets.len()), next))
     }
 
     fn fully_pressed(&self) -> Vec<Tangent> {

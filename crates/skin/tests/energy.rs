@@ -210,9 +210,9 @@ fn the_load_is_the_gradient_of_the_energy() {
     assert!(crossed * 10 < used, "{crossed} of {used}");
 }
 
-fn triangles(state: &State) -> Vec<(Option<u32>, u32)> {
+fn triangles(state: &State) -> Vec<[u32; 3]> {
     match state {
-        State::Springs(bristles) => bristles.iter().map(|bristle| (bristle.object, bristle.triangle)).collect(),
+        State::Springs { bristles, .. } => bristles.iter().map(|b| [b.site, b.object, b.triangle]).collect(),
         _ => unreachable!("springs keep bristles"),
     }
 }

@@ -25,7 +25,7 @@ fn block() -> Object {
 
 fn bristles_of(state: &State) -> &[Bristle] {
     match state {
-        State::Springs(bristles) => bristles,
+        State::Springs { bristles, .. } => bristles,
         _ => unreachable!("springs keep bristles"),
     }
 }

@@ -37,7 +37,7 @@ pub use servo::{
     PanTiltParameters, Pid, PidParameters, Sensed, ServoError, ServoParameters, TactileFeatures, TactileImage,
     TactileJacobian, TactileServo,
 };
-pub use stability::{Stability, largest_stable_step_s};
+pub use stability::{Loaded, Stability, largest_stable_step_s, limit_when_pressed_s};
 pub use three_finger_hand::{ThreeFingerHand, ThreeFingerParameters};
 pub use world::{SensorId, World, WorldParameters};
 

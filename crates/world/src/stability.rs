@@ -19,6 +19,32 @@ pub fn largest_stable_step_s(omega_squared: f64, gamma: f64) -> f64 {
     4.0 / (gamma + (gamma * gamma + 4.0 * omega_squared).sqrt())
 }
 
+/// The largest step (s) that is stable when an object of this size lies centred on a skin and all of the skin under it is
+/// pressed, as [`dermis_skin::Skin::fully_pressed`] says. A body without mass is held fast; with both held, any step is.
+pub fn limit_when_pressed_s(
+    pressed: &[Tangent],
+    object_size_m: Vec3,
+    object: Option<&MassProperties>,
+    sensor: Option<&MassProperties>,
+) -> f64 {
+    let middle = pressed.iter().map(|t| t.at).sum::<Vec3>() / pressed.len().max(1) as f64;
+    let upward = pressed.iter().map(|t| t.normal).sum::<Vec3>().normalize_or(Vec3::Z);
+    let (reach, height) = (0.5 * object_size_m.length(), 0.5 * object_size_m.min_element());
+    let (mut omega_squared, mut gamma) = (0.0, 0.0);
+    for (mass, lift) in [(object, height), (sensor, 0.0)] {
+        let Some(mass) = mass else { continue };
+        let centred = MassProperties { center_m: Vec3::ZERO, ..*mass };
+        let mut loaded = Loaded::new(&centred, &Pose::from_translation(middle + upward * lift));
+        for tangent in pressed.iter().filter(|t| (t.at - middle).length() <= reach) {
+            loaded.add(tangent, &Pose::IDENTITY);
+        }
+        let (w, g) = loaded.greatest();
+        omega_squared += w;
+        gamma += g;
+    }
+    largest_stable_step_s(omega_squared, gamma)
+}
+
 /// What limits the step of a world.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stability {
@@ -32,7 +58,7 @@ pub struct Stability {
 
 /// Stiffness and damping on one body, scaled by its mass: M^(−½) K M^(−½).
 #[derive(Clone, Debug)]
-pub(crate) struct Loaded {
+pub struct Loaded {
     frame: MassFrame,
     stiffness: Matrix6<f64>,
     damping: Matrix6<f64>,

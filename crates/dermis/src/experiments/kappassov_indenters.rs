@@ -1,12 +1,14 @@
 //! Section V-A, Figs 8 and 9: images of indenters on a device and on the model fitted to it.
 
 use super::kappassov_device::{ANGLES_DEG, LOADS_G, difference, fitted, hidden, image, indenters, median, weigh};
+use super::layer_spread::{best_sigma, shares, whole_press};
+use super::skins_compared::as_springs;
 use super::{ExperimentError, Findings, Options, Progress, tell};
 use dermis_draw::{ColourMap, HeatMap, Image, Sheet};
 use dermis_geometry::shapes::cuboid;
-use dermis_geometry::{Vec2, Vec3};
+use dermis_geometry::{TriMesh, Vec2, Vec3};
 use dermis_sensor::features::{Features, angle_between_axes};
-use dermis_sensor::{Aim, Goal, SensorSpec, presets, press};
+use dermis_sensor::{Aim, Goal, Response, ResponseSpec, Sensor, SensorSpec, SkinSpec, Spread, presets, press};
 use dermis_skin::Object;
 
 pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
@@ -46,6 +48,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     findings.files.add("image-differences.csv", table);
     findings.files.add_image("images.png", &sheet.render());
     edge(&mut findings)?;
+    layer_column(&mut findings, &shapes)?;
     findings.note("Every pair shares its scale: white is nothing, black the strongest tactel of the two.");
     Ok(findings)
 }
@@ -68,6 +71,58 @@ fn edge(findings: &mut Findings) -> Result<(), ExperimentError> {
     }
     findings.metric("worst_angle_error_deg", errors.iter().copied().fold(0.0, f64::max));
     findings.metric("median_angle_error_deg", median(errors));
+    Ok(())
+}
+
+/// The array as a layer, which predicts its spread, beside springs whose spread is fitted to one press on that layer by a punch of
+/// the size of a tactel (its 5 × 5 shares, or the nearest Gaussian): the same images, before any response; the springs are as stiff
+/// as the layer is under a wide plate. The nulls: springs without spread, and the load shared evenly by the tactels that are lit.
+fn layer_column(findings: &mut Findings, shapes: &[(&'static str, TriMesh)]) -> Result<(), ExperimentError> {
+    let mut spec = presets::find("wts0614-layer")?;
+    if let SkinSpec::Layer(layer) = &mut spec.skin {
+        layer.mu = 0.0;
+    }
+    let shares = shares(&whole_press(&spec)?);
+    let sigma = best_sigma(&shares);
+    // Far off the base is pulled a little, which a spread cannot say.
+    let weights = shares.chunks_exact(5).map(|row| row.iter().map(|share| share.max(0.0)).collect()).collect();
+    let kernel = Spread { sigma: None, sigma_taxels: None, kernel: 5, weights: Some(weights) };
+    let layer = spec.build(None)?;
+    let springs = |spread: Option<Spread>| -> Result<Sensor, ExperimentError> {
+        let exact = Response { counts_per_newton: 1e6, bits: 31 };
+        let response = ResponseSpec { spread, quantised: false, ..exact.into() };
+        Ok(SensorSpec { response, ..as_springs(&spec)? }.build(None)?)
+    };
+    let (spread, bell) = (springs(Some(kernel))?, springs(Some(Spread::gaussian(sigma, 5)))?);
+    let bare = springs(None)?;
+    let mut table = String::from("shape,angle_deg,load_g,springs_and_spread,springs_and_gaussian,springs_alone,even\n");
+    let (mut ours, mut gaussian, mut alone, mut even) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (name, mesh) in shapes {
+        let object = Object::new(mesh.clone());
+        for angle in ANGLES_DEG {
+            for load in LOADS_G {
+                let truth = layer.read(&weigh(&layer, &object, angle, load)?).values_newton;
+                let touch = weigh(&bare, &object, angle, load)?;
+                let reads = |sensor: &Sensor| sensor.read(&touch).reported_newton;
+                let lit = truth.iter().filter(|value| **value > 4.5e-3).count().max(1) as f64;
+                let mean = truth.iter().sum::<f64>() / lit;
+                let flat: Vec<f64> = truth.iter().map(|value| if *value > 4.5e-3 { mean } else { 0.0 }).collect();
+                ours.push(difference(&truth, &reads(&spread)));
+                gaussian.push(difference(&truth, &reads(&bell)));
+                alone.push(difference(&truth, &reads(&bare)));
+                even.push(difference(&truth, &flat));
+                let last = ours.len() - 1;
+                let columns = [ours[last], gaussian[last], alone[last], even[last]].map(|d| format!("{d:.4}"));
+                table += &format!("{name},{angle},{load},{}\n", columns.join(","));
+            }
+        }
+    }
+    findings.metric("layer_sigma_taxels", sigma);
+    findings.metric("layer_median_image_difference", median(ours));
+    findings.metric("layer_median_image_difference_gaussian", median(gaussian));
+    findings.metric("layer_median_image_difference_without_spread", median(alone));
+    findings.metric("layer_median_image_difference_even_load", median(even));
+    findings.files.add("layer-differences.csv", table);
     Ok(())
 }
 

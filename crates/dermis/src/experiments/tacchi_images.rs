@@ -251,7 +251,7 @@ fn rim_px(relief: &Relief, [column, row]: [f64; 2]) -> f64 {
     0.5 * (steepest as f64 + 0.5 + falls.unwrap_or(steepest) as f64 + 1.0)
 }
 
-fn at<'a>(shots: &'a [Shot], place: [i32; 2], depth: usize) -> impl Iterator<Item = &'a Shot> {
+fn at(shots: &[Shot], place: [i32; 2], depth: usize) -> impl Iterator<Item = &Shot> {
     shots.iter().filter(move |shot| shot.place == place && shot.depth == depth)
 }
 

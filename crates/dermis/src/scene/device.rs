@@ -1,14 +1,15 @@
 //! A sensor in a scene: one that ships, one from a file, or one described on the spot, with changes.
 
 use super::SceneError;
-use dermis_sensor::{Sensor, SensorError, SensorSpec, SkinSpec, SurfaceSpec, presets};
+use dermis_sensor::{ReadingSpec, Sensor, SensorError, SensorSpec, SkinSpec, SurfaceSpec, presets};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// Exactly one of `preset`, `file` and `surface` (with `skin`). With the first two, the tables `skin` and `response`
-/// hold what differs; a `friction` or `response` of another kind replaces the whole.
+/// hold what differs; a `skin`, `friction` or `response` of another kind replaces the whole. `skin.kind = "hydroelastic"` alone
+/// makes of springs on a grid the pad that carries as much.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceSpec {
@@ -27,6 +28,9 @@ pub struct DeviceSpec {
     /// Its skin, or what differs from the preset's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skin: Option<Map<String, Value>>,
+    /// How its taxels read the skin, if otherwise than the preset's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<ReadingSpec>,
     /// Its response, or what differs from the preset's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Map<String, Value>>,
@@ -81,7 +85,13 @@ impl DeviceSpec {
         name.clone_into(&mut spec.name);
         spec.contact_points = self.contact_points.unwrap_or(spec.contact_points);
         if let (Some(changes), None) = (&self.skin, &self.surface) {
+            if changes.len() == 1 && changes.get("kind").is_some_and(|kind| kind == "hydroelastic") {
+                spec = spec.with_hydroelastic_skin().map_err(|error| refused(scene, error))?;
+            }
             spec.skin = changed::<SkinSpec>(&spec.skin, changes).map_err(|reason| table("skin", reason))?;
+        }
+        if let Some(reading) = &self.reading {
+            spec.reading = reading.clone();
         }
         if let Some(changes) = &self.response {
             spec.response = changed(&spec.response, changes).map_err(|reason| table("response", reason))?;

@@ -55,6 +55,33 @@ fn a_change_leaves_the_rest_of_the_preset() {
     assert_eq!(built.world.sensor(built.sensors[0].1).skin().fully_pressed()[0].stiffness_tangential, 0.0);
 }
 
+/// Another kind of skin replaces that of the preset: nothing of the springs is left, and what it lacks is asked for.
+#[test]
+fn a_preset_of_springs_can_be_made_hydroelastic() {
+    let with = |skin: &str| BALL_ON_PAD.replace("skin.friction.sigma0 = \"200 N/m\"", skin);
+    let stiffness = |text: &str| {
+        let built = SceneSpec::parse("ball.toml", text).unwrap().build("ball.toml", None).unwrap();
+        let skin = built.world.sensor(built.sensors[0].1).skin();
+        (skin.fully_pressed().iter().map(|t| t.stiffness_normal).sum::<f64>(), skin.max_depth_m())
+    };
+    let own = "skin = { kind = \"hydroelastic\", modulus = \"60 kPa\", thickness = \"6 mm\", dissipation = \"5 s/m\" }";
+    let (sum, depth_m) = stiffness(&with(own));
+    let area_m2 = 84.0 * 3.85758e-3f64.powi(2);
+    assert!(
+        (sum / (60e3 / 6e-3 * area_m2) - 1.0).abs() < 1e-9 && (depth_m - 6e-3).abs() < 1e-12,
+        "{sum} N/m, {depth_m} m"
+    );
+    // The kind alone: as stiff as the springs were.
+    let (sum, _) = stiffness(&with("skin.kind = \"hydroelastic\""));
+    assert!((sum / (84.0 * 58.5) - 1.0).abs() < 1e-9, "{sum} N/m");
+    let message = refusal(&with("skin = { kind = \"hydroelastic\", modulus = \"60 kPa\" }"));
+    assert!(message.contains("`thickness` is needed"), "{message}");
+    let message = refusal(&with("skin = { kind = \"hydroelastic\", stiffness = \"60 N/m\" }"));
+    assert!(message.contains("stiffness"), "{message}");
+    let message = refusal(&with("reading = { kind = \"rays\", radius = \"3 mm\", spacing = \"-1 mm\" }"));
+    assert!(message.contains("`spacing`"), "{message}");
+}
+
 #[test]
 fn slips_are_named() {
     let with = |from: &str, to: &str| {

@@ -4,6 +4,8 @@
 //! the first. Their meshes, and the pressures at the vertices of the compliant ones, lie beside it in `mesh_dir`, so
 //! only the contact is compared, not the meshing.
 
+mod time;
+
 use dermis_geometry::tets::DepthTets;
 use dermis_geometry::{Mat3, Pose, Quat, Surface, TetMesh, TriMesh, Vec3};
 use dermis_skin::hydroelastic::{AngleLimit, Compliance, ContactSurface, Material, Side, TetField, contact};
@@ -54,6 +56,9 @@ pub struct CaseErrors {
     pub area_rel: f64,
     /// The larger distance of the two centroids (of area and of pressure) from theirs, over √A*.
     pub centroid_rel: f64,
+    /// How long the contact surface takes (s), where it was timed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds_per_call: Option<f64>,
 }
 
 /// The worst of all cases.
@@ -172,13 +177,18 @@ pub struct GoldenPair {
 impl GoldenPair {
     /// The contact surface, in the first body's frame.
     pub fn contact(&self) -> Result<ContactSurface, dermis_skin::SkinError> {
-        let a_from_b = self.a.1.inverse() * self.b.1;
+        self.contact_moved(&Pose::IDENTITY)
+    }
+
+    /// The same with the second body moved in the world.
+    pub fn contact_moved(&self, world_from_moved: &Pose) -> Result<ContactSurface, dermis_skin::SkinError> {
+        let a_from_b = self.a.1.inverse() * (*world_from_moved * self.b.1);
         contact(self.a.0.side(), self.b.0.side(), &a_from_b, AngleLimit::default())
     }
 }
 
-/// Reads a golden file and compares every case.
-pub fn run(path: &Path) -> Result<HydroelasticReport, GoldenError> {
+/// Reads a golden file and compares every case; with `timed` also says how long each takes.
+pub fn run(path: &Path, timed: bool) -> Result<HydroelasticReport, GoldenError> {
     let mut report = HydroelasticReport { cases: Vec::new(), worst: WorstErrors::default() };
     for (pair, expected) in read(path)? {
         let surface = pair.contact().map_err(|error| GoldenError::BadCase {
@@ -186,7 +196,8 @@ pub fn run(path: &Path) -> Result<HydroelasticReport, GoldenError> {
             body: "A and B",
             reason: error.to_string(),
         })?;
-        let errors = compare(&pair, &surface, expected.as_ref());
+        let mut errors = compare(&pair, &surface, expected.as_ref());
+        errors.seconds_per_call = timed.then(|| time::seconds_per_call(&pair));
         let worst = &mut report.worst;
         worst.force_rel = worst.force_rel.max(errors.force_rel);
         worst.torque_rel = worst.torque_rel.max(errors.torque_rel);
@@ -281,7 +292,8 @@ fn compare(pair: &GoldenPair, surface: &ContactSurface, expected: Option<&Expect
     let Some(expected) = expected else {
         // Nothing to be relative to: any contact is wholly wrong.
         let wrong = if surface.faces().is_empty() { 0.0 } else { 1.0 };
-        return CaseErrors { id, force_rel: wrong, torque_rel: wrong, area_rel: wrong, centroid_rel: wrong };
+        let (torque_rel, area_rel, centroid_rel) = (wrong, wrong, wrong);
+        return CaseErrors { id, force_rel: wrong, torque_rel, area_rel, centroid_rel, seconds_per_call: None };
     };
     let world_from_a = &pair.a.1;
     let wrench = surface.wrench_on_a();
@@ -298,6 +310,7 @@ fn compare(pair: &GoldenPair, surface: &ContactSurface, expected: Option<&Expect
         torque_rel: relative((torque - t).length(), scale * (p.length() + width)),
         area_rel: relative((area - expected.total_area).abs(), expected.total_area),
         centroid_rel: relative((centroid - c).length().max((pressure_centroid - p).length()), width),
+        seconds_per_call: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Bvh, EMPTY, HEURISTIC_DEPTH, Lanes};
 use crate::{Bounds, Vec3};
+use glam::Vec4;
 
 /// A region in the frame of the lanes, in `f32`.
 struct Region {
@@ -18,12 +19,13 @@ impl Region {
         Self { min: low.to_array().map(|c| (c as f32).next_down()), max: high.to_array().map(|c| (c as f32).next_up()) }
     }
 
-    fn meets(&self, lanes: &Lanes) -> [bool; 4] {
-        let mut met = [true; 4];
+    /// One bit for each lane that the region meets.
+    #[inline]
+    fn meets(&self, lanes: &Lanes) -> u32 {
+        let mut met = u32::MAX;
         for axis in 0..3 {
-            for (lane, met) in met.iter_mut().enumerate() {
-                *met &= lanes.min[axis][lane] <= self.max[axis] && lanes.max[axis][lane] >= self.min[axis];
-            }
+            let (low, high) = (Vec4::from_array(lanes.min[axis]), Vec4::from_array(lanes.max[axis]));
+            met &= (low.cmple(Vec4::splat(self.max[axis])) & high.cmpge(Vec4::splat(self.min[axis]))).bitmask();
         }
         met
     }
@@ -43,40 +45,38 @@ pub struct Slab {
 /// A slab in the frame of the lanes, in `f32`, widened by what rounding may cost.
 #[derive(Clone, Copy)]
 struct Cut {
-    normal: [f32; 3],
+    /// Positive and negative parts of the normal, of which one is zero along each axis.
+    rising: [f32; 3],
+    falling: [f32; 3],
     low: f32,
     high: f32,
 }
 
 impl Cut {
     fn new(bvh: &Bvh, slab: &Slab) -> Self {
-        let size = bvh.bounds.size().length();
+        let size = bvh.reach;
         let middle = slab.normal.dot(bvh.bounds.center());
         let slack = 2e-6 * size + 4.0 * bvh.pad;
         // Planes far outside stay outside when they are brought nearer.
         let near = |height: f64| (height - middle).clamp(-4.0 * size, 4.0 * size);
         Self {
-            normal: slab.normal.to_array().map(|c| c as f32),
+            rising: slab.normal.to_array().map(|c| (c as f32).max(0.0)),
+            falling: slab.normal.to_array().map(|c| (c as f32).min(0.0)),
             low: (near(slab.low) - slack) as f32,
             high: (near(slab.high) + slack) as f32,
         }
     }
 
-    fn meets(&self, lanes: &Lanes) -> [bool; 4] {
-        let (mut low, mut high) = ([0f32; 4], [0f32; 4]);
-        for (axis, &n) in self.normal.iter().enumerate() {
-            let (near, far) =
-                if n >= 0.0 { (&lanes.min[axis], &lanes.max[axis]) } else { (&lanes.max[axis], &lanes.min[axis]) };
-            for lane in 0..4 {
-                low[lane] += n * near[lane];
-                high[lane] += n * far[lane];
-            }
+    /// One bit for each lane that the slab meets.
+    #[inline]
+    fn meets(&self, lanes: &Lanes) -> u32 {
+        let (mut low, mut high) = (Vec4::ZERO, Vec4::ZERO);
+        for axis in 0..3 {
+            let (near, far) = (Vec4::from_array(lanes.min[axis]), Vec4::from_array(lanes.max[axis]));
+            low += near * self.rising[axis] + far * self.falling[axis];
+            high += far * self.rising[axis] + near * self.falling[axis];
         }
-        let mut met = [false; 4];
-        for lane in 0..4 {
-            met[lane] = low[lane] <= self.high && high[lane] >= self.low;
-        }
-        met
+        (low.cmple(Vec4::splat(self.high)) & high.cmpge(Vec4::splat(self.low))).bitmask()
     }
 }
 
@@ -102,8 +102,10 @@ impl Bvh {
             |lanes| {
                 let mut met = region.meets(lanes);
                 for cut in &cuts {
-                    let also = cut.meets(lanes);
-                    (0..4).for_each(|lane| met[lane] &= also[lane]);
+                    if met == 0 {
+                        break;
+                    }
+                    met &= cut.meets(lanes);
                 }
                 met
             },
@@ -112,7 +114,7 @@ impl Bvh {
     }
 
     /// All items, in an order that depends on the hierarchy alone.
-    fn walk(&self, meets: impl Fn(&Lanes) -> [bool; 4], mut visit: impl FnMut(usize)) {
+    fn walk(&self, meets: impl Fn(&Lanes) -> u32, mut visit: impl FnMut(usize)) {
         if self.nodes.is_empty() {
             return;
         }
@@ -121,9 +123,11 @@ impl Bvh {
         while top > 0 {
             top -= 1;
             let node = &self.nodes[stack[top] as usize];
-            let met = meets(&node.lanes);
-            for (lane, met) in met.into_iter().enumerate() {
-                if !met || node.child[lane] == EMPTY {
+            let mut met = meets(&node.lanes) & 0b1111;
+            while met != 0 {
+                let lane = met.trailing_zeros() as usize;
+                met &= met - 1;
+                if node.child[lane] == EMPTY {
                     continue;
                 }
                 let first = node.child[lane];

@@ -38,11 +38,14 @@ pub(crate) struct Equilibrium<'a> {
 }
 
 /// Most steps of Newton's method between two updates of the pressures.
-const MOST_NEWTON: usize = 40;
+const MOST_NEWTON: usize = 15;
 /// Most updates of the pressures.
-const MOST_UPDATES: usize = 25;
+const MOST_UPDATES: usize = 8;
 /// Most steps of conjugate gradients in one of Newton's.
 const MOST_CONJUGATE: usize = 600;
+
+/// A residual, of the load, that is no rest.
+pub(crate) const LOST: f64 = 0.05;
 
 struct Evaluated {
     energy: f64,
@@ -95,7 +98,7 @@ impl<'a> Equilibrium<'a> {
                 return Ok(near);
             }
         }
-        Err(SkinError::BadGel { key: "pose", rule: "of an object leaves the gel without equilibrium".to_owned() })
+        Err(no_equilibrium(effort.residual))
     }
 
     /// By how much the bounds of friction lag behind the pressures, of the whole load.
@@ -167,8 +170,7 @@ impl<'a> Equilibrium<'a> {
                     here = there;
                 }
                 None => {
-                    // No way down: this is as far as rounding lets it go.
-                    let _ = self.evaluate(u, holds, indenters);
+                    // No way down: as far as rounding lets it go, or an edge on which contact cannot decide.
                     return Ok(here.near);
                 }
             }
@@ -305,6 +307,16 @@ fn mean_gap_m(near: &[Near]) -> f64 {
         load += near.press_newton;
     }
     if load > 0.0 { (sum / load).abs() } else { 0.0 }
+}
+
+/// What is said of a gel that does not come to rest.
+pub(crate) fn no_equilibrium(residual: f64) -> SkinError {
+    SkinError::BadGel {
+        key: "cell",
+        rule: format!(
+            "leaves the gel without equilibrium (forces are out of balance by {residual:.1e}): make it larger, press in smaller steps, or bond more of the gel"
+        ),
+    }
 }
 
 fn find(holds: &[Hold], point: u32) -> Option<&Hold> {

@@ -60,11 +60,11 @@ impl<'a> Indenter<'a> {
         Some(Gap { distance_m: sign * closest.distance, normal: self.sensor_from_object.transform_vector(normal) })
     }
 
-    pub fn to_object(&self, point: Vec3) -> Vec3 {
+    pub fn to_object(self, point: Vec3) -> Vec3 {
         self.object_from_sensor.transform_point(point)
     }
 
-    pub fn to_sensor(&self, point: Vec3) -> Vec3 {
+    pub fn to_sensor(self, point: Vec3) -> Vec3 {
         self.sensor_from_object.transform_point(point)
     }
 }

@@ -67,9 +67,10 @@ impl Lattice {
         Ok(lattice)
     }
 
-    /// Any closed mesh, bonded at its lowest plane.
-    pub fn solid(surface: &Surface, bonds: Bonds, parameters: &GelParameters) -> Result<Self, SkinError> {
-        let Bounds { min, max } = *surface.bounds();
+    /// What of a closed mesh is above a height, bonded there.
+    pub fn solid(surface: &Surface, floor_m: f64, bonds: Bonds, parameters: &GelParameters) -> Result<Self, SkinError> {
+        let Bounds { mut min, max } = *surface.bounds();
+        min.z = min.z.max(floor_m);
         let counts = ((max - min) / parameters.cell_m).ceil().max(Vec3::ONE);
         let edge = Vec3::splat(parameters.cell_m);
         let spare = counts * parameters.cell_m - (max - min);

@@ -154,7 +154,8 @@ impl PaperGel {
         }
         engine.stop(|_| ())?;
         let mass = engine.particle_kg(self.spacing_m.x * self.spacing_m.y * self.spacing_m.z);
-        let force = engine.led_impulse * (mass / p.step_s);
+        // What the indenter's particles took, the gel was given by them with the opposite sign.
+        let force = engine.led_impulse * (-mass / p.step_s);
         let field = self.field(&engine);
         Ok((self.touch_of(force, target, field), engine.steps))
     }

@@ -35,6 +35,7 @@ impl Pair<'_> {
         let flat = 1e-12 * self.outer.bounds().size().length();
         let (center, half) = (self.outer.bounds().center(), self.outer.bounds().size() * 0.5);
         let (near, slabs) = seen_from(&back, back * (center - shift), half + Vec3::splat(flat));
+        let mut polygon = Polygon::new();
         self.inner.bvh().within(&near, &slabs, |first| {
             let cell = self.inner.cell(first);
             // Everything below is a linear function at these four corners.
@@ -48,65 +49,91 @@ impl Pair<'_> {
             });
             self.outer.bvh().within(&query, &slabs, |second| {
                 let other = self.outer.cell(second);
-                if apart(other, &seen, flat) {
-                    return;
-                }
                 let values = seen.map(|corner| other.extent_at(corner));
                 let names = [self.inner.name(first), self.outer.name(second)];
+                let mut heights = None;
                 for (i, p) in self.inner_pieces.iter().enumerate() {
+                    let pressures = cell.extent.map(|e| p.pressure(e));
                     for (j, q) in self.outer_pieces.iter().enumerate() {
-                        // Pressures that do not overlap cannot be equal.
+                        // Pressures that do not overlap cannot be equal, nor those of which one is above the other everywhere.
                         if p.pressure(cell.least) > q.pressure(other.most)
                             || q.pressure(other.least) > p.pressure(cell.most)
                         {
                             continue;
                         }
+                        let differences: [f64; 4] = std::array::from_fn(|k| pressures[k] - q.pressure(values[k]));
+                        let above = differences.map(|d| u32::from(d > 0.0)).iter().sum::<u32>();
+                        if above == 0 || above == 4 {
+                            continue;
+                        }
+                        // Once for all pieces, and only where it is needed.
+                        let found = match heights {
+                            Some(found) => found,
+                            None => match heights_over(other, &seen, flat) {
+                                Some(found) => *heights.insert(found),
+                                None => return,
+                            },
+                        };
                         let index = (i * self.outer_pieces.len() + j) as u32;
-                        let both = Both { cell, p, other, q, other_gradient: back * other.gradient, values };
-                        self.slice(&both, &seen, flat, &turn, [names[0], names[1], index], out);
+                        let other_gradient = back * other.gradient;
+                        let both = Both { cell, p, other, q, other_gradient, values, pressures, differences };
+                        let frame = Frame { heights: &found, turn: &turn, flat };
+                        self.slice(&both, &frame, [names[0], names[1], index], &mut polygon, out);
                     }
                 }
             });
         });
     }
 
-    fn slice(&self, both: &Both<'_>, seen: &[Vec3; 4], flat: f64, turn: &Mat3, key: [u32; 3], out: &mut Builder) {
-        let Both { cell, p, other, q, other_gradient, values } = both;
-        let pressures = cell.extent.map(|e| p.pressure(e));
-        let differences: [f64; 4] = std::array::from_fn(|k| pressures[k] - q.pressure(values[k]));
-        let Some(mut polygon) = Polygon::slice(differences) else { return };
-        let Some((normal, stiffness)) = both.normal() else { return };
-        if !self.limit.allows(normal, cell.gradient) || !self.limit.allows(-normal, *other_gradient) {
+    fn slice(&self, both: &Both<'_>, frame: &Frame<'_>, key: [u32; 3], polygon: &mut Polygon<4>, out: &mut Builder) {
+        let Both { cell, p, other, q, other_gradient, values, pressures, differences } = both;
+        let Frame { heights, turn, flat } = *frame;
+        if !polygon.set_slice(*differences) {
             return;
         }
-        for face in 0..4 {
-            let heights = seen.map(|corner| other.inward[face].dot(corner) - other.height[face]);
+        let Some((normal, stiffness)) = both.normal() else { return };
+        if !self.limit.allows_slope(normal, cell.gradient, cell.slope)
+            || !self.limit.allows_slope(-normal, *other_gradient, other.slope)
+        {
+            return;
+        }
+        for (face, heights) in heights.iter().enumerate() {
             if heights.iter().all(|&h| h > flat) {
                 continue;
             }
-            if (0..polygon.len()).all(|i| polygon.value(i, &heights).abs() <= flat) {
+            if (0..polygon.len()).all(|i| polygon.value(i, heights).abs() <= flat) {
                 // In the plane of a face: it belongs to the tetrahedron in front of it.
                 if other.inward[face].dot(*turn * normal) < 0.0 {
                     return;
                 }
-            } else if !polygon.keep(&heights) {
+            } else if !polygon.keep(heights) {
                 return;
             }
         }
-        if within(&mut polygon, &cell.extent, p, self.inner.is_cut())
-            && within(&mut polygon, values, q, self.outer.is_cut())
-        {
-            out.add(&polygon, &cell.corners, &pressures, normal * self.sign, stiffness, key);
+        if within(polygon, &cell.extent, p, self.inner.is_cut()) && within(polygon, values, q, self.outer.is_cut()) {
+            out.add(polygon, &cell.corners, pressures, normal * self.sign, stiffness, key);
         }
     }
 }
 
-/// True when all corners lie behind one face of a tetrahedron.
-fn apart(other: &Cell, seen: &[Vec3; 4], flat: f64) -> bool {
-    (0..4).any(|face| {
-        let heights = seen.map(|corner| other.inward[face].dot(corner) - other.height[face]);
-        heights[0].max(heights[1]).max(heights[2].max(heights[3])) < -flat
-    })
+/// A tetrahedron of the inner field as the outer one sees it.
+struct Frame<'a> {
+    /// Of its corners (m) over each face of the outer tetrahedron.
+    heights: &'a [[f64; 4]; 4],
+    turn: &'a Mat3,
+    flat: f64,
+}
+
+/// Heights (m) of corners over each face of a tetrahedron; none when all of them lie behind one.
+fn heights_over(other: &Cell, seen: &[Vec3; 4], flat: f64) -> Option<[[f64; 4]; 4]> {
+    let mut heights = [[0.0; 4]; 4];
+    for (face, heights) in heights.iter_mut().enumerate() {
+        *heights = seen.map(|corner| other.inward[face].dot(corner) - other.height[face]);
+        if heights[0].max(heights[1]).max(heights[2].max(heights[3])) < -flat {
+            return None;
+        }
+    }
+    Some(heights)
 }
 
 /// Two tetrahedra and the pieces of the laws that may hold in them.
@@ -119,6 +146,9 @@ struct Both<'a> {
     other_gradient: Vec3,
     /// e of `other` at the corners of `cell`.
     values: [f64; 4],
+    /// Pressure (Pa) of `cell` at its corners, and how much more it is than that of `other`.
+    pressures: [f64; 4],
+    differences: [f64; 4],
 }
 
 impl Both<'_> {
@@ -156,6 +186,7 @@ pub(super) fn tets_on_half_space(
     let gradient = -up / thickness_m;
     let origin = field_from_space.translation;
     let bounds = *field.bounds();
+    let mut polygon = Polygon::new();
     field.bvh().overlapping(&bounds, |position| {
         let cell = field.cell(position);
         let values = cell.corners.map(|corner| gradient.dot(corner - origin));
@@ -166,11 +197,13 @@ pub(super) fn tets_on_half_space(
             for (j, q) in space_pieces.iter().enumerate() {
                 let pressures = cell.extent.map(|e| p.pressure(e));
                 let differences: [f64; 4] = std::array::from_fn(|k| pressures[k] - q.pressure(values[k]));
-                let Some(mut polygon) = Polygon::slice(differences) else { continue };
+                if !polygon.set_slice(differences) {
+                    continue;
+                }
                 let Some((normal, stiffness)) = equilibrium(cell.gradient * p.slope_pa, gradient * q.slope_pa) else {
                     continue;
                 };
-                if limit.allows(normal, cell.gradient)
+                if limit.allows_slope(normal, cell.gradient, cell.slope)
                     && limit.allows(-normal, gradient)
                     && within(&mut polygon, &cell.extent, p, field.is_cut())
                     && within(&mut polygon, &values, q, true)

@@ -35,7 +35,11 @@ impl AngleLimit {
     }
 
     pub(super) fn allows(&self, normal: Vec3, gradient: Vec3) -> bool {
-        let length = gradient.length();
+        self.allows_slope(normal, gradient, gradient.length())
+    }
+
+    /// The same with the gradient's length known.
+    pub(super) fn allows_slope(&self, normal: Vec3, gradient: Vec3, length: f64) -> bool {
         // Where pressure does not change no angle is defined, and no force arises.
         self.cosine == f64::NEG_INFINITY || length == 0.0 || normal.dot(gradient) > self.cosine * length
     }

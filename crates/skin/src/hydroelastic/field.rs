@@ -21,6 +21,8 @@ pub(super) struct Cell {
     pub extent: [f64; 4],
     /// ∇e (1/m).
     pub gradient: Vec3,
+    /// |∇e| (1/m).
+    pub slope: f64,
     /// Inward unit normals of the faces opposite to each corner, and their heights n·x (m): those of a face shared by
     /// two tetrahedra are exactly opposite.
     pub inward: [Vec3; 4],
@@ -107,7 +109,7 @@ impl Cell {
         }
         let least = extent.iter().copied().fold(f64::INFINITY, f64::min);
         let most = extent.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        Self { corners, extent, gradient, inward, height, least, most }
+        Self { corners, extent, gradient, slope: gradient.length(), inward, height, least, most }
     }
 
     /// e, linear and beyond the tetrahedron too.

@@ -10,27 +10,29 @@ pub(super) const MOST: usize = 16;
 ///
 /// Cutting needs only the value of a linear function at those N points. Two neighbours that share a plane give it the
 /// same values with opposite signs, so the parts they keep fit together, however thin they are.
+///
+/// One of them serves for a whole contact surface: it is set anew for each pair of elements. The corners lie in one of two
+/// lists, and a cut writes those that it keeps into the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Polygon<const N: usize> {
     len: usize,
-    weights: [[f64; N]; MOST],
+    now: usize,
+    weights: [[[f64; N]; MOST]; 2],
 }
 
 impl Polygon<3> {
-    /// The triangle of the three points.
-    pub fn triangle() -> Self {
-        let mut weights = [[0.0; 3]; MOST];
-        weights[0][0] = 1.0;
-        weights[1][1] = 1.0;
-        weights[2][2] = 1.0;
-        Self { len: 3, weights }
+    /// Makes it the triangle of the three points.
+    pub fn set_triangle(&mut self) {
+        (self.len, self.now) = (3, 0);
+        self.weights[0][..3].copy_from_slice(&[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
     }
 }
 
 impl Polygon<4> {
-    /// Where a linear function with these values at the corners of a tetrahedron vanishes. A corner at zero counts as
-    /// below it: of two tetrahedra that share a face on the plane, the one above has it.
-    pub fn slice(values: [f64; 4]) -> Option<Self> {
+    /// Makes it where a linear function with these values at the corners of a tetrahedron vanishes; false when that is
+    /// nowhere. A corner at zero counts as below it: of two tetrahedra that share a face on the plane, the one above has it.
+    pub fn set_slice(&mut self, values: [f64; 4]) -> bool {
+        (self.len, self.now) = (0, 0);
         let mut above = [0; 4];
         let mut below = [0; 4];
         let (mut up, mut down) = (0, 0);
@@ -43,13 +45,13 @@ impl Polygon<4> {
                 down += 1;
             }
         }
-        let mut polygon = Self { len: 0, weights: [[0.0; 4]; MOST] };
         let mut push = |a: usize, b: usize| {
             let t = values[a] / (values[a] - values[b]);
-            let corner = &mut polygon.weights[polygon.len];
+            let mut corner = [0.0; 4];
             corner[a] = 1.0 - t;
             corner[b] = t;
-            polygon.len += 1;
+            self.weights[0][self.len] = corner;
+            self.len += 1;
         };
         match (up, down) {
             (1, 3) => below[..3].iter().for_each(|&b| push(above[0], b)),
@@ -60,13 +62,18 @@ impl Polygon<4> {
                 push(above[1], below[1]);
                 push(above[1], below[0]);
             }
-            _ => return None,
+            _ => return false,
         }
-        Some(polygon)
+        true
     }
 }
 
 impl<const N: usize> Polygon<N> {
+    /// Without corners.
+    pub fn new() -> Self {
+        Self { len: 0, now: 0, weights: [[[0.0; N]; MOST]; 2] }
+    }
+
     /// How many corners are left.
     pub fn len(&self) -> usize {
         self.len
@@ -74,7 +81,7 @@ impl<const N: usize> Polygon<N> {
 
     /// A linear function at a corner.
     pub fn value(&self, corner: usize, values: &[f64; N]) -> f64 {
-        let weights = &self.weights[corner];
+        let weights = &self.weights[self.now][corner];
         let mut sum = 0.0;
         for k in 0..N {
             sum += weights[k] * values[k];
@@ -84,7 +91,7 @@ impl<const N: usize> Polygon<N> {
 
     /// A corner's place.
     pub fn point(&self, corner: usize, points: &[Vec3; N]) -> Vec3 {
-        let weights = &self.weights[corner];
+        let weights = &self.weights[self.now][corner];
         let mut sum = Vec3::ZERO;
         for k in 0..N {
             sum += points[k] * weights[k];
@@ -110,35 +117,35 @@ impl<const N: usize> Polygon<N> {
             return false;
         }
         let count = self.len;
-        let mut whole = [[0.0; N]; MOST];
-        whole[..count].copy_from_slice(&self.weights[..count]);
-        self.len = 0;
+        let [first, second] = &mut self.weights;
+        let (whole, kept) = if self.now == 0 { (&*first, second) } else { (&*second, first) };
+        let mut len = 0;
+        let mut push = |weights: [f64; N]| {
+            if len < MOST {
+                kept[len] = weights;
+                len += 1;
+            }
+        };
         let mut last = count - 1;
         for corner in 0..count {
             let (a, b) = (heights[last], heights[corner]);
             if (a > 0.0 && b < 0.0) || (a < 0.0 && b > 0.0) {
                 let t = a / (a - b);
                 let (from, to) = (&whole[last], &whole[corner]);
-                self.push(std::array::from_fn(|k| from[k] + t * (to[k] - from[k])));
+                push(std::array::from_fn(|k| from[k] + t * (to[k] - from[k])));
             }
             if b >= 0.0 {
-                self.push(whole[corner]);
+                push(whole[corner]);
             }
             last = corner;
         }
+        (self.len, self.now) = (len, 1 - self.now);
         self.len > 2
     }
 
     /// The same, but a polygon that lies in the plane altogether is not kept.
     pub fn keep_above(&mut self, values: &[f64; N]) -> bool {
         (0..self.len).any(|corner| self.value(corner, values) > 0.0) && self.keep(values)
-    }
-
-    fn push(&mut self, weights: [f64; N]) {
-        if self.len < MOST {
-            self.weights[self.len] = weights;
-            self.len += 1;
-        }
     }
 }
 
@@ -156,7 +163,9 @@ mod tests {
     #[test]
     fn a_cut_loses_nothing() {
         for values in [[1.0, -2.0, 0.5], [1e-9, -1e-9, 3e-10], [0.0, 1.0, -1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 2.0]] {
-            let (mut left, mut right) = (Polygon::triangle(), Polygon::triangle());
+            let (mut left, mut right) = (Polygon::new(), Polygon::new());
+            left.set_triangle();
+            right.set_triangle();
             let kept = [left.keep(&values), right.keep(&values.map(|v: f64| -v))];
             let sum = f64::from(kept[0]) * area(&left) + f64::from(kept[1]) * area(&right);
             assert!((sum - 0.5).abs() < 1e-15, "{values:?}: {sum}");
@@ -165,10 +174,14 @@ mod tests {
 
     #[test]
     fn slices_of_a_tetrahedron() {
-        assert_eq!(Polygon::slice([1.0, -1.0, -1.0, -1.0]).map(|p| p.len()), Some(3));
-        assert_eq!(Polygon::slice([1.0, 1.0, -1.0, -1.0]).map(|p| p.len()), Some(4));
-        assert!(Polygon::slice([1.0, 2.0, 3.0, 4.0]).is_none());
-        assert!(Polygon::slice([0.0, 0.0, 0.0, -1.0]).is_none(), "the face belongs to the tetrahedron above it");
-        assert!(Polygon::slice([0.0, 0.0, 0.0, 1.0]).is_some());
+        let slice = |values| {
+            let mut polygon = Polygon::<4>::new();
+            polygon.set_slice(values).then_some(polygon.len())
+        };
+        assert_eq!(slice([1.0, -1.0, -1.0, -1.0]), Some(3));
+        assert_eq!(slice([1.0, 1.0, -1.0, -1.0]), Some(4));
+        assert!(slice([1.0, 2.0, 3.0, 4.0]).is_none());
+        assert!(slice([0.0, 0.0, 0.0, -1.0]).is_none(), "the face belongs to the tetrahedron above it");
+        assert!(slice([0.0, 0.0, 0.0, 1.0]).is_some());
     }
 }

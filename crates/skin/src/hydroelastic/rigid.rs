@@ -33,10 +33,9 @@ impl Rigid<'_> {
         let (center, half) = (bounds.center(), bounds.size() * 0.5);
         let back = turn.transpose();
         let (query, slabs) = seen_from(&back, back * (center - shift), half);
-        let mesh = self.shell.mesh();
         self.shell.bvh().within(&query, &slabs, |position| {
             let name = self.shell.bvh().order()[position];
-            let corners = mesh.corners(name as usize).map(|v| turn * v + shift);
+            let corners = self.shell.leaf_corners(position).map(|v| turn * v + shift);
             if Bounds::around(corners).overlaps(bounds) {
                 visit(&Triangle { corners, normal: turn * self.shell.normal(name), name });
             }
@@ -47,18 +46,19 @@ impl Rigid<'_> {
     pub fn on_tets(&self, field: &TetField, pieces: &[Piece], limit: AngleLimit, out: &mut Builder) {
         let flat = 1e-12 * field.bounds().size().length();
         let bounds = field.bounds().padded(flat);
+        let mut polygon = Polygon::new();
         self.near(&bounds, |triangle| {
             let query = Bounds::around(triangle.corners).padded(flat);
             let offset = triangle.normal.dot(triangle.corners[0]);
             let plane = Slab { normal: triangle.normal, low: offset, high: offset };
             field.bvh().within(&query, &[plane], |position| {
                 let cell = field.cell(position);
-                if !limit.allows(triangle.normal, cell.gradient) || all_on_one_side(triangle.normal, offset, cell, flat)
+                if limit.allows_slope(triangle.normal, cell.gradient, cell.slope)
+                    && !all_on_one_side(triangle.normal, offset, cell, flat)
+                    && cut(triangle, cell, flat, &mut polygon)
                 {
-                    return;
+                    self.press(&mut polygon, triangle, cell, pieces, field.is_cut(), field.name(position), out);
                 }
-                let Some(polygon) = cut(triangle, cell, flat) else { return };
-                self.press(&polygon, triangle, cell, pieces, field.is_cut(), field.name(position), out);
             });
         });
     }
@@ -66,7 +66,7 @@ impl Rigid<'_> {
     #[allow(clippy::too_many_arguments, reason = "one call, one step of the loop above")]
     fn press(
         &self,
-        polygon: &Polygon<3>,
+        polygon: &mut Polygon<3>,
         triangle: &Triangle,
         cell: &Cell,
         pieces: &[Piece],
@@ -77,13 +77,20 @@ impl Rigid<'_> {
         let extent = triangle.corners.map(|corner| cell.extent_at(corner));
         let normal = triangle.normal * self.sign;
         for (index, piece) in pieces.iter().enumerate() {
-            let mut part = *polygon;
-            if !within(&mut part, &extent, piece, is_cut) {
+            let mut copy;
+            // The last piece may have the polygon itself; most laws have but one.
+            let part = if index + 1 == pieces.len() {
+                &mut *polygon
+            } else {
+                copy = *polygon;
+                &mut copy
+            };
+            if !within(part, &extent, piece, is_cut) {
                 continue;
             }
             let pressures = extent.map(|e| piece.pressure(e));
             let stiffness = (piece.slope_pa * cell.gradient.dot(triangle.normal)).max(0.0);
-            out.add(&part, &triangle.corners, &pressures, normal, stiffness, [triangle.name, tet, index as u32]);
+            out.add(part, &triangle.corners, &pressures, normal, stiffness, [triangle.name, tet, index as u32]);
         }
     }
 
@@ -91,13 +98,14 @@ impl Rigid<'_> {
     pub fn on_half_space(&self, thickness_m: f64, pieces: &[Piece], limit: AngleLimit, out: &mut Builder) {
         let gradient = Vec3::NEG_Z / thickness_m;
         let below = Bounds { min: Vec3::splat(-1e9), max: Vec3::new(1e9, 1e9, 0.0) };
+        let mut part = Polygon::new();
         self.near(&below, |triangle| {
             if !limit.allows(triangle.normal, gradient) {
                 return;
             }
             let extent = triangle.corners.map(|corner| -corner.z / thickness_m);
             for (index, piece) in pieces.iter().enumerate() {
-                let mut part = Polygon::triangle();
+                part.set_triangle();
                 if !within(&mut part, &extent, piece, true) {
                     continue;
                 }
@@ -116,11 +124,14 @@ pub(super) fn plane_on_tets(field_from_space: &Pose, sign: f64, field: &TetField
     let normal = field_from_space.transform_vector(Vec3::Z);
     let offset = normal.dot(field_from_space.translation);
     let plane = Slab { normal, low: offset, high: offset };
+    let mut part = Polygon::new();
     field.bvh().within(field.bounds(), &[plane], |position| {
         let cell = field.cell(position);
-        let Some(polygon) = Polygon::slice(cell.corners.map(|corner| normal.dot(corner) - offset)) else { return };
+        let heights = cell.corners.map(|corner| normal.dot(corner) - offset);
         for (index, piece) in pieces.iter().enumerate() {
-            let mut part = polygon;
+            if !part.set_slice(heights) {
+                return;
+            }
             if !within(&mut part, &cell.extent, piece, field.is_cut()) {
                 continue;
             }
@@ -158,23 +169,23 @@ fn all_on_one_side(normal: Vec3, offset: f64, cell: &Cell, flat: f64) -> bool {
 
 /// What of a triangle lies in a tetrahedron. A triangle in the plane of a face belongs to the tetrahedron in front of
 /// it: to one of the two that share the face, never to both or none.
-fn cut(triangle: &Triangle, cell: &Cell, flat: f64) -> Option<Polygon<3>> {
+fn cut(triangle: &Triangle, cell: &Cell, flat: f64, polygon: &mut Polygon<3>) -> bool {
     let mut heights = [[0.0; 3]; 4];
     for (face, values) in heights.iter_mut().enumerate() {
         *values = triangle.corners.map(|corner| cell.inward[face].dot(corner) - cell.height[face]);
         if values.iter().all(|&h| h < -flat) {
-            return None;
+            return false;
         }
     }
-    let mut polygon = Polygon::triangle();
+    polygon.set_triangle();
     for (face, values) in heights.iter().enumerate() {
         if values.iter().all(|h| h.abs() <= flat) {
             if cell.inward[face].dot(triangle.normal) < 0.0 {
-                return None;
+                return false;
             }
         } else if !values.iter().all(|&h| h >= 0.0) && !polygon.keep(values) {
-            return None;
+            return false;
         }
     }
-    Some(polygon)
+    true
 }

@@ -105,8 +105,9 @@ impl Context<'_> {
         if !self.limit.allows(triangle.normal, gradient) {
             return;
         }
+        let mut polygon = Polygon::new();
         for (index, piece) in self.pieces.iter().enumerate() {
-            let mut polygon = Polygon::triangle();
+            polygon.set_triangle();
             if !within(&mut polygon, extent, piece, true) {
                 continue;
             }
@@ -164,6 +165,7 @@ pub(super) fn solids(
             .collect()
     };
     let mut planes = [plane(0), Vec::new()];
+    let mut polygon = Polygon::new();
     for x in 0..nx {
         planes[1] = plane(x + 1);
         for (y, z) in (0..ny).flat_map(|y| (0..nz).map(move |z| (y, z))) {
@@ -189,7 +191,9 @@ pub(super) fn solids(
                     for (j, q) in other_pieces.iter().enumerate() {
                         let pressures = extent.map(|e| p.pressure(e));
                         let differences: [f64; 4] = std::array::from_fn(|k| pressures[k] - q.pressure(values[k]));
-                        let Some(mut polygon) = Polygon::slice(differences) else { continue };
+                        if !polygon.set_slice(differences) {
+                            continue;
+                        }
                         let gradients = [linear_gradient(&corners, &extent), linear_gradient(&corners, &values)];
                         let planes = equilibrium(gradients[0] * p.slope_pa, gradients[1] * q.slope_pa);
                         let Some((normal, stiffness)) = planes else { continue };

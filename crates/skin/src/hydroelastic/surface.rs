@@ -92,6 +92,9 @@ impl ContactSurface {
     }
 }
 
+/// Polygons of a usual contact surface.
+const USUAL: usize = 64;
+
 /// Collects polygons that are found in some frame, the home.
 pub(super) struct Builder {
     surface: ContactSurface,
@@ -107,7 +110,12 @@ impl Builder {
     pub fn new(a_from_home: Option<Pose>, size_m: f64) -> Self {
         let pose = a_from_home.unwrap_or(Pose::IDENTITY);
         Self {
-            surface: ContactSurface::default(),
+            // Room for a usual surface, so that it need not grow step by step.
+            surface: ContactSurface {
+                corners: Vec::with_capacity(4 * USUAL),
+                pressures_pa: Vec::with_capacity(4 * USUAL),
+                faces: Vec::with_capacity(USUAL),
+            },
             turn: Mat3::from_quat(pose.rotation),
             shift: pose.translation,
             moved: a_from_home.is_some(),
@@ -138,13 +146,14 @@ impl Builder {
         }
         let forward = doubled.dot(normal) >= 0.0;
         let first = self.surface.corners.len() as u32;
-        for k in 0..count {
-            let i = if forward { k } else { count - 1 - k };
-            let at = if self.moved { self.turn * corners[i] + self.shift } else { corners[i] };
-            self.surface.corners.push(at);
-            // Cutting at p = 0 may leave a rounding below it.
-            self.surface.pressures_pa.push(polygon.value(i, pressures).max(0.0));
+        let order = |k: usize| if forward { k } else { count - 1 - k };
+        if self.moved {
+            self.surface.corners.extend((0..count).map(|k| self.turn * corners[order(k)] + self.shift));
+        } else {
+            self.surface.corners.extend((0..count).map(|k| corners[order(k)]));
         }
+        // Cutting at p = 0 may leave a rounding below it.
+        self.surface.pressures_pa.extend((0..count).map(|k| polygon.value(order(k), pressures).max(0.0)));
         let normal = if self.moved { self.turn * normal } else { normal };
         self.surface.faces.push(Face { first, count: count as u32, normal, stiffness_pa_per_m, key });
     }

@@ -20,6 +20,12 @@ pub struct Complementarity<'a> {
     spectrum: Vec<Complex64>,
 }
 
+impl Drop for Complementarity<'_> {
+    fn drop(&mut self) {
+        self.influences.give_back(std::mem::take(&mut self.spectrum));
+    }
+}
+
 /// How a solution was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effort {
@@ -43,11 +49,24 @@ impl Effort {
 /// More iterations than this mean that rounding is all that is left to remove.
 const MOST_ITERATIONS: usize = 400;
 
+/// Up to so many cells are cheaper one by one than by a transform.
+const FEW: usize = 8;
+
+/// Makes a first guess as strong as it should be: of all its multiples the one with the least energy.
+fn rescale(depth_m: &[f64], pressure: &mut [f64], sunk: &mut [f64]) {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let (work, energy) = (dot(depth_m, pressure), dot(sunk, pressure));
+    if work > 0.0 && energy > 0.0 {
+        let factor = work / energy;
+        pressure.iter_mut().chain(sunk).for_each(|value| *value *= factor);
+    }
+}
+
 impl<'a> Complementarity<'a> {
     /// Contact within a region.
     pub fn new(influences: &'a Influences, region: Region) -> Self {
         let product = influences.within(&region);
-        let spectrum = product.fourier.spectrum();
+        let spectrum = influences.borrow_spectrum(&product.fourier);
         Self { influences, product, region, scratch: Scratch::default(), spectrum }
     }
 
@@ -82,11 +101,17 @@ impl<'a> Complementarity<'a> {
         }
         // w = K p − g: the gap.
         let mut gap = vec![0.0; cells];
-        self.gap(depth_m, pressure, &mut gap, &mut effort);
+        self.sink(pressure, &mut gap);
+        effort.products += 1;
+        rescale(depth_m, pressure, &mut gap);
+        for (gap, depth) in gap.iter_mut().zip(depth_m) {
+            *gap -= depth;
+        }
         let mut active: Vec<bool> = (0..cells).map(|i| pressure[i] > 0.0 || gap[i] < 0.0).collect();
         let (mut direction, mut response) = (vec![0.0; cells], vec![0.0; cells]);
         let (mut residual, mut last_residual, mut steepest) = (vec![0.0; cells], vec![0.0; cells], vec![0.0; cells]);
         let mut last_product = 0.0;
+        let mut clipped: Vec<(usize, f64)> = Vec::new();
         let mut anew = true;
         while effort.iterations < MOST_ITERATIONS {
             effort.error_m = 0.0;
@@ -125,20 +150,25 @@ impl<'a> Complementarity<'a> {
                 continue;
             }
             let step = -slope / curvature;
-            let mut clipped = false;
+            clipped.clear();
             for i in 0..cells {
                 let next = pressure[i] + step * direction[i];
-                clipped |= next < 0.0;
+                if next < 0.0 {
+                    clipped.push((i, -next));
+                }
                 pressure[i] = next.max(0.0);
             }
-            if clipped {
+            if clipped.len() > FEW {
                 self.gap(depth_m, pressure, &mut gap, &mut effort);
             } else {
                 for (gap, change) in gap.iter_mut().zip(&response) {
                     *gap += step * change;
                 }
+                for &(cell, more) in &clipped {
+                    self.press_cell(cell, more, &mut gap);
+                }
             }
-            anew = clipped;
+            anew = !clipped.is_empty();
             for i in 0..cells {
                 let presses = pressure[i] > 0.0 || gap[i] < 0.0;
                 anew |= presses != active[i];
@@ -148,6 +178,19 @@ impl<'a> Complementarity<'a> {
             last_product = product;
         }
         effort
+    }
+
+    /// Adds what pressure (Pa) on one cell does to the region.
+    fn press_cell(&self, cell: usize, pressure: f64, gap: &mut [f64]) {
+        let influence = self.influences.get(Pair::SinkPressure);
+        let cols = self.region.cols;
+        let (row, col) = (cell / cols, cell % cols);
+        for (other, line) in gap.chunks_exact_mut(cols).enumerate() {
+            let weights = &influence.values[other.abs_diff(row) * influence.cols..];
+            let (left, right) = line.split_at_mut(col);
+            left.iter_mut().rev().zip(&weights[1..]).for_each(|(gap, weight)| *gap += pressure * weight);
+            right.iter_mut().zip(weights).for_each(|(gap, weight)| *gap += pressure * weight);
+        }
     }
 
     fn gap(&mut self, depth_m: &[f64], pressure: &[f64], gap: &mut [f64], effort: &mut Effort) {

@@ -36,25 +36,22 @@ pub struct Scratch {
     fft: Vec<Complex64>,
 }
 
-/// The least even number from `least` on without prime factors above 5.
+/// The least number from `least` on without prime factors above 5.
 pub fn good_size(least: usize) -> usize {
-    let mut size = least.max(2).next_multiple_of(2);
-    loop {
-        let mut rest = size;
+    let is_good = |size: &usize| {
+        let mut rest = *size;
         for factor in [2, 3, 5] {
             while rest.is_multiple_of(factor) {
                 rest /= factor;
             }
         }
-        if rest == 1 {
-            return size;
-        }
-        size += 2;
-    }
+        rest == 1
+    };
+    (least.max(1)..).find(is_good).unwrap_or(least)
 }
 
 impl Fourier {
-    /// Plans transforms; `cols` must be even.
+    /// Plans transforms.
     pub fn new(rows: usize, cols: usize) -> Self {
         let (mut real, mut complex) = (RealFftPlanner::new(), FftPlanner::new());
         Self {
@@ -131,7 +128,9 @@ impl Fourier {
         for (line, out) in scratch.by_row.chunks_exact_mut(waves).zip(field.chunks_exact_mut(cols)) {
             // What the transform of a real row holds there is real but for rounding.
             line[0].im = 0.0;
-            line[waves - 1].im = 0.0;
+            if self.cols.is_multiple_of(2) {
+                line[waves - 1].im = 0.0;
+            }
             let scratch_len = self.along_back.get_scratch_len();
             let done = self.along_back.process_with_scratch(line, &mut scratch.row, &mut scratch.fft[..scratch_len]);
             debug_assert!(done.is_ok());

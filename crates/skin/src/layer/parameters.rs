@@ -17,6 +17,9 @@ pub struct LayerParameters {
     pub mu: f64,
     /// Whether pressure moves the surface sideways and shear sinks it, as they do. Without, closed forms of friction hold.
     pub coupled: bool,
+    /// Whether the motion of the surface and the stress below are wanted along the surface too, where nothing rubs. Without,
+    /// a step of a layer without friction gives their parts along z alone, in half the time.
+    pub lateral: bool,
     /// Stiffness that fades with time, beside the lasting one.
     pub relaxation: Vec<Branch>,
     /// How deep under the surface (m) stress is read; at the base without.
@@ -29,7 +32,7 @@ pub struct LayerParameters {
 const MOST_CELLS: f64 = 2048.0 * 2048.0;
 
 impl LayerParameters {
-    /// One sheet without friction or memory, tolerance 1e-6.
+    /// One sheet without friction or memory, tolerance 1e-5.
     pub fn new(sheet: Sheet, size_m: [f64; 2], cell_m: f64) -> Self {
         Self {
             sheets: vec![sheet],
@@ -37,9 +40,10 @@ impl LayerParameters {
             cell_m,
             mu: 0.0,
             coupled: true,
+            lateral: true,
             relaxation: Vec::new(),
             sense_depth_m: None,
-            tolerance: 1e-6,
+            tolerance: 1e-5,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::fourier::{Fourier, Scratch, Spectrum, good_size};
 use super::kernel::{Functions, Influence, Pair};
+use rustfft::num_complex::Complex64;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -40,9 +41,9 @@ impl Region {
         Self { row, col, rows: last_row - row, cols: last_col - col }
     }
 
-    /// True when every cell of `inner` is in it.
-    pub fn holds(&self, inner: &Self) -> bool {
-        inner.is_empty() || self.union(inner) == *self
+    /// True when a cell of the grid is in it.
+    pub fn contains(&self, row: usize, col: usize) -> bool {
+        (self.row..self.row + self.rows).contains(&row) && (self.col..self.col + self.cols).contains(&col)
     }
 
     /// The cells of a grid of `cols` columns where `is_in` holds.
@@ -100,6 +101,8 @@ pub struct Influences {
     pub cell_m: f64,
     made: [OnceLock<Influence>; PAIRS.len()],
     products: Mutex<BTreeMap<(usize, usize), Arc<Product>>>,
+    /// Spectra that were used, to be used again: fresh memory costs as much as a transform.
+    spare: Mutex<Vec<Vec<Complex64>>>,
 }
 
 impl std::fmt::Debug for Influences {
@@ -125,19 +128,45 @@ const PAIRS: [Pair; 14] = [
     Pair::BelowPressureY,
 ];
 
-/// More spectra than this are not kept.
+/// More memory than for so many spectra is not kept.
+const KEPT_SPECTRA: usize = 8;
+/// More products than this are not kept.
 const KEPT_PRODUCTS: usize = 24;
 
 impl Influences {
     /// Of a grid on a stack.
     pub fn new(functions: Arc<Functions>, rows: usize, cols: usize, cell_m: f64) -> Self {
         let made = std::array::from_fn(|_| OnceLock::new());
-        Self { functions, rows, cols, cell_m, made, products: Mutex::new(BTreeMap::new()) }
+        Self {
+            functions,
+            rows,
+            cols,
+            cell_m,
+            made,
+            products: Mutex::new(BTreeMap::new()),
+            spare: Mutex::new(Vec::new()),
+        }
     }
 
     /// One of them.
     pub fn get(&self, pair: Pair) -> &Influence {
         self.made[pair as usize].get_or_init(|| self.functions.influence(pair, self.rows, self.cols, self.cell_m))
+    }
+
+    /// Memory for a spectrum, holding anything.
+    pub(super) fn borrow_spectrum(&self, fourier: &Fourier) -> Vec<Complex64> {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut spectrum = spare.unwrap_or_default();
+        spectrum.resize(fourier.rows() * fourier.waves(), Complex64::ZERO);
+        spectrum
+    }
+
+    /// Keeps the memory of a spectrum for later.
+    pub(super) fn give_back(&self, spectrum: Vec<Complex64>) {
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        if spare.len() < KEPT_SPECTRA {
+            spare.push(spectrum);
+        }
     }
 
     /// Products between the cells of one region.
@@ -150,7 +179,7 @@ impl Influences {
         let period = |a: usize, m: usize, b: usize, n: usize| {
             let farthest = (a + m).max(b + n) - a.min(b);
             let most = ((a + m).saturating_sub(b + 1)).max((b + n).saturating_sub(a + 1));
-            good_size((2 * most + 1).min(2 * farthest))
+            2 * good_size(most.min(farthest - 1) + 1)
         };
         let rows = period(from.row, from.rows, to.row, to.rows);
         let cols = period(from.col, from.cols, to.col, to.cols);

@@ -23,6 +23,8 @@ pub struct Solver<'a> {
     pub influences: &'a Influences,
     /// Whether pressure moves the surface sideways and shear sinks it.
     pub coupled: bool,
+    /// Whether motion along the surface is wanted where nothing rubs.
+    pub lateral: bool,
     /// The relaxation spectrum.
     pub branches: &'a [Branch],
     /// Largest violation that is left, by the greatest depth.
@@ -40,6 +42,8 @@ pub struct Solution {
     pub tractions: Tractions,
     /// Motion of the surface along x, y and down (m), on the whole grid.
     pub surface_m: [Vec<f64>; 3],
+    /// Shear along x and y and pressure (Pa) at the base, or where else they are sensed, on the whole grid.
+    pub below_pa: [Vec<f64>; 3],
     /// What it took.
     pub effort: Effort,
 }
@@ -77,7 +81,7 @@ impl Solver<'_> {
         loop {
             scaled.parts = scaled.parts.map(|part| moved(&part, &known, &region));
             known = region;
-            let past = spread.of(&state.region, &relaxation.past, &region, &[Output::X, Output::Y, Output::Sink]);
+            let past = spread.of(&state.region, &relaxation.past, &region, &SURFACE);
             let problem = Problem { solver: self, region, overhead, rubbing, past: &past, state, tolerance_m };
             problem.solve(&mut scaled, &mut effort);
             growth += 1;
@@ -90,8 +94,8 @@ impl Solver<'_> {
             let solution = self.finish(state, &relaxation, region, scaled.clone(), &whole, effort);
             // Where the surface bulges it may meet the object outside of the region.
             let overlaps = |i: usize| {
-                let inside = region.holds(&Region { row: i / cols, col: i % cols, rows: 1, cols: 1 });
-                !inside && solution.surface_m[2][i] - overhead.depth_m[i] < -10.0 * tolerance_m
+                solution.surface_m[2][i] - overhead.depth_m[i] < -10.0 * tolerance_m
+                    && !region.contains(i / cols, i % cols)
             };
             let missed = Region::around(rows, cols, overlaps);
             if missed.is_empty() || growth >= MOST_GROWTHS {
@@ -124,14 +128,47 @@ impl Solver<'_> {
         }
         next.lasting = lasting;
         let next = trimmed(next);
-        let spread = Spread { influences: self.influences, coupled: self.coupled };
-        let outputs = [Output::X, Output::Y, Output::Sink];
-        let fields = spread.of(&next.region, &next.lasting, whole, &outputs);
-        let surface_m = <[Vec<f64>; 3]>::try_from(fields).unwrap_or_default();
         let mut tractions = scaled;
         tractions.scale(relaxation.stiffness);
-        Solution { state: next, region, tractions, surface_m, effort }
+        let (surface_m, below_pa) = self.fields(&next, &region, &tractions, whole);
+        Solution { state: next, region, tractions, surface_m, below_pa, effort }
     }
+
+    /// Motion of the surface, and stress below: of one set of tractions where the material remembers nothing.
+    fn fields(
+        &self,
+        next: &LayerState,
+        region: &Region,
+        tractions: &Tractions,
+        whole: &Region,
+    ) -> ([Vec<f64>; 3], [Vec<f64>; 3]) {
+        let (surface, below) = if self.lateral || !next.lasting.only_presses() || !tractions.only_presses() {
+            (&SURFACE[..], &BELOW[..])
+        } else {
+            (&SURFACE[2..], &BELOW[2..])
+        };
+        let spread = Spread { influences: self.influences, coupled: self.coupled };
+        let (moved, stress) = if self.branches.is_empty() {
+            let outputs = [surface, below].concat();
+            let mut fields = spread.of(&next.region, &next.lasting, whole, &outputs);
+            let stress = fields.split_off(surface.len());
+            (fields, stress)
+        } else {
+            (spread.of(&next.region, &next.lasting, whole, surface), spread.of(region, tractions, whole, below))
+        };
+        (along_and_down(moved, whole.len()), along_and_down(stress, whole.len()))
+    }
+}
+
+const SURFACE: [Output; 3] = [Output::X, Output::Y, Output::Sink];
+const BELOW: [Output; 3] = [Output::BelowX, Output::BelowY, Output::BelowPressure];
+
+/// Three parts, of which those along the surface may not have been asked for.
+fn along_and_down(mut parts: Vec<Vec<f64>>, cells: usize) -> [Vec<f64>; 3] {
+    let down = parts.pop().unwrap_or_default();
+    let y = parts.pop().unwrap_or_else(|| vec![0.0; cells]);
+    let x = parts.pop().unwrap_or_else(|| vec![0.0; cells]);
+    [x, y, down]
 }
 
 /// The contact in one region, with everything known but its tractions.
@@ -189,7 +226,8 @@ impl Problem<'_> {
             let bound: Vec<f64> = mu.iter().zip(&pressure.parts[2]).map(|(mu, p)| mu * p).collect();
             let [x, y, _] = std::mem::take(&mut tractions.parts);
             let mut shear = [x, y];
-            let tolerance_m = (self.solver.tolerance * far).max(1e-3 * self.tolerance_m);
+            // What is left wrong in a step stays for good.
+            let tolerance_m = (0.1 * self.solver.tolerance * far).max(1e-4 * self.tolerance_m);
             effort.add(sticking.solve(&wanted, &bound, &mut shear, tolerance_m));
             let [x, y] = shear;
             tractions.parts = [x, y, pressure.parts[2].clone()];

@@ -69,10 +69,10 @@ impl Spread<'_> {
         let mut scratch = Scratch::default();
         let mut sources = [Vec::new(), Vec::new(), Vec::new()];
         for (source, spectrum) in sources.iter_mut().enumerate().filter(|(source, _)| acts[*source]) {
-            *spectrum = fourier.spectrum();
+            *spectrum = self.influences.borrow_spectrum(fourier);
             fourier.forward(&tractions.parts[source], from.cols, spectrum, &mut scratch);
         }
-        let mut sum = fourier.spectrum();
+        let mut sum = self.influences.borrow_spectrum(fourier);
         let first = (to.row as i64 - from.row as i64, to.col as i64 - from.col as i64);
         for (output, field) in outputs.iter().zip(&mut fields) {
             let mut started = false;
@@ -95,6 +95,7 @@ impl Spread<'_> {
                 fourier.backward(&mut sum, first, to.cols, field, &mut scratch);
             }
         }
+        sources.into_iter().chain([sum]).for_each(|spectrum| self.influences.give_back(spectrum));
         fields
     }
 }

@@ -80,6 +80,7 @@ impl Elasticity {
     }
 
     /// Force (N) of a site at a depth (m).
+    #[inline]
     pub fn force(&self, depth_m: f64, site: &Site) -> f64 {
         match self {
             Self::PerTexel(k) => k * site.share * depth_m,
@@ -90,6 +91,7 @@ impl Elasticity {
     }
 
     /// Its derivative (N/m).
+    #[inline]
     pub fn slope(&self, depth_m: f64, site: &Site) -> f64 {
         match self {
             Self::PerTexel(k) => k * site.share,
@@ -126,6 +128,7 @@ impl Damping {
     }
 
     /// c of a site (N s/m).
+    #[inline]
     pub fn of(&self, site: &Site) -> f64 {
         match self {
             Self::PerTexel(c) => c * site.share,

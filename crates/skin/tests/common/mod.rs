@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use dermis_geometry::shapes::{self, Fingertip};
-use dermis_geometry::{Pose, Quat, Random, TriMesh, Twist, Vec3};
+use dermis_geometry::{Pose, Primitive, Quat, Random, TriMesh, Twist, Vec3};
 use dermis_skin::{
     Damping, Elasticity, Friction, Law, Lugre, Motion, Object, Site, Skin, SpringParameters, Springs, State, Target,
     Touch,
@@ -77,7 +77,15 @@ pub fn objects() -> Vec<Object> {
         shapes::grid(6, 6, 3e-3).unwrap(),
         shapes::spherical_patch(10e-3, 0.9, 2e-3).unwrap(),
     ];
-    meshes.into_iter().map(Object::new).collect()
+    let exact = [
+        Primitive::Sphere { radius_m: 9e-3 },
+        Primitive::Ellipsoid { semi_axes_m: Vec3::new(12e-3, 8e-3, 6e-3) },
+        Primitive::Cuboid { half_m: Vec3::new(5e-3, 6e-3, 8e-3) },
+        Primitive::Cylinder { radius_m: 6e-3, half_length_m: 9e-3 },
+        Primitive::Capsule { radius_m: 5e-3, half_length_m: 8e-3 },
+    ];
+    let exact = exact.map(|shape| Object::of_primitive(shape, 2e-3).unwrap());
+    meshes.into_iter().map(Object::new).chain(exact).collect()
 }
 
 /// Where contact points can be: two grids, a fingertip's pad and a cap, with `parts` contact points a side.

@@ -2,8 +2,8 @@
 
 use super::{BodyId, BodyKind, SensorId, World};
 use crate::WorldError;
-use crate::stability::{Loaded, Stability, largest_stable_step_s};
-use dermis_geometry::{MassProperties, Pose, Vec3};
+use crate::stability::{Loaded, Stability, largest_stable_step_s, limit_when_pressed_s};
+use dermis_geometry::{MassProperties, Vec3};
 
 impl World {
     fn mass(&self, body: BodyId) -> Option<&MassProperties> {
@@ -28,24 +28,9 @@ impl World {
         let mut least: Option<Stability> = None;
         for mounted in &self.sensors {
             let pressed = mounted.sensor.skin().fully_pressed();
-            let middle = pressed.iter().map(|t| t.at).sum::<Vec3>() / pressed.len().max(1) as f64;
-            let upward = pressed.iter().map(|t| t.normal).sum::<Vec3>().normalize_or(Vec3::Z);
             for (id, object) in self.touchable(mounted.body) {
                 let size = object.surface.bounds().size();
-                let (reach, height) = (0.5 * size.length(), 0.5 * size.min_element());
-                let (mut omega_squared, mut gamma) = (0.0, 0.0);
-                for (body, lift) in [(id, height), (mounted.body, 0.0)] {
-                    let Some(mass) = self.mass(body) else { continue };
-                    let centred = MassProperties { center_m: Vec3::ZERO, ..*mass };
-                    let mut loaded = Loaded::new(&centred, &Pose::from_translation(middle + upward * lift));
-                    for tangent in pressed.iter().filter(|t| (t.at - middle).length() <= reach) {
-                        loaded.add(tangent, &Pose::IDENTITY);
-                    }
-                    let (w, g) = loaded.greatest();
-                    omega_squared += w;
-                    gamma += g;
-                }
-                let limit_s = largest_stable_step_s(omega_squared, gamma);
+                let limit_s = limit_when_pressed_s(&pressed, size, self.mass(id), self.mass(mounted.body));
                 if limit_s.is_finite() && least.as_ref().is_none_or(|best| limit_s < best.limit_s) {
                     least = Some(Stability {
                         limit_s,

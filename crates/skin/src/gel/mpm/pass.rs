@@ -18,6 +18,9 @@ const ALONG_Z: usize = TILE_EDGE * ALONG_Y;
 /// The last offset from which three nodes a side can be reached.
 const LAST: f32 = ((5 * TILE_EDGE + 5) * TILE_EDGE + 5) as f32;
 
+/// The part of a cell that a particle may go in a step.
+const MARGIN: f32 = 0.2;
+
 /// The nodes around a block.
 pub(super) type Tile = [f32; TILE];
 
@@ -213,7 +216,7 @@ fn run<T: Floats, const GATHER: bool, const SCATTER: bool>(
             for axis in 0..3 {
                 let cells = T::splat(rules.dt_s / rules.edge_m[axis]);
                 at[axis] = velocity[axis].mul_add(cells, at[axis]);
-                outcome.strayed |= at[axis].outside(-0.5, 4.5).is_some();
+                outcome.strayed |= at[axis].outside(-1.0 + MARGIN, 5.0 - MARGIN).is_some();
                 // Farther than its tile in one step, or no number.
                 if let Some(lane) = at[axis].outside(-1.0, 5.0) {
                     outcome.inverted = outcome.inverted.or(Some(first + lane));

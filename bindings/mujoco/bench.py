@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""What a step costs with dermis's sensor and with MuJoCo's own `tactile`, 40 × 40 taxels, over a step without a sensor.
+
+    python3 bench.py libdermis_mujoco.so
+
+A ball and a mesh of some 2,000 triangles are held at a depth that lights about a tenth of the taxels. Everything is measured in
+turns in one process; the best of all turns counts, in CPU time of the thread. MuJoCo's sensor needs MuJoCo's contact and a distance
+field of the mesh; dermis is run in both modes (couple: instead of that contact, sense: beside it).
+"""
+
+import sys
+import time
+
+import mujoco
+import numpy as np
+
+SIDE, PITCH, RADIUS, DEPTH = 40, 1e-3, 0.012, 0.0021
+STEPS, TURNS = 200, 15
+
+
+def ball_mesh(radius, count=32):
+    """Vertices and faces of a ball in `count` slices and as many stacks."""
+    angles = np.arange(count) * 2 * np.pi / count
+    rings = [
+        [(radius * np.sin(t) * np.cos(a), radius * np.sin(t) * np.sin(a), radius * np.cos(t)) for a in angles]
+        for t in np.arange(1, count) * np.pi / count
+    ]
+    vertices = [(0, 0, radius), *[v for ring in rings for v in ring], (0, 0, -radius)]
+    last = len(vertices) - 1
+    faces = []
+    for j in range(count):
+        k = (j + 1) % count
+        faces += [(0, 1 + j, 1 + k), (last, last - count + k, last - count + j)]
+        for i in range(count - 2):
+            a, b = 1 + i * count + j, 1 + i * count + k
+            faces += [(a, a + count, b), (b, a + count, b + count)]
+    return vertices, faces
+
+
+def taxel_mesh():
+    """The taxels' middles as a flat mesh, as `tactile` wants them."""
+    middles = (np.arange(SIDE) + 0.5 - SIDE / 2) * PITCH
+    vertices = [(x, y, 0.0) for y in middles for x in middles]
+    faces = []
+    for row in range(SIDE - 1):
+        for col in range(SIDE - 1):
+            a = row * SIDE + col
+            faces += [(a, a + 1, a + SIDE), (a + 1, a + SIDE + 1, a + SIDE)]
+    return vertices, faces
+
+
+def flat(rows):
+    return " ".join(f"{x:.9g}" for row in rows for x in row)
+
+
+SKIN = """name = 'pad'; surface.grid = { rows = 40, cols = 40, pitch = '1 mm' };
+  skin = { kind = 'springs', stiffness = '20 N/m', damping = '0.05 N s/m', max_penetration = '4 mm',
+           friction = { kind = 'lugre', sigma0 = '50 N/m', sigma1 = '0.05 N s/m', viscous = '0.01 N s/m',
+                        mu_static = 0.5, mu_dynamic = 0.4, stribeck_speed = '0.1 m/s' } }"""
+
+SENSORS = {
+    "plain": "",
+    "tactile": '<tactile geom="pad" mesh="taxels"/>',
+    "couple": f"""<plugin plugin="dermis.sensor" objtype="site" objname="pad"><config key="parameters" value="{SKIN}"/>
+        <config key="mode" value="couple"/><config key="output" value="force"/></plugin>""",
+    "sense": f"""<plugin plugin="dermis.sensor" objtype="site" objname="pad"><config key="parameters" value="{SKIN}"/>
+        <config key="output" value="force"/></plugin>""",
+}
+OBJECTS = {"ball": f'type="sphere" size="{RADIUS}"', "mesh": 'type="mesh" mesh="ball"'}
+
+
+def model(shape, sensor):
+    text = f"""<mujoco><extension><plugin plugin="dermis.sensor"/></extension><option timestep="1e-3" gravity="0 0 0"/>
+      <asset><mesh name="taxels" vertex="{flat(taxel_mesh()[0])}" face="{flat(taxel_mesh()[1])}" inertia="shell"/>
+      <mesh name="ball" vertex="{flat(ball_mesh(RADIUS)[0])}" face="{flat(ball_mesh(RADIUS)[1])}"/></asset>
+      <worldbody><body name="pad"><site name="pad"/><geom name="pad" type="box" size=".02 .02 .004" pos="0 0 -.004"
+      {'contype="0" conaffinity="0"' if sensor == "couple" else ""}/></body>
+      <body name="ball" pos="0 0 {RADIUS - DEPTH}"><freejoint/><geom name="ball" {OBJECTS[shape]} mass="1"/></body></worldbody>
+      <sensor>{SENSORS[sensor]}</sensor></mujoco>"""
+    spec = mujoco.MjSpec.from_string(text)
+    for mesh in spec.meshes:
+        mesh.needsdf = mesh.name == "ball" and sensor == "tactile"
+    return spec.compile()
+
+
+def main():
+    mujoco.mj_loadPluginLibrary(sys.argv[1])
+    print(f"MuJoCo {mujoco.__version__}, {len(ball_mesh(RADIUS)[1])} triangles, microseconds a step over plain:")
+    for shape in OBJECTS:
+        pairs = {}
+        for sensor in SENSORS:
+            made = model(shape, sensor)
+            pairs[sensor] = (made, mujoco.MjData(made))
+        best = dict.fromkeys(SENSORS, np.inf)
+        for _ in range(TURNS):
+            for sensor, (made, data) in pairs.items():
+                start, velocity = made.qpos0, np.array([1e-3, 0, 0, 0, 0, 0])
+                begun = time.thread_time()
+                for _ in range(STEPS):
+                    data.qpos = start
+                    data.qvel = velocity
+                    mujoco.mj_step(made, data)
+                best[sensor] = min(best[sensor], (time.thread_time() - begun) / STEPS)
+        lit = {s: int((np.abs(d.sensordata.reshape(3, -1)) > 0).any(axis=0).sum()) for s, (_, d) in pairs.items() if s != "plain"}
+        over = {s: (best[s] - best["plain"]) * 1e6 for s in SENSORS}
+        print(
+            f"{shape}: plain {best['plain'] * 1e6:.1f}; tactile +{over['tactile']:.1f} ({lit['tactile']} lit); dermis couple "
+            f"{over['couple']:+.1f} ({lit['couple']} lit), sense {over['sense']:+.1f}; couple/tactile {over['couple'] / over['tactile']:.2f}, "
+            f"sense/tactile {over['sense'] / over['tactile']:.2f}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Writes src/layout/table.rs: where MuJoCo keeps what the plugin reads, for every version it knows.
+
+    python3 offsets.py [--wheels FOLDER]
+
+The wheels of all versions are fetched by pip (or taken from FOLDER/VERSION/*.whl), a C program that prints offsets is
+compiled against the headers in each. Add a version to VERSIONS and run it again.
+"""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+VERSIONS = """
+3.3.0 3.3.1 3.3.2 3.3.3 3.3.4 3.3.5 3.3.6 3.3.7 3.4.0 3.5.0 3.6.0 3.7.0 3.8.0 3.8.1 3.9.0 3.10.0 3.11.0 3.12.0
+3.13.0 3.14.0 3.15.0 3.16.0 3.17.0 4.0.0
+""".split()
+
+# Type of what a pointer points to, and fields of mjModel and mjData with that type.
+MODEL_COUNTS = "nbody ngeom npair nexclude nsensor".split()
+MODEL_POINTERS = {
+    "int": """body_parentid body_weldid body_mocapid body_jntnum body_jntadr body_geomnum body_geomadr jnt_type geom_type
+        geom_contype geom_conaffinity geom_bodyid geom_dataid site_bodyid mesh_vertadr mesh_vertnum mesh_faceadr
+        mesh_facenum mesh_face hfield_nrow hfield_ncol hfield_adr pair_geom1 pair_geom2 exclude_signature
+        sensor_objtype sensor_objid sensor_dim sensor_adr sensor_plugin plugin_stateadr""".split(),
+    "double": """body_pos body_quat body_ipos body_iquat body_mass body_inertia body_invweight0 geom_size geom_rbound geom_pos geom_quat
+        site_pos site_quat hfield_size""".split(),
+    "float": "mesh_vert hfield_data".split(),
+}
+DATA_POINTERS = {
+    "double": "plugin_state sensordata qfrc_passive xpos xquat geom_xpos geom_xmat site_xpos site_xmat".split(),
+    "uintptr_t": ["plugin_data"],
+}
+# Bits of mjOption.disableflags, which have moved.
+FLAGS = {"disable_contact": "mjDSBL_CONTACT", "disable_filterparent": "mjDSBL_FILTERPARENT"}
+# The same in every version, or the script stops.
+CONSTANTS = """mjOBJ_BODY mjOBJ_XBODY mjOBJ_GEOM mjOBJ_SITE mjOBJ_SENSOR mjGEOM_PLANE mjGEOM_HFIELD mjGEOM_SPHERE
+mjGEOM_CAPSULE mjGEOM_ELLIPSOID mjGEOM_CYLINDER mjGEOM_BOX mjGEOM_MESH mjGEOM_SDF mjJNT_FREE mjSTAGE_VEL
+mjPLUGIN_SENSOR mjPLUGIN_PASSIVE""".split()
+PLUGIN_FIELDS = """name nattribute attributes capabilityflags needstage nstate nsensordata init destroy copy reset compute
+advance""".split()
+
+
+def program():
+    """C that prints `key value` lines and refuses types other than those expected."""
+    lines = [
+        "#include <stddef.h>",
+        "#include <stdint.h>",
+        "#include <stdio.h>",
+        "#include <mujoco/mujoco.h>",
+        "#define POINTS(T, S, F) _Static_assert(_Generic(((S*)0)->F, T*: 1, default: 0), #F)",
+        "#define AT(S, F) printf(#F \" %zu\\n\", offsetof(S, F))",
+        "int main(void) {",
+        "_Static_assert(sizeof(mjtNum) == 8, \"mjtNum\");",
+        "printf(\"count_bytes %zu\\n\", sizeof(((mjModel*)0)->ngeom));",
+        "printf(\"timestep %zu\\n\", offsetof(mjModel, opt) + offsetof(mjOption, timestep));",
+        "printf(\"disableflags %zu\\n\", offsetof(mjModel, opt) + offsetof(mjOption, disableflags));",
+    ]
+    lines.append("_Static_assert(sizeof(((mjData*)0)->time) == 8, \"time\"); AT(mjData, time);")
+    for name, constant in FLAGS.items():
+        lines.append(f"printf(\"{name} %d\\n\", (int){constant});")
+    for name in MODEL_COUNTS:
+        lines.append(f"_Static_assert(sizeof(((mjModel*)0)->{name}) == sizeof(((mjModel*)0)->ngeom), \"{name}\");")
+        lines.append(f"AT(mjModel, {name});")
+    for struct, pointers in [("mjModel", MODEL_POINTERS), ("mjData", DATA_POINTERS)]:
+        for kind, names in pointers.items():
+            for name in names:
+                lines.append(f"POINTS({kind}, {struct}, {name}); AT({struct}, {name});")
+    for name in CONSTANTS:
+        lines.append(f"printf(\"{name} %d\\n\", (int){name});")
+    lines.append("printf(\"sizeof_mjpPlugin %zu\\n\", sizeof(mjpPlugin));")
+    for name in PLUGIN_FIELDS:
+        lines.append(f"printf(\"mjpPlugin.{name} %zu\\n\", offsetof(mjpPlugin, {name}));")
+    return "\n".join(lines + ["return 0; }"])
+
+
+def wheel_of(version, wheels, scratch):
+    """The wheel with the headers; from 4.0 on they are in a package of their own."""
+    package = "mujoco" if version.startswith("3.") else "mujoco-core"
+    pattern = package.replace("-", "_") + "-*.whl"
+    folder = (wheels or scratch) / version
+    if not list(folder.glob(pattern)):
+        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:"]
+        subprocess.run([*command, "-d", str(folder), f"{package}=={version}"], check=True)
+    return next(folder.glob(pattern))
+
+
+def measure(version, wheels, scratch):
+    """What the program prints for one version, as a dictionary."""
+    place = scratch / f"headers-{version}"
+    with zipfile.ZipFile(wheel_of(version, wheels, scratch)) as wheel:
+        wheel.extractall(place, [name for name in wheel.namelist() if name.startswith("mujoco/include/")])
+    source, binary = place / "offsets.c", place / "offsets"
+    source.write_text(program())
+    include = place / "mujoco" / "include"
+    subprocess.run(["cc", "-std=c11", "-w", f"-I{include}", "-o", str(binary), str(source)], check=True)
+    printed = subprocess.run([str(binary)], check=True, capture_output=True, text=True).stdout
+    return {key: int(value) for key, value in (line.split() for line in printed.splitlines())}
+
+
+def shouted(name):
+    """mjOBJ_BODY as OBJ_BODY."""
+    return name.removeprefix("mj")
+
+
+def table(measured):
+    """The Rust source."""
+    fixed = [*CONSTANTS, "sizeof_mjpPlugin", *(f"mjpPlugin.{name}" for name in PLUGIN_FIELDS)]
+    first = next(iter(measured.values()))
+    for version, values in measured.items():
+        for key in fixed:
+            if values[key] != first[key]:
+                sys.exit(f"{key} is {values[key]} in {version} and {first[key]} before: the plugin must learn of it")
+    out = [
+        "//! Where MuJoCo keeps its fields. Written by `offsets.py`; do not edit.",
+        "",
+        f"/// Bytes of a plugin's description.\npub const PLUGIN_BYTES: usize = {first['sizeof_mjpPlugin']};",
+        "",
+        "/// Where the fields of a plugin's description are, in order.",
+        f"pub const PLUGIN_OFFSETS: [usize; {len(PLUGIN_FIELDS)}] = "
+        f"[{', '.join(str(first[f'mjpPlugin.{name}']) for name in PLUGIN_FIELDS)}];",
+        "",
+    ]
+    for name in CONSTANTS:
+        out.append(f"pub const {shouted(name)}: i32 = {first[name]};")
+    keys = [key for key in first if key not in fixed]
+    width = max(len(key) for key in keys) + 1
+    out += ["", "layout! {", f"    {'':{width}} {' '.join(f'{chr(34) + version + chr(34):>8}' for version in measured)};"]
+    for key in keys:
+        out.append(f"    {key + ':':{width}} {' '.join(f'{values[key]:>8}' for values in measured.values())};")
+    return "\n".join(out + ["}", ""])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--wheels", type=pathlib.Path, help="folder with VERSION/*.whl; fetched when not there")
+    wheels = parser.parse_args().wheels
+    target = pathlib.Path(__file__).parent / "src" / "layout" / "table.rs"
+    with tempfile.TemporaryDirectory() as scratch:
+        measured = {version: measure(version, wheels, pathlib.Path(scratch)) for version in VERSIONS}
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(table(measured))
+    subprocess.run(["rustfmt", "--edition", "2024", "--config", "max_width=120", str(target)], check=True)
+    print(f"{target}: {len(measured)} versions")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+//! What is written to `sensordata`.
+
+use crate::PluginError;
+use dermis::geometry::Vec3;
+use dermis::sensor::{Reading, Sensor, Taxels};
+use dermis::skin::{Load, Touch};
+
+/// One part of a sensor's numbers. Forces act on the sensor, in its frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channel {
+    /// Force on each taxel along its normal (N), positive in compression.
+    Normal,
+    /// Force on each taxel (N): all x, then all y, then all z.
+    Force,
+    /// What the device says the force on each taxel is (N), after its response.
+    Reported,
+    /// The device's own numbers, after its response.
+    Raw,
+    /// Force where there is no taxel (N): x, y, z.
+    Outside,
+    /// Force (N) and torque (N m) on the sensor, about its origin.
+    Wrench,
+}
+
+impl Channel {
+    /// By its name.
+    pub fn parse(word: &str) -> Result<Self, PluginError> {
+        Ok(match word {
+            "normal" => Self::Normal,
+            "force" => Self::Force,
+            "reported" => Self::Reported,
+            "raw" => Self::Raw,
+            "outside" => Self::Outside,
+            "wrench" => Self::Wrench,
+            _ => {
+                let known = "normal, force, reported, raw, outside, wrench";
+                return Err(PluginError::UnknownWord { key: "output", known, got: word.to_owned() });
+            }
+        })
+    }
+
+    /// How many numbers it takes.
+    pub fn len(self, taxels: usize) -> usize {
+        match self {
+            Self::Normal | Self::Reported | Self::Raw => taxels,
+            Self::Force => 3 * taxels,
+            Self::Outside => 3,
+            Self::Wrench => 6,
+        }
+    }
+
+    /// True when the device's response is needed.
+    pub fn needs_response(self) -> bool {
+        matches!(self, Self::Reported | Self::Raw)
+    }
+}
+
+/// What a touch gives to write.
+pub struct Felt<'a> {
+    /// What is touched.
+    pub touch: &'a Touch,
+    /// What measures it.
+    pub taxels: &'a Taxels,
+    /// What the device reads; needed unless [`is_plain`].
+    pub reading: Option<&'a Reading>,
+}
+
+/// True when the taxels' forces are sums of a touch's points: no reading is then needed to tell them.
+pub fn is_plain(sensor: &Sensor, touch: &Touch) -> bool {
+    let points = touch.facets.iter().all(|facet| matches!(facet.load, Load::Point { .. }));
+    points && touch.base.is_none() && sensor.rays().is_none()
+}
+
+impl Felt<'_> {
+    /// Hands out the force on each taxel that feels one, in pieces; what lies outside all taxels belongs to none.
+    fn each(&self, mut add: impl FnMut(Option<usize>, Vec3)) {
+        if let Some(reading) = self.reading {
+            reading.forces_newton.iter().enumerate().for_each(|(taxel, force)| add(Some(taxel), *force));
+            add(None, reading.outside_newton);
+            return;
+        }
+        for facet in &self.touch.facets {
+            if let Load::Point { anchor, force, .. } = facet.load {
+                add(self.taxels.locate(anchor), force);
+            }
+        }
+    }
+}
+
+/// Writes the channels one after the other. `out` has their lengths' sum.
+pub fn write(channels: &[Channel], felt: &Felt<'_>, out: &mut [f64]) {
+    let taxels = felt.taxels.len();
+    let mut rest = out;
+    for channel in channels {
+        let (part, after) = rest.split_at_mut(channel.len(taxels));
+        rest = after;
+        part.fill(0.0);
+        match channel {
+            Channel::Normal => {
+                if let Some(reading) = felt.reading {
+                    part.copy_from_slice(&reading.values_newton);
+                    continue;
+                }
+                let normals = felt.taxels.normals();
+                felt.each(|taxel, force| {
+                    if let Some(taxel) = taxel {
+                        part[taxel] -= force.dot(normals[taxel]);
+                    }
+                });
+            }
+            Channel::Force => felt.each(|taxel, force| {
+                if let Some(taxel) = taxel {
+                    part[taxel] += force.x;
+                    part[taxel + taxels] += force.y;
+                    part[taxel + 2 * taxels] += force.z;
+                }
+            }),
+            Channel::Reported => {
+                if let Some(reading) = felt.reading {
+                    part.copy_from_slice(&reading.reported_newton);
+                }
+            }
+            Channel::Raw => {
+                let raw = felt.reading.iter().flat_map(|reading| &reading.raw);
+                part.iter_mut().zip(raw).for_each(|(to, &raw)| *to = f64::from(raw));
+            }
+            Channel::Outside => felt.each(|taxel, force| {
+                if taxel.is_none() {
+                    part.iter_mut().zip(force.to_array()).for_each(|(to, force)| *to += force);
+                }
+            }),
+            Channel::Wrench => {
+                let load = &felt.touch.on_sensor;
+                part[..3].copy_from_slice(&load.force.to_array());
+                part[3..].copy_from_slice(&load.torque.to_array());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dermis::skin::{Facet, Tangent};
+
+    fn point(at: Vec3, force: Vec3) -> Facet {
+        Facet {
+            object: 0,
+            normal: Vec3::Z,
+            depth_m: 0.0,
+            saturated: false,
+            load: Load::Point { at, anchor: at, area_m2: 1.0, force },
+            tangent: Tangent::default(),
+        }
+    }
+
+    #[test]
+    fn channels_follow_each_other_in_the_order_asked() {
+        let taxels = Taxels::grid(1, 2, 1.0);
+        let (left, right, off) = (Vec3::new(-0.5, 0.0, 0.0), Vec3::new(0.5, 0.0, 0.0), Vec3::new(5.0, 0.0, 0.0));
+        let facets = vec![
+            point(left, Vec3::new(1.0, 2.0, -1.0)),
+            point(left, Vec3::new(0.0, 0.0, -2.0)),
+            point(right, Vec3::new(4.0, 5.0, -6.0)),
+            point(off, Vec3::new(7.0, 8.0, 9.0)),
+        ];
+        let touch = Touch::from_facets(facets, 1);
+        let felt = Felt { touch: &touch, taxels: &taxels, reading: None };
+        let channels = ["outside", "normal", "force", "wrench"].map(|word| Channel::parse(word).unwrap());
+        let mut out = vec![f64::NAN; channels.iter().map(|c| c.len(2)).sum()];
+        write(&channels, &felt, &mut out);
+        assert_eq!(out[..11], [7.0, 8.0, 9.0, 3.0, 6.0, 1.0, 4.0, 2.0, 5.0, -3.0, -6.0]);
+        assert_eq!(out[11..14], [12.0, 15.0, 0.0]);
+        assert!(Channel::parse("nomal").unwrap_err().to_string().contains("\"nomal\""));
+    }
+}

@@ -1,0 +1,111 @@
+//! An mjData, read and written through the layout of its version.
+
+use crate::layout::table;
+use crate::model::{Model, Place};
+use dermis::geometry::{Mat3, Pose, Quat, Twist, Vec3, Wrench};
+use libc::c_void;
+
+/// The data that MuJoCo has handed to a callback; valid while that runs.
+pub struct Data<'a> {
+    raw: *mut c_void,
+    model: Model<'a>,
+}
+
+impl<'a> Data<'a> {
+    /// Wraps the pointer of a callback.
+    ///
+    /// # Safety
+    /// `raw` is data of `model`, outlives the value, and nothing else touches it meanwhile.
+    pub unsafe fn new(raw: *mut c_void, model: Model<'a>) -> Self {
+        Self { raw, model }
+    }
+
+    fn pointer<T>(&self, offset: usize) -> *mut T {
+        // SAFETY: the table says that a pointer to `T` is at `offset`.
+        unsafe { self.raw.byte_add(offset).cast::<*mut T>().read() }
+    }
+
+    fn numbers<const N: usize>(&self, offset: usize, index: usize) -> [f64; N] {
+        // SAFETY: an array with `N` numbers for each index of the model.
+        unsafe { self.pointer::<f64>(offset).add(N * index).cast::<[f64; N]>().read() }
+    }
+
+    /// Time (s).
+    pub fn time_s(&self) -> f64 {
+        // SAFETY: a double of mjData.
+        unsafe { self.raw.byte_add(self.model.layout().time).cast::<f64>().read() }
+    }
+
+    /// Numbers of a sensor.
+    pub fn sensor(&mut self, (first, len): (usize, usize)) -> &mut [f64] {
+        let layout = self.model.layout();
+        // SAFETY: within sensordata, as the model says; this value has the data to itself.
+        unsafe { std::slice::from_raw_parts_mut(self.pointer::<f64>(layout.sensordata).add(first), len) }
+    }
+
+    /// State of an instance.
+    pub fn state(&mut self, first: usize, len: usize) -> &mut [f64] {
+        let layout = self.model.layout();
+        if len == 0 {
+            return &mut [];
+        }
+        // SAFETY: within plugin_state, as the model says; this value has the data to itself.
+        unsafe { std::slice::from_raw_parts_mut(self.pointer::<f64>(layout.plugin_state).add(first), len) }
+    }
+
+    fn frame(&self, position: usize, matrix: usize, index: usize) -> Pose {
+        // Rows of the matrix follow each other.
+        let turn = Mat3::from_cols_array(&self.numbers::<9>(matrix, index)).transpose();
+        Pose::new(Quat::from_mat3(&turn).normalize(), Vec3::from_array(self.numbers(position, index)))
+    }
+
+    /// Where a body is.
+    pub fn world_from_body(&self, body: usize) -> Pose {
+        let layout = self.model.layout();
+        let [w, x, y, z] = self.numbers(layout.xquat, body);
+        Pose::new(Quat::from_xyzw(x, y, z, w), Vec3::from_array(self.numbers(layout.xpos, body)))
+    }
+
+    /// Where a place is.
+    pub fn world_from(&self, place: Place) -> Pose {
+        let layout = self.model.layout();
+        match place {
+            Place::Site(site) => self.frame(layout.site_xpos, layout.site_xmat, site),
+            Place::Geom(geom) => self.frame(layout.geom_xpos, layout.geom_xmat, geom),
+            Place::Body(body) => self.world_from_body(body),
+        }
+    }
+
+    /// How a place moves, given at its origin, in the world.
+    pub fn velocity(&self, place: Place) -> Twist {
+        let (kind, id) = match place {
+            Place::Site(site) => (table::OBJ_SITE, site),
+            Place::Geom(geom) => (table::OBJ_GEOM, geom),
+            Place::Body(body) => (table::OBJ_XBODY, body),
+        };
+        let mut out = [0.0; 6];
+        // SAFETY: model and data belong together, and the answer is six numbers.
+        unsafe {
+            (self.model.library().mj_object_velocity)(self.model.raw(), self.raw, kind, id as i32, out.as_mut_ptr(), 0);
+        }
+        Twist::new(Vec3::from_slice(&out[3..]), Vec3::from_slice(&out[..3]))
+    }
+
+    /// Adds a load, in the world about `point`, to the passive forces on a body.
+    pub fn push(&mut self, body: usize, load: &Wrench, point: Vec3) {
+        let (force, torque, point) = (load.force.to_array(), load.torque.to_array(), point.to_array());
+        let target = self.pointer::<f64>(self.model.layout().qfrc_passive);
+        // SAFETY: model and data belong together; the target is as long as MuJoCo wants.
+        unsafe {
+            (self.model.library().mj_apply_ft)(
+                self.model.raw(),
+                self.raw,
+                force.as_ptr(),
+                torque.as_ptr(),
+                point.as_ptr(),
+                body as i32,
+                target,
+            );
+        }
+    }
+}

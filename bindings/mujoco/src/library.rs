@@ -1,0 +1,138 @@
+//! The MuJoCo library that is already in this process.
+//!
+//! Nothing is linked: the name of libmujoco holds its exact version, and a plugin must serve many. The library is looked up among
+//! those that are loaded, and its functions by name.
+
+use crate::layout::Layout;
+use crate::{PluginError, plugin};
+use libc::{c_char, c_int, c_void};
+use std::ffi::{CStr, CString};
+use std::sync::OnceLock;
+
+/// `mj_name2id`.
+type NameToId = unsafe extern "C-unwind" fn(*const c_void, c_int, *const c_char) -> c_int;
+/// `mj_id2name`.
+type IdToName = unsafe extern "C-unwind" fn(*const c_void, c_int, c_int) -> *const c_char;
+/// `mj_getPluginConfig`.
+type Config = unsafe extern "C-unwind" fn(*const c_void, c_int, *const c_char) -> *const c_char;
+/// `mj_objectVelocity`.
+type Velocity = unsafe extern "C-unwind" fn(*const c_void, *const c_void, c_int, c_int, *mut f64, c_int);
+/// `mj_applyFT`.
+type ApplyForce =
+    unsafe extern "C-unwind" fn(*const c_void, *mut c_void, *const f64, *const f64, *const f64, c_int, *mut f64);
+/// `mju_error` and `mju_warning`.
+type Say = unsafe extern "C-unwind" fn(*const c_char, ...);
+/// `mjp_registerPlugin`.
+type Register = unsafe extern "C-unwind" fn(*const plugin::Description) -> c_int;
+/// `mj_versionString`.
+type Version = unsafe extern "C-unwind" fn() -> *const c_char;
+
+/// The functions of MuJoCo that are called, and the layout of its data where that is known.
+#[derive(Clone, Copy)]
+#[allow(missing_docs, reason = "named as in MuJoCo")]
+pub struct Library {
+    pub mj_name2id: NameToId,
+    pub mj_id2name: IdToName,
+    pub mj_get_plugin_config: Config,
+    pub mj_object_velocity: Velocity,
+    pub mj_apply_ft: ApplyForce,
+    pub mju_error: Say,
+    pub mju_warning: Say,
+    pub mjp_register_plugin: Register,
+    pub layout: Option<Layout>,
+}
+
+static LIBRARY: OnceLock<Option<(Library, String)>> = OnceLock::new();
+
+impl Library {
+    /// The library, looked up once; `None` when there is no MuJoCo here.
+    pub fn here() -> Option<&'static Self> {
+        LIBRARY.get_or_init(find).as_ref().map(|(library, _)| library)
+    }
+
+    /// The sentence for a version that is not known; empty where it is.
+    pub fn refusal() -> Option<PluginError> {
+        let (_, version) = LIBRARY.get()?.as_ref()?;
+        Layout::of(version).err()
+    }
+
+    /// Its version, if that is three numbers.
+    pub fn version() -> Option<(u32, u32, u32)> {
+        let (_, version) = LIBRARY.get()?.as_ref()?;
+        let mut parts = version.split('.').map(str::parse);
+        match (parts.next()?, parts.next()?, parts.next()?) {
+            (Ok(major), Ok(minor), Ok(patch)) => Some((major, minor, patch)),
+            _ => None,
+        }
+    }
+
+    /// Its layout. Only called behind callbacks that are registered for known versions.
+    pub fn layout(&self) -> Result<&Layout, PluginError> {
+        match &self.layout {
+            Some(layout) => Ok(layout),
+            None => Err(Self::refusal().unwrap_or(PluginError::Panic("no layout".into()))),
+        }
+    }
+}
+
+/// Names of loaded libraries that may be MuJoCo.
+unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _size: usize, names: *mut c_void) -> c_int {
+    // SAFETY: the loader hands out a valid record, and `names` is the vector given to `dl_iterate_phdr` below.
+    unsafe {
+        let name = (*info).dlpi_name;
+        if !name.is_null() {
+            let name = CStr::from_ptr(name);
+            let file = name.to_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+            if file.starts_with(b"libmujoco") {
+                (*names.cast::<Vec<CString>>()).push(name.to_owned());
+            }
+        }
+    }
+    0
+}
+
+/// A handle that finds MuJoCo's symbols: a loaded libmujoco, or the program itself when it is linked in.
+fn handle() -> Option<*mut c_void> {
+    let mut names: Vec<CString> = Vec::new();
+    // SAFETY: the callback runs now, with the vector alive.
+    unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut names).cast()) };
+    let loaded = names.iter().filter_map(|name| {
+        // SAFETY: a terminated name; RTLD_NOLOAD loads nothing. The handle is kept for good, as the plugin is.
+        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD) };
+        (!handle.is_null()).then_some(handle)
+    });
+    loaded.chain([libc::RTLD_DEFAULT]).find(|&handle| symbol(handle, c"mjp_registerPlugin").is_some())
+}
+
+fn symbol(handle: *mut c_void, name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: a handle from `dlopen` or the default one, and a terminated name.
+    let found = unsafe { libc::dlsym(handle, name.as_ptr()) };
+    (!found.is_null()).then_some(found)
+}
+
+fn find() -> Option<(Library, String)> {
+    let handle = handle()?;
+    /// The function of that name, as the type that MuJoCo's header gives it; unchanged over all known versions.
+    unsafe fn function<F: Copy>(handle: *mut c_void, name: &CStr) -> Option<F> {
+        let found = symbol(handle, name)?;
+        // SAFETY: the caller asks for the function pointer type of this name, which is as large as a pointer.
+        Some(unsafe { std::mem::transmute_copy::<*mut c_void, F>(&found) })
+    }
+    // SAFETY: each type is that of the function in mujoco.h.
+    unsafe {
+        let version: Version = function(handle, c"mj_versionString")?;
+        let version = CStr::from_ptr(version()).to_string_lossy().into_owned();
+        let library = Library {
+            mj_name2id: function(handle, c"mj_name2id")?,
+            mj_id2name: function(handle, c"mj_id2name")?,
+            mj_get_plugin_config: function(handle, c"mj_getPluginConfig")?,
+            mj_object_velocity: function(handle, c"mj_objectVelocity")?,
+            mj_apply_ft: function(handle, c"mj_applyFT")?,
+            mju_error: function(handle, c"mju_error")?,
+            mju_warning: function(handle, c"mju_warning")?,
+            mjp_register_plugin: function(handle, c"mjp_registerPlugin")?,
+            layout: Layout::of(&version).ok(),
+        };
+        Some((library, version))
+    }
+}

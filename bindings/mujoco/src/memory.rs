@@ -1,0 +1,118 @@
+//! Bristles in MuJoCo's own state, so that whatever copies, saves or restores that takes them along.
+//!
+//! One stamp, then eight numbers a texel: object + 1 (0 where nothing touches), triangle, deflection (m), normal. The stamp is a
+//! digest of the rest: while it is the one that was written last, nothing has to be read back.
+
+use dermis::geometry::Vec3;
+use dermis::skin::{Bristle, State};
+
+/// Numbers for each texel.
+const STRIDE: usize = 8;
+
+/// How many numbers a skin keeps in MuJoCo's state. Only springs have a memory of fixed size.
+pub fn len(rest: &State) -> usize {
+    match rest {
+        State::Springs { sites, .. } => 1 + STRIDE * sites,
+        _ => 0,
+    }
+}
+
+/// A digest of what is remembered: 0 for nothing, else a whole number below 2⁵³.
+pub fn stamp(state: &State) -> f64 {
+    let State::Springs { bristles, .. } = state else { return 0.0 };
+    if bristles.is_empty() {
+        return 0.0;
+    }
+    // Odd numbers, one for each part of a bristle, so that the products do not wait for each other.
+    const ODD: [u64; 8] = [
+        0x9e37_79b9_7f4a_7c15,
+        0xbf58_476d_1ce4_e5b9,
+        0x94d0_49bb_1331_11eb,
+        0xd6e8_feb8_6659_fd93,
+        0xa076_1d64_78bd_642f,
+        0xe703_7ed1_a0b4_28db,
+        0x8ebc_6af0_9c88_c6e3,
+        0x5899_65cc_7537_4cc3,
+    ];
+    let mut digest = 0xcbf2_9ce4_8422_2325u64;
+    for b in bristles {
+        let parts = [
+            u64::from(b.site) << 32 | u64::from(b.object),
+            u64::from(b.triangle),
+            b.deflection_m.x.to_bits(),
+            b.deflection_m.y.to_bits(),
+            b.deflection_m.z.to_bits(),
+            b.normal.x.to_bits(),
+            b.normal.y.to_bits(),
+            b.normal.z.to_bits(),
+        ];
+        let sum = parts
+            .iter()
+            .zip(ODD)
+            .fold(0u64, |sum, (part, odd)| sum.wrapping_add((part ^ part >> 29).wrapping_mul(odd)));
+        digest = (digest ^ sum).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
+    }
+    ((digest >> 11) | 1) as f64
+}
+
+/// Reads a memory; `rest` says of which skin. Entries that make no sense are left out.
+pub fn read(rest: &State, memory: &[f64]) -> State {
+    let State::Springs { sites, .. } = *rest else { return rest.clone() };
+    let held =
+        memory[1..].chunks_exact(STRIDE).enumerate().filter(|(_, m)| m[0] >= 1.0 && m.iter().all(|x| x.is_finite()));
+    let bristles = held.map(|(site, m)| Bristle {
+        site: site as u32,
+        object: m[0] as u32 - 1,
+        triangle: m[1] as u32,
+        deflection_m: Vec3::from_slice(&m[2..5]),
+        normal: Vec3::from_slice(&m[5..8]),
+    });
+    State::Springs { sites, bristles: bristles.collect() }
+}
+
+/// Writes a memory over that of an earlier state.
+pub fn write(before: &State, after: &State, stamp: f64, memory: &mut [f64]) {
+    let (State::Springs { bristles: old, .. }, State::Springs { bristles: new, .. }) = (before, after) else { return };
+    let place = |site: u32| 1 + STRIDE * site as usize;
+    for bristle in old {
+        memory[place(bristle.site)] = 0.0;
+    }
+    for bristle in new {
+        let at = place(bristle.site);
+        let (d, n) = (bristle.deflection_m, bristle.normal);
+        let numbers = [f64::from(bristle.object) + 1.0, f64::from(bristle.triangle), d.x, d.y, d.z, n.x, n.y, n.z];
+        memory[at..at + STRIDE].copy_from_slice(&numbers);
+    }
+    memory[0] = stamp;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(sites: &[u32]) -> State {
+        let bristle = |&site: &u32| Bristle {
+            site,
+            object: site % 3,
+            triangle: 7 * site,
+            deflection_m: Vec3::new(1e-5, -2e-5, 0.0) * f64::from(site),
+            normal: Vec3::new(0.6, 0.0, 0.8),
+        };
+        State::Springs { sites: 9, bristles: sites.iter().map(bristle).collect() }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_and_what_was_there_is_gone() {
+        let rest = state(&[]);
+        let (first, second) = (state(&[0, 3, 8]), state(&[3, 4]));
+        let mut memory = vec![0.0; len(&rest)];
+        write(&rest, &first, stamp(&first), &mut memory);
+        assert_eq!(read(&rest, &memory), first);
+        write(&first, &second, stamp(&second), &mut memory);
+        assert_eq!(read(&rest, &memory), second);
+        assert_eq!(memory[0], stamp(&second));
+        assert!(stamp(&first) != stamp(&second) && stamp(&rest) == 0.0);
+        memory[1 + 8 * 3 + 2] = f64::NAN;
+        assert_eq!(read(&rest, &memory), state(&[4]));
+    }
+}

@@ -1,0 +1,329 @@
+//! An mjModel, read through the layout of its version.
+
+use crate::layout::{Layout, table};
+use crate::library::Library;
+use dermis::geometry::{MassProperties, Mat3, Pose, Quat, Vec3};
+use libc::c_void;
+use std::ffi::{CStr, CString};
+
+/// Stands for the inertia of what joints do not let turn.
+const UNTURNED_KG_M2: f64 = 1e12;
+
+/// A model that MuJoCo has handed to a callback; valid while that runs.
+#[derive(Clone, Copy)]
+pub struct Model<'a> {
+    raw: *const c_void,
+    layout: &'a Layout,
+    library: &'a Library,
+}
+
+/// What carries a sensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A site's frame.
+    Site(usize),
+    /// A body's frame.
+    Body(usize),
+    /// A geom's frame.
+    Geom(usize),
+}
+
+impl<'a> Model<'a> {
+    /// Wraps the pointer of a callback.
+    ///
+    /// # Safety
+    /// `raw` is a model of the version that `layout` belongs to, and outlives the value.
+    pub unsafe fn new(raw: *const c_void, layout: &'a Layout, library: &'a Library) -> Self {
+        Self { raw, layout, library }
+    }
+
+    /// The pointer, for MuJoCo's functions.
+    pub fn raw(&self) -> *const c_void {
+        self.raw
+    }
+
+    /// The layout of its version.
+    pub fn layout(&self) -> &'a Layout {
+        self.layout
+    }
+
+    /// The library it belongs to.
+    pub fn library(&self) -> &'a Library {
+        self.library
+    }
+
+    /// Element `index` of the array whose pointer is at `offset`.
+    fn element<T: Copy>(&self, offset: usize, index: usize) -> T {
+        // SAFETY: the table says that a pointer to `T` is at `offset`; callers stay within the counts of the model.
+        unsafe { *self.raw.byte_add(offset).cast::<*const T>().read().add(index) }
+    }
+
+    fn slice<T: Copy>(&self, offset: usize, first: usize, len: usize) -> &'a [T] {
+        if len == 0 {
+            return &[];
+        }
+        // SAFETY: as in `element`; the model is not changed while a callback runs.
+        unsafe { std::slice::from_raw_parts(self.raw.byte_add(offset).cast::<*const T>().read().add(first), len) }
+    }
+
+    fn index(&self, offset: usize, index: usize) -> usize {
+        usize::try_from(self.element::<i32>(offset, index)).unwrap_or(0)
+    }
+
+    fn vector(&self, offset: usize, index: usize) -> Vec3 {
+        Vec3::from_slice(self.slice(offset, 3 * index, 3))
+    }
+
+    fn pose(&self, position: usize, turn: usize, index: usize) -> Pose {
+        let [w, x, y, z] = self.element::<[f64; 4]>(turn, index);
+        Pose::new(Quat::from_xyzw(x, y, z, w), self.vector(position, index))
+    }
+
+    fn count(&self, offset: usize) -> usize {
+        // SAFETY: counts are `int` or `mjtSize`, as `count_bytes` says.
+        unsafe {
+            let at = self.raw.byte_add(offset);
+            if self.layout.count_bytes == 8 {
+                at.cast::<i64>().read() as usize
+            } else {
+                at.cast::<i32>().read() as usize
+            }
+        }
+    }
+
+    /// Number of geoms.
+    pub fn geoms(&self) -> usize {
+        self.count(self.layout.ngeom)
+    }
+
+    /// Time step (s).
+    pub fn step_s(&self) -> f64 {
+        // SAFETY: a double in mjOption.
+        unsafe { self.raw.byte_add(self.layout.timestep).cast::<f64>().read() }
+    }
+
+    fn disabled(&self, flag: usize) -> bool {
+        // SAFETY: an int in mjOption.
+        let flags = unsafe { self.raw.byte_add(self.layout.disableflags).cast::<i32>().read() };
+        flags & flag as i32 != 0
+    }
+
+    /// A key of an instance's configuration; `None` when it is not given or empty.
+    pub fn config(&self, instance: i32, key: &CStr) -> Option<String> {
+        // SAFETY: the model and a terminated key; MuJoCo answers with a terminated string or null.
+        unsafe {
+            let text = (self.library.mj_get_plugin_config)(self.raw, instance, key.as_ptr());
+            let text = (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().trim().to_owned())?;
+            (!text.is_empty()).then_some(text)
+        }
+    }
+
+    /// The name of a thing, if it has one.
+    pub fn name(&self, kind: i32, id: usize) -> Option<String> {
+        // SAFETY: the model; MuJoCo answers with a terminated string or null.
+        unsafe {
+            let text = (self.library.mj_id2name)(self.raw, kind, id as i32);
+            (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
+        }
+    }
+
+    /// The thing of a name, if there is one.
+    pub fn find(&self, kind: i32, name: &str) -> Option<usize> {
+        let name = CString::new(name).ok()?;
+        // SAFETY: the model and a terminated name.
+        let id = unsafe { (self.library.mj_name2id)(self.raw, kind, name.as_ptr()) };
+        usize::try_from(id).ok()
+    }
+
+    /// How messages call a geom.
+    pub fn geom_name(&self, geom: usize) -> String {
+        match (self.name(table::OBJ_GEOM, geom), self.name(table::OBJ_BODY, self.geom_body(geom))) {
+            (Some(name), _) => format!("geom {name:?}"),
+            (None, Some(body)) => format!("geom {geom} of body {body:?}"),
+            (None, None) => format!("geom {geom}"),
+        }
+    }
+
+    /// The body of a geom.
+    pub fn geom_body(&self, geom: usize) -> usize {
+        self.index(self.layout.geom_bodyid, geom)
+    }
+
+    /// `mjtGeom`.
+    pub fn geom_type(&self, geom: usize) -> i32 {
+        self.element(self.layout.geom_type, geom)
+    }
+
+    /// The mesh or height field of a geom.
+    pub fn geom_data(&self, geom: usize) -> Option<usize> {
+        usize::try_from(self.element::<i32>(self.layout.geom_dataid, geom)).ok()
+    }
+
+    /// Sizes of a geom (m), with their meaning by type.
+    pub fn geom_size(&self, geom: usize) -> Vec3 {
+        self.vector(self.layout.geom_size, geom)
+    }
+
+    /// Radius (m) of a ball around a geom; zero for a plane, which has none.
+    pub fn geom_radius_m(&self, geom: usize) -> f64 {
+        self.element(self.layout.geom_rbound, geom)
+    }
+
+    /// The geoms of a body.
+    pub fn body_geoms(&self, body: usize) -> std::ops::Range<usize> {
+        let first = self.index(self.layout.body_geomadr, body);
+        first..first + self.index(self.layout.body_geomnum, body)
+    }
+
+    /// The body that a body is welded to: bodies with the same one do not move against each other. A body that the user moves
+    /// (mocap) is one of its own, which older versions count to the world.
+    pub fn weld(&self, body: usize) -> usize {
+        let weld = self.index(self.layout.body_weldid, body);
+        let mut at = if weld == 0 { body } else { 0 };
+        while at != 0 {
+            if self.element::<i32>(self.layout.body_mocapid, at) >= 0 {
+                return at;
+            }
+            at = self.index(self.layout.body_parentid, at);
+        }
+        weld
+    }
+
+    /// The body of a place.
+    pub fn body_of(&self, place: Place) -> usize {
+        match place {
+            Place::Site(site) => self.index(self.layout.site_bodyid, site),
+            Place::Body(body) => body,
+            Place::Geom(geom) => self.geom_body(geom),
+        }
+    }
+
+    /// Where a place is on its body.
+    pub fn body_from(&self, place: Place) -> Pose {
+        match place {
+            Place::Site(site) => self.pose(self.layout.site_pos, self.layout.site_quat, site),
+            Place::Body(_) => Pose::IDENTITY,
+            Place::Geom(geom) => self.pose(self.layout.geom_pos, self.layout.geom_quat, geom),
+        }
+    }
+
+    /// Where a body is on the one it is welded to.
+    pub fn weld_from_body(&self, body: usize) -> Pose {
+        let (mut at, mut pose) = (body, Pose::IDENTITY);
+        while at != 0 && at != self.weld(body) {
+            pose = self.pose(self.layout.body_pos, self.layout.body_quat, at) * pose;
+            at = self.index(self.layout.body_parentid, at);
+        }
+        pose
+    }
+
+    /// Vertices and triangles of a mesh.
+    pub fn mesh(&self, mesh: usize) -> (&'a [f32], &'a [i32]) {
+        let vertices = (self.index(self.layout.mesh_vertadr, mesh), self.index(self.layout.mesh_vertnum, mesh));
+        let faces = (self.index(self.layout.mesh_faceadr, mesh), self.index(self.layout.mesh_facenum, mesh));
+        (
+            self.slice(self.layout.mesh_vert, 3 * vertices.0, 3 * vertices.1),
+            self.slice(self.layout.mesh_face, 3 * faces.0, 3 * faces.1),
+        )
+    }
+
+    /// Rows, columns, sizes (x, y, top, bottom; m) and heights (0 to 1) of a height field.
+    pub fn height_field(&self, field: usize) -> (usize, usize, [f64; 4], &'a [f32]) {
+        let (rows, cols) = (self.index(self.layout.hfield_nrow, field), self.index(self.layout.hfield_ncol, field));
+        let first = self.index(self.layout.hfield_adr, field);
+        let size = self.element::<[f64; 4]>(self.layout.hfield_size, field);
+        (rows, cols, size, self.slice(self.layout.hfield_data, first, rows * cols))
+    }
+
+    /// The sensors of an instance.
+    pub fn sensors(&self, instance: i32) -> impl Iterator<Item = usize> + use<'a> {
+        let model = *self;
+        (0..self.count(self.layout.nsensor))
+            .filter(move |&sensor| model.element::<i32>(model.layout.sensor_plugin, sensor) == instance)
+    }
+
+    /// Kind (`mjtObj`) and id of what a sensor is attached to.
+    pub fn sensor_object(&self, sensor: usize) -> (i32, i32) {
+        (self.element(self.layout.sensor_objtype, sensor), self.element(self.layout.sensor_objid, sensor))
+    }
+
+    /// Where a sensor's numbers start, and how many there are.
+    pub fn sensor_output(&self, sensor: usize) -> (usize, usize) {
+        (self.index(self.layout.sensor_adr, sensor), self.index(self.layout.sensor_dim, sensor))
+    }
+
+    /// Where the state of an instance starts.
+    pub fn state_address(&self, instance: i32) -> usize {
+        self.index(self.layout.plugin_stateadr, instance as usize)
+    }
+
+    /// True when a geom takes part in contacts at all.
+    pub fn collides(&self, geom: usize) -> bool {
+        let [kind, affinity] = self.contact_bits(geom);
+        kind != 0 || affinity != 0
+    }
+
+    fn contact_bits(&self, geom: usize) -> [i32; 2] {
+        [self.element(self.layout.geom_contype, geom), self.element(self.layout.geom_conaffinity, geom)]
+    }
+
+    /// True when MuJoCo itself would let two geoms touch.
+    pub fn would_touch(&self, a: usize, b: usize) -> bool {
+        if self.disabled(self.layout.disable_contact) {
+            return false;
+        }
+        let paired = (0..self.count(self.layout.npair)).any(|pair| {
+            let geoms = [self.index(self.layout.pair_geom1, pair), self.index(self.layout.pair_geom2, pair)];
+            geoms == [a, b] || geoms == [b, a]
+        });
+        if paired {
+            return true;
+        }
+        let [kind_a, affinity_a] = self.contact_bits(a);
+        let [kind_b, affinity_b] = self.contact_bits(b);
+        if kind_a & affinity_b == 0 && kind_b & affinity_a == 0 {
+            return false;
+        }
+        let (body_a, body_b) = (self.geom_body(a), self.geom_body(b));
+        if self.weld(body_a) == self.weld(body_b) || (self.are_parent_and_child(body_a, body_b)) {
+            return false;
+        }
+        let signature = |one: usize, other: usize| ((one << 16) + other) as i32;
+        !(0..self.count(self.layout.nexclude)).any(|exclude| {
+            let excluded = self.element::<i32>(self.layout.exclude_signature, exclude);
+            excluded == signature(body_a, body_b) || excluded == signature(body_b, body_a)
+        })
+    }
+
+    /// True when contact between two bodies is off because one carries the other. The world carries no one in this sense.
+    pub fn are_parent_and_child(&self, a: usize, b: usize) -> bool {
+        let (a, b) = (self.weld(a), self.weld(b));
+        let parent = |body: usize| self.weld(self.index(self.layout.body_parentid, body));
+        a != 0 && b != 0 && (parent(a) == b || parent(b) == a) && !self.disabled(self.layout.disable_filterparent)
+    }
+
+    /// How hard a body is to move: its own mass when it is free, else what the joints let a push move, on average. `None` when
+    /// nothing can move it.
+    pub fn mass(&self, body: usize) -> Option<MassProperties> {
+        let [linear, angular] = self.element::<[f64; 2]>(self.layout.body_invweight0, body);
+        if linear <= 0.0 {
+            return None;
+        }
+        let body_from_inertia = self.pose(self.layout.body_ipos, self.layout.body_iquat, body);
+        let center_m = body_from_inertia.translation;
+        let free = self.index(self.layout.body_jntnum, body) == 1
+            && self.element::<i32>(self.layout.jnt_type, self.index(self.layout.body_jntadr, body)) == table::JNT_FREE;
+        if free {
+            let turn = Mat3::from_quat(body_from_inertia.rotation);
+            let principal = Mat3::from_diagonal(self.vector(self.layout.body_inertia, body));
+            let mass_kg = self.element(self.layout.body_mass, body);
+            return Some(MassProperties { mass_kg, center_m, inertia_kg_m2: turn * principal * turn.transpose() });
+        }
+        let inertia = if angular > 0.0 { 1.0 / angular } else { UNTURNED_KG_M2 };
+        Some(MassProperties {
+            mass_kg: 1.0 / linear,
+            center_m,
+            inertia_kg_m2: Mat3::from_diagonal(Vec3::splat(inertia)),
+        })
+    }
+}

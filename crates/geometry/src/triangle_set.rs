@@ -1,0 +1,88 @@
+//! Triangles that rays are cast at, and nothing else.
+
+use crate::ray::{Ray, RayFrame};
+use crate::{Bounds, Bvh, Vec3};
+
+/// Any triangles with a hierarchy over them: quick to make, for surfaces that are new at every step. They need be
+/// neither joined nor closed; those without area are never met.
+#[derive(Clone, Debug)]
+pub struct TriangleSet {
+    bvh: Bvh,
+    /// In the order of the hierarchy's leaves.
+    corners: Vec<[Vec3; 3]>,
+}
+
+impl TriangleSet {
+    /// Prepares triangles (m).
+    pub fn new(triangles: &[[Vec3; 3]]) -> Self {
+        let boxes: Vec<Bounds> = triangles.iter().map(|corners| Bounds::around(*corners)).collect();
+        let bvh = Bvh::over(&boxes);
+        let corners = bvh.order().iter().map(|&t| triangles[t as usize]).collect();
+        Self { bvh, corners }
+    }
+
+    /// Distance (m) and index of the first triangle that a ray meets, of several at the same distance the lowest.
+    /// Watertight where triangles share edges and corners exactly.
+    pub fn cast(&self, ray: &Ray) -> Option<(f64, u32)> {
+        first_met(&self.bvh, &self.corners, ray, None)
+    }
+}
+
+/// The first of the triangles `corners`, which stand in the order of the hierarchy's leaves: distance and index.
+/// `hint` is the place of one that is likely to be met; it changes the speed, not the answer.
+pub(crate) fn first_met(bvh: &Bvh, corners: &[[Vec3; 3]], ray: &Ray, hint: Option<usize>) -> Option<(f64, u32)> {
+    let order = bvh.order();
+    let frame = RayFrame::new(ray);
+    let entry = frame.enter(bvh.bounds(), bvh.pad(), ray.length)?;
+    let mut best = (ray.length, u32::MAX);
+    let mut consider = |place: usize| {
+        if let Some(t) = frame.meet(&corners[place])
+            && (t < best.0 || (t == best.0 && order[place] < best.1))
+        {
+            best = (t, order[place]);
+        }
+        entry.limit(best.0)
+    };
+    let mut limit = entry.limit(ray.length);
+    if let Some(place) = hint {
+        limit = consider(place);
+    }
+    bvh.visit(
+        limit,
+        |lanes| entry.distances(lanes),
+        |first, count| (first..first + count).fold(f32::INFINITY, |_, place| consider(place)),
+    );
+    (best.1 != u32::MAX).then_some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Random;
+
+    /// The same as trying every triangle.
+    #[test]
+    fn the_first_is_found_as_by_trying_all() {
+        let mut random = Random::new(7);
+        let mut point = |scale: f64| Vec3::new(random.uniform(), random.uniform(), random.uniform()) * scale;
+        let triangles: Vec<[Vec3; 3]> = (0..300)
+            .map(|_| {
+                let corner = point(1.0);
+                [corner, corner + point(0.2), corner + point(0.2)]
+            })
+            .collect();
+        let set = TriangleSet::new(&triangles);
+        let mut met = 0;
+        for _ in 0..500 {
+            let direction = (point(2.0) - Vec3::ONE).normalize();
+            let ray = Ray { origin: point(1.0), direction, length: 0.8 };
+            let frame = RayFrame::new(&ray);
+            let all = triangles.iter().enumerate().filter_map(|(i, t)| Some((frame.meet(t)?, i as u32)));
+            let truth = all.filter(|hit| hit.0 <= ray.length).min_by(|a, b| a.partial_cmp(b).unwrap());
+            assert_eq!(set.cast(&ray), truth);
+            met += usize::from(truth.is_some());
+        }
+        assert!((100..500).contains(&met), "{met} rays met something");
+        assert_eq!(TriangleSet::new(&[]).cast(&Ray { origin: Vec3::ZERO, direction: Vec3::X, length: 1.0 }), None);
+    }
+}

@@ -1,0 +1,135 @@
+//! How taxels read, as a file describes it.
+
+use super::{RayReading, RaySettings, SubTaxel, Window};
+use crate::body::bad_key;
+use crate::{Sensor, SensorError};
+use dermis_geometry::Vec3;
+use dermis_geometry::quantity::{Angle, Length};
+use serde::{Deserialize, Serialize};
+use std::f64::consts::{FRAC_PI_4, PI};
+
+/// How taxels read the skin.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ReadingSpec {
+    /// The load in their cells, integrated exactly.
+    #[default]
+    Exact,
+    /// The pressure that rays see ([`RayReading`]).
+    Rays {
+        /// Radius of a taxel's receptive field.
+        radius: Length,
+        /// Least distance between samples of the skin.
+        spacing: Length,
+        /// Greatest angle between the normals of a taxel and of a sample that it feels.
+        #[serde(default = "paper_cone")]
+        cone: Angle,
+        /// How distance weighs.
+        #[serde(default)]
+        window: Window,
+        /// How distance is measured.
+        #[serde(default)]
+        distance: DistanceSpec,
+        /// Of the pattern of samples.
+        #[serde(default)]
+        seed: u64,
+        /// Parts of taxels with receptive fields of their own.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        sub_taxels: Vec<SubTaxelSpec>,
+    },
+}
+
+fn paper_cone() -> Angle {
+    Angle::new(FRAC_PI_4)
+}
+
+/// How the distance of a sample from its taxel is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DistanceSpec {
+    /// Straight.
+    #[default]
+    Euclidean,
+    /// Along the skin, on the edges of a fine mesh and across them: at most a few percent too long.
+    Geodesic,
+}
+
+/// A part of a taxel.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SubTaxelSpec {
+    /// The taxel it belongs to, from 0.
+    pub taxel: usize,
+    /// Its centre.
+    pub center: [Length; 3],
+    /// Its outward normal, of any length.
+    pub normal: [f64; 3],
+    /// Radius of its receptive field; that of whole taxels without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub radius: Option<Length>,
+}
+
+/// More samples than this are a slip of the unit.
+const MOST_SAMPLES: f64 = 1e6;
+
+impl ReadingSpec {
+    /// True when nothing but the cells counts.
+    pub fn is_exact(&self) -> bool {
+        *self == Self::Exact
+    }
+
+    /// A sensor that reads so.
+    pub(crate) fn of(&self, sensor: Sensor) -> Result<Sensor, SensorError> {
+        match self.settings(&sensor)? {
+            None => Ok(sensor),
+            Some(settings) => {
+                let (taxels, skin) = (sensor.taxels(), sensor.surface());
+                let rays = RayReading::new(sensor.name(), taxels, skin, sensor.skin().max_depth_m(), &settings)?;
+                Ok(sensor.with_rays(rays))
+            }
+        }
+    }
+
+    fn settings(&self, sensor: &Sensor) -> Result<Option<RaySettings>, SensorError> {
+        let Self::Rays { radius, spacing, cone, window, distance, seed, sub_taxels } = self else { return Ok(None) };
+        let name = sensor.name();
+        let positive = |key: &'static str, length: Length| match length.si() {
+            length_m if length_m > 0.0 && length_m.is_finite() => Ok(length_m),
+            length_m => Err(bad_key(name, key, &format!("must be a positive length, got {} mm", length_m * 1e3))),
+        };
+        let (radius_m, spacing_m) = (positive("radius", *radius)?, positive("spacing", *spacing)?);
+        let samples = sensor.surface().area_m2() / (spacing_m * spacing_m);
+        if samples > MOST_SAMPLES {
+            let rule = format!("of {} mm would scatter about {samples:.0} samples; be coarser", spacing_m * 1e3);
+            return Err(bad_key(name, "spacing", &rule));
+        }
+        if !(cone.si() > 0.0 && cone.si() <= PI) {
+            let rule = format!("must be more than 0 and at most 180 deg, got {} deg", cone.si().to_degrees());
+            return Err(bad_key(name, "cone", &rule));
+        }
+        let taxels = sensor.taxels().len();
+        let part = |part: &SubTaxelSpec| {
+            let normal = Vec3::from_array(part.normal).normalize_or_zero();
+            if part.taxel >= taxels {
+                let rule = format!("must belong to one of {taxels} taxels, counted from 0; got taxel {}", part.taxel);
+                return Err(bad_key(name, "sub_taxels", &rule));
+            }
+            if normal == Vec3::ZERO {
+                let rule = format!("must have a normal with a direction; one of taxel {} has none", part.taxel);
+                return Err(bad_key(name, "sub_taxels", &rule));
+            }
+            let radius_m = part.radius.map_or(Ok(radius_m), |radius| positive("sub_taxels.radius", radius))?;
+            let center = Vec3::from_array(part.center.map(Length::si));
+            Ok(SubTaxel { taxel: part.taxel, center, normal, radius_m })
+        };
+        Ok(Some(RaySettings {
+            radius_m,
+            spacing_m,
+            cone_rad: cone.si(),
+            window: *window,
+            geodesic: *distance == DistanceSpec::Geodesic,
+            seed: *seed,
+            sub_taxels: sub_taxels.iter().map(part).collect::<Result<_, _>>()?,
+        }))
+    }
+}

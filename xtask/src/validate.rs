@@ -1,0 +1,108 @@
+//! `cargo xtask validate`: our numbers against those of other programs, which are installed for it.
+//!
+//! Each validation is a folder `validation/NAME` with a `requirements.txt` and a `run.py`. It gets a virtual environment of its own
+//! under the target folder and the `dermis` program, and leaves a dated log in its folder, to be committed. Too long, and too
+//! dependent on the machine, for CI.
+
+use std::path::Path;
+
+use crate::step::{Failure, Invocation};
+use crate::workspace::Workspace;
+
+/// One comparison.
+pub struct Validation {
+    /// Name of its folder.
+    pub name: &'static str,
+    /// What it holds us against, in a line.
+    pub about: &'static str,
+    /// What `run.py` is told besides `--dermis`, `--work` and `--log`: flags with paths from the root.
+    paths: &'static [(&'static str, &'static str)],
+}
+
+/// All of them.
+pub const ALL: &[Validation] = &[Validation {
+    name: "drake",
+    about: "hydroelastic contact: results and speed against Drake",
+    paths: &[("--golden", "crates/skin/tests/golden/hydroelastic/golden.json")],
+}];
+
+/// The validations that a name asks for: one, or all without a name.
+pub fn chosen(name: Option<&str>) -> Result<Vec<&'static Validation>, String> {
+    let found: Vec<_> = ALL.iter().filter(|validation| name.is_none_or(|name| validation.name == name)).collect();
+    if found.is_empty() {
+        let known = ALL.iter().map(|validation| validation.name).collect::<Vec<_>>().join(", ");
+        return Err(format!("there is no validation {:?}; there are {known}", name.unwrap_or_default()));
+    }
+    Ok(found)
+}
+
+/// Runs them in order; the first failure ends it.
+pub fn run(validations: &[&Validation], workspace: &Workspace) -> Result<(), String> {
+    let told = |name: &str, failure: Failure| {
+        format!("validation `{name}` failed ({}); repeat it with: {}", failure.reason, failure.repeat)
+    };
+    for validation in validations {
+        println!("== {}: {}", validation.name, validation.about);
+        for invocation in invocations(validation, workspace) {
+            invocation.run(&workspace.root).map_err(|failure| told(validation.name, failure))?;
+        }
+    }
+    Ok(())
+}
+
+fn invocations(validation: &Validation, workspace: &Workspace) -> Vec<Invocation> {
+    let folder = workspace.root.join("validation").join(validation.name);
+    let work = workspace.target.join("validation").join(validation.name);
+    let venv = work.join("venv");
+    let python = venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let dermis = workspace.target.join("release").join(if cfg!(windows) { "dermis.exe" } else { "dermis" });
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let mut steps = vec![Invocation::new("cargo build --release -p dermis-cli")];
+    if !python.exists() {
+        steps.push(Invocation::new("python3 -m venv").args([text(&venv)]));
+    }
+    steps.push(
+        Invocation::program(&python)
+            .args(["-m", "pip", "install", "--quiet", "--requirement"])
+            .args([text(&folder.join("requirements.txt"))]),
+    );
+    let run = Invocation::program(&python)
+        .args([text(&folder.join("run.py"))])
+        .args(["--dermis".to_owned(), text(&dermis), "--work".to_owned(), text(&work)])
+        .args(["--log".to_owned(), text(&folder)])
+        .args(validation.paths.iter().flat_map(|(flag, path)| [flag.to_string(), text(&workspace.root.join(path))]))
+        .env("OMP_NUM_THREADS", "1");
+    steps.push(run);
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_validation_is_found_by_name() {
+        assert_eq!(chosen(None).unwrap().len(), ALL.len());
+        assert_eq!(chosen(Some("drake")).unwrap()[0].name, "drake");
+        assert!(chosen(Some("duck")).err().unwrap().contains("\"duck\"; there are drake"));
+    }
+
+    #[test]
+    fn each_has_an_environment_of_its_own_and_writes_its_log_beside_its_script() {
+        let workspace = Workspace { root: "/r".into(), target: "/t".into(), ..Workspace::default() };
+        let lines: Vec<String> = invocations(&ALL[0], &workspace).iter().map(Invocation::line).collect();
+        assert_eq!(lines[1], "python3 -m venv /t/validation/drake/venv");
+        assert!(lines[2].ends_with("--requirement /r/validation/drake/requirements.txt"), "{}", lines[2]);
+        assert!(lines[3].contains("--log /r/validation/drake --golden /r/crates/skin/tests/golden"), "{}", lines[3]);
+    }
+
+    #[test]
+    fn every_validation_has_its_folder() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../validation");
+        for validation in ALL {
+            for file in ["run.py", "requirements.txt", "README.md"] {
+                assert!(root.join(validation.name).join(file).is_file(), "{}/{file}", validation.name);
+            }
+        }
+    }
+}
