@@ -3,6 +3,7 @@
 use super::{ExperimentError, Findings, Options, Progress, tell};
 use crate::sight::colours;
 use dermis_draw::{Image, Sheet};
+use dermis_geometry::quantity::Length;
 use dermis_geometry::shapes::indenters;
 use dermis_geometry::{Pose, Vec3};
 use dermis_sensor::optics::{OpticsError, Picture, Relief, Sight};
@@ -18,6 +19,8 @@ const STEP_M: f64 = 1e-3;
 /// From depth to depth (m).
 const DEEPER_M: f64 = 1e-4;
 const DEPTHS: usize = 11;
+/// Edge of a cell of the layer (m): under three pixels, so that the rims of small contacts are where they should be.
+const CELL_M: f64 = 0.08e-3;
 /// Series between two looks at whether to go on.
 const AT_ONCE: usize = 12;
 
@@ -90,6 +93,7 @@ fn sensor(options: &Options) -> Result<Sensor, ExperimentError> {
     // Nothing slides in a press, and a surface without friction is found in half the time.
     if let SkinSpec::Layer(layer) = &mut spec.skin {
         layer.mu = 0.0;
+        layer.cell = Some(Length::new(CELL_M));
     }
     let spec = match options.skin.as_deref() {
         None | Some("layer") => spec,
