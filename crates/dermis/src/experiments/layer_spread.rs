@@ -3,8 +3,7 @@
 use super::{ExperimentError, Findings, Options, Progress, tell};
 use dermis_draw::{LineStyle, Plot, Series};
 use dermis_geometry::quantity::Length;
-use dermis_geometry::shapes::{cuboid, cylinder};
-use dermis_geometry::{TriMesh, Vec3};
+use dermis_geometry::shapes::cylinder;
 use dermis_sensor::{Aim, Goal, Pressed, SensorSpec, SkinSpec, presets, press};
 use dermis_skin::Object;
 
@@ -64,24 +63,15 @@ fn of_thickness(spec: &SensorSpec, thickness_m: f64) -> SensorSpec {
 
 /// The paper's indenter of 1 mm on the middle of a tactel.
 fn point_press(spec: &SensorSpec) -> Result<Pressed, ExperimentError> {
-    press_tactel(spec, cylinder(0.5e-3, 4e-3, 0.1e-3)?)
-}
-
-/// A punch of the size of a tactel on one of them.
-pub(super) fn whole_press(spec: &SensorSpec) -> Result<Pressed, ExperimentError> {
-    press_tactel(spec, cuboid(Vec3::new(3.4e-3, 3.4e-3, 4e-3))?)
-}
-
-fn press_tactel(spec: &SensorSpec, mesh: TriMesh) -> Result<Pressed, ExperimentError> {
     let sensor = spec.build(None)?;
-    let pin = Object::new(mesh);
+    let pin = Object::new(cylinder(0.5e-3, 4e-3, 0.1e-3)?);
     let middle = sensor.taxels().centers()[ROW * 6 + COL];
     let aim = Aim { at_m: [middle.x, middle.y], ..Aim::default() };
     Ok(press(&sensor, &pin, &aim, Goal::Depth(0.2e-3))?)
 }
 
 /// The parts of the load on the 5 × 5 tactels around the pressed one, of their sum.
-pub(super) fn shares(pressed: &Pressed) -> Vec<f64> {
+fn shares(pressed: &Pressed) -> Vec<f64> {
     let value = |i: i32, j: i32| {
         let (row, col) = (ROW as i32 + i, COL as i32 + j);
         // Six columns: past the border there is no tactel, and by symmetry the other side tells what it would feel.
@@ -104,7 +94,7 @@ fn gaussian(sigma: f64) -> Vec<f64> {
 }
 
 /// σ of the Gaussian with the least squared difference.
-pub(super) fn best_sigma(shares: &[f64]) -> f64 {
+fn best_sigma(shares: &[f64]) -> f64 {
     let squares = |sigma: f64| -> f64 { gaussian(sigma).iter().zip(shares).map(|(a, b)| (a - b).powi(2)).sum() };
     let sigmas = (0..1500).map(|i| 0.2 + f64::from(i) * 1e-3);
     sigmas.min_by(|a, b| squares(*a).total_cmp(&squares(*b))).unwrap_or(PAPER_SIGMA)
