@@ -67,8 +67,8 @@ impl<'a> PartialSlip<'a> {
         let cells = bound.len();
         let plane = || -> Plane { [vec![0.0; cells], vec![0.0; cells]] };
         let mut effort = Effort::default();
-        for i in 0..cells {
-            project(shear, bound[i], i);
+        for (i, &bound) in bound.iter().enumerate() {
+            project(shear, bound, i);
         }
         let (mut lag, mut response) = (plane(), plane());
         let (mut residual, mut last_residual, mut steepest, mut direction) = (plane(), plane(), plane(), plane());
