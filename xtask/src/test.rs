@@ -71,11 +71,11 @@ fn wasm(workspace: &Workspace) -> Result<(), Failure> {
     build.run(&workspace.root)
 }
 
-/// Builds those of [`WASM_PACKAGES`] that exist; `None` when none does.
+/// Checks those of [`WASM_PACKAGES`] that exist; `None` when none does.
 fn wasm_build(workspace: &Workspace) -> Option<Invocation> {
     let chosen: Vec<_> =
         WASM_PACKAGES.into_iter().filter(|name| workspace.has(name)).flat_map(|name| ["-p", name]).collect();
-    let build = Invocation::new("cargo build --release --target").args([WASM_TARGET]);
+    let build = Invocation::new("cargo check --release --target").args([WASM_TARGET]);
     (!chosen.is_empty()).then(|| build.args(chosen))
 }
 
@@ -182,7 +182,7 @@ mod tests {
         let build = wasm_build(&workspace(&[("dermis-world", &[]), ("dermis-skin", &[]), ("dermis-geometry", &[])]));
         assert_eq!(
             build.unwrap().line(),
-            "cargo build --release --target wasm32-unknown-unknown -p dermis-geometry -p dermis-skin"
+            "cargo check --release --target wasm32-unknown-unknown -p dermis-geometry -p dermis-skin"
         );
     }
 
