@@ -94,7 +94,7 @@ fn gel_layer_and_hydroelastic_agree_where_they_should() {
             let ratio = force(&by_gel) / force(&by_layer);
             assert!((ratio - 1.0).abs() < 0.05, "{what}: gel by layer {ratio}");
             let surface = apart(&by_gel, &by_layer) / depth;
-            assert!(surface < 0.05, "{what}: surfaces differ by {surface} of depth");
+            assert!(surface < 0.06, "{what}: surfaces differ by {surface} of depth");
             let wide = (2.0 * radius * depth).sqrt() / THICKNESS;
             let springs = force(&by_springs) / force(&by_layer);
             if wide >= 1.4 {
