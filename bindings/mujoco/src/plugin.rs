@@ -1,6 +1,6 @@
 //! What MuJoCo calls.
 //!
-//! Every callback runs behind [`guarded`]: a panic or a refusal becomes `mju_error` with one sentence, called from a frame that
+//! Every callback runs behind `guarded`: a panic or a refusal becomes `mju_error` with one sentence, called from a frame that
 //! owns nothing, because MuJoCo may leave it by a jump.
 
 use crate::config::{Config, KEYS};
