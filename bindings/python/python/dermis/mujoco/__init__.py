@@ -1,0 +1,20 @@
+"""Sensors of dermis in a simulation of MuJoCo, from 3.3 to 4.0.
+
+>>> import mujoco
+>>> import dermis, dermis.mujoco
+>>> model = mujoco.MjModel.from_xml_path("gripper.xml")
+>>> data = mujoco.MjData(model)
+>>> pad = dermis.mujoco.attach(model, data, dermis.Sensor.preset("uji-foam-14x6"), site="pad", mode="couple")
+>>> for _ in range(1000):
+...     mujoco.mj_step(model, data)
+>>> pad.read().taxels.shape
+(14, 6)
+
+The same from MJCF alone, without Python: the engine plugin, which the wheel brings along (``load_plugin``).
+"""
+
+from dermis._engine_plugin import load as load_plugin
+from dermis.mujoco._attachment import Attachment, attach
+from dermis.mujoco._urdf import attach_urdf
+
+__all__ = ["Attachment", "attach", "attach_urdf", "load_plugin"]
