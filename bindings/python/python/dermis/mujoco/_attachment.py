@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from dermis import Error, Object, Reading, Sensor
 from dermis.mujoco import _geoms, _passive
 from dermis.mujoco._contacts import Silence, touch
-from dermis.mujoco._place import Array, Place, inverse, rigid, turned, velocity
+from dermis.mujoco._place import Array, Place, cross, inverse, rigid, turned, velocity
 
 MODES = ("sense", "couple")
 # Where things are put that are too far to be felt (m).
@@ -211,7 +211,7 @@ class Attachment:
         geom, offset = int(self._geoms[index]), self._shapes[index][1][:3, 3]
         spin, speed = velocity(self.model, self.data, mujoco.mjtObj.mjOBJ_GEOM, geom)
         arm = self.data.geom_xmat[geom].reshape(3, 3) @ offset
-        return np.concatenate([speed + np.cross(spin, arm), spin])
+        return np.concatenate([speed + cross(spin, arm), spin])
 
     def _under_the_skin(self) -> list[int]:
         """Geoms that move with the sensor, reach into its skin, and would be pressed by MuJoCo as well."""

@@ -28,6 +28,12 @@ def turned(quaternion: ArrayLike, translation: ArrayLike) -> Array:
     return rigid(rotation, translation)
 
 
+def cross(a: Array, b: Array) -> Array:
+    """The cross product of two vectors; numpy's is made for many and takes ten times as long for two."""
+    (x, y, z), (u, v, w) = a.tolist(), b.tolist()
+    return np.array([y * w - z * v, z * u - x * w, x * v - y * u])
+
+
 def inverse(transform: Array) -> Array:
     """The inverse of a rigid transform."""
     rotation = transform[:3, :3].T
@@ -99,7 +105,7 @@ class Place:
         spin, speed = velocity(self.model, data, self.kind, self.id)
         at = data.site_xpos if self.kind == mujoco.mjtObj.mjOBJ_SITE else data.geom_xpos
         origin = data.xpos[self.id] if self.kind == mujoco.mjtObj.mjOBJ_XBODY else at[self.id]
-        return np.concatenate([speed + np.cross(spin, world_from_sensor[:3, 3] - origin), spin])
+        return np.concatenate([speed + cross(spin, world_from_sensor[:3, 3] - origin), spin])
 
 
 def velocity(model: Any, data: Any, kind: Any, number: int) -> tuple[Array, Array]:

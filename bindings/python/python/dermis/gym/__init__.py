@@ -1,0 +1,24 @@
+"""Touch for Gymnasium: a wrapper that adds it to any MuJoCo environment, and two environments of our own.
+
+>>> import gymnasium
+>>> import dermis.gym
+>>> env = dermis.gym.TactileObservation(gymnasium.make("Pusher-v5"), {"preset": "fingertip", "body": "tips_arm"})
+>>> observation, info = env.reset(seed=1)
+>>> observation["tactile"].shape
+(140,)
+
+``gymnasium.make("dermis/EdgeFollow-v0")`` and ``gymnasium.make("dermis/GraspLift-v0")`` are there after the import;
+``follow_edge`` and ``grasp_and_lift`` are policies that solve them.
+"""
+
+import gymnasium
+
+from dermis.gym._edge_follow import EdgeFollow, follow_edge
+from dermis.gym._grasp_lift import GraspLift, grasp_and_lift
+from dermis.gym._tactile import TactileObservation
+
+__all__ = ["EdgeFollow", "GraspLift", "TactileObservation", "follow_edge", "grasp_and_lift"]
+
+for _name, _entry, _steps in (("EdgeFollow", EdgeFollow, 400), ("GraspLift", GraspLift, 200)):
+    if f"dermis/{_name}-v0" not in gymnasium.registry:
+        gymnasium.register(id=f"dermis/{_name}-v0", entry_point=f"dermis.gym:{_name}", max_episode_steps=_steps)

@@ -1,0 +1,121 @@
+"""Grasping a block of unknown weight, and lifting it."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import gymnasium
+import mujoco
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from dermis import Sensor
+from dermis.gym._picture import picture
+from dermis.mujoco import attach
+
+Observation = dict[str, NDArray[np.float32]]
+
+SUBSTEPS = 20
+CLOSING, LIFTING = 0.03, 0.08  # m/s at full action
+GOAL, HOLD = 0.06, 10  # lifted so far (m), for so many steps
+MASSES = 0.05, 0.3  # kg
+CRUSHED = 12.0  # N: what the block bears
+# Bristles that MuJoCo can take in steps of a millisecond with the lightest block between two fingers.
+SOFTER = {"contact_points": 1, "skin": {"friction": {"sigma0": "300 N/m", "sigma1": "0.3 N s/m"}}}
+FINGERS = ("left", "right")
+
+
+class GraspLift(gymnasium.Env[Observation, NDArray[np.float32]]):
+    """Two fingers shall lift a block of 0.05 to 0.3 kg by 60 mm and hold it for 10 steps, without crushing it with more than 12 N.
+
+    What the fingers press and how the block hangs between them is the skins' doing (mode "couple"): their bristles hold it, and it slips
+    where they are not pressed enough. Observes {"tactile": (2, 8, 8, 3)}: the force on each taxel of the left and the right finger (N), across
+    the finger, up, and out of the skin; {"hand": (2,)}: how far the fingers have closed and how high the wrist is (m). Acts by (2,), each from -1
+    to 1: speed of closing, of 30 mm/s, and of lifting, of 80 mm/s; a step is 20 ms.
+    Rewards 10 for each goal's height that the block is raised, less 0.01 in every step, and 5 for holding it there; -5 for
+    crushing it. Ends then: info["success"]. info["height"] is the block's (m), info["grip"] the greater force of a finger (N).
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 50}
+
+    def __init__(self, *, sensor: Sensor | None = None, render_mode: str | None = None) -> None:
+        """sensor: what is on both fingers, a grid of 8 × 8 taxels as capacitive-8x8 without."""
+        self.render_mode = render_mode
+        self.model = mujoco.MjModel.from_xml_path(str(pathlib.Path(__file__).parent / "grasp_lift.xml"))
+        self.data = mujoco.MjData(self.model)
+        sensor = sensor or Sensor.preset("capacitive-8x8", parameters=SOFTER)
+        self._pads = [attach(self.model, self.data, sensor, site=name, objects="block", mode="couple") for name in FINGERS]
+        self._block = self.model.body("block").id
+        self._inertia_per_mass = self.model.body_inertia[self._block] / self.model.body_mass[self._block]
+        self._forces = np.zeros((2, *sensor.shape, 3), np.float32)
+        self._held, self._target, self._height = 0, np.zeros(2), 0.0
+        unlimited = {"low": -np.inf, "high": np.inf, "dtype": np.float32}
+        self.observation_space = spaces.Dict(
+            {"tactile": spaces.Box(shape=self._forces.shape, **unlimited), "hand": spaces.Box(shape=(2,), **unlimited)}
+        )
+        self.action_space = spaces.Box(-1, 1, (2,), np.float32)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
+        """A block of another weight, not quite in the middle. options: {"mass": kg} chooses it."""
+        super().reset(seed=seed)
+        mass = (options or {}).get("mass", self.np_random.uniform(*MASSES))
+        self.model.body_mass[self._block] = mass
+        self.model.body_inertia[self._block] = mass * self._inertia_per_mass
+        mujoco.mj_setConst(self.model, self.data)
+        mujoco.mj_resetData(self.model, self.data)
+        self.data.joint("block").qpos[:2] += self.np_random.uniform(-3e-3, 3e-3, 2)
+        for pad in self._pads:
+            pad.reset()
+        mujoco.mj_forward(self.model, self.data)
+        self._held, self._target = 0, np.zeros(2)
+        self._height = float(self.data.xpos[self._block, 2])
+        return self._observe(), self._info()
+
+    def step(self, action: NDArray[np.float32]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Moves the fingers and the wrist."""
+        rates = np.clip(np.asarray(action, dtype=float), -1, 1) * [CLOSING, LIFTING]
+        before = self._height
+        change = rates * self.model.opt.timestep
+        for _ in range(SUBSTEPS):
+            self._target = np.clip(self._target + change, 0, [0.03, 0.2])
+            self.data.ctrl[:] = [self._target[0], self._target[0], self._target[1]]
+            mujoco.mj_step(self.model, self.data)
+        self._height = float(self.data.xpos[self._block, 2])
+        observation, info = self._observe(), self._info()
+        self._held = self._held + 1 if info["height"] > GOAL else 0
+        crushed, done = info["grip"] > CRUSHED, self._held >= HOLD
+        info["success"] = bool(done and not crushed)
+        reward = 10 * (self._height - before) / GOAL - 0.01 + (5.0 if info["success"] else 0.0) - (5.0 if crushed else 0.0)
+        return observation, float(reward), bool(done or crushed), False, info
+
+    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]  # Gymnasium's type is wider than anyone returns
+        """What the two arrays feel, side by side."""
+        if self.render_mode != "rgb_array":
+            return None
+        return np.concatenate([picture(-forces[..., 2], full=0.5) for forces in self._forces], axis=1)
+
+    def close(self) -> None:
+        """Takes the sensors off."""
+        for pad in self._pads:
+            pad.detach()
+
+    def _info(self) -> dict[str, Any]:
+        grip = float(-self._forces[..., 2].sum(axis=(1, 2)).min())
+        return {"height": self._height - 0.03, "grip": grip, "success": False}
+
+    def _observe(self) -> Observation:
+        self._forces = np.stack([pad.read().forces for pad in self._pads]).astype(np.float32)
+        hand = [self.data.joint("left").qpos[0], self.data.joint("lift").qpos[0]]
+        return {"tactile": self._forces, "hand": np.array(hand, np.float32)}
+
+
+def grasp_and_lift(observation: Observation) -> NDArray[np.float32]:
+    """A policy for GraspLift: close until both fingers feel enough, and while lifting grip the harder the more hangs on them."""
+    forces = observation["tactile"].sum(axis=(1, 2), dtype=float)
+    grip, hanging = float(-forces[:, 2].max()), float(-forces[:, 1].sum())
+    wanted = max(1.5, 1.6 * hanging)
+    closing = np.clip(0.3 * (wanted - grip), -0.2, 0.2) if grip > 0.05 else 0.7
+    lifting = 0.8 if grip > 0.8 * wanted and observation["hand"][1] < GOAL + 0.02 else 0.0
+    return np.array([closing, lifting], np.float32)
