@@ -5,7 +5,7 @@
 >>> env = dermis.gym.TactileObservation(gymnasium.make("Pusher-v5"), {"preset": "fingertip", "body": "tips_arm"})
 >>> observation, info = env.reset(seed=1)
 >>> observation["tactile"].shape
-(140,)
+(263,)
 
 ``gymnasium.make("dermis/EdgeFollow-v0")`` and ``gymnasium.make("dermis/GraspLift-v0")`` are there after the import;
 ``follow_edge`` and ``grasp_and_lift`` are policies that solve them.

@@ -34,8 +34,8 @@ class GraspLift(gymnasium.Env[Observation, NDArray[np.float32]]):
     where they are not pressed enough. Observes {"tactile": (2, 8, 8, 3)}: the force on each taxel of the left and the right finger (N), across
     the finger, up, and out of the skin; {"hand": (2,)}: how far the fingers have closed and how high the wrist is (m). Acts by (2,), each from -1
     to 1: speed of closing, of 30 mm/s, and of lifting, of 80 mm/s; a step is 20 ms.
-    Rewards 10 for each goal's height that the block is raised, less 0.01 in every step, and 5 for holding it there; -5 for
-    crushing it. Ends then: info["success"]. info["height"] is the block's (m), info["grip"] the greater force of a finger (N).
+    Rewards 10 for each goal's height that the block is raised, and 5 for holding it there; -0.02 in every step in which not both
+    fingers touch it, and -5 for crushing it. Ends then: info["success"]. info["height"] is the block's (m), info["grip"] the greater force of a finger (N).
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 50}
@@ -87,7 +87,8 @@ class GraspLift(gymnasium.Env[Observation, NDArray[np.float32]]):
         self._held = self._held + 1 if info["height"] > GOAL else 0
         crushed, done = info["grip"] > CRUSHED, self._held >= HOLD
         info["success"] = bool(done and not crushed)
-        reward = 10 * (self._height - before) / GOAL - 0.01 + (5.0 if info["success"] else 0.0) - (5.0 if crushed else 0.0)
+        loose = self._forces[..., 2].sum(axis=(1, 2)).max() > -0.1
+        reward = 10 * (self._height - before) / GOAL - 0.02 * loose + 5.0 * info["success"] - 5.0 * crushed
         return observation, float(reward), bool(done or crushed), False, info
 
     def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]  # Gymnasium's type is wider than anyone returns

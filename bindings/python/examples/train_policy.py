@@ -1,0 +1,60 @@
+"""Trains a policy by touch alone, with the cross-entropy method: try many, keep the best, go on around them.
+
+    python train_policy.py [dermis/EdgeFollow-v0 | dermis/GraspLift-v0] [rounds]
+
+The policy is linear in a handful of numbers: how much each array is pressed, where, and which way the pressed part lies.
+"""
+
+import sys
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+import dermis.gym  # registers the environments
+
+NAME = sys.argv[1] if len(sys.argv) > 1 else "dermis/EdgeFollow-v0"
+ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 4
+TRIES, BEST, STEPS = 16, 4, 150
+Array = NDArray[np.float64]
+
+
+def features(observation: dict[str, Array]) -> Array:
+    """Load, middle and slant of each array's image, and where the hand is: (environments, features)."""
+    tactile = observation["tactile"].astype(float)
+    images = tactile[:, None] if tactile.ndim == 3 else np.concatenate([-tactile[..., 2], tactile[..., 1]], axis=1)
+    weights = np.clip(images, 0, None)
+    total = images.sum(axis=(2, 3))
+    scale = np.maximum(weights.sum(axis=(2, 3)), 1e-3)
+    up, along = np.meshgrid(np.linspace(1, -1, images.shape[2]), np.linspace(-1, 1, images.shape[3]), indexing="ij")
+    moments = [(weights * part).sum(axis=(2, 3)) / scale for part in (up, along, up * along)]
+    hand = observation.get("hand", np.zeros((len(total), 0))) * 20
+    return np.concatenate([np.ones((len(total), 1)), total, *moments, hand], axis=1)
+
+
+def returns(envs: gymnasium.vector.VectorEnv, policies: Array, seed: int) -> Array:
+    """What each policy earns in one episode; all of them meet the same."""
+    observation, _ = envs.reset(seed=[seed] * len(policies))
+    earned, alive = np.zeros(len(policies)), np.ones(len(policies), bool)
+    while alive.any():
+        action = np.tanh(np.einsum("nij,nj->ni", policies, features(observation)))
+        observation, reward, terminated, truncated, _ = envs.step(action.astype(np.float32))
+        earned += np.where(alive, reward, 0)
+        alive &= ~(terminated | truncated)
+    return earned
+
+
+envs = gymnasium.make_vec(NAME, num_envs=TRIES, vectorization_mode="sync", max_episode_steps=STEPS)
+count = features(envs.reset(seed=0)[0]).shape[1]
+rng = np.random.default_rng(0)
+mean, spread = np.zeros((*envs.single_action_space.shape, count)), np.array(0.7)
+best, history = np.empty((0, *mean.shape)), list[float]()
+for round_ in range(ROUNDS):
+    policies = mean + spread * rng.normal(size=(TRIES, *mean.shape))
+    policies[: len(best)] = best
+    earned = returns(envs, policies, seed=1)
+    best = policies[np.argsort(earned)[-BEST:]]
+    mean, spread = best.mean(axis=0), best.std(axis=0) + 0.2 * 0.8**round_
+    history.append(float(np.sort(earned)[-BEST:].mean()))
+    print(f"round {round_}: the best {BEST} of {TRIES} earn {history[-1]:.2f}", flush=True)
+assert history[-1] > history[0] + 0.5, "training does not help"
