@@ -1,6 +1,8 @@
 """Presses, steps and what is kept in all of them."""
 
 import copy
+import multiprocessing
+import os
 import pickle
 import threading
 import time
@@ -179,6 +181,25 @@ def test_python_goes_on_while_a_skin_works():
         time.sleep(1e-4)
     worker.join()
     assert turns > 20
+
+
+def press_in_child(sensor, queue):
+    batch = sensor.press_batch(BALL, depth=1e-3, at=np.zeros((8, 2)))
+    queue.put(batch.taxels.sum())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_threads_work_in_a_forked_process(foam):
+    """Threads stay behind in a fork; a batch must not wait for those of the parent."""
+    here = foam.press_batch(BALL, depth=1e-3, at=np.zeros((8, 2))).taxels.sum()
+    fork = multiprocessing.get_context("fork")
+    queue = fork.Queue()
+    child = fork.Process(target=press_in_child, args=(foam, queue), daemon=True)
+    child.start()
+    assert queue.get(timeout=60) == here
+    child.join(timeout=60)
+    assert child.exitcode == 0
 
 
 def test_parameters_and_skins_change_a_preset():
