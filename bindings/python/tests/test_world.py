@@ -109,7 +109,8 @@ def test_a_missing_scene_is_file_not_found(tmp_path):
 
 
 def test_a_bench_survives_its_files(tmp_path):
-    bench = calibration.characterise(dermis.Sensor.preset("digitacts-6x4"), presses=1, depths=[2e-4, 6e-4], creep_time=1.0)
+    device = dermis.Sensor.preset("digitacts-6x4")
+    bench = calibration.characterise(device, indenter=4e-3, presses=1, depths=[2e-4, 6e-4], creep_time=1.0)
     calibration.save(bench, tmp_path)
     again = calibration.load(tmp_path / "presses.csv", tmp_path / "creep.csv")
     assert np.array_equal(again.raw, bench.raw) and again.depth == pytest.approx(bench.depth, rel=1e-12)

@@ -2,7 +2,7 @@
 
 >>> import dermis
 >>> from dermis import calibration
->>> device = dermis.Sensor.preset("digitacts-6x4")            # stands for a real one here
+>>> device = dermis.Sensor.preset("wts0614")                  # stands for a real one here
 >>> bench = calibration.characterise(device, presses=1)       # or calibration.load("presses.csv", "creep.csv")
 >>> fitted = calibration.fit(device, bench).sensor
 """
