@@ -4,9 +4,10 @@ pub mod presses;
 
 use crate::array::array;
 use crate::device::Device;
-use crate::error::{OrTold, detached};
+use crate::error::OrTold;
 use crate::pose::six;
 use crate::reading::{Kept, Reading};
+use crate::threads::detached;
 use numpy::{Element, PyArrayDyn};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;

@@ -6,7 +6,6 @@ use dermis::scene::SceneError;
 use dermis::sensor::SensorError;
 use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
 use pyo3::prelude::*;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 pyo3::create_exception!(
@@ -99,14 +98,4 @@ impl<T, E: Told> OrTold<T> for Result<T, E> {
     fn or_told(self) -> PyResult<T> {
         self.map_err(|error| error.told())
     }
-}
-
-/// Works without holding the interpreter, so that other threads of Python go on. A panic is a bug of ours: it becomes an
-/// [`Error`] too, because a program that catches errors should get the chance.
-pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        Error::new_err(format!("dermis has a bug here ({text}); please report it with what led to it"))
-    })
 }

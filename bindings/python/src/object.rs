@@ -1,8 +1,9 @@
 //! Things that can be touched.
 
 use crate::array::{Numbers, array, positive, rows, vector};
-use crate::error::{Error, OrTold, detached};
+use crate::error::{Error, OrTold};
 use crate::pose::vectors;
+use crate::threads::detached;
 use dermis::geometry::files::{Import, LengthUnit, read};
 use dermis::geometry::{Primitive, TriMesh, Vec3};
 use dermis::object::ObjectSpec;

@@ -2,9 +2,10 @@
 
 use crate::array::array;
 use crate::device::Device;
-use crate::error::{Error, OrTold, detached};
+use crate::error::{Error, OrTold};
 use crate::features::Features;
 use crate::pose::{matrix, six};
+use crate::threads::detached;
 use crate::touch::Touch;
 use dermis::geometry::Pose;
 use dermis::sensor::optics::{Relief, Sight};

@@ -45,6 +45,16 @@ def test_everything_public_has_a_text_and_a_stub(name):
     assert pathlib.Path(dermis.__file__).with_name("py.typed").exists()
 
 
+def test_the_readme_is_true(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    text = (pathlib.Path(__file__).parent.parent / "README.md").read_text()
+    code = text.split("```python\n")[1].split("```")[0]
+    assert len([line for line in code.splitlines() if line.strip()]) <= 10
+    exec(compile(code, "README.md", "exec"), {})
+    assert (tmp_path / "press.png").stat().st_size > 10_000
+
+
 def resident_bytes():
     pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")

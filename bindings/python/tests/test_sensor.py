@@ -1,6 +1,8 @@
 """Presses, steps and what is kept in all of them."""
 
 import copy
+import multiprocessing
+import os
 import pickle
 import threading
 import time
@@ -181,6 +183,25 @@ def test_python_goes_on_while_a_skin_works():
     assert turns > 20
 
 
+def press_in_child(sensor, queue):
+    batch = sensor.press_batch(BALL, depth=1e-3, at=np.zeros((8, 2)))
+    queue.put(batch.taxels.sum())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_threads_work_in_a_forked_process(foam):
+    """Threads stay behind in a fork; a batch must not wait for those of the parent."""
+    here = foam.press_batch(BALL, depth=1e-3, at=np.zeros((8, 2))).taxels.sum()
+    fork = multiprocessing.get_context("fork")
+    queue = fork.Queue()
+    child = fork.Process(target=press_in_child, args=(foam, queue), daemon=True)
+    child.start()
+    assert queue.get(timeout=60) == here
+    child.join(timeout=60)
+    assert child.exitcode == 0
+
+
 def test_parameters_and_skins_change_a_preset():
     grid = {"surface": {"grid": {"rows": 40, "cols": 40}}}
     assert dermis.Sensor.preset("uji-foam-14x6", parameters=grid).shape == (40, 40)
@@ -208,7 +229,7 @@ def test_contacts_of_another_engine():
 
 def test_every_preset_is_pressed():
     for name in dermis.presets():
-        if name in ("tacchi", "finger-gel"):  # take seconds, and are tested in Rust
+        if name in ("tacchi", "finger-gel", "digit"):  # gels take seconds, and are tested in Rust
             continue
         sensor = dermis.Sensor.preset(name)
         reading = sensor.press(BALL, depth=0.4e-3)

@@ -390,3 +390,138 @@ class Sensor:
     def mesh(self) -> tuple[NDArray[np.float64], NDArray[np.uint32]]: ...
     def __copy__(self) -> Sensor: ...
     def __deepcopy__(self, memo: Any, /) -> Sensor: ...
+
+@final
+class Recording:
+    """What sensors felt and where bodies were during a run, row by row."""
+
+    @property
+    def times(self) -> NDArray[np.float64]: ...
+    @property
+    def sensors(self) -> list[str]: ...
+    @property
+    def bodies(self) -> list[str]: ...
+    def taxels(self, sensor: str) -> NDArray[np.float64]:
+        """Normal force on each taxel (N), (rows, taxels)."""
+
+    def force(self, sensor: str) -> NDArray[np.float64]:
+        """Force on a sensor, in its frame (N), (rows, 3)."""
+
+    def positions(self, body: str) -> NDArray[np.float64]:
+        """Position of a body (m), (rows, 3)."""
+
+    @property
+    def phases(self) -> list[tuple[float, str]]: ...
+    def __len__(self) -> int: ...
+
+@final
+class World:
+    """Rigid bodies with tactile sensors. Poses and twists are in the world's frame, z up."""
+
+    def __new__(
+        cls,
+        *,
+        gravity: ArrayLike | None = None,
+        time_step: float = 1e-3,
+        ground: float | None = None,
+        ground_friction: float = 0.5,
+    ) -> World: ...
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> World:
+        """A world from a scene file (TOML)."""
+
+    @staticmethod
+    def parse(text: str, *, folder: str | os.PathLike[str] | None = None) -> World:
+        """A world from the text of a scene file."""
+
+    def add_body(
+        self,
+        name: str,
+        obj: Object | None = None,
+        *,
+        motion: str = "fixed",
+        mass: float | None = None,
+        pose: ArrayLike | None = None,
+        twist: ArrayLike | None = None,
+        solid: bool = False,
+    ) -> None:
+        """Puts a body in: motion "fixed", "driven" or "free" (with a mass in kg)."""
+
+    def mount(self, name: str, sensor: Sensor, *, body: str, pose: ArrayLike | None = None) -> None:
+        """Mounts a sensor on a body, at a pose of the body's frame."""
+
+    def step(self, count: int = 1) -> None: ...
+    def run(self, *, duration: float | None = None) -> Recording:
+        """Runs to the end of the scene, or for duration (s)."""
+
+    @property
+    def time(self) -> float: ...
+    @property
+    def time_step(self) -> float: ...
+    @property
+    def stable_step(self) -> float | None: ...
+    @property
+    def phase(self) -> str | None: ...
+    @property
+    def bodies(self) -> list[str]: ...
+    @property
+    def sensors(self) -> list[str]: ...
+    def pose(self, body: str) -> NDArray[np.float64]:
+        """Where a body is: world_from_body, (4, 4)."""
+
+    def twist(self, body: str) -> NDArray[np.float64]:
+        """How a body moves, at its origin (m/s, rad/s), (6,)."""
+
+    def set_twist(self, body: str, twist: ArrayLike) -> None: ...
+    def reading(self, sensor: str) -> Reading: ...
+    def sensor_pose(self, sensor: str) -> NDArray[np.float64]:
+        """Where a sensor is: world_from_sensor, (4, 4)."""
+
+    def load_on(self, body: str, *, sensor: str) -> NDArray[np.float64]:
+        """Load of the last step on a body from a sensor (N, N m), in the world's frame about the sensor's origin, (6,)."""
+
+@final
+class Bench:
+    """What a bench measured of a taxel array."""
+
+    def __new__(
+        cls,
+        *,
+        taxel: ArrayLike,
+        press: ArrayLike,
+        held: ArrayLike,
+        depth: ArrayLike,
+        force: ArrayLike,
+        raw: ArrayLike,
+        creep_time: ArrayLike | None = None,
+        creep_force: ArrayLike | None = None,
+        creep_raw: ArrayLike | None = None,
+        creep_taxel: int = 0,
+    ) -> Bench: ...
+    @property
+    def taxel(self) -> NDArray[np.uint32]: ...
+    @property
+    def depth(self) -> NDArray[np.float64]: ...
+    @property
+    def force(self) -> NDArray[np.float64]: ...
+    @property
+    def raw(self) -> NDArray[np.uint32]: ...
+    @property
+    def creep(self) -> NDArray[np.float64]: ...
+    def presses_csv(self) -> str: ...
+    def creep_csv(self) -> str: ...
+    def __len__(self) -> int: ...
+
+def characterise_sensor(sensor: Sensor, protocol: str) -> Bench: ...
+def fit_device(sensor: Sensor, bench: Bench, kernel: int) -> tuple[Sensor, str]: ...
+def compare_pictures(
+    truth: ArrayLike, picture: ArrayLike, mask: ArrayLike | None, window: str
+) -> tuple[float, float, float, float, int]: ...
+def experiment_list() -> list[tuple[str, str, bool]]: ...
+def run_experiment(
+    name: str,
+    full: bool,
+    data: str | os.PathLike[str] | None,
+    skin: str | None,
+    out: str | os.PathLike[str] | None,
+) -> str: ...

@@ -23,7 +23,7 @@ def show(reading: Reading, path: str | os.PathLike[str] | None = None, block: bo
     surface = reading.touch.surface
     optical = surface is not None and _has_camera(reading)
     count = 1 + 2 * optical
-    figure, axes = plt.subplots(1, count, figsize=(4.2 * count, 3.8), layout="constrained", squeeze=False)
+    figure, axes = plt.subplots(1, count, figsize=(4.4 * count, 4.2), layout="constrained", squeeze=False)
     panels = list(axes[0])
     _taxels(panels[0], reading)
     if optical:
@@ -39,7 +39,7 @@ def show(reading: Reading, path: str | os.PathLike[str] | None = None, block: bo
             before, moved = markers[:, :2], markers[:, 2:] - markers[:, :2]
             panels[2].quiver(*before.T, *moved.T, color="w", angles="xy", scale_units="xy", scale=0.2, width=3e-3)
     x, y, z = reading.force
-    figure.suptitle(f"{reading.sensor}: {-z:.3g} N pressing, {np.hypot(x, y):.3g} N shearing")
+    figure.suptitle(f"{reading.sensor}\n{-z:.3g} N pressing, {np.hypot(x, y):.3g} N shearing", fontsize="medium")
     if path is not None:
         figure.savefig(path, dpi=150)
     if plt.get_backend().lower() not in ("agg", "pdf", "svg", "ps", "cairo"):
