@@ -17,8 +17,8 @@ import dermis.mujoco
 # A firm pad of 16 × 16 mm, and steps short enough for it.
 firm = {"stiffness_per_area": "60 MPa/m", "damping_per_area": "2e4 Pa s/m", "max_penetration": "4 mm",
         "friction": {"sigma0": "1 N/mm", "sigma1": "0.2 N s/m"}}
-grid = {"surface": {"grid": {"pitch": "2 mm"}}, "contact_points": 1, "skin": firm}
-sensor = dermis.Sensor.preset("capacitive-8x8", parameters=grid)
+pad = {"surface": {"grid": {"pitch": "2 mm"}}, "contact_points": 1, "skin": firm}
+sensor = dermis.Sensor.preset("capacitive-8x8", parameters=pad)
 robosuite.macros.SIMULATION_TIMESTEP = 2.5e-4
 env = robosuite.make("Lift", robots="Panda", has_renderer=False, has_offscreen_renderer=False, use_camera_obs=False, seed=1)
 seen = env.reset()
@@ -29,8 +29,8 @@ data.joint("cube_joint0").qpos[3:] = [1, 0, 0, 0]  # square to the fingers
 pads = []
 for finger, side in (("finger1", 1), ("finger2", -1)):
     pose = np.array([[side, 0, 0, 0], [0, 0, side, side * 8.5e-3], [0, -1, 0, 0], [0, 0, 0, 1]], float)
-    geom = f"gripper0_right_{finger}_pad_collision"
-    pads.append(dermis.mujoco.attach(model, data, sensor, geom=geom, pose=pose, objects="cube_main", mode="couple"))
+    on = {"geom": f"gripper0_right_{finger}_pad_collision", "pose": pose}
+    pads.append(dermis.mujoco.attach(model, data, sensor, **on, objects="cube_main", mode="couple"))
 
 table = float(seen["cube_pos"][2])
 for phase, steps in (("above", 25), ("down", 25), ("grip", 15), ("lift", 35)):
@@ -51,6 +51,7 @@ figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), width_ratios=[1.5, 1, 1], l
 with mujoco.Renderer(model, 400, 480) as renderer:
     renderer.update_scene(data, camera, shown)
     axes[0].imshow(renderer.render())
+    axes[0].axis("off")
 for name, axis, reading in zip(("finger 1", "finger 2"), axes[1:], readings):
     drawn = axis.imshow(reading.taxels, cmap="inferno", vmin=0)
     axis.set_title(f"{name}: {reading.sum:.1f} N, {-reading.force[1]:.2f} N hang on it", fontsize=10)
