@@ -1,4 +1,4 @@
-"""gymnasium-robotics' Shadow hand closes on a block, with a fingertip of 12 taxels on each of its five fingers.
+"""gymnasium-robotics' Shadow hand closes on an egg, with a fingertip of 12 taxels on each of its five fingers.
 
 Needs gymnasium-robotics, MuJoCo 3.3.7, matplotlib, and MUJOCO_GL=egl or osmesa where there is no screen.
 """
@@ -16,8 +16,8 @@ import dermis.gym
 
 gymnasium.register_envs(gymnasium_robotics)
 FINGERS = {"ff": "first", "mf": "middle", "rf": "ring", "lf": "little", "th": "thumb"}
-# Part of each joint's range, -1 to 1: fingers bent, the thumb across.
-POSTURE = {"J2": 0.6, "J1": 0.8, "THJ4": 1.0, "THJ3": 0.3, "THJ2": 1.0, "THJ1": 1.0, "THJ0": -0.6}
+# Part of each joint's range, -1 to 1: the fingers bent, the thumb across.
+POSTURE = {"J2": 0.48, "J1": 0.29, "FFJ3": -0.19, "LFJ3": -0.71, "THJ4": 0.56, "THJ3": 0.98, "THJ2": 0.92, "THJ1": 0.25, "WRJ1": -0.16}
 
 
 def on_finger(finger: str) -> dict[str, object]:
@@ -28,7 +28,7 @@ def on_finger(finger: str) -> dict[str, object]:
     return {"preset": "shadow-fingertip", "body": f"robot0:{finger}distal", "pose": pose, "objects": "object"}
 
 
-env = dermis.gym.TactileObservation(gymnasium.make("HandManipulateBlock-v1"), {f: on_finger(f) for f in FINGERS})
+env = dermis.gym.TactileObservation(gymnasium.make("HandManipulateEgg-v1"), {f: on_finger(f) for f in FINGERS})
 env.reset(seed=1)
 inner = env.unwrapped
 model, data = inner.model, inner.data
@@ -36,3 +36,21 @@ names = [model.actuator(i).name.removeprefix("robot0:A_") for i in range(model.n
 closing = np.array([POSTURE.get(name, POSTURE.get(name[2:], 0.0)) for name in names], np.float32)
 for _ in range(25):
     seen, *_ = env.step(closing)
+touching = {f: float(seen["tactile"][f].sum()) for f in FINGERS}
+print("N on the fingertips:", {FINGERS[f]: round(force, 2) for f, force in touching.items()})
+
+sensor = dermis.Sensor.preset("shadow-fingertip")
+camera = mujoco.MjvCamera()
+camera.lookat, camera.distance, camera.azimuth, camera.elevation = data.body("object").xpos, 0.3, 180, -45
+figure, axes = plt.subplots(1, 6, figsize=(14, 3.2), width_ratios=[2, 1, 1, 1, 1, 1], layout="constrained")
+with mujoco.Renderer(model, 400, 480) as renderer:
+    renderer.update_scene(data, camera)
+    axes[0].imshow(renderer.render())
+axes[0].axis("off")
+for axis, f in zip(axes[1:], FINGERS):
+    across, along, _ = sensor.centers.T * 1e3
+    drawn = axis.scatter(across, along, c=seen["tactile"][f], s=160, cmap="inferno", vmin=0, vmax=0.3, edgecolors="0.6")
+    axis.set(title=f"{FINGERS[f]}: {touching[f]:.2f} N", aspect="equal", xlabel="mm", xlim=(-12, 12), ylim=(-8, 17))
+figure.colorbar(drawn, ax=axes[-1], label="N")
+figure.savefig(pathlib.Path(os.environ.get("DERMIS_OUT", ".")) / "shadow.png")
+assert sum(force > 0.02 for force in touching.values()) >= 4 and all(force >= 0 for force in touching.values())

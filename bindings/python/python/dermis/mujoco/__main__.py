@@ -1,0 +1,30 @@
+"""``python -m dermis.mujoco``: says where the engine plugin is, and makes every program that imports MuJoCo find it.
+
+MuJoCo 4.0 and later find it by themselves. For older ones it is linked into the folder that they load plugins from, so that
+``python -m mujoco.viewer`` opens models with a dermis.sensor.
+"""
+
+import pathlib
+import sys
+
+import mujoco
+from dermis._engine_plugin import path
+
+
+def main() -> None:
+    library = path()
+    if int(mujoco.__version__.split(".")[0]) >= 4:
+        print(f"{library}: MuJoCo {mujoco.__version__} loads it by itself")
+        return
+    link = pathlib.Path(mujoco.PLUGINS_DIR) / library.name
+    if link.is_symlink():
+        link.unlink()
+    try:
+        link.symlink_to(library)
+    except OSError as error:
+        sys.exit(f"{link}: the engine plugin cannot be linked there: {error.strerror}; call dermis.mujoco.load_plugin() in programs instead")
+    print(f"{link}: MuJoCo {mujoco.__version__} loads it from now on")
+
+
+if __name__ == "__main__":
+    main()
