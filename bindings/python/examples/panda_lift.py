@@ -11,12 +11,10 @@ import mujoco
 import numpy as np
 import robosuite
 
-import dermis
 import dermis.mujoco
 
 # A firm pad of 16 × 16 mm, and steps short enough for it.
-firm = {"stiffness_per_area": "60 MPa/m", "damping_per_area": "2e4 Pa s/m", "max_penetration": "4 mm",
-        "friction": {"sigma0": "1 N/mm", "sigma1": "0.2 N s/m"}}
+firm = {"stiffness_per_area": "60 MPa/m", "max_penetration": "4 mm", "friction": {"sigma1": "0.2 N s/m"}}
 pad = {"surface": {"grid": {"pitch": "2 mm"}}, "contact_points": 1, "skin": firm}
 sensor = dermis.Sensor.preset("capacitive-8x8", parameters=pad)
 robosuite.macros.SIMULATION_TIMESTEP = 2.5e-4
@@ -29,21 +27,21 @@ data.joint("cube_joint0").qpos[3:] = [1, 0, 0, 0]  # square to the fingers
 pads = []
 for finger, side in (("finger1", 1), ("finger2", -1)):
     pose = np.array([[side, 0, 0, 0], [0, 0, side, side * 8.5e-3], [0, -1, 0, 0], [0, 0, 0, 1]], float)
-    on = {"geom": f"gripper0_right_{finger}_pad_collision", "pose": pose}
-    pads.append(dermis.mujoco.attach(model, data, sensor, **on, objects="cube_main", mode="couple"))
+    geom = f"gripper0_right_{finger}_pad_collision"
+    pads.append(dermis.mujoco.attach(model, data, sensor, geom=geom, pose=pose, objects="cube_main", mode="couple"))
 
-table = float(seen["cube_pos"][2])
+table = seen["cube_pos"][2]
 for phase, steps in (("above", 25), ("down", 25), ("grip", 15), ("lift", 35)):
     for _ in range(steps):
         to_cube = seen["cube_pos"] - seen["robot0_eef_pos"]
-        # Gripped by its upper end, so that the uppermost rows stay free.
+        # By its upper end, so that the uppermost rows stay free.
         rise = {"above": to_cube[2] + 0.08, "down": to_cube[2] + 0.015, "grip": 0.0, "lift": 0.05}[phase]
         closing = 1.0 if phase in ("grip", "lift") else -1.0
         move = np.array([*(to_cube[:2] if closing < 0 else (0, 0)), rise])
         seen, *_ = env.step(np.concatenate([np.clip(move * 10, -1, 1), np.zeros(3), [closing]]))
 
 readings = [pad.read() for pad in pads]
-print(f"cube {seen['cube_pos'][2] - table:.3f} m up; fingers press {readings[0].sum:.2f} N and {readings[1].sum:.2f} N")
+print(f"cube {seen['cube_pos'][2] - table:.3f} m up, pressed by", *(f"{reading.sum:.2f} N" for reading in readings))
 camera, shown = mujoco.MjvCamera(), mujoco.MjvOption()
 camera.lookat, camera.distance, camera.azimuth, camera.elevation = seen["cube_pos"], 0.25, 180, -8
 shown.geomgroup[0] = 0  # without robosuite's collision geoms

@@ -30,11 +30,10 @@ def on_finger(finger: str) -> dict[str, object]:
 
 env = dermis.gym.TactileObservation(gymnasium.make("HandManipulateEgg-v1"), {f: on_finger(f) for f in FINGERS})
 env.reset(seed=1)
-inner = env.unwrapped
-model, data = inner.model, inner.data
-names = [model.actuator(i).name.removeprefix("robot0:A_") for i in range(model.nu)]
+model, data = env.attachments["ff"].model, env.attachments["ff"].data
+names = [str(model.actuator(i).name).removeprefix("robot0:A_") for i in range(model.nu)]
 closing = np.array([POSTURE.get(name, POSTURE.get(name[2:], 0.0)) for name in names], np.float32)
-for _ in range(25):
+for step in range(25):
     seen, *_ = env.step(closing)
 touching = {f: float(seen["tactile"][f].sum()) for f in FINGERS}
 print("N on the fingertips:", {FINGERS[f]: round(force, 2) for f, force in touching.items()})

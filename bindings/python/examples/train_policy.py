@@ -6,6 +6,7 @@ The policy is linear in a handful of numbers: how much each array is pressed, wh
 """
 
 import sys
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -16,10 +17,9 @@ import dermis.gym  # registers the environments
 NAME = sys.argv[1] if len(sys.argv) > 1 else "dermis/EdgeFollow-v0"
 ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 4
 TRIES, BEST, STEPS = 16, 4, 150
-Array = NDArray[np.float64]
 
 
-def features(observation: dict[str, Array]) -> Array:
+def features(observation: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
     """Load, middle and slant of each array's image, and where the hand is: (environments, features)."""
     tactile = observation["tactile"].astype(float)
     images = tactile[:, None] if tactile.ndim == 3 else np.concatenate([-tactile[..., 2], tactile[..., 1]], axis=1)
@@ -32,7 +32,7 @@ def features(observation: dict[str, Array]) -> Array:
     return np.concatenate([np.ones((len(total), 1)), total, *moments, hand], axis=1)
 
 
-def returns(envs: gymnasium.vector.VectorEnv, policies: Array, seed: int) -> Array:
+def returns(envs: Any, policies: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     """What each policy earns in one episode; all of them meet the same."""
     observation, _ = envs.reset(seed=[seed] * len(policies))
     earned, alive = np.zeros(len(policies)), np.ones(len(policies), bool)
@@ -44,11 +44,11 @@ def returns(envs: gymnasium.vector.VectorEnv, policies: Array, seed: int) -> Arr
     return earned
 
 
-envs = gymnasium.make_vec(NAME, num_envs=TRIES, vectorization_mode="sync", max_episode_steps=STEPS)
+envs: Any = gymnasium.make_vec(NAME, num_envs=TRIES, vectorization_mode="sync", max_episode_steps=STEPS)
 count = features(envs.reset(seed=0)[0]).shape[1]
 rng = np.random.default_rng(0)
-mean, spread = np.zeros((*envs.single_action_space.shape, count)), np.array(0.7)
-best, history = np.empty((0, *mean.shape)), list[float]()
+mean = np.zeros((*envs.single_action_space.shape, count))
+spread, best, history = np.array(0.7), np.empty((0, *mean.shape)), list[float]()
 for round_ in range(ROUNDS):
     policies = mean + spread * rng.normal(size=(TRIES, *mean.shape))
     policies[: len(best)] = best

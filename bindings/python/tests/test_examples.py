@@ -8,7 +8,12 @@ import pytest
 
 EXAMPLES = sorted((pathlib.Path(__file__).parent.parent / "examples").glob("*.py"))
 # What an example needs besides the package; those that are missing are run by `cargo xtask validate`.
-NEEDS = {"pybullet_contacts": ["pybullet"]}
+NEEDS = {
+    "panda_lift": ["robosuite"],
+    "pybullet_contacts": ["pybullet"],
+    "shadow_touch": ["gymnasium_robotics"],
+    "train_policy": ["gymnasium", "mujoco"],
+}
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
@@ -17,7 +22,8 @@ def test_example(example, tmp_path, monkeypatch):
         pytest.importorskip(needed)
     monkeypatch.setenv("DERMIS_OUT", str(tmp_path))
     monkeypatch.setenv("MPLBACKEND", "agg")
+    monkeypatch.setattr("sys.argv", [str(example)])
     runpy.run_path(str(example), run_name="__main__")
     assert len(example.read_text().splitlines()) <= 60, "an example fits on one screen"
     assert "assert " in example.read_text()
-    assert os.listdir(tmp_path) or example.stem not in ("press_and_show", "gelsight_press")
+    assert os.listdir(tmp_path) or example.stem not in ("press_and_show", "gelsight_press", "panda_lift", "shadow_touch")

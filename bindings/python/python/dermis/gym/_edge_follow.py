@@ -33,7 +33,7 @@ MODEL = f"""<mujoco model="edge-follow"><option gravity="0 0 0" timestep="{STEP}
   </worldbody></mujoco>"""
 
 
-class EdgeFollow(gymnasium.Env[dict[str, NDArray[np.float32]], NDArray[np.float32]]):
+class EdgeFollow(gymnasium.Env[Any, Any]):
     """A hand with an 8 × 8 array is pressed on a winding cable and shall follow it to its end by touch alone.
 
     Observes {"tactile": (8, 8)}: what the array reports (N), row 0 in front. Acts by (3,), each from -1 to 1: speed forward (along the rows, to row
@@ -89,7 +89,7 @@ class EdgeFollow(gymnasium.Env[dict[str, NDArray[np.float32]], NDArray[np.float3
         self._along = along
         return observation, float(reward), bool(lost or done), False, {"offset": offset, "success": bool(done and not lost)}
 
-    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]  # Gymnasium's type is wider than anyone returns
+    def render(self) -> NDArray[np.uint8] | None:
         """What the array reports."""
         return picture(self._taxels, full=0.5) if self.render_mode == "rgb_array" else None
 
@@ -135,4 +135,4 @@ def follow_edge(observation: dict[str, NDArray[np.float32]]) -> NDArray[np.float
     spread, mixed = ((da**2 - ds**2) * image).sum(), (da * ds * image).sum()
     # Angle of the cable to the left of straight ahead.
     angle = 0.5 * np.arctan2(2 * mixed, spread)
-    return np.clip([1.0 - abs(angle), 0.5 * middle[1], 2.0 * angle], -1, 1).astype(np.float32)
+    return np.array(np.clip([1.0 - abs(angle), 0.5 * middle[1], 2.0 * angle], -1, 1), np.float32)

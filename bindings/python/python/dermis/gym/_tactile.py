@@ -45,7 +45,7 @@ class TactileObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._outputs = {name: _output(name, each) for name, each in self._specs.items()}
         self._attachments: dict[str, Attachment] = {}
         self._attach()
-        parts = {name: _space(self._sensors[name], output) for name, output in self._outputs.items()}
+        parts: dict[str, spaces.Space[Any]] = {name: _space(self._sensors[name], output) for name, output in self._outputs.items()}
         tactile = parts["tactile"] if self._alone else spaces.Dict(parts)
         self._is_dict = isinstance(env.observation_space, spaces.Dict)
         inner = dict(env.observation_space.spaces) if isinstance(env.observation_space, spaces.Dict) else {"observation": env.observation_space}

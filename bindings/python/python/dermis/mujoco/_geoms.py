@@ -31,6 +31,7 @@ def shape(model: Any, geom: int) -> tuple[Object, Array]:
     """A geom's surface, and where its frame is in the geom's (4, 4). Equal geoms share one object."""
     kind, size, data = int(model.geom_type[geom]), model.geom_size[geom], int(model.geom_dataid[geom])
     types, offset = mujoco.mjtGeom, np.eye(4)
+    matter: tuple[Any, ...]
     if kind in (types.mjGEOM_MESH, types.mjGEOM_SDF) and data >= 0:
         vertices = _part(model.mesh_vert, model.mesh_vertadr[data], model.mesh_vertnum[data])
         faces = _part(model.mesh_face, model.mesh_faceadr[data], model.mesh_facenum[data])

@@ -33,11 +33,13 @@ def _push(address: int) -> None:
             owner.push()
 
 
-@_C_FUNCTION
-def _from_c(model: int, data: int) -> None:
+def _called_from_c(model: int, data: int) -> None:
     if _before and _before[0] is not None:
         _before[0](model, data)
     _push(data)
+
+
+_from_c = _C_FUNCTION(_called_from_c)
 
 
 def _from_python(model: Any, data: Any) -> None:
@@ -52,7 +54,7 @@ def join(owner: Pushes, address: int) -> Callable[[], object]:
     current = mujoco.get_mjcb_passive()
     if not _ours(current):
         _before[:] = [current]
-        in_c = current is None or isinstance(current, ctypes._CFuncPtr)
+        in_c = current is None or isinstance(current, _C_FUNCTION.__mro__[1])
         mujoco.set_mjcb_passive(_from_c if in_c else _from_python)
     end = weakref.finalize(owner, _leave, address, ref)
     end.atexit = False
