@@ -20,11 +20,18 @@ pub struct Validation {
 }
 
 /// All of them.
-pub const ALL: &[Validation] = &[Validation {
-    name: "drake",
-    about: "hydroelastic contact: results and speed against Drake",
-    paths: &[("--golden", "crates/skin/tests/golden/hydroelastic/golden.json")],
-}];
+pub const ALL: &[Validation] = &[
+    Validation {
+        name: "drake",
+        about: "hydroelastic contact: results and speed against Drake",
+        paths: &[("--golden", "crates/skin/tests/golden/hydroelastic/golden.json")],
+    },
+    Validation {
+        name: "mujoco",
+        about: "the wheel in every version of MuJoCo, in robosuite and in gymnasium-robotics",
+        paths: &[],
+    },
+];
 
 /// The validations that a name asks for: one, or all without a name.
 pub fn chosen(name: Option<&str>) -> Result<Vec<&'static Validation>, String> {
