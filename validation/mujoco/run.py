@@ -78,19 +78,30 @@ def viewer(log, python, version):
     log.add(f"- `python -m mujoco.viewer` with a dermis.sensor: {'opens it, and refuses an unknown plugin' if well else f'FAILED: {found}'}")
 
 
+def built(libraries, dist):
+    """Builds the libraries and packs them."""
+    subprocess.run(["cargo", "build", "--workspace", "--release", "--lib"], cwd=ROOT, check=True)
+    pack = [sys.executable, PYTHON / "wheel.py", "--native", libraries / "libdermis_python.so"]
+    subprocess.run([*pack, "--plugin", libraries / "libdermis_mujoco.so", "--out", dist], check=True)
+    (wheel,) = dist.glob("dermis-*.whl")
+    return wheel
+
+
+def plugin(python):
+    """Where the wheel has put the engine plugin."""
+    code = "import dermis._engine_plugin as plugin; print(plugin.path())"
+    return subprocess.run([python, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dermis", type=pathlib.Path, required=True, help="the built program; the libraries are beside it")
+    parser.add_argument("--dermis", type=pathlib.Path, help="the built program; the libraries are beside it")
+    parser.add_argument("--wheel", type=pathlib.Path, help="a wheel that is there already, in place of one that is built")
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--log", type=pathlib.Path, required=True)
     options = parser.parse_args()
     log = Log()
-    subprocess.run(["cargo", "build", "--workspace", "--release", "--lib"], cwd=ROOT, check=True)
-    libraries = options.dermis.parent
-    dist = options.work / "dist"
-    pack = [sys.executable, PYTHON / "wheel.py", "--native", libraries / "libdermis_python.so"]
-    subprocess.run([*pack, "--plugin", libraries / "libdermis_mujoco.so", "--out", dist], check=True)
-    (wheel,) = dist.glob("dermis-*.whl")
+    wheel = options.wheel or built(options.dermis.parent, options.work / "dist")
     today = datetime.date.today().isoformat()
     log.add(f"# In MuJoCo, {today}\n\n{wheel.name}, Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores")
 
@@ -108,7 +119,7 @@ def main():
         log.run(f"engine plugin {version}", pytest(python, "bindings/mujoco/tests"))
         log.run(f"dermis.mujoco {version}", pytest(python, PYTHON / "tests" / "test_mujoco.py"))
         log.run(f"dermis.gym {version}", pytest(python, PYTHON / "tests" / "test_gym.py"))
-        log.run("cost", [python, "bindings/mujoco/bench.py", libraries / "libdermis_mujoco.so"], tail=3)
+        log.run("cost", [python, "bindings/mujoco/bench.py", plugin(python)], tail=3)
 
     install(sys.executable)
     log.add("\n## Examples with robosuite and gymnasium-robotics, MuJoCo 3.3.7\n")
