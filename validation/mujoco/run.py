@@ -12,6 +12,9 @@ import subprocess
 import sys
 import time
 
+import matplotlib.pyplot as plt
+import numpy as np
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bindings" / "mujoco"))
 import check  # noqa: E402
@@ -19,8 +22,8 @@ import check  # noqa: E402
 VERSIONS = ["3.3.7", "3.17.0", "4.0.0"]
 PYTHON = ROOT / "bindings" / "python"
 EXAMPLE = ROOT / "bindings" / "mujoco" / "examples" / "weights.xml"
-# A viewer that is still there after so long (s) has opened its model.
-VIEWER = 15
+# So long (s) a viewer may take to show its model.
+VIEWER = 20
 ENVIRONMENT = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "agg"}
 ENVIRONMENT.setdefault("MUJOCO_GL", "osmesa")
 
@@ -52,30 +55,46 @@ def pytest(python, *arguments):
     return [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts=", "--color=no", *arguments]
 
 
-def viewer(log, python, version):
-    """Opens a model in MuJoCo's viewer on a screen that is not there; one with an unknown plugin must be refused."""
+def screen(folder):
+    """What an X server shows, (height, width, 3), from the file that it keeps its screen in."""
+    data = (folder / "Xvfb_screen0").read_bytes()
+    header = np.frombuffer(data, ">u4", 20).astype(int)
+    width, height, bytes_per_line, colours = header[4], header[5], header[12], header[19]
+    pixels = np.frombuffer(data, np.uint8, bytes_per_line * height, header[0] + 12 * colours)
+    return pixels.reshape(height, -1, 4)[:, :width, 2::-1]
+
+
+def orange(picture):
+    """How many pixels have the colour of the example's cube, however it is lit."""
+    red, green, blue = picture.astype(int).transpose(2, 0, 1)
+    return int(((red > 1.2 * green) & (green > 1.3 * blue) & (red > 60)).sum())
+
+
+def viewer(log, python, version, work):
+    """Opens a model in MuJoCo's viewer on a screen that is not there, and looks for its cube; without the plugin there is none."""
     if not shutil.which("xvfb-run"):
         log.add("- viewer: left out, there is no xvfb-run")
         return
-    other = pathlib.Path(python).parent / "unknown.xml"
+    work.mkdir(parents=True, exist_ok=True)
+    other = work / "unknown.xml"
     other.write_text(EXAMPLE.read_text().replace("dermis.sensor", "dermis.nothing"))
     subprocess.run([python, "-m", "dermis.mujoco"], check=True, env=ENVIRONMENT)
     found = {}
     for name, model in (("ours", EXAMPLE), ("unknown", other)):
-        command = ["xvfb-run", "-a", str(python), "-m", "mujoco.viewer", f"--mjcf={model}"]
+        command = ["xvfb-run", "-a", "-s", f"-screen 0 1024x768x24 -fbdir {work}", str(python), "-m", "mujoco.viewer", f"--mjcf={model}"]
         env = {key: value for key, value in ENVIRONMENT.items() if key != "MUJOCO_GL"}
-        process = subprocess.Popen(command, env=env, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        end = time.monotonic() + VIEWER
-        while process.poll() is None and time.monotonic() < end:
-            time.sleep(0.2)
-        found[name] = process.poll() is None
-        if found[name]:
-            os.killpg(process.pid, signal.SIGTERM)
-        process.communicate()
-    well = found == {"ours": True, "unknown": False}
+        process = subprocess.Popen(command, env=env, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(VIEWER)
+        shown = screen(work)
+        found[name] = orange(shown)
+        plt.imsave(work / f"viewer-{name}.png", shown)
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
+    well = found["ours"] > 1000 > 10 * found["unknown"]
     if not well:
         log.failed.append(f"viewer {version}")
-    log.add(f"- `python -m mujoco.viewer` with a dermis.sensor: {'opens it, and refuses an unknown plugin' if well else f'FAILED: {found}'}")
+    said = f"shows its cube ({found['ours']} pixels; {found['unknown']} with a plugin that is not there)"
+    log.add(f"- `python -m mujoco.viewer` with a dermis.sensor: {said if well else f'FAILED: {found}'}")
 
 
 def built(libraries, dist):
@@ -115,7 +134,7 @@ def main():
         python = check.environment(options.work / "envs", version)
         install(python, "gymnasium", "imageio")
         log.add(f"\n## MuJoCo {version}\n")
-        viewer(log, python, version)
+        viewer(log, python, version, options.work / f"viewer-{version}")
         log.run(f"engine plugin {version}", pytest(python, "bindings/mujoco/tests"))
         log.run(f"dermis.mujoco {version}", pytest(python, PYTHON / "tests" / "test_mujoco.py"))
         log.run(f"dermis.gym {version}", pytest(python, PYTHON / "tests" / "test_gym.py"))
