@@ -45,7 +45,7 @@ def attach(
     mode: "sense" reads, and MuJoCo's contact goes on. Its bodies hardly sink into each other: let the skin stand above the geom by as much
         as it should be pressed. "couple": the skin presses in place of MuJoCo. Its forces are taken at the start of every step and
         enter as passive forces, inside mj_step, whoever calls it; MuJoCo's contact between the objects and geoms under the skin is
-        switched off, by their contype and conaffinity, until the attachment is gone.
+        switched off, by their contype and conaffinity, until the attachment is gone. It belongs to this mjData; copies are not pressed.
 
     Raises dermis.Error for what the model does not have, and in "couple" for a time step that the skin's springs would make unstable.
     """
