@@ -30,7 +30,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// (3,) position alone. A twist is how that pose changes: velocity of the object's origin (m/s) and angular velocity (rad/s), (6,).
 ///
 /// ``press`` and ``settle`` are infinitely slow; ``step`` goes on in time. All three leave the sensor touched so (``state``),
-/// ``reset`` lets go. Copies and pickles take the history along. Use a copy in every thread.
+/// ``reset`` lets go. Copies and pickles take the history along (a pickle of a sensor that is made from files needs them where they
+/// were). Use a copy in every thread.
 #[pyclass(frozen, module = "dermis")]
 pub struct Sensor {
     pub device: Arc<Device>,
@@ -140,6 +141,7 @@ impl Sensor {
     /// object ended. The sensor is left pressed, so that ``step`` can go on from there. Raises dermis.Error (a ValueError) when the
     /// object misses the sensor, or more is asked for than the skin can take; the sensor is then as it was.
     ///
+    /// >>> import dermis
     /// >>> ball = dermis.Object.sphere(radius=10e-3)
     /// >>> reading = dermis.Sensor.preset("uji-foam-14x6").press(ball, depth=2e-3)
     /// >>> reading.taxels.shape
@@ -282,13 +284,16 @@ impl Sensor {
     }
 
     #[setter]
-    fn set_state(&self, state: PyRef<'_, State>) -> PyResult<()> {
-        let (sensor, given) = (self.inner()?, &state.history);
-        let nothing = skin::Motion { targets: &[] };
-        // Refused now rather than in the next step: a state of another sensor does not fit.
-        sensor.touch(&given.skin, &nothing, 1e-9).or_told()?;
-        sensor.sense(&given.response, &skin::Touch::default(), 1e-9).or_told()?;
-        *self.history() = given.clone();
+    fn set_state(&self, py: Python<'_>, state: PyRef<'_, State>) -> PyResult<()> {
+        let (sensor, given) = (self.inner()?, state.history.clone());
+        detached(py, || {
+            let nothing = skin::Motion { targets: &[] };
+            // Refused now rather than in the next step: a state of another sensor does not fit.
+            sensor.touch(&given.skin, &nothing, 1e-9).or_told()?;
+            sensor.sense(&given.response, &skin::Touch::default(), 1e-9).or_told()?;
+            Ok::<_, PyErr>(())
+        })??;
+        *self.history() = given;
         Ok(())
     }
 
@@ -297,14 +302,14 @@ impl Sensor {
     ///
     /// mass: of the body (kg). size: its extent along x, y and z (m), shape (3,), taken for a box of that mass.
     #[pyo3(signature = (*, mass, size))]
-    fn stable_step(&self, mass: f64, size: &Bound<'_, PyAny>) -> PyResult<f64> {
+    fn stable_step(&self, py: Python<'_>, mass: f64, size: &Bound<'_, PyAny>) -> PyResult<f64> {
         let mass_kg = positive(mass, "mass", "kilograms")?;
         let size_m = Vec3::from_array(vector::<3>(size, "size")?);
         let square = size_m * size_m;
         let inertia = (Vec3::splat(square.x + square.y + square.z) - square) * (mass_kg / 12.0);
         let object = MassProperties { mass_kg, center_m: Vec3::ZERO, inertia_kg_m2: Mat3::from_diagonal(inertia) };
-        let pressed = self.inner()?.skin().fully_pressed();
-        Ok(dermis::world::limit_when_pressed_s(&pressed, size_m, Some(&object), None))
+        let skin = self.inner()?.skin();
+        detached(py, || dermis::world::limit_when_pressed_s(&skin.fully_pressed(), size_m, Some(&object), None))
     }
 
     /// What it is called.

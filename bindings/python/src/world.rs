@@ -96,6 +96,11 @@ impl World {
     ) -> PyResult<Self> {
         let usual = WorldParameters::default();
         let gravity = gravity.map_or(Ok(usual.gravity.to_array()), |value| vector::<3>(value, "gravity"))?;
+        if ground.is_some_and(|height| !height.is_finite()) || !(0.0..1e3).contains(&ground_friction) {
+            return Err(Error::new_err(format!(
+                "`ground` must be a height (m) and `ground_friction` zero or a positive number, got {ground:?} and {ground_friction}"
+            )));
+        }
         let parameters = WorldParameters {
             gravity: Vec3::from_array(gravity),
             step_s: positive(time_step, "time_step", "seconds")?,
@@ -176,10 +181,13 @@ impl World {
         body.velocity = crate::pose::twist(twist, "twist")?;
         body.object = obj.map(|obj| obj.thing.clone());
         body.solid = solid;
-        let mut inside = self.inside(py);
-        let id = inside.built.world.add_body(body).or_told()?;
-        inside.built.bodies.push((name.to_owned(), id));
-        Ok(())
+        detached(py, || {
+            let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+            let id = inside.built.world.add_body(body)?;
+            inside.built.bodies.push((name.to_owned(), id));
+            Ok::<_, world::WorldError>(())
+        })?
+        .or_told()
     }
 
     /// Mounts a sensor on a body, at a pose of the body's frame. Its history starts anew.
@@ -260,8 +268,11 @@ impl World {
 
     /// The largest time step that is stable (s); None where nothing limits it.
     #[getter]
-    fn stable_step(&self, py: Python<'_>) -> Option<f64> {
-        self.inside(py).built.world.stability().map(|stability| stability.limit_s)
+    fn stable_step(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        detached(py, || {
+            let inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+            inside.built.world.stability().map(|stability| stability.limit_s)
+        })
     }
 
     /// What the gripper of the scene is doing, such as "Lift"; None without a task.

@@ -1,6 +1,8 @@
 """The package itself: what an import costs, what help says, and what is left behind."""
 
+import doctest
 import gc
+import importlib
 import inspect
 import os
 import pathlib
@@ -53,6 +55,12 @@ def test_the_readme_is_true(tmp_path, monkeypatch):
     assert len([line for line in code.splitlines() if line.strip()]) <= 10
     exec(compile(code, "README.md", "exec"), {})
     assert (tmp_path / "press.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("name", ["dermis", "dermis.calibration", "dermis.experiments"])
+def test_what_texts_show_is_what_comes_out(name):
+    done = doctest.testmod(importlib.import_module(name))
+    assert done.failed == 0 and done.attempted > 1
 
 
 def resident_bytes():

@@ -89,6 +89,8 @@ def test_others_may_look_while_a_world_runs():
         (lambda w: w.mount("pad", dermis.Sensor.preset("wts0614"), body="cube"), "two sensors"),
         (lambda w: w.set_twist("cube", [1]), "`twist`"),
         (lambda w: dermis.World(time_step=0), "`time_step`"),
+        (lambda w: dermis.World(ground=float("nan")), "`ground`"),
+        (lambda w: dermis.World(ground_friction=-1), "`ground_friction`"),
         (lambda w: dermis.World.parse("[world]"), "duration"),
     ],
 )

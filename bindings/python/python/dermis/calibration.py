@@ -2,9 +2,13 @@
 
 >>> import dermis
 >>> from dermis import calibration
->>> device = dermis.Sensor.preset("wts0614")                  # stands for a real one here
->>> bench = calibration.characterise(device, presses=1)       # or calibration.load("presses.csv", "creep.csv")
->>> fitted = calibration.fit(device, bench).sensor
+>>> known = dermis.Sensor.preset("wts0614")
+>>> creeps = {"response": {"creep": [{"amplitude": 0.08, "time": "1.5 s"}]}}
+>>> device = dermis.Sensor.preset("wts0614", parameters=creeps)  # stands for a real one here
+>>> bench = calibration.characterise(device, presses=1)          # or calibration.load("presses.csv", "creep.csv")
+>>> found = calibration.fit(known, bench)
+>>> round(found.numbers["creep"]["terms"][0]["amplitude"]["value"], 2)
+0.08
 """
 
 from __future__ import annotations
