@@ -222,6 +222,29 @@ def test_sense_leaves_the_simulation_alone():
     assert np.array_equal(*paths)
 
 
+def test_a_place_may_be_said_in_three_ways():
+    """A site, and the same place from the frames of its body and of a geom, on a finger that spins: the same slip, the same forces."""
+    text = scene(finger="<freejoint/>", own='size=".015 .045 .007" pos=".02 0 -.0072" euler="0 0 90"', at=".02 .01 .029")
+    model, data = load(text.replace('euler="0 0 30"/>', 'pos=".02 .01 0" euler="0 0 30"/>'))
+    data.qvel[:6] = [0, 0, 0, 0.2, 0.1, 0.5]
+    data.qvel[6:] = [0.01, 0, 0, 0, 0.3, 0]
+    half = np.radians(15)
+    quarter_back = np.radians(15 - 45)
+    places = [
+        {"site": "pad"},
+        {"body": "finger", "pose": [0.02, 0.01, 0, np.cos(half), 0, 0, np.sin(half)]},
+        {"geom": "finger", "pose": [0.01, 0, 0.0072, np.cos(quarter_back), 0, 0, np.sin(quarter_back)]},
+    ]
+    wrenches = []
+    for place in places:
+        pad = dermis.mujoco.attach(model, data, STIFF, objects="cube", **place)
+        mujoco.mj_forward(model, data)
+        wrenches.append(pad.read().wrench)
+    assert abs(wrenches[0][:2]).min() > 1e-3
+    assert wrenches[1] == pytest.approx(wrenches[0], abs=1e-10)
+    assert wrenches[2] == pytest.approx(wrenches[0], abs=1e-10)
+
+
 def test_only_the_pair_loses_mujocos_contact():
     """A second body still rests on the finger, and the cube on the ground; detaching brings everything back."""
     more = '<worldbody><geom name="ground" type="plane" size="1 1 1" pos="0 0 -1"/><body name="pebble" pos="0 .04 .5"><freejoint/>' \
