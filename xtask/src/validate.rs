@@ -20,11 +20,18 @@ pub struct Validation {
 }
 
 /// All of them.
-pub const ALL: &[Validation] = &[Validation {
-    name: "drake",
-    about: "hydroelastic contact: results and speed against Drake",
-    paths: &[("--golden", "crates/skin/tests/golden/hydroelastic/golden.json")],
-}];
+pub const ALL: &[Validation] = &[
+    Validation {
+        name: "drake",
+        about: "hydroelastic contact: results and speed against Drake",
+        paths: &[("--golden", "crates/skin/tests/golden/hydroelastic/golden.json")],
+    },
+    Validation {
+        name: "real-balls",
+        about: "simulated pictures of balls against those of two real sensors",
+        paths: &[],
+    },
+];
 
 /// The validations that a name asks for: one, or all without a name.
 pub fn chosen(name: Option<&str>) -> Result<Vec<&'static Validation>, String> {
@@ -84,7 +91,7 @@ mod tests {
     fn a_validation_is_found_by_name() {
         assert_eq!(chosen(None).unwrap().len(), ALL.len());
         assert_eq!(chosen(Some("drake")).unwrap()[0].name, "drake");
-        assert!(chosen(Some("duck")).err().unwrap().contains("\"duck\"; there are drake"));
+        assert!(chosen(Some("duck")).err().unwrap().contains("\"duck\"; there are drake, real-balls"));
     }
 
     #[test]

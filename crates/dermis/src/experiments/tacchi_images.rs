@@ -48,7 +48,10 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     let objects: Vec<Object> = indenters::all()?.into_iter().map(|(_, mesh)| Object::new(mesh)).collect();
     let work = series(options.full);
     let wanted: usize = work.iter().map(|series| series.depths.len()).sum();
-    let folder = options.out.as_ref().map(|folder| folder.join("images"));
+    // Each skin has a folder of its own: pictures that one has made are not another's.
+    let skin = options.skin.as_deref().unwrap_or("layer");
+    let name = if skin == "layer" { "images".to_owned() } else { format!("images-{skin}") };
+    let folder = options.out.as_ref().map(|folder| folder.join(name));
     if let Some(folder) = &folder {
         let refuse = |error: std::io::Error| ExperimentError::Folder {
             path: folder.display().to_string(),
@@ -76,10 +79,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     findings.metric("deepest_error_mm", 1e3 * shots.iter().map(|shot| shot.deepest_error_m).fold(0.0, f64::max));
     findings.metric("radius_error_px", shots.iter().filter_map(|shot| shot.radius_error_px).fold(0.0, f64::max));
     findings.metric("least_difference_255", least_difference(&shots));
-    findings.note(format!(
-        "{made} pictures made and {kept} found in {seconds:.1} s, skin {:?}.",
-        options.skin.as_deref().unwrap_or("layer")
-    ));
+    findings.note(format!("{made} pictures made and {kept} found in {seconds:.1} s, skin {skin:?}."));
     findings.files.add_image("indenters.png", &indenter_sheet(&shots));
     if options.full {
         findings.files.add_image("depths.png", &depth_sheet(&shots));

@@ -55,8 +55,6 @@ struct Product {
 
 /// Highest degree of the monomials of slope and height.
 pub const MOST_SURFACE_DEGREE: usize = 4;
-/// How many there are then.
-const MOST_MONOMIALS: usize = 34;
 
 /// Powers of n_r, n_d and h in each monomial.
 pub(crate) fn surface_monomials(degree: usize) -> Vec<[usize; 3]> {
@@ -127,7 +125,7 @@ impl CalibratedSpec {
 const BLOCK: usize = 32;
 type Block = [f32; BLOCK];
 /// Slopes and depths (mm) below these add some tenths of a level at most, by the lights that were fitted so far.
-const LEAST_SLOPE: f32 = 1e-3;
+const LEAST_SLOPE: f32 = 2e-3;
 const LEAST_PRESSED_MM: f32 = 3e-3;
 
 impl Calibrated {
@@ -138,6 +136,7 @@ impl Calibrated {
         let across: Vec<f32> = (0..relief.width).map(|column| frame.at(column as f64, 0.0)[0] as f32).collect();
         let per_monomial = count(self.position_degree);
         let mut lines: [Vec<[f32; MOST_DEGREE + 1]>; 3] = Default::default();
+        let mut values = vec![[0.0; BLOCK]; self.monomials.len()];
         for row in 0..relief.height {
             let y = frame.at(0.0, row as f64)[1];
             for (lines, levels) in lines.iter_mut().zip(&self.levels) {
@@ -156,7 +155,8 @@ impl Calibrated {
                 let mut x = [0.0; BLOCK];
                 x[..end - start].copy_from_slice(&across[start..end]);
                 let mut sums = [[0.0; BLOCK]; 3];
-                add_block(&seen, &self.monomials, &lines, self.position_degree, &x, &mut sums);
+                multiply(&seen, &self.monomials, &mut values);
+                add_block(&values, &lines, self.position_degree, &x, &mut sums);
                 for (channel, sum) in picture.channels.iter_mut().zip(&sums) {
                     channel[pixels.clone()].iter_mut().zip(sum).for_each(|(level, sum)| *level += sum);
                 }
@@ -197,10 +197,21 @@ widest! {
 }
 
 widest! {
+    /// The monomials of some pixels.
+    fn multiply(seen: &[Block; 3], monomials: &[Product], values: &mut [Block]) {
+        for (k, &Product { earlier, factor }) in monomials.iter().enumerate() {
+            values[k] = seen[factor];
+            if let Some(earlier) = earlier.map(|earlier| values[earlier]) {
+                values[k].iter_mut().zip(earlier).for_each(|(value, earlier)| *value *= earlier);
+            }
+        }
+    }
+}
+
+widest! {
     /// Σ_k q_k(x) m_k for three colours.
     fn add_block(
-        seen: &[Block; 3],
-        monomials: &[Product],
+        values: &[Block],
         lines: &[Vec<[f32; MOST_DEGREE + 1]>; 3],
         degree: usize,
         x: &Block,
@@ -208,12 +219,12 @@ widest! {
     ) {
         // The degree as a constant makes the inner loop a row of multiplications.
         match degree {
-            0 => add_up::<0>(seen, monomials, lines, x, sums),
-            1 => add_up::<1>(seen, monomials, lines, x, sums),
-            2 => add_up::<2>(seen, monomials, lines, x, sums),
-            3 => add_up::<3>(seen, monomials, lines, x, sums),
-            4 => add_up::<4>(seen, monomials, lines, x, sums),
-            _ => add_up::<MOST_DEGREE>(seen, monomials, lines, x, sums),
+            0 => add_up::<0>(values, lines, x, sums),
+            1 => add_up::<1>(values, lines, x, sums),
+            2 => add_up::<2>(values, lines, x, sums),
+            3 => add_up::<3>(values, lines, x, sums),
+            4 => add_up::<4>(values, lines, x, sums),
+            _ => add_up::<MOST_DEGREE>(values, lines, x, sums),
         }
     }
 }
@@ -223,24 +234,16 @@ const LANES: usize = 16;
 
 #[inline(always)]
 fn add_up<const DEGREE: usize>(
-    seen: &[Block; 3],
-    monomials: &[Product],
+    values: &[Block],
     lines: &[Vec<[f32; MOST_DEGREE + 1]>; 3],
     x: &Block,
     sums: &mut [Block; 3],
 ) {
-    let mut values = [[0.0f32; BLOCK]; MOST_MONOMIALS];
-    for (k, &Product { earlier, factor }) in monomials.iter().enumerate() {
-        values[k] = seen[factor];
-        if let Some(earlier) = earlier.map(|earlier| values[earlier]) {
-            values[k].iter_mut().zip(earlier).for_each(|(value, earlier)| *value *= earlier);
-        }
-    }
     for (sum, lines) in sums.iter_mut().zip(lines) {
         for start in (0..BLOCK).step_by(LANES) {
             // A polynomial of x for each pixel: its coefficients first, then its value.
             let mut coefficients = [[0.0f32; LANES]; MOST_DEGREE + 1];
-            for (line, values) in lines.iter().zip(&values) {
+            for (line, values) in lines.iter().zip(values) {
                 for (power, coefficient) in coefficients[..=DEGREE].iter_mut().enumerate() {
                     for i in 0..LANES {
                         coefficient[i] += line[power] * values[start + i];
