@@ -232,8 +232,8 @@ fn judged(
     })
 }
 
-/// The radius (px) of the rim about a point: half-way between the ring where the mean slope is greatest and the one where it falls
-/// fastest. A cell of the skin spans several pixels, so the first lies a little inside the contact's edge and the second outside.
+/// The radius (px) of the rim about a point: the ring where the mean slope falls fastest. Under a ball the slope grows up to the edge of
+/// the contact and beyond it falls like a root, so fastest at the edge itself.
 fn rim_px(relief: &Relief, [column, row]: [f64; 2]) -> f64 {
     let mut rings = vec![(0.0f64, 0usize); relief.width];
     for i in 0..relief.z_m.len() {
@@ -247,8 +247,8 @@ fn rim_px(relief: &Relief, [column, row]: [f64; 2]) -> f64 {
     let steepest = (1..mean.len()).max_by(|&a, &b| mean[a].total_cmp(&mean[b])).unwrap_or(0);
     let fall = |ring: usize| mean[ring] - mean[ring + 1];
     let falls = (steepest..(steepest + 20).min(mean.len() - 1)).max_by(|&a, &b| fall(a).total_cmp(&fall(b)));
-    // Rings are one pixel wide, so the middle of one is half a pixel out; a fall is between two.
-    0.5 * (steepest as f64 + 0.5 + falls.unwrap_or(steepest) as f64 + 1.0)
+    // Rings are one pixel wide: a fall is between two.
+    falls.unwrap_or(steepest) as f64 + 1.0
 }
 
 fn at(shots: &[Shot], place: [i32; 2], depth: usize) -> impl Iterator<Item = &Shot> {
