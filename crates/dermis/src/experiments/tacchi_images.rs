@@ -44,7 +44,7 @@ struct Shot {
 }
 
 pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
-    let sensor = sensor(options)?;
+    let sensor = described(options)?.build(None)?;
     let objects: Vec<Object> = indenters::all()?.into_iter().map(|(_, mesh)| Object::new(mesh)).collect();
     let work = series(options.full);
     let wanted: usize = work.iter().map(|series| series.depths.len()).sum();
@@ -88,23 +88,22 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     Ok(findings)
 }
 
-fn sensor(options: &Options) -> Result<Sensor, ExperimentError> {
+fn described(options: &Options) -> Result<SensorSpec, ExperimentError> {
     let (mut spec, _) = SensorSpec::find("gelsight")?;
     // Nothing slides in a press, and a surface without friction is found in half the time.
     if let SkinSpec::Layer(layer) = &mut spec.skin {
         layer.mu = 0.0;
         layer.cell = Some(Length::new(CELL_M));
     }
-    let spec = match options.skin.as_deref() {
-        None | Some("layer") => spec,
-        Some("gel") => spec.with_gel_skin()?,
-        Some("imprint") => spec.with_imprint_skin()?,
+    match options.skin.as_deref() {
+        None | Some("layer") => Ok(spec),
+        Some("gel") => Ok(spec.with_gel_skin()?),
+        Some("imprint") => Ok(spec.with_imprint_skin()?),
         Some(skin) => {
             let (name, skin) = ("tacchi-images", skin.to_owned());
-            return Err(ExperimentError::OtherSkin { name, skin, known: "layer, gel and imprint" });
+            Err(ExperimentError::OtherSkin { name, skin, known: "layer, gel and imprint" })
         }
-    };
-    Ok(spec.build(None)?)
+    }
 }
 
 /// All of it, or every indenter in the middle at two depths and a ball at the corners.
@@ -255,14 +254,16 @@ fn at(shots: &[Shot], place: [i32; 2], depth: usize) -> impl Iterator<Item = &Sh
     shots.iter().filter(move |shot| shot.place == place && shot.depth == depth)
 }
 
-/// The least root mean square difference (levels) of the pictures of two indenters at a millimetre: whether they can be told apart.
+/// Root mean square difference (levels) of two pictures.
+fn difference(a: &Image, b: &Image) -> f64 {
+    let pairs = a.pixels().as_flattened().iter().zip(b.pixels().as_flattened());
+    let squares: f64 = pairs.map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum();
+    (squares / a.pixels().as_flattened().len() as f64).sqrt()
+}
+
+/// The least difference (levels) of the pictures of two indenters at a millimetre: whether they can be told apart.
 fn least_difference(shots: &[Shot]) -> f64 {
     let deep: Vec<&Shot> = at(shots, [0, 0], DEPTHS - 1).collect();
-    let difference = |a: &Image, b: &Image| {
-        let pairs = a.pixels().as_flattened().iter().zip(b.pixels().as_flattened());
-        let squares: f64 = pairs.map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum();
-        (squares / a.pixels().as_flattened().len() as f64).sqrt()
-    };
     let mut least = f64::INFINITY;
     for (i, a) in deep.iter().enumerate() {
         for b in &deep[..i] {
@@ -297,4 +298,43 @@ fn place_sheet(shots: &[Shot]) -> Image {
         }
     }
     sheet.render()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shots(skin: &str, name: &str, depths: Vec<usize>) -> Vec<Shot> {
+        let options = Options { skin: Some(skin.to_owned()), ..Options::default() };
+        let mut spec = described(&options).unwrap();
+        // Coarse, as a test must be.
+        if let SkinSpec::Gel(gel) = &mut spec.skin {
+            gel.cell = Some(Length::new(1e-3));
+        }
+        let indenter = indenters::NAMES.iter().position(|other| *other == name).unwrap();
+        let object = Object::new(indenters::all().unwrap().swap_remove(indenter).1);
+        let series = Series { indenter, place: [0, 0], depths };
+        let (made, kept) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        shoot(&spec.build(None).unwrap(), &object, &series, None, &made, &kept).unwrap()
+    }
+
+    /// A gel that is solved in full and a layer show the same ball, at two depths: they differ by less than half of what the ball adds to
+    /// the picture without it. So does the smoothing that the paper compares with.
+    #[test]
+    fn every_skin_shows_the_same_ball() {
+        let layer = shots("layer", "sphere", vec![0, 5, 10]);
+        for skin in ["gel", "imprint"] {
+            let other = shots(skin, "sphere", vec![5, 10]);
+            for (ours, theirs) in layer[1..].iter().zip(&other) {
+                let (off, all) = (difference(&ours.small, &theirs.small), difference(&ours.small, &layer[0].small));
+                assert!(off < 0.5 * all, "{skin} at {} tenths of a millimetre: {off} of {all}", ours.depth);
+            }
+        }
+    }
+
+    #[test]
+    fn a_skin_without_a_surface_is_refused() {
+        let options = Options { skin: Some("springs".to_owned()), ..Options::default() };
+        assert!(described(&options).unwrap_err().to_string().contains("layer, gel and imprint"));
+    }
 }
