@@ -57,7 +57,7 @@ def log(report):
         "",
         "    cargo xtask validate real-balls",
         "",
-        f"{datetime.date.today().isoformat()}, {platform.machine()}, {os.cpu_count()} cores, {report['wall_s']:.0f} s. "
+        f"{datetime.date.today().isoformat()}, {platform.machine()}, {os.cpu_count()} cores. "
         f"**{'Holds' if report['passed'] else 'Does not hold'}.**",
         "",
         "Root mean square of the difference (of 255) on the odd presses, lights fitted to the even ones. Asked, as labelled: at most 6.9 and 21 to",
