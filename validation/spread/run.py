@@ -165,7 +165,7 @@ def main():
     by_springs = [springs(height, load) for height, (_, _, load) in zip(undersides, cases)]
     truth = [tactels(product(p, BASE)) for p in by_layer]
     print(f"layer of {thickness_m * 1e3:g} mm, Poisson's ratio {poisson:g}; median over {len(cases)} images, then by shape")
-    print(f"{'':42}{'all':>7}" + "".join(f"{shape:>10}" for shape in SHAPES))
+    print(f"{'':52}{'all':>7}" + "".join(f"{shape:>10}" for shape in SHAPES))
 
     def score(images):
         return [difference(a, b) for a, b in zip(truth, images)]
@@ -173,7 +173,7 @@ def main():
     def show(name, scores):
         each = len(ANGLES_DEG) * len(LOADS_N)
         shapes = "".join(f"{np.median(scores[i * each : (i + 1) * each]):10.3f}" for i in range(len(SHAPES)))
-        print(f"{name:42}{np.median(scores):7.3f}{shapes}")
+        print(f"{name:52}{np.median(scores):7.3f}{shapes}")
 
     def best(name, spread, cells):
         fits = [(np.median(score([spread(c, s) for c in cells])), s) for s in np.arange(0.2, 0.8, 0.02)]
