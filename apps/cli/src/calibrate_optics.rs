@@ -1,18 +1,19 @@
 //! `dermis calibrate optics`: the light of an optical sensor from pictures of a pressed ball.
 
 use crate::console::{commit, probe, say, say_json, short};
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
-use dermis::ball_presses::BallPresses;
+use dermis::ball_presses::{BallPresses, LabelledPress};
 use dermis::draw::{Image, Sheet};
 use dermis::geometry::quantity::Length;
-use dermis::geometry::shapes::sphere;
+use dermis::geometry::shapes::{capsule, sphere};
 use dermis::output::Output;
-use dermis::sensor::SensorSpec;
 use dermis::sensor::calibration::optics::{
-    AROUND, BallPress, INSIDE, Label, ScaleFit, ball_reliefs, fit_calibrated, fit_phong, fit_scale, rmse_255,
+    AROUND, BallPress, Dent, INSIDE, Label, MOST_PLACE_DEGREE, ScaleFit, align, ball_reliefs, fit_calibrated,
+    fit_phong, fit_scale, rmse_255,
 };
 use dermis::sensor::optics::{BackgroundSpec, CameraSpec, Light, LightSpec, Picture};
+use dermis::sensor::{Sensor, SensorSpec};
 use dermis::sight::colours;
 use dermis::skin::Object;
 use serde_json::json;
@@ -36,6 +37,10 @@ pub struct Arguments {
     /// What a pixel spans on the gel, such as 0.03mm; from x_mm and y_mm of the presses without it.
     #[arg(long)]
     pixel: Option<Length>,
+    /// Find from the pictures where the ball was and how deep, where labels are loose: their radii then only say how far to look. What was
+    /// pressed is taken as a pin that ends in half the ball.
+    #[arg(long)]
+    align: bool,
     /// What is fitted.
     #[arg(long, value_enum, default_value = "polynomial")]
     light: Kind,
@@ -68,30 +73,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let camera = camera(&base, &data.background, &scale);
     let bare = SensorSpec { camera: Some(camera), light: None, markers: None, ..base };
     let sensor = bare.build(base_folder)?;
-    let labels: Vec<Label> = data.presses.iter().map(|press| press.label).collect();
-    let widest = labels.iter().map(|label| label.radius).fold(0.0, f64::max) * scale.pixel_m;
-    if widest >= radius_m {
-        bail!(
-            "{}: a contact of radius {} mm cannot be of a ball of radius {} mm: check --ball and --pixel",
-            arguments.presses.display(),
-            short(widest * 1e3),
-            short(radius_m * 1e3)
-        );
-    }
-    let ball = Object::new(sphere(radius_m, radius_m / 50.0)?);
-    let reliefs = ball_reliefs(&sensor, &ball, radius_m, &labels)?;
-    if reliefs.len() != labels.len() {
-        bail!(
-            "the skin of sensor {:?} does not know its surface: take one with a `layer`, `gel` or `imprint`",
-            sensor.name()
-        );
-    }
-    let presses: Vec<BallPress> = data
-        .presses
-        .into_iter()
-        .zip(reliefs)
-        .map(|(press, relief)| BallPress { picture: press.picture, relief, label: press.label })
-        .collect();
+    let presses = if arguments.align {
+        aligned(&sensor, radius_m, data.presses, &data.background)?
+    } else {
+        labelled(arguments, &sensor, radius_m, data.presses, scale.pixel_m)?
+    };
     let background = &data.background;
     let trial = judge(arguments, background, &presses, scale.pixel_m)?;
     let all: Vec<&BallPress> = presses.iter().collect();
@@ -108,6 +94,69 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     output.add_image(format!("{name}-fit.png"), &trial.figure);
     output.add(format!("{name}-fit.json"), serde_json::to_string_pretty(&report)? + "\n");
     commit(output, &folder, arguments.json)
+}
+
+/// Presses with the surface of a ball whose contact is as labelled.
+fn labelled(
+    arguments: &Arguments,
+    sensor: &Sensor,
+    radius_m: f64,
+    data: Vec<LabelledPress>,
+    pixel_m: f64,
+) -> anyhow::Result<Vec<BallPress>> {
+    let labels: Vec<Label> = data.iter().map(|press| press.label).collect();
+    let widest = labels.iter().map(|label| label.radius).fold(0.0, f64::max) * pixel_m;
+    if widest >= radius_m {
+        bail!(
+            "{}: a contact of radius {} mm cannot be of a ball of radius {} mm: check --ball and --pixel",
+            arguments.presses.display(),
+            short(widest * 1e3),
+            short(radius_m * 1e3)
+        );
+    }
+    let ball = Object::new(sphere(radius_m, radius_m / 50.0)?);
+    let reliefs = ball_reliefs(sensor, &ball, radius_m, &labels)?;
+    if reliefs.len() != labels.len() {
+        return Err(blind(sensor));
+    }
+    let pairs = data.into_iter().zip(reliefs);
+    Ok(pairs.map(|(press, relief)| BallPress { picture: press.picture, relief, label: press.label }).collect())
+}
+
+/// Presses with the surface of a pin, where and as deep as their pictures show it.
+fn aligned(
+    sensor: &Sensor,
+    radius_m: f64,
+    data: Vec<LabelledPress>,
+    background: &Picture,
+) -> anyhow::Result<Vec<BallPress>> {
+    const TRIED: usize = 12;
+    /// Of the deepest that the skin takes: beyond, its surface is not to be trusted.
+    const PART: f64 = 0.375;
+    let deepest_m = (2.4 * radius_m).min(PART * sensor.skin().max_depth_m());
+    let depths_m: Vec<f64> = (1..=TRIED).map(|i| deepest_m * i as f64 / TRIED as f64).collect();
+    let pin = Object::new(capsule(radius_m, 4.0 * deepest_m, radius_m / 25.0)?);
+    let dents = Dent::series(sensor, &pin, &depths_m)?;
+    let camera = sensor.optics().map(|optics| optics.camera().clone());
+    let (Some(camera), Some(dent)) = (camera, dents.first()) else { return Err(blind(sensor)) };
+    let mut presses: Vec<BallPress> = data
+        .into_iter()
+        .map(|LabelledPress { picture, label, .. }| BallPress {
+            relief: dent.relief(&camera, [label.column, label.row]),
+            picture,
+            label,
+        })
+        .collect();
+    let even: Vec<usize> = (0..presses.len()).step_by(2).collect();
+    align(background, &mut presses, &camera, &dents, &even)?;
+    Ok(presses)
+}
+
+fn blind(sensor: &Sensor) -> anyhow::Error {
+    anyhow!(
+        "the skin of sensor {:?} does not know its surface: take one with a `layer`, `gel` or `imprint`",
+        sensor.name()
+    )
 }
 
 /// Folder and stem of the file that is wanted.
@@ -170,10 +219,27 @@ fn fit(
     kept_as: BackgroundSpec,
 ) -> anyhow::Result<LightSpec> {
     let fitted = match arguments.light {
-        Kind::Polynomial => fit_calibrated(background, presses, kept_as).map(|fit| LightSpec::Calibrated(fit.spec)),
+        Kind::Polynomial => {
+            let fit = fit_calibrated(background, presses, kept_as, place_degree(presses));
+            fit.map(|fit| LightSpec::Calibrated(fit.spec))
+        }
         Kind::Phong => fit_phong(background, presses, kept_as).map(LightSpec::Phong),
     };
     fitted.with_context(|| arguments.presses.display().to_string())
+}
+
+/// How much can be known of the place: nothing where all presses lie within the radius of one.
+fn place_degree(presses: &[&BallPress]) -> usize {
+    let span = |of: &dyn Fn(&BallPress) -> f64| {
+        let ends = presses
+            .iter()
+            .map(|press| of(press))
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
+        ends.1 - ends.0
+    };
+    let widest = presses.iter().map(|press| press.label.radius).fold(0.0, f64::max);
+    let spread = span(&|press| press.label.column).max(span(&|press| press.label.row));
+    if spread > widest { MOST_PLACE_DEGREE } else { 0 }
 }
 
 /// What a fit to every other press makes of the rest.

@@ -172,6 +172,30 @@ fn a_sensors_light_comes_from_twelve_presses() {
     }
 }
 
+/// Labels that are off by several pixels spoil a fit; `--align` puts them right.
+#[test]
+fn loose_labels_are_aligned() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "mine.toml", MINE);
+    presses(folder.path());
+    let table = std::fs::read_to_string(folder.path().join("labels.csv")).unwrap();
+    let mut loose = String::from("file,center_x_px,center_y_px,contact_radius_px\n");
+    for (i, line) in table.lines().skip(1).enumerate() {
+        let fields: Vec<&str> = line.split(',').collect();
+        let off = |at: usize, by: f64| fields[at].parse::<f64>().unwrap() + by;
+        let (right, down) = ([5.0, -4.0, 6.0, -6.0][i % 4], [-5.0, 6.0, 4.0][i % 3]);
+        loose += &format!("{},{:.1},{:.1},{}\n", fields[0], off(1, right), off(2, down), fields[3]);
+    }
+    write(folder.path(), "labels.csv", loose);
+    let held_out = |more: &[&str]| {
+        let text = dermis(folder.path(), &[&CALIBRATE[..], &["--pixel", "0.07mm", "--json"], more].concat());
+        let report: Value = serde_json::from_str(&text).unwrap();
+        report["held_out"]["inside"]["rmse_255"].as_f64().unwrap()
+    };
+    let (as_labelled, aligned) = (held_out(&[]), held_out(&["--align"]));
+    assert!(aligned < 0.5 * as_labelled, "{aligned} against {as_labelled}");
+}
+
 fn refused(folder: &Path, arguments: &[&str], words: &[&str]) {
     let result = run(folder, &[arguments, &["--out", "never/again.toml"]].concat());
     let message = String::from_utf8_lossy(&result.stderr).into_owned();

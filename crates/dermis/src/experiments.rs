@@ -92,7 +92,7 @@ pub enum ExperimentError {
     },
     /// Measurements that are not part of dermis.
     #[error(
-        "experiment {name:?} needs measurements that are not part of dermis: validation/{name}/run fetches them and runs it, or give their folder with --data"
+        "experiment {name:?} needs measurements that are not part of dermis: `cargo xtask validate {name}` fetches them and runs it (see validation/{name}), or give their folder with --data"
     )]
     NoData {
         /// The experiment.

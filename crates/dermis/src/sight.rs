@@ -95,11 +95,25 @@ pub fn add(output: &mut Output, optics: &Optics, surface: &Field, sight: &Sight,
         .picture(rgb.clone(), "what the camera sees")
         .picture(depth_picture(relief, &pressed), depth_caption(&pressed))
         .picture(shown[1].1.clone(), "normals (red right, green up, blue to the camera)");
-    if !markers.is_empty() {
+    let (moved, caption) = if markers.is_empty() {
+        (flow_points(width, height, &right, &down), "where points of the gel went, five times as far")
+    } else {
         output.add("markers.csv", markers_csv(markers));
-        sheet = sheet.picture(marker_picture(&rgb, markers), "where markers went, five times as far");
-    }
+        (markers.clone(), "where markers went, five times as far")
+    };
+    sheet = sheet.picture(marker_picture(&rgb, &moved), caption);
     output.add_image("sight.png", &sheet.render());
+}
+
+/// Points of the gel all over the picture, before and now, as markers would have them.
+fn flow_points(width: usize, height: usize, right: &[f32], down: &[f32]) -> Vec<[f64; 4]> {
+    let step = (width / 16).max(1);
+    let places = (step / 2..height).step_by(step).flat_map(|y| (step / 2..width).step_by(step).map(move |x| (x, y)));
+    let moved = |(x, y): (usize, usize)| {
+        let (column, row, i) = (x as f64, y as f64, y * width + x);
+        [column, row, column + f64::from(right[i]), row + f64::from(down[i])]
+    };
+    places.map(moved).collect()
 }
 
 fn depth_caption(pressed: &[f32]) -> String {

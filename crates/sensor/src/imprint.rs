@@ -98,6 +98,21 @@ impl SensorSpec {
     }
 }
 
+/// Takes the facets of a mesh, which a camera would see as stripes, out of heights over cells: each covered cell becomes the mean of
+/// itself, twice, and its neighbours on both sides, along rows and columns in turn.
+fn smooth_facets(heights: &mut [f64], covered: &[bool], cols: usize) {
+    const PASSES: usize = 4;
+    for step in [1, cols].repeat(PASSES) {
+        let before = heights.to_vec();
+        for i in step..heights.len() - step {
+            let inside = step > 1 || (1..cols - 1).contains(&(i % cols));
+            if inside && covered[i - step] && covered[i] && covered[i + step] {
+                heights[i] = 0.25 * (before[i - step] + 2.0 * before[i] + before[i + step]);
+            }
+        }
+    }
+}
+
 /// How high the surface is over each cell (m), from above. Beside it a skirt falls away at 45°, so that there is no edge to fall off.
 fn heights_m(surface: &Surface, grid: HeightGrid) -> Vec<f64> {
     let top = surface.bounds().max.z + 1.0;
@@ -112,6 +127,7 @@ fn heights_m(surface: &Surface, grid: HeightGrid) -> Vec<f64> {
     let (straight, across) = (grid.cell_m, std::f64::consts::SQRT_2 * grid.cell_m);
     let neighbours = [(-1isize, -1isize, across), (-1, 0, straight), (-1, 1, across), (0, -1, straight)];
     let covered: Vec<bool> = heights.iter().map(|height| height.is_finite()).collect();
+    smooth_facets(&mut heights, &covered, grid.cols);
     for back in [false, true] {
         for i in 0..heights.len() {
             let cell = if back { heights.len() - 1 - i } else { i };

@@ -19,6 +19,7 @@ mod layer;
 pub mod metrics;
 pub mod openrave;
 pub mod optics;
+mod png_levels;
 pub mod presets;
 mod press;
 mod rays;

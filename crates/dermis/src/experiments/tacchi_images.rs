@@ -44,11 +44,14 @@ struct Shot {
 }
 
 pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
-    let sensor = sensor(options)?;
+    let sensor = described(options)?.build(None)?;
     let objects: Vec<Object> = indenters::all()?.into_iter().map(|(_, mesh)| Object::new(mesh)).collect();
     let work = series(options.full);
     let wanted: usize = work.iter().map(|series| series.depths.len()).sum();
-    let folder = options.out.as_ref().map(|folder| folder.join("images"));
+    // Each skin has a folder of its own: pictures that one has made are not another's.
+    let skin = options.skin.as_deref().unwrap_or("layer");
+    let name = if skin == "layer" { "images".to_owned() } else { format!("images-{skin}") };
+    let folder = options.out.as_ref().map(|folder| folder.join(name));
     if let Some(folder) = &folder {
         let refuse = |error: std::io::Error| ExperimentError::Folder {
             path: folder.display().to_string(),
@@ -76,10 +79,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     findings.metric("deepest_error_mm", 1e3 * shots.iter().map(|shot| shot.deepest_error_m).fold(0.0, f64::max));
     findings.metric("radius_error_px", shots.iter().filter_map(|shot| shot.radius_error_px).fold(0.0, f64::max));
     findings.metric("least_difference_255", least_difference(&shots));
-    findings.note(format!(
-        "{made} pictures made and {kept} found in {seconds:.1} s, skin {:?}.",
-        options.skin.as_deref().unwrap_or("layer")
-    ));
+    findings.note(format!("{made} pictures made and {kept} found in {seconds:.1} s, skin {skin:?}."));
     findings.files.add_image("indenters.png", &indenter_sheet(&shots));
     if options.full {
         findings.files.add_image("depths.png", &depth_sheet(&shots));
@@ -88,23 +88,22 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     Ok(findings)
 }
 
-fn sensor(options: &Options) -> Result<Sensor, ExperimentError> {
+fn described(options: &Options) -> Result<SensorSpec, ExperimentError> {
     let (mut spec, _) = SensorSpec::find("gelsight")?;
     // Nothing slides in a press, and a surface without friction is found in half the time.
     if let SkinSpec::Layer(layer) = &mut spec.skin {
         layer.mu = 0.0;
         layer.cell = Some(Length::new(CELL_M));
     }
-    let spec = match options.skin.as_deref() {
-        None | Some("layer") => spec,
-        Some("gel") => spec.with_gel_skin()?,
-        Some("imprint") => spec.with_imprint_skin()?,
+    match options.skin.as_deref() {
+        None | Some("layer") => Ok(spec),
+        Some("gel") => Ok(spec.with_gel_skin()?),
+        Some("imprint") => Ok(spec.with_imprint_skin()?),
         Some(skin) => {
             let (name, skin) = ("tacchi-images", skin.to_owned());
-            return Err(ExperimentError::OtherSkin { name, skin, known: "layer, gel and imprint" });
+            Err(ExperimentError::OtherSkin { name, skin, known: "layer, gel and imprint" })
         }
-    };
-    Ok(spec.build(None)?)
+    }
 }
 
 /// All of it, or every indenter in the middle at two depths and a ball at the corners.
@@ -232,8 +231,8 @@ fn judged(
     })
 }
 
-/// The radius (px) of the rim about a point: half-way between the ring where the mean slope is greatest and the one where it falls
-/// fastest. A cell of the skin spans several pixels, so the first lies a little inside the contact's edge and the second outside.
+/// The radius (px) of the rim about a point: the ring where the mean slope falls fastest. Under a ball the slope grows up to the edge of
+/// the contact and beyond it falls like a root, so fastest at the edge itself.
 fn rim_px(relief: &Relief, [column, row]: [f64; 2]) -> f64 {
     let mut rings = vec![(0.0f64, 0usize); relief.width];
     for i in 0..relief.z_m.len() {
@@ -247,22 +246,24 @@ fn rim_px(relief: &Relief, [column, row]: [f64; 2]) -> f64 {
     let steepest = (1..mean.len()).max_by(|&a, &b| mean[a].total_cmp(&mean[b])).unwrap_or(0);
     let fall = |ring: usize| mean[ring] - mean[ring + 1];
     let falls = (steepest..(steepest + 20).min(mean.len() - 1)).max_by(|&a, &b| fall(a).total_cmp(&fall(b)));
-    // Rings are one pixel wide, so the middle of one is half a pixel out; a fall is between two.
-    0.5 * (steepest as f64 + 0.5 + falls.unwrap_or(steepest) as f64 + 1.0)
+    // Rings are one pixel wide: a fall is between two.
+    falls.unwrap_or(steepest) as f64 + 1.0
 }
 
 fn at(shots: &[Shot], place: [i32; 2], depth: usize) -> impl Iterator<Item = &Shot> {
     shots.iter().filter(move |shot| shot.place == place && shot.depth == depth)
 }
 
-/// The least root mean square difference (levels) of the pictures of two indenters at a millimetre: whether they can be told apart.
+/// Root mean square difference (levels) of two pictures.
+fn difference(a: &Image, b: &Image) -> f64 {
+    let pairs = a.pixels().as_flattened().iter().zip(b.pixels().as_flattened());
+    let squares: f64 = pairs.map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum();
+    (squares / a.pixels().as_flattened().len() as f64).sqrt()
+}
+
+/// The least difference (levels) of the pictures of two indenters at a millimetre: whether they can be told apart.
 fn least_difference(shots: &[Shot]) -> f64 {
     let deep: Vec<&Shot> = at(shots, [0, 0], DEPTHS - 1).collect();
-    let difference = |a: &Image, b: &Image| {
-        let pairs = a.pixels().as_flattened().iter().zip(b.pixels().as_flattened());
-        let squares: f64 = pairs.map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum();
-        (squares / a.pixels().as_flattened().len() as f64).sqrt()
-    };
     let mut least = f64::INFINITY;
     for (i, a) in deep.iter().enumerate() {
         for b in &deep[..i] {
@@ -297,4 +298,43 @@ fn place_sheet(shots: &[Shot]) -> Image {
         }
     }
     sheet.render()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shots(skin: &str, name: &str, depths: Vec<usize>) -> Vec<Shot> {
+        let options = Options { skin: Some(skin.to_owned()), ..Options::default() };
+        let mut spec = described(&options).unwrap();
+        // Coarse, as a test must be.
+        if let SkinSpec::Gel(gel) = &mut spec.skin {
+            gel.cell = Some(Length::new(1e-3));
+        }
+        let indenter = indenters::NAMES.iter().position(|other| *other == name).unwrap();
+        let object = Object::new(indenters::all().unwrap().swap_remove(indenter).1);
+        let series = Series { indenter, place: [0, 0], depths };
+        let (made, kept) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        shoot(&spec.build(None).unwrap(), &object, &series, None, &made, &kept).unwrap()
+    }
+
+    /// A gel that is solved in full and a layer show the same ball, at two depths: they differ by less than half of what the ball adds to
+    /// the picture without it. So does the smoothing that the paper compares with.
+    #[test]
+    fn every_skin_shows_the_same_ball() {
+        let layer = shots("layer", "sphere", vec![0, 5, 10]);
+        for skin in ["gel", "imprint"] {
+            let other = shots(skin, "sphere", vec![5, 10]);
+            for (ours, theirs) in layer[1..].iter().zip(&other) {
+                let (off, all) = (difference(&ours.small, &theirs.small), difference(&ours.small, &layer[0].small));
+                assert!(off < 0.5 * all, "{skin} at {} tenths of a millimetre: {off} of {all}", ours.depth);
+            }
+        }
+    }
+
+    #[test]
+    fn a_skin_without_a_surface_is_refused() {
+        let options = Options { skin: Some("springs".to_owned()), ..Options::default() };
+        assert!(described(&options).unwrap_err().to_string().contains("layer, gel and imprint"));
+    }
 }

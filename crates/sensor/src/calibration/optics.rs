@@ -2,17 +2,22 @@
 //!
 //! Needed are the picture without contact and some pictures of presses with a ball of known size, each with the middle and the
 //! radius of the contact. What the gel's surface looks like then is computed by the sensor's own skin ([`ball_reliefs`]); the colour
-//! that belongs to each slope, height and place is fitted, as a polynomial ([`fit_calibrated`]) or as lamps ([`fit_phong`]).
+//! that belongs to each slope, height and place is fitted, as a polynomial ([`fit_calibrated`]) or as lamps ([`fit_phong`]). Where labels
+//! are loose, [`align()`] first finds from the pictures where the ball was, and how deep.
 
+mod align;
 mod ball;
 mod calibrated;
+mod dent;
 mod lamps;
 mod normal_equations;
 mod samples;
 mod scale;
 
+pub use align::align;
 pub use ball::{Label, ball_reliefs};
-pub use calibrated::{CalibratedFit, fit_calibrated};
+pub use calibrated::{CalibratedFit, MOST_PLACE_DEGREE, fit_calibrated};
+pub use dent::Dent;
 pub use lamps::fit_phong;
 pub use scale::{ScaleFit, fit_scale};
 

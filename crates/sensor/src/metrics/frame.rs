@@ -1,6 +1,7 @@
 //! A picture to be compared.
 
 use super::MetricsError;
+use crate::png_levels::PngLevels;
 
 /// Levels (0–255) of a grey or colour picture, channel by channel, rows from the top.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,22 +48,10 @@ impl Frame {
     /// is left out.
     pub fn from_png(name: impl Into<String>, bytes: &[u8]) -> Result<Self, MetricsError> {
         let name = name.into();
-        let refuse = |reason: String| MetricsError::BadPicture { name: name.clone(), reason };
-        let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
-        decoder.set_transformations(png::Transformations::EXPAND);
-        let mut reader = decoder.read_info().map_err(|error| refuse(format!("is no PNG picture ({error})")))?;
-        if reader.info().bit_depth == png::BitDepth::Sixteen {
-            return Err(refuse("has 16 bits a channel".into()));
-        }
-        let size = reader.output_buffer_size().ok_or_else(|| refuse("is too large to be held".into()))?;
-        let mut buffer = vec![0; size];
-        let info =
-            reader.next_frame(&mut buffer).map_err(|error| refuse(format!("is a broken PNG picture ({error})")))?;
-        let samples = info.color_type.samples();
-        let buffer = &buffer[..info.buffer_size()];
-        let channel = |c: usize| buffer.iter().skip(c).step_by(samples).map(|&level| f64::from(level)).collect();
-        let count = if samples >= 3 { 3 } else { 1 };
-        Self::new(name.clone(), info.width as usize, info.height as usize, (0..count).map(channel).collect())
+        let PngLevels { width, height, channels } = PngLevels::decode(bytes)
+            .map_err(|error| MetricsError::BadPicture { name: name.clone(), reason: error.to_string() })?;
+        let levels = |channel: Vec<u8>| channel.into_iter().map(f64::from).collect();
+        Self::new(name, width, height, channels.into_iter().map(levels).collect())
     }
 
     /// What messages call it.

@@ -1,7 +1,7 @@
 //! Light as it was measured: colour as a function of the surface's slope, its height and the place in the picture.
 
 use super::background::check_polynomial;
-use super::position::{Frame, MOST_DEGREE, along_row, count, horner, monomials};
+use super::position::{Frame, MOST_DEGREE, along_row, count, monomials};
 use super::wide::widest;
 use super::{Area, BackgroundSpec, OpticsError, Picture, Relief};
 use serde::{Deserialize, Serialize};
@@ -39,11 +39,18 @@ pub struct CalibratedSpec {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibrated {
     background: Picture,
-    degree: usize,
     position_degree: usize,
+    monomials: Vec<Product>,
     levels: [Vec<f64>; 3],
     area: Option<Area>,
     deepest_mm: f32,
+}
+
+/// A monomial of the surface as an earlier one, or 1 without, times one of n_r, n_d and h.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Product {
+    earlier: Option<usize>,
+    factor: usize,
 }
 
 /// Highest degree of the monomials of slope and height.
@@ -54,6 +61,18 @@ pub(crate) fn surface_monomials(degree: usize) -> Vec<[usize; 3]> {
     let of_degree =
         |total: usize| (0..=total).rev().flat_map(move |a| (0..=total - a).rev().map(move |b| [a, b, total - a - b]));
     (1..=degree).flat_map(of_degree).collect()
+}
+
+/// The same monomials, each from one before it.
+fn products(degree: usize) -> Vec<Product> {
+    let all = surface_monomials(degree);
+    let product = |powers: &[usize; 3]| {
+        let factor = powers.iter().position(|&power| power > 0).unwrap_or_default();
+        let mut fewer = *powers;
+        fewer[factor] -= 1;
+        Product { earlier: all.iter().position(|other| *other == fewer), factor }
+    };
+    all.iter().map(product).collect()
 }
 
 /// Number of coefficients for a colour.
@@ -93,8 +112,8 @@ impl CalibratedSpec {
         }
         Ok(Calibrated {
             background: self.background.build(width, height, folder)?,
-            degree: self.degree,
             position_degree: self.position_degree,
+            monomials: products(self.degree),
             levels: self.levels.clone(),
             area: self.area,
             deepest_mm: self.deepest_mm.map_or(f32::INFINITY, |deepest| deepest as f32),
@@ -106,7 +125,7 @@ impl CalibratedSpec {
 const BLOCK: usize = 32;
 type Block = [f32; BLOCK];
 /// Slopes and depths (mm) below these add some tenths of a level at most, by the lights that were fitted so far.
-const LEAST_SLOPE: f32 = 1e-3;
+const LEAST_SLOPE: f32 = 2e-3;
 const LEAST_PRESSED_MM: f32 = 3e-3;
 
 impl Calibrated {
@@ -115,9 +134,9 @@ impl Calibrated {
         let mut picture = self.background.clone();
         let frame = Frame::new(relief.width, relief.height, self.area);
         let across: Vec<f32> = (0..relief.width).map(|column| frame.at(column as f64, 0.0)[0] as f32).collect();
-        let monomials = surface_monomials(self.degree);
         let per_monomial = count(self.position_degree);
         let mut lines: [Vec<[f32; MOST_DEGREE + 1]>; 3] = Default::default();
+        let mut values = vec![[0.0; BLOCK]; self.monomials.len()];
         for row in 0..relief.height {
             let y = frame.at(0.0, row as f64)[1];
             for (lines, levels) in lines.iter_mut().zip(&self.levels) {
@@ -136,7 +155,8 @@ impl Calibrated {
                 let mut x = [0.0; BLOCK];
                 x[..end - start].copy_from_slice(&across[start..end]);
                 let mut sums = [[0.0; BLOCK]; 3];
-                add_block(&seen, &monomials, &lines, self.position_degree, &x, &mut sums);
+                multiply(&seen, &self.monomials, &mut values);
+                add_block(&values, &lines, self.position_degree, &x, &mut sums);
                 for (channel, sum) in picture.channels.iter_mut().zip(&sums) {
                     channel[pixels.clone()].iter_mut().zip(sum).for_each(|(level, sum)| *level += sum);
                 }
@@ -157,21 +177,41 @@ impl Calibrated {
             down.iter_mut().zip(&rest.slope_down[pixels.clone()]).for_each(|(slope, rest)| *slope -= rest);
             pressed.iter_mut().zip(&rest.z_m[pixels]).for_each(|(z, rest)| *z -= rest);
         }
-        for ((right, down), pressed) in right.iter_mut().zip(&mut down).zip(&mut pressed) {
+        let mut seen = [right, down, pressed];
+        to_normals(&mut seen, self.deepest_mm);
+        seen
+    }
+}
+
+widest! {
+    /// Slopes and heights (m) to n_r, n_d and h.
+    fn to_normals(seen: &mut [Block; 3], deepest_mm: f32) {
+        let [right, down, pressed] = seen;
+        for ((right, down), pressed) in right.iter_mut().zip(down).zip(pressed) {
             let scale = 1.0 / (1.0 + *right * *right + *down * *down).sqrt();
             *right *= scale;
             *down *= scale;
-            *pressed = (-1e3 * *pressed).min(self.deepest_mm);
+            *pressed = (-1e3 * *pressed).min(deepest_mm);
         }
-        [right, down, pressed]
+    }
+}
+
+widest! {
+    /// The monomials of some pixels.
+    fn multiply(seen: &[Block; 3], monomials: &[Product], values: &mut [Block]) {
+        for (k, &Product { earlier, factor }) in monomials.iter().enumerate() {
+            values[k] = seen[factor];
+            if let Some(earlier) = earlier.map(|earlier| values[earlier]) {
+                values[k].iter_mut().zip(earlier).for_each(|(value, earlier)| *value *= earlier);
+            }
+        }
     }
 }
 
 widest! {
     /// Σ_k q_k(x) m_k for three colours.
     fn add_block(
-        seen: &[Block; 3],
-        monomials: &[[usize; 3]],
+        values: &[Block],
         lines: &[Vec<[f32; MOST_DEGREE + 1]>; 3],
         degree: usize,
         x: &Block,
@@ -179,37 +219,41 @@ widest! {
     ) {
         // The degree as a constant makes the inner loop a row of multiplications.
         match degree {
-            0 => add_up::<0>(seen, monomials, lines, x, sums),
-            1 => add_up::<1>(seen, monomials, lines, x, sums),
-            2 => add_up::<2>(seen, monomials, lines, x, sums),
-            3 => add_up::<3>(seen, monomials, lines, x, sums),
-            4 => add_up::<4>(seen, monomials, lines, x, sums),
-            _ => add_up::<MOST_DEGREE>(seen, monomials, lines, x, sums),
+            0 => add_up::<0>(values, lines, x, sums),
+            1 => add_up::<1>(values, lines, x, sums),
+            2 => add_up::<2>(values, lines, x, sums),
+            3 => add_up::<3>(values, lines, x, sums),
+            4 => add_up::<4>(values, lines, x, sums),
+            _ => add_up::<MOST_DEGREE>(values, lines, x, sums),
         }
     }
 }
 
+/// Pixels whose sums stay in registers.
+const LANES: usize = 16;
+
 #[inline(always)]
 fn add_up<const DEGREE: usize>(
-    seen: &[Block; 3],
-    monomials: &[[usize; 3]],
+    values: &[Block],
     lines: &[Vec<[f32; MOST_DEGREE + 1]>; 3],
     x: &Block,
     sums: &mut [Block; 3],
 ) {
-    for (k, powers) in monomials.iter().enumerate() {
-        let mut value = [1.0; BLOCK];
-        for (factor, power) in seen.iter().zip(powers) {
-            for _ in 0..*power {
-                for i in 0..BLOCK {
-                    value[i] *= factor[i];
+    for (sum, lines) in sums.iter_mut().zip(lines) {
+        for start in (0..BLOCK).step_by(LANES) {
+            // A polynomial of x for each pixel: its coefficients first, then its value.
+            let mut coefficients = [[0.0f32; LANES]; MOST_DEGREE + 1];
+            for (line, values) in lines.iter().zip(values) {
+                for (power, coefficient) in coefficients[..=DEGREE].iter_mut().enumerate() {
+                    for i in 0..LANES {
+                        coefficient[i] += line[power] * values[start + i];
+                    }
                 }
             }
-        }
-        for (sum, lines) in sums.iter_mut().zip(lines) {
-            let line = &lines[k];
-            for i in 0..BLOCK {
-                sum[i] += horner(line, DEGREE, x[i]) * value[i];
+            for i in 0..LANES {
+                let at = x[start + i];
+                sum[start + i] =
+                    coefficients[..DEGREE].iter().rev().fold(coefficients[DEGREE][i], |sum, more| sum * at + more[i]);
             }
         }
     }

@@ -1,12 +1,11 @@
 //! Finding the surface under every pixel, at the cost of finding it under every cell.
 
-use super::membrane::cubic;
 use super::wide::widest;
 use super::{Camera, Membrane};
 use dermis_skin::Field;
 
 /// Points of the picture that are as dense as the cells of a field: where cells would be seen if nothing were deformed.
-/// The surface is found there and enlarged to pixels by cubic convolution, which is smooth in slope.
+/// The surface is found there and enlarged to pixels by cubic B-splines, whose curvature is continuous: slopes are what is seen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lattice {
     /// Cell coordinates of the first node.
@@ -31,10 +30,10 @@ impl Lattice {
         let stride = ((camera.pixel_m / field.cell_m) as isize).max(1);
         let corners = [[0.0, 0.0], [camera.width as f64 - 1.0, camera.height as f64 - 1.0]];
         let [a, b] = corners.map(|pixel| sheet.coordinates(camera.on_plane(pixel)));
-        // A cubic asks for one node before and two after.
+        // A cubic asks for one node before and two after, sharpening for one more on each side.
         let span = |i: usize| {
-            let first = (a[i].min(b[i]).floor() as isize).div_euclid(stride) - 1;
-            let last = (a[i].max(b[i]).floor() as isize).div_euclid(stride) + 2;
+            let first = (a[i].min(b[i]).floor() as isize).div_euclid(stride) - 2;
+            let last = (a[i].max(b[i]).floor() as isize).div_euclid(stride) + 3;
             (first * stride, (last - first + 1) as usize)
         };
         let ((first_row, rows), (first_col, cols)) = (span(0), span(1));
@@ -55,6 +54,7 @@ impl Lattice {
             let margins = enlarge(&margins, self.cols, &across, &down);
             margins.iter().map(|&margin| margin >= 0.0).collect()
         });
+        sharpen(&mut heights, self.cols);
         (enlarge(&heights, self.cols, &across, &down), seen)
     }
 
@@ -69,7 +69,10 @@ impl Lattice {
             down.push((to[1] - from[1]) as f32);
         });
         let taps = (self.taps(&sheet, camera, 1), self.taps(&sheet, camera, 0));
-        [right, down].map(|nodes| enlarge(&nodes, self.cols, &taps.0, &taps.1))
+        [right, down].map(|mut nodes| {
+            sharpen(&mut nodes, self.cols);
+            enlarge(&nodes, self.cols, &taps.0, &taps.1)
+        })
     }
 
     /// Calls with the cell coordinates of what is seen at each node, row by row.
@@ -96,7 +99,7 @@ impl Lattice {
             let coordinate = sheet.coordinates(camera.on_plane(at))[axis];
             let node = (coordinate - self.first[axis] as f64) / self.stride as f64;
             let first = (node.floor() as usize).saturating_sub(1).min(most);
-            let weights = cubic((node - 1.0 - first as f64).clamp(0.0, 1.0)).map(|weight| weight as f32);
+            let weights = spline((node - 1.0 - first as f64).clamp(0.0, 1.0)).map(|weight| weight as f32);
             Tap { first, weights }
         };
         (0..count).map(tap).collect()
@@ -130,6 +133,36 @@ fn seen_at(sheet: &Membrane<'_>, camera: &Camera, node: [f64; 2], drift: [f64; 2
         }
     }
     at
+}
+
+/// Weights of four neighbours in a cubic B-spline.
+fn spline(t: f64) -> [f64; 4] {
+    let s = 1.0 - t;
+    let inner = |t: f64| (3.0 * t - 6.0) * t * t + 4.0;
+    [s * s * s, inner(t), inner(s), t * t * t].map(|weight| weight / 6.0)
+}
+
+/// Takes a sixth of the second difference off in each direction, which is what a B-spline adds to a smooth surface: cubics are then met
+/// exactly, while waves of two nodes, the steps of a round rim on square cells, are halved. Nodes at the border are left as they are.
+fn sharpen(nodes: &mut [f32], cols: usize) {
+    let second = |before: f32, at: f32, after: f32| at - (before - 2.0 * at + after) * (1.0 / 6.0);
+    for line in nodes.chunks_exact_mut(cols) {
+        let mut before = line[0];
+        for i in 1..cols - 1 {
+            let at = line[i];
+            line[i] = second(before, at, line[i + 1]);
+            before = at;
+        }
+    }
+    let mut before = nodes[..cols].to_vec();
+    for start in (cols..nodes.len() - cols).step_by(cols) {
+        let (head, below) = nodes.split_at_mut(start + cols);
+        for ((at, before), after) in head[start..].iter_mut().zip(&mut before).zip(&*below) {
+            let own = *at;
+            *at = second(*before, own, *after);
+            *before = own;
+        }
+    }
 }
 
 /// Nodes to pixels: rows first, then columns.

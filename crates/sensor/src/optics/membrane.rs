@@ -134,7 +134,7 @@ fn tap(cell: usize, i: usize, count: usize) -> usize {
 }
 
 /// Weights of four neighbours (Keys 1981, a = −1/2): exact for quadratics.
-pub(super) fn cubic(t: f64) -> [f64; 4] {
+fn cubic(t: f64) -> [f64; 4] {
     let (t2, t3) = (t * t, t * t * t);
     [0.5 * (-t3 + 2.0 * t2 - t), 0.5 * (3.0 * t3 - 5.0 * t2 + 2.0), 0.5 * (-3.0 * t3 + 4.0 * t2 + t), 0.5 * (t3 - t2)]
 }

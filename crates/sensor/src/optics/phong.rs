@@ -119,90 +119,108 @@ impl SourceSpec {
 /// Pixels that are worked on together.
 const BLOCK: usize = 32;
 
+type Block = [f32; BLOCK];
+
 impl Phong {
     /// The picture of a relief.
     pub fn shade(&self, relief: &Relief) -> Picture {
         let mut picture = self.background.clone();
-        for source in &self.sources {
-            let lit = self.shadow.as_ref().map(|shadow| shadow.lit(relief, source.direction));
-            self.add(&mut picture, relief, source, lit.as_deref());
+        let shadow = |source: &Source| self.shadow.as_ref().map(|shadow| shadow.lit(relief, source.direction));
+        let lamps: Vec<Lamp> =
+            self.sources.iter().map(|source| Lamp { source, lit: shadow(source), flat: self.flat(source) }).collect();
+        for start in (0..relief.z_m.len()).step_by(BLOCK) {
+            let end = (start + BLOCK).min(relief.z_m.len());
+            let mut normals = [[0.0; BLOCK]; 3];
+            to_normals(&relief.slope_right[start..end], &relief.slope_down[start..end], &mut normals);
+            for lamp in &lamps {
+                let (mut diffuse, mut specular) = ([0.0; BLOCK], [0.0; BLOCK]);
+                reflect(lamp.source, self.shininess, &normals, &mut diffuse, &mut specular);
+                if let Some(lit) = &lamp.lit {
+                    for ((diffuse, specular), &lit) in diffuse.iter_mut().zip(&mut specular).zip(&lit[start..end]) {
+                        *diffuse *= lit;
+                        *specular *= lit;
+                    }
+                }
+                for (c, channel) in picture.channels.iter_mut().enumerate() {
+                    let colour = [lamp.source.diffuse[c], lamp.source.specular[c]];
+                    if colour != [0.0; 2] {
+                        add(&mut channel[start..end], &diffuse, &specular, colour, lamp.flat);
+                    }
+                }
+            }
         }
         picture
     }
 
-    fn add(&self, picture: &mut Picture, relief: &Relief, source: &Source, lit: Option<&[f32]>) {
-        let flat = if self.relative { terms(source, self.shininess, [0.0, 0.0, 1.0]) } else { (0.0, 0.0) };
-        for start in (0..relief.z_m.len()).step_by(BLOCK) {
-            let end = (start + BLOCK).min(relief.z_m.len());
-            let (mut diffuse, mut specular) = ([0.0f32; BLOCK], [0.0f32; BLOCK]);
-            let slopes = (&relief.slope_right[start..end], &relief.slope_down[start..end]);
-            reflect(source, self.shininess, slopes.0, slopes.1, &mut diffuse, &mut specular);
-            if let Some(lit) = lit {
-                for ((diffuse, specular), &lit) in diffuse.iter_mut().zip(&mut specular).zip(&lit[start..end]) {
-                    *diffuse *= lit;
-                    *specular *= lit;
-                }
-            }
-            for (c, channel) in picture.channels.iter_mut().enumerate() {
-                let (by_diffuse, by_specular) = (source.diffuse[c], source.specular[c]);
-                if by_diffuse == 0.0 && by_specular == 0.0 {
-                    continue;
-                }
-                for ((level, &diffuse), &specular) in channel[start..end].iter_mut().zip(&diffuse).zip(&specular) {
-                    *level += (diffuse - flat.0) * by_diffuse + (specular - flat.1) * by_specular;
-                }
-            }
+    /// What a source gives to an untouched flat gel, if that is to be taken off.
+    fn flat(&self, source: &Source) -> [f32; 2] {
+        if !self.relative {
+            return [0.0; 2];
+        }
+        let up = [[0.0; BLOCK], [0.0; BLOCK], [1.0; BLOCK]];
+        let (mut diffuse, mut specular) = ([0.0; BLOCK], [0.0; BLOCK]);
+        reflect(source, self.shininess, &up, &mut diffuse, &mut specular);
+        [diffuse[0], specular[0]]
+    }
+}
+
+/// A source over a relief.
+struct Lamp<'a> {
+    source: &'a Source,
+    /// The part of it that reaches each pixel.
+    lit: Option<Vec<f32>>,
+    /// What is taken off: diffuse and specular.
+    flat: [f32; 2],
+}
+
+widest! {
+    /// Unit normals (right, up, towards the camera) of slopes.
+    fn to_normals(right: &[f32], down: &[f32], normals: &mut [Block; 3]) {
+        let [x, y, z] = normals;
+        for ((((&right, &down), x), y), z) in right.iter().zip(down).zip(x).zip(y).zip(z) {
+            let scale = 1.0 / (1.0 + right * right + down * down).sqrt();
+            (*x, *y, *z) = (right * scale, -down * scale, scale);
         }
     }
 }
 
 widest! {
-    /// The two parts of what a source gives to pixels of those slopes.
-    fn reflect(
-        source: &Source,
-        shininess: u32,
-        right: &[f32],
-        down: &[f32],
-        diffuse: &mut [f32; BLOCK],
-        specular: &mut [f32; BLOCK],
-    ) {
-        let shines = source.specular != [0.0; 3];
-        for (((&right, &down), diffuse), specular) in right.iter().zip(down).zip(diffuse).zip(specular) {
-            let scale = 1.0 / (1.0 + right * right + down * down).sqrt();
-            let normal = [right * scale, -down * scale, scale];
-            (*diffuse, *specular) = if shines { terms(source, shininess, normal) } else { (lambert(source, normal), 0.0) };
+    /// L·N and, where the source has highlights, (R·V)^α.
+    fn reflect(source: &Source, shininess: u32, normals: &[Block; 3], diffuse: &mut Block, specular: &mut Block) {
+        let [lx, ly, lz] = source.direction;
+        let [x, y, z] = normals;
+        for i in 0..BLOCK {
+            diffuse[i] = (lx * x[i] + ly * y[i] + lz * z[i]).max(0.0);
+        }
+        if source.specular == [0.0; 3] {
+            return;
+        }
+        let mut factor = [0.0; BLOCK];
+        for i in 0..BLOCK {
+            // A face that looks away from the light has no highlight either.
+            let mirrored = (2.0 * diffuse[i] * z[i] - lz).max(0.0);
+            factor[i] = if diffuse[i] > 0.0 { mirrored } else { 0.0 };
+        }
+        // A power by squaring, for all pixels at once.
+        specular.fill(1.0);
+        let mut left = shininess;
+        while left > 0 {
+            if left & 1 == 1 {
+                specular.iter_mut().zip(&factor).for_each(|(power, factor)| *power *= factor);
+            }
+            factor.iter_mut().for_each(|factor| *factor *= *factor);
+            left >>= 1;
         }
     }
 }
 
-/// L·N and (R·V)^α.
-#[inline(always)]
-fn terms(source: &Source, shininess: u32, normal: [f32; 3]) -> (f32, f32) {
-    let facing = lambert(source, normal);
-    // A face that looks away from the light has no highlight either.
-    let mirrored = (2.0 * facing * normal[2] - source.direction[2]).max(0.0);
-    let mirrored = if facing > 0.0 { mirrored } else { 0.0 };
-    (facing, power(mirrored, shininess))
-}
-
-#[inline(always)]
-fn lambert(source: &Source, normal: [f32; 3]) -> f32 {
-    let [x, y, z] = source.direction;
-    (x * normal[0] + y * normal[1] + z * normal[2]).max(0.0)
-}
-
-/// By squaring, which vectorises where `powi` does not.
-#[inline(always)]
-fn power(base: f32, exponent: u32) -> f32 {
-    let (mut result, mut factor, mut left) = (1.0, base, exponent);
-    while left > 0 {
-        if left & 1 == 1 {
-            result *= factor;
+widest! {
+    /// Adds what is reflected, less what a flat gel would, in one colour.
+    fn add(levels: &mut [f32], diffuse: &Block, specular: &Block, colour: [f32; 2], flat: [f32; 2]) {
+        for ((level, diffuse), specular) in levels.iter_mut().zip(diffuse).zip(specular) {
+            *level += (diffuse - flat[0]) * colour[0] + (specular - flat[1]) * colour[1];
         }
-        factor *= factor;
-        left >>= 1;
     }
-    result
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A colour picture as light, before it is cut to 8 bits.
 
 use super::OpticsError;
+use crate::png_levels::PngLevels;
 
 /// Red, green and blue of every pixel, rows from the top, in levels of an 8-bit picture (0–255, not rounded, not clamped).
 #[derive(Clone, Debug, PartialEq)]
@@ -27,23 +28,10 @@ impl Picture {
 
     /// From the bytes of a PNG file with 8 bits a channel; `path` is what messages call it.
     pub fn from_png(path: &str, bytes: &[u8]) -> Result<Self, OpticsError> {
-        let refuse = |reason: String| OpticsError::BadPicture { path: path.to_owned(), reason };
-        let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
-        decoder.set_transformations(png::Transformations::normalize_to_color8());
-        let mut reader = decoder.read_info().map_err(|error| refuse(format!("is no PNG picture: {error}")))?;
-        let size = reader.output_buffer_size().ok_or_else(|| refuse("is too large".into()))?;
-        let mut buffer = vec![0; size];
-        let info =
-            reader.next_frame(&mut buffer).map_err(|error| refuse(format!("is a broken PNG picture: {error}")))?;
-        let samples = info.color_type.samples();
-        let of = |c: usize| if samples >= 3 { c } else { 0 };
-        let buffer = &buffer[..info.buffer_size()];
-        let channel = |c: usize| buffer.iter().skip(of(c)).step_by(samples).map(|&level| f32::from(level)).collect();
-        Ok(Self {
-            width: info.width as usize,
-            height: info.height as usize,
-            channels: [channel(0), channel(1), channel(2)],
-        })
+        let PngLevels { width, height, channels } = PngLevels::decode(bytes)
+            .map_err(|error| OpticsError::BadPicture { path: path.to_owned(), reason: error.to_string() })?;
+        let of = |c: usize| channels[c.min(channels.len() - 1)].iter().map(|&level| f32::from(level)).collect();
+        Ok(Self { width, height, channels: [0, 1, 2].map(of) })
     }
 
     /// Refuses a picture of another size.

@@ -2,6 +2,7 @@
 
 use super::Camera;
 use super::lattice::Lattice;
+use super::wide::widest;
 use dermis_geometry::Vec3;
 use dermis_skin::Field;
 
@@ -59,14 +60,10 @@ impl Relief {
             let below = &self.z_m[down * width..(down + 1) * width];
             let right = &mut self.slope_right[row * width..(row + 1) * width];
             let downward = &mut self.slope_down[row * width..(row + 1) * width];
-            for ((inner, &before), &after) in right[1..width - 1].iter_mut().zip(&line[..width - 2]).zip(&line[2..]) {
-                *inner = 0.5 * (after - before);
-            }
+            differ(&mut right[1..width - 1], &line[..width - 2], &line[2..], 0.5);
             right[0] = line[1] - line[0];
             right[width - 1] = line[width - 1] - line[width - 2];
-            for ((slope, &a), &b) in downward.iter_mut().zip(above).zip(below) {
-                *slope = halves * (b - a);
-            }
+            differ(downward, above, below, halves);
             match camera.distance_m {
                 None => right.iter_mut().chain(downward).for_each(|slope| *slope *= per_pixel),
                 Some(distance_m) => {
@@ -90,5 +87,14 @@ impl Relief {
             [right / length, -down / length, 1.0 / length]
         };
         self.slope_right.iter().zip(&self.slope_down).map(unit).collect()
+    }
+}
+
+widest! {
+    /// A factor times what is after less what is before.
+    fn differ(slopes: &mut [f32], before: &[f32], after: &[f32], factor: f32) {
+        for ((slope, before), after) in slopes.iter_mut().zip(before).zip(after) {
+            *slope = factor * (after - before);
+        }
     }
 }

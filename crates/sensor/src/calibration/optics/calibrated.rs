@@ -18,17 +18,21 @@ pub struct CalibratedFit {
 
 /// Degrees tried: of slope and height, of the place.
 const TRIED: [(usize, usize); 9] = [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2)];
-const MOST: (usize, usize) = (3, 2);
+const MOST: (usize, usize) = (3, MOST_PLACE_DEGREE);
+/// The highest degree of the place that is ever tried.
+pub const MOST_PLACE_DEGREE: usize = 2;
 /// Holds back what the presses do not determine.
 const RIDGE: f64 = 1e-4;
 /// Presses are kept out in turn by so many parts.
 const PARTS: usize = 5;
 
-/// Fits colour against slope, height and place. The degrees are those that do best on presses kept out of the fit.
+/// Fits colour against slope, height and place. The degrees are those that do best on presses kept out of the fit; that of the place is
+/// at most `most_place_degree`, which should be 0 where all presses were made at one place.
 pub fn fit_calibrated(
     background: &Picture,
     presses: &[&BallPress],
     kept_as: BackgroundSpec,
+    most_place_degree: usize,
 ) -> Result<CalibratedFit, FitError> {
     const NEEDED: usize = 3;
     if presses.len() < NEEDED {
@@ -57,9 +61,10 @@ pub fn fit_calibrated(
             .sum();
         (left / parts.len() as f64).sqrt()
     };
-    let scores: Vec<f64> = TRIED.iter().map(score).collect();
-    let best = (0..TRIED.len()).min_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap_or(0);
-    let (degree, position_degree) = TRIED[best];
+    let allowed = TRIED.iter().filter(|tried| tried.1 <= most_place_degree);
+    let scores = allowed.map(|tried| (score(tried), *tried));
+    let (cross_validated, (degree, position_degree)) =
+        scores.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::INFINITY, TRIED[0]));
     let levels = all.only(&subset(degree, position_degree)).solve(RIDGE);
     let spec = CalibratedSpec {
         background: kept_as,
@@ -69,7 +74,7 @@ pub fn fit_calibrated(
         area: Some(pressed_area(presses, background)),
         deepest_mm: Some(deepest_mm.max(1e-3)),
     };
-    Ok(CalibratedFit { spec, cross_validated: scores[best] })
+    Ok(CalibratedFit { spec, cross_validated })
 }
 
 /// Which of the largest model's coefficients a smaller one has.

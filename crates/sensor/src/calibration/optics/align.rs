@@ -1,0 +1,103 @@
+//! Where a round object was, from its picture: labels made by hand are off.
+
+use super::{BallPress, Dent, Label, fit_calibrated};
+use crate::calibration::FitError;
+use crate::optics::{BackgroundSpec, Camera, Picture};
+
+/// Fits and choices in turn, at most.
+const ROUNDS: usize = 6;
+/// Pixels of which one is looked at, down and across.
+const STRIDE: usize = 3;
+
+/// Puts each press where its picture shows it, with the depth that suits its picture best. Its relief and the middle of its label are
+/// replaced, the radius stays. The light that depths are judged by is fitted to the presses numbered `fitted`, in turn with the choice.
+///
+/// What the pictures do not tell is how steep the dents are altogether: a brighter light on flatter dents looks the same. The depths
+/// given decide it; the choice begins in their middle.
+pub fn align(
+    background: &Picture,
+    presses: &mut [BallPress],
+    camera: &Camera,
+    dents: &[Dent],
+    fitted: &[usize],
+) -> Result<Vec<f64>, FitError> {
+    if dents.is_empty() {
+        return Err(FitError::TooFew { what: "the depth of a press", got: 0, needed: 1 });
+    }
+    for press in &mut *presses {
+        let [column, row] = middle(background, &press.picture, press.label);
+        press.label = Label { column, row, ..press.label };
+    }
+    let mut chosen = vec![dents.len() / 2; presses.len()];
+    let place = |press: &BallPress, dent: usize| dents[dent].relief(camera, [press.label.column, press.label.row]);
+    for _ in 0..ROUNDS {
+        for (press, &dent) in presses.iter_mut().zip(&chosen) {
+            press.relief = place(press, dent);
+        }
+        let some: Vec<&BallPress> = fitted.iter().filter_map(|&i| presses.get(i)).collect();
+        let fit = fit_calibrated(background, &some, BackgroundSpec::Colour([0.0; 3]), 0)?;
+        let Ok(light) = fit.spec.build(background.width, background.height, None) else { break };
+        let best = |press: &BallPress| {
+            let scores = (0..dents.len()).map(|dent| {
+                let relief = place(press, dent);
+                (misses(background, press, &light.shade(&relief, None)), dent)
+            });
+            scores.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(0, |(_, dent)| dent)
+        };
+        let better: Vec<usize> = presses.iter().map(best).collect();
+        if better == chosen {
+            break;
+        }
+        chosen = better;
+    }
+    for (press, &dent) in presses.iter_mut().zip(&chosen) {
+        press.relief = place(press, dent);
+    }
+    Ok(chosen.into_iter().map(|dent| dents[dent].depth_m).collect())
+}
+
+/// Squares of what a dent's light on the background leaves over, within two radii of the label.
+fn misses(background: &Picture, press: &BallPress, added: &Picture) -> f64 {
+    let near = super::Region { from: 0.0, to: super::AROUND.to };
+    let width = background.width;
+    let kept = |i: &usize| (i % width).is_multiple_of(STRIDE) && (i / width).is_multiple_of(STRIDE);
+    let square = |i: usize| -> f64 {
+        let of = |c: usize| press.picture.channels[c][i] - background.channels[c][i] - added.channels[c][i];
+        (0..3).map(|c| f64::from(of(c)).powi(2)).sum()
+    };
+    press.pixels(near).filter(kept).map(square).sum()
+}
+
+/// The middle of a dent within a radius of its label. What a dent adds to the background is nearly odd about its middle, because a lamp that
+/// brightens one flank darkens the other: so what is added at opposite places must cancel, as the product of the two says best.
+fn middle(background: &Picture, picture: &Picture, label: Label) -> [f64; 2] {
+    let (width, height) = (background.width as isize, background.height as isize);
+    let inside = |x: isize, y: isize| (0..width).contains(&x) && (0..height).contains(&y);
+    let added = |c: usize, x: isize, y: isize| {
+        let i = (y * width + x) as usize;
+        f64::from(picture.channels[c][i] - background.channels[c][i])
+    };
+    let reach = label.radius.max(2.0) as isize;
+    let score = |[column, row]: [isize; 2]| {
+        let mut sum = 0.0;
+        // Half a disc is enough: each pair is met once.
+        for down in (0..=reach).step_by(2) {
+            for right in (-reach..=reach).step_by(2).filter(|right| right * right + down * down <= reach * reach) {
+                let (a, b) = ([column + right, row + down], [column - right, row - down]);
+                if inside(a[0], a[1]) && inside(b[0], b[1]) {
+                    sum += (0..3).map(|c| added(c, a[0], a[1]) * added(c, b[0], b[1])).sum::<f64>();
+                }
+            }
+        }
+        sum
+    };
+    let mut best = [label.column.round() as isize, label.row.round() as isize];
+    for (span, step) in [(reach, 4), (4, 1)] {
+        let from = best;
+        let offsets = || (-span..=span).step_by(step);
+        let places = offsets().flat_map(|down| offsets().map(move |right| [from[0] + right, from[1] + down]));
+        let scored = places.filter(|at| inside(at[0], at[1])).map(|at| (score(at), at));
+        best = scored.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(best, |(_, at)| at);
+    }
+    best.map(|at| at as f64)
+}
