@@ -1,10 +1,11 @@
 //! The chores of this repository: `cargo xtask test` is what CI runs, the same on every machine.
 //!
 //! [`mod@test`] is the list of steps, [`step`] runs one and reports it, [`layering`] checks who may depend on whom,
-//! [`source_size`] points at files that have grown too long, [`validate`] compares us with other programs, and [`workspace`]
+//! [`source_size`] points at files that have grown too long, [`python`] packs and tests the Python package, [`validate`] compares us with other programs, and [`workspace`]
 //! is what Cargo says is there.
 
 mod layering;
+mod python;
 mod source_size;
 mod step;
 mod test;
@@ -20,6 +21,7 @@ const HELP: &str = "\
 cargo xtask TASK
 
   test      everything CI checks, in order, stopping at the first failure
+  wheel     the Python package as a wheel in dist/, with the MuJoCo engine plugin in it
   layering  only the check of who may depend on whom (and a warning for very long files)
   validate [NAME]
             our numbers against other programs', which are installed for it; a dated log is left in validation/NAME
@@ -31,6 +33,7 @@ enum Task {
     Help,
     Layering,
     Test,
+    Wheel,
     /// All validations, or the one named.
     Validate(Option<String>),
 }
@@ -46,8 +49,9 @@ impl Task {
             "help" | "--help" | "-h" => Task::Help,
             "layering" => Task::Layering,
             "test" => Task::Test,
+            "wheel" => Task::Wheel,
             "validate" => Task::Validate(None),
-            _ => return Err(format!("unknown task {name:?}; the tasks are test, layering, validate and help")),
+            _ => return Err(format!("unknown task {name:?}; the tasks are test, wheel, layering, validate and help")),
         };
         match (task, rest) {
             (task, []) => Ok(task),
@@ -71,6 +75,7 @@ fn main() -> ExitCode {
         }
         Ok(Task::Layering) => &[test::LAYERING],
         Ok(Task::Test) => test::STEPS,
+        Ok(Task::Wheel) => &[python::WHEEL],
         Ok(Task::Validate(name)) => {
             let chosen = validate::chosen(name.as_deref());
             return exit(chosen.and_then(|chosen| validate::run(&chosen, &Workspace::read()?)));
@@ -103,6 +108,7 @@ mod tests {
         assert_eq!(task(&["--help"]), Ok(Task::Help));
         assert_eq!(task(&["layering"]), Ok(Task::Layering));
         assert_eq!(task(&["test"]), Ok(Task::Test));
+        assert_eq!(task(&["wheel"]), Ok(Task::Wheel));
         assert_eq!(task(&["validate"]), Ok(Task::Validate(None)));
         assert_eq!(task(&["validate", "drake"]), Ok(Task::Validate(Some("drake".into()))));
     }

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::layering;
+use crate::python;
 use crate::source_size;
 use crate::step::{Failure, Invocation, Step};
 use crate::workspace::Workspace;
@@ -23,7 +24,7 @@ pub const STEPS: &[Step] = &[
     Step { name: "wasm", run: wasm },
     Step { name: "tests", run: tests },
     Step { name: "examples", run: examples },
-    Step { name: "mujoco", run: mujoco },
+    python::TESTS,
     Step { name: "docs", run: docs },
 ];
 
@@ -131,30 +132,6 @@ fn example_runs(workspace: &Workspace) -> Vec<ExampleRun> {
         }
     }
     runs
-}
-
-/// The version of MuJoCo that CI takes; `check.py` takes any.
-const MUJOCO: &str = "4.0.0";
-
-/// Runs the engine plugin inside MuJoCo, from pip, in a virtual environment under the target folder.
-fn mujoco(workspace: &Workspace) -> Result<(), Failure> {
-    if !workspace.has("dermis-mujoco") {
-        println!("there is no plugin in the workspace");
-        return Ok(());
-    }
-    Invocation::new("cargo build --workspace --release --lib").run(&workspace.root)?;
-    mujoco_check(workspace).run(&workspace.root)
-}
-
-fn mujoco_check(workspace: &Workspace) -> Invocation {
-    let library = workspace.target.join("release/libdermis_mujoco.so").to_string_lossy().into_owned();
-    let environments = workspace.target.join("mujoco").to_string_lossy().into_owned();
-    Invocation::new("python3 bindings/mujoco/check.py --library").args([
-        library,
-        "--envs".into(),
-        environments,
-        MUJOCO.into(),
-    ])
 }
 
 fn docs(workspace: &Workspace) -> Result<(), Failure> {

@@ -31,6 +31,7 @@ pub const ALL: &[Validation] = &[
         about: "simulated pictures of balls against those of two real sensors",
         paths: &[],
     },
+    Validation { name: "pybullet", about: "contact points of PyBullet as a tactile image", paths: &[] },
 ];
 
 /// The validations that a name asks for: one, or all without a name.
@@ -91,7 +92,7 @@ mod tests {
     fn a_validation_is_found_by_name() {
         assert_eq!(chosen(None).unwrap().len(), ALL.len());
         assert_eq!(chosen(Some("drake")).unwrap()[0].name, "drake");
-        assert!(chosen(Some("duck")).err().unwrap().contains("\"duck\"; there are drake"));
+        assert!(chosen(Some("duck")).err().unwrap().contains("\"duck\"; there are drake, pybullet"));
     }
 
     #[test]

@@ -29,6 +29,19 @@ pub enum Continue {
     No,
 }
 
+impl Built {
+    /// One step: the gripper takes what its task tells it and the world moves.
+    pub fn step(&mut self) -> Result<(), WorldError> {
+        if let Some(hand) = &mut self.hand {
+            hand.exchange(&mut self.world);
+            if let Some(task) = &mut self.task {
+                task.update(hand.gripper(), self.world.parameters().step_s);
+            }
+        }
+        self.world.step()
+    }
+}
+
 /// Runs a scene to its end, or until `each`, called after every step, says no. A task that is done ends it too.
 pub fn run(built: &mut Built, each: &mut dyn FnMut(Progress<'_>) -> Continue) -> Result<Recording, WorldError> {
     let step_s = built.world.parameters().step_s;
@@ -36,13 +49,7 @@ pub fn run(built: &mut Built, each: &mut dyn FnMut(Progress<'_>) -> Continue) ->
     let mut recording = Recording::new(built);
     recording.keep(built);
     for step in 1..=steps {
-        if let Some(hand) = &mut built.hand {
-            hand.exchange(&mut built.world);
-            if let Some(task) = &mut built.task {
-                task.update(hand.gripper(), step_s);
-            }
-        }
-        built.world.step()?;
+        built.step()?;
         let phase = built.task.as_ref().map(|task| task.phase());
         recording.enter(phase, built.world.time_s());
         let progress =

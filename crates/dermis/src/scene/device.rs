@@ -48,7 +48,7 @@ impl DeviceSpec {
     }
 
     /// The description with all changes made, and where its mesh file is looked for.
-    fn resolve(
+    pub fn resolve(
         &self,
         name: &str,
         scene: &str,

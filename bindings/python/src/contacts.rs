@@ -1,0 +1,67 @@
+//! Contact points of another engine.
+
+use crate::array::{Numbers, rows};
+use crate::error::Error;
+use crate::pose::pose_or_identity;
+use dermis::geometry::Vec3;
+use dermis::skin::{Contact, Contacts};
+use pyo3::prelude::*;
+
+/// Reads them. All lists must be of one length.
+pub fn read(
+    points: &Bound<'_, PyAny>,
+    forces: &Bound<'_, PyAny>,
+    normals: Option<&Bound<'_, PyAny>>,
+    objects: Option<&Bound<'_, PyAny>>,
+    sensor_pose: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Contacts> {
+    let world_from_sensor = pose_or_identity(sensor_pose, "sensor_pose")?;
+    let points = list(points, "points")?;
+    let forces = list(forces, "forces")?;
+    let normals = normals.map(|normals| list(normals, "normals")).transpose()?;
+    let objects = objects.map(|objects| indices(objects)).transpose()?;
+    let lengths = [
+        ("forces", Some(forces.len())),
+        ("normals", normals.as_ref().map(Vec::len)),
+        ("objects", objects.as_ref().map(Vec::len)),
+    ];
+    for (what, length) in lengths {
+        if let Some(length) = length.filter(|length| *length != points.len()) {
+            let count = points.len();
+            return Err(Error::new_err(format!(
+                "there are {count} `points` and {length} `{what}`; one each is needed"
+            )));
+        }
+    }
+    Ok(Contacts::from_world(
+        &world_from_sensor,
+        points.iter().zip(&forces).enumerate().map(|(i, (&at, &force))| Contact {
+            normal: normals.as_ref().map(|normals| normals[i]),
+            object: objects.as_ref().map_or(0, |objects| objects[i]),
+            ..Contact::new(at, force)
+        }),
+    ))
+}
+
+/// (n, 3); an empty list is no contact.
+fn list(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<Vec3>> {
+    if value.len().is_ok_and(|length| length == 0) {
+        return Ok(Vec::new());
+    }
+    Ok(rows::<3>(value, what)?.into_iter().map(Vec3::from_array).collect())
+}
+
+fn indices(value: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+    /// More objects than this are a slip.
+    const MOST: f64 = 1e6;
+    let numbers = Numbers::read(value, "objects")?;
+    if numbers.shape.len() != 1 {
+        return Err(numbers.wrong_shape("objects", "(n,)"));
+    }
+    let index = |&value: &f64| {
+        let fits = (0.0..MOST).contains(&value) && value.fract() == 0.0;
+        let refuse = || Error::new_err(format!("`objects` must be whole numbers from 0 to 999999, got {value}"));
+        fits.then_some(value as u32).ok_or_else(refuse)
+    };
+    numbers.values.iter().map(index).collect()
+}

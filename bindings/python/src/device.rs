@@ -1,0 +1,99 @@
+//! A sensor with the description that it was built from, so that it can be pickled.
+
+use crate::error::{Error, OrTold};
+use dermis::sensor::{Sensor, SensorError, SensorSpec, SkinSpec};
+use pyo3::prelude::*;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// A sensor and its description. What comes out of a pickle is built when it is first needed.
+pub struct Device {
+    spec: SensorSpec,
+    folder: Option<PathBuf>,
+    built: OnceLock<Sensor>,
+}
+
+impl Device {
+    /// Builds a sensor from its description. `folder` is where its files are looked for.
+    pub fn build(spec: SensorSpec, folder: Option<PathBuf>) -> Result<Self, SensorError> {
+        let built = OnceLock::from(spec.build(folder.as_deref())?);
+        Ok(Self { spec, folder, built })
+    }
+
+    /// A device that something else has built, such as a world.
+    pub fn of_sensor(spec: SensorSpec, folder: Option<PathBuf>, sensor: Sensor) -> Self {
+        Self { spec, folder, built: OnceLock::from(sensor) }
+    }
+
+    /// From what [`Device::saved`] gave.
+    pub fn restore(toml: &str, folder: Option<PathBuf>) -> Result<Self, SensorError> {
+        Ok(Self { spec: SensorSpec::parse("a pickled sensor", toml)?, folder, built: OnceLock::new() })
+    }
+
+    /// What is needed to build it again.
+    pub fn saved(&self) -> (String, Option<PathBuf>) {
+        (self.spec.to_toml(), self.folder.clone())
+    }
+
+    /// Its description.
+    pub fn spec(&self) -> &SensorSpec {
+        &self.spec
+    }
+
+    /// Where its files are.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// The sensor.
+    pub fn sensor(&self) -> PyResult<&Sensor> {
+        if let Some(sensor) = self.built.get() {
+            return Ok(sensor);
+        }
+        let sensor = self.spec.build(self.folder.as_deref()).or_told()?;
+        Ok(self.built.get_or_init(|| sensor))
+    }
+}
+
+/// A description with single values replaced by those of a nested dict.
+pub fn with_parameters(spec: &SensorSpec, parameters: &Bound<'_, PyAny>) -> PyResult<SensorSpec> {
+    let text: String = parameters.py().import("json")?.call_method1("dumps", (parameters,))?.extract()?;
+    let bad = |reason: String| Error::new_err(format!("`parameters`: {reason}"));
+    let changes: toml::Table = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    let mut description: toml::Table =
+        spec.to_toml().parse().map_err(|error: toml::de::Error| bad(error.to_string()))?;
+    merge(&mut description, changes);
+    let text = toml::to_string(&description).map_err(|error| bad(error.to_string()))?;
+    SensorSpec::parse("`parameters`", &text).or_told()
+}
+
+fn merge(into: &mut toml::Table, changes: toml::Table) {
+    for (key, value) in changes {
+        match (into.get_mut(&key), value) {
+            (Some(toml::Value::Table(old)), toml::Value::Table(new)) if !replaces(old, &new) => merge(old, new),
+            (_, value) => {
+                into.insert(key, value);
+            }
+        }
+    }
+}
+
+/// A table of another kind is another thing: none of the old keys would fit.
+fn replaces(old: &toml::Table, new: &toml::Table) -> bool {
+    new.get("kind").is_some_and(|kind| old.get("kind") != Some(kind))
+}
+
+/// The same sensor with a skin solved in another way.
+pub fn with_skin(spec: SensorSpec, kind: &str) -> PyResult<SensorSpec> {
+    match kind {
+        "hydroelastic" => spec.with_hydroelastic_skin().or_told(),
+        "layer" => spec.with_layer_skin().or_told(),
+        "imprint" => spec.with_imprint_skin().or_told(),
+        "gel" => spec.with_gel_skin().or_told(),
+        "springs" if matches!(spec.skin, SkinSpec::Springs { .. }) => Ok(spec),
+        "springs" => Err(Error::new_err(format!("sensor {:?} has no springs: leave out `skin`", spec.name))),
+        _ => Err(Error::new_err(format!(
+            "there is no skin {kind:?}; the skins are springs, hydroelastic, layer, imprint, gel"
+        ))),
+    }
+}

@@ -1,0 +1,58 @@
+//! The experiments of the papers.
+
+use crate::error::{Error, OrTold};
+use crate::threads::detached;
+use dermis::experiments::{self, Options};
+use pyo3::prelude::*;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Name and title of every experiment, and whether it needs measurements that are not part of dermis.
+#[pyfunction]
+pub fn experiment_list() -> Vec<(&'static str, &'static str, bool)> {
+    experiments::ALL.iter().map(|experiment| (experiment.name, experiment.title, experiment.needs_data)).collect()
+}
+
+/// Runs an experiment; what came out as JSON. Its figures and tables go to the folder `out`, if there is one.
+#[pyfunction]
+pub fn run_experiment(
+    py: Python<'_>,
+    name: &str,
+    full: bool,
+    data: Option<PathBuf>,
+    skin: Option<String>,
+    out: Option<PathBuf>,
+) -> PyResult<String> {
+    let experiment = experiments::find(name).or_told()?;
+    let options = Options { full, data, skin, out: None };
+    let mut interrupted = None;
+    let outcome = detached(py, || {
+        experiment.run(&options, &mut |_| {
+            interrupted = Python::attach(|py| py.check_signals().err());
+            interrupted.is_none()
+        })
+    })?;
+    if let Some(error) = interrupted {
+        return Err(error);
+    }
+    let outcome = outcome.or_told()?;
+    let verdicts: Vec<_> = outcome
+        .verdicts
+        .iter()
+        .map(|verdict| {
+            let expected = &verdict.expectation;
+            json!({
+                "metric": expected.metric, "what": expected.what, "paper": expected.paper,
+                "min": expected.min, "max": expected.max, "ours": verdict.ours, "passed": verdict.passed,
+            })
+        })
+        .collect();
+    let report = json!({
+        "name": outcome.name, "passed": outcome.passed(), "metrics": outcome.metrics,
+        "verdicts": verdicts, "notes": outcome.notes,
+    });
+    if let Some(out) = out {
+        outcome.files.commit(&out).map_err(|error| Error::new_err(error.to_string()))?;
+    }
+    Ok(report.to_string())
+}

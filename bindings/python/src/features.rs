@@ -1,0 +1,75 @@
+//! What a controller wants to know of a tactile image.
+
+use crate::array::array;
+use dermis::sensor::features;
+use numpy::PyArrayDyn;
+use pyo3::prelude::*;
+
+/// An edge is at least so many times as long as wide.
+const EDGE_RATIO: f64 = 2.0;
+
+/// Moments of a tactile image, in the plane of the sensor.
+#[pyclass(frozen, module = "dermis")]
+pub struct Features {
+    pub features: features::Features,
+}
+
+#[pymethods]
+impl Features {
+    /// Sum of the taxels that count (N).
+    #[getter]
+    fn total(&self) -> f64 {
+        self.features.total
+    }
+
+    /// Their centre, x and y (m), shape (2,).
+    #[getter]
+    fn center<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        array(py, &[2], &self.features.centroid_m.to_array())
+    }
+
+    /// Second moments about it (m²), shape (2, 2).
+    #[getter]
+    fn covariance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let [xx, xy, yy] = self.features.covariance_m2;
+        array(py, &[2, 2], &[xx, xy, xy, yy])
+    }
+
+    /// Direction of the longer axis from +x towards +y (rad), in (-pi/2, pi/2].
+    #[getter]
+    fn direction(&self) -> f64 {
+        self.features.direction_rad
+    }
+
+    /// 0 for a round contact, 1 for a line.
+    #[getter]
+    fn eccentricity(&self) -> f64 {
+        self.features.eccentricity
+    }
+
+    /// Half-lengths of the ellipse with the same second moments, the longer first (m), shape (2,).
+    #[getter]
+    fn spreads<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        array(py, &[2], &self.features.spreads_m())
+    }
+
+    /// Area of the taxels that count (m²).
+    #[getter]
+    fn area(&self) -> f64 {
+        self.features.contact_area_m2
+    }
+
+    /// "point", or "edge": at least twice as long as wide.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match self.features.kind(EDGE_RATIO) {
+            features::ContactKind::Edge => "edge",
+            _ => "point",
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        let (kind, center) = (self.kind(), self.features.centroid_m * 1e3);
+        format!("<dermis.Features: {kind}, {:.4} N at ({:.3}, {:.3}) mm>", self.features.total, center.x, center.y)
+    }
+}

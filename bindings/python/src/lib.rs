@@ -1,0 +1,55 @@
+//! dermis for Python: numpy in, numpy out.
+//!
+//! One file per class, thin over the facade. Python's side (`python/dermis`) is what a user imports; this is its `_native`. Whatever
+//! takes time runs without the interpreter held; what a user gets are arrays that he owns.
+
+mod array;
+mod batch;
+mod bench;
+mod contacts;
+mod device;
+mod error;
+mod experiments;
+mod features;
+mod metrics;
+mod motion;
+mod object;
+mod pose;
+mod reading;
+mod recording;
+mod sensor;
+mod state;
+mod threads;
+mod touch;
+mod world;
+
+use pyo3::prelude::*;
+
+/// Names of the sensors that ship with dermis.
+#[pyfunction]
+fn presets() -> Vec<&'static str> {
+    dermis::sensor::presets::names().collect()
+}
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    threads::remember_process();
+    module.add("Error", module.py().get_type::<error::Error>())?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<batch::Batch>()?;
+    module.add_class::<bench::Bench>()?;
+    module.add_class::<features::Features>()?;
+    module.add_class::<object::Object>()?;
+    module.add_class::<reading::Reading>()?;
+    module.add_class::<recording::Recording>()?;
+    module.add_class::<sensor::Sensor>()?;
+    module.add_class::<state::State>()?;
+    module.add_class::<touch::Touch>()?;
+    module.add_class::<world::World>()?;
+    module.add_function(wrap_pyfunction!(presets, module)?)?;
+    module.add_function(wrap_pyfunction!(bench::characterise_sensor, module)?)?;
+    module.add_function(wrap_pyfunction!(bench::fit_device, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::compare_pictures, module)?)?;
+    module.add_function(wrap_pyfunction!(experiments::experiment_list, module)?)?;
+    module.add_function(wrap_pyfunction!(experiments::run_experiment, module)?)
+}

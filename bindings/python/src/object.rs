@@ -1,0 +1,373 @@
+//! Things that can be touched.
+
+use crate::array::{Numbers, array, positive, rows, vector};
+use crate::error::{Error, OrTold};
+use crate::pose::vectors;
+use crate::threads::detached;
+use dermis::geometry::files::{Import, LengthUnit, read};
+use dermis::geometry::{Primitive, TriMesh, Vec3};
+use dermis::object::ObjectSpec;
+use dermis::skin;
+use numpy::PyArrayDyn;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyType};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Edges of the triangles that stand for a round shape, as a part of its size, where nothing else is said.
+const EDGE_OF_SIZE: f64 = 1.0 / 40.0;
+/// More cells than this are no height field but a slip.
+const MOST_CELLS: usize = 2_000_000;
+
+/// A thing that can be touched: a shape in a frame of its own.
+///
+/// ``Object("sphere:radius=10mm")`` takes what the command line takes: a shape with its sizes, each with its unit, a shape
+/// alone, an indenter (``"indenter:moon"``) or the path of a mesh file with its ``unit`` ("m", "cm", "mm" or "in").
+/// The constructors below take metres. Objects do not change; they can be shared, copied and pickled.
+#[pyclass(frozen, module = "dermis")]
+pub struct Object {
+    made: Made,
+    pub thing: Arc<skin::Object>,
+}
+
+/// What it is made of, to make it again.
+#[derive(Clone, Serialize, Deserialize)]
+struct Made {
+    name: String,
+    shape: Shape,
+    mu: Option<f64>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+enum Shape {
+    Sphere { radius_m: f64, edge_m: f64 },
+    Ellipsoid { semi_axes_m: [f64; 3], edge_m: f64 },
+    Cuboid { half_m: [f64; 3] },
+    Cylinder { radius_m: f64, half_length_m: f64, edge_m: f64 },
+    Capsule { radius_m: f64, half_length_m: f64, edge_m: f64 },
+    Mesh { vertices_m: Arc<Vec<[f64; 3]>>, triangles: Arc<Vec<[u32; 3]>> },
+}
+
+impl Shape {
+    fn of_mesh(mesh: &TriMesh) -> Self {
+        let vertices = mesh.vertices().iter().map(|vertex| vertex.to_array()).collect();
+        Self::Mesh { vertices_m: Arc::new(vertices), triangles: Arc::new(mesh.triangles().to_vec()) }
+    }
+}
+
+impl Made {
+    fn build(&self) -> PyResult<skin::Object> {
+        let exact = |primitive: Primitive, edge_m: f64| skin::Object::of_primitive(primitive, edge_m).or_told();
+        let object = match &self.shape {
+            Shape::Sphere { radius_m, edge_m } => exact(Primitive::Sphere { radius_m: *radius_m }, *edge_m)?,
+            Shape::Ellipsoid { semi_axes_m, edge_m } => {
+                exact(Primitive::Ellipsoid { semi_axes_m: Vec3::from_array(*semi_axes_m) }, *edge_m)?
+            }
+            Shape::Cuboid { half_m } => exact(Primitive::Cuboid { half_m: Vec3::from_array(*half_m) }, 1.0)?,
+            Shape::Cylinder { radius_m, half_length_m, edge_m } => {
+                exact(Primitive::Cylinder { radius_m: *radius_m, half_length_m: *half_length_m }, *edge_m)?
+            }
+            Shape::Capsule { radius_m, half_length_m, edge_m } => {
+                exact(Primitive::Capsule { radius_m: *radius_m, half_length_m: *half_length_m }, *edge_m)?
+            }
+            Shape::Mesh { vertices_m, triangles } => {
+                let vertices = vertices_m.iter().map(|&vertex| Vec3::from_array(vertex)).collect();
+                skin::Object::new(TriMesh::new(self.name.clone(), vertices, triangles.to_vec()).or_told()?)
+            }
+        };
+        Ok(skin::Object { mu: self.mu, ..object })
+    }
+}
+
+impl Object {
+    fn make(py: Python<'_>, name: &str, shape: Shape, mu: Option<f64>) -> PyResult<Self> {
+        if let Some(mu) = mu.filter(|mu| !(*mu >= 0.0 && mu.is_finite())) {
+            return Err(Error::new_err(format!("`mu` must be zero or a positive number, got {mu}")));
+        }
+        let made = Made { name: name.to_owned(), shape, mu };
+        let thing = Arc::new(detached(py, || made.build())??);
+        Ok(Self { made, thing })
+    }
+
+    fn of_mesh(py: Python<'_>, mesh: &TriMesh, mu: Option<f64>) -> PyResult<Self> {
+        Self::make(py, mesh.name(), Shape::of_mesh(mesh), mu)
+    }
+}
+
+fn unit_of(unit: Option<&str>) -> PyResult<Option<LengthUnit>> {
+    unit.map(|text| text.parse::<LengthUnit>().map_err(|error| Error::new_err(error.to_string()))).transpose()
+}
+
+fn edge_of(edge: Option<f64>, size_m: f64) -> PyResult<f64> {
+    edge.map_or(Ok(size_m * EDGE_OF_SIZE), |edge| positive(edge, "edge", "metres"))
+}
+
+#[pymethods]
+impl Object {
+    #[new]
+    #[pyo3(signature = (shape, *, unit=None, mu=None))]
+    fn new(py: Python<'_>, shape: &str, unit: Option<&str>, mu: Option<f64>) -> PyResult<Self> {
+        let spec = ObjectSpec::parse_flag(shape, unit_of(unit)?).or_told()?;
+        let mesh = detached(py, || spec.build(None))?.or_told()?;
+        Self::of_mesh(py, &mesh, mu)
+    }
+
+    /// A ball about the origin.
+    ///
+    /// radius: metres. edge: longest edge (m) of the triangles that stand for it where a mesh is needed (gels and layers);
+    /// a fortieth of its diameter without. Springs meet the exact ball. mu: coefficient of friction, where it is not the
+    /// skin's own (layers only).
+    #[staticmethod]
+    #[pyo3(signature = (*, radius, edge=None, mu=None))]
+    fn sphere(py: Python<'_>, radius: f64, edge: Option<f64>, mu: Option<f64>) -> PyResult<Self> {
+        let radius_m = positive(radius, "radius", "metres")?;
+        let edge_m = edge_of(edge, 2.0 * radius_m)?;
+        Self::make(py, "sphere", Shape::Sphere { radius_m, edge_m }, mu)
+    }
+
+    /// An ellipsoid about the origin.
+    ///
+    /// semi_axes: half its extent along x, y and z (m), shape (3,). edge and mu: as for a sphere.
+    #[staticmethod]
+    #[pyo3(signature = (*, semi_axes, edge=None, mu=None))]
+    fn ellipsoid(py: Python<'_>, semi_axes: &Bound<'_, PyAny>, edge: Option<f64>, mu: Option<f64>) -> PyResult<Self> {
+        let semi_axes_m = vector::<3>(semi_axes, "semi_axes")?;
+        for axis in semi_axes_m {
+            positive(axis, "semi_axes", "metres")?;
+        }
+        let edge_m = edge_of(edge, 2.0 * Vec3::from_array(semi_axes_m).max_element())?;
+        Self::make(py, "ellipsoid", Shape::Ellipsoid { semi_axes_m, edge_m }, mu)
+    }
+
+    /// A box about the origin, along the axes.
+    ///
+    /// size: its whole extent along x, y and z (m), shape (3,). mu: as for a sphere.
+    #[staticmethod]
+    #[pyo3(name = "box", signature = (*, size, mu=None))]
+    fn cuboid(py: Python<'_>, size: &Bound<'_, PyAny>, mu: Option<f64>) -> PyResult<Self> {
+        let size = vector::<3>(size, "size")?;
+        for extent in size {
+            positive(extent, "size", "metres")?;
+        }
+        Self::make(py, "box", Shape::Cuboid { half_m: size.map(|extent| 0.5 * extent) }, mu)
+    }
+
+    /// A cylinder along z, about the origin.
+    ///
+    /// radius, length: metres. edge and mu: as for a sphere.
+    #[staticmethod]
+    #[pyo3(signature = (*, radius, length, edge=None, mu=None))]
+    fn cylinder(py: Python<'_>, radius: f64, length: f64, edge: Option<f64>, mu: Option<f64>) -> PyResult<Self> {
+        let (radius_m, length) = (positive(radius, "radius", "metres")?, positive(length, "length", "metres")?);
+        let edge_m = edge_of(edge, length.max(2.0 * radius_m))?;
+        Self::make(py, "cylinder", Shape::Cylinder { radius_m, half_length_m: 0.5 * length, edge_m }, mu)
+    }
+
+    /// A cylinder along z with round ends, about the origin.
+    ///
+    /// radius: metres. length: of the straight part (m). edge and mu: as for a sphere.
+    #[staticmethod]
+    #[pyo3(signature = (*, radius, length, edge=None, mu=None))]
+    fn capsule(py: Python<'_>, radius: f64, length: f64, edge: Option<f64>, mu: Option<f64>) -> PyResult<Self> {
+        let (radius_m, length) = (positive(radius, "radius", "metres")?, positive(length, "length", "metres")?);
+        let edge_m = edge_of(edge, length + 2.0 * radius_m)?;
+        Self::make(py, "capsule", Shape::Capsule { radius_m, half_length_m: 0.5 * length, edge_m }, mu)
+    }
+
+    /// A level ground: solid below z = 0 of its own frame.
+    ///
+    /// half_size: how far it reaches from the origin along x and y (m). thickness: how deep it is solid (m).
+    #[staticmethod]
+    #[pyo3(signature = (*, half_size=10.0, thickness=1.0, mu=None))]
+    fn plane(py: Python<'_>, half_size: f64, thickness: f64, mu: Option<f64>) -> PyResult<Self> {
+        let (half, deep) = (positive(half_size, "half_size", "metres")?, positive(thickness, "thickness", "metres")?);
+        let corner = |i: usize| {
+            let sign = |bit: usize| if i & bit == 0 { -half } else { half };
+            Vec3::new(sign(1), sign(2), if i & 4 == 0 { -deep } else { 0.0 })
+        };
+        let sides = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+        let triangles = sides.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
+        let mesh = TriMesh::new("plane", (0..8).map(corner).collect(), triangles).or_told()?;
+        Self::of_mesh(py, &mesh, mu)
+    }
+
+    /// A triangle mesh.
+    ///
+    /// vertices: metres, shape (n, 3). triangles: indices of vertices, whole numbers of shape (m, 3), counter-clockwise seen
+    /// from outside. A closed mesh also says when a skin is pressed through. mu: as for a sphere.
+    #[staticmethod]
+    #[pyo3(signature = (*, vertices, triangles, name="mesh", mu=None))]
+    fn mesh(
+        py: Python<'_>,
+        vertices: &Bound<'_, PyAny>,
+        triangles: &Bound<'_, PyAny>,
+        name: &str,
+        mu: Option<f64>,
+    ) -> PyResult<Self> {
+        let vertices: Vec<Vec3> = rows::<3>(vertices, "vertices")?.into_iter().map(Vec3::from_array).collect();
+        let index = |value: f64| {
+            let whole = value >= 0.0 && value <= f64::from(u32::MAX) && value.fract() == 0.0;
+            whole.then_some(value as u32).ok_or_else(|| {
+                Error::new_err(format!("`triangles` must be indices of vertices, whole numbers from 0, got {value}"))
+            })
+        };
+        let triangles = rows::<3>(triangles, "triangles")?
+            .into_iter()
+            .map(|[a, b, c]| Ok([index(a)?, index(b)?, index(c)?]))
+            .collect::<PyResult<Vec<_>>>()?;
+        let mesh = TriMesh::without_degenerates(name, vertices, triangles).or_told()?;
+        Self::of_mesh(py, &mesh, mu)
+    }
+
+    /// A ground whose height is known on a grid, as a solid down to z = -base.
+    ///
+    /// heights: metres over z = 0 of its own frame, shape (rows, cols), row 0 at +y and column 0 at -x.
+    /// size: its whole extent along x and y (m), shape (2,): the outermost heights stand on its rim.
+    /// base: how deep it is solid below z = 0 (m). mu: as for a sphere.
+    #[staticmethod]
+    #[pyo3(signature = (heights, *, size, base=0.01, mu=None))]
+    fn height_field(
+        py: Python<'_>,
+        heights: &Bound<'_, PyAny>,
+        size: &Bound<'_, PyAny>,
+        base: f64,
+        mu: Option<f64>,
+    ) -> PyResult<Self> {
+        let heights = Numbers::read(heights, "heights")?.finite("heights")?;
+        let [width, depth] = vector::<2>(size, "size")?;
+        positive(width, "size", "metres")?;
+        positive(depth, "size", "metres")?;
+        let base = positive(base, "base", "metres")?;
+        let &[row_count, col_count] = heights.shape.as_slice() else {
+            return Err(heights.wrong_shape("heights", "(rows, cols)"));
+        };
+        if row_count < 2 || col_count < 2 || row_count * col_count > MOST_CELLS {
+            return Err(heights.wrong_shape("heights", "(rows, cols) with at least 2 of each and at most 2e6 in all"));
+        }
+        if let Some(low) = heights.values.iter().find(|&&height| height <= -base) {
+            return Err(Error::new_err(format!("`heights` must be above -base ({} m), got {low} m", -base)));
+        }
+        let mesh = terrain(row_count, col_count, [width, depth, base], &heights.values).or_told()?;
+        Self::of_mesh(py, &mesh, mu)
+    }
+
+    /// One of the indenters for optical gels, such as "moon": its tip at the origin, pressing along -z.
+    #[staticmethod]
+    #[pyo3(signature = (name, *, mu=None))]
+    fn indenter(py: Python<'_>, name: &str, mu: Option<f64>) -> PyResult<Self> {
+        let mesh = dermis::geometry::shapes::indenters::find(name).or_told()?;
+        Self::of_mesh(py, &mesh, mu)
+    }
+
+    /// A mesh file: STL, OBJ, PLY or glTF.
+    ///
+    /// unit: of its numbers, "m", "cm", "mm" or "in"; needed unless the format has one. repair: leaves out triangles
+    /// without area instead of refusing the file.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, unit=None, repair=false, mu=None))]
+    fn load(py: Python<'_>, path: PathBuf, unit: Option<&str>, repair: bool, mu: Option<f64>) -> PyResult<Self> {
+        let import = Import { unit: unit_of(unit)?, drop_degenerate: repair, ..Import::default() };
+        let mesh = detached(py, || read(&path, &import))?.or_told()?;
+        Self::of_mesh(py, &mesh, mu)
+    }
+
+    /// What messages call it.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.made.name
+    }
+
+    /// Its coefficient of friction, or None: the skin's own.
+    #[getter]
+    fn mu(&self) -> Option<f64> {
+        self.made.mu
+    }
+
+    /// Corners of its triangles (m), shape (n, 3): of a round shape those of the mesh that stands for it.
+    #[getter]
+    fn vertices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        vectors(py, self.thing.surface.mesh().vertices())
+    }
+
+    /// Its triangles as indices of vertices, shape (m, 3).
+    #[getter]
+    fn triangles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u32>>> {
+        let triangles = self.thing.surface.mesh().triangles();
+        array(py, &[triangles.len(), 3], triangles.as_flattened())
+    }
+
+    /// Lowest and highest x, y, z (m), shape (2, 3).
+    #[getter]
+    fn bounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let bounds = self.thing.surface.bounds();
+        vectors(py, &[bounds.min, bounds.max])
+    }
+
+    /// Whether it bounds a solid.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.thing.surface.is_closed()
+    }
+
+    fn __repr__(&self) -> String {
+        let size = self.thing.surface.bounds().size() * 1e3;
+        format!("<dermis.Object {:?}, {:.4} x {:.4} x {:.4} mm>", self.made.name, size.x, size.y, size.z)
+    }
+
+    fn __copy__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __deepcopy__(this: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        this
+    }
+
+    #[classmethod]
+    fn _restore(_class: &Bound<'_, PyType>, py: Python<'_>, saved: &[u8]) -> PyResult<Self> {
+        let made: Made = serde_json::from_slice(saved).map_err(|error| Error::new_err(error.to_string()))?;
+        let thing = Arc::new(detached(py, || made.build())??);
+        Ok(Self { made, thing })
+    }
+
+    fn __reduce__<'py>(this: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let saved = serde_json::to_vec(&this.get().made).map_err(|error| Error::new_err(error.to_string()))?;
+        Ok((this.get_type().getattr("_restore")?, (PyBytes::new(this.py(), &saved),)))
+    }
+}
+
+/// A solid under heights: top, bottom and four sides. Row 0 at +y.
+fn terrain(
+    row_count: usize,
+    col_count: usize,
+    [width, depth, base]: [f64; 3],
+    heights_m: &[f64],
+) -> Result<TriMesh, dermis::geometry::MeshError> {
+    let part = |index: usize, count: usize| index as f64 / (count - 1) as f64 - 0.5;
+    let place = |i: usize, z: f64| {
+        Vec3::new(width * part(i % col_count, col_count), -depth * part(i / col_count, row_count), z)
+    };
+    let count = row_count * col_count;
+    let mut vertices: Vec<Vec3> = (0..count).map(|i| place(i, heights_m[i])).collect();
+    vertices.extend((0..count).map(|i| place(i, -base)));
+    let under = count as u32;
+    let index = |row: usize, col: usize| (row * col_count + col) as u32;
+    let mut triangles = Vec::new();
+    for row in 0..row_count - 1 {
+        for col in 0..col_count - 1 {
+            let [a, b, c, d] = [index(row, col), index(row, col + 1), index(row + 1, col), index(row + 1, col + 1)];
+            triangles.extend([[a, d, b], [a, c, d]]);
+            triangles.extend([[a, b, d], [a, d, c]].map(|t: [u32; 3]| t.map(|i| i + under)));
+        }
+    }
+    let mut side = |a: u32, b: u32| triangles.extend([[a, b, b + under], [a, b + under, a + under]]);
+    for col in 0..col_count - 1 {
+        side(index(0, col), index(0, col + 1));
+        side(index(row_count - 1, col + 1), index(row_count - 1, col));
+    }
+    for row in 0..row_count - 1 {
+        side(index(row, col_count - 1), index(row + 1, col_count - 1));
+        side(index(row + 1, 0), index(row, 0));
+    }
+    TriMesh::new("height field", vertices, triangles)
+}

@@ -1,0 +1,86 @@
+//! What is kept of a run.
+
+use crate::array::array;
+use crate::error::Error;
+use dermis::run;
+use numpy::PyArrayDyn;
+use pyo3::prelude::*;
+
+/// What sensors felt and where bodies were during a run, row by row.
+#[pyclass(frozen, module = "dermis")]
+pub struct Recording {
+    recording: run::Recording,
+}
+
+impl Recording {
+    /// Wraps what was kept.
+    pub fn new(recording: run::Recording) -> Self {
+        Self { recording }
+    }
+
+    fn track(&self, sensor: &str) -> PyResult<&run::SensorTrack> {
+        self.recording.sensors.iter().find(|track| track.name == sensor).ok_or_else(|| {
+            let known: Vec<&str> = self.recording.sensors.iter().map(|track| track.name.as_str()).collect();
+            Error::new_err(format!("there is no sensor {sensor:?}; there are {}", known.join(", ")))
+        })
+    }
+}
+
+#[pymethods]
+impl Recording {
+    /// Time of each row (s), shape (rows,).
+    #[getter]
+    fn times<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        array(py, &[self.recording.times_s.len()], &self.recording.times_s)
+    }
+
+    /// Names of the sensors.
+    #[getter]
+    fn sensors(&self) -> Vec<String> {
+        self.recording.sensors.iter().map(|track| track.name.clone()).collect()
+    }
+
+    /// Names of the bodies that can move.
+    #[getter]
+    fn bodies(&self) -> Vec<String> {
+        self.recording.bodies.iter().map(|track| track.name.clone()).collect()
+    }
+
+    /// Normal force on each taxel of a sensor (N), shape (rows, taxels).
+    fn taxels<'py>(&self, py: Python<'py>, sensor: &str) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let track = self.track(sensor)?;
+        let values: Vec<f64> = track.rows.iter().flat_map(|row| row.values_newton.iter().copied()).collect();
+        array(py, &[track.rows.len(), track.taxels], &values)
+    }
+
+    /// Force on a sensor, in its frame (N), shape (rows, 3).
+    fn force<'py>(&self, py: Python<'py>, sensor: &str) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let track = self.track(sensor)?;
+        let values: Vec<f64> = track.rows.iter().flat_map(|row| row.force_newton.to_array()).collect();
+        array(py, &[track.rows.len(), 3], &values)
+    }
+
+    /// Position of a body (m), shape (rows, 3).
+    fn positions<'py>(&self, py: Python<'py>, body: &str) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let track = self.recording.bodies.iter().find(|track| track.name == body).ok_or_else(|| {
+            let known: Vec<&str> = self.recording.bodies.iter().map(|track| track.name.as_str()).collect();
+            Error::new_err(format!("there is no body {body:?} that moves; there are {}", known.join(", ")))
+        })?;
+        let values: Vec<f64> = track.poses.iter().flat_map(|pose| pose.translation.to_array()).collect();
+        array(py, &[track.poses.len(), 3], &values)
+    }
+
+    /// When each phase of the task began: (time in s, name) of each.
+    #[getter]
+    fn phases(&self) -> Vec<(f64, String)> {
+        self.recording.phases.iter().map(|(time_s, phase)| (*time_s, format!("{phase:?}"))).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.recording.times_s.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<dermis.Recording of {:?}: {} rows>", self.recording.scene, self.recording.times_s.len())
+    }
+}

@@ -1,0 +1,174 @@
+//! What a skin feels.
+
+use crate::array::array;
+use crate::error::Error;
+use crate::pose::{six, vectors};
+use dermis::geometry::Vec3;
+use dermis::skin::{self, Facet, Field, Load};
+use numpy::PyArrayDyn;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyType};
+use std::sync::Arc;
+
+/// What a skin feels, before any transducer reads it: loads on both sides and where they enter.
+///
+/// Everything is in the sensor's frame: origin in the middle of the sensing surface, +z out of the skin.
+#[pyclass(frozen, module = "dermis")]
+pub struct Touch {
+    pub touch: Arc<skin::Touch>,
+}
+
+/// The middle of a facet.
+fn middle(facet: &Facet) -> Vec3 {
+    match &facet.load {
+        Load::Point { at, .. } => *at,
+        Load::Polygon(corners) => {
+            let (mut sum, mut total) = (Vec3::ZERO, 0.0);
+            for i in 2..corners.len() {
+                let [a, b, c] = [corners[0].at, corners[i - 1].at, corners[i].at];
+                let area = (b - a).cross(c - a).length();
+                sum += (a + b + c) * (area / 3.0);
+                total += area;
+            }
+            if total > 0.0 { sum / total } else { corners.first().map_or(Vec3::ZERO, |corner| corner.at) }
+        }
+    }
+}
+
+fn field<'py>(py: Python<'py>, field: Option<&Field>) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
+    let Some(field) = field else { return Ok(None) };
+    let values: Vec<f64> = field.values.iter().flat_map(|value| value.to_array()).collect();
+    array(py, &[field.rows, field.cols, 3], &values).map(Some)
+}
+
+impl Touch {
+    fn each<'py>(&self, py: Python<'py>, value: impl Fn(&Facet) -> f64) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let values: Vec<f64> = self.touch.facets.iter().map(value).collect();
+        array(py, &[values.len()], &values)
+    }
+
+    fn each3<'py>(&self, py: Python<'py>, value: impl Fn(&Facet) -> Vec3) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        vectors(py, &self.touch.facets.iter().map(value).collect::<Vec<_>>())
+    }
+}
+
+#[pymethods]
+impl Touch {
+    /// Force (N) and torque (N m) on the sensor, about its origin, shape (6,).
+    #[getter]
+    fn on_sensor<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        array(py, &[6], &six(&self.touch.on_sensor))
+    }
+
+    /// Force (N) and torque (N m) on each object, about the sensor's origin and in its frame, shape (objects, 6).
+    /// Together they are the opposite of ``on_sensor``.
+    #[getter]
+    fn on_objects<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let values: Vec<f64> = self.touch.on_objects.iter().flat_map(six).collect();
+        array(py, &[self.touch.on_objects.len(), 6], &values)
+    }
+
+    /// Middle of each contact facet (m), shape (facets, 3).
+    #[getter]
+    fn points<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        self.each3(py, middle)
+    }
+
+    /// Force on the sensor from each facet (N), shape (facets, 3).
+    #[getter]
+    fn forces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        self.each3(py, Facet::force_on_sensor)
+    }
+
+    /// Contact normal of each facet, out of the sensor, shape (facets, 3).
+    #[getter]
+    fn normals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        self.each3(py, |facet| facet.normal)
+    }
+
+    /// Area of each facet (m²), shape (facets,).
+    #[getter]
+    fn areas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        self.each(py, Facet::area_m2)
+    }
+
+    /// How deep each facet is in the skin (m), shape (facets,).
+    #[getter]
+    fn depths<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        self.each(py, |facet| facet.depth_m)
+    }
+
+    /// Which object each facet belongs to, by its place in the list that was given, shape (facets,).
+    #[getter]
+    fn objects<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u32>>> {
+        let values: Vec<u32> = self.touch.facets.iter().map(|facet| facet.object).collect();
+        array(py, &[values.len()], &values)
+    }
+
+    /// Area in contact (m²).
+    #[getter]
+    fn area(&self) -> f64 {
+        self.touch.area_m2()
+    }
+
+    /// Greatest depth (m).
+    #[getter]
+    fn max_depth(&self) -> f64 {
+        self.touch.max_depth_m()
+    }
+
+    /// How many facets are pressed beyond what the skin can show: their load is a lower bound.
+    #[getter]
+    fn saturated(&self) -> usize {
+        self.touch.saturated
+    }
+
+    /// Sentences on where the answer is less than the skin's best.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.touch.warnings.iter().map(ToString::to_string).collect()
+    }
+
+    /// Displacement of the skin's surface (m), shape (rows, cols, 3), row 0 at +y; None where the skin does not know it.
+    #[getter]
+    fn surface<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
+        field(py, self.touch.surface.as_ref())
+    }
+
+    /// Stress vector on the base under the skin (Pa), shape (rows, cols, 3); None where the skin does not know it.
+    #[getter]
+    fn base<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
+        field(py, self.touch.base.as_ref())
+    }
+
+    /// Edge of a cell of ``surface`` and ``base`` (m); None without them.
+    #[getter]
+    fn cell(&self) -> Option<f64> {
+        self.touch.surface.as_ref().or(self.touch.base.as_ref()).map(|field| field.cell_m)
+    }
+
+    fn __repr__(&self) -> String {
+        let force = self.touch.on_sensor.force;
+        let count = self.touch.facets.len();
+        format!("<dermis.Touch: {count} facets, ({:.4}, {:.4}, {:.4}) N on the sensor>", force.x, force.y, force.z)
+    }
+
+    fn __copy__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __deepcopy__(this: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        this
+    }
+
+    #[classmethod]
+    fn _restore(_class: &Bound<'_, PyType>, saved: &[u8]) -> PyResult<Self> {
+        let touch = serde_json::from_slice(saved).map_err(|error| Error::new_err(error.to_string()))?;
+        Ok(Self { touch: Arc::new(touch) })
+    }
+
+    fn __reduce__<'py>(this: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let saved = serde_json::to_vec(&*this.get().touch).map_err(|error| Error::new_err(error.to_string()))?;
+        Ok((this.get_type().getattr("_restore")?, (PyBytes::new(this.py(), &saved),)))
+    }
+}

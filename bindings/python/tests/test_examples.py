@@ -1,0 +1,23 @@
+"""Every example runs; each ends in an assertion of its own."""
+
+import os
+import pathlib
+import runpy
+
+import pytest
+
+EXAMPLES = sorted((pathlib.Path(__file__).parent.parent / "examples").glob("*.py"))
+# What an example needs besides the package; those that are missing are run by `cargo xtask validate`.
+NEEDS = {"pybullet_contacts": ["pybullet"]}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_example(example, tmp_path, monkeypatch):
+    for needed in NEEDS.get(example.stem, []):
+        pytest.importorskip(needed)
+    monkeypatch.setenv("DERMIS_OUT", str(tmp_path))
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    runpy.run_path(str(example), run_name="__main__")
+    assert len(example.read_text().splitlines()) <= 60, "an example fits on one screen"
+    assert "assert " in example.read_text()
+    assert os.listdir(tmp_path) or example.stem not in ("press_and_show", "gelsight_press")

@@ -1,0 +1,62 @@
+"""What cameras see."""
+
+import numpy as np
+import pytest
+
+import dermis
+
+
+@pytest.fixture(scope="module")
+def pressed():
+    sensor = dermis.Sensor.preset("gelsight-dots")
+    return sensor, sensor.press(dermis.Object.sphere(radius=4e-3), depth=0.6e-3)
+
+
+def test_pictures_have_their_shapes(pressed):
+    sensor, reading = pressed
+    height, width, _ = sensor.image_shape
+    assert reading.image.shape == (height, width, 3) and reading.image.dtype == np.uint8
+    assert reading.depth.shape == (height, width) and reading.depth.dtype == np.float32
+    assert reading.normals.shape == (height, width, 3)
+    assert reading.flow.shape == (height, width, 2)
+    assert reading.markers.shape[1] == 4 and len(reading.markers) > 10
+    assert np.linalg.norm(reading.normals, axis=2) == pytest.approx(1, abs=1e-5)
+
+
+def test_the_deepest_pixel_is_in_the_middle_and_as_deep_as_pressed(pressed):
+    _, reading = pressed
+    depth = reading.depth
+    row, col = np.unravel_index(np.argmax(depth), depth.shape)
+    assert abs(row / depth.shape[0] - 0.5) < 0.06 and abs(col / depth.shape[1] - 0.5) < 0.06
+    assert depth.max() == pytest.approx(0.6e-3, rel=0.03)
+
+
+def test_an_image_changes_where_it_is_touched(pressed):
+    sensor, reading = pressed
+    rest = sensor.press_batch(dermis.Object.sphere(radius=4e-3), [[0, 0, 0.1]])
+    assert rest.image.shape == (1, *sensor.image_shape)
+    changed = np.abs(reading.image.astype(int) - rest.image[0]).max(axis=2)
+    assert changed.max() > 30 and np.median(changed) < 10
+    assert rest.depth.max() < 1e-6
+
+
+def test_a_sensor_without_a_camera_says_so():
+    foam = dermis.Sensor.preset("uji-foam-14x6")
+    assert foam.image_shape is None
+    reading = foam.press(dermis.Object.sphere(radius=10e-3), depth=1e-3)
+    for name in ["image", "depth", "normals", "markers", "flow"]:
+        with pytest.raises(dermis.Error, match="has no camera"):
+            getattr(reading, name)
+
+
+def test_show_draws_arrays_and_cameras(pressed, tmp_path):
+    import matplotlib
+
+    matplotlib.use("agg")
+    _, optical = pressed
+    array = dermis.Sensor.preset("uji-foam-14x6").press(dermis.Object.sphere(radius=10e-3), depth=2e-3)
+    curved = dermis.Sensor.preset("shadow-fingertip").press(dermis.Object.sphere(radius=10e-3), depth=0.5e-3)
+    for i, reading in enumerate([optical, array, curved]):
+        figure = reading.show(path=tmp_path / f"{i}.png")
+        assert len(figure.axes) >= 2 and (tmp_path / f"{i}.png").stat().st_size > 5000
+        matplotlib.pyplot.close(figure)

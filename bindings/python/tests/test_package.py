@@ -1,0 +1,89 @@
+"""The package itself: what an import costs, what help says, and what is left behind."""
+
+import doctest
+import gc
+import importlib
+import inspect
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import dermis
+
+
+def test_an_import_is_light():
+    """The best of five in fresh interpreters: seconds for the import alone, and nothing heavy comes with it."""
+    code = (
+        "import sys, time; start = time.process_time(); import dermis; took = time.process_time() - start;"
+        "print(took, *sorted({'matplotlib', 'mujoco', 'gymnasium'} & set(sys.modules)))"
+    )
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(5)]
+    told = [run.stdout.split() for run in runs]
+    assert all(len(words) == 1 for words in told), told
+    assert min(float(words[0]) for words in told) < 0.3, told
+
+
+def test_help_tells_a_stranger_all_he_needs():
+    text = inspect.getdoc(dermis.Sensor.press)
+    for word in ["depth", "force", "at", "tilt", "yaw", "(m)", "(N)", "(rad)", "Returns", "Raises", "shape (2,)"]:
+        assert word in text, word
+    assert "depth=None" in str(inspect.signature(dermis.Sensor.press))
+
+
+@pytest.mark.parametrize("name", dermis.__all__)
+def test_everything_public_has_a_text_and_a_stub(name):
+    thing = getattr(dermis, name)
+    stub = pathlib.Path(dermis.__file__).with_name("_native.pyi").read_text()
+    if inspect.isclass(thing):
+        assert thing.__doc__ and thing.__module__ == "dermis"
+        for member in vars(thing):
+            if not member.startswith("_"):
+                assert inspect.getdoc(getattr(thing, member)), f"{name}.{member}"
+                assert f"def {member}(" in stub or f"{member}:" in stub, f"{name}.{member}"
+    assert name in stub
+    assert pathlib.Path(dermis.__file__).with_name("py.typed").exists()
+
+
+def test_the_readme_is_true(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    text = (pathlib.Path(__file__).parent.parent / "README.md").read_text()
+    code = text.split("```python\n")[1].split("```")[0]
+    assert len([line for line in code.splitlines() if line.strip()]) <= 10
+    exec(compile(code, "README.md", "exec"), {})
+    assert (tmp_path / "press.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("name", ["dermis", "dermis.calibration", "dermis.experiments"])
+def test_what_texts_show_is_what_comes_out(name):
+    done = doctest.testmod(importlib.import_module(name))
+    assert done.failed == 0 and done.attempted > 1
+
+
+def resident_bytes():
+    pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not pathlib.Path("/proc/self/statm").exists(), reason="reads /proc")
+def test_a_thousand_lives_leave_nothing_behind():
+    ball = dermis.Object.sphere(radius=10e-3)
+
+    def live(count):
+        for _ in range(count):
+            sensor = dermis.Sensor.preset("uji-foam-14x6")
+            thing = dermis.Object.box(size=[5e-3, 5e-3, 5e-3])
+            sensor.press(ball, depth=1e-3)
+            reading = sensor.step([(ball, (0, 0, 9e-3)), (thing, (5e-3, 5e-3, 2e-3))], dt=1e-3)
+            assert reading.taxels.size == 84 and sensor.state
+            with pytest.raises(dermis.Error):
+                sensor.step(ball, pose=(0, 0, float("nan")), dt=1e-3)
+        gc.collect()
+
+    live(200)
+    before = resident_bytes()
+    live(1000)
+    assert resident_bytes() - before < 5e6

@@ -1,0 +1,150 @@
+"""Worlds, scenes, calibration, metrics and experiments."""
+
+import pathlib
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import dermis
+from dermis import calibration, experiments, metrics
+
+SCENE = """
+[world]
+duration = "0.4 s"
+time_step = "0.5 ms"
+
+[[body]]
+name = "cube"
+motion = "free"
+mass = "100 g"
+shape.cuboid.size = ["20 mm", "40 mm", "20 mm"]
+at = ["0 mm", "0 mm", "10 mm"]
+
+[[sensor]]
+name = "pad"
+preset = "uji-foam-14x6"
+skin.damping = "2 N s/m"
+"""
+
+
+def test_a_scene_weighs_what_lies_on_it():
+    world = dermis.World.parse(SCENE)
+    assert world.bodies[0] == "cube" and world.sensors == ["pad"]
+    recording = world.run()
+    assert len(recording) == len(recording.times) and recording.times[-1] == pytest.approx(0.4)
+    assert recording.taxels("pad").shape == (len(recording), 84)
+    assert recording.force("pad")[-1, 2] == pytest.approx(-0.981, rel=1e-3)
+    assert recording.positions("cube")[0] == pytest.approx([0, 0, 0.01])
+    reading = world.reading("pad")
+    assert reading.force[2] == pytest.approx(-0.981, rel=1e-3) and reading.taxels.shape == (14, 6)
+    assert world.load_on("cube", sensor="pad")[2] == pytest.approx(0.981, rel=1e-3)
+    assert np.array_equal(pickle.loads(pickle.dumps(reading)).forces, reading.forces)
+
+
+def test_a_world_of_ones_own_does_the_same():
+    world = dermis.World(time_step=0.5e-3)
+    cube = dermis.Object.box(size=[20e-3, 40e-3, 20e-3])
+    world.add_body("cube", cube, motion="free", mass=0.1, pose=[0, 0, 10e-3])
+    world.add_body("table")
+    world.mount("pad", dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": {"damping": "2 N s/m"}}), body="table")
+    world.step(800)
+    assert world.time == pytest.approx(0.4) and world.stable_step > world.time_step
+    truth = dermis.World.parse(SCENE)
+    truth.step(800)
+    assert world.reading("pad").taxels == pytest.approx(truth.reading("pad").taxels, abs=1e-6)
+    assert world.pose("cube")[:3, 3] == pytest.approx(truth.pose("cube")[:3, 3], abs=1e-8)
+
+
+def test_a_driven_body_moves_as_told():
+    world = dermis.World(gravity=(0, 0, 0))
+    world.add_body("hand", motion="driven")
+    world.set_twist("hand", [0.1, 0, 0, 0, 0, 0])
+    world.step(100)
+    assert world.pose("hand")[0, 3] == pytest.approx(0.01) and world.twist("hand")[0] == pytest.approx(0.1)
+
+
+def test_others_may_look_while_a_world_runs():
+    world = dermis.World.parse(SCENE)
+    times = []
+    runner = threading.Thread(target=lambda: [world.step(100) for _ in range(8)])
+    runner.start()
+    while runner.is_alive():
+        times.append(world.time)
+    runner.join()
+    assert times == sorted(times) and world.time == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda w: w.pose("cub"), 'no body "cub"; there are "cube"'),
+        (lambda w: w.reading("pat"), 'no sensor "pat"; there are "pad"'),
+        (lambda w: w.run(duration=-1), "`duration`"),
+        (lambda w: w.add_body("cube"), "cube"),
+        (lambda w: w.add_body("b", motion="free"), "needs `obj` and `mass`"),
+        (lambda w: w.add_body("b", motion="lazy"), "`motion`"),
+        (lambda w: w.add_body("b", pose=[0, 0, float("nan")]), "`pose`"),
+        (lambda w: w.mount("pad", dermis.Sensor.preset("wts0614"), body="cube"), "two sensors"),
+        (lambda w: w.set_twist("cube", [1]), "`twist`"),
+        (lambda w: dermis.World(time_step=0), "`time_step`"),
+        (lambda w: dermis.World(ground=float("nan")), "`ground`"),
+        (lambda w: dermis.World(ground_friction=-1), "`ground_friction`"),
+        (lambda w: dermis.World.parse("[world]"), "duration"),
+    ],
+)
+def test_worlds_refuse_and_go_on(call, words):
+    world = dermis.World.parse(SCENE)
+    with pytest.raises(dermis.Error, match=words):
+        call(world)
+    world.step()
+    assert world.time > 0
+
+
+def test_a_missing_scene_is_file_not_found(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        dermis.World.load(tmp_path / "nowhere.toml")
+    path = tmp_path / "scene.toml"
+    path.write_text(SCENE)
+    assert dermis.World.load(path).sensors == ["pad"]
+
+
+def test_a_bench_survives_its_files(tmp_path):
+    device = dermis.Sensor.preset("digitacts-6x4")
+    bench = calibration.characterise(device, indenter=4e-3, presses=1, depths=[2e-4, 6e-4], creep_time=1.0)
+    calibration.save(bench, tmp_path)
+    again = calibration.load(tmp_path / "presses.csv", tmp_path / "creep.csv")
+    assert np.array_equal(again.raw, bench.raw) and again.depth == pytest.approx(bench.depth, rel=1e-12)
+    assert np.array_equal(again.creep, bench.creep) and len(again) == len(bench)
+    (tmp_path / "bad.csv").write_text("taxel,press\n0,0\n")
+    with pytest.raises(dermis.Error, match="'held_s'"):
+        calibration.load(tmp_path / "bad.csv")
+    with pytest.raises(dermis.Error, match="sensor that was measured"):
+        calibration.fit(dermis.Sensor.preset("wts0614"), bench)
+
+
+def test_metrics_of_equal_and_unequal_pictures():
+    picture = np.random.default_rng(0).integers(0, 255, (40, 50, 3), np.uint8)
+    same = metrics.compare(picture, picture)
+    assert same.ssim == pytest.approx(1) and same.mae_255 == 0 and np.isinf(same.psnr_db) and same.pixels == 2000
+    shifted = metrics.compare(np.full((40, 50), 100.0), np.full((40, 50), 110.0))
+    assert shifted.mae_255 == pytest.approx(10) and shifted.rmse_255 == pytest.approx(10)
+    assert shifted.psnr_db == pytest.approx(20 * np.log10(25.5))
+    mask = np.zeros((40, 50), bool)
+    mask[:10] = True
+    assert metrics.compare(picture, picture, mask=mask).pixels == 500
+    for bad in [dict(mask=np.zeros((40, 50), bool)), dict(window="square"), dict(mask=np.ones((3, 3), bool))]:
+        with pytest.raises(dermis.Error):
+            metrics.compare(picture, picture, **bad)
+    with pytest.raises(dermis.Error):
+        metrics.compare(picture, picture[:20])
+
+
+def test_an_experiment_runs_and_leaves_its_figures(tmp_path):
+    assert "moisio-foam" in experiments.names()
+    outcome = experiments.reproduce("moisio-foam", out=tmp_path)
+    assert outcome.passed and outcome.verdicts and outcome.metrics
+    assert list(pathlib.Path(tmp_path).iterdir())
+    with pytest.raises(dermis.Error, match="moisio"):
+        experiments.reproduce("moisio-fome")
