@@ -27,14 +27,14 @@ pub const ALL: &[Validation] = &[
         paths: &[("--golden", "crates/skin/tests/golden/hydroelastic/golden.json")],
     },
     Validation {
-        name: "mujoco",
-        about: "the wheel in every version of MuJoCo, in robosuite and in gymnasium-robotics",
+        name: "real-balls",
+        about: "simulated pictures of balls against those of two real sensors",
         paths: &[],
     },
     Validation { name: "pybullet", about: "contact points of PyBullet as a tactile image", paths: &[] },
     Validation {
-        name: "real-balls",
-        about: "simulated pictures of balls against those of two real sensors",
+        name: "mujoco",
+        about: "the wheel in every version of MuJoCo, in robosuite and in gymnasium-robotics",
         paths: &[],
     },
 ];
@@ -97,7 +97,7 @@ mod tests {
     fn a_validation_is_found_by_name() {
         assert_eq!(chosen(None).unwrap().len(), ALL.len());
         assert_eq!(chosen(Some("drake")).unwrap()[0].name, "drake");
-        assert!(chosen(Some("duck")).err().unwrap().contains("\"duck\"; there are drake, mujoco, pybullet"));
+        assert!(chosen(Some("duck")).err().unwrap().contains("\"duck\"; there are drake, real-balls, pybullet"));
     }
 
     #[test]
