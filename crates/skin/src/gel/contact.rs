@@ -1,5 +1,6 @@
 //! Contact at the points of the gel's surface.
 
+use super::bonds::Bonds;
 use super::indenter::{Gap, Indenter};
 use super::lattice::{Lattice, Spot};
 use dermis_geometry::Vec3;
@@ -168,4 +169,32 @@ impl Near {
 /// Points of a block's top and sides, or of a mesh, that can be touched.
 pub(crate) fn points(lattice: &Lattice, samples: &[(Vec3, Vec3, f64)]) -> Vec<Point> {
     samples.iter().map(|&(rest, _, area_m2)| Point { rest, area_m2, spot: lattice.spot(rest) }).collect()
+}
+
+/// Points at ± a quarter of the cells' faces: the top, and the sides where they are free.
+pub(crate) fn block_points(lattice: &Lattice, bonds: Bonds) -> Vec<(Vec3, Vec3, f64)> {
+    let mut points = Vec::new();
+    let edges = lattice.cell_m;
+    let mut face = |axis: usize, high: bool| {
+        let (a, b) = ((axis + 1) % 3, (axis + 2) % 3);
+        let level = if high { lattice.cells[axis] as f64 } else { 0.0 };
+        let mut normal = Vec3::ZERO;
+        normal[axis] = if high { 1.0 } else { -1.0 };
+        for j in 0..2 * lattice.cells[b] {
+            for i in 0..2 * lattice.cells[a] {
+                let mut at = Vec3::ZERO;
+                at[axis] = level;
+                at[a] = 0.25 + 0.5 * i as f64;
+                at[b] = 0.25 + 0.5 * j as f64;
+                points.push((lattice.origin + at * edges, normal, 0.25 * edges[a] * edges[b]));
+            }
+        }
+    };
+    face(2, true);
+    for (axis, high) in [(0, false), (0, true), (1, false), (1, true)] {
+        if !bonds.holds_side(axis, high) {
+            face(axis, high);
+        }
+    }
+    points
 }

@@ -1,9 +1,11 @@
 //! Where the gel comes to rest: Newton's method on its energy, with contact as an augmented Lagrangian.
 
+use super::bonds::Held;
 use super::contact::{Hold, Near, Point, Stiffness};
 use super::elastic::Elastic;
 use super::indenter::Indenter;
 use crate::SkinError;
+use dermis_geometry::Vec3;
 use rayon::prelude::*;
 
 /// How well equilibrium must hold.
@@ -30,8 +32,10 @@ pub(crate) struct Equilibrium<'a> {
     elastic: &'a Elastic,
     points: &'a [Point],
     pairs: &'a [(usize, usize)],
+    held: &'a [Held],
     stiffness: Stiffness,
     diagonal: &'a [f64],
+    /// With which the gel resists, before what is bonded is folded in.
     force: Vec<f64>,
     tangent: Vec<f32>,
     work: [Vec<f64>; 4],
@@ -60,6 +64,7 @@ impl<'a> Equilibrium<'a> {
         elastic: &'a Elastic,
         points: &'a [Point],
         pairs: &'a [(usize, usize)],
+        held: &'a [Held],
         diagonal: &'a [f64],
         stiffness: Stiffness,
     ) -> Self {
@@ -68,6 +73,7 @@ impl<'a> Equilibrium<'a> {
             elastic,
             points,
             pairs,
+            held,
             stiffness,
             diagonal,
             force: vec![0.0; len],
@@ -195,22 +201,51 @@ impl<'a> Equilibrium<'a> {
         let mut energy = 0.0;
         for (found, part) in looked.into_iter().flatten() {
             energy += part;
-            if found.press_newton > 0.0 || found.rub_newton != dermis_geometry::Vec3::ZERO {
+            if found.press_newton > 0.0 || found.rub_newton != Vec3::ZERO {
                 lattice.spread(&mut residual, &self.points[found.point as usize].spot, found.force());
             }
             near.push(found);
         }
         self.fold(&mut residual);
         let load = norm(&residual);
+        for held in self.held {
+            let away = lattice.at(u, &held.spot);
+            energy += 0.5 * held.stiffness_newton_per_m * away.length_squared();
+            lattice.spread(&mut residual, &held.spot, away * -held.stiffness_newton_per_m);
+        }
         self.force.fill(0.0);
         energy += self.elastic.stress(u, &mut self.force, &mut self.tangent);
-        let mut inner = std::mem::take(&mut self.force);
-        self.fold(&mut inner);
-        for (residual, force) in residual.iter_mut().zip(&inner) {
+        for (residual, force) in residual.iter_mut().zip(&self.force) {
             *residual -= force;
         }
-        self.force = inner;
+        self.fold(&mut residual);
         Evaluated { energy, near, residual, load }
+    }
+
+    /// Strain energy (J) of displacements `u`.
+    pub fn strain_j(&mut self, u: &[f64]) -> f64 {
+        self.force.fill(0.0);
+        self.elastic.stress(u, &mut self.force, &mut self.tangent)
+    }
+
+    /// The force (N) on what the bottom is bonded to, by columns of nodes, for the displacements of which [`Self::strain_j`] was asked last:
+    /// what is out of balance at the nodes on both sides of the bottom.
+    pub fn on_base(&self, near: &[Near], [along_x, along_y]: [usize; 2]) -> Vec<Vec3> {
+        let lattice = &self.elastic.lattice;
+        let mut residual: Vec<f64> = self.force.iter().map(|force| -force).collect();
+        for near in near {
+            lattice.spread(&mut residual, &self.points[near.point as usize].spot, near.force());
+        }
+        let mut forces = Vec::with_capacity(along_x * along_y);
+        for y in 0..along_y {
+            for x in 0..along_x {
+                let (outer, inner) = (lattice.node([x, y, 0]), lattice.node([x, y, 1]));
+                forces.push(Vec3::from_array(std::array::from_fn(|c| {
+                    residual[outer + c * lattice.component()] + residual[inner + c * lattice.component()]
+                })));
+            }
+        }
+        forces
     }
 
     /// Conjugate gradients with the diagonal of the undeformed gel and of the contact. Returns the step and its slope.
@@ -248,6 +283,9 @@ impl<'a> Equilibrium<'a> {
                 let point = &self.points[near.point as usize];
                 let force = near.resist(lattice.at(&p, &point.spot), point.area_m2, &self.stiffness);
                 lattice.spread(&mut q, &point.spot, force);
+            }
+            for held in self.held {
+                lattice.spread(&mut q, &held.spot, lattice.at(&p, &held.spot) * held.stiffness_newton_per_m);
             }
             self.fold(&mut q);
             let curvature = dot(&p, &q);

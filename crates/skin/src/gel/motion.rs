@@ -4,9 +4,9 @@ use super::contact::{Hold, Near};
 use super::indenter::{Gap, Indenter};
 use super::mpm::{Body, Engine, Grid, Settings, Wall, stable_step_s};
 use super::state::Moving;
-use super::{Energy, Gel, GelState, Simd, energy};
+use super::{Energy, Face, Gel, GelState, Simd, energy};
 use crate::{Constitution, Motion, SkinError, Target, Touch, Warning};
-use dermis_geometry::{Mat3, Pose, Quat, Vec3};
+use dermis_geometry::{Pose, Quat, Vec3};
 use std::sync::Arc;
 
 /// Steps are this part of the time in which a wave crosses a cell.
@@ -18,12 +18,8 @@ const QUASI_STATIC: f64 = 0.01;
 /// Steps after which the points that may be touched are looked for again.
 const LOOK_AGAIN: usize = 32;
 
-/// The particle that carries a point of the surface, and where the point is from it in the undeformed gel (m).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Carrier {
-    pub particle: u32,
-    pub arm: Vec3,
-}
+/// Particles that are held still, and do not deform.
+const HELD: u8 = 2;
 
 /// What a point of the surface has been given so far.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +70,7 @@ impl Gel {
             simd: Simd::detect(),
         };
         let mut engine = Engine::new(settings, &body);
+        engine.leads = vec![[0.0; 3]; usize::from(HELD)];
         let mut holds = vec![None; self.points.len()];
         for hold in &state.holds {
             holds[hold.point as usize] = Some(*hold);
@@ -103,10 +100,10 @@ impl Gel {
                 engine.stop(|grid| run.push(grid, &indenters))?;
             }
         }
-        Ok(self.after(&engine.body(), run, motion, dt_s))
+        Ok(self.after(&engine, run, motion, dt_s))
     }
 
-    fn after(&self, body: &Body, run: Run<'_>, motion: &Motion<'_>, dt_s: f64) -> (Touch, GelState) {
+    fn after(&self, engine: &Engine, run: Run<'_>, motion: &Motion<'_>, dt_s: f64) -> (Touch, GelState) {
         let near: Vec<Near> = run
             .given
             .iter()
@@ -128,8 +125,9 @@ impl Gel {
                 })
             })
             .collect();
-        let moving = self.moving(body);
-        let nodes: Arc<[f64]> = self.fitted(body).into();
+        let body = engine.body();
+        let moving = self.moving(&body);
+        let nodes: Arc<[f64]> = self.fitted(&body).into();
         let mut touch = self.touch_of(&nodes, &near, motion.targets.len());
         let state = GelState {
             nodes,
@@ -137,10 +135,16 @@ impl Gel {
             poses: motion.targets.iter().map(|target| target.sensor_from_object).collect(),
             moving: Some(Arc::new(moving)),
         };
-        let ratio = self.energy(&state).ratio();
-        if ratio > QUASI_STATIC {
-            touch.warnings.push(Warning::NotQuasiStatic { ratio });
+        let energy = self.energy_of(&body);
+        touch.energy = Some(energy);
+        if energy.ratio() > QUASI_STATIC {
+            touch.warnings.push(Warning::NotQuasiStatic { ratio: energy.ratio() });
         }
+        touch.base = self.base.as_ref().map(|base| {
+            let on_base: Vec<Vec3> =
+                engine.from_wall().iter().map(|impulse| *impulse * (-run.particle_kg / dt_s)).collect();
+            base.field(&self.view, &on_base)
+        });
         (touch, state)
     }
 
@@ -148,15 +152,16 @@ impl Gel {
         let lattice = &self.elastic.lattice;
         let mut walls = Vec::new();
         for axis in 0..2 {
-            if lattice.bonded[2 * axis] {
-                walls.push(Wall { axis, plane: 0, above: true });
+            if lattice.bonds.holds_side(axis, false) {
+                walls.push(Wall { axis, plane: 0, above: true, told: [0; 2] });
             }
-            if lattice.bonded[2 * axis + 1] {
-                walls.push(Wall { axis, plane: lattice.cells[axis] as i32, above: false });
+            if lattice.bonds.holds_side(axis, true) {
+                walls.push(Wall { axis, plane: lattice.cells[axis] as i32, above: false, told: [0; 2] });
             }
         }
-        if lattice.bonded[4] {
-            walls.push(Wall { axis: 2, plane: 0, above: true });
+        if lattice.bonds.holds(Face::Bottom) {
+            let told = self.base.as_ref().map_or([0; 2], |base| base.columns);
+            walls.push(Wall { axis: 2, plane: 0, above: true, told });
         }
         walls
     }
@@ -165,7 +170,7 @@ impl Gel {
     fn body(&self, state: &GelState) -> Body {
         let part: Vec<f32> = self.rest_places.iter().map(|place| place.part).collect();
         let rest = || self.rest_places.iter().map(|place| place.at);
-        match &state.moving {
+        let mut body = match &state.moving {
             Some(moving) => {
                 let at = rest().zip(&moving.displacement).map(|(rest, u)| rest + Vec3::from_array(*u)).collect();
                 let mut body = Body::at_rest(at, part);
@@ -186,7 +191,11 @@ impl Gel {
                 }
                 body
             }
+        };
+        for held in &self.held {
+            body.kind[held.particle as usize] = HELD;
         }
+        body
     }
 
     fn moving(&self, body: &Body) -> Moving {
@@ -234,7 +243,10 @@ impl Gel {
 
     /// Kinetic and strain energy of a state.
     pub fn energy(&self, state: &GelState) -> Energy {
-        let body = self.body(state);
+        self.energy_of(&self.body(state))
+    }
+
+    fn energy_of(&self, body: &Body) -> Energy {
         let volume = self.elastic.lattice.particle_m3();
         let mass = volume * self.parameters.density_kg_per_m3 * self.parameters.mass_scaling;
         let mut sum = Energy::default();
@@ -268,7 +280,7 @@ impl Run<'_> {
         self.candidates.clear();
         self.clear_m.fill(0.0);
         for (point, carrier) in self.gel.carriers.iter().enumerate() {
-            let at = place(engine.particle(carrier.particle as usize), carrier);
+            let at = carrier.point(engine.particle(carrier.particle as usize));
             if self.holds[point].is_some() || indenters.iter().any(|indenter| indenter.is_near(at, reach)) {
                 self.candidates.push(point as u32);
             }
@@ -338,8 +350,4 @@ impl Run<'_> {
             });
         }
     }
-}
-
-fn place((center, deformation): (Vec3, Mat3), carrier: &Carrier) -> Vec3 {
-    center + deformation * carrier.arm
 }
