@@ -65,6 +65,7 @@ pub struct Gel {
     rest_places: Vec<Place>,
     carriers: Vec<Carrier>,
     held: Vec<Held>,
+    held_carriers: Vec<Carrier>,
     /// Of a block: taxels lie under it. Those of other bodies lie on their surface.
     base: Option<Base>,
 }
@@ -130,16 +131,9 @@ impl Gel {
         let area_m2 = samples.iter().filter(|(_, normal, _)| normal.z > 0.5).map(|(_, _, area)| area).sum();
         let pairs = lattice.bonded_pairs();
         let elastic = Elastic::new(lattice, &parameters, Simd::detect());
-        let mut diagonal = elastic.diagonal();
-        let component = elastic.lattice.component();
-        for &(ghost, inner) in pairs.iter().rev() {
-            for c in 0..3 {
-                diagonal[inner + c * component] += diagonal[ghost + c * component];
-                diagonal[ghost + c * component] = 0.0;
-            }
-        }
+        let diagonal = folded_diagonal(&elastic, &pairs);
         let rest_places = elastic.lattice.particles();
-        let carriers = Carrier::all(&elastic.lattice, &rest_places, &points);
+        let carriers = Carrier::all(&elastic.lattice, &rest_places, points.iter().map(|point| point.rest));
         Self {
             parameters,
             elastic,
@@ -152,24 +146,36 @@ impl Gel {
             rest_places,
             carriers,
             held: Vec::new(),
+            held_carriers: Vec::new(),
             base: None,
         }
     }
 
-    /// The same gel with everything held that rests where `held` says, such as near a bone in it. Refuses where that is nowhere.
+    /// The same gel with everything held that rests where `held` says, such as near a bone in it, to half a cell. Refuses where that is
+    /// nowhere, or everywhere.
     pub fn held_where(mut self, held: impl Fn(Vec3) -> bool) -> Result<Self, SkinError> {
-        let lattice = &self.elastic.lattice;
-        self.held = Held::all(lattice, &self.rest_places, &self.parameters, held);
+        self.held = Held::cut_out(&mut self.elastic.lattice, &self.parameters, &held);
         if self.held.is_empty() {
-            return Err(SkinError::BadGel {
-                key: "held",
-                rule: "holds no particle of the gel: check where it is".into(),
-            });
+            let rule = "must hold a part of the gel, and not all of it: check where it is".to_owned();
+            return Err(SkinError::BadGel { key: "held", rule });
         }
+        let gone: Vec<bool> = self.rest_places.iter().map(|place| held(place.at)).collect();
+        let mut carriers = self.carriers.iter();
+        self.points.retain(|_| carriers.next().is_some_and(|carrier| !gone[carrier.particle as usize]));
+        self.view.hold(&held);
+        self.rest_places = self.elastic.lattice.particles();
+        self.carriers = self.carriers_of(self.points.iter().map(|point| point.rest));
+        self.held_carriers = self.carriers_of(self.held.iter().map(|held| held.rest));
+        self.diagonal = folded_diagonal(&self.elastic, &self.pairs);
         for held in &self.held {
-            lattice.spread_squared(&mut self.diagonal, &held.spot, Vec3::splat(held.stiffness_newton_per_m));
+            let stiffness = Vec3::splat(held.stiffness_newton_per_m);
+            self.elastic.lattice.spread_squared(&mut self.diagonal, &held.spot, stiffness);
         }
         Ok(self)
+    }
+
+    fn carriers_of(&self, points: impl Iterator<Item = Vec3>) -> Vec<Carrier> {
+        Carrier::all(&self.elastic.lattice, &self.rest_places, points)
     }
 
     /// What it is made of.
@@ -317,6 +323,19 @@ impl Gel {
         touch.surface = Some(self.view.field(&self.elastic.lattice, u));
         touch
     }
+}
+
+/// The diagonal of the stiffness, with what is outside bonded faces added to what is inside them.
+fn folded_diagonal(elastic: &Elastic, pairs: &[(usize, usize)]) -> Vec<f64> {
+    let mut diagonal = elastic.diagonal();
+    let component = elastic.lattice.component();
+    for &(ghost, inner) in pairs.iter().rev() {
+        for c in 0..3 {
+            diagonal[inner + c * component] += diagonal[ghost + c * component];
+            diagonal[ghost + c * component] = 0.0;
+        }
+    }
+    diagonal
 }
 
 /// How far (m) a body of a size goes between two poses.

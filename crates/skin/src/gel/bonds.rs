@@ -1,6 +1,6 @@
 //! Where a gel is held.
 
-use super::lattice::{Lattice, Place, Spot};
+use super::lattice::{Lattice, Spot};
 use super::parameters::GelParameters;
 use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
@@ -63,37 +63,61 @@ impl Bonds {
     }
 }
 
-/// How fast displacements die away in what is held, in cells: as stiff as that takes.
-const DEPTH_CELLS: f64 = 0.1;
+/// Stiffness of what holds, by that of a confined cell: a traction of a tenth of the modulus moves it by a three-hundredth of a cell.
+const HOLDING: f64 = 30.0;
 
-/// A particle that is held: by a spring, in equilibrium.
+/// A small face between what is held, which is no part of the gel any more, and the gel: a spring in equilibrium.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
-    pub particle: u32,
+    /// Where it rests (m).
+    pub rest: Vec3,
+    pub area_m2: f64,
     pub spot: Spot,
     pub stiffness_newton_per_m: f64,
 }
 
 impl Held {
-    /// The particles that rest where `held` says. A spring of k a volume lets a traction t in by √(M/k), so that the border gives by
-    /// t √(1/(M k)): a hundredth of a cell at a tenth of M.
-    pub fn all(
-        lattice: &Lattice,
-        places: &[Place],
-        parameters: &GelParameters,
-        held: impl Fn(Vec3) -> bool,
-    ) -> Vec<Self> {
-        let depth_m = DEPTH_CELLS * lattice.cell_m.min_element();
-        let stiffness = parameters.confined_pa() / (depth_m * depth_m) * lattice.particle_m3();
-        places
-            .iter()
-            .enumerate()
-            .filter(|(_, place)| held(place.at))
-            .map(|(particle, place)| Self {
-                particle: particle as u32,
-                spot: lattice.spot(place.at),
-                stiffness_newton_per_m: stiffness * f64::from(place.part),
-            })
-            .collect()
+    /// Takes the particles that rest where `held` says out of the lattice, and returns the faces that they had with the others. There must
+    /// be no gel behind such a face: splines are smooth, and what does not move on one side would hold half a cell on the other.
+    pub fn cut_out(lattice: &mut Lattice, parameters: &GelParameters, held: impl Fn(Vec3) -> bool) -> Vec<Self> {
+        let halves = lattice.cells.map(|count| 2 * count);
+        let count: usize = halves.iter().product();
+        let mut out = vec![false; count];
+        let index = |at: [usize; 3]| (at[2] * halves[1] + at[1]) * halves[0] + at[0];
+        let place = |i: usize| [i % halves[0], i / halves[0] % halves[1], i / (halves[0] * halves[1])];
+        for half in (0..count).map(place) {
+            let (cell, particle) = Lattice::half(half);
+            let fill = lattice.particle(cell, particle);
+            if lattice.fill[fill] > 0.0 && held(lattice.place(cell, particle)) {
+                out[index(half)] = true;
+                lattice.fill[fill] = 0.0;
+            }
+        }
+        let stiffness = HOLDING * parameters.confined_pa() / lattice.cell_m.min_element();
+        let mut faces = Vec::new();
+        for half in (0..count).map(place) {
+            let (cell, particle) = Lattice::half(half);
+            if lattice.fill[lattice.particle(cell, particle)] == 0.0 {
+                continue;
+            }
+            for axis in 0..3 {
+                for step in [-1isize, 1] {
+                    let next = half[axis] as isize + step;
+                    if next < 0 || next >= halves[axis] as isize {
+                        continue;
+                    }
+                    let mut beside = half;
+                    beside[axis] = next as usize;
+                    if out[index(beside)] {
+                        let mut rest = lattice.place(cell, particle);
+                        rest[axis] += 0.25 * step as f64 * lattice.cell_m[axis];
+                        let area_m2 = 0.25 * lattice.cell_m[(axis + 1) % 3] * lattice.cell_m[(axis + 2) % 3];
+                        let spot = lattice.spot(rest);
+                        faces.push(Self { rest, area_m2, spot, stiffness_newton_per_m: stiffness * area_m2 });
+                    }
+                }
+            }
+        }
+        faces
     }
 }

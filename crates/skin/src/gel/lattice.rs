@@ -110,6 +110,11 @@ impl Lattice {
         (((y * self.cells[2] + z) * (self.padded / LANES) + x / LANES) * 8 + particle) * LANES + x % LANES
     }
 
+    /// The cell of an eighth of a cell, counted along each axis, and which of its particles is there.
+    pub fn half(at: [usize; 3]) -> ([usize; 3], usize) {
+        (at.map(|half| half / 2), at[0] % 2 + 2 * (at[1] % 2) + 4 * (at[2] % 2))
+    }
+
     /// Where a particle rests (m).
     pub fn place(&self, cell: [usize; 3], particle: usize) -> Vec3 {
         let quarter = |axis: usize| cell[axis] as f64 + 0.25 + 0.5 * ((particle >> axis) & 1) as f64;

@@ -18,9 +18,6 @@ const QUASI_STATIC: f64 = 0.01;
 /// Steps after which the points that may be touched are looked for again.
 const LOOK_AGAIN: usize = 32;
 
-/// Particles that are held still, and do not deform.
-const HELD: u8 = 2;
-
 /// What a point of the surface has been given so far.
 #[derive(Clone, Copy, Debug)]
 struct Given {
@@ -70,7 +67,6 @@ impl Gel {
             simd: Simd::detect(),
         };
         let mut engine = Engine::new(settings, &body);
-        engine.leads = vec![[0.0; 3]; usize::from(HELD)];
         let mut holds = vec![None; self.points.len()];
         for hold in &state.holds {
             holds[hold.point as usize] = Some(*hold);
@@ -170,7 +166,7 @@ impl Gel {
     fn body(&self, state: &GelState) -> Body {
         let part: Vec<f32> = self.rest_places.iter().map(|place| place.part).collect();
         let rest = || self.rest_places.iter().map(|place| place.at);
-        let mut body = match &state.moving {
+        match &state.moving {
             Some(moving) => {
                 let at = rest().zip(&moving.displacement).map(|(rest, u)| rest + Vec3::from_array(*u)).collect();
                 let mut body = Body::at_rest(at, part);
@@ -191,11 +187,7 @@ impl Gel {
                 }
                 body
             }
-        };
-        for held in &self.held {
-            body.kind[held.particle as usize] = HELD;
         }
-        body
     }
 
     fn moving(&self, body: &Body) -> Moving {
@@ -292,6 +284,12 @@ impl Run<'_> {
         let edge = gel.elastic.lattice.cell_m.min_element();
         let stiffness = CONTACT * gel.parameters.confined_pa() / edge;
         let mu = gel.parameters.friction.mu();
+        for (held, carrier) in gel.held.iter().zip(&gel.held_carriers) {
+            let (center, deformation) = grid.particle(carrier.particle as usize);
+            let arm = deformation * carrier.arm;
+            let force = (held.rest - center - arm) * (stiffness * held.area_m2);
+            grid.push(carrier.particle as usize, arm, force * (self.dt_s / self.particle_kg));
+        }
         for &point in &self.candidates {
             let index = point as usize;
             self.clear_m[index] -= self.nearer_m;

@@ -64,6 +64,18 @@ impl View {
         view
     }
 
+    /// Forgets what does not move: the surface where `held` says so.
+    pub fn hold(&mut self, held: impl Fn(Vec3) -> bool) {
+        let heights = self.heights_m.clone();
+        for (i, place) in self.places().enumerate() {
+            let height_m = heights.as_ref().map_or(0.0, |heights| heights[i]);
+            if held(Vec3::new(place.x, place.y, height_m)) {
+                self.spots[i] = None;
+            }
+        }
+    }
+
+    /// Where its cells are (m), in the plane of its middle.
     pub fn places(&self) -> impl Iterator<Item = Vec3> + use<> {
         let field = Field {
             rows: self.rows,

@@ -100,6 +100,16 @@ impl Cloud {
         Ok(())
     }
 
+    /// Gives a particle another velocity (m/s) and deformation.
+    pub fn disturb(&mut self, particle: usize, velocity: Vec3, deformation: Mat3) {
+        let mut body = self.engine.body();
+        body.velocity[particle] = velocity.to_array().map(|v| v as f32);
+        body.deformation[particle] = std::array::from_fn(|i| deformation.col(i % 3)[i / 3] as f32);
+        let steps = self.engine.steps;
+        self.engine = Engine::new(self.engine.settings().clone(), &body);
+        self.engine.steps = steps;
+    }
+
     /// Where each particle is (m).
     pub fn places(&self) -> Vec<Vec3> {
         self.engine.body().at
