@@ -241,6 +241,7 @@ impl Gel {
         let mut holds = state.holds.clone();
         let mut effort = Effort::default();
         let mut near = Vec::new();
+        let mut before = Indenter::all(motion, &starts);
         for load in 1..=loads {
             let last = load == loads;
             let part = load as f64 / loads as f64;
@@ -255,7 +256,8 @@ impl Gel {
             } else {
                 Tolerance { residual: 1e-2, gap_m: 2e-2 * edge }
             };
-            near = solver.solve(&mut u, &mut holds, &indenters, &tolerance, &mut effort)?;
+            near = solver.solve(&mut u, &mut holds, [&before, &indenters], &tolerance, &mut effort)?;
+            before = indenters;
         }
         if effort.residual > LOST {
             return Err(no_equilibrium(effort.residual));

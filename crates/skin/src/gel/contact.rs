@@ -48,6 +48,43 @@ pub(crate) struct Near {
     pub slip: Vec3,
 }
 
+/// A plane of an object that a point may not cross, whatever else of the object is near.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plane {
+    object: u32,
+    foot: Vec3,
+    normal: Vec3,
+}
+
+/// Directions of more than 45° between them belong to different faces.
+const SAME_FACE: f64 = 0.7;
+/// How near (in reaches) its foot must be to an object for a plane to be a part of it.
+const ON_FACE: f64 = 0.05;
+
+impl Plane {
+    fn gap(&self, at: Vec3) -> Gap {
+        Gap { distance_m: self.normal.dot(at - self.foot), normal: self.normal }
+    }
+
+    /// The plane after its object has moved.
+    pub fn moved(&self, before: &[Indenter<'_>], after: &[Indenter<'_>]) -> Self {
+        let (old, new) = (&before[self.object as usize], &after[self.object as usize]);
+        let carry = |point: Vec3| new.in_sensor(old.in_object(point));
+        let foot = carry(self.foot);
+        Self { object: self.object, foot, normal: (carry(self.foot + self.normal) - foot).normalize() }
+    }
+
+    /// Whether a point that now is nearer to another face is still before this one: deep in a narrow thing it has not gone round the edge.
+    pub fn stays(&self, at: Vec3, nearest: &Self, indenters: &[Indenter<'_>], reach_m: f64) -> bool {
+        if nearest.object == self.object && nearest.normal.dot(self.normal) >= SAME_FACE {
+            return false;
+        }
+        let foot = at - self.normal * self.gap(at).distance_m;
+        let gap = indenters[self.object as usize].gap(foot, reach_m);
+        gap.is_some_and(|gap| gap.distance_m.abs() < ON_FACE * reach_m)
+    }
+}
+
 /// How hard points are kept out of objects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stiffness {
@@ -62,8 +99,13 @@ pub(crate) struct Stiffness {
 }
 
 impl Near {
-    /// The state of a point at `at`, if it is near an object. `hold` is what it remembers, `limit` the pressure that
-    /// bounds friction.
+    /// The plane of the object here.
+    pub fn plane(&self) -> Plane {
+        let Gap { distance_m, normal } = self.gap;
+        Plane { object: self.object, foot: self.at - normal * distance_m, normal }
+    }
+
+    /// The state of a point at `at`, if it is near an object; `hold` is what it remembers.
     pub fn look(
         point: u32,
         area_m2: f64,
@@ -72,15 +114,32 @@ impl Near {
         hold: Option<&Hold>,
         stiffness: &Stiffness,
     ) -> Option<(Self, f64)> {
-        let mut nearest: Option<(u32, Gap)> = None;
-        for (object, indenter) in indenters.iter().enumerate() {
-            if let Some(gap) = indenter.gap(at, stiffness.reach_m)
-                && nearest.is_none_or(|(_, best)| gap.distance_m < best.distance_m)
-            {
-                nearest = Some((object as u32, gap));
-            }
-        }
-        let (object, gap) = nearest?;
+        let (object, gap) = nearest(at, indenters, stiffness.reach_m)?;
+        Some(Self::pressed(point, area_m2, at, (object, gap), indenters, hold, stiffness))
+    }
+
+    /// The same where it may not cross a plane.
+    pub fn look_at_plane(
+        point: u32,
+        area_m2: f64,
+        at: Vec3,
+        plane: &Plane,
+        indenters: &[Indenter<'_>],
+        hold: Option<&Hold>,
+        stiffness: &Stiffness,
+    ) -> (Self, f64) {
+        Self::pressed(point, area_m2, at, (plane.object, plane.gap(at)), indenters, hold, stiffness)
+    }
+
+    fn pressed(
+        point: u32,
+        area_m2: f64,
+        at: Vec3,
+        (object, gap): (u32, Gap),
+        indenters: &[Indenter<'_>],
+        hold: Option<&Hold>,
+        stiffness: &Stiffness,
+    ) -> (Self, f64) {
         let hold = hold.filter(|hold| hold.object == object);
         let known = hold.map_or(0.0, |hold| hold.pressure_pa);
         let pressure = known - stiffness.normal * gap.distance_m;
@@ -116,7 +175,7 @@ impl Near {
                 near.slip = slip / distance;
             }
         }
-        Some((near, energy))
+        (near, energy)
     }
 
     /// Force on the gel (N).
@@ -164,6 +223,19 @@ impl Near {
         }
         Some(Hold { point: self.point, object: self.object, pressure_pa: self.press_newton / area_m2, anchor })
     }
+}
+
+/// The nearest of the objects that are in reach of a point.
+fn nearest(at: Vec3, indenters: &[Indenter<'_>], reach_m: f64) -> Option<(u32, Gap)> {
+    let mut nearest: Option<(u32, Gap)> = None;
+    for (object, indenter) in indenters.iter().enumerate() {
+        if let Some(gap) = indenter.gap(at, reach_m)
+            && nearest.is_none_or(|(_, best)| gap.distance_m < best.distance_m)
+        {
+            nearest = Some((object as u32, gap));
+        }
+    }
+    nearest
 }
 
 /// Points of a block's top and sides, or of a mesh, that can be touched.

@@ -1,7 +1,7 @@
 //! Where the gel comes to rest: Newton's method on its energy, with contact as an augmented Lagrangian.
 
 use super::bonds::Held;
-use super::contact::{Hold, Near, Point, Stiffness};
+use super::contact::{Hold, Near, Plane, Point, Stiffness};
 use super::elastic::Elastic;
 use super::indenter::Indenter;
 use crate::SkinError;
@@ -35,6 +35,8 @@ pub(crate) struct Equilibrium<'a> {
     held: &'a [Held],
     stiffness: Stiffness,
     diagonal: &'a [f64],
+    /// Of points that are pressed by a plane: see [`Self::solve`].
+    planes: Vec<Option<Plane>>,
     /// With which the gel resists, before what is bonded is folded in.
     force: Vec<f64>,
     tangent: Vec<f32>,
@@ -76,35 +78,77 @@ impl<'a> Equilibrium<'a> {
             held,
             stiffness,
             diagonal,
+            planes: vec![None; points.len()],
             force: vec![0.0; len],
             tangent: vec![0.0; elastic.tangent_len()],
             work: std::array::from_fn(|_| vec![0.0; len]),
         }
     }
 
-    /// Moves the nodes (`u`) to equilibrium and the points' memory with them.
+    /// Moves the nodes (`u`) to equilibrium and the points' memory with them, as objects go from where they were to where they are.
+    ///
+    /// What is pressed by a face when an object comes stays before that face: a narrow thing must not pass between two points, each of which
+    /// is nearer to one of its sides. So the first rest is looked for between the planes that the points were before, and these stay where
+    /// they are needed. At a sharp edge the nearest face changes, and with it the direction of the force: Newton's method can come to a halt
+    /// there. From then on every point has a plane, that of the object where the point was at the last update.
     pub fn solve(
         &mut self,
         u: &mut [f64],
         holds: &mut Vec<Hold>,
-        indenters: &[Indenter<'_>],
+        [before, indenters]: [&[Indenter<'_>]; 2],
         tolerance: &Tolerance,
         effort: &mut Effort,
     ) -> Result<Vec<Near>, SkinError> {
-        for update in 0..MOST_UPDATES {
+        self.planes = self.nearest_planes(u, before);
+        self.planes.par_iter_mut().flatten().for_each(|plane| *plane = plane.moved(before, indenters));
+        let mut most = MOST_UPDATES;
+        let mut was_stuck = false;
+        for update in 0.. {
             // The first pressures are guesses: no need to rest on them long.
             let residual = if update == 0 { tolerance.residual.max(1e-2) } else { tolerance.residual };
             let near = self.newton(u, holds, indenters, residual, effort)?;
             effort.updates += 1;
+            let stuck = effort.residual > residual;
             let left = mean_gap_m(&near);
             let slack = self.friction_lag(&near, holds);
-            let done = (left <= tolerance.gap_m && slack <= 0.01) || update + 1 == MOST_UPDATES;
+            let done = (left <= tolerance.gap_m && slack <= 0.01 && !stuck) || update + 1 >= most;
             *holds = self.remember(&near, holds, indenters, done);
             if done && update > 0 {
                 return Ok(near);
             }
+            if stuck && !was_stuck {
+                was_stuck = true;
+                most = update + 1 + MOST_UPDATES;
+            }
+            self.planes = self.next_planes(u, indenters, was_stuck);
         }
         Err(no_equilibrium(effort.residual))
+    }
+
+    /// The planes of the objects where the points are.
+    fn nearest_planes(&self, u: &[f64], indenters: &[Indenter<'_>]) -> Vec<Option<Plane>> {
+        let (lattice, stiffness) = (&self.elastic.lattice, &self.stiffness);
+        let plane = |(index, point): (usize, &Point)| {
+            let at = point.rest + lattice.at(u, &point.spot);
+            let (near, _) = Near::look(index as u32, point.area_m2, at, indenters, None, stiffness)?;
+            Some(near.plane())
+        };
+        self.points.par_iter().enumerate().map(plane).collect()
+    }
+
+    /// The planes for the next update: those that stay, and, where `all` is wanted, the nearest of the other points.
+    fn next_planes(&self, u: &[f64], indenters: &[Indenter<'_>], all: bool) -> Vec<Option<Plane>> {
+        let (lattice, reach_m) = (&self.elastic.lattice, self.stiffness.reach_m);
+        let next = |(index, nearest): (usize, Option<Plane>)| {
+            let nearest = nearest?;
+            let point = &self.points[index];
+            let at = point.rest + lattice.at(u, &point.spot);
+            match self.planes[index] {
+                Some(plane) if plane.stays(at, &nearest, indenters, reach_m) => Some(plane),
+                _ => all.then_some(nearest),
+            }
+        };
+        self.nearest_planes(u, indenters).into_par_iter().enumerate().map(next).collect()
     }
 
     /// By how much the bounds of friction lag behind the pressures, of the whole load.
@@ -192,8 +236,13 @@ impl<'a> Equilibrium<'a> {
             .enumerate()
             .map(|(index, point)| {
                 let at = point.rest + lattice.at(u, &point.spot);
-                let index = index as u32;
-                Near::look(index, point.area_m2, at, indenters, find(holds, index), &self.stiffness)
+                let (hold, number) = (find(holds, index as u32), index as u32);
+                match &self.planes[index] {
+                    None => Near::look(number, point.area_m2, at, indenters, hold, &self.stiffness),
+                    Some(plane) => {
+                        Some(Near::look_at_plane(number, point.area_m2, at, plane, indenters, hold, &self.stiffness))
+                    }
+                }
             })
             .collect();
         let mut residual = vec![0.0; u.len()];
