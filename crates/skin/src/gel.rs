@@ -199,6 +199,15 @@ impl Gel {
         if state.nodes.len() != self.elastic.lattice.len() {
             return Err(SkinError::StateMismatch { got: state.nodes.len(), expected: self.elastic.lattice.len() });
         }
+        // A gel of the same size may have less in it: parts of it are held.
+        let moving = state.moving.as_ref().map_or(self.rest_places.len(), |moving| moving.velocity.len());
+        if moving != self.rest_places.len() {
+            return Err(SkinError::StateMismatch { got: moving, expected: self.rest_places.len() });
+        }
+        let points = state.holds.iter().map(|hold| hold.point as usize + 1).max().unwrap_or(0);
+        if points > self.points.len() {
+            return Err(SkinError::StateMismatch { got: points, expected: self.points.len() });
+        }
         Ok(state)
     }
 

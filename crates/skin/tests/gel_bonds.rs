@@ -115,6 +115,12 @@ fn nothing_held_is_refused() {
     let gel = block(SIZE, Bonds::NONE);
     let error = gel.settle(&gel.rest(), &Motion { targets: &[] }).unwrap_err();
     assert!(matches!(error, SkinError::BadGel { key: "bonded", .. }), "{error}");
+    // The state of a gel that moves, given to one with less in it.
+    let (whole, part) =
+        (block(SIZE, Bonds::default()), block(SIZE, Bonds::default()).held_where(|at| at.x < 0.0).unwrap());
+    let (_, state) = whole.touch(&whole.rest(), &Motion { targets: &[] }, 1e-5).unwrap();
+    let error = part.touch(&state, &Motion { targets: &[] }, 1e-5).unwrap_err();
+    assert!(matches!(error, SkinError::StateMismatch { .. }), "{error}");
     let error = gel.held_where(|_| false).unwrap_err();
     assert!(matches!(error, SkinError::BadGel { key: "held", .. }), "{error}");
 }

@@ -103,26 +103,27 @@ impl<'a> Equilibrium<'a> {
         self.planes.par_iter_mut().flatten().for_each(|plane| *plane = plane.moved(before, indenters));
         let mut most = MOST_UPDATES;
         let mut was_stuck = false;
-        for update in 0.. {
+        let mut update = 0;
+        loop {
             // The first pressures are guesses: no need to rest on them long.
             let residual = if update == 0 { tolerance.residual.max(1e-2) } else { tolerance.residual };
             let near = self.newton(u, holds, indenters, residual, effort)?;
             effort.updates += 1;
+            update += 1;
             let stuck = effort.residual > residual;
             let left = mean_gap_m(&near);
             let slack = self.friction_lag(&near, holds);
-            let done = (left <= tolerance.gap_m && slack <= 0.01 && !stuck) || update + 1 >= most;
+            let done = (left <= tolerance.gap_m && slack <= 0.01 && !stuck) || update >= most;
             *holds = self.remember(&near, holds, indenters, done);
-            if done && update > 0 {
+            if done && update > 1 {
                 return Ok(near);
             }
             if stuck && !was_stuck {
                 was_stuck = true;
-                most = update + 1 + MOST_UPDATES;
+                most = update + MOST_UPDATES;
             }
             self.planes = self.next_planes(u, indenters, was_stuck);
         }
-        Err(no_equilibrium(effort.residual))
     }
 
     /// The planes of the objects where the points are.
