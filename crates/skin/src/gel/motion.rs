@@ -138,7 +138,7 @@ impl Gel {
         }
         touch.base = self.base.as_ref().map(|base| {
             let on_base: Vec<Vec3> =
-                engine.from_wall().iter().map(|impulse| *impulse * (-run.particle_kg / dt_s)).collect();
+                engine.wall_impulses().iter().map(|impulse| *impulse * (-run.particle_kg / dt_s)).collect();
             base.field(&self.view, &on_base)
         });
         (touch, state)

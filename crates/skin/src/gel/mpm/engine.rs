@@ -215,7 +215,7 @@ impl Engine {
     }
 
     /// Impulses (in particle masses, m/s) that the gel has had from the wall that tells them apart.
-    pub fn from_wall(&self) -> &[Vec3] {
+    pub fn wall_impulses(&self) -> &[Vec3] {
         &self.walls.given
     }
 
