@@ -35,9 +35,9 @@ fn signs(point: Vec3) -> Vec3 {
     Vec3::new(sign(point.x), sign(point.y), sign(point.z))
 }
 
-/// Of a ball whose middle is at −`arm` from the point.
+/// Of a ball whose middle is at −`arm` from the point. Across z from the middle itself: that is out of a capsule as well.
 fn around(arm: Vec3, radius_m: f64) -> (f64, Vec3) {
-    (arm.length() - radius_m, arm.normalize_or(Vec3::Z))
+    (arm.length() - radius_m, arm.normalize_or(Vec3::X))
 }
 
 /// Of a quadrant x, y, z ≤ 0 that is seen from `over` its faces.
