@@ -4,6 +4,7 @@ mod complementarity;
 mod fourier;
 mod kernel;
 mod material;
+mod operator;
 mod overhead;
 mod parameters;
 mod partial_slip;
@@ -191,7 +192,7 @@ impl Layer {
         let area_m2 = self.grid.cell_m * self.grid.cell_m;
         let region = solution.region;
         let [x, y, pressure] = &solution.tractions.parts;
-        let mut facets = Vec::new();
+        let mut facets = Vec::with_capacity(pressure.iter().filter(|&&p| p > 0.0).count());
         for i in (0..region.len()).filter(|&i| pressure[i] > 0.0) {
             let (row, col) = (region.row + i / region.cols, region.col + i % region.cols);
             let cell = row * self.grid.cols + col;

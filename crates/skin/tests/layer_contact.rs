@@ -60,7 +60,9 @@ fn flat_punches_have_hayes_kappa() {
             let depths: Vec<f64> = (0..cells * cells).map(|i| if inside(i) { depth } else { -depth }).collect();
             let mut pressure = vec![0.0; cells * cells];
             let region = Region { row: 0, col: 0, rows: cells, cols: cells };
-            Complementarity::new(layer.influences(), region).solve(&depths, &mut pressure, 1e-6 * depth);
+            let product = layer.influences().within(&region);
+            let mut contact = Complementarity::new(layer.influences(), &product, region, 1e-6);
+            contact.solve(&depths, &mut pressure, 1e-6 * depth);
             let force = pressure.iter().sum::<f64>() * grid.cell_m.powi(2);
             let error = force / (2.0 * sheet.plane_strain_pa() * a * kappa * depth) - 1.0;
             if error.abs() > worst.0.abs() {
@@ -108,13 +110,14 @@ fn the_base_carries_the_load() {
 fn influences_are_reciprocal() {
     let layer = layer(sheet(2e-3, 0.45), 20e-3, 96);
     let region = Region { row: 20, col: 10, rows: 40, cols: 60 };
-    let mut product = Complementarity::new(layer.influences(), region);
+    let product = layer.influences().within(&region);
+    let mut contact = Complementarity::new(layer.influences(), &product, region, 0.0);
     let mut random = dermis_geometry::Random::new(4);
     let (mut a, mut b) = (vec![0.0; region.len()], vec![0.0; region.len()]);
     a.iter_mut().chain(&mut b).for_each(|p| *p = random.uniform());
     let (mut by_a, mut by_b) = (a.clone(), b.clone());
-    product.sink(&a, &mut by_a);
-    product.sink(&b, &mut by_b);
+    contact.sink(&a, &mut by_a);
+    contact.sink(&b, &mut by_b);
     let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
     let (one, other) = (dot(&b, &by_a), dot(&a, &by_b));
     assert!((one / other - 1.0).abs() < 1e-12, "{one} {other}");
@@ -235,4 +238,19 @@ fn impossible_parameters_are_refused_by_name() {
     assert!(refusal(LayerParameters { mu: -0.1, ..good.clone() }).contains("mu"));
     assert!(refusal(LayerParameters { sense_depth_m: Some(3e-3), ..good.clone() }).contains("sense_depth"));
     assert!(refusal(LayerParameters { sheets: Vec::new(), ..good }).contains("sheet"));
+}
+
+/// Contact found with single-precision products is the one found with double-precision ones, to the tolerance it asks for.
+#[test]
+fn single_precision_is_enough_for_its_tolerance() {
+    let sheet = sheet(4e-3, 0.45);
+    let ball = |x: f64, y: f64| (x * x + y * y) / 2.0 / 15e-3 - 1e-3;
+    let with = |tolerance: f64| {
+        let parameters = LayerParameters::new(sheet, [20e-3; 2], 20e-3 / 96.0);
+        under(&Layer::new(LayerParameters { tolerance, ..parameters }).unwrap(), ball)
+    };
+    let (single, double) = (with(1e-5), with(1e-9));
+    let (a, b) = (single.on_sensor.force.z, double.on_sensor.force.z);
+    println!("force differs by {:e}", a / b - 1.0);
+    assert!((a / b - 1.0).abs() < 2e-5, "{a} {b}");
 }

@@ -124,7 +124,7 @@ fn layer_column(findings: &mut Findings, shapes: &[(&'static str, TriMesh)]) -> 
     findings.metric("layer_median_image_difference_without_spread", median(alone));
     findings.metric("layer_median_image_difference_even_load", median(even));
     findings.files.add("layer-differences.csv", table);
-    findings.note("A layer and springs with a Gaussian spread part by more than the twentieth that the paper finds between its device and its model. Pressure that gathers at edges, and the place of a load within a tactel, which is lost when load is put into tactels before it is spread, may be why; which of them counts was not taken apart.");
+    findings.note("A layer and springs with a Gaussian spread part by more than the twentieth that the paper finds between its device and its model: half of it because the place of a load within a tactel is lost when load is put into tactels before it is spread, half because a layer presses at the edges of a flat face, and springs evenly (validation/spread).");
     Ok(())
 }
 

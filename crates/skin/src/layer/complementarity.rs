@@ -1,10 +1,8 @@
 //! Where an elastic surface meets a rigid one: p ≥ 0, gap ≥ 0, p · gap = 0.
 
-use super::fourier::Scratch;
 use super::kernel::Pair;
+use super::operator::Sinking;
 use super::product::{Influences, Product, Region};
-use rustfft::num_complex::Complex64;
-use std::sync::Arc;
 
 /// Pressure in a region of the grid that keeps a surface out of an object.
 ///
@@ -14,16 +12,8 @@ use std::sync::Arc;
 /// let go; one that would overlap is taken in; either starts the directions anew.
 pub struct Complementarity<'a> {
     influences: &'a Influences,
-    product: Arc<Product>,
     region: Region,
-    scratch: Scratch,
-    spectrum: Vec<Complex64>,
-}
-
-impl Drop for Complementarity<'_> {
-    fn drop(&mut self) {
-        self.influences.give_back(std::mem::take(&mut self.spectrum));
-    }
+    sinking: Box<dyn Sinking + 'a>,
 }
 
 /// How a solution was found.
@@ -46,15 +36,17 @@ impl Effort {
     }
 }
 
+/// Products in single precision err by some 1e-7 of the depth, which a tolerance from here on does not notice.
+const SINGLE: f64 = 5e-6;
+
 /// More iterations than this mean that rounding is all that is left to remove.
 const MOST_ITERATIONS: usize = 400;
 
-/// Up to so many cells are cheaper one by one than by a transform.
-const FEW: usize = 8;
+/// Up to so many cells are cheaper one by one (some microseconds each, on a hundred cells squared) than by a transform.
+const FEW: usize = 64;
 
 /// Makes a first guess as strong as it should be: of all its multiples the one with the least energy.
 fn rescale(depth_m: &[f64], pressure: &mut [f64], sunk: &mut [f64]) {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let (work, energy) = (dot(depth_m, pressure), dot(sunk, pressure));
     if work > 0.0 && energy > 0.0 {
         let factor = work / energy;
@@ -62,34 +54,49 @@ fn rescale(depth_m: &[f64], pressure: &mut [f64], sunk: &mut [f64]) {
     }
 }
 
+fn is_active(pressure: f64, gap: f64) -> f64 {
+    f64::from(u8::from(pressure > 0.0 || gap < 0.0))
+}
+
+/// Sums in eight lanes, in an order that does not depend on the processor.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let mut lanes = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..8 {
+            lanes[lane] += a[lane] * b[lane];
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    lanes.iter().sum::<f64>() + rest
+}
+
+/// The largest size of a number.
+fn largest(values: &[f64]) -> f64 {
+    let (chunks, rest) = values.as_chunks::<8>();
+    let mut lanes = [0.0f64; 8];
+    for chunk in chunks {
+        for lane in 0..8 {
+            lanes[lane] = lanes[lane].max(chunk[lane].abs());
+        }
+    }
+    lanes.iter().chain(rest).fold(0.0, |most, value| most.max(value.abs()))
+}
+
 impl<'a> Complementarity<'a> {
-    /// Contact within a region.
-    pub fn new(influences: &'a Influences, region: Region) -> Self {
-        let product = influences.within(&region);
-        let spectrum = influences.borrow_spectrum(&product.fourier);
-        Self { influences, product, region, scratch: Scratch::default(), spectrum }
+    /// Contact within a region, `product` being the one within it, solved to a tolerance (by the greatest depth) or better.
+    pub fn new(influences: &'a Influences, product: &'a Product, region: Region, tolerance: f64) -> Self {
+        let sinking = if tolerance >= SINGLE {
+            product.single(influences).on_region(region.cols)
+        } else {
+            product.double(influences).on_region(region.cols)
+        };
+        Self { influences, region, sinking }
     }
 
-    /// K x, in the region.
+    /// How far (m) the region sinks under a pressure (Pa).
     pub fn sink(&mut self, pressure: &[f64], out: &mut [f64]) {
-        let fourier = &self.product.fourier;
-        fourier.forward(pressure, self.region.cols, &mut self.spectrum, &mut self.scratch);
-        let kernel = self.product.spectrum(self.influences, Pair::SinkPressure);
-        for (value, &k) in self.spectrum.iter_mut().zip(kernel.values()) {
-            *value *= k;
-        }
-        fourier.backward(&mut self.spectrum, (0, 0), self.region.cols, out, &mut self.scratch);
-    }
-
-    fn precondition(&mut self, residual: &[f64], out: &mut [f64]) {
-        let (fourier, kernel) = self.product.precondition(self.influences);
-        let count = fourier.rows() * fourier.waves();
-        let spectrum = &mut self.spectrum[..count];
-        fourier.forward(residual, self.region.cols, spectrum, &mut self.scratch);
-        for (value, &k) in spectrum.iter_mut().zip(kernel.values()) {
-            *value *= k;
-        }
-        fourier.backward(spectrum, (0, 0), self.region.cols, out, &mut self.scratch);
+        self.sinking.sink(pressure, out);
     }
 
     /// Improves `pressure` (Pa) until no cell violates the rules by more than `tolerance_m`. `depth_m` is g.
@@ -101,46 +108,41 @@ impl<'a> Complementarity<'a> {
         }
         // w = K p − g: the gap.
         let mut gap = vec![0.0; cells];
-        self.sink(pressure, &mut gap);
+        self.sinking.sink(pressure, &mut gap);
         effort.products += 1;
         rescale(depth_m, pressure, &mut gap);
         for (gap, depth) in gap.iter_mut().zip(depth_m) {
             *gap -= depth;
         }
-        let mut active: Vec<bool> = (0..cells).map(|i| pressure[i] > 0.0 || gap[i] < 0.0).collect();
+        // 1 where a cell presses or overlaps, 0 elsewhere: a factor, so that the loops below have no branches.
+        let mut active: Vec<f64> = pressure.iter().zip(&gap).map(|(&p, &gap)| is_active(p, gap)).collect();
         let (mut direction, mut response) = (vec![0.0; cells], vec![0.0; cells]);
         let (mut residual, mut last_residual, mut steepest) = (vec![0.0; cells], vec![0.0; cells], vec![0.0; cells]);
         let mut last_product = 0.0;
         let mut clipped: Vec<(usize, f64)> = Vec::new();
         let mut anew = true;
         while effort.iterations < MOST_ITERATIONS {
-            effort.error_m = 0.0;
-            for i in 0..cells {
-                residual[i] = if active[i] { gap[i] } else { 0.0 };
-                effort.error_m = effort.error_m.max(residual[i].abs());
+            for ((residual, on), gap) in residual.iter_mut().zip(&active).zip(&gap) {
+                *residual = on * gap;
             }
+            effort.error_m = largest(&residual);
             if effort.error_m <= tolerance_m {
                 break;
             }
             effort.iterations += 1;
-            self.precondition(&residual, &mut steepest);
-            let (mut product, mut change) = (0.0, 0.0);
-            for i in 0..cells {
-                steepest[i] = if active[i] { steepest[i] } else { 0.0 };
-                product += residual[i] * steepest[i];
-                change += last_residual[i] * steepest[i];
+            self.sinking.precondition(&residual, &mut steepest);
+            for (steepest, on) in steepest.iter_mut().zip(&active) {
+                *steepest *= on;
             }
+            let product = dot(&residual, &steepest);
+            let change = if anew { 0.0 } else { dot(&last_residual, &steepest) };
             let beta = if anew { 0.0 } else { ((product - change) / last_product).max(0.0) };
-            for i in 0..cells {
-                direction[i] = if active[i] { beta * direction[i] - steepest[i] } else { 0.0 };
+            for ((direction, on), steepest) in direction.iter_mut().zip(&active).zip(&steepest) {
+                *direction = beta * on * *direction - steepest;
             }
-            self.sink(&direction, &mut response);
+            self.sinking.sink(&direction, &mut response);
             effort.products += 1;
-            let (mut slope, mut curvature) = (0.0, 0.0);
-            for i in 0..cells {
-                slope += gap[i] * direction[i];
-                curvature += direction[i] * response[i];
-            }
+            let (slope, curvature) = (dot(&gap, &direction), dot(&direction, &response));
             if curvature <= 0.0 || slope >= 0.0 {
                 // Rounding has taken over; from the steepest direction there is nothing left to gain.
                 if anew {
@@ -150,13 +152,13 @@ impl<'a> Complementarity<'a> {
                 continue;
             }
             let step = -slope / curvature;
+            for (pressure, direction) in pressure.iter_mut().zip(&direction) {
+                *pressure += step * direction;
+            }
             clipped.clear();
-            for i in 0..cells {
-                let next = pressure[i] + step * direction[i];
-                if next < 0.0 {
-                    clipped.push((i, -next));
-                }
-                pressure[i] = next.max(0.0);
+            clipped.extend(pressure.iter().enumerate().filter(|(_, p)| **p < 0.0).map(|(i, p)| (i, -p)));
+            for &(cell, _) in &clipped {
+                pressure[cell] = 0.0;
             }
             if clipped.len() > FEW {
                 self.gap(depth_m, pressure, &mut gap, &mut effort);
@@ -168,13 +170,14 @@ impl<'a> Complementarity<'a> {
                     self.press_cell(cell, more, &mut gap);
                 }
             }
-            anew = !clipped.is_empty();
-            for i in 0..cells {
-                let presses = pressure[i] > 0.0 || gap[i] < 0.0;
-                anew |= presses != active[i];
-                active[i] = presses;
+            let mut changed = 0.0;
+            for ((on, &pressure), &gap) in active.iter_mut().zip(pressure.iter()).zip(&gap) {
+                let now = is_active(pressure, gap);
+                changed += (now - *on).abs();
+                *on = now;
             }
-            last_residual.copy_from_slice(&residual);
+            anew = !clipped.is_empty() || changed > 0.0;
+            std::mem::swap(&mut last_residual, &mut residual);
             last_product = product;
         }
         effort
@@ -194,7 +197,7 @@ impl<'a> Complementarity<'a> {
     }
 
     fn gap(&mut self, depth_m: &[f64], pressure: &[f64], gap: &mut [f64], effort: &mut Effort) {
-        self.sink(pressure, gap);
+        self.sinking.sink(pressure, gap);
         effort.products += 1;
         for (gap, depth) in gap.iter_mut().zip(depth_m) {
             *gap -= depth;

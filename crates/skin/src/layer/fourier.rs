@@ -2,20 +2,49 @@
 
 use super::kernel::{Influence, Parity};
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
-use rustfft::{Fft, FftPlanner, num_complex::Complex64};
+use rustfft::num_complex::{Complex, Complex64};
+use rustfft::{Fft, FftNum, FftPlanner};
 use std::sync::Arc;
 
-/// Transforms of a real grid of `rows` × `cols`. Spectra are kept column by column, so that both passes run along memory.
-pub struct Fourier {
-    rows: usize,
-    cols: usize,
-    along: Arc<dyn RealToComplex<f64>>,
-    along_back: Arc<dyn ComplexToReal<f64>>,
-    across: Arc<dyn Fft<f64>>,
-    across_back: Arc<dyn Fft<f64>>,
+/// The numbers that transforms are made with. Fields are `f64` in any case.
+pub trait Precision: FftNum {
+    /// The nearest such number.
+    fn of(value: f64) -> Self;
+    /// Its value.
+    fn value(self) -> f64;
 }
 
-impl std::fmt::Debug for Fourier {
+impl Precision for f64 {
+    fn of(value: f64) -> Self {
+        value
+    }
+
+    fn value(self) -> f64 {
+        self
+    }
+}
+
+impl Precision for f32 {
+    fn of(value: f64) -> Self {
+        value as f32
+    }
+
+    fn value(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+/// Transforms of a real grid of `rows` × `cols`. Spectra are kept column by column, so that both passes run along memory.
+pub struct Fourier<T: Precision = f64> {
+    rows: usize,
+    cols: usize,
+    along: Arc<dyn RealToComplex<T>>,
+    along_back: Arc<dyn ComplexToReal<T>>,
+    across: Arc<dyn Fft<T>>,
+    across_back: Arc<dyn Fft<T>>,
+}
+
+impl<T: Precision> std::fmt::Debug for Fourier<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Fourier({} x {})", self.rows, self.cols)
     }
@@ -23,34 +52,48 @@ impl std::fmt::Debug for Fourier {
 
 /// The spectrum of an influence: real where it is even (or odd both ways), imaginary where it is odd one way.
 #[derive(Clone, Debug)]
-pub struct Spectrum {
-    values: Vec<f64>,
+pub struct Spectrum<T = f64> {
+    values: Vec<T>,
     imaginary: bool,
 }
 
 /// Memory for transforms, kept between products.
-#[derive(Clone, Debug, Default)]
-pub struct Scratch {
-    row: Vec<f64>,
-    by_row: Vec<Complex64>,
-    fft: Vec<Complex64>,
+#[derive(Clone, Debug)]
+pub struct Scratch<T = f64> {
+    row: Vec<T>,
+    by_row: Vec<Complex<T>>,
+    fft: Vec<Complex<T>>,
 }
 
-/// The least number from `least` on without prime factors above 5.
+impl<T> Default for Scratch<T> {
+    fn default() -> Self {
+        Self { row: Vec::new(), by_row: Vec::new(), fft: Vec::new() }
+    }
+}
+
+/// The number from `least` on whose transforms of so many rows and columns cost least. Prime factors above 5 are slow, and 5 makes a
+/// transform of 270² a quarter dearer a cell than one of 288² (measured).
 pub fn good_size(least: usize) -> usize {
-    let is_good = |size: &usize| {
-        let mut rest = *size;
-        for factor in [2, 3, 5] {
+    let least = least.max(1);
+    let cost = |size: usize| {
+        let mut rest = size;
+        for factor in [2, 3] {
             while rest.is_multiple_of(factor) {
                 rest /= factor;
             }
         }
-        rest == 1
+        let dearer = if rest == 1 { 1.0 } else { 1.25 };
+        while rest.is_multiple_of(5) {
+            rest /= 5;
+        }
+        (rest == 1).then_some(dearer * (size * size) as f64)
     };
-    (least.max(1)..).find(is_good).unwrap_or(least)
+    // There is a power of two before twice the number.
+    let costs = (least..=2 * least).filter_map(|size| cost(size).map(|cost| (size, cost)));
+    costs.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(least, |(size, _)| size)
 }
 
-impl Fourier {
+impl<T: Precision> Fourier<T> {
     /// Plans transforms.
     pub fn new(rows: usize, cols: usize) -> Self {
         let (mut real, mut complex) = (RealFftPlanner::new(), FftPlanner::new());
@@ -80,26 +123,26 @@ impl Fourier {
     }
 
     /// An empty spectrum.
-    pub fn spectrum(&self) -> Vec<Complex64> {
-        vec![Complex64::ZERO; self.rows * self.waves()]
+    pub fn spectrum(&self) -> Vec<Complex<T>> {
+        vec![zero(); self.rows * self.waves()]
     }
 
     /// The spectrum of a field of `cols` columns that stands in the first corner, zero elsewhere.
-    pub fn forward(&self, field: &[f64], cols: usize, spectrum: &mut [Complex64], scratch: &mut Scratch) {
+    pub fn forward(&self, field: &[f64], cols: usize, spectrum: &mut [Complex<T>], scratch: &mut Scratch<T>) {
         let (rows, waves) = (field.len() / cols, self.waves());
-        scratch.row.resize(self.cols, 0.0);
-        scratch.by_row.resize(rows * waves, Complex64::ZERO);
-        scratch.fft.resize(self.along.get_scratch_len().max(self.across.get_inplace_scratch_len()), Complex64::ZERO);
+        scratch.row.resize(self.cols, T::zero());
+        scratch.by_row.resize(rows * waves, zero());
+        scratch.fft.resize(self.along.get_scratch_len().max(self.across.get_inplace_scratch_len()), zero());
         for (line, out) in field.chunks_exact(cols).zip(scratch.by_row.chunks_exact_mut(waves)) {
-            scratch.row[..cols].copy_from_slice(line);
-            scratch.row[cols..].fill(0.0);
+            scratch.row.iter_mut().zip(line).for_each(|(value, &x)| *value = T::of(x));
+            scratch.row[cols..].fill(T::zero());
             // The lengths are those of the plan, so this cannot fail.
             let done = self.along.process_with_scratch(&mut scratch.row, out, &mut scratch.fft);
             debug_assert!(done.is_ok());
         }
         transpose(&scratch.by_row, rows, waves, spectrum, self.rows);
         for column in spectrum.chunks_exact_mut(self.rows) {
-            column[rows..].fill(Complex64::ZERO);
+            column[rows..].fill(zero());
         }
         self.across.process_with_scratch(spectrum, &mut scratch.fft);
     }
@@ -108,42 +151,44 @@ impl Fourier {
     /// negative: the grid is periodic). Uses the spectrum up.
     pub fn backward(
         &self,
-        spectrum: &mut [Complex64],
+        spectrum: &mut [Complex<T>],
         first: (i64, i64),
         cols: usize,
         field: &mut [f64],
-        scratch: &mut Scratch,
+        scratch: &mut Scratch<T>,
     ) {
         let waves = self.waves();
         let scale = 1.0 / (self.rows * self.cols) as f64;
         let rows = field.len() / cols;
         let wrap = |index: i64, period: usize| index.rem_euclid(period as i64) as usize;
         let need = self.along_back.get_scratch_len().max(self.across_back.get_inplace_scratch_len());
-        scratch.fft.resize(need.max(scratch.fft.len()), Complex64::ZERO);
+        scratch.fft.resize(need.max(scratch.fft.len()), zero());
         self.across_back.process_with_scratch(spectrum, &mut scratch.fft[..self.across_back.get_inplace_scratch_len()]);
-        scratch.row.resize(self.cols, 0.0);
-        scratch.by_row.resize(rows * waves, Complex64::ZERO);
+        scratch.row.resize(self.cols, T::zero());
+        scratch.by_row.resize(rows * waves, zero());
         gather(spectrum, self.rows, waves, rows, wrap(first.0, self.rows), &mut scratch.by_row);
         let from = wrap(first.1, self.cols);
         for (line, out) in scratch.by_row.chunks_exact_mut(waves).zip(field.chunks_exact_mut(cols)) {
             // What the transform of a real row holds there is real but for rounding.
-            line[0].im = 0.0;
+            line[0].im = T::zero();
             if self.cols.is_multiple_of(2) {
-                line[waves - 1].im = 0.0;
+                line[waves - 1].im = T::zero();
             }
             let scratch_len = self.along_back.get_scratch_len();
             let done = self.along_back.process_with_scratch(line, &mut scratch.row, &mut scratch.fft[..scratch_len]);
             debug_assert!(done.is_ok());
             let straight = cols.min(self.cols - from);
             for (value, &x) in out[..straight].iter_mut().zip(&scratch.row[from..]) {
-                *value = x * scale;
+                *value = x.value() * scale;
             }
             for (value, &x) in out[straight..].iter_mut().zip(&scratch.row) {
-                *value = x * scale;
+                *value = x.value() * scale;
             }
         }
     }
+}
 
+impl Fourier {
     /// The spectrum of an influence, cut where it reaches half a period.
     pub fn of_influence(&self, influence: &Influence, scratch: &mut Scratch) -> Spectrum {
         let mut periodic = vec![0.0; self.rows * self.cols];
@@ -203,10 +248,28 @@ impl Spectrum {
     pub fn real(values: Vec<f64>) -> Self {
         Self { values, imaginary: false }
     }
+
+    /// The same spectrum in other numbers.
+    pub fn converted<T: Precision>(&self) -> Spectrum<T> {
+        Spectrum { values: self.values.iter().map(|&value| T::of(value)).collect(), imaginary: self.imaginary }
+    }
+}
+
+impl<T: Precision> Spectrum<T> {
+    /// Multiplies a spectrum by this one, which is real.
+    pub fn scale(&self, spectrum: &mut [Complex<T>]) {
+        for (value, &k) in spectrum.iter_mut().zip(&self.values) {
+            *value = *value * k;
+        }
+    }
+}
+
+fn zero<T: Precision>() -> Complex<T> {
+    Complex::new(T::zero(), T::zero())
 }
 
 /// Rows of `waves` become columns of `height`.
-fn transpose(rows_of: &[Complex64], rows: usize, waves: usize, columns: &mut [Complex64], height: usize) {
+fn transpose<T: Copy>(rows_of: &[T], rows: usize, waves: usize, columns: &mut [T], height: usize) {
     const BLOCK: usize = 16;
     for row_block in (0..rows).step_by(BLOCK) {
         for wave_block in (0..waves).step_by(BLOCK) {
@@ -220,7 +283,7 @@ fn transpose(rows_of: &[Complex64], rows: usize, waves: usize, columns: &mut [Co
 }
 
 /// The inverse, for `rows` rows from `first` on, around the period.
-fn gather(columns: &[Complex64], height: usize, waves: usize, rows: usize, first: usize, out: &mut [Complex64]) {
+fn gather<T: Copy>(columns: &[T], height: usize, waves: usize, rows: usize, first: usize, out: &mut [T]) {
     const BLOCK: usize = 16;
     for row_block in (0..rows).step_by(BLOCK) {
         for wave_block in (0..waves).step_by(BLOCK) {

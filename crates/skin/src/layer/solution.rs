@@ -192,7 +192,8 @@ impl Problem<'_> {
         let depth =
             cells.iter().zip(&self.past[2]).map(|(&cell, past)| self.overhead.depth_m[cell].max(clear_m) + past);
         let depth: Vec<f64> = depth.collect();
-        let mut normal = Complementarity::new(self.solver.influences, region);
+        let product = self.solver.influences.within(&region);
+        let mut normal = Complementarity::new(self.solver.influences, &product, region, self.solver.tolerance);
         let mu: Vec<f64> = cells.iter().map(|&cell| (self.rubbing.mu)(self.overhead.owner[cell])).collect();
         effort.add(normal.solve(&depth, &mut tractions.parts[2], self.tolerance_m));
         if mu.iter().all(|&mu| mu == 0.0) {

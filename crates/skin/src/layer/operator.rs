@@ -1,0 +1,75 @@
+//! The sinking of a region by pressure on it, and roughly the inverse.
+
+use super::fourier::{Fourier, Precision, Scratch, Spectrum};
+use super::kernel::Pair;
+use super::product::{Influences, Product};
+use rustfft::num_complex::Complex;
+
+/// Transforms of one size with the spectra that pressure is multiplied by.
+#[derive(Debug)]
+pub struct Operator<T: Precision> {
+    whole: Fourier<T>,
+    sink: Spectrum<T>,
+    half: Fourier<T>,
+    inverse: Spectrum<T>,
+}
+
+/// Memory of an operator in use.
+#[derive(Debug)]
+struct Memory<T> {
+    scratch: Scratch<T>,
+    spectrum: Vec<Complex<T>>,
+}
+
+/// What contact is solved with: fields of a region in and out.
+pub trait Sinking {
+    /// How far (m) the region sinks.
+    fn sink(&mut self, pressure: &[f64], out: &mut [f64]);
+    /// The pressure that would roughly make it sink so.
+    fn precondition(&mut self, residual: &[f64], out: &mut [f64]);
+}
+
+struct OnRegion<'a, T: Precision> {
+    operator: &'a Operator<T>,
+    cols: usize,
+    memory: Memory<T>,
+}
+
+impl<T: Precision> Operator<T> {
+    pub(super) fn new(product: &Product, influences: &Influences) -> Self {
+        let (rows, cols) = (product.fourier.rows(), product.fourier.cols());
+        let (_, inverse) = product.precondition(influences);
+        Self {
+            whole: Fourier::new(rows, cols),
+            sink: product.spectrum(influences, Pair::SinkPressure).converted(),
+            half: Fourier::new(rows / 2, cols / 2),
+            inverse: inverse.converted(),
+        }
+    }
+
+    /// For a region of so many columns.
+    pub fn on_region(&self, cols: usize) -> Box<dyn Sinking + '_> {
+        let memory = Memory { scratch: Scratch::default(), spectrum: self.whole.spectrum() };
+        Box::new(OnRegion { operator: self, cols, memory })
+    }
+}
+
+impl<T: Precision> OnRegion<'_, T> {
+    fn multiply(&mut self, fourier: &Fourier<T>, kernel: &Spectrum<T>, field: &[f64], out: &mut [f64]) {
+        let Memory { scratch, spectrum } = &mut self.memory;
+        let spectrum = &mut spectrum[..fourier.rows() * fourier.waves()];
+        fourier.forward(field, self.cols, spectrum, scratch);
+        kernel.scale(spectrum);
+        fourier.backward(spectrum, (0, 0), self.cols, out, scratch);
+    }
+}
+
+impl<T: Precision> Sinking for OnRegion<'_, T> {
+    fn sink(&mut self, pressure: &[f64], out: &mut [f64]) {
+        self.multiply(&self.operator.whole, &self.operator.sink, pressure, out);
+    }
+
+    fn precondition(&mut self, residual: &[f64], out: &mut [f64]) {
+        self.multiply(&self.operator.half, &self.operator.inverse, residual, out);
+    }
+}
