@@ -2,9 +2,10 @@
 
 use crate::console::{say, say_json, short};
 use anyhow::Context;
-use dermis::bench::{ALL, Bench, find};
+use dermis::bench::{ALL, Bench, find, gel_with_feats};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// Measure the speed of things on this machine.
 #[derive(clap::Args)]
@@ -12,6 +13,9 @@ pub struct Arguments {
     /// Which benchmarks; all without one.
     #[arg(value_name = "NAME")]
     names: Vec<String>,
+    /// For `gel`: also compare with the data of `dermis validate feats DIR`, at the same cells and in the same run.
+    #[arg(long, value_name = "DIR")]
+    feats: Option<PathBuf>,
     /// Print one JSON document: an object for one benchmark, an array for several.
     #[arg(long)]
     json: bool,
@@ -33,12 +37,19 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     } else {
         arguments.names.iter().map(named).collect::<Result<_, _>>()?
     };
+    if arguments.feats.is_some() && chosen.iter().all(|bench| bench.name != "gel") {
+        anyhow::bail!("--feats is for the benchmark \"gel\": name it too, or leave it out");
+    }
     let mut reports = Vec::new();
     for bench in chosen {
         if !arguments.json {
             say(format!("{}: {}", bench.name, bench.title));
         }
-        let report = Report { name: bench.name, numbers: bench.run() };
+        let numbers = match &arguments.feats {
+            Some(folder) if bench.name == "gel" => gel_with_feats(folder)?,
+            _ => bench.run(),
+        };
+        let report = Report { name: bench.name, numbers };
         if !arguments.json {
             report.numbers.iter().for_each(|(name, number)| say(format!("  {name:<48} {}", short(*number))));
         }

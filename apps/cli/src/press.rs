@@ -23,10 +23,11 @@ pub struct Arguments {
     /// A preset (see `dermis sensors`) or a .toml file.
     #[arg(long, value_name = "NAME|FILE")]
     sensor: String,
-    /// A shape (`sphere:radius=10mm`, `cuboid:size=20mm,20mm,10mm`, `indenter:moon`, or a bare name) or a mesh file.
+    /// A shape (`sphere:radius=10mm`, `cuboid:size=20mm,20mm,10mm`, `indenter:moon`, or a bare name), points with a radius
+    /// (`points:scan.xyz,radius=0.2mm`) or a mesh file.
     #[arg(long, value_name = "SHAPE|FILE")]
     object: String,
-    /// Unit of the mesh file: m, cm, mm or in.
+    /// Unit of the file: m, cm, mm or in.
     #[arg(long)]
     unit: Option<LengthUnit>,
     /// Seeded defects of the object, such as rms=20um,wavelength=0.5mm,scratches=5,seed=1; smooth without.
@@ -96,9 +97,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Some(_) => spec.build(folder).with_context(in_file)?,
         None => spec.build(None)?,
     };
-    let mesh =
-        ObjectSpec::parse_flag(&arguments.object, arguments.unit)?.build_rough(None, arguments.roughness.as_ref())?;
-    let object = Object::new(mesh);
+    let object =
+        ObjectSpec::parse_flag(&arguments.object, arguments.unit)?.object(None, arguments.roughness.as_ref())?;
     let (x, y) = arguments.at.unwrap_or((Length::new(0.0), Length::new(0.0)));
     let (tilt_x, tilt_y) = arguments.tilt.unwrap_or((Angle::new(0.0), Angle::new(0.0)));
     let aim = Aim {
@@ -178,6 +178,8 @@ fn as_json(sensor: &Sensor, object: &str, pressed: &Pressed) -> Value {
         "peak_n": peak(reading).1,
         "area_m2": touch.area_m2(),
         "saturated": reading.saturated,
+        "kinetic_by_strain_energy": touch.energy.map(|energy| energy.ratio()),
+        "strain_energy_j": touch.energy.map(|energy| energy.strain_j),
         "warnings": touch.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "outside_n": reading.outside_newton.to_array(),
         "values_n": reading.values_newton,
@@ -211,6 +213,10 @@ fn tell(sensor: &Sensor, object: &str, pressed: &Pressed) {
     ));
     say(format!("  peak        {} N at {place}", short(value)));
     say(format!("  saturation  {saturation}"));
+    if let Some(energy) = touch.energy {
+        let ratio = if energy.kinetic_j > 0.0 { short(energy.ratio()) } else { "0 (at rest)".to_owned() };
+        say(format!("  energy      {} µJ of strain; kinetic by strain {ratio}", short(energy.strain_j * 1e6)));
+    }
     for warning in &touch.warnings {
         say(format!("  warning     {warning}"));
     }

@@ -269,3 +269,21 @@ fn press_with_a_layer() {
     assert!((number(&report["sum_n"]) - outside - number(&report["force_n"])).abs() < 1e-9, "{report}");
     assert!(number(&report["force_n"]) > 0.1);
 }
+
+/// A cloud of points on a gel: taxels under it and what is outside make up the force, and it is at rest. A cloud without a unit is refused.
+#[test]
+fn press_points_on_a_gel() {
+    let folder = TempDir::new().unwrap();
+    let sensor = "name = \"g\"\n[surface.grid]\nrows = 8\ncols = 8\npitch = \"1 mm\"\n[skin]\nkind = \"gel\"\nyoung = \"145 kPa\"\npoisson = 0.45\nthickness = \"3 mm\"\ncell = \"1 mm\"\n";
+    std::fs::write(folder.path().join("gel.toml"), sensor).unwrap();
+    std::fs::write(folder.path().join("scan.xyz"), "# x y z\n0 0 3\n0.4 0 3\n0,0.4,3\n").unwrap();
+    let press = ["press", "--sensor", "gel.toml", "--object", "points:scan.xyz,radius=2mm", "--depth", "0.5mm"];
+    let report = json(&dermis(folder.path(), &[&press[..], &["--unit", "mm", "--json"]].concat()));
+    let number = |value: &Value| value.as_f64().unwrap();
+    let outside = number(&report["outside_n"][2]);
+    assert!((number(&report["sum_n"]) - outside - number(&report["force_n"])).abs() < 1e-9, "{report}");
+    assert!(number(&report["force_n"]) > 0.05, "{report}");
+    assert_eq!(number(&report["kinetic_by_strain_energy"]), 0.0);
+    assert!(number(&report["strain_energy_j"]) > 1e-6, "{report}");
+    assert!(dermis(folder.path(), &[&press[..], &["--unit", "mm"]].concat()).contains("kinetic by strain"));
+}

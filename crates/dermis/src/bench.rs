@@ -7,7 +7,9 @@ mod optics;
 mod response;
 mod springs;
 
+use crate::validate::feats::FeatsError;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Instant;
 
 /// A benchmark that can be run.
@@ -41,7 +43,11 @@ pub static ALL: &[Bench] = &[
         title: "from the pose of a ball to a picture of 640 x 480 pixels, on one core",
         run: optics::run,
     },
-    Bench { name: "gel", title: "particles of the gel on one core and two, and presses to rest", run: gel::run },
+    Bench {
+        name: "gel",
+        title: "particles of the gel on one core and two, and a press to rest with its errors at the same cells",
+        run: gel::run,
+    },
 ];
 
 impl Bench {
@@ -49,6 +55,11 @@ impl Bench {
     pub fn run(&self) -> BTreeMap<String, f64> {
         (self.run)()
     }
+}
+
+/// The benchmark `gel` with the finite-element and measured data of `validate feats` at the same cells, in the same run.
+pub fn gel_with_feats(folder: &Path) -> Result<BTreeMap<String, f64>, FeatsError> {
+    gel::run_with_feats(folder)
 }
 
 /// A benchmark by name.

@@ -5,10 +5,11 @@ mod roughness;
 
 pub use roughness::RoughnessSpec;
 
-use dermis_geometry::files::{FileError, Import, LengthUnit, read};
+use dermis_geometry::files::{FileError, Import, LengthUnit, read, read_points};
 use dermis_geometry::quantity::Length;
 use dermis_geometry::shapes::{self, Fingertip, ShapeError};
 use dermis_geometry::{Pose, Quat, RoughnessError, TriMesh, Vec3};
+use dermis_skin::Object;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub enum ObjectError {
     /// A name that no shape has.
     #[error(
-        "there is no shape {name:?}; the shapes are {known}, or give the path of a mesh file (.stl .obj .ply .gltf .glb)"
+        "there is no shape {name:?}; the shapes are {known}, or give points:FILE, or the path of a mesh file (.stl .obj .ply .gltf .glb)"
     )]
     Unknown {
         /// The name.
@@ -60,6 +61,17 @@ pub enum ObjectError {
     /// The mesh file was refused.
     #[error(transparent)]
     File(#[from] FileError),
+    /// A cloud without a file, a unit or a radius.
+    #[error("object {given:?}: points need {what}; write for example \"points:scan.xyz,radius=0.2mm\" and `--unit mm`")]
+    Points {
+        /// The flag.
+        given: String,
+        /// What is missing or wrong.
+        what: String,
+    },
+    /// Defects for what has no surface of its own.
+    #[error("points have no smooth surface to roughen: leave out `roughness`")]
+    RoughPoints,
 }
 
 /// The surface of a thing. Round shapes take an `edge`, the longest edge of their triangles; without it, a fortieth
@@ -165,6 +177,15 @@ pub enum ObjectSpec {
         #[serde(default)]
         repair: bool,
     },
+    /// A cloud of points, each a ball. The gel is pressed by the balls, other skins by eight-sided bodies in them.
+    Points {
+        /// The file (`.xyz .txt .ply`); relative to the description it stands in.
+        file: PathBuf,
+        /// The unit of its numbers.
+        unit: LengthUnit,
+        /// Of the balls: at least the distance of neighbours, for a surface without holes.
+        radius: Length,
+    },
 }
 
 impl ObjectSpec {
@@ -183,12 +204,13 @@ impl ObjectSpec {
             Self::Fingertip { .. } => "fingertip",
             Self::Indenter { .. } => "indenter",
             Self::Mesh { .. } => "mesh",
+            Self::Points { .. } => "points",
         }
     }
 
     /// Reads a flag: a shape with its sizes (`sphere:radius=10mm`, `cuboid:size=20mm,20mm,10mm`), a shape alone
-    /// (`sphere`: sizes that are not given have a default of some 10 mm), an indenter (`indenter:moon`), or the path of
-    /// a mesh file.
+    /// (`sphere`: sizes that are not given have a default of some 10 mm), an indenter (`indenter:moon`), a cloud of points
+    /// (`points:scan.xyz,radius=0.2mm`), or the path of a mesh file.
     pub fn parse_flag(text: &str, unit: Option<LengthUnit>) -> Result<Self, ObjectError> {
         flag::parse(text, unit)
     }
@@ -228,6 +250,9 @@ impl ObjectSpec {
                 let path = folder.map_or_else(|| file.clone(), |folder| folder.join(file));
                 return Ok(read(&path, &Import { unit: *unit, drop_degenerate: *repair, ..Import::default() })?);
             }
+            Self::Points { file, unit, radius } => {
+                return Ok(points(folder, file, *unit, *radius)?.surface.mesh().clone());
+            }
         }?;
         Ok(mesh.named(self.kind()))
     }
@@ -243,6 +268,22 @@ impl ObjectSpec {
         let mesh = self.build(folder)?;
         roughness.map_or(Ok(mesh.clone()), |roughness| roughness.apply(self, &mesh))
     }
+}
+
+impl ObjectSpec {
+    /// Makes the thing to be touched, with defects where some are given.
+    pub fn object(&self, folder: Option<&Path>, roughness: Option<&RoughnessSpec>) -> Result<Object, ObjectError> {
+        match (self, roughness) {
+            (Self::Points { file, unit, radius }, None) => points(folder, file, *unit, *radius),
+            (Self::Points { .. }, Some(_)) => Err(ObjectError::RoughPoints),
+            _ => Ok(Object::new(self.build_rough(folder, roughness)?)),
+        }
+    }
+}
+
+fn points(folder: Option<&Path>, file: &Path, unit: LengthUnit, radius: Length) -> Result<Object, ObjectError> {
+    let path = folder.map_or_else(|| file.to_owned(), |folder| folder.join(file));
+    Ok(Object::of_points(read_points(&path, unit)?, radius.si())?)
 }
 
 /// Turned so that a face is lowest: a ball of flat faces that starts on a corner rolls away.
@@ -278,6 +319,30 @@ mod tests {
         assert_eq!(moon.build(None).unwrap(), shapes::indenters::find("moon").unwrap());
         let message = ObjectSpec::parse_flag("indenter:mooon", None).unwrap_err().to_string();
         assert!(message.contains("\"mooon\"") && message.contains("pacman"), "{message}");
+    }
+
+    #[test]
+    fn points_come_from_a_file_with_unit_and_radius() {
+        let spec = ObjectSpec::parse_flag("points:scans/a.xyz,radius=0.2mm", Some(LengthUnit::Millimetre)).unwrap();
+        let radius = Length::new(0.2e-3);
+        let file = "scans/a.xyz".into();
+        assert_eq!(spec, ObjectSpec::Points { file, unit: LengthUnit::Millimetre, radius });
+        let message = |text: &str, unit| ObjectSpec::parse_flag(text, unit).unwrap_err().to_string();
+        assert!(message("points:scans/a.xyz,radius=0.2mm", None).contains("`--unit`"));
+        assert!(message("points:scans/a.xyz", Some(LengthUnit::Millimetre)).contains("a `radius`"));
+        assert!(message("points:radius=1mm", Some(LengthUnit::Millimetre)).contains("a file"));
+        assert!(message("points:a.xyz,radius=1", Some(LengthUnit::Millimetre)).contains("unit"));
+        let folder = std::env::temp_dir().join(format!("dermis-points-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("a.xyz"), "# two points\n1 2 3 0 0 1\n4,5,6\n\n").unwrap();
+        let spec = ObjectSpec::Points { file: "a.xyz".into(), unit: LengthUnit::Millimetre, radius };
+        let object = spec.object(Some(&folder), None).unwrap();
+        assert!((object.surface.nearest(Vec3::new(1e-3, 2e-3, 4e-3)).distance_m - 0.8e-3).abs() < 1e-15);
+        assert_eq!(spec.build(Some(&folder)).unwrap().triangles().len(), 16);
+        std::fs::write(folder.join("a.xyz"), "1 2 3\n4 five 6\n").unwrap();
+        let message = spec.object(Some(&folder), None).unwrap_err().to_string();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(message.contains("a.xyz") && message.contains('2') && message.contains("five"), "{message}");
     }
 
     #[test]

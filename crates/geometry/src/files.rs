@@ -1,4 +1,4 @@
-//! Meshes from files: triangles from STL, OBJ, PLY, glTF and GLB, tetrahedra from VTK and Gmsh.
+//! Meshes from files: triangles from STL, OBJ, PLY, glTF and GLB, tetrahedra from VTK and Gmsh, points from XYZ and PLY.
 //!
 //! Each format has a reader that hands on positions and triangles as the file has them; here they are scaled
 //! to metres, checked, welded, and become a [`TriMesh`]. Two rules hold for all of them. A length is never
@@ -12,6 +12,7 @@ mod gltf;
 mod msh;
 mod obj;
 mod ply;
+mod points;
 mod soup;
 mod stl;
 mod tet_soup;
@@ -22,6 +23,7 @@ mod weld;
 mod write;
 
 pub use error::{FileError, Place};
+pub use points::read_points;
 pub use unit::{LengthUnit, UnknownUnit};
 pub use write::{write_obj, write_stl};
 

@@ -9,6 +9,7 @@
 //! SI inside, `f64` throughout. Nothing here assumes threads, and only [`files::read`] touches a file system,
 //! so the crate builds for `wasm32-unknown-unknown`.
 
+mod balls;
 mod bvh;
 pub mod files;
 mod height_field;
@@ -29,6 +30,7 @@ mod topology;
 mod triangle_set;
 mod twist;
 
+pub use balls::Balls;
 pub use bvh::{Bounds, Bvh, Slab};
 pub use height_field::{HeightField, HeightGrid};
 pub use mesh::{MassProperties, MeshError, TriMesh};
@@ -38,7 +40,7 @@ pub use random::Random;
 pub use ray::Ray;
 pub use refine::{RefineError, refined};
 pub use roughness::{Roughness, RoughnessError};
-pub use surface::{Closest, Hit, Surface};
+pub use surface::{Closest, Hit, Nearest, Surface};
 pub use tet_mesh::{TetMesh, TetMeshError};
 pub use topology::TopologyError;
 pub use triangle_set::TriangleSet;

@@ -1,5 +1,7 @@
 //! Convex shapes that a ray meets in closed form.
 
+mod nearest;
+
 use crate::shapes::{self, ShapeError};
 use crate::{Bounds, Mat3, Pose, Ray, TriMesh, Vec3};
 
@@ -288,6 +290,36 @@ mod tests {
                 assert!(gradient.normalize().dot(normal) > 1.0 - 1e-6, "{shape:?} {gradient} {normal}");
             }
             assert!(hits > 300 && misses > 300, "{shape:?}: {hits} hits, {misses} misses");
+        }
+    }
+
+    /// The distance is zero on the surface, has the level's sign, and grows by one along the normal; from the point, by the distance against the
+    /// normal, one comes to the surface. No point of the surface that rays find is nearer. Points on axes and planes of symmetry as well.
+    #[test]
+    fn the_nearest_point_is_on_the_surface_and_none_is_nearer() {
+        let mut random = Random::new(7);
+        for shape in ALL {
+            let surface: Vec<Vec3> = (0..4000)
+                .filter_map(|_| {
+                    let ray = random_ray(&mut random);
+                    shape.cast(&ray).map(|(t, _)| ray.origin + ray.direction * t)
+                })
+                .collect();
+            for i in 0..600 {
+                let mut p = random_ray(&mut random).origin;
+                for axis in 0..3 {
+                    if i >> axis & 1 == 1 && i % 3 == 0 {
+                        p[axis] = 0.0;
+                    }
+                }
+                let (distance, normal) = shape.nearest(p);
+                assert!((normal.length() - 1.0).abs() < 1e-12 && distance.is_finite(), "{shape:?} {p}");
+                assert!(level(&shape, p) * distance >= 0.0, "{shape:?} {p} {distance}");
+                let foot = p - normal * distance;
+                assert!(level(&shape, foot).abs() < 1e-9, "{shape:?} {p}: {distance} leads to {foot}");
+                let least = surface.iter().map(|s| (*s - p).length()).fold(f64::INFINITY, f64::min);
+                assert!(least >= distance.abs() - 1e-9, "{shape:?} {p}: {distance}, but {least}");
+            }
         }
     }
 

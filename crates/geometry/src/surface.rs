@@ -3,8 +3,9 @@
 use crate::ray::{Ray, RayFrame};
 use crate::shapes::ShapeError;
 use crate::triangle_set::first_met;
-use crate::{Bounds, Bvh, Mat3, Pose, Primitive, TopologyError, TriMesh, Vec3};
+use crate::{Balls, Bounds, Bvh, Mat3, Pose, Primitive, TopologyError, TriMesh, Vec3};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Where a ray meets a surface first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +44,17 @@ pub struct Surface {
     features: Features,
     closed: Result<(), TopologyError>,
     primitive: Option<Primitive>,
+    balls: Option<Arc<Balls>>,
     bounds: Bounds,
+}
+
+/// How far (m) a point is from a solid, negative inside, and the unit vector out of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Nearest {
+    /// Distance (m).
+    pub distance_m: f64,
+    /// The direction in which it grows.
+    pub normal: Vec3,
 }
 
 /// Angle-weighted normals of corners and edges (Bærentzen and Aanæs 2005): the sign of the distance at a
@@ -69,7 +80,7 @@ impl Surface {
         let features = Features::new(&mesh, &normals);
         let closed = mesh.check_closed();
         let bounds = *bvh.bounds();
-        Self { mesh, bvh, corners, place, normals, features, closed, primitive: None, bounds }
+        Self { mesh, bvh, corners, place, normals, features, closed, primitive: None, balls: None, bounds }
     }
 
     /// A primitive: rays meet its exact surface. Pictures, nearest points and signed distance are those of a mesh of it, whose
@@ -77,6 +88,12 @@ impl Surface {
     pub fn of_primitive(primitive: Primitive, edge_m: f64) -> Result<Self, ShapeError> {
         let surface = Self::new(primitive.mesh(edge_m)?);
         Ok(Self { primitive: Some(primitive), bounds: primitive.bounds(), ..surface })
+    }
+
+    /// A cloud of points: [`Surface::nearest`] is that of the balls about them, all else that of their mesh ([`Balls::mesh`]).
+    pub fn of_balls(balls: Balls) -> Result<Self, ShapeError> {
+        let surface = Self::new(balls.mesh()?);
+        Ok(Self { bounds: *balls.bounds(), balls: Some(Arc::new(balls)), ..surface })
     }
 
     /// The exact shape, if it is one.
@@ -201,6 +218,25 @@ impl Surface {
         let closest = self.closest(query);
         let outside = (query - closest.point).dot(closest.normal) >= 0.0;
         Ok(if outside { closest.distance } else { -closest.distance })
+    }
+
+    /// How far a point is from the solid, and which way out: of a primitive or of balls exactly, else of the mesh. An open mesh is taken for
+    /// the border of what is behind it.
+    pub fn nearest(&self, query: Vec3) -> Nearest {
+        if let Some(primitive) = &self.primitive {
+            let (distance_m, normal) = primitive.nearest(query);
+            return Nearest { distance_m, normal };
+        }
+        if let Some(balls) = &self.balls {
+            let (distance_m, normal) = balls.nearest(query);
+            return Nearest { distance_m, normal };
+        }
+        let closest = self.closest(query);
+        let arm = query - closest.point;
+        let sign = if arm.dot(closest.normal) < 0.0 { -1.0 } else { 1.0 };
+        // On the surface itself the arm has no direction.
+        let normal = if closest.distance > 1e-9 { arm * (sign / closest.distance) } else { closest.normal };
+        Nearest { distance_m: sign * closest.distance, normal }
     }
 
     fn feature_normal(&self, triangle: u32, feature: Feature) -> Vec3 {

@@ -216,3 +216,32 @@ fn triangles_that_collapse_by_welding_are_refused_or_dropped() {
     assert!(matches!(&error, FileError::Mesh { error, .. } if *error == in_file), "{error}");
     assert!(error.to_string().contains("line 7"), "{error}");
 }
+
+/// The points of a cloud are the vertices of a PLY of any kind, with or without faces, and the lines of an XYZ.
+#[test]
+fn points_are_read_from_ply_and_xyz() {
+    let folder = std::env::temp_dir().join(format!("dermis-cloud-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let read = |name: &str, bytes: &[u8]| {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        files::read_points(&path, LengthUnit::Millimetre)
+    };
+    for kind in ["ascii", "binary_little_endian", "binary_big_endian"] {
+        let points = read("cube.ply", &make::ply(kind)).unwrap();
+        assert_eq!(points.len(), 8, "{kind}");
+        assert!(points.contains(&Vec3::splat(0.01)) && points.contains(&Vec3::ZERO), "{kind}");
+    }
+    let bare = b"ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 2 3\n4 5 6\n";
+    assert_eq!(read("bare.ply", bare).unwrap()[1], Vec3::new(4e-3, 5e-3, 6e-3));
+    assert_eq!(read("a.xyz", b"1 2 3 9 9 9\n# no point\n4,5,6\n").unwrap()[1], Vec3::new(4e-3, 5e-3, 6e-3));
+    let slips = [
+        read("b.xyz", b"1 2 3\n4 5\n").unwrap_err().to_string(),
+        read("c.xyz", b"1 2 nan\n").unwrap_err().to_string(),
+        read("d.xyz", b"").unwrap_err().to_string(),
+        read("e.stl", b"solid").unwrap_err().to_string(),
+    ];
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(slips[0].contains("b.xyz") && slips[0].contains("2"), "{}", slips[0]);
+    assert!(slips[1].contains("c.xyz") && slips[2].contains("empty") && slips[3].contains(".xyz"), "{slips:?}");
+}

@@ -2,16 +2,18 @@
 
 use crate::body::bad_key;
 use crate::spec::SkinSpec;
-use crate::surface::BuiltSurface;
+use crate::surface::{BuiltSurface, read_mesh};
 use crate::{Chain, Sensor, SensorError, SensorSpec, SurfaceSpec};
+use dermis_geometry::files::LengthUnit;
 use dermis_geometry::quantity::{Density, Frequency, Length, Pressure, Speed, Time};
 use dermis_geometry::shapes::{self, Fingertip};
-use dermis_geometry::{Pose, TriMesh, Vec3};
-use dermis_skin::gel::{Bonds, PaperGel, PaperParameters};
+use dermis_geometry::{Pose, Surface, TriMesh, Vec3};
+use dermis_skin::gel::{Bonds, Face, PaperGel, PaperParameters};
 use dermis_skin::{Constitution, Gel, GelFriction, GelParameters, SkinError};
 use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 
-/// A block of gel under a grid of taxels, or a body of gel under another surface, bonded where it is lowest.
+/// A block of gel over a grid of taxels, which feel the stress on its bottom, or a body of gel under another surface, bonded where it is lowest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GelSpec {
@@ -37,9 +39,12 @@ pub struct GelSpec {
     /// What resists sliding.
     #[serde(default)]
     pub friction: GelFrictionSpec,
-    /// Whether its sides are held as its bottom is.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub bonded_sides: bool,
+    /// The faces of the box around it at which it is held.
+    #[serde(default = "at_the_bottom")]
+    pub bonded: Vec<Face>,
+    /// What else of it is held: everything in or near a mesh, such as the bone of a finger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<HeldSpec>,
     /// Rate at which its motion dies away.
     #[serde(default = "no_damping")]
     pub damping: Frequency,
@@ -80,6 +85,19 @@ pub enum GelFrictionSpec {
     Sticking,
 }
 
+/// A mesh that holds the gel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeldSpec {
+    /// The file of the mesh, in the sensor's frame; relative to the description it stands in.
+    pub file: PathBuf,
+    /// The unit of its numbers. Needed unless the format has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<LengthUnit>,
+    /// How near its surface the gel is held; what is inside is held as well.
+    pub within: Length,
+}
+
 /// The numbers that the paper's own method needs: see [`PaperParameters`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -113,8 +131,8 @@ fn one() -> f64 {
     1.0
 }
 
-fn is_false(value: &bool) -> bool {
-    !value
+fn at_the_bottom() -> Vec<Face> {
+    vec![Face::Bottom]
 }
 
 /// Cells over the thickness, unless `cell` says otherwise.
@@ -127,6 +145,7 @@ impl GelSpec {
         spec: &SurfaceSpec,
         surface: BuiltSurface,
         chain: Chain,
+        folder: Option<&Path>,
     ) -> Result<Sensor, SensorError> {
         let refused = |error: SkinError| SensorError::Skin { sensor: name.clone(), error };
         let block = self.block(&name, spec)?;
@@ -137,7 +156,14 @@ impl GelSpec {
             let skin = PaperGel::new(self.paper_parameters(paper, size_m)).map_err(refused)?;
             return Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh));
         }
-        let bonds = Bonds { sides: self.bonded_sides };
+        let bonds = Bonds::at(&self.bonded);
+        if bonds.is_none() && self.held.is_none() {
+            return Err(bad_key(
+                &name,
+                "bonded",
+                "must name a face, such as [\"bottom\"], unless `held` holds the gel",
+            ));
+        }
         let skin = match block {
             Some(size_m) => Gel::block(size_m, bonds, self.parameters(size_m.z)),
             None => {
@@ -146,7 +172,12 @@ impl GelSpec {
                 Gel::solid(&body, floor_m, bonds, self.parameters(thickness_m))
             }
         };
-        let skin = skin.map_err(refused)?;
+        let mut skin = skin.map_err(refused)?;
+        if let Some(held) = &self.held {
+            let bone = Surface::new(read_mesh(&held.file, held.unit, folder)?);
+            let within_m = held.within.si();
+            skin = skin.held_where(|at| bone.nearest(at).distance_m <= within_m).map_err(refused)?;
+        }
         Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh))
     }
 
@@ -256,7 +287,8 @@ impl SensorSpec {
             size: layer.size,
             cell: None,
             friction: if layer.mu > 0.0 { GelFrictionSpec::Coulomb { mu: layer.mu } } else { GelFrictionSpec::None },
-            bonded_sides: false,
+            bonded: at_the_bottom(),
+            held: None,
             damping: no_damping(),
             mass_scaling: 1.0,
             paper: None,

@@ -35,7 +35,7 @@ pub mod urdf;
 mod weights;
 
 pub use body::AreaFrictionSpec;
-pub use gel::{ConstitutionSpec, GelFrictionSpec, GelSpec, PaperSpec};
+pub use gel::{ConstitutionSpec, GelFrictionSpec, GelSpec, HeldSpec, PaperSpec};
 pub use imprint::ImprintSpec;
 pub use layer::{BranchSpec, CoatingSpec, LayerSpec};
 pub use press::{Aim, Goal, PressError, Pressed, press};

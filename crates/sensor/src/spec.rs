@@ -486,7 +486,7 @@ impl SensorSpec {
                 let skin = imprint.build(&self.name, &self.surface, &surface.mesh)?;
                 Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh))
             }
-            SkinSpec::Gel(gel) => gel.build(name, &self.surface, surface, chain),
+            SkinSpec::Gel(gel) => gel.build(name, &self.surface, surface, chain, folder),
         }
     }
 

@@ -113,7 +113,7 @@ impl BodySpec {
     }
 }
 
-fn read_mesh(file: &Path, unit: Option<LengthUnit>, folder: Option<&Path>) -> Result<TriMesh, SensorError> {
+pub(crate) fn read_mesh(file: &Path, unit: Option<LengthUnit>, folder: Option<&Path>) -> Result<TriMesh, SensorError> {
     let path = folder.map_or_else(|| file.to_owned(), |folder| folder.join(file));
     read(&path, &Import { unit, ..Import::default() }).map_err(SensorError::File)
 }

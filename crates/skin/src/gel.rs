@@ -1,6 +1,9 @@
 //! A gel that deforms by as much as it must: large strains, shear, slip.
 #![allow(clippy::needless_range_loop, reason = "an index runs over several arrays, lanes or axes at once")]
 
+mod base;
+mod bonds;
+mod carrier;
 mod contact;
 mod doubles;
 mod elastic;
@@ -15,25 +18,28 @@ mod paper;
 mod parameters;
 mod simd;
 mod state;
+mod view;
 
+pub use bonds::{Bonds, Face};
 pub use contact::Hold;
 pub use energy::Energy;
-pub use lattice::Bonds;
 pub use mpm::{Cloud, Totals};
 pub use paper::{PaperGel, PaperParameters};
 pub use parameters::{Constitution, GelFriction, GelParameters};
 pub use simd::Simd;
 pub use state::GelState;
 
-use crate::{Facet, Field, Load, Motion, Skin, SkinError, State, Tangent, Touch};
-use contact::{Near, Point, Stiffness};
+use crate::{Facet, Load, Motion, Skin, SkinError, State, Tangent, Touch};
+use base::Base;
+use bonds::Held;
+use carrier::Carrier;
+use contact::{Near, Point, Stiffness, block_points};
 use dermis_geometry::{Pose, Surface, TriMesh, Vec3};
 use elastic::Elastic;
 use equilibrium::{Effort, Equilibrium, LOST, Tolerance, no_equilibrium};
 use indenter::{Indenter, between};
 use lattice::{Lattice, Place};
-use motion::Carrier;
-use std::sync::Arc;
+use view::View;
 
 /// Stiffness against sliding by that against penetration: what sticks gives by its inverse.
 const STICKING: f64 = 6.0;
@@ -44,7 +50,7 @@ const PRECISION: f64 = 2e-3;
 /// Contact stiffness by that of a confined cell.
 const CONTACT: f64 = 2.0;
 
-/// A block or body of elastomer, bonded below.
+/// A block or body of elastomer, bonded below or elsewhere.
 #[derive(Clone, Debug)]
 pub struct Gel {
     parameters: GelParameters,
@@ -58,18 +64,10 @@ pub struct Gel {
     /// Where the particles rest, and which of them carries each point of the surface.
     rest_places: Vec<Place>,
     carriers: Vec<Carrier>,
-}
-
-/// The grid on which the surface is reported.
-#[derive(Clone, Debug)]
-struct View {
-    rows: usize,
-    cols: usize,
-    cell_m: f64,
-    center: Vec3,
-    heights_m: Option<Arc<[f64]>>,
-    /// None where there is no gel.
-    spots: Vec<Option<lattice::Spot>>,
+    held: Vec<Held>,
+    held_carriers: Vec<Carrier>,
+    /// Of a block: taxels lie under it. Those of other bodies lie on their surface.
+    base: Option<Base>,
 }
 
 /// How much work a press was.
@@ -97,7 +95,8 @@ impl Gel {
         let lattice = Lattice::block(size_m, bonds, &parameters)?;
         let samples = block_points(&lattice, bonds);
         let view = View::of_block(&lattice, size_m);
-        Ok(Self::new(lattice, &samples, view, size_m.z, parameters))
+        let base = bonds.holds(Face::Bottom).then(|| Base::new(&lattice, &view));
+        Ok(Self { base, ..Self::new(lattice, &samples, view, size_m.z, parameters) })
     }
 
     /// What of a closed mesh lies above `floor_m`, bonded there; all of it, bonded where it is lowest, where the floor is below it.
@@ -132,17 +131,51 @@ impl Gel {
         let area_m2 = samples.iter().filter(|(_, normal, _)| normal.z > 0.5).map(|(_, _, area)| area).sum();
         let pairs = lattice.bonded_pairs();
         let elastic = Elastic::new(lattice, &parameters, Simd::detect());
-        let mut diagonal = elastic.diagonal();
-        let component = elastic.lattice.component();
-        for &(ghost, inner) in pairs.iter().rev() {
-            for c in 0..3 {
-                diagonal[inner + c * component] += diagonal[ghost + c * component];
-                diagonal[ghost + c * component] = 0.0;
-            }
-        }
+        let diagonal = folded_diagonal(&elastic, &pairs);
         let rest_places = elastic.lattice.particles();
-        let carriers = carriers(&elastic.lattice, &rest_places, &points);
-        Self { parameters, elastic, points, pairs, diagonal, view, thickness_m, area_m2, rest_places, carriers }
+        let carriers = Carrier::all(&elastic.lattice, &rest_places, points.iter().map(|point| point.rest));
+        Self {
+            parameters,
+            elastic,
+            points,
+            pairs,
+            diagonal,
+            view,
+            thickness_m,
+            area_m2,
+            rest_places,
+            carriers,
+            held: Vec::new(),
+            held_carriers: Vec::new(),
+            base: None,
+        }
+    }
+
+    /// The same gel with everything held that rests where `held` says, such as near a bone in it, to half a cell. Refuses where that is
+    /// nowhere, or everywhere.
+    pub fn held_where(mut self, held: impl Fn(Vec3) -> bool) -> Result<Self, SkinError> {
+        self.held = Held::cut_out(&mut self.elastic.lattice, &self.parameters, &held);
+        if self.held.is_empty() {
+            let rule = "must hold a part of the gel, and not all of it: check where it is".to_owned();
+            return Err(SkinError::BadGel { key: "held", rule });
+        }
+        let gone: Vec<bool> = self.rest_places.iter().map(|place| held(place.at)).collect();
+        let mut carriers = self.carriers.iter();
+        self.points.retain(|_| carriers.next().is_some_and(|carrier| !gone[carrier.particle as usize]));
+        self.view.hold(&held);
+        self.rest_places = self.elastic.lattice.particles();
+        self.carriers = self.carriers_of(self.points.iter().map(|point| point.rest));
+        self.held_carriers = self.carriers_of(self.held.iter().map(|held| held.rest));
+        self.diagonal = folded_diagonal(&self.elastic, &self.pairs);
+        for held in &self.held {
+            let stiffness = Vec3::splat(held.stiffness_newton_per_m);
+            self.elastic.lattice.spread_squared(&mut self.diagonal, &held.spot, stiffness);
+        }
+        Ok(self)
+    }
+
+    fn carriers_of(&self, points: impl Iterator<Item = Vec3>) -> Vec<Carrier> {
+        Carrier::all(&self.elastic.lattice, &self.rest_places, points)
     }
 
     /// What it is made of.
@@ -166,6 +199,15 @@ impl Gel {
         if state.nodes.len() != self.elastic.lattice.len() {
             return Err(SkinError::StateMismatch { got: state.nodes.len(), expected: self.elastic.lattice.len() });
         }
+        // A gel of the same size may have less in it: parts of it are held.
+        let moving = state.moving.as_ref().map_or(self.rest_places.len(), |moving| moving.velocity.len());
+        if moving != self.rest_places.len() {
+            return Err(SkinError::StateMismatch { got: moving, expected: self.rest_places.len() });
+        }
+        let points = state.holds.iter().map(|hold| hold.point as usize + 1).max().unwrap_or(0);
+        if points > self.points.len() {
+            return Err(SkinError::StateMismatch { got: points, expected: self.points.len() });
+        }
         Ok(state)
     }
 
@@ -174,6 +216,9 @@ impl Gel {
     pub fn equilibrium(&self, state: &State, motion: &Motion<'_>) -> Result<(Touch, State, Work), SkinError> {
         motion.check()?;
         let state = self.gel_state(state)?;
+        if self.elastic.lattice.bonds.is_none() && self.held.is_empty() {
+            return Err(SkinError::BadGel { key: "bonded", rule: "must name a face, or the gel flies away".into() });
+        }
         let stiffness = self.stiffness();
         let ends: Vec<Pose> = motion.targets.iter().map(|target| target.sensor_from_object).collect();
         let starts: Vec<Pose> = motion
@@ -199,11 +244,13 @@ impl Gel {
             })
             .fold(0.0, f64::max);
         let loads = ((travel / stride).ceil() as usize).clamp(1, 200);
-        let mut solver = Equilibrium::new(&self.elastic, &self.points, &self.pairs, &self.diagonal, stiffness);
+        let mut solver =
+            Equilibrium::new(&self.elastic, &self.points, &self.pairs, &self.held, &self.diagonal, stiffness);
         let mut u = state.nodes.to_vec();
         let mut holds = state.holds.clone();
         let mut effort = Effort::default();
         let mut near = Vec::new();
+        let mut before = Indenter::all(motion, &starts);
         for load in 1..=loads {
             let last = load == loads;
             let part = load as f64 / loads as f64;
@@ -218,12 +265,15 @@ impl Gel {
             } else {
                 Tolerance { residual: 1e-2, gap_m: 2e-2 * edge }
             };
-            near = solver.solve(&mut u, &mut holds, &indenters, &tolerance, &mut effort)?;
+            near = solver.solve(&mut u, &mut holds, [&before, &indenters], &tolerance, &mut effort)?;
+            before = indenters;
         }
         if effort.residual > LOST {
             return Err(no_equilibrium(effort.residual));
         }
-        let touch = self.touch_of(&u, &near, motion.targets.len());
+        let mut touch = self.touch_of(&u, &near, motion.targets.len());
+        touch.energy = Some(Energy { kinetic_j: 0.0, strain_j: solver.strain_j(&u) });
+        touch.base = self.base.as_ref().map(|base| base.field(&self.view, &solver.on_base(&near, base.columns)));
         let work = Work {
             loads,
             newton: effort.newton,
@@ -286,136 +336,22 @@ impl Gel {
     }
 }
 
-/// The nearest particle to each point of the surface.
-fn carriers(lattice: &Lattice, places: &[Place], points: &[Point]) -> Vec<Carrier> {
-    use std::collections::HashMap;
-    let cell = |at: Vec3| ((at - lattice.origin) / lattice.cell_m).floor().to_array().map(|x| x as i32);
-    let mut cells: HashMap<[i32; 3], Vec<u32>> = HashMap::new();
-    for (particle, place) in places.iter().enumerate() {
-        cells.entry(cell(place.at)).or_default().push(particle as u32);
+/// The diagonal of the stiffness, with what is outside bonded faces added to what is inside them.
+fn folded_diagonal(elastic: &Elastic, pairs: &[(usize, usize)]) -> Vec<f64> {
+    let mut diagonal = elastic.diagonal();
+    let component = elastic.lattice.component();
+    for &(ghost, inner) in pairs.iter().rev() {
+        for c in 0..3 {
+            diagonal[inner + c * component] += diagonal[ghost + c * component];
+            diagonal[ghost + c * component] = 0.0;
+        }
     }
-    points
-        .iter()
-        .map(|point| {
-            let home = cell(point.rest);
-            let mut best = (f64::INFINITY, 0);
-            for offset in 0..27 {
-                let key = [home[0] + offset % 3 - 1, home[1] + offset / 3 % 3 - 1, home[2] + offset / 9 - 1];
-                for &particle in cells.get(&key).into_iter().flatten() {
-                    let distance = (places[particle as usize].at - point.rest).length_squared();
-                    if distance < best.0 {
-                        best = (distance, particle);
-                    }
-                }
-            }
-            Carrier { particle: best.1, arm: point.rest - places[best.1 as usize].at }
-        })
-        .collect()
+    diagonal
 }
 
 /// How far (m) a body of a size goes between two poses.
 fn way(size_m: f64, from: &Pose, to: &Pose) -> f64 {
     (to.translation - from.translation).length() + 0.5 * size_m * from.rotation.angle_between(to.rotation)
-}
-
-/// Points at ± a quarter of the cells' faces: the top, and the sides where they are free.
-fn block_points(lattice: &Lattice, bonds: Bonds) -> Vec<(Vec3, Vec3, f64)> {
-    let mut points = Vec::new();
-    let edges = lattice.cell_m;
-    let mut face = |axis: usize, high: bool| {
-        let (a, b) = ((axis + 1) % 3, (axis + 2) % 3);
-        let level = if high { lattice.cells[axis] as f64 } else { 0.0 };
-        let mut normal = Vec3::ZERO;
-        normal[axis] = if high { 1.0 } else { -1.0 };
-        for j in 0..2 * lattice.cells[b] {
-            for i in 0..2 * lattice.cells[a] {
-                let mut at = Vec3::ZERO;
-                at[axis] = level;
-                at[a] = 0.25 + 0.5 * i as f64;
-                at[b] = 0.25 + 0.5 * j as f64;
-                points.push((lattice.origin + at * edges, normal, 0.25 * edges[a] * edges[b]));
-            }
-        }
-    };
-    face(2, true);
-    if !bonds.sides {
-        for axis in 0..2 {
-            face(axis, false);
-            face(axis, true);
-        }
-    }
-    points
-}
-
-impl View {
-    fn of_block(lattice: &Lattice, size_m: Vec3) -> Self {
-        let cell_m = 0.5 * lattice.cell_m.x;
-        let count = |length: f64| ((length / cell_m).round() as usize).max(1);
-        let mut view = Self {
-            rows: count(size_m.y),
-            cols: count(size_m.x),
-            cell_m,
-            center: Vec3::ZERO,
-            heights_m: None,
-            spots: Vec::new(),
-        };
-        view.spots = view.places().map(|place| Some(lattice.spot(place))).collect();
-        view
-    }
-
-    fn of_solid(lattice: &Lattice, surface: &Surface, floor_m: f64) -> Self {
-        let bounds = surface.bounds();
-        let cell_m = 0.5 * lattice.cell_m.x;
-        let count = |length: f64| ((length / cell_m).floor() as usize).max(1);
-        let middle = bounds.center();
-        let mut view = Self {
-            rows: count(bounds.size().y),
-            cols: count(bounds.size().x),
-            cell_m,
-            center: Vec3::new(middle.x, middle.y, 0.0),
-            heights_m: None,
-            spots: Vec::new(),
-        };
-        let heights: Vec<Option<f64>> = view
-            .places()
-            .map(|place| {
-                let origin = Vec3::new(place.x, place.y, bounds.max.z + 1e-3);
-                let ray = dermis_geometry::Ray { origin, direction: -Vec3::Z, length: bounds.size().z + 2e-3 };
-                surface.cast(&ray, None).map(|hit| origin.z - hit.distance).filter(|height| *height > floor_m)
-            })
-            .collect();
-        let spots = view
-            .places()
-            .zip(&heights)
-            .map(|(place, height)| height.map(|z| lattice.spot(Vec3::new(place.x, place.y, z))))
-            .collect();
-        view.spots = spots;
-        view.heights_m = Some(heights.into_iter().map(|height| height.unwrap_or(floor_m)).collect());
-        view
-    }
-
-    fn places(&self) -> impl Iterator<Item = Vec3> + use<> {
-        let field = Field {
-            rows: self.rows,
-            cols: self.cols,
-            cell_m: self.cell_m,
-            center: self.center,
-            values: Vec::new(),
-            rest_heights_m: None,
-        };
-        (0..self.rows * self.cols).map(move |i| field.rest(i / field.cols, i % field.cols))
-    }
-
-    fn field(&self, lattice: &Lattice, u: &[f64]) -> Field {
-        Field {
-            rows: self.rows,
-            cols: self.cols,
-            cell_m: self.cell_m,
-            center: self.center,
-            values: self.spots.iter().map(|spot| spot.map_or(Vec3::ZERO, |spot| lattice.at(u, &spot))).collect(),
-            rest_heights_m: self.heights_m.clone(),
-        }
-    }
 }
 
 impl Skin for Gel {

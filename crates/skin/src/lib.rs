@@ -186,7 +186,7 @@ pub enum SkinError {
     },
     /// The moving gel has come apart.
     #[error(
-        "particle {particle} of the gel was turned inside out at step {step} of {dt_us:.3} µs: press more slowly, or make `cell` larger or `mass_scaling` smaller"
+        "particle {particle} of the gel was turned inside out, or lost, at step {step} of {dt_us:.3} µs: press more slowly, or make `cell` larger or `mass_scaling` smaller"
     )]
     GelBroke {
         /// The particle.

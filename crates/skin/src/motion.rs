@@ -3,7 +3,7 @@
 use crate::hydroelastic::Compliance;
 use crate::{SkinError, require_not_negative};
 use dermis_geometry::shapes::ShapeError;
-use dermis_geometry::{Pose, Primitive, Surface, TriMesh, Twist};
+use dermis_geometry::{Balls, Pose, Primitive, Surface, TriMesh, Twist, Vec3};
 
 /// A thing that can be touched: its surface, ready to be asked.
 #[derive(Clone, Debug)]
@@ -22,10 +22,15 @@ impl Object {
         Self { surface: Surface::new(mesh), compliance: None, mu: None }
     }
 
-    /// A shape that rays meet exactly ([`Surface::of_primitive`]); where a mesh of it is asked for, its edges are at most
+    /// A shape that rays meet, and the gel is pressed by, exactly ([`Surface::of_primitive`]); where a mesh of it is asked for, its edges are at most
     /// `edge_m`.
     pub fn of_primitive(primitive: Primitive, edge_m: f64) -> Result<Self, ShapeError> {
         Ok(Self { surface: Surface::of_primitive(primitive, edge_m)?, compliance: None, mu: None })
+    }
+
+    /// Points (m) of a cloud, each a ball of a radius (m). The gel is pressed by the balls, other skins by eight-sided bodies in them.
+    pub fn of_points(points: Vec<Vec3>, radius_m: f64) -> Result<Self, ShapeError> {
+        Ok(Self { surface: Surface::of_balls(Balls::new(points, radius_m)?)?, compliance: None, mu: None })
     }
 
     /// The same object made compliant.

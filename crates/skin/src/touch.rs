@@ -1,5 +1,6 @@
 //! What a skin feels: the one answer that every skin gives and every transducer reads.
 
+use crate::gel::Energy;
 use crate::{Field, Warning};
 use dermis_geometry::{Vec3, Wrench};
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,9 @@ pub struct Touch {
     pub surface: Option<Field>,
     /// Stress vector (Pa) on the base under the skin, where the skin knows it.
     pub base: Option<Field>,
+    /// What the skin's motion and strain hold, where the skin knows it: how near it is to rest.
+    #[serde(default)]
+    pub energy: Option<Energy>,
     /// Where the answer is less than the skin's best.
     #[serde(default)]
     pub warnings: Vec<Warning>,

@@ -51,11 +51,17 @@ fn a_slow_press_is_quasi_static() {
     let (fast, fast_state) = press(&gel, &ball, 40e-3);
     let (slow, slow_state) = press(&gel, &ball, 20e-3);
     let moved = largest_difference(&fast, &slow) / DEPTH;
+    println!("halving the speed moves the surface by {moved:.5} of depth");
     assert!(moved < 0.01, "halving the speed moves the surface by {moved} of depth");
     for state in [&fast_state, &slow_state] {
         let State::Gel(state) = state else { unreachable!() };
         let ratio = gel.energy(state).ratio();
+        println!("kinetic by strain energy {ratio:.2e}");
         assert!(ratio > 0.0 && ratio < 0.01, "kinetic by strain energy {ratio}");
+    }
+    for (touch, state) in [(&fast, &fast_state), (&slow, &slow_state)] {
+        let State::Gel(state) = state else { unreachable!() };
+        assert_eq!(touch.energy, Some(gel.energy(state)), "a touch tells the energies of its state");
     }
     let target = Target::at_rest(&ball, Pose::from_translation(Vec3::Z * (RADIUS - DEPTH)));
     let (rest, _) = gel.settle(&gel.rest(), &Motion { targets: &[target] }).unwrap();

@@ -70,6 +70,7 @@ fn commanded_depth_is_surface_depth() {
             let (rest, u) = (field.rest(row, col), field.values[row * field.cols + col]);
             let r = (rest + u).truncate().length();
             let sphere = -depth + 4e-3 - (16e-6 - r * r).sqrt();
+            println!("{:.4} of the depth {} mm", (u.z - sphere).abs() / depth, depth * 1e3);
             assert!((u.z - sphere).abs() < 0.02 * depth, "{} instead of {sphere} at {depth}", u.z);
         }
     }
@@ -140,6 +141,7 @@ fn a_twisted_ball_sticks_inside_and_slips_outside() {
         part.iter().map(|(_, used, press)| used * press).sum::<f64>()
             / part.iter().map(|(.., press)| press).sum::<f64>()
     };
+    println!("friction by its bound: {:.3} inside, {:.3} at the rim", mean(0.0, 0.3), mean(0.8, 1.01));
     assert!(mean(0.0, 0.3) < 0.6, "inside {}", mean(0.0, 0.3));
     assert!(mean(0.8, 1.01) > 0.8, "outside {}", mean(0.8, 1.01));
     // The bound is that of the pressures one update earlier: they differ where contact has just begun.

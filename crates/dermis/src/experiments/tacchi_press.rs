@@ -42,8 +42,10 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
         least = least.min(force);
         most = most.max(force);
         shallowest = shallowest.min(deepest / DEPTH);
-        if *name == "sphere" {
-            findings.metric("sphere_depth_error", (deepest / DEPTH - 1.0).abs());
+        match *name {
+            "sphere" => findings.metric("sphere_depth_error", (deepest / DEPTH - 1.0).abs()),
+            "cone" => findings.metric("cone_depth", deepest / DEPTH),
+            _ => (),
         }
         sheet = sheet.picture(picture(field), *name);
         tell(progress, (index + 1) as f64 / indenters::NAMES.len() as f64)?;

@@ -41,6 +41,9 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 pub fn parse(text: &str, unit: Option<LengthUnit>) -> Result<ObjectSpec, ObjectError> {
     let (name, sizes) = text.split_once(':').unwrap_or((text, ""));
+    if name.trim() == "points" {
+        return points(text, sizes, unit);
+    }
     let Some(&(shape, keys)) = SHAPES.iter().find(|(known, _)| *known == name.trim()) else {
         if text.contains(['/', '\\', '.']) {
             return Ok(ObjectSpec::Mesh { file: text.into(), unit, repair: false });
@@ -77,6 +80,26 @@ pub fn parse(text: &str, unit: Option<LengthUnit>) -> Result<ObjectSpec, ObjectE
         key: keys[0].0.to_owned(),
         reason: error.to_string(),
         example: format!("{shape}:{}={}", keys[0].0, keys[0].2),
+    })
+}
+
+/// A file, and a radius.
+fn points(text: &str, rest: &str, unit: Option<LengthUnit>) -> Result<ObjectSpec, ObjectError> {
+    let bad = |what: &str| ObjectError::Points { given: text.to_owned(), what: what.to_owned() };
+    let (mut file, mut radius) = (None, None);
+    for piece in rest.split(',').map(str::trim).filter(|piece| !piece.is_empty()) {
+        match piece.split_once('=') {
+            Some(("radius", value)) => {
+                radius = Some(value.parse::<Length>().map_err(|error| bad(&format!("a radius that is one: {error}")))?);
+            }
+            Some((key, _)) => return Err(bad(&format!("no `{key}`"))),
+            None => file = Some(piece.into()),
+        }
+    }
+    Ok(ObjectSpec::Points {
+        file: file.ok_or_else(|| bad("a file"))?,
+        unit: unit.ok_or_else(|| bad("a unit (`--unit`)"))?,
+        radius: radius.ok_or_else(|| bad("a `radius`"))?,
     })
 }
 

@@ -3,7 +3,7 @@
 use super::{PlaceSpec, RotateSpec, SceneError};
 use crate::object::{ObjectSpec, RoughnessSpec};
 use dermis_geometry::quantity::{AngularSpeed, Density, Mass, Speed};
-use dermis_geometry::{TriMesh, Twist, Vec3};
+use dermis_geometry::{Twist, Vec3};
 use dermis_skin::Object;
 use dermis_world::{Body, BodyKind};
 use serde::{Deserialize, Serialize};
@@ -109,12 +109,13 @@ impl BodySpec {
     pub fn build(&self, file: &str, folder: Option<&Path>) -> Result<Body, SceneError> {
         let pose = self.at.pose(&self.rotate, file, &self.whose())?;
         let mut body = Body::fixed(self.name.clone(), pose);
-        let mesh: Option<TriMesh> =
-            self.shape.as_ref().map(|shape| shape.build_rough(folder, self.roughness.as_ref())).transpose().map_err(
+        let object: Option<Object> =
+            self.shape.as_ref().map(|shape| shape.object(folder, self.roughness.as_ref())).transpose().map_err(
                 |error| SceneError::Object { file: file.to_owned(), body: self.name.clone(), error: Box::new(error) },
             )?;
-        body.kind = match (self.motion, &mesh) {
-            (BodyMotion::Free, Some(mesh)) => {
+        body.kind = match (self.motion, &object) {
+            (BodyMotion::Free, Some(object)) => {
+                let mesh = object.surface.mesh();
                 let mass_kg = match (self.mass, self.density) {
                     (Some(mass), _) => mass.si(),
                     (None, density) => density.map_or(0.0, Density::si) * mesh.volume_m3(),
@@ -131,11 +132,11 @@ impl BodySpec {
         let velocity = self.velocity.map_or(Vec3::ZERO, |v| Vec3::from_array(v.map(Speed::si)));
         let spin = self.spin.map_or(Vec3::ZERO, |w| Vec3::from_array(w.map(AngularSpeed::si)));
         body.velocity = Twist::new(velocity, spin);
-        let Some(mesh) = mesh else { return Ok(body) };
+        let Some(object) = object else { return Ok(body) };
         if !self.touchable {
-            return Ok(body.looking_like(mesh));
+            return Ok(body.looking_like(object.surface.mesh().clone()));
         }
-        let body = body.touchable(Arc::new(Object::new(mesh)));
+        let body = body.touchable(Arc::new(object));
         Ok(if self.solid { body.solid() } else { body })
     }
 }

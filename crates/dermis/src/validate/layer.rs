@@ -5,7 +5,7 @@
 
 use dermis_geometry::HeightField;
 use dermis_skin::layer::{Overhead, Poisson, Sheet};
-use dermis_skin::{Field, Layer, LayerParameters, Skin, SkinError};
+use dermis_skin::{Field, Layer, LayerParameters, Skin, SkinError, Touch};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -69,19 +69,19 @@ pub struct LayerReport {
 }
 
 #[derive(Deserialize)]
-struct Golden {
-    cases: Vec<Case>,
+pub(crate) struct Golden {
+    pub cases: Vec<Case>,
 }
 
 #[derive(Deserialize)]
-struct Case {
+pub(crate) struct Case {
     #[serde(rename = "R_m")]
-    radius_m: f64,
-    layer_thickness_m: f64,
-    poisson: f64,
-    young_pa: f64,
-    contact_radius_m: f64,
-    depth_m: f64,
+    pub radius_m: f64,
+    pub layer_thickness_m: f64,
+    pub poisson: f64,
+    pub young_pa: f64,
+    pub contact_radius_m: f64,
+    pub depth_m: f64,
     force_n: f64,
     r_m: Vec<f64>,
     surface_displacement_m: Vec<f64>,
@@ -149,18 +149,37 @@ impl Case {
         let height = |x: f64, y: f64| (x * x + y * y) / (2.0 * self.radius_m) - self.depth_m;
         let overhead = Overhead::of_heights(&HeightField::from_fn(layer.grid(), height));
         let (touch, _) = layer.settle_under(&layer.rest(), &overhead)?;
+        Ok(self.errors(&touch, cell_m))
+    }
+
+    /// The same contact with `factor` times the radius of the paraboloid: all else but the contact radius is smaller by it.
+    pub(crate) fn flatter(mut self, factor: f64) -> Self {
+        self.radius_m *= factor;
+        let lists = self.surface_displacement_m.iter_mut().chain(&mut self.base_normal_stress_pa);
+        [&mut self.depth_m, &mut self.force_n].into_iter().chain(lists).for_each(|value| *value /= factor);
+        self
+    }
+
+    /// The same case, looked at within a distance (m).
+    pub(crate) fn within(mut self, distance_m: f64) -> Self {
+        self.r_m.truncate(self.r_m.partition_point(|r| *r < distance_m));
+        self
+    }
+
+    /// How far a touch is from the truth.
+    pub(crate) fn errors(&self, touch: &Touch, cell_m: f64) -> LayerErrors {
         let force_n = -touch.on_sensor.force.z;
         let radius_m = (touch.area_m2() / std::f64::consts::PI).sqrt();
         let peak_pa = self.base_normal_stress_pa.iter().fold(0.0f64, |most, value| most.max(value.abs()));
         let error = |field: &Option<Field>, truth: &[f64]| {
             field.as_ref().map_or(f64::INFINITY, |field| worst_error(field, &self.r_m, truth))
         };
-        Ok(LayerErrors {
+        LayerErrors {
             force_rel: (force_n - self.force_n).abs() / self.force_n,
             radius_cells: (radius_m - self.contact_radius_m).abs() / cell_m,
             surface_rel: error(&touch.surface, &self.surface_displacement_m) / self.depth_m,
             base_rel: error(&touch.base, &self.base_normal_stress_pa) / peak_pa,
-        })
+        }
     }
 }
 

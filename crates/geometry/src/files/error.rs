@@ -84,6 +84,14 @@ pub enum FileError {
         /// What follows its last dot.
         extension: String,
     },
+    /// Not a format that points are read from.
+    #[error("{file}: the extension {extension:?} is none of a cloud of points; convert it to .xyz or .ply")]
+    UnknownPointExtension {
+        /// Path as given.
+        file: String,
+        /// What follows its last dot.
+        extension: String,
+    },
     /// Lengths in a format without units.
     #[error("{file}: {format} does not say its unit; say mm or m (or cm or in), whichever it was exported in")]
     NoUnit {

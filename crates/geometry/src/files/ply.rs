@@ -14,13 +14,8 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<Soup, FileError> {
     let header = Header::parse(file, bytes)?;
     let vertex = header.element("vertex").ok_or_else(|| missing(file, "element \"vertex\""))?;
     let face = header.element("face").ok_or_else(|| missing(file, "element \"face\""))?;
-    check_count(file, Place::Line(vertex.line), "vertices", vertex.count)?;
+    let axes = axes(file, vertex)?;
     check_count(file, Place::Line(face.line), "triangles", face.count)?;
-    let axes = [
-        scalar_property(vertex, "x").ok_or_else(|| missing(file, "property \"x\" of its vertices"))?,
-        scalar_property(vertex, "y").ok_or_else(|| missing(file, "property \"y\" of its vertices"))?,
-        scalar_property(vertex, "z").ok_or_else(|| missing(file, "property \"z\" of its vertices"))?,
-    ];
     let corners = face
         .properties
         .iter()
@@ -41,6 +36,33 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<Soup, FileError> {
     }
     body.expect_end()?;
     Ok(soup)
+}
+
+/// The places of the vertices alone.
+pub(super) fn vertices(file: &str, bytes: &[u8]) -> Result<Vec<Vec3>, FileError> {
+    let header = Header::parse(file, bytes)?;
+    let vertex = header.element("vertex").ok_or_else(|| missing(file, "element \"vertex\""))?;
+    let axes = axes(file, vertex)?;
+    let mut soup = Soup::new(Origins::Unknown);
+    let mut body = Body::new(file, bytes, &header);
+    for element in &header.elements {
+        match element.name.as_str() {
+            "vertex" => read_vertices(file, &mut body, element, axes, &mut soup)?,
+            _ => pass_over(&mut body, element)?,
+        }
+    }
+    body.expect_end()?;
+    Ok(soup.vertices)
+}
+
+/// Where x, y and z are among the properties of a vertex.
+fn axes(file: &str, vertex: &Element) -> Result<[usize; 3], FileError> {
+    check_count(file, Place::Line(vertex.line), "vertices", vertex.count)?;
+    Ok([
+        scalar_property(vertex, "x").ok_or_else(|| missing(file, "property \"x\" of its vertices"))?,
+        scalar_property(vertex, "y").ok_or_else(|| missing(file, "property \"y\" of its vertices"))?,
+        scalar_property(vertex, "z").ok_or_else(|| missing(file, "property \"z\" of its vertices"))?,
+    ])
 }
 
 fn missing(file: &str, missing: &'static str) -> FileError {

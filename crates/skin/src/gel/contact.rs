@@ -1,5 +1,6 @@
 //! Contact at the points of the gel's surface.
 
+use super::bonds::Bonds;
 use super::indenter::{Gap, Indenter};
 use super::lattice::{Lattice, Spot};
 use dermis_geometry::Vec3;
@@ -47,6 +48,43 @@ pub(crate) struct Near {
     pub slip: Vec3,
 }
 
+/// A plane of an object that a point may not cross, whatever else of the object is near.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plane {
+    object: u32,
+    foot: Vec3,
+    normal: Vec3,
+}
+
+/// Directions of more than 45° between them belong to different faces.
+const SAME_FACE: f64 = 0.7;
+/// How near (in reaches) its foot must be to an object for a plane to be a part of it.
+const ON_FACE: f64 = 0.05;
+
+impl Plane {
+    fn gap(&self, at: Vec3) -> Gap {
+        Gap { distance_m: self.normal.dot(at - self.foot), normal: self.normal }
+    }
+
+    /// The plane after its object has moved.
+    pub fn moved(&self, before: &[Indenter<'_>], after: &[Indenter<'_>]) -> Self {
+        let (old, new) = (&before[self.object as usize], &after[self.object as usize]);
+        let carry = |point: Vec3| new.in_sensor(old.in_object(point));
+        let foot = carry(self.foot);
+        Self { object: self.object, foot, normal: (carry(self.foot + self.normal) - foot).normalize() }
+    }
+
+    /// Whether a point that now is nearer to another face is still before this one: deep in a narrow thing it has not gone round the edge.
+    pub fn stays(&self, at: Vec3, nearest: &Self, indenters: &[Indenter<'_>], reach_m: f64) -> bool {
+        if nearest.object == self.object && nearest.normal.dot(self.normal) >= SAME_FACE {
+            return false;
+        }
+        let foot = at - self.normal * self.gap(at).distance_m;
+        let gap = indenters[self.object as usize].gap(foot, reach_m);
+        gap.is_some_and(|gap| gap.distance_m.abs() < ON_FACE * reach_m)
+    }
+}
+
 /// How hard points are kept out of objects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stiffness {
@@ -61,8 +99,13 @@ pub(crate) struct Stiffness {
 }
 
 impl Near {
-    /// The state of a point at `at`, if it is near an object. `hold` is what it remembers, `limit` the pressure that
-    /// bounds friction.
+    /// The plane of the object here.
+    pub fn plane(&self) -> Plane {
+        let Gap { distance_m, normal } = self.gap;
+        Plane { object: self.object, foot: self.at - normal * distance_m, normal }
+    }
+
+    /// The state of a point at `at`, if it is near an object; `hold` is what it remembers.
     pub fn look(
         point: u32,
         area_m2: f64,
@@ -71,15 +114,32 @@ impl Near {
         hold: Option<&Hold>,
         stiffness: &Stiffness,
     ) -> Option<(Self, f64)> {
-        let mut nearest: Option<(u32, Gap)> = None;
-        for (object, indenter) in indenters.iter().enumerate() {
-            if let Some(gap) = indenter.gap(at, stiffness.reach_m)
-                && nearest.is_none_or(|(_, best)| gap.distance_m < best.distance_m)
-            {
-                nearest = Some((object as u32, gap));
-            }
-        }
-        let (object, gap) = nearest?;
+        let (object, gap) = nearest(at, indenters, stiffness.reach_m)?;
+        Some(Self::pressed(point, area_m2, at, (object, gap), indenters, hold, stiffness))
+    }
+
+    /// The same where it may not cross a plane.
+    pub fn look_at_plane(
+        point: u32,
+        area_m2: f64,
+        at: Vec3,
+        plane: &Plane,
+        indenters: &[Indenter<'_>],
+        hold: Option<&Hold>,
+        stiffness: &Stiffness,
+    ) -> (Self, f64) {
+        Self::pressed(point, area_m2, at, (plane.object, plane.gap(at)), indenters, hold, stiffness)
+    }
+
+    fn pressed(
+        point: u32,
+        area_m2: f64,
+        at: Vec3,
+        (object, gap): (u32, Gap),
+        indenters: &[Indenter<'_>],
+        hold: Option<&Hold>,
+        stiffness: &Stiffness,
+    ) -> (Self, f64) {
         let hold = hold.filter(|hold| hold.object == object);
         let known = hold.map_or(0.0, |hold| hold.pressure_pa);
         let pressure = known - stiffness.normal * gap.distance_m;
@@ -115,7 +175,7 @@ impl Near {
                 near.slip = slip / distance;
             }
         }
-        Some((near, energy))
+        (near, energy)
     }
 
     /// Force on the gel (N).
@@ -165,7 +225,48 @@ impl Near {
     }
 }
 
+/// The nearest of the objects that are in reach of a point.
+fn nearest(at: Vec3, indenters: &[Indenter<'_>], reach_m: f64) -> Option<(u32, Gap)> {
+    let mut nearest: Option<(u32, Gap)> = None;
+    for (object, indenter) in indenters.iter().enumerate() {
+        if let Some(gap) = indenter.gap(at, reach_m)
+            && nearest.is_none_or(|(_, best)| gap.distance_m < best.distance_m)
+        {
+            nearest = Some((object as u32, gap));
+        }
+    }
+    nearest
+}
+
 /// Points of a block's top and sides, or of a mesh, that can be touched.
 pub(crate) fn points(lattice: &Lattice, samples: &[(Vec3, Vec3, f64)]) -> Vec<Point> {
     samples.iter().map(|&(rest, _, area_m2)| Point { rest, area_m2, spot: lattice.spot(rest) }).collect()
+}
+
+/// Points at ± a quarter of the cells' faces: the top, and the sides where they are free.
+pub(crate) fn block_points(lattice: &Lattice, bonds: Bonds) -> Vec<(Vec3, Vec3, f64)> {
+    let mut points = Vec::new();
+    let edges = lattice.cell_m;
+    let mut face = |axis: usize, high: bool| {
+        let (a, b) = ((axis + 1) % 3, (axis + 2) % 3);
+        let level = if high { lattice.cells[axis] as f64 } else { 0.0 };
+        let mut normal = Vec3::ZERO;
+        normal[axis] = if high { 1.0 } else { -1.0 };
+        for j in 0..2 * lattice.cells[b] {
+            for i in 0..2 * lattice.cells[a] {
+                let mut at = Vec3::ZERO;
+                at[axis] = level;
+                at[a] = 0.25 + 0.5 * i as f64;
+                at[b] = 0.25 + 0.5 * j as f64;
+                points.push((lattice.origin + at * edges, normal, 0.25 * edges[a] * edges[b]));
+            }
+        }
+    };
+    face(2, true);
+    for (axis, high) in [(0, false), (0, true), (1, false), (1, true)] {
+        if !bonds.holds_side(axis, high) {
+            face(axis, high);
+        }
+    }
+    points
 }

@@ -1,9 +1,11 @@
 //! Where the gel comes to rest: Newton's method on its energy, with contact as an augmented Lagrangian.
 
-use super::contact::{Hold, Near, Point, Stiffness};
+use super::bonds::Held;
+use super::contact::{Hold, Near, Plane, Point, Stiffness};
 use super::elastic::Elastic;
 use super::indenter::Indenter;
 use crate::SkinError;
+use dermis_geometry::Vec3;
 use rayon::prelude::*;
 
 /// How well equilibrium must hold.
@@ -30,8 +32,12 @@ pub(crate) struct Equilibrium<'a> {
     elastic: &'a Elastic,
     points: &'a [Point],
     pairs: &'a [(usize, usize)],
+    held: &'a [Held],
     stiffness: Stiffness,
     diagonal: &'a [f64],
+    /// Of points that are pressed by a plane: see [`Self::solve`].
+    planes: Vec<Option<Plane>>,
+    /// With which the gel resists, before what is bonded is folded in.
     force: Vec<f64>,
     tangent: Vec<f32>,
     work: [Vec<f64>; 4],
@@ -60,6 +66,7 @@ impl<'a> Equilibrium<'a> {
         elastic: &'a Elastic,
         points: &'a [Point],
         pairs: &'a [(usize, usize)],
+        held: &'a [Held],
         diagonal: &'a [f64],
         stiffness: Stiffness,
     ) -> Self {
@@ -68,37 +75,81 @@ impl<'a> Equilibrium<'a> {
             elastic,
             points,
             pairs,
+            held,
             stiffness,
             diagonal,
+            planes: vec![None; points.len()],
             force: vec![0.0; len],
             tangent: vec![0.0; elastic.tangent_len()],
             work: std::array::from_fn(|_| vec![0.0; len]),
         }
     }
 
-    /// Moves the nodes (`u`) to equilibrium and the points' memory with them.
+    /// Moves the nodes (`u`) to equilibrium and the points' memory with them, as objects go from where they were to where they are.
+    ///
+    /// What is pressed by a face when an object comes stays before that face: a narrow thing must not pass between two points, each of which
+    /// is nearer to one of its sides. So the first rest is looked for between the planes that the points were before, and these stay where
+    /// they are needed. At a sharp edge the nearest face changes, and with it the direction of the force: Newton's method can come to a halt
+    /// there. From then on every point has a plane, that of the object where the point was at the last update.
     pub fn solve(
         &mut self,
         u: &mut [f64],
         holds: &mut Vec<Hold>,
-        indenters: &[Indenter<'_>],
+        [before, indenters]: [&[Indenter<'_>]; 2],
         tolerance: &Tolerance,
         effort: &mut Effort,
     ) -> Result<Vec<Near>, SkinError> {
-        for update in 0..MOST_UPDATES {
+        self.planes = self.nearest_planes(u, before);
+        self.planes.par_iter_mut().flatten().for_each(|plane| *plane = plane.moved(before, indenters));
+        let mut most = MOST_UPDATES;
+        let mut was_stuck = false;
+        let mut update = 0;
+        loop {
             // The first pressures are guesses: no need to rest on them long.
             let residual = if update == 0 { tolerance.residual.max(1e-2) } else { tolerance.residual };
             let near = self.newton(u, holds, indenters, residual, effort)?;
             effort.updates += 1;
+            update += 1;
+            let stuck = effort.residual > residual;
             let left = mean_gap_m(&near);
             let slack = self.friction_lag(&near, holds);
-            let done = (left <= tolerance.gap_m && slack <= 0.01) || update + 1 == MOST_UPDATES;
+            let done = (left <= tolerance.gap_m && slack <= 0.01 && !stuck) || update >= most;
             *holds = self.remember(&near, holds, indenters, done);
-            if done && update > 0 {
+            if done && update > 1 {
                 return Ok(near);
             }
+            if stuck && !was_stuck {
+                was_stuck = true;
+                most = update + MOST_UPDATES;
+            }
+            self.planes = self.next_planes(u, indenters, was_stuck);
         }
-        Err(no_equilibrium(effort.residual))
+    }
+
+    /// The planes of the objects where the points are.
+    fn nearest_planes(&self, u: &[f64], indenters: &[Indenter<'_>]) -> Vec<Option<Plane>> {
+        let (lattice, stiffness) = (&self.elastic.lattice, &self.stiffness);
+        let plane = |(index, point): (usize, &Point)| {
+            let at = point.rest + lattice.at(u, &point.spot);
+            let (near, _) = Near::look(index as u32, point.area_m2, at, indenters, None, stiffness)?;
+            Some(near.plane())
+        };
+        self.points.par_iter().enumerate().map(plane).collect()
+    }
+
+    /// The planes for the next update: those that stay, and, where `all` is wanted, the nearest of the other points.
+    fn next_planes(&self, u: &[f64], indenters: &[Indenter<'_>], all: bool) -> Vec<Option<Plane>> {
+        let (lattice, reach_m) = (&self.elastic.lattice, self.stiffness.reach_m);
+        let next = |(index, nearest): (usize, Option<Plane>)| {
+            let nearest = nearest?;
+            let point = &self.points[index];
+            let at = point.rest + lattice.at(u, &point.spot);
+            match self.planes[index] {
+                Some(plane) if plane.stays(at, &nearest, indenters, reach_m) => Some(plane),
+                _ => all.then_some(nearest),
+            }
+        };
+        self.nearest_planes(u, indenters).into_par_iter().enumerate().map(next).collect()
     }
 
     /// By how much the bounds of friction lag behind the pressures, of the whole load.
@@ -186,8 +237,13 @@ impl<'a> Equilibrium<'a> {
             .enumerate()
             .map(|(index, point)| {
                 let at = point.rest + lattice.at(u, &point.spot);
-                let index = index as u32;
-                Near::look(index, point.area_m2, at, indenters, find(holds, index), &self.stiffness)
+                let (hold, number) = (find(holds, index as u32), index as u32);
+                match &self.planes[index] {
+                    None => Near::look(number, point.area_m2, at, indenters, hold, &self.stiffness),
+                    Some(plane) => {
+                        Some(Near::look_at_plane(number, point.area_m2, at, plane, indenters, hold, &self.stiffness))
+                    }
+                }
             })
             .collect();
         let mut residual = vec![0.0; u.len()];
@@ -195,22 +251,51 @@ impl<'a> Equilibrium<'a> {
         let mut energy = 0.0;
         for (found, part) in looked.into_iter().flatten() {
             energy += part;
-            if found.press_newton > 0.0 || found.rub_newton != dermis_geometry::Vec3::ZERO {
+            if found.press_newton > 0.0 || found.rub_newton != Vec3::ZERO {
                 lattice.spread(&mut residual, &self.points[found.point as usize].spot, found.force());
             }
             near.push(found);
         }
         self.fold(&mut residual);
         let load = norm(&residual);
+        for held in self.held {
+            let away = lattice.at(u, &held.spot);
+            energy += 0.5 * held.stiffness_newton_per_m * away.length_squared();
+            lattice.spread(&mut residual, &held.spot, away * -held.stiffness_newton_per_m);
+        }
         self.force.fill(0.0);
         energy += self.elastic.stress(u, &mut self.force, &mut self.tangent);
-        let mut inner = std::mem::take(&mut self.force);
-        self.fold(&mut inner);
-        for (residual, force) in residual.iter_mut().zip(&inner) {
+        for (residual, force) in residual.iter_mut().zip(&self.force) {
             *residual -= force;
         }
-        self.force = inner;
+        self.fold(&mut residual);
         Evaluated { energy, near, residual, load }
+    }
+
+    /// Strain energy (J) of displacements `u`.
+    pub fn strain_j(&mut self, u: &[f64]) -> f64 {
+        self.force.fill(0.0);
+        self.elastic.stress(u, &mut self.force, &mut self.tangent)
+    }
+
+    /// The force (N) on what the bottom is bonded to, by columns of nodes, for the displacements of which [`Self::strain_j`] was asked last:
+    /// what is out of balance at the nodes on both sides of the bottom.
+    pub fn on_base(&self, near: &[Near], [along_x, along_y]: [usize; 2]) -> Vec<Vec3> {
+        let lattice = &self.elastic.lattice;
+        let mut residual: Vec<f64> = self.force.iter().map(|force| -force).collect();
+        for near in near {
+            lattice.spread(&mut residual, &self.points[near.point as usize].spot, near.force());
+        }
+        let mut forces = Vec::with_capacity(along_x * along_y);
+        for y in 0..along_y {
+            for x in 0..along_x {
+                let (outer, inner) = (lattice.node([x, y, 0]), lattice.node([x, y, 1]));
+                forces.push(Vec3::from_array(std::array::from_fn(|c| {
+                    residual[outer + c * lattice.component()] + residual[inner + c * lattice.component()]
+                })));
+            }
+        }
+        forces
     }
 
     /// Conjugate gradients with the diagonal of the undeformed gel and of the contact. Returns the step and its slope.
@@ -248,6 +333,9 @@ impl<'a> Equilibrium<'a> {
                 let point = &self.points[near.point as usize];
                 let force = near.resist(lattice.at(&p, &point.spot), point.area_m2, &self.stiffness);
                 lattice.spread(&mut q, &point.spot, force);
+            }
+            for held in self.held {
+                lattice.spread(&mut q, &held.spot, lattice.at(&p, &held.spot) * held.stiffness_newton_per_m);
             }
             self.fold(&mut q);
             let curvature = dot(&p, &q);

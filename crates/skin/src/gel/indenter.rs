@@ -1,7 +1,7 @@
 //! What presses: how far it is from a point, and which way.
 
 use crate::{Motion, Object};
-use dermis_geometry::{Bounds, Pose, Quat, Vec3};
+use dermis_geometry::{Bounds, Nearest, Pose, Quat, Vec3};
 
 /// An object at a place.
 #[derive(Clone, Copy, Debug)]
@@ -51,13 +51,8 @@ impl<'a> Indenter<'a> {
             return None;
         }
         let local = self.object_from_sensor.transform_point(point);
-        let closest = self.object.surface.closest(local);
-        let arm = local - closest.point;
-        let inside = arm.dot(closest.normal) < 0.0;
-        let sign = if inside { -1.0 } else { 1.0 };
-        // On the surface itself the arm has no direction.
-        let normal = if closest.distance > 1e-9 { arm * (sign / closest.distance) } else { closest.normal };
-        Some(Gap { distance_m: sign * closest.distance, normal: self.sensor_from_object.transform_vector(normal) })
+        let Nearest { distance_m, normal } = self.object.surface.nearest(local);
+        Some(Gap { distance_m, normal: self.sensor_from_object.transform_vector(normal) })
     }
 
     pub fn in_object(&self, point: Vec3) -> Vec3 {

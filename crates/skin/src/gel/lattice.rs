@@ -1,5 +1,6 @@
 //! The reference grid: cells, particles in them, nodes around them.
 
+use super::bonds::{Bonds, Face};
 use super::parameters::GelParameters;
 use crate::SkinError;
 use dermis_geometry::{Bounds, Mat3, Surface, TriMesh, Vec3};
@@ -28,8 +29,8 @@ pub(crate) struct Lattice {
     pub stride: usize,
     /// The part of its eighth of a cell that each particle fills, by y, z, vector of cells, particle, lane.
     pub fill: Vec<f32>,
-    /// Whether the gel is bonded to its border at x low, x high, y low, y high, z low.
-    pub bonded: [bool; 5],
+    /// Where the gel is held.
+    pub bonds: Bonds,
 }
 
 /// Where a particle rests (m), and the part of a whole one that it is.
@@ -39,21 +40,13 @@ pub(crate) struct Place {
     pub part: f32,
 }
 
-/// Where a gel is held.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bonds {
-    /// At its sides as well as at its bottom.
-    pub sides: bool,
-}
-
 impl Lattice {
     /// A block with its upper face in z = 0.
     pub fn block(size_m: Vec3, bonds: Bonds, parameters: &GelParameters) -> Result<Self, SkinError> {
         let counts = (size_m / parameters.cell_m).round().max(Vec3::ONE);
         let origin = Vec3::new(-0.5 * size_m.x, -0.5 * size_m.y, -size_m.z);
         let mut lattice = Self::empty(origin, size_m / counts, counts, parameters)?;
-        let s = bonds.sides;
-        lattice.bonded = [s, s, s, s, true];
+        lattice.bonds = bonds;
         for y in 0..lattice.cells[1] {
             for z in 0..lattice.cells[2] {
                 for x in 0..lattice.cells[0] {
@@ -72,12 +65,17 @@ impl Lattice {
         let Bounds { mut min, max } = *surface.bounds();
         min.z = min.z.max(floor_m);
         let counts = ((max - min) / parameters.cell_m).ceil().max(Vec3::ONE);
-        let edge = Vec3::splat(parameters.cell_m);
-        let spare = counts * parameters.cell_m - (max - min);
+        let mut edge = Vec3::splat(parameters.cell_m);
+        for axis in 0..2 {
+            // Held sides lie on faces of cells.
+            if bonds.holds_side(axis, false) || bonds.holds_side(axis, true) {
+                edge[axis] = (max - min)[axis] / counts[axis];
+            }
+        }
+        let spare = counts * edge - (max - min);
         let origin = Vec3::new(min.x - 0.5 * spare.x, min.y - 0.5 * spare.y, min.z);
         let mut lattice = Self::empty(origin, edge, counts, parameters)?;
-        let s = bonds.sides;
-        lattice.bonded = [s, s, s, s, true];
+        lattice.bonds = bonds;
         for y in 0..lattice.cells[1] {
             for z in 0..lattice.cells[2] {
                 for x in 0..lattice.cells[0] {
@@ -104,12 +102,17 @@ impl Lattice {
         let cells = counts.to_array().map(|count| count as usize);
         let padded = cells[0].next_multiple_of(LANES);
         let fill = vec![0.0; cells[1] * cells[2] * padded * 8];
-        Ok(Self { origin, cell_m, cells, padded, stride: padded + LANES, fill, bonded: [false; 5] })
+        Ok(Self { origin, cell_m, cells, padded, stride: padded + LANES, fill, bonds: Bonds::NONE })
     }
 
     /// Where a particle's fill is.
     pub fn particle(&self, [x, y, z]: [usize; 3], particle: usize) -> usize {
         (((y * self.cells[2] + z) * (self.padded / LANES) + x / LANES) * 8 + particle) * LANES + x % LANES
+    }
+
+    /// The cell of an eighth of a cell, counted along each axis, and which of its particles is there.
+    pub fn half(at: [usize; 3]) -> ([usize; 3], usize) {
+        (at.map(|half| half / 2), at[0] % 2 + 2 * (at[1] % 2) + 4 * (at[2] % 2))
     }
 
     /// Where a particle rests (m).
@@ -178,14 +181,14 @@ impl Lattice {
             }
         };
         for axis in 0..2 {
-            if self.bonded[2 * axis] {
+            if self.bonds.holds_side(axis, false) {
                 face(axis, 0, 1);
             }
-            if self.bonded[2 * axis + 1] {
+            if self.bonds.holds_side(axis, true) {
                 face(axis, nodes[axis] - 1, nodes[axis] - 2);
             }
         }
-        if self.bonded[4] {
+        if self.bonds.holds(Face::Bottom) {
             face(2, 0, 1);
         }
         pairs
@@ -226,6 +229,12 @@ pub(crate) struct Spot {
 impl Lattice {
     /// The spot of a point; outside the grid, that of the nearest cell, continued.
     pub fn spot(&self, point: Vec3) -> Spot {
+        let (cell, weights) = self.cell_and_weights(point);
+        Spot { first: self.node(cell), weights }
+    }
+
+    /// The cell of a point, or the nearest, and the weights of its nodes along each axis.
+    pub fn cell_and_weights(&self, point: Vec3) -> ([usize; 3], [[f64; 3]; 3]) {
         let local = ((point - self.origin) / self.cell_m).to_array();
         let mut cell = [0usize; 3];
         let mut weights = [[0.0; 3]; 3];
@@ -235,7 +244,7 @@ impl Lattice {
             let xi = local[axis] - index - 0.5;
             weights[axis] = [0.5 * (0.5 - xi) * (0.5 - xi), 0.75 - xi * xi, 0.5 * (0.5 + xi) * (0.5 + xi)];
         }
-        Spot { first: self.node(cell), weights }
+        (cell, weights)
     }
 
     /// A nodal vector at a spot.

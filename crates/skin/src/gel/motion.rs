@@ -4,9 +4,9 @@ use super::contact::{Hold, Near};
 use super::indenter::{Gap, Indenter};
 use super::mpm::{Body, Engine, Grid, Settings, Wall, stable_step_s};
 use super::state::Moving;
-use super::{Energy, Gel, GelState, Simd, energy};
+use super::{Energy, Face, Gel, GelState, Simd, energy};
 use crate::{Constitution, Motion, SkinError, Target, Touch, Warning};
-use dermis_geometry::{Mat3, Pose, Quat, Vec3};
+use dermis_geometry::{Pose, Quat, Vec3};
 use std::sync::Arc;
 
 /// Steps are this part of the time in which a wave crosses a cell.
@@ -17,13 +17,6 @@ const CONTACT: f64 = 10.0;
 const QUASI_STATIC: f64 = 0.01;
 /// Steps after which the points that may be touched are looked for again.
 const LOOK_AGAIN: usize = 32;
-
-/// The particle that carries a point of the surface, and where the point is from it in the undeformed gel (m).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Carrier {
-    pub particle: u32,
-    pub arm: Vec3,
-}
 
 /// What a point of the surface has been given so far.
 #[derive(Clone, Copy, Debug)]
@@ -103,10 +96,10 @@ impl Gel {
                 engine.stop(|grid| run.push(grid, &indenters))?;
             }
         }
-        Ok(self.after(&engine.body(), run, motion, dt_s))
+        Ok(self.after(&engine, run, motion, dt_s))
     }
 
-    fn after(&self, body: &Body, run: Run<'_>, motion: &Motion<'_>, dt_s: f64) -> (Touch, GelState) {
+    fn after(&self, engine: &Engine, run: Run<'_>, motion: &Motion<'_>, dt_s: f64) -> (Touch, GelState) {
         let near: Vec<Near> = run
             .given
             .iter()
@@ -128,8 +121,9 @@ impl Gel {
                 })
             })
             .collect();
-        let moving = self.moving(body);
-        let nodes: Arc<[f64]> = self.fitted(body).into();
+        let body = engine.body();
+        let moving = self.moving(&body);
+        let nodes: Arc<[f64]> = self.fitted(&body).into();
         let mut touch = self.touch_of(&nodes, &near, motion.targets.len());
         let state = GelState {
             nodes,
@@ -137,10 +131,16 @@ impl Gel {
             poses: motion.targets.iter().map(|target| target.sensor_from_object).collect(),
             moving: Some(Arc::new(moving)),
         };
-        let ratio = self.energy(&state).ratio();
-        if ratio > QUASI_STATIC {
-            touch.warnings.push(Warning::NotQuasiStatic { ratio });
+        let energy = self.energy_of(&body);
+        touch.energy = Some(energy);
+        if energy.ratio() > QUASI_STATIC {
+            touch.warnings.push(Warning::NotQuasiStatic { ratio: energy.ratio() });
         }
+        touch.base = self.base.as_ref().map(|base| {
+            let on_base: Vec<Vec3> =
+                engine.wall_impulses().iter().map(|impulse| *impulse * (-run.particle_kg / dt_s)).collect();
+            base.field(&self.view, &on_base)
+        });
         (touch, state)
     }
 
@@ -148,15 +148,16 @@ impl Gel {
         let lattice = &self.elastic.lattice;
         let mut walls = Vec::new();
         for axis in 0..2 {
-            if lattice.bonded[2 * axis] {
-                walls.push(Wall { axis, plane: 0, above: true });
+            if lattice.bonds.holds_side(axis, false) {
+                walls.push(Wall { axis, plane: 0, above: true, told: [0; 2] });
             }
-            if lattice.bonded[2 * axis + 1] {
-                walls.push(Wall { axis, plane: lattice.cells[axis] as i32, above: false });
+            if lattice.bonds.holds_side(axis, true) {
+                walls.push(Wall { axis, plane: lattice.cells[axis] as i32, above: false, told: [0; 2] });
             }
         }
-        if lattice.bonded[4] {
-            walls.push(Wall { axis: 2, plane: 0, above: true });
+        if lattice.bonds.holds(Face::Bottom) {
+            let told = self.base.as_ref().map_or([0; 2], |base| base.columns);
+            walls.push(Wall { axis: 2, plane: 0, above: true, told });
         }
         walls
     }
@@ -234,7 +235,10 @@ impl Gel {
 
     /// Kinetic and strain energy of a state.
     pub fn energy(&self, state: &GelState) -> Energy {
-        let body = self.body(state);
+        self.energy_of(&self.body(state))
+    }
+
+    fn energy_of(&self, body: &Body) -> Energy {
         let volume = self.elastic.lattice.particle_m3();
         let mass = volume * self.parameters.density_kg_per_m3 * self.parameters.mass_scaling;
         let mut sum = Energy::default();
@@ -268,7 +272,7 @@ impl Run<'_> {
         self.candidates.clear();
         self.clear_m.fill(0.0);
         for (point, carrier) in self.gel.carriers.iter().enumerate() {
-            let at = place(engine.particle(carrier.particle as usize), carrier);
+            let at = carrier.point(engine.particle(carrier.particle as usize));
             if self.holds[point].is_some() || indenters.iter().any(|indenter| indenter.is_near(at, reach)) {
                 self.candidates.push(point as u32);
             }
@@ -280,6 +284,12 @@ impl Run<'_> {
         let edge = gel.elastic.lattice.cell_m.min_element();
         let stiffness = CONTACT * gel.parameters.confined_pa() / edge;
         let mu = gel.parameters.friction.mu();
+        for (held, carrier) in gel.held.iter().zip(&gel.held_carriers) {
+            let (center, deformation) = grid.particle(carrier.particle as usize);
+            let arm = deformation * carrier.arm;
+            let force = (held.rest - center - arm) * (stiffness * held.area_m2);
+            grid.push(carrier.particle as usize, arm, force * (self.dt_s / self.particle_kg));
+        }
         for &point in &self.candidates {
             let index = point as usize;
             self.clear_m[index] -= self.nearer_m;
@@ -338,8 +348,4 @@ impl Run<'_> {
             });
         }
     }
-}
-
-fn place((center, deformation): (Vec3, Mat3), carrier: &Carrier) -> Vec3 {
-    center + deformation * carrier.arm
 }

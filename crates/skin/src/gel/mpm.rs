@@ -6,10 +6,18 @@
 //! depend on the number of threads; bonded borders lie on knots and are still exactly.
 
 mod blocks;
+mod body;
 mod cloud;
+mod columns;
 mod engine;
 mod floats;
+mod grid;
+mod nodes;
 mod pass;
+mod walls;
 
+pub(crate) use body::Body;
 pub use cloud::{Cloud, Totals};
-pub(crate) use engine::{Body, Engine, Grid, Settings, Wall, stable_step_s};
+pub(crate) use engine::{Engine, Settings, stable_step_s};
+pub(crate) use grid::Grid;
+pub(crate) use walls::Wall;

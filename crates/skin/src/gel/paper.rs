@@ -1,7 +1,7 @@
 //! The setting of Chen et al. 2023, as it is: for comparison.
 
 use super::mpm::{Body, Engine, Settings};
-use super::{GelParameters, Simd};
+use super::{Energy, GelParameters, Simd, energy};
 use crate::{
     Facet, Field, Load, Motion, Skin, SkinError, State, Tangent, Target, Touch, require_not_negative, require_positive,
 };
@@ -157,7 +157,21 @@ impl PaperGel {
         // What the indenter's particles took, the gel was given by them with the opposite sign.
         let force = engine.led_impulse * (-mass / p.step_s);
         let field = self.field(&engine);
-        Ok((self.touch_of(force, target, field), engine.steps))
+        let mut touch = self.touch_of(force, target, field);
+        touch.energy = Some(self.energy(&engine.body(), own, mass));
+        Ok((touch, engine.steps))
+    }
+
+    /// Of the gel's particles, which are the first.
+    fn energy(&self, body: &Body, own: usize, mass_kg: f64) -> Energy {
+        let volume = self.spacing_m.x * self.spacing_m.y * self.spacing_m.z;
+        let mut sum = Energy::default();
+        for p in 0..own {
+            let squared: f64 = body.velocity[p].iter().map(|&v| f64::from(v) * f64::from(v)).sum();
+            sum.kinetic_j += 0.5 * mass_kg * squared;
+            sum.strain_j += volume * energy::density_j_per_m3(&self.parameters.material, &body.deformation[p]);
+        }
+        sum
     }
 
     fn field(&self, engine: &Engine) -> Field {

@@ -81,6 +81,16 @@ impl Blocks {
         Some(self.place[index]).filter(|&place| place != NONE).map(|place| place as usize)
     }
 
+    /// The block that owns a slot.
+    pub fn owner(&self, slot: usize) -> &Owned {
+        &self.owned[self.owned.partition_point(|owned| owned.first <= slot) - 1]
+    }
+
+    /// The lowest cell of a block.
+    pub fn corner(&self, owned: &Owned) -> [i32; 3] {
+        std::array::from_fn(|a| (self.low[a] + owned.at[a] as i32) * BLOCK as i32)
+    }
+
     /// Bricks of 4³ nodes along each axis: brick `b` holds the nodes of cells `4b − 2 … 4b + 1`, counted from the lowest block.
     pub fn bricks(&self) -> [usize; 3] {
         self.count.map(|count| count + 1)

@@ -1,6 +1,8 @@
 //! Particles on their own: a free or bonded block that moves without anything touching it.
 
-use super::engine::{Body, Engine, Settings, Wall, stable_step_s};
+use super::body::Body;
+use super::engine::{Engine, Settings, stable_step_s};
+use super::walls::Wall;
 use crate::gel::{Energy, GelParameters, Simd, energy};
 use crate::{SkinError, require_positive};
 use dermis_geometry::{Mat3, Vec3};
@@ -62,7 +64,7 @@ impl Cloud {
             body.velocity[p] = velocity.to_array().map(|v| v as f32);
             body.deformation[p] = std::array::from_fn(|i| deformation.col(i % 3)[i / 3] as f32);
         }
-        let walls = if bonded { vec![Wall { axis: 2, plane: 0, above: true }] } else { Vec::new() };
+        let walls = if bonded { vec![Wall { axis: 2, plane: 0, above: true, told: [0; 2] }] } else { Vec::new() };
         let settings = Settings { parameters, origin: -0.5 * size, cell_m, walls, dt_s, simd };
         Ok(Self { engine: Engine::new(settings, &body), parameters, particle_m3: spacing.powi(3), dt_s })
     }
@@ -96,6 +98,16 @@ impl Cloud {
             self.engine.stop(|_| ())?;
         }
         Ok(())
+    }
+
+    /// Gives a particle another velocity (m/s) and deformation.
+    pub fn disturb(&mut self, particle: usize, velocity: Vec3, deformation: Mat3) {
+        let mut body = self.engine.body();
+        body.velocity[particle] = velocity.to_array().map(|v| v as f32);
+        body.deformation[particle] = std::array::from_fn(|i| deformation.col(i % 3)[i / 3] as f32);
+        let steps = self.engine.steps;
+        self.engine = Engine::new(self.engine.settings().clone(), &body);
+        self.engine.steps = steps;
     }
 
     /// Where each particle is (m).

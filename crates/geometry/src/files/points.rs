@@ -1,0 +1,43 @@
+//! Clouds of points: .xyz text, and the vertices of .ply files.
+
+use super::text::{number, unexpected};
+use super::{FileError, LengthUnit, ply};
+use crate::Vec3;
+use std::path::Path;
+
+/// Reads the points of a cloud (m); the format comes from the extension. Of `.xyz` and `.txt` every line is a point: three numbers with white
+/// space or commas between them, and whatever follows, such as a normal, is passed over; `#` begins a comment. Of `.ply` the vertices count.
+pub fn read_points(path: &Path, unit: LengthUnit) -> Result<Vec<Vec3>, FileError> {
+    let file = path.display().to_string();
+    let extension = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).unwrap_or_default();
+    if !["xyz", "txt", "ply"].contains(&extension.as_str()) {
+        return Err(FileError::UnknownPointExtension { file, extension });
+    }
+    let bytes = std::fs::read(path).map_err(|error| FileError::from_io(&file, &error))?;
+    if bytes.is_empty() {
+        return Err(FileError::Empty { file });
+    }
+    let points = if extension == "ply" { ply::vertices(&file, &bytes) } else { lines(&file, &bytes) }?;
+    Ok(points.into_iter().map(|point| unit.in_metres(point)).collect())
+}
+
+fn lines(file: &str, bytes: &[u8]) -> Result<Vec<Vec3>, FileError> {
+    let mut points = Vec::new();
+    for (index, line) in bytes.split(|&b| b == b'\n').enumerate() {
+        let line = line.split(|&b| b == b'#').next().unwrap_or_default().trim_ascii();
+        if line.is_empty() {
+            continue;
+        }
+        let mut words = line.split(|b| b.is_ascii_whitespace() || *b == b',').filter(|word| !word.is_empty());
+        let mut point = Vec3::ZERO;
+        for axis in 0..3 {
+            point[axis] = words
+                .next()
+                .and_then(number)
+                .filter(|x| x.is_finite())
+                .ok_or_else(|| unexpected(file, index + 1, "three numbers, the place of a point", line))?;
+        }
+        points.push(point);
+    }
+    Ok(points)
+}

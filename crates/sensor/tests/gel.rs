@@ -1,0 +1,85 @@
+//! Sensors with a gel for their skin: what taxels under it feel, and where it is held.
+
+mod common;
+
+use common::sphere;
+use dermis_geometry::files::{LengthUnit, write_stl};
+use dermis_geometry::quantity::Length;
+use dermis_geometry::{Pose, Vec3, shapes};
+use dermis_sensor::{Aim, Goal, Pressed, SensorSpec, SkinSpec, press};
+
+const GEL: &str = r#"
+name = "a gel"
+[surface.grid]
+rows = 10
+cols = 10
+pitch = "1 mm"
+[skin]
+kind = "gel"
+young = "145 kPa"
+poisson = 0.45
+thickness = "3 mm"
+size = ["14 mm", "14 mm"]
+cell = "0.5 mm"
+"#;
+
+fn pressed(spec: &SensorSpec, depth_m: f64) -> Pressed {
+    press(&spec.build(None).unwrap(), &sphere(5e-3, 0.25e-3), &Aim::default(), Goal::Depth(depth_m)).unwrap()
+}
+
+/// Taxels lie under the gel, so they feel the stress on its base: wider than the contact, and as the layer of the same material says, at a
+/// strain that linear elasticity covers. The sum with what passes beside the array is the load.
+#[test]
+fn taxels_feel_the_base_as_under_a_layer() {
+    let gel = SensorSpec::parse("gel.toml", GEL).unwrap();
+    let layer = GEL.replace("\"gel\"", "\"layer\"").replace("cell = \"0.5 mm\"", "cell = \"0.1 mm\"");
+    let layer = SensorSpec::parse("layer.toml", &layer).unwrap();
+    let (gel, layer) = (pressed(&gel, 0.15e-3), pressed(&layer, 0.15e-3));
+    let load = gel.touch.on_sensor.force;
+    let reading = &gel.reading;
+    let sum = reading.forces_newton.iter().sum::<Vec3>() + reading.outside_newton;
+    assert!((sum - load).length() < 1e-12 * load.length());
+    let beside = (reading.outside_newton - layer.reading.outside_newton).length() / load.length();
+    assert!(beside < 0.04, "{} and {} N pass beside", reading.outside_newton, layer.reading.outside_newton);
+    let most = layer.reading.values_newton.iter().copied().fold(0.0, f64::max);
+    for (i, (a, b)) in gel.reading.values_newton.iter().zip(&layer.reading.values_newton).enumerate() {
+        assert!((a - b).abs() < 0.06 * most, "taxel {i}: {a} N under the gel, {b} N under the layer");
+    }
+    // The contact has a radius of about 1 mm: its four taxels do not carry it all.
+    let middle: f64 = [44, 45, 54, 55].iter().map(|&i| reading.values_newton[i]).sum();
+    assert!(middle < 0.6 * reading.sum_newton, "{middle} N of {} N", reading.sum_newton);
+}
+
+/// A gel on a bone from a file is stiffer than without, and what names no face, no file or no gel is refused by its key.
+#[test]
+fn gels_are_held_where_the_file_says() {
+    let folder = std::env::temp_dir().join(format!("dermis-bone-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let bone = shapes::cuboid(Vec3::new(20e-3, 20e-3, 2e-3)).unwrap();
+    let bone = bone.transformed(&Pose::from_translation(Vec3::Z * -3e-3));
+    std::fs::write(folder.join("bone.stl"), write_stl(&bone, LengthUnit::Metre)).unwrap();
+    let held = |more: &str| SensorSpec::parse("gel.toml", &format!("{GEL}{more}")).unwrap();
+    let aim = Aim::default();
+    let force = |spec: &SensorSpec| {
+        let sensor = spec.build(Some(&folder))?;
+        let done = press(&sensor, &sphere(5e-3, 0.3e-3), &aim, Goal::Depth(0.3e-3)).unwrap();
+        Ok::<f64, dermis_sensor::SensorError>(-done.touch.on_sensor.force.z)
+    };
+    let free = force(&held("")).unwrap();
+    let on_bone =
+        force(&held("bonded = []\nheld = { file = \"bone.stl\", unit = \"m\", within = \"0 mm\" }\n")).unwrap();
+    // The bone reaches up to 2 mm under the surface: as a block of that thickness.
+    let mut thin = held("");
+    let SkinSpec::Gel(gel) = &mut thin.skin else { unreachable!() };
+    gel.thickness = Some(Length::new(2e-3));
+    let thin = force(&thin).unwrap();
+    let refused = |more: &str| force(&held(more)).unwrap_err().to_string();
+    let nothing = refused("bonded = []\n");
+    let far = refused("held = { file = \"bone.stl\", unit = \"mm\", within = \"0 mm\" }\n");
+    let no_file = refused("held = { file = \"none.stl\", unit = \"mm\", within = \"1 mm\" }\n");
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!((on_bone / thin - 1.0).abs() < 0.02 && on_bone > 1.15 * free, "{on_bone} N, thin {thin} N, free {free} N");
+    assert!(nothing.contains("bonded"), "{nothing}");
+    assert!(far.contains("held"), "{far}");
+    assert!(no_file.contains("none.stl"), "{no_file}");
+}
