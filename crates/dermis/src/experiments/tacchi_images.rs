@@ -21,6 +21,8 @@ const DEEPER_M: f64 = 1e-4;
 const DEPTHS: usize = 11;
 /// Edge of a cell of the layer (m): under three pixels, so that the rims of small contacts are where they should be.
 const CELL_M: f64 = 0.08e-3;
+/// How far (px) the rim of a ball may be off with such cells.
+const RIM_PX: f64 = 2.0;
 /// Series between two looks at whether to go on.
 const AT_ONCE: usize = 12;
 
@@ -43,8 +45,26 @@ struct Shot {
     radius_error_px: Option<f64>,
 }
 
+/// How far off a picture may be: less than a skin's own cell cannot be asked of it.
+struct Allowance {
+    deepest_m: f64,
+    radius_px: f64,
+}
+
+impl Allowance {
+    fn of(spec: &SensorSpec, sensor: &Sensor) -> Self {
+        if let (SkinSpec::Gel(gel), Some(optics)) = (&spec.skin, sensor.optics()) {
+            let cell_m = gel.parameters(gel.thickness.map_or(0.0, Length::si)).cell_m;
+            let radius_px = RIM_PX.max(cell_m / optics.camera().pixel_m);
+            return Self { deepest_m: CELL_M.max(cell_m), radius_px };
+        }
+        Self { deepest_m: CELL_M, radius_px: RIM_PX }
+    }
+}
+
 pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
-    let sensor = described(options)?.build(None)?;
+    let spec = described(options)?;
+    let sensor = spec.build(None)?;
     let objects: Vec<Object> = indenters::all()?.into_iter().map(|(_, mesh)| Object::new(mesh)).collect();
     let work = series(options.full);
     let wanted: usize = work.iter().map(|series| series.depths.len()).sum();
@@ -76,8 +96,13 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     findings.metric("images_made", made as f64);
     findings.metric("missing_images", wanted as f64 - (made + kept) as f64);
     findings.metric("wall_s", seconds);
-    findings.metric("deepest_error_mm", 1e3 * shots.iter().map(|shot| shot.deepest_error_m).fold(0.0, f64::max));
-    findings.metric("radius_error_px", shots.iter().filter_map(|shot| shot.radius_error_px).fold(0.0, f64::max));
+    let deepest_error_m = shots.iter().map(|shot| shot.deepest_error_m).fold(0.0, f64::max);
+    let radius_error_px = shots.iter().filter_map(|shot| shot.radius_error_px).fold(0.0, f64::max);
+    let allowed = Allowance::of(&spec, &sensor);
+    findings.metric("deepest_error_mm", 1e3 * deepest_error_m);
+    findings.metric("radius_error_px", radius_error_px);
+    findings.metric("deepest_error_by_allowance", deepest_error_m / allowed.deepest_m);
+    findings.metric("radius_error_by_allowance", radius_error_px / allowed.radius_px);
     findings.metric("least_difference_255", least_difference(&shots));
     findings.note(format!("{made} pictures made and {kept} found in {seconds:.1} s, skin {skin:?}."));
     findings.files.add_image("indenters.png", &indenter_sheet(&shots));
