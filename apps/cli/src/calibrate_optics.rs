@@ -199,16 +199,11 @@ fn camera(base: &SensorSpec, background: &Picture, scale: &ScaleFit) -> CameraSp
         (origin_px[1] - 0.5 * (background.height as f64 - 1.0)) * pixel_m,
     ];
     CameraSpec {
-        width: background.width,
-        height: background.height,
-        pixel: Length::new(pixel_m),
         distance: base.camera.as_ref().and_then(|camera| camera.distance),
         center: off.map(Length::new),
         mirror,
-        crop: None,
-        exposure: 1.0,
-        vignetting: 0.0,
         noise: base.camera.as_ref().and_then(|camera| camera.noise),
+        ..CameraSpec::plain(background.width, background.height, pixel_m)
     }
 }
 

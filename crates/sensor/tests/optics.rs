@@ -16,18 +16,7 @@ use std::sync::Arc;
 const PIXEL_M: f64 = 3e-5;
 
 fn camera_spec(distance_m: Option<f64>) -> CameraSpec {
-    CameraSpec {
-        width: 640,
-        height: 480,
-        pixel: Length::new(PIXEL_M),
-        distance: distance_m.map(Length::new),
-        center: [Length::new(0.0); 2],
-        mirror: false,
-        crop: None,
-        exposure: 1.0,
-        vignetting: 0.0,
-        noise: None,
-    }
+    CameraSpec { distance: distance_m.map(Length::new), ..CameraSpec::plain(640, 480, PIXEL_M) }
 }
 
 fn camera(distance_m: Option<f64>) -> Camera {

@@ -4,7 +4,7 @@
 mod ball;
 
 use ball::Ball;
-use dermis_geometry::quantity::{Angle, Length};
+use dermis_geometry::quantity::Angle;
 use dermis_geometry::{Random, Vec3};
 use dermis_sensor::calibration::optics::{
     AROUND, BallPress, Dent, INSIDE, Label, MOST_PLACE_DEGREE, align, fit_calibrated, fit_phong, rmse_255,
@@ -14,19 +14,7 @@ use dermis_sensor::optics::{BackgroundSpec, Camera, CameraSpec, LightSpec, Phong
 const PIXEL_M: f64 = 6e-5;
 
 fn camera() -> Camera {
-    let spec = CameraSpec {
-        width: 320,
-        height: 240,
-        pixel: Length::new(PIXEL_M),
-        distance: None,
-        center: [Length::new(0.0); 2],
-        mirror: false,
-        crop: None,
-        exposure: 1.0,
-        vignetting: 0.0,
-        noise: None,
-    };
-    spec.build().unwrap()
+    CameraSpec::plain(320, 240, PIXEL_M).build().unwrap()
 }
 
 fn lamp(azimuth_deg: f64, elevation_deg: f64, diffuse: [f64; 3]) -> SourceSpec {

@@ -177,18 +177,7 @@ fn plain(preset: &str, background: &Picture, cell_m: Option<f64>) -> Result<Sens
         layer.mu = 0.0;
         layer.cell = Some(Length::new(cell_m));
     }
-    let camera = CameraSpec {
-        width: background.width,
-        height: background.height,
-        pixel: Length::new(PIXEL_M),
-        distance: None,
-        center: [Length::new(0.0); 2],
-        mirror: false,
-        crop: None,
-        exposure: 1.0,
-        vignetting: 0.0,
-        noise: None,
-    };
+    let camera = CameraSpec::plain(background.width, background.height, PIXEL_M);
     Ok(SensorSpec { camera: Some(camera), light: None, markers: None, ..spec }.build(None)?)
 }
 

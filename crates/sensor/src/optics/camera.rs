@@ -101,6 +101,22 @@ pub struct Camera {
 }
 
 impl CameraSpec {
+    /// A camera of which only the size of the picture and of a pixel (m) are said: everything else as in a file that says no more.
+    pub fn plain(width: usize, height: usize, pixel_m: f64) -> Self {
+        Self {
+            width,
+            height,
+            pixel: Length::new(pixel_m),
+            distance: None,
+            center: origin(),
+            mirror: false,
+            crop: None,
+            exposure: unit(),
+            vignetting: 0.0,
+            noise: None,
+        }
+    }
+
     /// Checks the numbers.
     pub fn build(&self) -> Result<Camera, OpticsError> {
         let bad = |key: &'static str, rule: String| Err(OpticsError::BadCamera { key, rule });
@@ -193,16 +209,9 @@ mod tests {
 
     fn spec() -> CameraSpec {
         CameraSpec {
-            width: 640,
-            height: 480,
-            pixel: Length::new(3e-5),
             distance: Some(Length::new(20e-3)),
             center: [Length::new(1e-3), Length::new(-2e-3)],
-            mirror: false,
-            crop: None,
-            exposure: 1.0,
-            vignetting: 0.0,
-            noise: None,
+            ..CameraSpec::plain(640, 480, 3e-5)
         }
     }
 
