@@ -1,0 +1,1 @@
+//! What is kept: recordings and tables in files that other tools open.
