@@ -13,6 +13,7 @@ pub mod calibration;
 mod cells;
 pub mod characterise;
 pub mod features;
+mod gaussian;
 mod gel;
 mod imprint;
 mod layer;

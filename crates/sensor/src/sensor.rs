@@ -94,6 +94,12 @@ impl Sensor {
         Self { rays: Some(Arc::new(rays)), ..self.clone() }
     }
 
+    /// The same sensor under a cover that spreads point loads before its cells feel them ([`Taxels::with_gaussian`]).
+    pub fn with_gaussian(&self, sigma_m: f64) -> Self {
+        let taxels = self.taxels().clone().with_gaussian(sigma_m);
+        Self { taxels: Arc::new(taxels), ..self.clone() }
+    }
+
     /// The rays by which it reads, if it does.
     pub fn rays(&self) -> Option<&RayReading> {
         self.rays.as_deref()

@@ -439,6 +439,10 @@ impl SensorSpec {
 
     /// Builds the sensor. `folder` is where relative files are looked for.
     pub fn build(&self, folder: Option<&Path>) -> Result<Sensor, SensorError> {
+        if matches!(self.reading, ReadingSpec::Gaussian { .. }) && !matches!(self.skin, SkinSpec::Springs { .. }) {
+            let rule = "of kind \"gaussian\" is for springs; a layer and a gel spread loads by themselves, and a hydroelastic skin takes a `spread` of its response";
+            return Err(crate::body::bad_key(&self.name, "reading", rule));
+        }
         let sensor = self.reading.of(self.build_touch(folder)?)?;
         let refuse = |error| SensorError::Optics { sensor: self.name.clone(), error };
         Ok(match self.optics().map_err(refuse)? {

@@ -1,6 +1,7 @@
 //! Where a device measures.
 
 use crate::cells::{Piece, Triangle, triangles};
+use crate::gaussian::Gaussian;
 use dermis_geometry::{Bounds, Vec3};
 use dermis_skin::{Corner, Facet, Field, Load, Tangent, Touch};
 use std::collections::HashMap;
@@ -15,6 +16,8 @@ pub struct Taxels {
     areas_m2: Vec<f64>,
     /// How far (m) above or below the surface a load may lie and still count.
     height_m: Option<f64>,
+    /// How the cover spreads loads on a grid before cells feel them.
+    gaussian: Option<Gaussian>,
 }
 
 #[derive(Clone, Debug)]
@@ -42,6 +45,7 @@ impl Taxels {
             normals: vec![Vec3::Z; rows * cols],
             areas_m2: vec![pitch_m * pitch_m; rows * cols],
             height_m: None,
+            gaussian: None,
         }
     }
 
@@ -57,6 +61,7 @@ impl Taxels {
             normals,
             areas_m2,
             height_m: None,
+            gaussian: None,
         }
     }
 
@@ -65,6 +70,12 @@ impl Taxels {
     /// whose points may be anywhere on the sensor's body.
     pub fn with_height(self, height_m: f64) -> Self {
         Self { height_m: Some(height_m), ..self }
+    }
+
+    /// The same taxels under a cover that spreads point loads by a Gaussian of `sigma_m` before they are shared out. For grids; other
+    /// layouts feel loads where they are.
+    pub fn with_gaussian(self, sigma_m: f64) -> Self {
+        Self { gaussian: Some(Gaussian { sigma_m }), ..self }
     }
 
     /// How many there are.
@@ -151,7 +162,12 @@ impl Taxels {
         let mut bins = Bins { forces: vec![Vec3::ZERO; self.len()], outside: Vec3::ZERO };
         for facet in &touch.facets {
             match &facet.load {
-                Load::Point { anchor, force, .. } => bins.add(self.locate(*anchor), *force),
+                Load::Point { anchor, force, .. } => match (self.gaussian, &self.layout) {
+                    (Some(gaussian), Layout::Grid { rows, cols, pitch_m }) => {
+                        bins.spread(gaussian, (*rows, *cols, *pitch_m), *anchor, *force);
+                    }
+                    _ => bins.add(self.locate(*anchor), *force),
+                },
                 Load::Polygon(corners) => self.bin_polygon(facet, corners, &mut bins),
             }
         }
@@ -334,6 +350,23 @@ impl Bins {
             Some(taxel) => self.forces[taxel] += force,
             None => self.outside += force,
         }
+    }
+}
+
+impl Bins {
+    /// Shares a force out under a bell; what falls beside the grid is outside.
+    fn spread(&mut self, gaussian: Gaussian, (rows, cols, pitch_m): (usize, usize, f64), at: Vec3, force: Vec3) {
+        let (first_col, across) = gaussian.shares(at.x + 0.5 * cols as f64 * pitch_m, pitch_m, cols);
+        let (first_row, down) = gaussian.shares(0.5 * rows as f64 * pitch_m - at.y, pitch_m, rows);
+        let mut rest = force;
+        for (i, height) in down.iter().enumerate() {
+            for (j, width) in across.iter().enumerate() {
+                let part = force * (height * width);
+                self.forces[(first_row + i) * cols + first_col + j] += part;
+                rest -= part;
+            }
+        }
+        self.outside += rest;
     }
 }
 

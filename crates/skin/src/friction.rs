@@ -38,7 +38,7 @@ impl Friction {
     }
 
     /// One step for a `share` of a texel: the new deflection (m) and the force on the sensor (N).
-    #[inline]
+    #[inline(always)]
     pub fn step(&self, deflection_m: Vec3, velocity: Vec3, normal_newton: f64, share: f64, dt_s: f64) -> (Vec3, Vec3) {
         match self {
             Self::None => (Vec3::ZERO, Vec3::ZERO),
@@ -51,7 +51,7 @@ impl Friction {
     }
 
     /// Stiffness (N/m) and damping (N s/m) in the contact plane of a `share` of a texel under `normal_newton`.
-    #[inline]
+    #[inline(always)]
     pub fn tangent(&self, normal_newton: f64, share: f64) -> (f64, f64) {
         match self {
             Self::None => (0.0, 0.0),

@@ -26,6 +26,7 @@ mod imprint;
 pub mod layer;
 mod lugre;
 mod motion;
+mod slides;
 mod springs;
 mod state;
 mod touch;

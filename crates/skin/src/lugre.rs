@@ -1,5 +1,6 @@
 //! Bristle friction.
 
+use crate::slides::{Lanes, SLIDES, Slides};
 use crate::{SkinError, require_not_negative, require_positive};
 use dermis_geometry::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
@@ -46,7 +47,7 @@ impl Lugre {
     }
 
     /// g(v): the friction force (N) of steady sliding without its viscous part.
-    #[inline]
+    #[inline(always)]
     pub fn steady_newton(&self, speed_m_per_s: f64, normal_newton: f64) -> f64 {
         let (decay, _) = decay((speed_m_per_s / self.stribeck_m_per_s).powi(2));
         normal_newton * (self.mu_dynamic + (self.mu_static - self.mu_dynamic) * decay)
@@ -60,7 +61,7 @@ impl Lugre {
     }
 
     /// One step: the deflection (m) after `dt_s`, and the friction force on the sensor (N) there.
-    #[inline]
+    #[inline(always)]
     pub fn step(&self, deflection_m: Vec3, velocity: Vec3, normal_newton: f64, dt_s: f64) -> (Vec3, Vec3) {
         if normal_newton <= 0.0 {
             return (Vec3::ZERO, Vec3::ZERO);
@@ -82,8 +83,58 @@ impl Lugre {
         (z, force)
     }
 
+    /// [`Lugre::step`] of many texels. The loops have no branches and no calls, so that they become vector instructions; lanes whose
+    /// exponential is not of a small number are done again one by one.
+    #[inline(always)]
+    pub(crate) fn step_all(&self, slides: &mut Slides, dt_s: f64) {
+        let Slides { deflection_m: z, velocity: v, normal_newton, share, force, .. } = slides;
+        let (mut speed, mut fall, mut a) = ([0.0; SLIDES], [0.0; SLIDES], [0.0; SLIDES]);
+        let (mut steady, mut left, mut phi) = ([0.0; SLIDES], [0.0; SLIDES], [0.0; SLIDES]);
+        let mut far = false;
+        for lane in 0..SLIDES {
+            let squared = v[0][lane] * v[0][lane] + v[1][lane] * v[1][lane] + v[2][lane] * v[2][lane];
+            speed[lane] = squared.sqrt();
+            let x = squared / (self.stribeck_m_per_s * self.stribeck_m_per_s);
+            far |= x >= NEAR;
+            fall[lane] = decay_near(x).0;
+        }
+        if far {
+            for lane in 0..SLIDES {
+                fall[lane] = decay((speed[lane] / self.stribeck_m_per_s).powi(2)).0;
+            }
+        }
+        far = false;
+        for lane in 0..SLIDES {
+            let g = normal_newton[lane] * (self.mu_dynamic + (self.mu_static - self.mu_dynamic) * fall[lane]);
+            let slides = self.stiffness_newton_per_m * share[lane] * speed[lane] / g;
+            steady[lane] = g;
+            a[lane] = if g > 0.0 { slides } else { 0.0 };
+            let x = a[lane] * dt_s;
+            far |= x >= NEAR;
+            (left[lane], phi[lane]) = decay_near(x);
+        }
+        if far {
+            for lane in 0..SLIDES {
+                (left[lane], phi[lane]) = decay(a[lane] * dt_s);
+            }
+        }
+        for axis in 0..3 {
+            for lane in 0..SLIDES {
+                let velocity = v[axis][lane];
+                let next = z[axis][lane] * left[lane] + velocity * (dt_s * phi[lane]);
+                let next = if steady[lane] > 0.0 { next } else { 0.0 };
+                let rate = velocity - next * a[lane];
+                let bristles = next * self.stiffness_newton_per_m + rate * self.damping_newton_s_per_m;
+                let bristles = if steady[lane] > 0.0 { bristles } else { 0.0 };
+                let all = (bristles + velocity * self.viscous_newton_s_per_m) * share[lane];
+                z[axis][lane] = next;
+                force[axis][lane] = if normal_newton[lane] > 0.0 { all } else { 0.0 };
+            }
+        }
+    }
+
     /// The same friction for a fraction of a texel: forces, and so stiffness and damping, scale; μ does not.
-    #[inline]
+    #[inline(always)]
     pub fn scaled(&self, share: f64) -> Self {
         Self {
             stiffness_newton_per_m: self.stiffness_newton_per_m * share,
@@ -94,35 +145,73 @@ impl Lugre {
     }
 }
 
-/// e^(−x) and φ(x) = (1 − e^(−x))/x for x ≥ 0. What sticks is slow, so that x is small: there a few terms of
-/// φ = Σ (−x)ⁿ/(n + 1)! are exact to rounding and cost a tenth of the exponential. They are added in pairs, which do not wait for
-/// each other.
-#[inline]
+/// Below this the series of [`decay_near`] is exact to rounding.
+const NEAR: f64 = 0.05;
+
+/// e^(−x) and φ(x) = (1 − e^(−x))/x for x ≥ 0. What sticks is slow, so that x is mostly small.
+#[inline(always)]
 fn decay(x: f64) -> (f64, f64) {
+    if x < NEAR {
+        return decay_near(x);
+    }
+    let lost = (-x).exp_m1();
+    (1.0 + lost, -lost / x)
+}
+
+/// The same for x < [`NEAR`], where some terms of φ = Σ (−x)ⁿ/(n + 1)! cost a tenth of the exponential. They are added in pairs, which
+/// do not wait for each other.
+#[inline(always)]
+fn decay_near(x: f64) -> (f64, f64) {
     let xx = x * x;
     let low = (1.0 - x * (1.0 / 2.0)) + xx * ((1.0 / 6.0 - x * (1.0 / 24.0)) + xx * (1.0 / 120.0));
-    let phi = if x < 2e-3 {
-        low
-    } else if x < 0.05 {
-        let high = (1.0 / 720.0 - x * (1.0 / 5040.0)) + xx * (1.0 / 40320.0 - x * (1.0 / 362_880.0));
-        low - xx * xx * x * high
-    } else {
-        let lost = (-x).exp_m1();
-        return (1.0 + lost, -lost / x);
-    };
+    let high = (1.0 / 720.0 - x * (1.0 / 5040.0)) + xx * (1.0 / 40320.0 - x * (1.0 / 362_880.0));
+    let phi = low - xx * xx * x * high;
     (1.0 - x * phi, phi)
 }
 
 /// Turns a deflection with the contact plane, by the shortest rotation between the normals.
-#[inline]
+///
+/// For unit normals f and t that is R = 1 − (f + t)(f + t)ᵀ/(1 + f·t) + 2 t fᵀ. What is along t is taken off afterwards, because what rounding
+/// leaves there would grow over millions of steps; so the parts of R along t need not be computed.
+#[inline(always)]
 pub(crate) fn carried(deflection_m: Vec3, from: Vec3, to: Vec3) -> Vec3 {
     if from == to {
         return deflection_m;
     }
-    let turned = Quat::from_rotation_arc(from, to) * deflection_m;
-    // What rounding left along the normal would grow over millions of steps.
+    let one_and_cosine = 1.0 + from.dot(to);
+    let turned = if one_and_cosine > NEARLY_OPPOSITE {
+        deflection_m - from * ((from + to).dot(deflection_m) / one_and_cosine)
+    } else {
+        // Opposite normals: any half turn will do.
+        Quat::from_rotation_arc(from, to) * deflection_m
+    };
     turned - to * turned.dot(to)
 }
+
+/// [`carried`] of many deflections. False, and what it says is of no use, where normals are opposite.
+#[inline(always)]
+pub(crate) fn carries_in_lanes(deflection_m: &mut [Lanes; 3], from: &[Lanes; 3], to: &[Lanes; 3]) -> bool {
+    let mut opposite = false;
+    for lane in 0..SLIDES {
+        let f = [from[0][lane], from[1][lane], from[2][lane]];
+        let t = [to[0][lane], to[1][lane], to[2][lane]];
+        let z = [deflection_m[0][lane], deflection_m[1][lane], deflection_m[2][lane]];
+        let one_and_cosine = 1.0 + (f[0] * t[0] + f[1] * t[1] + f[2] * t[2]);
+        opposite |= one_and_cosine <= NEARLY_OPPOSITE;
+        let along = (f[0] + t[0]) * z[0] + (f[1] + t[1]) * z[1] + (f[2] + t[2]) * z[2];
+        let along = along / one_and_cosine;
+        let turned: [f64; 3] = std::array::from_fn(|axis| z[axis] - f[axis] * along);
+        let out = turned[0] * t[0] + turned[1] * t[1] + turned[2] * t[2];
+        let still = (f[0] == t[0]) & (f[1] == t[1]) & (f[2] == t[2]);
+        for axis in 0..3 {
+            deflection_m[axis][lane] = if still { z[axis] } else { turned[axis] - t[axis] * out };
+        }
+    }
+    !opposite
+}
+
+/// 1 + the cosine of the angle between normals below which their rotation is not computed by the short formula.
+const NEARLY_OPPOSITE: f64 = 1e-6;
 
 #[cfg(test)]
 mod tests {
@@ -140,5 +229,22 @@ mod tests {
             assert!((phi - truth).abs() <= 1e-15 * truth, "{x}: {phi}");
         }
         assert_eq!(decay(0.0), (1.0, 1.0));
+    }
+
+    /// Against the quaternion of that rotation, from normals that are alike to some that are nearly opposite.
+    #[test]
+    fn a_deflection_turns_with_its_plane() {
+        let mut random = dermis_geometry::Random::new(7);
+        let mut unit = || random.direction();
+        for _ in 0..1000 {
+            let (from, aside) = (unit(), unit());
+            let deflection = from.cross(aside);
+            for to in [unit(), (from + aside * 1e-4).normalize(), (aside * 1e-2 - from).normalize()] {
+                let expected = Quat::from_rotation_arc(from, to) * deflection;
+                let turned = carried(deflection, from, to);
+                assert!((turned - expected).length() < 1e-10, "{from} {to}: {turned} {expected}");
+                assert!(turned.dot(to).abs() < 1e-15);
+            }
+        }
     }
 }

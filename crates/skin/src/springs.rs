@@ -1,14 +1,16 @@
 //! Every texel a spring: the soft contact of Moisio et al. 2013.
 
+mod block;
 mod elasticity;
 mod site;
 
 pub use elasticity::{Damping, Elasticity, Law, Table};
 pub use site::Site;
 
-use crate::lugre::carried;
-use crate::{Bristle, Facet, Friction, Load, Motion, Skin, SkinError, State, Tangent, Touch, require_positive};
-use dermis_geometry::{Bounds, Bvh, Mat3, Pose, Primitive, Ray, Vec3};
+use crate::slides::SLIDES;
+use crate::{Bristle, Facet, Friction, Motion, Skin, SkinError, State, Tangent, Touch, require_positive};
+use block::{Block, Met};
+use dermis_geometry::{Bounds, Bvh, Mat3, Pose, Primitive, Ray, Twist, Vec3};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -113,22 +115,6 @@ impl Springs {
     pub fn with_parameters(&self, parameters: SpringParameters) -> Result<Self, SkinError> {
         Self::new(self.sites.clone(), parameters)
     }
-
-    fn tangent(&self, at: Vec3, normal: Vec3, cosine: f64, depth_m: f64, normal_newton: f64, site: &Site) -> Tangent {
-        let p = &self.parameters;
-        let slope = p.elasticity.slope(depth_m, site);
-        let damping = p.damping.of(site);
-        let (stiffness_tangential, damping_tangential) = p.friction.tangent(normal_newton, site.share);
-        let lever = p.law.lever(cosine);
-        Tangent {
-            at,
-            normal,
-            stiffness_normal: slope * lever / cosine,
-            stiffness_tangential,
-            damping_normal: damping * lever * lever,
-            damping_tangential,
-        }
-    }
 }
 
 /// A target seen from the rays: its transforms as matrices, once per step.
@@ -145,17 +131,7 @@ struct Seen<'a> {
     all_through: f64,
     closed: bool,
     index: u32,
-    velocity: dermis_geometry::Twist,
-}
-
-/// What a ray meets first among all objects.
-struct Met<'a> {
-    seen: &'a Seen<'a>,
-    depth_m: f64,
-    triangle: u32,
-    /// Contact normal, out of the sensor, in the sensor's frame.
-    normal: Vec3,
-    saturated: bool,
+    velocity: Twist,
 }
 
 impl Springs {
@@ -224,7 +200,7 @@ impl Springs {
 
     /// The object that is deepest in the skin at a site; of equals the first.
     #[inline(always)]
-    fn meet<'a>(&self, site: u32, held: Option<&Bristle>, near: &'a [Seen<'a>]) -> Option<Met<'a>> {
+    fn meet(&self, site: u32, held: Option<&Bristle>, near: &[Seen<'_>]) -> Option<Met> {
         let (first, others) = near.split_first()?;
         let mut deepest = self.meet_object(site, held, first, 0.0);
         for seen in others {
@@ -240,7 +216,7 @@ impl Springs {
 
     /// How one object meets a site, if it is at least `least_m` deep there.
     #[inline(always)]
-    fn meet_object<'a>(&self, site: u32, held: Option<&Bristle>, seen: &'a Seen<'a>, least_m: f64) -> Option<Met<'a>> {
+    fn meet_object(&self, site: u32, held: Option<&Bristle>, seen: &Seen<'_>, least_m: f64) -> Option<Met> {
         let h = self.parameters.max_penetration_m;
         let surface = seen.surface;
         let out_of_skin = self.sites[site as usize].normal;
@@ -254,7 +230,8 @@ impl Springs {
         let length = if may_start_inside { h.max(seen.all_through) } else { h - least_m };
         let hint = held.filter(|bristle| bristle.object == seen.index).map(|bristle| bristle.triangle);
         let hit = surface.cast(&Ray { origin, direction, length }, hint)?;
-        let met = |depth_m, normal, saturated| Met { seen, depth_m, triangle: hit.triangle, normal, saturated };
+        let met =
+            |depth_m, normal, saturated| Met { object: seen.index, depth_m, triangle: hit.triangle, normal, saturated };
         let leaving = hit.normal.dot(direction) > 0.0;
         if leaving && seen.closed {
             // Inside, a face is left in both directions. The one behind is the one that came through the skin: with
@@ -269,40 +246,93 @@ impl Springs {
         let normal = in_sensor(if leaving { hit.normal } else { -hit.normal });
         (hit.distance <= h).then(|| met(h - hit.distance, normal, false))
     }
+}
+
+impl Springs {
+    /// The sites that may be reached, one after the other.
+    ///
+    /// Compiled twice: with AVX2 an instruction does not overwrite what it reads, which saves many moves. Products and sums
+    /// are not contracted, so both give the same bits.
+    fn walk(
+        &self,
+        reached: &[(u32, u32)],
+        bristles: &[Bristle],
+        near: &[Seen<'_>],
+        dt_s: f64,
+    ) -> (Vec<Facet>, Vec<Bristle>) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            #[allow(unsafe_code, reason = "AVX2 was found on the line before")]
+            return unsafe { self.walk_with_avx2(reached, bristles, near, dt_s) };
+        }
+        self.walk_plainly(reached, bristles, near, dt_s)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn walk_with_avx2(
+        &self,
+        reached: &[(u32, u32)],
+        bristles: &[Bristle],
+        near: &[Seen<'_>],
+        dt_s: f64,
+    ) -> (Vec<Facet>, Vec<Bristle>) {
+        self.walk_plainly(reached, bristles, near, dt_s)
+    }
 
     #[inline(always)]
-    fn press(&self, index: u32, held: Option<&Bristle>, met: &Met<'_>, dt_s: f64) -> (Facet, Bristle) {
-        let p = &self.parameters;
-        let site = &self.sites[index as usize];
-        let at = site.point - site.normal * met.depth_m;
-        let normal = met.normal;
-        let cosine = site.normal.dot(normal).max(LEAST_COSINE);
-        let velocity = met.seen.velocity.at(at);
-        let approach = -velocity.dot(normal);
-        let spring = p.elasticity.force(met.depth_m, site);
-        let damper = p.damping.of(site) * approach * p.law.lever(cosine);
-        let normal_newton = ((spring + damper) * p.law.lever(cosine)).max(0.0);
-
-        let deflection_m = held
-            .filter(|bristle| bristle.object == met.seen.index)
-            .map_or(Vec3::ZERO, |bristle| carried(bristle.deflection_m, bristle.normal, normal));
-        let slip = velocity + normal * approach;
-        let (deflection_m, friction) = p.friction.step(deflection_m, slip, normal_newton, site.share, dt_s);
-        let facet = Facet {
-            object: met.seen.index,
-            normal,
-            depth_m: met.depth_m,
-            saturated: met.saturated,
-            load: Load::Point {
-                at,
-                anchor: site.point,
-                area_m2: site.area_m2,
-                force: friction - normal * normal_newton,
-            },
-            tangent: self.tangent(at, normal, cosine, met.depth_m, normal_newton, site),
+    fn walk_plainly(
+        &self,
+        reached: &[(u32, u32)],
+        bristles: &[Bristle],
+        near: &[Seen<'_>],
+        dt_s: f64,
+    ) -> (Vec<Facet>, Vec<Bristle>) {
+        let mut facets = Vec::with_capacity(reached.len());
+        let mut next = Vec::with_capacity(reached.len());
+        let mut block = Block::new();
+        // Sites know objects by their place among all targets; where only one is near it is the only one that counts.
+        let velocities: Vec<Twist> = match near {
+            [only] => vec![only.velocity],
+            several => several_velocities(several),
         };
-        let bristle = Bristle { site: index, object: met.seen.index, deflection_m, normal, triangle: met.triangle };
-        (facet, bristle)
+        let ball = match near {
+            [only] => only.ball_radius_m().map(|radius_m| (only, radius_m)),
+            _ => None,
+        };
+        for some in reached.chunks(SLIDES) {
+            let meet = |lane: usize| {
+                let (site, place) = some[lane];
+                self.meet(site, bristles.get(place as usize), near)
+            };
+            block.gather(&self.sites, some);
+            match ball {
+                Some((ball, radius_m)) => block.meet_ball(ball, radius_m, self.parameters.max_penetration_m, meet),
+                None => block.meet(meet),
+            }
+            block.take_up(some, bristles);
+            block.press(&self.parameters, &velocities, dt_s);
+            block.report(&self.parameters, &mut facets, &mut next);
+        }
+        (facets, next)
+    }
+}
+
+/// Velocities of objects by their place among all targets.
+fn several_velocities(near: &[Seen<'_>]) -> Vec<Twist> {
+    let count = near.iter().map(|seen| seen.index as usize + 1).max().unwrap_or(0);
+    let mut velocities = vec![Twist::ZERO; count];
+    near.iter().for_each(|seen| velocities[seen.index as usize] = seen.velocity);
+    velocities
+}
+
+impl Seen<'_> {
+    #[inline]
+    fn ball_radius_m(&self) -> Option<f64> {
+        match self.surface.primitive() {
+            Some(Primitive::Sphere { radius_m }) => Some(*radius_m),
+            _ => None,
+        }
     }
 }
 
@@ -322,37 +352,35 @@ impl Skin for Springs {
         }
         let near = self.near(motion);
         let reached = if near.is_empty() { Vec::new() } else { self.reached(&near, bristles) };
-        // Sites are independent; collecting keeps their order, so the sums do not depend on the threads.
         let (facets, bristles) = if reached.len() < PARALLEL_SITES {
-            let mut facets = Vec::with_capacity(reached.len());
-            let mut next = Vec::with_capacity(reached.len());
-            for &(site, place) in &reached {
-                let held = bristles.get(place as usize);
-                if let Some(met) = self.meet(site, held, &near) {
-                    let (facet, bristle) = self.press(site, held, &met, dt_s);
-                    facets.push(facet);
-                    next.push(bristle);
-                }
-            }
-            (facets, next)
+            self.walk(&reached, bristles, &near, dt_s)
         } else {
-            let step = |&(site, place): &(u32, u32)| {
-                let held = bristles.get(place as usize);
-                self.meet(site, held, &near).map(|met| self.press(site, held, &met, dt_s))
-            };
-            reached.par_iter().with_min_len(256).filter_map(step).unzip()
+            // Sites are independent; collecting keeps their order, so the sums do not depend on the threads.
+            let walks: Vec<_> =
+                reached.par_chunks(PARALLEL_SITES / 4).map(|some| self.walk(some, bristles, &near, dt_s)).collect();
+            let (facets, bristles): (Vec<_>, Vec<_>) = walks.into_iter().unzip();
+            (facets.concat(), bristles.concat())
         };
         let next = State::Springs { sites: *sites, bristles };
         Ok((Touch::from_facets(facets, motion.targets.len()), next))
     }
 
     fn fully_pressed(&self) -> Vec<Tangent> {
+        let p = &self.parameters;
+        let steepest = p.elasticity.steepest(p.max_penetration_m);
         self.sites
             .iter()
             .map(|site| {
-                let steepest = self.parameters.elasticity.steepest(self.parameters.max_penetration_m);
                 // Coulomb damping grows with a load that is not known yet; bristles do not.
-                self.tangent(site.point, site.normal, 1.0, steepest, 0.0, site)
+                let (stiffness_tangential, damping_tangential) = p.friction.tangent(0.0, site.share);
+                Tangent {
+                    at: site.point,
+                    normal: site.normal,
+                    stiffness_normal: p.elasticity.of_part(steepest, site.share, site.area_m2).1,
+                    stiffness_tangential,
+                    damping_normal: p.damping.of_part(site.share, site.area_m2),
+                    damping_tangential,
+                }
             })
             .collect()
     }

@@ -101,8 +101,8 @@ fn check_facet(facet: &Facet, skin: &Springs, velocity: &Twist) {
         Law::Paper => 1.0,
     };
     let approach = -velocity.at(at).dot(facet.normal) * lever;
-    let spring = p.elasticity.force(facet.depth_m, site);
-    let damper = p.damping.of(site) * approach;
+    let (spring, _) = p.elasticity.of_part(facet.depth_m, site.share, site.area_m2);
+    let damper = p.damping.of_part(site.share, site.area_m2) * approach;
     let normal_newton = ((spring + damper) * lever).max(0.0);
     let size = force.length() + (spring + damper.abs()) * lever;
     let friction = force + facet.normal * normal_newton;

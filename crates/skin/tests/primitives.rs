@@ -50,3 +50,38 @@ fn a_primitive_saturates_and_balances() {
     assert!((exact.on_sensor.force - meshed.on_sensor.force).length() < 1e-12 * exact.on_sensor.force.length());
     assert!((exact.on_sensor.force + exact.on_objects[0].force).length() < 1e-12);
 }
+
+/// A ball that is alone is met many rays at a time, one among others ray by ray: what it feels is the same over a slide, from a
+/// graze to rays that begin inside it.
+#[test]
+fn a_ball_alone_feels_what_it_feels_in_company() {
+    let parameters = SpringParameters { friction: Friction::Lugre(common::bristles()), ..plain(500.0, 4e-3) };
+    let skin = grid_skin(24, 24, 1e-3, parameters);
+    let ball = Object::of_primitive(Primitive::Sphere { radius_m: 5e-3 }, 1e-3).unwrap();
+    let other = Object::of_primitive(Primitive::Sphere { radius_m: 2e-3 }, 1e-3).unwrap();
+    let velocity = Twist::new(Vec3::new(0.05, -0.02, -0.1), Vec3::new(0.1, 3.0, -0.3));
+    let (mut alone, mut among) = (skin.rest(), skin.rest());
+    let mut saturated = 0;
+    for step in 0..60 {
+        let depth = 1e-4 * f64::from(step);
+        let turn = Quat::from_rotation_x(0.1 * f64::from(step));
+        let place = Pose::new(turn, Vec3::new(-4e-3 + 0.5 * depth, -0.2 * depth, 5e-3 - depth));
+        let target = Target { object: &ball, sensor_from_object: place, velocity };
+        let far = Pose::from_translation(Vec3::new(9e-3, 9e-3, 1.9e-3));
+        let company = Target { object: &other, sensor_from_object: far, velocity: Twist::ZERO };
+        let (one, next) = skin.touch(&alone, &Motion { targets: &[target] }, 1e-3).unwrap();
+        alone = next;
+        let (two, next) = skin.touch(&among, &Motion { targets: &[target, company] }, 1e-3).unwrap();
+        among = next;
+        assert!(two.facets.iter().any(|facet| facet.object == 1), "the other is there");
+        let same: Vec<_> = two.facets.iter().filter(|facet| facet.object == 0).collect();
+        assert_eq!(one.facets.len(), same.len(), "step {step}");
+        for (a, b) in one.facets.iter().zip(same) {
+            assert!((a.depth_m - b.depth_m).abs() < 1e-15 && (a.normal - b.normal).length() < 1e-12, "{a:?} {b:?}");
+        }
+        let scale = one.on_sensor.force.length();
+        assert!((one.on_objects[0].force - two.on_objects[0].force).length() <= 1e-11 * scale, "step {step}");
+        saturated = one.saturated;
+    }
+    assert!(saturated > 0, "rays begin inside at the end");
+}

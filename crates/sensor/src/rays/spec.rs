@@ -15,6 +15,12 @@ pub enum ReadingSpec {
     /// The load in their cells, integrated exactly.
     #[default]
     Exact,
+    /// The same of loads that the cover has spread by a Gaussian, from where they are ([`crate::Taxels::with_gaussian`]). For grids of taxels
+    /// under springs or contacts.
+    Gaussian {
+        /// σ.
+        sigma: Length,
+    },
     /// The pressure that rays see ([`RayReading`]).
     Rays {
         /// Radius of a taxel's receptive field.
@@ -80,6 +86,14 @@ impl ReadingSpec {
 
     /// A sensor that reads so.
     pub(crate) fn of(&self, sensor: Sensor) -> Result<Sensor, SensorError> {
+        if let Self::Gaussian { sigma } = self {
+            let sigma_m = positive(sensor.name(), "sigma", *sigma)?;
+            if sensor.taxels().size().is_none() {
+                let rule = "of kind \"gaussian\" is for grids; taxels without rows take a `spread` of their response";
+                return Err(bad_key(sensor.name(), "reading", rule));
+            }
+            return Ok(sensor.with_gaussian(sigma_m));
+        }
         match self.settings(&sensor)? {
             None => Ok(sensor),
             Some(settings) => {
@@ -93,11 +107,7 @@ impl ReadingSpec {
     fn settings(&self, sensor: &Sensor) -> Result<Option<RaySettings>, SensorError> {
         let Self::Rays { radius, spacing, cone, window, distance, seed, sub_taxels } = self else { return Ok(None) };
         let name = sensor.name();
-        let positive = |key: &'static str, length: Length| match length.si() {
-            length_m if length_m > 0.0 && length_m.is_finite() => Ok(length_m),
-            length_m => Err(bad_key(name, key, &format!("must be a positive length, got {} mm", length_m * 1e3))),
-        };
-        let (radius_m, spacing_m) = (positive("radius", *radius)?, positive("spacing", *spacing)?);
+        let (radius_m, spacing_m) = (positive(name, "radius", *radius)?, positive(name, "spacing", *spacing)?);
         let samples = sensor.surface().area_m2() / (spacing_m * spacing_m);
         if samples > MOST_SAMPLES {
             let rule = format!("of {} mm would scatter about {samples:.0} samples; be coarser", spacing_m * 1e3);
@@ -118,7 +128,7 @@ impl ReadingSpec {
                 let rule = format!("must have a normal with a direction; one of taxel {} has none", part.taxel);
                 return Err(bad_key(name, "sub_taxels", &rule));
             }
-            let radius_m = part.radius.map_or(Ok(radius_m), |radius| positive("sub_taxels.radius", radius))?;
+            let radius_m = part.radius.map_or(Ok(radius_m), |radius| positive(name, "sub_taxels.radius", radius))?;
             let center = Vec3::from_array(part.center.map(Length::si));
             Ok(SubTaxel { taxel: part.taxel, center, normal, radius_m })
         };
@@ -131,5 +141,12 @@ impl ReadingSpec {
             seed: *seed,
             sub_taxels: sub_taxels.iter().map(part).collect::<Result<_, _>>()?,
         }))
+    }
+}
+
+fn positive(sensor: &str, key: &'static str, length: Length) -> Result<f64, SensorError> {
+    match length.si() {
+        length_m if length_m > 0.0 && length_m.is_finite() => Ok(length_m),
+        length_m => Err(bad_key(sensor, key, &format!("must be a positive length, got {} mm", length_m * 1e3))),
     }
 }

@@ -1,6 +1,6 @@
 //! Force of a texel against its depth.
 
-use crate::{Site, SkinError, require_not_negative, require_positive};
+use crate::{SkinError, require_not_negative, require_positive};
 use serde::{Deserialize, Serialize};
 
 /// How a texel resists being pressed.
@@ -79,26 +79,26 @@ impl Elasticity {
         }
     }
 
-    /// Force (N) of a site at a depth (m).
-    #[inline]
-    pub fn force(&self, depth_m: f64, site: &Site) -> f64 {
-        match self {
-            Self::PerTexel(k) => k * site.share * depth_m,
-            Self::PerArea(k) => k * site.area_m2 * depth_m,
-            Self::TexelTable(table) => table.load(depth_m) * site.share,
-            Self::AreaTable(table) => table.load(depth_m) * site.area_m2,
+    /// The stiffness, where it does not depend on depth.
+    #[inline(always)]
+    pub(crate) fn linear(&self) -> Option<Per> {
+        match *self {
+            Self::PerTexel(k) => Some(Per::Texel(k)),
+            Self::PerArea(k) => Some(Per::Area(k)),
+            Self::TexelTable(_) | Self::AreaTable(_) => None,
         }
     }
 
-    /// Its derivative (N/m).
-    #[inline]
-    pub fn slope(&self, depth_m: f64, site: &Site) -> f64 {
-        match self {
-            Self::PerTexel(k) => k * site.share,
-            Self::PerArea(k) => k * site.area_m2,
-            Self::TexelTable(table) => table.slope_of(table.piece(depth_m)) * site.share,
-            Self::AreaTable(table) => table.slope_of(table.piece(depth_m)) * site.area_m2,
-        }
+    /// Force (N) and stiffness (N/m) at a depth (m) of a `share` of a texel, of an area.
+    #[inline(always)]
+    pub fn of_part(&self, depth_m: f64, share: f64, area_m2: f64) -> (f64, f64) {
+        let (force, slope, part) = match self {
+            Self::PerTexel(k) => (k * depth_m, *k, share),
+            Self::PerArea(k) => (k * depth_m, *k, area_m2),
+            Self::TexelTable(table) => (table.load(depth_m), table.slope_of(table.piece(depth_m)), share),
+            Self::AreaTable(table) => (table.load(depth_m), table.slope_of(table.piece(depth_m)), area_m2),
+        };
+        (force * part, slope * part)
     }
 
     /// A depth (m), at most `max_m`, where the force rises fastest.
@@ -127,12 +127,30 @@ impl Damping {
         }
     }
 
-    /// c of a site (N s/m).
-    #[inline]
-    pub fn of(&self, site: &Site) -> f64 {
+    /// c (N s/m) of a `share` of a texel, of an area.
+    #[inline(always)]
+    pub fn of_part(&self, share: f64, area_m2: f64) -> f64 {
+        match *self {
+            Self::PerTexel(c) => Per::Texel(c).of(share, area_m2),
+            Self::PerArea(c) => Per::Area(c).of(share, area_m2),
+        }
+    }
+}
+
+/// A number that belongs to a texel or to a unit of area.
+#[derive(Clone, Copy)]
+pub(crate) enum Per {
+    Texel(f64),
+    Area(f64),
+}
+
+impl Per {
+    /// What a `share` of a texel, of an area, has of it.
+    #[inline(always)]
+    pub fn of(self, share: f64, area_m2: f64) -> f64 {
         match self {
-            Self::PerTexel(c) => c * site.share,
-            Self::PerArea(c) => c * site.area_m2,
+            Self::Texel(number) => number * share,
+            Self::Area(number) => number * area_m2,
         }
     }
 }
@@ -145,15 +163,4 @@ pub enum Law {
     Conservative,
     /// f_n = k d + c ḋ along the face normal, as printed. Gains energy on slanted faces.
     Paper,
-}
-
-impl Law {
-    /// Force along the contact normal per force along the ray, and rate of depth per speed of approach along
-    /// the normal, at n·n_c = `cosine`.
-    pub(crate) fn lever(self, cosine: f64) -> f64 {
-        match self {
-            Self::Conservative => 1.0 / cosine,
-            Self::Paper => 1.0,
-        }
-    }
 }

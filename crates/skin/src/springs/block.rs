@@ -1,0 +1,284 @@
+//! Sites that are stepped together.
+
+use super::{Elasticity, LEAST_COSINE, Law, Seen, Site, SpringParameters};
+use crate::lugre::{carried, carries_in_lanes};
+use crate::slides::{Lanes, SLIDES, Slides};
+use crate::{Bristle, Facet, Load, Tangent};
+use dermis_geometry::{Twist, Vec3};
+
+/// Vectors of all sites, axis by axis.
+type Lanes3 = [Lanes; 3];
+
+const ZERO: Lanes = [0.0; SLIDES];
+
+/// Up to [`SLIDES`] sites, number by number, so that one instruction can step several.
+pub(super) struct Block {
+    count: usize,
+    sites: [u32; SLIDES],
+    point: Lanes3,
+    out: Lanes3,
+    area_m2: Lanes,
+    /// What each meets; no object where nothing does.
+    object: [Option<u32>; SLIDES],
+    triangle: [u32; SLIDES],
+    saturated: [bool; SLIDES],
+    depth_m: Lanes,
+    /// Contact normal, out of the sensor.
+    normal: Lanes3,
+    at: Lanes3,
+    stiffness_normal: Lanes,
+    damping_normal: Lanes,
+    slides: Slides,
+}
+
+/// What a ray meets first among all objects.
+pub(super) struct Met {
+    pub object: u32,
+    pub depth_m: f64,
+    pub triangle: u32,
+    /// Contact normal, out of the sensor, in the sensor's frame.
+    pub normal: Vec3,
+    pub saturated: bool,
+}
+
+/// What a ray says about a ball.
+const MISSES: u64 = 0;
+const MEETS: u64 = 1;
+/// It starts inside: that takes more than a formula.
+const BEGINS_INSIDE: u64 = 2;
+
+impl Block {
+    /// No sites yet.
+    pub fn new() -> Self {
+        Self {
+            count: 0,
+            sites: [0; SLIDES],
+            point: [ZERO; 3],
+            out: [ZERO; 3],
+            area_m2: ZERO,
+            object: [None; SLIDES],
+            triangle: [0; SLIDES],
+            saturated: [false; SLIDES],
+            depth_m: ZERO,
+            normal: [ZERO; 3],
+            at: [ZERO; 3],
+            stiffness_normal: ZERO,
+            damping_normal: ZERO,
+            slides: Slides::new(),
+        }
+    }
+
+    /// Takes these sites instead of those before.
+    #[inline(always)]
+    pub fn gather(&mut self, sites: &[Site], some: &[(u32, u32)]) {
+        self.count = some.len();
+        for (lane, &(index, _)) in some.iter().enumerate() {
+            let site = &sites[index as usize];
+            self.sites[lane] = index;
+            set(&mut self.point, lane, site.point);
+            set(&mut self.out, lane, site.normal);
+            self.area_m2[lane] = site.area_m2;
+            self.slides.share[lane] = site.share;
+        }
+    }
+
+    /// Lets each site meet what `meet` says.
+    #[inline(always)]
+    pub fn meet(&mut self, meet: impl Fn(usize) -> Option<Met>) {
+        for lane in 0..self.count {
+            self.put(lane, meet(lane));
+        }
+    }
+
+    /// Lets each site meet the one ball that is near; `meet` is asked about rays that begin inside it.
+    ///
+    /// With the ray's start o and direction d, |d| = 1, seen from the ball's middle: it passes the middle at −o·d, at the distance
+    /// |o − (o·d) d|, and enters √(r² − that²) before.
+    #[inline(always)]
+    pub fn meet_ball(&mut self, ball: &Seen<'_>, radius_m: f64, h: f64, meet: impl Fn(usize) -> Option<Met>) {
+        let mut says = [MISSES; SLIDES];
+        let shift = ball.sensor_origin_in_object.to_array();
+        let by_radius = radius_m.recip();
+        let mut inside_any = 0;
+        for lane in 0..SLIDES {
+            let d = [self.out[0][lane], self.out[1][lane], self.out[2][lane]];
+            let o: [f64; 3] = std::array::from_fn(|axis| (self.point[axis][lane] - d[axis] * h) + shift[axis]);
+            let middle = -(o[0] * d[0] + o[1] * d[1] + o[2] * d[2]);
+            let passes: [f64; 3] = std::array::from_fn(|axis| o[axis] + d[axis] * middle);
+            let inside = radius_m * radius_m - (passes[0] * passes[0] + passes[1] * passes[1] + passes[2] * passes[2]);
+            let half = inside.max(0.0).sqrt();
+            let distance = middle - half;
+            let meets = u64::from(inside >= 0.0) & u64::from(middle >= half) & u64::from(distance <= h);
+            let begins_inside = u64::from(inside >= 0.0) & u64::from(middle < half) & u64::from(middle + half >= 0.0);
+            says[lane] = meets * MEETS + begins_inside * BEGINS_INSIDE;
+            inside_any |= begins_inside;
+            self.depth_m[lane] = h - distance;
+            for axis in 0..3 {
+                self.normal[axis][lane] = (o[axis] + d[axis] * distance) * -by_radius;
+            }
+        }
+        for lane in 0..self.count {
+            self.object[lane] = (says[lane] == MEETS).then_some(ball.index);
+            self.triangle[lane] = 0;
+            self.saturated[lane] = false;
+        }
+        if inside_any != 0 {
+            for lane in (0..self.count).filter(|&lane| says[lane] == BEGINS_INSIDE) {
+                self.put(lane, meet(lane));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn put(&mut self, lane: usize, met: Option<Met>) {
+        self.object[lane] = met.as_ref().map(|met| met.object);
+        // A lane that meets nothing goes through the sums as well: with numbers that cannot overflow.
+        let out = get(&self.out, lane);
+        let Met { object: _, depth_m, triangle, normal, saturated } =
+            met.unwrap_or(Met { object: 0, depth_m: 0.0, triangle: 0, normal: out, saturated: false });
+        self.depth_m[lane] = depth_m;
+        self.triangle[lane] = triangle;
+        self.saturated[lane] = saturated;
+        set(&mut self.normal, lane, normal);
+    }
+
+    /// Takes up the bristles that each site's object held before, turned into the plane of contact.
+    #[inline(always)]
+    pub fn take_up(&mut self, some: &[(u32, u32)], bristles: &[Bristle]) {
+        let mut from = self.normal;
+        for (lane, &(_, place)) in some.iter().enumerate() {
+            let held = bristles.get(place as usize).filter(|bristle| Some(bristle.object) == self.object[lane]);
+            set(&mut self.slides.deflection_m, lane, held.map_or(Vec3::ZERO, |bristle| bristle.deflection_m));
+            if let Some(bristle) = held {
+                set(&mut from, lane, bristle.normal);
+            }
+        }
+        let before = self.slides.deflection_m;
+        if !carries_in_lanes(&mut self.slides.deflection_m, &from, &self.normal) {
+            for lane in 0..self.count {
+                let turned = carried(get(&before, lane), get(&from, lane), get(&self.normal, lane));
+                set(&mut self.slides.deflection_m, lane, turned);
+            }
+        }
+    }
+
+    /// Forces, with friction. `velocity` is that of the one object near, or asked for each site where there are several.
+    #[inline(always)]
+    pub fn press(&mut self, parameters: &SpringParameters, velocities: &[Twist], dt_s: f64) {
+        let (mut spring, mut slope) = (ZERO, ZERO);
+        self.spring(&parameters.elasticity, &mut spring, &mut slope);
+        self.move_along(velocities);
+        let slides = &mut self.slides;
+        for lane in 0..SLIDES {
+            let n = [self.normal[0][lane], self.normal[1][lane], self.normal[2][lane]];
+            let out = [self.out[0][lane], self.out[1][lane], self.out[2][lane]];
+            let v = [slides.velocity[0][lane], slides.velocity[1][lane], slides.velocity[2][lane]];
+            let cosine = (out[0] * n[0] + out[1] * n[1] + out[2] * n[2]).max(LEAST_COSINE);
+            let approach = -(v[0] * n[0] + v[1] * n[1] + v[2] * n[2]);
+            let by_cosine = cosine.recip();
+            let lever = match parameters.law {
+                Law::Conservative => by_cosine,
+                Law::Paper => 1.0,
+            };
+            let damping = parameters.damping.of_part(slides.share[lane], self.area_m2[lane]);
+            slides.normal_newton[lane] = ((spring[lane] + damping * approach * lever) * lever).max(0.0);
+            for axis in 0..3 {
+                slides.velocity[axis][lane] = v[axis] + n[axis] * approach;
+            }
+            self.stiffness_normal[lane] = slope[lane] * lever * by_cosine;
+            self.damping_normal[lane] = damping * lever * lever;
+        }
+        slides.step(&parameters.friction, dt_s);
+    }
+
+    /// Force (N) and stiffness (N/m) along the ray.
+    #[inline(always)]
+    fn spring(&self, elasticity: &Elasticity, spring: &mut Lanes, slope: &mut Lanes) {
+        if let Some(per) = elasticity.linear() {
+            for lane in 0..SLIDES {
+                slope[lane] = per.of(self.slides.share[lane], self.area_m2[lane]);
+                spring[lane] = slope[lane] * self.depth_m[lane];
+            }
+        } else {
+            for lane in 0..self.count {
+                let (share, area_m2) = (self.slides.share[lane], self.area_m2[lane]);
+                (spring[lane], slope[lane]) = elasticity.of_part(self.depth_m[lane], share, area_m2);
+            }
+        }
+    }
+
+    /// Where the skin is pressed to, and the object's velocity there.
+    #[inline(always)]
+    fn move_along(&mut self, velocities: &[Twist]) {
+        for axis in 0..3 {
+            for lane in 0..SLIDES {
+                self.at[axis][lane] = self.point[axis][lane] - self.out[axis][lane] * self.depth_m[lane];
+            }
+        }
+        if let [Twist { linear, angular }] = velocities {
+            for lane in 0..SLIDES {
+                let [x, y, z] = [self.at[0][lane], self.at[1][lane], self.at[2][lane]];
+                self.slides.velocity[0][lane] = linear.x + (angular.y * z - angular.z * y);
+                self.slides.velocity[1][lane] = linear.y + (angular.z * x - angular.x * z);
+                self.slides.velocity[2][lane] = linear.z + (angular.x * y - angular.y * x);
+            }
+        } else {
+            for lane in 0..self.count {
+                let twist = self.object[lane].map_or(Twist::ZERO, |object| velocities[object as usize]);
+                set(&mut self.slides.velocity, lane, twist.at(get(&self.at, lane)));
+            }
+        }
+    }
+
+    /// Adds what is reported of the sites that meet something.
+    #[inline(always)]
+    pub fn report(&self, parameters: &SpringParameters, facets: &mut Vec<Facet>, bristles: &mut Vec<Bristle>) {
+        for lane in 0..self.count {
+            let Some(object) = self.object[lane] else { continue };
+            let (deflection_m, friction) = self.slides.get(lane);
+            let (at, normal) = (get(&self.at, lane), get(&self.normal, lane));
+            let normal_newton = self.slides.normal_newton[lane];
+            let (stiffness_tangential, damping_tangential) =
+                parameters.friction.tangent(normal_newton, self.slides.share[lane]);
+            facets.push(Facet {
+                object,
+                normal,
+                depth_m: self.depth_m[lane],
+                saturated: self.saturated[lane],
+                load: Load::Point {
+                    at,
+                    anchor: get(&self.point, lane),
+                    area_m2: self.area_m2[lane],
+                    force: friction - normal * normal_newton,
+                },
+                tangent: Tangent {
+                    at,
+                    normal,
+                    stiffness_normal: self.stiffness_normal[lane],
+                    stiffness_tangential,
+                    damping_normal: self.damping_normal[lane],
+                    damping_tangential,
+                },
+            });
+            bristles.push(Bristle {
+                site: self.sites[lane],
+                object,
+                deflection_m,
+                normal,
+                triangle: self.triangle[lane],
+            });
+        }
+    }
+}
+
+#[inline(always)]
+fn set(lanes: &mut Lanes3, lane: usize, vector: Vec3) {
+    lanes[0][lane] = vector.x;
+    lanes[1][lane] = vector.y;
+    lanes[2][lane] = vector.z;
+}
+
+#[inline(always)]
+fn get(lanes: &Lanes3, lane: usize) -> Vec3 {
+    Vec3::new(lanes[0][lane], lanes[1][lane], lanes[2][lane])
+}
