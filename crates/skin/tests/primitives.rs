@@ -67,7 +67,7 @@ fn a_ball_alone_feels_what_it_feels_in_company() {
         let turn = Quat::from_rotation_x(0.1 * f64::from(step));
         let place = Pose::new(turn, Vec3::new(-4e-3 + 0.5 * depth, -0.2 * depth, 5e-3 - depth));
         let target = Target { object: &ball, sensor_from_object: place, velocity };
-        let far = Pose::from_translation(Vec3::new(9e-3, 9e-3, 1.9e-3));
+        let far = Pose::from_translation(Vec3::new(8.5e-3, 8.5e-3, 1.9e-3));
         let company = Target { object: &other, sensor_from_object: far, velocity: Twist::ZERO };
         let (one, next) = skin.touch(&alone, &Motion { targets: &[target] }, 1e-3).unwrap();
         alone = next;
