@@ -120,11 +120,13 @@ impl Taxels {
     }
 
     /// The taxel that a point of the undeformed skin belongs to.
+    #[inline]
     pub fn locate(&self, point: Vec3) -> Option<usize> {
         let over = |taxel: &usize| (point - self.centers[*taxel]).dot(self.normals[*taxel]).abs();
         self.locate_at_any_height(point).filter(|taxel| self.height_m.is_none_or(|height_m| over(taxel) <= height_m))
     }
 
+    #[inline]
     fn locate_at_any_height(&self, point: Vec3) -> Option<usize> {
         match &self.layout {
             Layout::Grid { rows, cols, pitch_m } => {

@@ -181,6 +181,10 @@ impl Springs {
                 marked[site as usize / 64] |= 1 << (site % 64);
             });
         }
+        let ball = match near {
+            [only] => only.ball_radius_m().map(|radius_m| (only.sensor_origin_in_object, radius_m)),
+            _ => None,
+        };
         let mut reached = Vec::with_capacity(marked.iter().map(|word| word.count_ones() as usize).sum());
         let mut next = 0;
         for (word, &bits) in marked.iter().enumerate() {
@@ -188,6 +192,15 @@ impl Springs {
             while bits != 0 {
                 let site = word as u32 * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
+                if let Some((shift, radius_m)) = ball {
+                    // A box has more in it than the ball: lines that pass it need not be looked at again.
+                    let Site { point, normal, .. } = self.sites[site as usize];
+                    let from_middle = point + shift;
+                    let along = from_middle.dot(normal);
+                    if from_middle.length_squared() - along * along > radius_m * radius_m * (1.0 + 1e-9) {
+                        continue;
+                    }
+                }
                 while bristles.get(next).is_some_and(|bristle| bristle.site < site) {
                     next += 1;
                 }

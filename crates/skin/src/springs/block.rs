@@ -169,6 +169,12 @@ impl Block {
         self.spring(&parameters.elasticity, &mut spring, &mut slope);
         self.move_along(velocities);
         let slides = &mut self.slides;
+        let damping = parameters.damping.per();
+        // A number instead of a choice: a loop with choices in it is not made of vector instructions.
+        let slanted = match parameters.law {
+            Law::Conservative => 1.0,
+            Law::Paper => 0.0,
+        };
         for lane in 0..SLIDES {
             let n = [self.normal[0][lane], self.normal[1][lane], self.normal[2][lane]];
             let out = [self.out[0][lane], self.out[1][lane], self.out[2][lane]];
@@ -176,11 +182,8 @@ impl Block {
             let cosine = (out[0] * n[0] + out[1] * n[1] + out[2] * n[2]).max(LEAST_COSINE);
             let approach = -(v[0] * n[0] + v[1] * n[1] + v[2] * n[2]);
             let by_cosine = cosine.recip();
-            let lever = match parameters.law {
-                Law::Conservative => by_cosine,
-                Law::Paper => 1.0,
-            };
-            let damping = parameters.damping.of_part(slides.share[lane], self.area_m2[lane]);
+            let lever = slanted * by_cosine + (1.0 - slanted);
+            let damping = damping.of(slides.share[lane], self.area_m2[lane]);
             slides.normal_newton[lane] = ((spring[lane] + damping * approach * lever) * lever).max(0.0);
             for axis in 0..3 {
                 slides.velocity[axis][lane] = v[axis] + n[axis] * approach;

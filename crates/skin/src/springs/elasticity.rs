@@ -83,8 +83,8 @@ impl Elasticity {
     #[inline(always)]
     pub(crate) fn linear(&self) -> Option<Per> {
         match *self {
-            Self::PerTexel(k) => Some(Per::Texel(k)),
-            Self::PerArea(k) => Some(Per::Area(k)),
+            Self::PerTexel(k) => Some(Per::texel(k)),
+            Self::PerArea(k) => Some(Per::area(k)),
             Self::TexelTable(_) | Self::AreaTable(_) => None,
         }
     }
@@ -127,31 +127,42 @@ impl Damping {
         }
     }
 
-    /// c (N s/m) of a `share` of a texel, of an area.
     #[inline(always)]
-    pub fn of_part(&self, share: f64, area_m2: f64) -> f64 {
+    pub(crate) fn per(&self) -> Per {
         match *self {
-            Self::PerTexel(c) => Per::Texel(c).of(share, area_m2),
-            Self::PerArea(c) => Per::Area(c).of(share, area_m2),
+            Self::PerTexel(c) => Per::texel(c),
+            Self::PerArea(c) => Per::area(c),
         }
+    }
+
+    /// c (N s/m) of a `share` of a texel, of an area.
+    pub fn of_part(&self, share: f64, area_m2: f64) -> f64 {
+        self.per().of(share, area_m2)
     }
 }
 
-/// A number that belongs to a texel or to a unit of area.
+/// A number of a texel, or of a unit of area: the other is zero.
 #[derive(Clone, Copy)]
-pub(crate) enum Per {
-    Texel(f64),
-    Area(f64),
+pub(crate) struct Per {
+    texel: f64,
+    area: f64,
 }
 
 impl Per {
+    #[inline(always)]
+    fn texel(number: f64) -> Self {
+        Self { texel: number, area: 0.0 }
+    }
+
+    #[inline(always)]
+    fn area(number: f64) -> Self {
+        Self { texel: 0.0, area: number }
+    }
+
     /// What a `share` of a texel, of an area, has of it.
     #[inline(always)]
     pub fn of(self, share: f64, area_m2: f64) -> f64 {
-        match self {
-            Self::Texel(number) => number * share,
-            Self::Area(number) => number * area_m2,
-        }
+        self.texel * share + self.area * area_m2
     }
 }
 
