@@ -5,19 +5,29 @@
 //! recordings back, also those of others, as signals and pictures over time.
 
 mod error;
+mod folder;
+mod format;
 mod foxglove;
 mod layout;
+mod log;
 pub mod mcap;
 mod moment;
+mod npy;
+mod parquet;
 mod recorder;
 mod ros2;
+mod signals;
 pub mod table;
 mod whole_file;
 
 pub use error::RecordError;
+pub use folder::FolderSink;
+pub use format::Format;
 pub use foxglove::FoxgloveSink;
 pub use layout::{BodyLayout, Layout, SensorLayout, WORLD, plain_name};
+pub use log::{Log, PictureLog, SignalLog};
 pub use moment::{Felt, Moment, Picture};
+pub use parquet::{ParquetSink, parts_folder};
 pub use recorder::{Recorder, Sink};
 pub use ros2::Ros2Sink;
 

@@ -9,9 +9,12 @@
 
 mod levels;
 mod parquet;
+mod read;
 mod thrift;
+mod thrift_read;
 
 pub use parquet::TableWriter;
+pub use read::{ReadColumn, read_columns};
 
 use std::io::{self, Write};
 

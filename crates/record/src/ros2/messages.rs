@@ -146,8 +146,8 @@ mod tests {
         assert_eq!(frames, [("a".to_owned(), pose), ("bcd".to_owned(), Pose::IDENTITY)]);
         let (force, torque) = (Vec3::new(0.1, -2.0, 3.0), Vec3::new(4.0, 5.0, 6.0));
         let message = wrench(1_500_000_000, "frame", force, torque);
-        // 4 of head, 8 of time, 4 + 6 of text, 2 of padding, 48.
-        assert_eq!(message.len(), 72);
+        // 4 of head, 8 of time, 4 + 6 of text, 6 of padding, 48.
+        assert_eq!(message.len(), 76);
         assert!(matches!(
             decode("geometry_msgs/msg/WrenchStamped", &message),
             Some(Decoded::Wrench(f, t)) if f == force && t == torque
