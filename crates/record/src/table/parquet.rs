@@ -38,8 +38,15 @@ pub struct TableWriter<W: Write> {
     to: W,
     at: u64,
     rows: usize,
-    schema: Option<(Vec<SchemaElement>, Vec<(String, String)>)>,
+    schema: Option<Head>,
     groups: Vec<Struct>,
+}
+
+/// What the first part says of the whole file.
+#[derive(Default)]
+struct Head {
+    elements: Vec<SchemaElement>,
+    notes: Vec<(String, String)>,
 }
 
 impl<W: Write> TableWriter<W> {
@@ -53,14 +60,14 @@ impl<W: Write> TableWriter<W> {
     pub fn append(&mut self, table: &Table) -> Result<(), TableError> {
         let schema = schema(table);
         match &self.schema {
-            None => self.schema = Some((schema, table.notes.clone())),
-            Some((first, _)) if *first == schema => {}
-            Some((first, _)) => {
+            None => self.schema = Some(Head { elements: schema, notes: table.notes.clone() }),
+            Some(first) if first.elements == schema => {}
+            Some(first) => {
                 let told = |schema: &[SchemaElement]| {
                     let outer = schema.iter().skip(1).map(|element| element.name.as_str());
                     outer.filter(|name| !["list", "element"].contains(name)).collect::<Vec<_>>().join(", ")
                 };
-                return Err(TableError::Columns { got: told(&schema), expected: told(first) });
+                return Err(TableError::Columns { got: told(&schema), expected: told(&first.elements) });
             }
         }
         if table.rows == 0 {
@@ -85,8 +92,8 @@ impl<W: Write> TableWriter<W> {
 
     /// Writes the footer and gives the writer back.
     pub fn finish(mut self) -> Result<W, TableError> {
-        let (schema, notes) = self.schema.take().unwrap_or_default();
-        let elements = schema.into_iter().map(SchemaElement::encode).collect();
+        let Head { elements, notes } = self.schema.take().unwrap_or_default();
+        let elements = elements.into_iter().map(SchemaElement::encode).collect();
         let notes = notes.iter().map(|(key, text)| Struct::new().text(1, key).text(2, text)).collect::<Vec<_>>();
         let groups = std::mem::take(&mut self.groups);
         let mut footer = Struct::new().i32(1, 1).parts(2, elements).i64(3, self.rows as i64).parts(4, groups);
