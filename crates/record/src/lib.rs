@@ -5,6 +5,7 @@
 //! recordings back, also those of others, as signals and pictures over time.
 
 mod error;
+mod export;
 mod folder;
 mod format;
 mod foxglove;
@@ -21,6 +22,7 @@ pub mod table;
 mod whole_file;
 
 pub use error::RecordError;
+pub use export::{ExportFormat, Exported, export};
 pub use folder::FolderSink;
 pub use format::Format;
 pub use foxglove::FoxgloveSink;
