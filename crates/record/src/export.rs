@@ -115,7 +115,8 @@ fn csv(log: &Log, times_s: &[f64], values: &[Vec<f64>]) -> String {
     let mut text = String::from("time_s");
     for signal in &log.signals {
         for i in 0..signal.width {
-            let _ = if signal.width == 1 { write!(text, ",{}", signal.name) } else { write!(text, ",{}.{i}", signal.name) };
+            let _ =
+                if signal.width == 1 { write!(text, ",{}", signal.name) } else { write!(text, ",{}.{i}", signal.name) };
         }
     }
     for (row, time_s) in times_s.iter().enumerate() {

@@ -14,7 +14,9 @@ const MOST_PLOTS: usize = 24;
 pub fn add(output: &mut Output, comparison: &Comparison, a: &Log, b: &Log) {
     let title = format!("{} (truth) and {}", file_name(&comparison.a), file_name(&comparison.b));
     let mut sheet = Sheet::new(3).title(title);
-    for signal in comparison.signals.iter().take(MOST_PLOTS) {
+    // What stays as it is in both, and is the same, needs no plot.
+    let moves = |signal: &&SignalComparison| signal.range > 0.0 || signal.max_abs > 0.0;
+    for signal in comparison.signals.iter().filter(moves).take(MOST_PLOTS) {
         sheet = sheet.picture(signal_plot(signal), "");
     }
     for pictures in comparison.pictures.iter().filter(|pictures| pictures.times > 0) {

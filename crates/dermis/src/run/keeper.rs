@@ -2,8 +2,9 @@
 
 use crate::picture::tactile_values;
 use crate::scene::Built;
-use dermis_draw::Image;
+use dermis_draw::{HeatMap, Image};
 use dermis_record::{BodyLayout, Felt, Format, Layout, Moment, Picture, RecordError, Recorder, SensorLayout};
+use dermis_sensor::Sensor;
 use dermis_world::{BodyId, BodyKind, SensorId};
 use std::path::{Path, PathBuf};
 
@@ -15,12 +16,16 @@ pub struct Keeper {
     recorder: Recorder,
     sensors: Vec<SensorId>,
     bodies: Vec<BodyId>,
-    names: Vec<String>,
     picture_every_s: f64,
     next_picture_s: f64,
     /// The largest value (N) of each sensor so far: a heat map's colours mean the same from then on.
     peaks_newton: Vec<f64>,
+    /// Width and height of each sensor's heat maps, which all of a sequence have.
+    heat_sizes: Vec<Option<(usize, usize)>>,
 }
+
+/// Pixels along the longer side of a heat map, at least.
+const LEAST_HEAT_PX: usize = 240;
 
 impl Keeper {
     /// Starts a recording of a scene that is about to run. Without a format the name of the file decides.
@@ -32,10 +37,10 @@ impl Keeper {
             recorder,
             sensors: built.sensors.iter().map(|(_, id)| *id).collect(),
             bodies: moving(built),
-            names: built.sensors.iter().map(|(name, _)| name.clone()).collect(),
             picture_every_s,
             next_picture_s: world.time_s(),
             peaks_newton: vec![0.0; built.sensors.len()],
+            heat_sizes: vec![None; built.sensors.len()],
         })
     }
 
@@ -69,8 +74,9 @@ impl Keeper {
             None
         };
         let tactile = pictures.then(|| {
-            let most = (peak > 0.0).then_some(peak);
-            picture(&tactile_values(sensor, &reading.values_newton, &self.names[i], most))
+            let image = heat(sensor, &reading.values_newton, peak);
+            let size = *self.heat_sizes[i].get_or_insert((image.width(), image.height()));
+            picture(&image, size)
         });
         Felt {
             world_from_sensor: world.world_from_sensor(id),
@@ -88,8 +94,26 @@ impl Keeper {
     }
 }
 
-fn picture(image: &Image) -> Picture {
-    Picture { width: image.width(), height: image.height(), pixels: image.pixels().to_vec() }
+/// Taxels as colours, the brightest for `most_newton`: the cells of a grid and nothing else, or dots with their scale.
+fn heat(sensor: &Sensor, values_newton: &[f64], most_newton: f64) -> Image {
+    let most = if most_newton > 0.0 { most_newton } else { 1.0 };
+    match sensor.taxels().size() {
+        Some((rows, cols)) => {
+            let side = LEAST_HEAT_PX.div_ceil(rows.max(cols).max(1));
+            HeatMap::new(rows, cols, values_newton).max(most).cell_px(side).bare().render()
+        }
+        None => tactile_values(sensor, values_newton, "", Some(most)),
+    }
+}
+
+/// The upper left part of an image, of a size that may be larger.
+fn picture(image: &Image, (width, height): (usize, usize)) -> Picture {
+    let inside = |x: usize, y: usize| x < image.width() && y < image.height();
+    let pixel = |i: usize| {
+        let (x, y) = (i % width, i / width);
+        if inside(x, y) { image.pixel(x, y) } else { [255; 3] }
+    };
+    Picture { width, height, pixels: (0..width * height).map(pixel).collect() }
 }
 
 /// Bodies that can move, and those that can be touched.

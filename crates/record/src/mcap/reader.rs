@@ -64,7 +64,7 @@ impl McapLog {
         let mut ids = Ids::default();
         while let Some((kind, content)) = rest.record() {
             if kind == op::DATA_END {
-                log.cut = false;
+                log.cut = !bytes.ends_with(MAGIC);
                 break;
             }
             if log.take(&mut ids, kind, content).is_none() {
