@@ -93,6 +93,17 @@ class Session:
         for process in reversed(self.running):
             self.stop(process)
 
+    def topics(self):
+        command = ["/usr/bin/rostopic", "list"]
+        return set(subprocess.run(command, env=self.environment, capture_output=True, text=True, check=True).stdout.split())
+
+    def wait_for(self, wanted, process):
+        """Until all topics are there, for half a minute at most."""
+        end = time.monotonic() + 30
+        while time.monotonic() < end and process.poll() is None and not wanted <= self.topics():
+            time.sleep(0.5)
+        return self.topics()
+
     def echo(self, *arguments):
         """What rostopic shows of one message."""
         command = ["/usr/bin/rostopic", "echo", "-n", "1", *arguments]
@@ -116,7 +127,8 @@ def main():
     site, wheel = unpacked(options.dermis.parent, options.work)
     eye = subprocess.run([options.dermis, "sensors", "gelsight"], check=True, capture_output=True, text=True).stdout
     (options.work / "eye.toml").write_text(eye.replace("width = 640", "width = 160").replace("height = 480", "height = 120"))
-    shutil.copy(HERE / "scene.toml", options.work)
+    for scene in ("scene.toml", "sight.toml"):
+        shutil.copy(HERE / scene, options.work)
     lines, failed = [], []
 
     def check(what, well, shown):
@@ -129,10 +141,14 @@ def main():
     session = Session(site, options.work)
     try:
         node = session.start("dermis", SYSTEM_PYTHON, "-m", "dermis.ros", "--scene", "scene.toml")
-        time.sleep(5)
-        topics = subprocess.run(["/usr/bin/rostopic", "list"], env=session.environment, capture_output=True, text=True, check=True).stdout.split()
+        eye = session.start("eye", SYSTEM_PYTHON, "-m", "dermis.ros", "--scene", "sight.toml", "--node", "eye")
         wanted = {f"/{name}/{what}" for name in ("left_pad", "eye") for what in ("wrench", "taxels", "tactile")} | {"/eye/camera", "/tf"}
-        check("topics", wanted <= set(topics), ", ".join(sorted(wanted & set(topics))))
+        topics = session.wait_for(wanted, node)
+        check("topics", wanted <= topics, ", ".join(sorted(wanted & topics)))
+        if node.poll() is not None:
+            sys.exit(f"the node has ended: {(options.work / 'dermis.log').read_text().strip()}")
+        # The cube comes to rest.
+        time.sleep(3)
         wrench = session.echo("/left_pad/wrench")
         frame = re.search(r'frame_id: "([^"]*)"', wrench)[1]
         force = float(re.search(r"force:.*?z: (\S+)", wrench, re.S)[1])
@@ -147,9 +163,10 @@ def main():
             width, height = (int(re.search(rf"{side}: (\d+)", image)[1]) for side in ("width", "height"))
             well = frame == topic.split("/")[1] and "rgb8" in image and size in (None, (width, height))
             check(topic, well, f"rgb8, {width} x {height}, in {frame}")
+        session.stop(eye)
         transforms = session.echo("/tf")
         parents, children = (set(re.findall(rf'{key}: "([^"]*)"', transforms)) for key in (r"(?<!child_)frame_id", "child_frame_id"))
-        well = parents == {"world"} and {"left_pad", "eye", "cube", "ball"} <= children
+        well = parents == {"world"} and {"left_pad", "cube"} <= children
         check("/tf", well, f"in {', '.join(sorted(parents))}: {', '.join(sorted(children))}")
         rate = session.rate("/left_pad/wrench")
         check("rate of /left_pad/wrench, whose device samples at 50 Hz", 40 < rate < 55, f"{rate:.1f} Hz")
