@@ -66,8 +66,11 @@ fn tell(comparison: &Comparison) {
     }
     for signal in &comparison.signals {
         let (mean, rms, most) = (short(signal.mean_abs), short(signal.rms), short(signal.max_abs));
-        let part =
-            if signal.range > 0.0 { format!("{} %", short(100.0 * signal.rms / signal.range)) } else { "-".into() };
+        let part = match 100.0 * signal.rms / signal.range {
+            percent if percent > 1000.0 => "> 1000 %".into(),
+            percent if percent.is_finite() => format!("{} %", short(percent)),
+            _ => "-".into(),
+        };
         let (name, times, at) = (&signal.name, signal.times, short(signal.max_time_s));
         say(format!("{name:<32} {times:>6} {mean:>13} {rms:>10} {most:>10} {at:>8} {part:>9}"));
     }

@@ -84,6 +84,8 @@ pub struct Comparison {
 pub struct SignalComparison {
     /// Its name in the first.
     pub name: String,
+    /// And in the second.
+    pub other_name: String,
     /// Numbers a time.
     pub width: usize,
     /// Times that were compared.
@@ -108,6 +110,8 @@ pub struct SignalComparison {
 pub struct PictureComparison {
     /// Their name in the first.
     pub name: String,
+    /// And in the second.
+    pub other_name: String,
     /// Pairs that were compared.
     pub times: usize,
     /// Mean scores.
@@ -230,6 +234,7 @@ fn compare_signal(a: &SignalLog, b: &SignalLog) -> Option<SignalComparison> {
     let count = (over_time.len() * a.width) as f64;
     (count > 0.0).then(|| SignalComparison {
         name: a.name.clone(),
+        other_name: b.name.clone(),
         width: a.width,
         times: over_time.len(),
         mean_abs: absolute / count,
@@ -281,6 +286,7 @@ fn compare_pictures(a: &PictureLog, b: &PictureLog) -> PictureComparison {
     let scores: Vec<Metrics> = over_time.iter().map(|(_, score)| *score).collect();
     PictureComparison {
         name: a.name.clone(),
+        other_name: b.name.clone(),
         times: over_time.len(),
         score: mean(&scores),
         null: mean(&nulls),

@@ -11,7 +11,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(250);
 /// … and of the run's own time (s).
 const LONGEST_SPAN_S: f64 = 0.5;
 /// So many moments may wait for their file; with pictures each may take megabytes.
-const MOST_WAITING: usize = 32;
+const MOST_WAITING: usize = 16;
 
 /// Where moments go.
 pub trait Sink: Send {

@@ -16,7 +16,8 @@ def _colours(values: NDArray[np.float64], most: float | None) -> NDArray[np.uint
     part = np.clip(values / top if top > 0 else np.zeros_like(values), 0, 1) * (len(_STOPS) - 1)
     below = np.minimum(part.astype(int), len(_STOPS) - 2)
     mixed = _STOPS[below] + (part - below)[..., None] * (_STOPS[below + 1] - _STOPS[below])
-    return np.round(mixed).astype(np.uint8)
+    levels: NDArray[np.uint8] = np.round(mixed).astype(np.uint8)
+    return levels
 
 
 def picture(

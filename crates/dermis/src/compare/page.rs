@@ -64,7 +64,7 @@ fn picture_plot(pictures: &PictureComparison) -> Image {
 /// The pair that is least alike.
 fn pair(pictures: &PictureComparison, a: &Log, b: &Log) -> Option<Image> {
     let (i, j) = pictures.worst?;
-    let (of_a, of_b) = (a.pictures(&pictures.name)?, b.pictures(&pictures.name)?);
+    let (of_a, of_b) = (a.pictures(&pictures.name)?, b.pictures(&pictures.other_name)?);
     let image = |file: &[u8]| {
         let frame = Frame::from_png("picture", file).ok()?;
         let level = |x: usize, y: usize, c: usize| {

@@ -74,10 +74,8 @@ fn ends(path: &Path, with: &str) -> bool {
 
 /// What is in a folder, in the order of names, without hidden files.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, RecordError> {
-    let read = || -> std::io::Result<Vec<PathBuf>> {
-        let all: std::io::Result<Vec<_>> = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect();
-        Ok(all?)
-    };
+    let read =
+        || -> std::io::Result<Vec<PathBuf>> { std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect() };
     let mut all = read().map_err(|error| RecordError::read(folder, &error))?;
     all.retain(|path| !path.file_name().unwrap_or_default().to_string_lossy().starts_with('.'));
     all.sort();

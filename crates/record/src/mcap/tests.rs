@@ -69,3 +69,33 @@ fn bytes_that_are_wrong_do_no_harm() {
     }
     assert!(McapLog::parse(b"").is_none() && McapLog::parse(b"PAR1").is_none());
 }
+
+/// The death of a process can cut a write short: its first bytes are in the file, behind them stands what was there before. Whatever their number, all earlier
+/// messages are read, and none that was not written.
+#[test]
+fn a_write_that_is_cut_short_loses_only_what_it_would_have_added() {
+    let folder = tempfile::tempdir().unwrap();
+    let channel = Channel { topic: "/a".into(), encoding: "json".into(), schema: None, notes: vec![] };
+    let path = folder.path().join("x.mcap");
+    let mut writer = McapWriter::create(&path, "", vec![], vec![channel], &[]).unwrap();
+    let mut before = std::fs::read(&path).unwrap();
+    for chunk in 0..6u64 {
+        let earlier = McapLog::parse(&before).unwrap().messages;
+        assert_eq!(earlier.len() as u64, 3 * chunk);
+        for i in 0..3 {
+            let text = format!("{{\"value\":{}}}", (3 * chunk + i) * 7919 % 1000);
+            writer.add(0, 3 * chunk + i, text.as_bytes()).unwrap();
+        }
+        writer.flush().unwrap();
+        let after = std::fs::read(&path).unwrap();
+        let all = McapLog::parse(&after).unwrap().messages;
+        assert!(after.len() > before.len());
+        for length in 0..after.len() {
+            let mut torn = after[..length].to_vec();
+            torn.extend(before.get(length..).unwrap_or_default());
+            let found = McapLog::parse(&torn).unwrap().messages;
+            assert!(found == earlier || found == all, "chunk {chunk}, {length} bytes: {} messages", found.len());
+        }
+        before = after;
+    }
+}
