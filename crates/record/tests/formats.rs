@@ -12,7 +12,7 @@ fn recorded(folder: &Path, format: Format, name: &str) -> Log {
     for step in 0..40 {
         recorder.keep(moment(f64::from(step) * 0.05, step % 2 == 0)).unwrap();
     }
-    assert_eq!(recorder.finish().unwrap(), [path.clone()]);
+    assert_eq!(recorder.finish().unwrap(), std::slice::from_ref(&path));
     Log::read(&path).unwrap()
 }
 
