@@ -37,6 +37,8 @@ pub const ALL: &[Validation] = &[
         about: "the wheel in every version of MuJoCo, in robosuite and in gymnasium-robotics",
         paths: &[],
     },
+    Validation { name: "ros", about: "messages and contact states under Debian's ROS 1, with a roscore", paths: &[] },
+    Validation { name: "rerun", about: "worlds and recordings in Rerun's files", paths: &[] },
 ];
 
 /// The validations that a name asks for: one, or all without a name.

@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let sensors = built.sensors.clone();
     let mut last: Option<(Phase, Moment)> = None;
     let (mut held, mut lifted) = (None, None);
-    let recording = simulate(&mut built, &mut |progress| {
+    let recording = simulate(&mut built, None, &mut |progress| {
         let Some(phase) = progress.phase else { return };
         // What a phase ends with is known when the next begins.
         let ended = last.as_ref().map(|(phase, _)| *phase).filter(|ended| *ended != phase);

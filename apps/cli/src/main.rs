@@ -6,8 +6,10 @@ mod calibrate;
 mod calibrate_array;
 mod calibrate_optics;
 mod characterise;
+mod compare;
 mod console;
 mod demo;
+mod export;
 mod import;
 mod metrics;
 mod picture;
@@ -47,6 +49,8 @@ enum Command {
     Bench(bench::Arguments),
     Validate(validate::Arguments),
     Metrics(metrics::Arguments),
+    Compare(compare::Arguments),
+    Export(export::Arguments),
 }
 
 fn dispatch(command: Command) -> anyhow::Result<()> {
@@ -62,6 +66,8 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Metrics(arguments) => metrics::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
     }
 }
 

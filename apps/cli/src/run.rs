@@ -3,11 +3,14 @@
 use crate::console::{Interrupt, commit, probe, progress, say, say_json, short};
 use crate::picture;
 use anyhow::Context;
+use clap::ValueEnum;
+use dermis::geometry::quantity::Time;
 use dermis::output::Output;
 use dermis::picture::tactile_values;
-use dermis::run::{Continue, Progress, Recording, run as run_scene};
+use dermis::record::Format;
+use dermis::run::{Continue, Keeper, Progress, Recording, USUAL_PICTURE_EVERY_S, run_into};
 use dermis::scene::{Built, SceneSpec, slug};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Run a scene file and keep what was felt.
 #[derive(clap::Args)]
@@ -15,22 +18,83 @@ pub struct Arguments {
     /// The scene.
     scene: PathBuf,
     /// Write readings, poses, a summary and pictures into this folder.
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "record")]
+    out: Option<PathBuf>,
+    /// Record while it runs: an `.mcap` file (Foxglove shows it), a `.parquet` file, or a folder of numpy arrays and pictures.
+    /// Whatever ends the program, the files hold all but the last moments.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// What to record, where the name does not say it.
+    #[arg(long, value_enum, requires = "record")]
+    format: Option<RecordFormat>,
+    /// Time between two recorded pictures; 30 a second without it.
+    #[arg(long, value_name = "TIME", requires = "record")]
+    picture_every: Option<Time>,
     /// Print the summary as one JSON document.
     #[arg(long)]
     json: bool,
+}
+
+/// What a recording can be.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum RecordFormat {
+    /// MCAP with messages that Foxglove shows.
+    Mcap,
+    /// MCAP that is a ROS 2 bag.
+    Ros2,
+    /// Parquet, a row for each time and sensor.
+    Parquet,
+    /// A folder of numpy's arrays, with pictures as PNG.
+    Npy,
+    /// A folder of pictures as PNG.
+    Png,
+}
+
+impl From<RecordFormat> for Format {
+    fn from(format: RecordFormat) -> Self {
+        match format {
+            RecordFormat::Mcap => Self::Mcap,
+            RecordFormat::Ros2 => Self::Ros2,
+            RecordFormat::Parquet => Self::Parquet,
+            RecordFormat::Npy => Self::Npy,
+            RecordFormat::Png => Self::Png,
+        }
+    }
+}
+
+/// Starts the recording that was asked for.
+fn keeper(arguments: &Arguments, built: &Built) -> anyhow::Result<Option<Keeper>> {
+    let Some(path) = &arguments.record else { return Ok(None) };
+    let every_s = arguments.picture_every.map_or(USUAL_PICTURE_EVERY_S, Time::si);
+    anyhow::ensure!(every_s > 0.0, "`--picture-every` must be a positive time, got {every_s} s");
+    Ok(Some(Keeper::open(built, path, arguments.format.map(Format::from), every_s)?))
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let spec = SceneSpec::read(&arguments.scene)?;
     let file = arguments.scene.display().to_string();
     let mut built = spec.build(&file, arguments.scene.parent())?;
-    probe(Some(&arguments.out))?;
-    let recording = simulate(&mut built, &mut |_| ()).with_context(|| file.clone())?;
+    probe(arguments.out.as_deref())?;
+    let mut keeper = keeper(arguments, &built)?;
+    let recording = simulate(&mut built, keeper.as_mut(), &mut |_| ()).with_context(|| file.clone())?;
+    let recorded = keeper.map_or(Ok(Vec::new()), Keeper::finish)?;
+    if arguments.json {
+        say_json(&recording.summary())?;
+    } else {
+        tell(&recording);
+    }
+    for path in recorded {
+        let line = format!("recorded {}", path.display());
+        if arguments.json { eprintln!("{line}") } else { say(line) }
+    }
+    arguments.out.as_ref().map_or(Ok(()), |out| keep(&built, &recording, out, arguments.json))
+}
+
+/// Writes tables and pictures of a run that is over.
+fn keep(built: &Built, recording: &Recording, out: &Path, json: bool) -> anyhow::Result<()> {
     let mut output = Output::new();
     recording.write_into(&mut output);
-    output.add_image("forces.png", &picture::forces(&recording));
+    output.add_image("forces.png", &picture::forces(recording));
     output.add_image("scene.png", &picture::render(&picture::world(&built.world), 960, 720));
     for track in &recording.sensors {
         let peak = track.rows.iter().enumerate().max_by(|a, b| a.1.sum_newton.total_cmp(&b.1.sum_newton));
@@ -40,19 +104,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             output.add_image(format!("tactile-{}.png", slug(&track.name)), &image);
         }
     }
-    if arguments.json {
-        say_json(&recording.summary())?;
-    } else {
-        tell(&recording);
-    }
-    commit(output, &arguments.out, arguments.json)
+    commit(output, out, json)
 }
 
 /// Runs with a bar on the terminal until the end or Ctrl-C.
-pub fn simulate(built: &mut Built, each: &mut dyn FnMut(Progress<'_>)) -> anyhow::Result<Recording> {
+pub fn simulate(
+    built: &mut Built,
+    keeper: Option<&mut Keeper>,
+    each: &mut dyn FnMut(Progress<'_>),
+) -> anyhow::Result<Recording> {
     let interrupt = Interrupt::listen();
     let bar = progress("running", (built.duration_s * 1e3) as u64);
-    let recording = run_scene(built, &mut |progress| {
+    let recording = run_into(built, keeper, &mut |progress| {
         bar.set_position((progress.time_s * 1e3) as u64);
         each(progress);
         if interrupt.came() { Continue::No } else { Continue::Yes }

@@ -13,6 +13,7 @@ pub fn read(
     forces: &Bound<'_, PyAny>,
     normals: Option<&Bound<'_, PyAny>>,
     objects: Option<&Bound<'_, PyAny>>,
+    depths: Option<&Bound<'_, PyAny>>,
     sensor_pose: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Contacts> {
     let world_from_sensor = pose_or_identity(sensor_pose, "sensor_pose")?;
@@ -20,10 +21,12 @@ pub fn read(
     let forces = list(forces, "forces")?;
     let normals = normals.map(|normals| list(normals, "normals")).transpose()?;
     let objects = objects.map(|objects| indices(objects)).transpose()?;
+    let depths = depths.map(|depths| lengths_m(depths)).transpose()?;
     let lengths = [
         ("forces", Some(forces.len())),
         ("normals", normals.as_ref().map(Vec::len)),
         ("objects", objects.as_ref().map(Vec::len)),
+        ("depths", depths.as_ref().map(Vec::len)),
     ];
     for (what, length) in lengths {
         if let Some(length) = length.filter(|length| *length != points.len()) {
@@ -38,6 +41,7 @@ pub fn read(
         points.iter().zip(&forces).enumerate().map(|(i, (&at, &force))| Contact {
             normal: normals.as_ref().map(|normals| normals[i]),
             object: objects.as_ref().map_or(0, |objects| objects[i]),
+            depth_m: depths.as_ref().map_or(0.0, |depths| depths[i]),
             ..Contact::new(at, force)
         }),
     ))
@@ -49,6 +53,15 @@ fn list(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<Vec3>> {
         return Ok(Vec::new());
     }
     Ok(rows::<3>(value, what)?.into_iter().map(Vec3::from_array).collect())
+}
+
+/// (n,), each finite.
+fn lengths_m(value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    let numbers = Numbers::read(value, "depths")?;
+    if numbers.shape.len() != 1 {
+        return Err(numbers.wrong_shape("depths", "(n,)"));
+    }
+    Ok(numbers.values)
 }
 
 fn indices(value: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {

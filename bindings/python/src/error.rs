@@ -77,6 +77,8 @@ impl Told for SceneError {
 
 impl Told for dermis::experiments::ExperimentError {}
 impl Told for dermis::geometry::MeshError {}
+impl Told for dermis::record::RecordError {}
+impl Told for dermis::run::RunError {}
 impl Told for dermis::geometry::TopologyError {}
 impl Told for dermis::geometry::shapes::ShapeError {}
 impl Told for dermis::sensor::PressError {}

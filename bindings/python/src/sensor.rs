@@ -251,8 +251,10 @@ impl Sensor {
     ///
     /// points: where they are (m), shape (n, 3). forces: on the **sensor** (N), shape (n, 3). normals: out of the sensor, shape (n, 3);
     /// without them the forces say where out is. objects: to which object each belongs, whole numbers of shape (n,).
+    /// depths: how far the engine lets things overlap there (m), shape (n,); they show in ``reading.touch`` and change no force.
     /// sensor_pose: the sensor's, where all of these are in the world's frame instead.
-    #[pyo3(signature = (points, forces, *, normals=None, objects=None, sensor_pose=None))]
+    #[pyo3(signature = (points, forces, *, normals=None, objects=None, depths=None, sensor_pose=None))]
+    #[allow(clippy::too_many_arguments)] // they have names in Python
     fn read_contacts(
         &self,
         py: Python<'_>,
@@ -260,9 +262,10 @@ impl Sensor {
         forces: &Bound<'_, PyAny>,
         normals: Option<&Bound<'_, PyAny>>,
         objects: Option<&Bound<'_, PyAny>>,
+        depths: Option<&Bound<'_, PyAny>>,
         sensor_pose: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Reading> {
-        let contacts = contacts::read(points, forces, normals, objects, sensor_pose)?;
+        let contacts = contacts::read(points, forces, normals, objects, depths, sensor_pose)?;
         let sensor = self.inner()?;
         let touch = contacts.touch().or_told()?;
         let reading = detached(py, || sensor.read(&touch))?;
@@ -363,6 +366,12 @@ impl Sensor {
     #[getter]
     fn max_depth(&self) -> PyResult<f64> {
         Ok(self.inner()?.skin().max_depth_m())
+    }
+
+    /// How often the device looks at its taxels (Hz); None where its description does not say.
+    #[getter]
+    fn rate(&self) -> Option<f64> {
+        self.device.spec().response.sampling.map(|sampling| sampling.rate.si())
     }
 
     /// Shape of ``reading.image``, (height, width, 3); None on a sensor without a camera.

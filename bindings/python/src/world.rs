@@ -10,7 +10,8 @@ use crate::recording::Recording;
 use crate::sensor::Sensor;
 use crate::threads::detached;
 use dermis::geometry::Vec3;
-use dermis::run::{Continue, run};
+use dermis::record::Format;
+use dermis::run::{Continue, Keeper, USUAL_PICTURE_EVERY_S, run_into};
 use dermis::scene::{Built, SceneError, SceneSpec};
 use dermis::world::{self, Body, BodyId, SensorId, WorldParameters};
 use numpy::PyArrayDyn;
@@ -59,6 +60,21 @@ impl Inside {
 
 fn list(names: &[String]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+fn format_of(name: &str) -> PyResult<Format> {
+    Ok(match name {
+        "mcap" => Format::Mcap,
+        "ros2" => Format::Ros2,
+        "parquet" => Format::Parquet,
+        "npy" => Format::Npy,
+        "png" => Format::Png,
+        _ => {
+            return Err(Error::new_err(format!(
+                "`format` must be \"mcap\", \"ros2\", \"parquet\", \"npy\" or \"png\", got {name:?}"
+            )));
+        }
+    })
 }
 
 impl World {
@@ -231,16 +247,33 @@ impl World {
     }
 
     /// Runs to the end of the scene, or for ``duration`` (s) from now, and returns what was felt on the way.
-    #[pyo3(signature = (*, duration=None))]
-    fn run(&self, py: Python<'_>, duration: Option<f64>) -> PyResult<Recording> {
+    ///
+    /// record: a file that is written on the way, whole at every moment: ``.mcap`` (Foxglove), ``.parquet``, or a folder of arrays and
+    /// pictures. format: "mcap", "ros2" (a bag, in an ``.mcap`` file), "parquet", "npy" or "png", where the name does not say it.
+    /// picture_every: time between two recorded pictures (s).
+    #[pyo3(signature = (*, duration=None, record=None, format=None, picture_every=USUAL_PICTURE_EVERY_S))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        duration: Option<f64>,
+        record: Option<PathBuf>,
+        format: Option<&str>,
+        picture_every: f64,
+    ) -> PyResult<Recording> {
+        let format = format.map(format_of).transpose()?;
+        let picture_every_s = positive(picture_every, "picture_every", "seconds")?;
         let duration_s = duration.map(|duration| positive(duration, "duration", "seconds")).transpose()?;
         let mut interrupted = None;
         let recording = detached(py, || {
             let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
             let usual_s = inside.built.duration_s;
+            let mut keeper = match &record {
+                Some(path) => Some(Keeper::open(&inside.built, path, format, picture_every_s)?),
+                None => None,
+            };
             inside.built.duration_s = duration_s.unwrap_or(usual_s);
             let mut steps = 0u64;
-            let outcome = run(&mut inside.built, &mut |_| {
+            let outcome = run_into(&mut inside.built, keeper.as_mut(), &mut |_| {
                 steps += 1;
                 if steps.is_multiple_of(STEPS_BETWEEN_SIGNALS) {
                     interrupted = Python::attach(|py| py.check_signals().err());
@@ -248,6 +281,7 @@ impl World {
                 if interrupted.is_some() { Continue::No } else { Continue::Yes }
             });
             inside.built.duration_s = usual_s;
+            keeper.map_or(Ok(Vec::new()), Keeper::finish)?;
             outcome
         })?
         .or_told()?;
@@ -327,6 +361,25 @@ impl World {
         let numbers =
             Values { reading: world.reading(id), frame: world.steps(), travel_m: None, sensor_from_object: None };
         Ok(Reading::new(Kept::new(device, numbers, world.touch(id).clone())))
+    }
+
+    /// A sensor of the same kind as one of the world's, that nothing has touched.
+    fn sensor(&self, py: Python<'_>, name: &str) -> PyResult<Sensor> {
+        Sensor::of_device(self.inside(py).sensor(name)?.1)
+    }
+
+    /// Corners (m), shape (n, 3), and triangles, shape (m, 3), of what can be seen of a body, in its frame; None where that is nothing.
+    #[allow(clippy::type_complexity)] // two arrays
+    fn mesh<'py>(
+        &self,
+        py: Python<'py>,
+        body: &str,
+    ) -> PyResult<Option<(Bound<'py, PyArrayDyn<f64>>, Bound<'py, PyArrayDyn<u32>>)>> {
+        let inside = self.inside(py);
+        let Some(mesh) = inside.built.world.body(inside.body(body)?).visible() else { return Ok(None) };
+        let triangles = mesh.triangles();
+        let corners = crate::pose::vectors(py, mesh.vertices())?;
+        Ok(Some((corners, array(py, &[triangles.len(), 3], triangles.as_flattened())?)))
     }
 
     /// Where a sensor is: world_from_sensor, shape (4, 4).

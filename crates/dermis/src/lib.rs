@@ -15,12 +15,14 @@
 
 pub use dermis_draw as draw;
 pub use dermis_geometry as geometry;
+pub use dermis_record as record;
 pub use dermis_sensor as sensor;
 pub use dermis_skin as skin;
 pub use dermis_world as world;
 
 pub mod ball_presses;
 pub mod bench;
+pub mod compare;
 pub mod experiments;
 pub mod npy;
 pub mod object;

@@ -1,11 +1,25 @@
 //! The run loop, and what is kept of a run.
 
+mod keeper;
 mod recording;
 
+pub use keeper::{Keeper, USUAL_PICTURE_EVERY_S};
 pub use recording::{BodyTrack, Recording, SensorRow, SensorTrack};
 
 use crate::scene::Built;
+use dermis_record::RecordError;
 use dermis_world::{Phase, World, WorldError};
+
+/// Why a run ended before its time.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The world could not go on.
+    #[error(transparent)]
+    World(#[from] WorldError),
+    /// What happened could not be kept.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+}
 
 /// Where a run is, after a step.
 #[derive(Clone, Copy)]
@@ -43,11 +57,21 @@ impl Built {
 }
 
 /// Runs a scene to its end, or until `each`, called after every step, says no. A task that is done ends it too.
-pub fn run(built: &mut Built, each: &mut dyn FnMut(Progress<'_>) -> Continue) -> Result<Recording, WorldError> {
+pub fn run(built: &mut Built, each: &mut dyn FnMut(Progress<'_>) -> Continue) -> Result<Recording, RunError> {
+    run_into(built, None, each)
+}
+
+/// The same; every row of the recording also goes to the keeper's files, while the run goes on.
+pub fn run_into(
+    built: &mut Built,
+    mut keeper: Option<&mut Keeper>,
+    each: &mut dyn FnMut(Progress<'_>) -> Continue,
+) -> Result<Recording, RunError> {
     let step_s = built.world.parameters().step_s;
     let steps = (built.duration_s / step_s).round().max(1.0) as u64;
     let mut recording = Recording::new(built);
     recording.keep(built);
+    keeper.as_deref_mut().map_or(Ok(()), |keeper| keeper.keep(built))?;
     for step in 1..=steps {
         built.step()?;
         let phase = built.task.as_ref().map(|task| task.phase());
@@ -58,6 +82,7 @@ pub fn run(built: &mut Built, each: &mut dyn FnMut(Progress<'_>) -> Continue) ->
         let over = stopped || step == steps || phase == Some(Phase::Done);
         if over || step % built.record_every == 0 {
             recording.keep(built);
+            keeper.as_deref_mut().map_or(Ok(()), |keeper| keeper.keep(built))?;
         }
         recording.interrupted |= stopped;
         recording.steps = step;

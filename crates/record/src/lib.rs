@@ -1,1 +1,39 @@
 //! What is kept: recordings and tables in files that other tools open.
+//!
+//! A run hands every [`Moment`] to a [`Recorder`], which writes it into a [`Sink`]: an MCAP file for Foxglove or ROS 2, Parquet, or a folder of
+//! arrays and pictures. Whatever kills the process, the files that are there open and hold all but the last moments. [`Log`] reads
+//! recordings back, also those of others, as signals and pictures over time.
+
+mod error;
+mod export;
+mod folder;
+mod format;
+mod foxglove;
+mod layout;
+mod log;
+pub mod mcap;
+mod moment;
+mod npy;
+mod parquet;
+mod recorder;
+mod ros2;
+mod signals;
+pub mod table;
+mod whole_file;
+
+pub use error::RecordError;
+pub use export::{ExportFormat, Exported, export};
+pub use folder::FolderSink;
+pub use format::Format;
+pub use foxglove::FoxgloveSink;
+pub use layout::{BodyLayout, Layout, SensorLayout, WORLD, plain_name};
+pub use log::{Log, PictureLog, SignalLog};
+pub use moment::{Felt, Moment, Picture};
+pub use parquet::{ParquetSink, parts_folder};
+pub use recorder::{Recorder, Sink};
+pub use ros2::Ros2Sink;
+
+/// A time as recordings stamp it.
+fn time_ns(time_s: f64) -> u64 {
+    (time_s.max(0.0) * 1e9).round() as u64
+}

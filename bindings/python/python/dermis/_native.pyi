@@ -356,6 +356,7 @@ class Sensor:
         *,
         normals: ArrayLike | None = None,
         objects: ArrayLike | None = None,
+        depths: ArrayLike | None = None,
         sensor_pose: ArrayLike | None = None,
     ) -> Reading:
         """Reads contact points of another engine: points (m) and forces on the sensor (N), (n, 3) each."""
@@ -384,6 +385,10 @@ class Sensor:
     def areas(self) -> NDArray[np.float64]: ...
     @property
     def max_depth(self) -> float: ...
+    @property
+    def rate(self) -> float | None:
+        """How often the device looks at its taxels (Hz); None where its description does not say."""
+
     @property
     def image_shape(self) -> tuple[int, int, int] | None: ...
     @property
@@ -451,8 +456,15 @@ class World:
         """Mounts a sensor on a body, at a pose of the body's frame."""
 
     def step(self, count: int = 1) -> None: ...
-    def run(self, *, duration: float | None = None) -> Recording:
-        """Runs to the end of the scene, or for duration (s)."""
+    def run(
+        self,
+        *,
+        duration: float | None = None,
+        record: str | os.PathLike[str] | None = None,
+        format: str | None = None,
+        picture_every: float = ...,
+    ) -> Recording:
+        """Runs to the end of the scene, or for duration (s). record: an .mcap or .parquet file or a folder, written on the way."""
 
     @property
     def time(self) -> float: ...
@@ -474,6 +486,12 @@ class World:
 
     def set_twist(self, body: str, twist: ArrayLike) -> None: ...
     def reading(self, sensor: str) -> Reading: ...
+    def sensor(self, name: str) -> Sensor:
+        """A sensor of the same kind as one of the world's, that nothing has touched."""
+
+    def mesh(self, body: str) -> tuple[NDArray[np.float64], NDArray[np.uint32]] | None:
+        """Corners (m), (n, 3), and triangles, (m, 3), of what can be seen of a body, in its frame."""
+
     def sensor_pose(self, sensor: str) -> NDArray[np.float64]:
         """Where a sensor is: world_from_sensor, (4, 4)."""
 

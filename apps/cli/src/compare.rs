@@ -1,0 +1,99 @@
+//! `dermis compare`: two recordings.
+
+use crate::console::{commit, probe, say, say_json, short};
+use dermis::compare::{Comparison, Options, compare};
+use dermis::geometry::quantity::Time;
+use dermis::output::Output;
+use dermis::record::Log;
+use std::path::PathBuf;
+
+/// Compare two recordings, of two runs or of a real device and a run: numbers and pictures over time.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The recording that is taken for the truth: an MCAP, Parquet or CSV file, or a folder that `dermis run` has written.
+    a: PathBuf,
+    /// The one that is held against it.
+    b: PathBuf,
+    /// Names in the first and the second that mean the same, such as `touch/force=pad/force_n`; may be given again.
+    #[arg(long = "pair", value_name = "A=B", value_parser = pair)]
+    pairs: Vec<(String, String)>,
+    /// Let both begin at zero: a real recording counts from another year.
+    #[arg(long)]
+    from_start: bool,
+    /// Add this to the times of the second.
+    #[arg(long, value_name = "TIME", default_value = "0s", allow_hyphen_values = true)]
+    shift: Time,
+    /// Write plots and a table of errors into this folder.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    let both = text.split_once('=').filter(|(a, b)| !a.is_empty() && !b.is_empty());
+    both.map(|(a, b)| (a.to_owned(), b.to_owned())).ok_or_else(|| "two names with `=` between them are needed".into())
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let (a, b) = (Log::read(&arguments.a)?, Log::read(&arguments.b)?);
+    probe(arguments.out.as_deref())?;
+    for log in [&a, &b].into_iter().filter(|log| log.cut) {
+        eprintln!("{}: its end is missing; what is there is used", log.source);
+    }
+    let options =
+        Options { pairs: arguments.pairs.clone(), from_start: arguments.from_start, shift_s: arguments.shift.si() };
+    let comparison = compare(&a, &b, &options)?;
+    if arguments.json {
+        say_json(&comparison)?;
+    } else {
+        tell(&comparison);
+    }
+    if let Some(folder) = &arguments.out {
+        let mut output = Output::new();
+        dermis::compare::add(&mut output, &comparison, &a, &b);
+        commit(output, folder, arguments.json)?;
+    }
+    Ok(())
+}
+
+fn tell(comparison: &Comparison) {
+    if !comparison.signals.is_empty() {
+        let heads = ["times", "mean |error|", "RMS error", "largest", "at (s)", "of range"];
+        let [times, mean, rms, most, at, range] = heads;
+        say(format!("{:<32} {times:>6} {mean:>13} {rms:>10} {most:>10} {at:>8} {range:>9}", "signal"));
+    }
+    for signal in &comparison.signals {
+        let (mean, rms, most) = (short(signal.mean_abs), short(signal.rms), short(signal.max_abs));
+        let part = match 100.0 * signal.rms / signal.range {
+            percent if percent > 1000.0 => "> 1000 %".into(),
+            percent if percent.is_finite() => format!("{} %", short(percent)),
+            _ => "-".into(),
+        };
+        let (name, times, at) = (&signal.name, signal.times, short(signal.max_time_s));
+        say(format!("{name:<32} {times:>6} {mean:>13} {rms:>10} {most:>10} {at:>8} {part:>9}"));
+    }
+    if !comparison.pictures.is_empty() {
+        say(format!(
+            "{:<32} {:>6} {:>13} {:>10} {:>10} {:>18}",
+            "pictures", "pairs", "SSIM", "PSNR (dB)", "MAE/255", "first alone: SSIM"
+        ));
+    }
+    for pictures in &comparison.pictures {
+        if let Some(score) = &pictures.score {
+            let psnr = if score.psnr_db.is_finite() { format!("{:.2}", score.psnr_db) } else { "equal".into() };
+            let null = pictures.null.map_or_else(|| "-".into(), |null| format!("{:.4}", null.ssim));
+            let (name, times, mae) = (&pictures.name, pictures.times, short(score.mae_255));
+            say(format!("{name:<32} {times:>6} {:>13.4} {psnr:>10} {mae:>10} {null:>18}", score.ssim));
+        }
+        if let Some(reason) = &pictures.left_out {
+            say(format!("{:<32} some were left out: {reason}", pictures.name));
+        }
+    }
+    for (which, names) in [("first", &comparison.only_in_a), ("second", &comparison.only_in_b)] {
+        if !names.is_empty() {
+            say(format!("only in the {which}: {}", names.join(", ")));
+        }
+    }
+}

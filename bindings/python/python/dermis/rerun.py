@@ -1,0 +1,128 @@
+"""Worlds, readings and recordings in Rerun's viewer (``pip install rerun-sdk``).
+
+>>> import dermis, dermis.rerun, rerun                      # doctest: +SKIP
+>>> rerun.init("touch", spawn=True)                         # doctest: +SKIP
+>>> world = dermis.World.load("scene.toml")                 # doctest: +SKIP
+>>> for _ in range(100):                                    # doctest: +SKIP
+...     world.step(10)
+...     dermis.rerun.log(world)
+
+Times go to the time line ``time`` (s), steps to ``step``. Meshes are logged once for every recording and path.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import dermis
+from dermis import _heat
+from dermis._names import plain_name
+
+# Where meshes were logged already: recording and path.
+_shown: set[tuple[Any, str]] = set()
+# Length (m) of an arrow for a newton.
+_METRES_PER_NEWTON = 0.005
+
+
+def _sdk() -> Any:
+    try:
+        import rerun
+    except ImportError as error:
+        raise ImportError("dermis.rerun needs Rerun: pip install rerun-sdk") from error
+    return rerun
+
+
+def log(
+    what: dermis.World | dermis.Reading | dermis.Recording,
+    path: str = "dermis",
+    *,
+    recording: Any = None,
+    time: float | None = None,
+    most: float | None = None,
+) -> None:
+    """Logs a world as it is now, one reading, or all rows of a recording.
+
+    path: the entity that everything goes under. recording: a ``rerun.RecordingStream``; the active one without it.
+    time: when that is (s); a world knows it. most: the force (N) that is brightest in heat maps; the largest of each without it.
+    """
+    if isinstance(what, dermis.World):
+        _log_world(what, path, recording, what.time if time is None else time, most)
+    elif isinstance(what, dermis.Reading):
+        if time is not None:
+            _sdk().set_time("time", duration=time, recording=recording)
+        _log_reading(what, path, recording, most)
+    elif isinstance(what, dermis.Recording):
+        _log_recording(what, path, recording)
+    else:
+        raise TypeError(f"`what` must be a dermis.World, Reading or Recording, got {type(what).__name__}")
+
+
+def _log_world(world: dermis.World, path: str, recording: Any, time: float, most: float | None) -> None:
+    rr = _sdk()
+    rr.set_time("time", duration=time, recording=recording)
+    rr.set_time("step", sequence=round(time / world.time_step), recording=recording)
+    key = (rr.get_recording_id(recording), path)
+    if key not in _shown:
+        _shown.add(key)
+        _log_meshes(world, path, recording)
+    for body in world.bodies:
+        _place(f"{path}/bodies/{plain_name(body)}", world.pose(body), recording)
+    for sensor in world.sensors:
+        reading = world.reading(sensor)
+        name = plain_name(sensor)
+        _place(f"{path}/sensors/{name}", world.sensor_pose(sensor), recording)
+        arrow = rr.Arrows3D(origins=[[0, 0, 0]], vectors=[reading.force * _METRES_PER_NEWTON], colors=[[214, 64, 54]])
+        rr.log(f"{path}/sensors/{name}/force", arrow, recording=recording)
+        _log_reading(reading, f"{path}/readings/{name}", recording, most)
+
+
+def _log_meshes(world: dermis.World, path: str, recording: Any) -> None:
+    rr = _sdk()
+    meshes = [(f"{path}/bodies/{plain_name(body)}", world.mesh(body), (92, 143, 204)) for body in world.bodies]
+    meshes += [
+        (f"{path}/sensors/{plain_name(sensor)}", world.sensor(sensor).mesh, (64, 69, 79)) for sensor in world.sensors
+    ]
+    for place, mesh, colour in meshes:
+        if mesh is None:
+            continue
+        corners, triangles = mesh
+        colours = np.tile(np.array(colour, np.uint8), (len(corners), 1))
+        shape = rr.Mesh3D(vertex_positions=corners, triangle_indices=triangles, vertex_colors=colours)
+        rr.log(f"{place}/mesh", shape, static=True, recording=recording)
+
+
+def _place(path: str, pose: NDArray[np.float64], recording: Any) -> None:
+    rr = _sdk()
+    rr.log(path, rr.Transform3D(translation=pose[:3, 3], mat3x3=pose[:3, :3]), recording=recording)
+
+
+def _log_reading(reading: dermis.Reading, path: str, recording: Any, most: float | None) -> None:
+    rr = _sdk()
+    rr.log(f"{path}/force", rr.Scalars(reading.force), recording=recording)
+    rr.log(f"{path}/torque", rr.Scalars(reading.wrench[3:]), recording=recording)
+    rr.log(f"{path}/sum", rr.Scalars([reading.sum]), recording=recording)
+    heat = _heat.picture(reading.taxels, reading.centers, most=most)
+    rr.log(f"{path}/tactile", rr.Image(heat), recording=recording)
+    rr.log(f"{path}/taxels", rr.Tensor(reading.taxels), recording=recording)
+    try:
+        image = reading.image
+    except dermis.Error:
+        # No camera, or nothing to see yet.
+        return
+    rr.log(f"{path}/camera", rr.Image(image), recording=recording)
+
+
+def _log_recording(what: dermis.Recording, path: str, recording: Any) -> None:
+    rr = _sdk()
+    times = rr.TimeColumn("time", duration=what.times)
+    for sensor in what.sensors:
+        name = plain_name(sensor)
+        for key, values in (("force", what.force(sensor)), ("taxels", what.taxels(sensor))):
+            columns = rr.Scalars.columns(scalars=values.ravel()).partition([values.shape[1]] * len(values))
+            rr.send_columns(f"{path}/readings/{name}/{key}", indexes=[times], columns=columns, recording=recording)
+    for body in what.bodies:
+        columns = rr.Transform3D.columns(translation=what.positions(body))
+        rr.send_columns(f"{path}/bodies/{plain_name(body)}", indexes=[times], columns=columns, recording=recording)

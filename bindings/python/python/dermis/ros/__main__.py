@@ -1,0 +1,51 @@
+"""``python -m dermis.ros``: see ``--help``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import dermis
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m dermis.ros", description="Touch in ROS.")
+    parser.add_argument("--scene", required=True, metavar="FILE", help="a scene file of dermis")
+    parser.add_argument("--duration", type=float, metavar="SECONDS", help="how long; until ROS shuts down without it")
+    parser.add_argument("--bag", metavar="FILE.mcap", help="write a ROS 2 bag of the whole scene instead; needs no ROS")
+    parser.add_argument("--contacts", metavar="TOPIC", help="take gazebo_msgs/ContactsState from there instead of simulating")
+    parser.add_argument("--sensor", metavar="NAME", help="the sensor that the contacts touch; the first of the scene without it")
+    parser.add_argument("--collision", metavar="NAME", help="part of the name of the sensor's own collision in the contact states")
+    parser.add_argument("--node", default="dermis", metavar="NAME", help="name of the node")
+    return parser
+
+
+def main() -> None:
+    """Runs it."""
+    parser = _arguments()
+    # What ROS adds to a command line is for rospy.
+    options = parser.parse_args([word for word in sys.argv[1:] if ":=" not in word])
+    if options.duration is not None and not options.duration > 0:
+        parser.error(f"--duration must be positive, got {options.duration}")
+    if options.contacts is None and (options.sensor or options.collision):
+        parser.error("--sensor and --collision go with --contacts")
+    try:
+        world = dermis.World.load(options.scene)
+        if options.bag:
+            world.run(duration=options.duration, record=options.bag, format="ros2")
+            print(f"recorded {options.bag}")
+            return
+        from dermis.ros import _node
+
+        _node._ros().init_node(options.node, disable_signals=False)
+        if options.contacts:
+            name = options.sensor or world.sensors[0]
+            _node.listen(world, name=name, topic=options.contacts, collision=options.collision, duration=options.duration)
+        else:
+            _node.simulate(world, duration=options.duration)
+    except (dermis.Error, OSError, ImportError) as error:
+        sys.exit(f"dermis.ros: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""Contact states of a simulator as touch."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import dermis
+
+# What Gazebo's bumper publishes, with all that it uses: enough for a subscriber where gazebo_msgs is not installed.
+CONTACTS_STATE_TYPE = "gazebo_msgs/ContactsState"
+_LINE = "=" * 80
+CONTACTS_STATE = f"""Header header
+gazebo_msgs/ContactState[] states
+{_LINE}
+MSG: std_msgs/Header
+uint32 seq
+time stamp
+string frame_id
+{_LINE}
+MSG: gazebo_msgs/ContactState
+string info
+string collision1_name
+string collision2_name
+geometry_msgs/Wrench[] wrenches
+geometry_msgs/Wrench total_wrench
+geometry_msgs/Vector3[] contact_positions
+geometry_msgs/Vector3[] contact_normals
+float64[] depths
+{_LINE}
+MSG: geometry_msgs/Wrench
+geometry_msgs/Vector3 force
+geometry_msgs/Vector3 torque
+{_LINE}
+MSG: geometry_msgs/Vector3
+float64 x
+float64 y
+float64 z
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Contacts:
+    """Contact points, in the frame of the message."""
+
+    points: NDArray[np.float64]
+    """Where they are (m), (n, 3)."""
+    forces: NDArray[np.float64]
+    """On the sensor (N), (n, 3)."""
+    normals: NDArray[np.float64]
+    """Out of the sensor, (n, 3); from the force where the simulator gives none."""
+    depths: NDArray[np.float64]
+    """How far things overlap (m), (n,)."""
+    objects: NDArray[np.int64]
+    """Which other collision each belongs to, (n,)."""
+    frame: str
+    """The frame that all of it is in."""
+
+
+def _row(vector: Any) -> list[float]:
+    return [vector.x, vector.y, vector.z]
+
+
+def contacts_of(message: Any, *, collision: str | None = None) -> Contacts:
+    """The contacts of a gazebo_msgs/ContactsState, or of anything with its fields.
+
+    collision: part of the name of the sensor's own collision; wrenches are given for the first of the two, so where it is the second they are
+    turned round, and states without it are left out. Without it the sensor's collision is taken for the first everywhere.
+    """
+    points: list[list[float]] = []
+    forces: list[list[float]] = []
+    normals: list[list[float]] = []
+    depths: list[float] = []
+    objects: list[int] = []
+    others: list[str] = []
+    for state in message.states:
+        sign, other = 1.0, state.collision2_name
+        if collision is not None and collision not in state.collision1_name:
+            if collision not in state.collision2_name:
+                continue
+            sign, other = -1.0, state.collision1_name
+        if other not in others:
+            others.append(other)
+        places = list(state.contact_positions)
+        wrenches = list(state.wrenches)
+        if len(wrenches) != len(places):
+            raise dermis.Error(
+                f"contacts of {state.collision1_name!r} and {other!r}: {len(places)} positions and {len(wrenches)} wrenches; one each is needed"
+            )
+        given = list(state.contact_normals) if len(state.contact_normals) == len(places) else [None] * len(places)
+        deep = list(state.depths) if len(state.depths) == len(places) else [0.0] * len(places)
+        for place, load, normal, depth in zip(places, wrenches, given, deep):
+            force = sign * np.array(_row(load.force))
+            out = -force if normal is None else np.array(_row(normal))
+            # A contact pushes: out of the sensor is against the force on it.
+            out = -out if out @ force > 0 else out
+            points.append(_row(place))
+            forces.append(force.tolist())
+            normals.append(out.tolist())
+            depths.append(float(depth))
+            objects.append(others.index(other))
+    return Contacts(
+        np.array(points, float).reshape(-1, 3),
+        np.array(forces, float).reshape(-1, 3),
+        np.array(normals, float).reshape(-1, 3),
+        np.array(depths, float),
+        np.array(objects, int),
+        message.header.frame_id,
+    )
+
+
+def touched(
+    sensor: dermis.Sensor, contacts: Contacts, *, frame: str, sensor_pose: NDArray[np.float64] | None = None
+) -> dermis.Reading:
+    """What a sensor reads of contacts, through ``skin.contacts``.
+
+    frame: what the sensor's own frame is called; contacts in another one are taken for those of the world, where the sensor is at
+    ``sensor_pose``.
+    """
+    return sensor.read_contacts(
+        contacts.points,
+        contacts.forces,
+        normals=contacts.normals,
+        objects=contacts.objects,
+        depths=contacts.depths,
+        sensor_pose=None if contacts.frame.lstrip("/") in ("", frame) else sensor_pose,
+    )

@@ -1,0 +1,318 @@
+"""Recordings, opened by the programs of others; messages of ROS, without ROS."""
+
+import io
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+import types
+
+import numpy as np
+import pytest
+from mcap.exceptions import EndOfFile
+from mcap.reader import NonSeekingReader, make_reader
+from mcap_ros2.decoder import DecoderFactory
+from PIL import Image
+from rosbags.highlevel import AnyReader
+from rosbags.typesys import Stores, get_typestore
+
+import dermis
+import dermis.ros
+from dermis._names import plain_name
+
+SCENE = """
+[world]
+duration = "0.3 s"
+time_step = "0.5 ms"
+
+[[body]]
+name = "cube"
+motion = "free"
+mass = "100 g"
+shape.cuboid.size = ["20 mm", "40 mm", "20 mm"]
+at = ["0 mm", "0 mm", "30 mm"]
+
+[[sensor]]
+name = "Left pad"
+preset = "uji-foam-14x6"
+skin.damping = "2 N s/m"
+at = ["0 mm", "0 mm", "20 mm"]
+"""
+# As many times each kind of file is killed.
+KILLS = int(os.environ.get("DERMIS_KILLS", "1"))
+
+
+def _opened(data):
+    with Image.open(io.BytesIO(data)) as image:
+        return np.asarray(image.convert("RGB"))
+
+
+def _messages(path):
+    """Topic, time (s) and JSON of every message."""
+    with path.open("rb") as file:
+        reader = make_reader(file)
+        return [(channel.topic, message.log_time * 1e-9, json.loads(message.data)) for _, channel, message in reader.iter_messages()]
+
+
+def test_mcap_opens_elsewhere_and_its_pictures_decode(tmp_path):
+    import base64
+
+    path = tmp_path / "run.mcap"
+    recording = dermis.World.parse(SCENE).run(record=path)
+    with path.open("rb") as file:
+        summary = make_reader(file, validate_crcs=True).get_summary()
+    names = {schema.name for schema in summary.schemas.values()}
+    assert {"foxglove.CompressedImage", "foxglove.FrameTransforms", "foxglove.SceneUpdate", "dermis.Wrench", "dermis.Taxels"} <= names
+    messages = _messages(path)
+    assert summary.statistics.message_count == len(messages)
+    taxels = [(when, message) for topic, when, message in messages if topic == "/left_pad/taxels"]
+    assert np.array_equal([message["values_newton"] for _, message in taxels], recording.taxels("Left pad"))
+    assert [when for when, _ in taxels] == pytest.approx(recording.times, abs=1e-9)
+    forces = [[message["force"][axis] for axis in "xyz"] for topic, _, message in messages if topic == "/left_pad/wrench"]
+    assert np.array(forces) == pytest.approx(recording.force("Left pad"), abs=1e-12)
+    images = [base64.b64decode(message["data"]) for topic, _, message in messages if topic == "/left_pad/tactile"]
+    assert 8 <= len(images) <= 11
+    seen = [_opened(image) for image in images]
+    assert seen[0].shape == seen[-1].shape and seen[0].shape[0] > 100 and (seen[0] != seen[-1]).any()
+    placed = [message for topic, _, message in messages if topic == "/tf"][-1]["transforms"]
+    where = {frame["child_frame_id"]: frame for frame in placed}
+    assert where["left_pad"]["parent_frame_id"] == "world" and where["left_pad"]["translation"]["z"] == pytest.approx(0.02)
+    assert where["cube"]["translation"]["z"] == pytest.approx(recording.positions("cube")[-1, 2])
+
+
+def test_a_bag_decodes_with_both_readers_of_ros2(tmp_path):
+    path = tmp_path / "bag.mcap"
+    recording = dermis.World.parse(SCENE).run(record=path, format="ros2")
+    with path.open("rb") as file:
+        reader = make_reader(file, decoder_factories=[DecoderFactory()], validate_crcs=True)
+        decoded = [(channel.topic, message) for _, channel, _, message in reader.iter_decoded_messages()]
+    wrenches = [message for topic, message in decoded if topic == "/left_pad/wrench"]
+    assert {wrench.header.frame_id for wrench in wrenches} == {"left_pad"}
+    assert [wrench.wrench.force.z for wrench in wrenches] == pytest.approx(recording.force("Left pad")[:, 2], abs=1e-12)
+    with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as bag:
+        found = [(link.topic, when, bag.deserialize(raw, link.msgtype)) for link, when, raw in bag.messages()]
+    assert len(found) == len(decoded)
+    taxels = [message for topic, _, message in found if topic == "/left_pad/taxels"]
+    assert [side.label for side in taxels[0].layout.dim] == ["rows", "cols"]
+    assert [side.size for side in taxels[0].layout.dim] == [14, 6]
+    assert np.array([message.data for message in taxels]) == pytest.approx(recording.taxels("Left pad"), rel=1e-6)
+    (image, *_) = [message for topic, _, message in found if topic == "/left_pad/tactile"]
+    assert image.encoding == "rgb8" and image.data.size == image.height * image.step and image.header.frame_id == "left_pad"
+    transform = [message for topic, _, message in found if topic == "/tf"][-1].transforms
+    assert {frame.child_frame_id for frame in transform} == {"left_pad", "cube"}
+    assert {frame.header.frame_id for frame in transform} == {"world"}
+    times = [when * 1e-9 for topic, when, _ in found if topic == "/left_pad/wrench"]
+    assert times == pytest.approx(recording.times, abs=1e-9)
+
+
+def test_arrays_are_numpys(tmp_path):
+    folder = tmp_path / "arrays"
+    recording = dermis.World.parse(SCENE).run(record=folder)
+    assert np.load(folder / "times_s.npy") == pytest.approx(recording.times)
+    taxels = np.load(folder / "left_pad" / "taxels_n.npy")
+    assert taxels.shape == (len(recording), 14, 6)
+    assert np.array_equal(taxels.reshape(len(recording), -1), recording.taxels("Left pad"))
+    pictures = sorted((folder / "left_pad" / "tactile").glob("*.png"))
+    assert len(pictures) == len(np.load(folder / "left_pad" / "tactile" / "times_s.npy"))
+    assert _opened(pictures[-1].read_bytes()).ndim == 3
+    with pytest.raises(dermis.Error, match="not empty"):
+        dermis.World.parse(SCENE).run(record=folder)
+    with pytest.raises(dermis.Error, match="`format`"):
+        dermis.World.parse(SCENE).run(record=tmp_path / "x.mcap", format="bag")
+    with pytest.raises(dermis.Error, match="x.txt"):
+        dermis.World.parse(SCENE).run(record=tmp_path / "x.txt")
+    assert not (tmp_path / "x.mcap").exists()
+
+
+VICTIM = """
+import sys, time, dermis
+world = dermis.World.parse(sys.stdin.read())
+print("started", flush=True)
+world.run(record=sys.argv[1], format=sys.argv[2])
+"""
+
+
+@pytest.mark.parametrize(("kind", "name"), [("mcap", "a.mcap"), ("ros2", "b.mcap"), ("npy", "c"), ("parquet", "d.parquet")])
+@pytest.mark.parametrize("kill", range(KILLS))
+def test_what_a_killed_process_has_recorded_opens_elsewhere(tmp_path, kind, name, kill):
+    path = tmp_path / name
+    scene = SCENE.replace('duration = "0.3 s"', 'duration = "1000 s"')
+    process = subprocess.Popen(
+        [sys.executable, "-c", VICTIM, str(path), kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    process.stdin.write(scene)
+    process.stdin.close()
+    assert process.stdout.readline() == "started\n"
+    time.sleep(random.uniform(1.0, 2.5))
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    if kind == "npy":
+        times, taxels = np.load(path / "times_s.npy"), np.load(path / "left_pad" / "taxels_n.npy")
+        assert 1 < len(times) <= len(taxels) and np.isfinite(taxels).all()
+    elif kind == "parquet":
+        parts = sorted((tmp_path / "d.parquet.parts").glob("*.parquet"))
+        assert parts and all(part.read_bytes().endswith(b"PAR1") for part in parts)
+        parquet = pytest.importorskip("pyarrow.parquet")
+        times = np.concatenate([parquet.read_table(part)["time_s"].to_numpy() for part in parts])
+    else:
+        times = np.array([when for topic, when, *_ in _read_what_is_there(path) if topic == "/left_pad/wrench"])
+    assert np.diff(times) == pytest.approx(0.01, abs=1e-6) and times[0] == 0 and len(times) > 1
+
+
+def _read_what_is_there(path):
+    """With the index where it is whole, otherwise from the start up to where it was cut."""
+    found = []
+    with path.open("rb") as file:
+        try:
+            for _, channel, message in make_reader(file).iter_messages():
+                found.append((channel.topic, message.log_time * 1e-9))
+            return found
+        except Exception:
+            found.clear()
+            file.seek(0)
+        try:
+            for _, channel, message in NonSeekingReader(file).iter_messages():
+                found.append((channel.topic, message.log_time * 1e-9))
+        except EndOfFile:
+            pass
+    return found
+
+
+def _state(first, second, points, forces, normals, depths):
+    vector = lambda row: types.SimpleNamespace(x=row[0], y=row[1], z=row[2])  # noqa: E731
+    return types.SimpleNamespace(
+        collision1_name=first,
+        collision2_name=second,
+        wrenches=[types.SimpleNamespace(force=vector(force), torque=vector((0, 0, 0))) for force in forces],
+        contact_positions=[vector(point) for point in points],
+        contact_normals=[vector(normal) for normal in normals],
+        depths=depths,
+    )
+
+
+def _contacts_state(*states, frame="world"):
+    return types.SimpleNamespace(header=types.SimpleNamespace(frame_id=frame), states=list(states))
+
+
+def test_contact_states_become_touch():
+    """A cube of 0.981 N on four points, given once with the sensor's collision first and once second."""
+    sensor = dermis.Sensor.preset("uji-foam-14x6")
+    pose = np.eye(4)
+    pose[:3, 3] = [0.1, 0.2, 0.3]
+    corners = [(0.1 + x, 0.2 + y, 0.3) for x in (-5e-3, 5e-3) for y in (-10e-3, 10e-3)]
+    up, down = [(0, 0, 1)] * 4, [(0, 0, -1)] * 4
+    load = 0.981 / 4
+    first = _state("pad::link::pad", "cube::c", corners, [(0, 0, -load)] * 4, up, [1e-4] * 4)
+    second = _state("cube::c", "pad::link::pad", corners, [(0, 0, load)] * 4, down, [1e-4] * 4)
+    other = _state("cube::c", "table::c", corners, [(0, 0, 5)] * 4, up, [0] * 4)
+    readings = []
+    for states in ((first,), (second,), (first, other)):
+        contacts = dermis.ros.contacts_of(_contacts_state(*states), collision="pad::link")
+        assert contacts.points.shape == (4, 3) and contacts.frame == "world"
+        readings.append(dermis.ros.touched(sensor, contacts, frame="pad", sensor_pose=pose))
+    for reading in readings:
+        assert reading.force == pytest.approx([0, 0, -0.981]) and reading.taxels.sum() == pytest.approx(0.981)
+        assert reading.lit == 4 and reading.touch.normals[:, 2] == pytest.approx(1) and reading.touch.max_depth == pytest.approx(1e-4)
+        assert np.array_equal(reading.taxels, readings[0].taxels)
+    inside = _contacts_state(_state("pad", "cube", [(0, 0, 0)], [(0.1, 0, -2)], [], []), frame="/pad")
+    reading = dermis.ros.touched(sensor, dermis.ros.contacts_of(inside), frame="pad", sensor_pose=pose)
+    assert reading.force == pytest.approx([0.1, 0, -2]) and reading.lit >= 1
+    nothing = dermis.ros.touched(sensor, dermis.ros.contacts_of(_contacts_state()), frame="pad", sensor_pose=pose)
+    assert nothing.lit == 0
+    bad = _state("pad", "cube", [(0, 0, 0)], [], [], [])
+    with pytest.raises(dermis.Error, match="1 positions and 0 wrenches"):
+        dermis.ros.contacts_of(_contacts_state(bad))
+
+
+def test_messages_fit_the_definitions_of_ros1():
+    """rosbags knows the message types of ROS 1: what we fill in can be written and read there."""
+    store = get_typestore(Stores.ROS1_NOETIC)
+    types_ = store.types
+    world = dermis.World.parse(SCENE)
+    world.step(400)
+    reading = world.reading("Left pad")
+
+    def made(kind, fields):
+        """A message of a type from nested fields, with a header where there is one."""
+        values = {}
+        for name, (sort, about) in store.FIELDDEFS[kind][1] if hasattr(store, "FIELDDEFS") else store.fielddefs[kind][1]:
+            if name == "header":
+                stamp = types_["builtin_interfaces/msg/Time"](sec=1, nanosec=2)
+                values[name] = types_["std_msgs/msg/Header"](seq=0, stamp=stamp, frame_id="left_pad")
+            elif isinstance(fields[name], dict):
+                values[name] = made(about, fields[name])
+            elif name == "dim":
+                values[name] = [types_["std_msgs/msg/MultiArrayDimension"](**side) for side in fields[name]]
+            elif isinstance(fields[name], bytes):
+                values[name] = np.frombuffer(fields[name], np.uint8)
+            else:
+                values[name] = fields[name]
+        return types_[kind](**values)
+
+    def survived(kind, fields):
+        return store.deserialize_ros1(store.serialize_ros1(made(kind, fields), kind), kind)
+
+    wrench = survived("geometry_msgs/msg/WrenchStamped", dermis.ros.wrench(reading))
+    assert wrench.wrench.force.z == reading.force[2] and wrench.header.frame_id == "left_pad"
+    taxels = survived("std_msgs/msg/Float32MultiArray", dermis.ros.taxels(reading))
+    assert np.array_equal(taxels.data.reshape(14, 6), reading.taxels.astype(np.float32))
+    from dermis import _heat
+
+    picture = _heat.picture(reading.taxels, reading.centers)
+    image = survived("sensor_msgs/msg/Image", dermis.ros.image(picture))
+    assert np.array_equal(image.data.reshape(image.height, image.width, 3), picture) and image.width >= 100
+    curved = dermis.Sensor.preset("fingertip").press(dermis.Object.sphere(radius=5e-3), depth=1e-3)
+    drawn = _heat.picture(curved.taxels, curved.centers)
+    assert drawn.shape[2] == 3 and min(drawn.shape[:2]) > 50 and drawn.max() > 200
+
+
+def test_transforms_are_the_poses():
+    random_ = np.random.default_rng(1)
+    for _ in range(50):
+        q = random_.normal(size=4)
+        x, y, z, w = q / np.linalg.norm(q) * (1 if q[3] >= 0 else -1)
+        turn = np.array(
+            [
+                [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+                [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+                [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+            ]
+        )
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = turn, [1, 2, 3]
+        ((fields),) = dermis.ros.transforms({"f": pose})
+        found = fields["transform"]["rotation"]
+        assert [found[key] for key in "xyzw"] == pytest.approx([x, y, z, w], abs=1e-9)
+        assert fields["transform"]["translation"] == {"x": 1, "y": 2, "z": 3} and fields["child_frame_id"] == "f"
+
+
+def test_names_are_those_of_recordings():
+    assert [plain_name(name) for name in ("Left pad", "2", "a-b", "ü")] == ["left_pad", "s_2", "a_b", "s__"]
+
+
+def test_a_bag_from_the_command_line(tmp_path):
+    scene = tmp_path / "scene.toml"
+    scene.write_text(SCENE)
+    command = [sys.executable, "-m", "dermis.ros", "--scene", str(scene)]
+    ran = subprocess.run([*command, "--bag", "out.mcap", "--duration", "0.1"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "recorded out.mcap" in ran.stdout and pathlib.Path(tmp_path / "out.mcap").stat().st_size > 1000
+    for more, words in [(["--bag", "out.txt"], ".mcap"), (["--collision", "x"], "--contacts"), (["--scene", "nowhere.toml"], "nowhere.toml")]:
+        ran = subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert ran.returncode != 0 and words in ran.stderr and "Traceback" not in ran.stderr
+
+
+def test_rerun_says_what_it_needs():
+    try:
+        import rerun  # noqa: F401
+    except ImportError:
+        import dermis.rerun
+
+        with pytest.raises(ImportError, match="pip install rerun-sdk"):
+            dermis.rerun.log(dermis.World.parse(SCENE))
+    else:
+        pytest.skip("it is there: `cargo xtask validate rerun` tests it")

@@ -1,0 +1,355 @@
+//! Two recordings side by side: how far their numbers and pictures are apart, over time.
+
+mod page;
+
+pub use page::{add, csv};
+
+use dermis_record::{Log, PictureLog, SignalLog};
+use dermis_sensor::metrics::{Frame, Metrics, MetricsError, Ssim};
+use serde::Serialize;
+
+/// Why there is nothing to say.
+#[derive(Debug, thiserror::Error)]
+pub enum CompareError {
+    /// No name is in both.
+    #[error(
+        "{a} and {b} have no signal in common; the first has {in_a}, the second {in_b}; pair them with `--pair A=B`"
+    )]
+    NothingInCommon {
+        /// The first recording.
+        a: String,
+        /// The second.
+        b: String,
+        /// Names in the first.
+        in_a: String,
+        /// Names in the second.
+        in_b: String,
+    },
+    /// They were made at different times.
+    #[error("{a} and {b} have no time in common: {a_times} and {b_times}; `--from-start` lets both begin at zero")]
+    NoCommonTime {
+        /// The first recording.
+        a: String,
+        /// The second.
+        b: String,
+        /// Its times.
+        a_times: String,
+        /// And those of the second.
+        b_times: String,
+    },
+    /// A pair names what is not there.
+    #[error("`--pair {pair}`: {source_name} has no {name:?}; it has {known}")]
+    BadPair {
+        /// As it was given.
+        pair: String,
+        /// The recording.
+        source_name: String,
+        /// What it does not have.
+        name: String,
+        /// What it has.
+        known: String,
+    },
+}
+
+/// What to do before comparing.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Names in the first and in the second recording that mean the same.
+    pub pairs: Vec<(String, String)>,
+    /// Both begin at zero.
+    pub from_start: bool,
+    /// Added to the times of the second (s).
+    pub shift_s: f64,
+}
+
+/// All that two recordings have in common.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// The first recording, taken for the truth.
+    pub a: String,
+    /// The second.
+    pub b: String,
+    /// Numbers.
+    pub signals: Vec<SignalComparison>,
+    /// Pictures.
+    pub pictures: Vec<PictureComparison>,
+    /// Names that only the first has.
+    pub only_in_a: Vec<String>,
+    /// Names that only the second has.
+    pub only_in_b: Vec<String>,
+}
+
+/// One signal in both, at the times of the first.
+#[derive(Clone, Debug, Serialize)]
+pub struct SignalComparison {
+    /// Its name in the first.
+    pub name: String,
+    /// And in the second.
+    pub other_name: String,
+    /// Numbers a time.
+    pub width: usize,
+    /// Times that were compared.
+    pub times: usize,
+    /// Mean of the absolute difference.
+    pub mean_abs: f64,
+    /// Root of the mean squared difference.
+    pub rms: f64,
+    /// Largest difference.
+    pub max_abs: f64,
+    /// When it was (s).
+    pub max_time_s: f64,
+    /// From the least to the largest number of the first.
+    pub range: f64,
+    /// Time (s), and root mean square over the numbers of the first, of the second and of their difference.
+    #[serde(skip)]
+    pub over_time: Vec<[f64; 4]>,
+}
+
+/// Pictures of one name in both.
+#[derive(Clone, Debug, Serialize)]
+pub struct PictureComparison {
+    /// Their name in the first.
+    pub name: String,
+    /// And in the second.
+    pub other_name: String,
+    /// Pairs that were compared.
+    pub times: usize,
+    /// Mean scores.
+    pub score: Option<Metrics>,
+    /// What the first picture of the first recording would have scored throughout.
+    pub null: Option<Metrics>,
+    /// Why a pair could not be compared.
+    pub left_out: Option<String>,
+    /// Time (s) and score of each pair.
+    #[serde(skip)]
+    pub over_time: Vec<(f64, Metrics)>,
+    /// Places of the pair that is least alike.
+    #[serde(skip)]
+    pub worst: Option<(usize, usize)>,
+}
+
+/// Times of a recording, from and to (s).
+fn span(log: &Log) -> Option<(f64, f64)> {
+    let signals = log.signals.iter().map(|signal| &signal.times_s);
+    let all = signals.chain(log.pictures.iter().map(|pictures| &pictures.times_s));
+    all.filter_map(|times| Some((*times.first()?, *times.last()?))).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+}
+
+/// Adds to every time (s).
+fn shift(log: &mut Log, by_s: f64) {
+    let signals = log.signals.iter_mut().map(|signal| &mut signal.times_s);
+    let all = signals.chain(log.pictures.iter_mut().map(|pictures| &mut pictures.times_s));
+    all.flatten().for_each(|time| *time += by_s);
+}
+
+fn names(log: &Log) -> Vec<String> {
+    let signals = log.signals.iter().map(|signal| &signal.name);
+    signals.chain(log.pictures.iter().map(|pictures| &pictures.name)).cloned().collect()
+}
+
+fn told(names: &[String]) -> String {
+    match names.len() {
+        0 => "nothing".into(),
+        1..=12 => names.join(", "),
+        more => format!("{} and {} more", names[..12].join(", "), more - 12),
+    }
+}
+
+/// Compares the second recording with the first.
+pub fn compare(a: &Log, b: &Log, options: &Options) -> Result<Comparison, CompareError> {
+    let (mut a, mut b) = (a.clone(), b.clone());
+    if options.from_start {
+        for log in [&mut a, &mut b] {
+            let start = span(log).map_or(0.0, |(start, _)| start);
+            shift(log, -start);
+        }
+    }
+    shift(&mut b, options.shift_s);
+    let (names_a, names_b) = (names(&a), names(&b));
+    for (name_a, name_b) in &options.pairs {
+        for (log, names, name) in [(&a, &names_a, name_a), (&b, &names_b, name_b)] {
+            if !names.contains(name) {
+                let (source_name, name, known) = (log.source.clone(), name.clone(), told(names));
+                return Err(CompareError::BadPair { pair: format!("{name_a}={name_b}"), source_name, name, known });
+            }
+        }
+    }
+    let other = |name: &str| {
+        let paired = options.pairs.iter().find(|(in_a, _)| in_a == name).map(|(_, in_b)| in_b.clone());
+        paired.unwrap_or_else(|| name.to_owned())
+    };
+    let common: Vec<&String> = names_a.iter().filter(|name| names_b.contains(&other(name))).collect();
+    if common.is_empty() {
+        let (in_a, in_b) = (told(&names_a), told(&names_b));
+        return Err(CompareError::NothingInCommon { a: a.source, b: b.source, in_a, in_b });
+    }
+    let signals: Vec<SignalComparison> =
+        a.signals.iter().filter_map(|signal| compare_signal(signal, b.signal(&other(&signal.name))?)).collect();
+    // A heat map shows numbers that are compared themselves.
+    let is_drawn = |name: &str| {
+        let owner = name.strip_suffix("/tactile");
+        owner.is_some_and(|owner| signals.iter().any(|signal| signal.name == format!("{owner}/taxels_n")))
+    };
+    let pictures: Vec<PictureComparison> = a
+        .pictures
+        .iter()
+        .filter(|pictures| !is_drawn(&pictures.name))
+        .filter_map(|pictures| Some(compare_pictures(pictures, b.pictures(&other(&pictures.name))?)))
+        .collect();
+    if signals.is_empty() && pictures.iter().all(|pictures| pictures.times == 0 && pictures.left_out.is_none()) {
+        let times = |log: &Log| span(log).map_or("no times".into(), |(from, to)| format!("{from:.3} s to {to:.3} s"));
+        let (a_times, b_times) = (times(&a), times(&b));
+        return Err(CompareError::NoCommonTime { a: a.source, b: b.source, a_times, b_times });
+    }
+    let used: Vec<String> = common.iter().map(|name| other(name)).collect();
+    let only_in_a = names_a.iter().filter(|name| !common.contains(name)).cloned().collect();
+    let only_in_b = names_b.into_iter().filter(|name| !used.contains(name)).collect();
+    Ok(Comparison { a: a.source, b: b.source, signals, pictures, only_in_a, only_in_b })
+}
+
+fn compare_signal(a: &SignalLog, b: &SignalLog) -> Option<SignalComparison> {
+    if a.width != b.width {
+        return None;
+    }
+    let (mut over_time, mut worst) = (Vec::new(), (0.0, f64::NAN));
+    let (mut absolute, mut squared, mut least, mut most) = (0.0, 0.0, f64::INFINITY, f64::NEG_INFINITY);
+    let mean_square = |values: &[f64]| (values.iter().map(|v| v * v).sum::<f64>() / values.len() as f64).sqrt();
+    for (i, &time_s) in a.times_s.iter().enumerate() {
+        let Some(other) = b.at(time_s) else { continue };
+        let row = a.row(i);
+        let off: Vec<f64> = row.iter().zip(&other).map(|(a, b)| b - a).collect();
+        if off.iter().any(|value| value.is_nan()) {
+            continue;
+        }
+        for (value, off) in row.iter().zip(&off) {
+            (least, most) = (least.min(*value), most.max(*value));
+            absolute += off.abs();
+            squared += off * off;
+            if off.abs() > worst.0 || worst.1.is_nan() {
+                worst = (off.abs(), time_s);
+            }
+        }
+        over_time.push([time_s, mean_square(row), mean_square(&other), mean_square(&off)]);
+    }
+    let count = (over_time.len() * a.width) as f64;
+    (count > 0.0).then(|| SignalComparison {
+        name: a.name.clone(),
+        other_name: b.name.clone(),
+        width: a.width,
+        times: over_time.len(),
+        mean_abs: absolute / count,
+        rms: (squared / count).sqrt(),
+        max_abs: worst.0,
+        max_time_s: worst.1,
+        range: most - least,
+        over_time,
+    })
+}
+
+/// The time between pictures (s), as most of them have it.
+fn usual_gap_s(times_s: &[f64]) -> f64 {
+    let mut gaps: Vec<f64> = times_s.windows(2).map(|two| two[1] - two[0]).collect();
+    gaps.sort_by(f64::total_cmp);
+    gaps.get(gaps.len() / 2).copied().unwrap_or(0.0)
+}
+
+fn compare_pictures(a: &PictureLog, b: &PictureLog) -> PictureComparison {
+    let near_s = 0.5 * usual_gap_s(&a.times_s).max(usual_gap_s(&b.times_s)) + 1e-9;
+    let ssim = Ssim::default();
+    let (mut over_time, mut nulls, mut left_out, mut worst) = (Vec::new(), Vec::new(), None, None);
+    let mut least = f64::INFINITY;
+    let frame =
+        |log: &PictureLog, i: usize| Frame::from_png(format!("{}, {:.3} s", log.name, log.times_s[i]), &log.files[i]);
+    let first = if a.files.is_empty() { None } else { frame(a, 0).ok() };
+    for (i, &time_s) in a.times_s.iter().enumerate() {
+        let next = b.times_s.partition_point(|known| *known < time_s);
+        let off = |j: &usize| (b.times_s[*j] - time_s).abs();
+        let candidates = [next.checked_sub(1), (next < b.times_s.len()).then_some(next)];
+        let nearest = candidates.into_iter().flatten().min_by(|x, y| off(x).total_cmp(&off(y)));
+        let Some(j) = nearest.filter(|j| off(j) <= near_s) else { continue };
+        let scored = || -> Result<(Metrics, Option<Metrics>), MetricsError> {
+            let (truth, picture) = (frame(a, i)?, frame(b, j)?);
+            let null = first.as_ref().and_then(|first| Metrics::compare(&truth, first, None, &ssim).ok());
+            Ok((Metrics::compare(&truth, &picture, None, &ssim)?, null))
+        };
+        match scored() {
+            Ok((score, null)) => {
+                if score.ssim < least {
+                    (least, worst) = (score.ssim, Some((i, j)));
+                }
+                over_time.push((time_s, score));
+                nulls.extend(null);
+            }
+            Err(error) => left_out = left_out.or(Some(error.to_string())),
+        }
+    }
+    let scores: Vec<Metrics> = over_time.iter().map(|(_, score)| *score).collect();
+    PictureComparison {
+        name: a.name.clone(),
+        other_name: b.name.clone(),
+        times: over_time.len(),
+        score: mean(&scores),
+        null: mean(&nulls),
+        left_out,
+        over_time,
+        worst,
+    }
+}
+
+/// Mean of each score; PSNR from the mean squared error, so that equal pictures do not make it infinite unless all are.
+fn mean(scores: &[Metrics]) -> Option<Metrics> {
+    let count = scores.len() as f64;
+    let of = |value: fn(&Metrics) -> f64| scores.iter().map(value).sum::<f64>() / count;
+    let mean_squared = of(|score| score.rmse_255 * score.rmse_255);
+    Some(Metrics {
+        ssim: of(|score| score.ssim),
+        psnr_db: 10.0 * (255.0 * 255.0 / mean_squared).log10(),
+        mae_255: of(|score| score.mae_255),
+        rmse_255: mean_squared.sqrt(),
+        pixels: scores.first()?.pixels,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(name: &str, times_s: impl Iterator<Item = f64>, value: impl Fn(f64) -> [f64; 2]) -> Log {
+        let times_s: Vec<f64> = times_s.collect();
+        let values = times_s.iter().flat_map(|t| value(*t)).collect();
+        let signal = SignalLog { name: name.into(), width: 2, times_s, values };
+        Log { source: format!("{name}.mcap"), signals: vec![signal], ..Log::default() }
+    }
+
+    /// Straight lines on different times agree everywhere; a constant offset of 0.5 in one of two numbers is 0.25 in the mean and √⅛ in the root mean
+    /// square.
+    #[test]
+    fn differences_are_those_of_the_signals_not_of_their_times() {
+        let a = log("x", (0..50).map(|i| f64::from(i) * 0.1), |t| [t, 1.0 - 2.0 * t]);
+        let b = log("x", (0..70).map(|i| f64::from(i) * 0.07), |t| [t, 1.5 - 2.0 * t]);
+        let found = compare(&a, &b, &Options::default()).unwrap();
+        let signal = &found.signals[0];
+        assert_eq!(signal.times, 49, "the last time of the first lies behind the last of the second");
+        for (got, truth) in [(signal.mean_abs, 0.25), (signal.rms, 0.125f64.sqrt()), (signal.max_abs, 0.5)] {
+            assert!((got - truth).abs() < 1e-12, "{got} {truth}");
+        }
+        let apart = log("x", (0..50).map(|i| 1e9 + f64::from(i) * 0.1), |t| [t - 1e9, 1.0 - 2.0 * (t - 1e9)]);
+        let message = compare(&a, &apart, &Options::default()).unwrap_err().to_string();
+        assert!(message.contains("--from-start"), "{message}");
+        let aligned = compare(&a, &apart, &Options { from_start: true, ..Options::default() }).unwrap();
+        assert!(aligned.signals[0].max_abs < 1e-5, "{}", aligned.signals[0].max_abs);
+        let shifted = compare(&a, &b, &Options { shift_s: 0.25, ..Options::default() }).unwrap();
+        assert!((shifted.signals[0].over_time[10][3] - ((0.25f64.powi(2) + 1.0) / 2.0).sqrt()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn names_are_paired() {
+        let (a, b) = (log("x", [0.0, 1.0].into_iter(), |t| [t, t]), log("y", [0.0, 1.0].into_iter(), |t| [t, t]));
+        let message = compare(&a, &b, &Options::default()).unwrap_err().to_string();
+        assert!(message.contains("the first has x, the second y"), "{message}");
+        let pair = |a: &str, b: &str| Options { pairs: vec![(a.into(), b.into())], ..Options::default() };
+        assert_eq!(compare(&a, &b, &pair("x", "y")).unwrap().signals[0].max_abs, 0.0);
+        let message = compare(&a, &b, &pair("x", "z")).unwrap_err().to_string();
+        assert!(message.contains("y.mcap has no \"z\"; it has y"), "{message}");
+    }
+}

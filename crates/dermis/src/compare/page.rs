@@ -1,0 +1,97 @@
+//! A comparison as pictures and as a table.
+
+use super::{Comparison, PictureComparison, SignalComparison};
+use crate::output::Output;
+use dermis_draw::{Image, LineStyle, Plot, Series, Sheet};
+use dermis_record::Log;
+use dermis_sensor::metrics::Frame;
+use std::fmt::Write;
+
+/// More plots than this make a page that nobody reads; the table has them all.
+const MOST_PLOTS: usize = 24;
+
+/// Adds `compare.png`, the signals and scores over time, `errors.csv` and, where pictures were compared, the pair that is least alike.
+pub fn add(output: &mut Output, comparison: &Comparison, a: &Log, b: &Log) {
+    let title = format!("{} (truth) and {}", file_name(&comparison.a), file_name(&comparison.b));
+    let mut sheet = Sheet::new(3).title(title);
+    // What stays as it is in both, and is the same, needs no plot.
+    let moves = |signal: &&SignalComparison| signal.range > 0.0 || signal.max_abs > 0.0;
+    for signal in comparison.signals.iter().filter(moves).take(MOST_PLOTS) {
+        sheet = sheet.picture(signal_plot(signal), "");
+    }
+    for pictures in comparison.pictures.iter().filter(|pictures| pictures.times > 0) {
+        sheet = sheet.picture(picture_plot(pictures), "");
+    }
+    output.add_image("compare.png", &sheet.render());
+    for pictures in &comparison.pictures {
+        if let Some(pair) = pair(pictures, a, b) {
+            output.add_image(format!("least-alike-{}.png", pictures.name.replace('/', "-")), &pair);
+        }
+    }
+    output.add("errors.csv", csv(comparison));
+}
+
+fn file_name(path: &str) -> String {
+    std::path::Path::new(path).file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+fn signal_plot(signal: &SignalComparison) -> Image {
+    let line = |place: usize| signal.over_time.iter().map(move |row| (row[0], row[place]));
+    let label = if signal.width == 1 { "Size" } else { "Root mean square" };
+    Plot::new()
+        .title(signal.name.clone())
+        .x_label("Time (s)")
+        .y_label(label)
+        .series(Series::line("first", line(1)))
+        .series(Series::line("second", line(2)).style(LineStyle::Dashed))
+        .series(Series::line("difference", line(3)))
+        .size(520, 360)
+        .render()
+}
+
+fn picture_plot(pictures: &PictureComparison) -> Image {
+    let scores = pictures.over_time.iter().map(|(time, score)| (*time, score.ssim));
+    Plot::new()
+        .title(pictures.name.clone())
+        .x_label("Time (s)")
+        .y_label("SSIM")
+        .series(Series::line("SSIM", scores))
+        .without_legend()
+        .size(520, 360)
+        .render()
+}
+
+/// The pair that is least alike.
+fn pair(pictures: &PictureComparison, a: &Log, b: &Log) -> Option<Image> {
+    let (i, j) = pictures.worst?;
+    let (of_a, of_b) = (a.pictures(&pictures.name)?, b.pictures(&pictures.other_name)?);
+    let image = |file: &[u8]| {
+        let frame = Frame::from_png("picture", file).ok()?;
+        let level = |x: usize, y: usize, c: usize| {
+            frame.channels()[c.min(frame.channels().len() - 1)][y * frame.width() + x] as u8
+        };
+        Some(Image::from_fn(frame.width(), frame.height(), |x, y| [0, 1, 2].map(|c| level(x, y, c))))
+    };
+    let caption = |what: &str, time_s: f64| format!("{what}, {time_s:.3} s");
+    let sheet = Sheet::new(2)
+        .title(format!("{}: least alike", pictures.name))
+        .picture(image(&of_a.files[i])?, caption("first", of_a.times_s[i]))
+        .picture(image(&of_b.files[j])?, caption("second", of_b.times_s[j]));
+    Some(sheet.render())
+}
+
+/// A row for each time and signal: root mean square of the first, the second and their difference; of pictures SSIM, PSNR and MAE.
+pub fn csv(comparison: &Comparison) -> String {
+    let mut text = String::from("time_s,name,first_rms,second_rms,difference_rms,ssim,psnr_db,mae_255\n");
+    for signal in &comparison.signals {
+        for [time, first, second, off] in &signal.over_time {
+            let _ = writeln!(text, "{time},{},{first},{second},{off},,,", signal.name);
+        }
+    }
+    for pictures in &comparison.pictures {
+        for (time, score) in &pictures.over_time {
+            let _ = writeln!(text, "{time},{},,,,{},{},{}", pictures.name, score.ssim, score.psnr_db, score.mae_255);
+        }
+    }
+    text
+}

@@ -1,0 +1,186 @@
+//! A recording in another form.
+
+use crate::folder::empty_folder;
+use crate::mcap::McapLog;
+use crate::npy::NpyFile;
+use crate::table::{Table, Values};
+use crate::whole_file::placed;
+use crate::{Log, RecordError, folder::TIMES, plain_name};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// What a recording is turned into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// The same messages in a whole file; from MCAP only.
+    Mcap,
+    /// One table with a row a time.
+    Parquet,
+    /// The same as text, without pictures.
+    Csv,
+    /// A folder of numpy's arrays, with pictures as files.
+    Npy,
+    /// A folder of pictures.
+    Png,
+}
+
+impl ExportFormat {
+    /// The format that goes with a name.
+    pub fn of_path(path: &Path) -> Result<Self, RecordError> {
+        match path.extension().and_then(|end| end.to_str()) {
+            Some("mcap") => Ok(Self::Mcap),
+            Some("parquet") => Ok(Self::Parquet),
+            Some("csv") => Ok(Self::Csv),
+            None => Ok(Self::Npy),
+            Some(_) => Err(RecordError::UnknownFormat {
+                path: path.display().to_string(),
+                known: "`.mcap`, `.parquet` or `.csv`, or in nothing for a folder",
+            }),
+        }
+    }
+}
+
+/// What an export has taken along.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// Signals, or channels of MCAP.
+    pub signals: usize,
+    /// Times that signals have, or messages of MCAP.
+    pub times: usize,
+    /// Pictures.
+    pub pictures: usize,
+    /// Whether the end of the source was missing.
+    pub cut: bool,
+}
+
+/// Turns a recording into another form. Nothing is left where it fails.
+pub fn export(from: &Path, to: &Path, format: ExportFormat) -> Result<Exported, RecordError> {
+    if from == to {
+        let reason = "it is the recording itself".to_owned();
+        return Err(RecordError::Write { path: to.display().to_string(), reason });
+    }
+    if format == ExportFormat::Mcap {
+        if from.extension().is_none_or(|end| end != "mcap") {
+            let (path, found) = (from.display().to_string(), "no messages".to_owned());
+            return Err(RecordError::Nothing {
+                path,
+                task: "turn into MCAP, which only another MCAP file can become",
+                found,
+            });
+        }
+        let log = McapLog::read(from)?;
+        made_parent(to)?;
+        let path = log.write(to)?;
+        return Ok(Exported {
+            path,
+            signals: log.channels.len(),
+            times: log.messages.len(),
+            pictures: 0,
+            cut: log.cut,
+        });
+    }
+    let log = Log::read(from)?;
+    let (times_s, values) = log.aligned();
+    let nothing = |found: String| RecordError::Nothing { path: log.source.clone(), task: "export in this form", found };
+    let pictures: usize = log.pictures.iter().map(|pictures| pictures.files.len()).sum();
+    if format == ExportFormat::Png && pictures == 0 {
+        return Err(nothing(format!("{} signals and no pictures", log.signals.len())));
+    }
+    if format != ExportFormat::Png && times_s.is_empty() {
+        return Err(nothing(format!("{pictures} pictures and no numbers; give `--format png`")));
+    }
+    made_parent(to)?;
+    match format {
+        ExportFormat::Csv => drop(placed(to, csv(&log, &times_s, &values).as_bytes())?),
+        ExportFormat::Parquet => {
+            let bytes = table(&log, times_s.clone(), values).and_then(|table| table.to_bytes());
+            placed(to, &bytes.map_err(|error| RecordError::table(to, error))?)?;
+        }
+        _ => folder(&log, &times_s, &values, to, format == ExportFormat::Npy)?,
+    }
+    let pictures = if format == ExportFormat::Csv { 0 } else { pictures };
+    Ok(Exported { path: to.to_owned(), signals: log.signals.len(), times: times_s.len(), pictures, cut: log.cut })
+}
+
+fn made_parent(path: &Path) -> Result<(), RecordError> {
+    match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        Some(parent) => std::fs::create_dir_all(parent).map_err(|error| RecordError::write(parent, &error)),
+        None => Ok(()),
+    }
+}
+
+fn csv(log: &Log, times_s: &[f64], values: &[Vec<f64>]) -> String {
+    let mut text = String::from("time_s");
+    for signal in &log.signals {
+        for i in 0..signal.width {
+            let _ =
+                if signal.width == 1 { write!(text, ",{}", signal.name) } else { write!(text, ",{}.{i}", signal.name) };
+        }
+    }
+    for (row, time_s) in times_s.iter().enumerate() {
+        let _ = write!(text, "\n{time_s}");
+        for (signal, values) in log.signals.iter().zip(values) {
+            for value in &values[row * signal.width..(row + 1) * signal.width] {
+                // An empty cell is no number.
+                let _ = if value.is_nan() { write!(text, ",") } else { write!(text, ",{value}") };
+            }
+        }
+    }
+    text + "\n"
+}
+
+fn table(log: &Log, times_s: Vec<f64>, values: Vec<Vec<f64>>) -> Result<Table, crate::table::TableError> {
+    let rows = times_s.len();
+    let mut table = Table::new();
+    for pictures in &log.pictures {
+        let (mut files, mut paths) = (vec![Vec::new(); rows], vec![String::new(); rows]);
+        for (time_s, file) in pictures.times_s.iter().zip(&pictures.files) {
+            let row = times_s.partition_point(|known| known < time_s).min(rows - 1);
+            files[row] = file.clone();
+            paths[row] = format!("{}-{time_s:.6}.png", pictures.name.replace('/', "-"));
+        }
+        table = table.images(pictures.name.clone(), files, paths)?;
+    }
+    table = table.column("time_s", Values::F64(times_s))?;
+    for (signal, values) in log.signals.iter().zip(values) {
+        table = match signal.width {
+            1 => table.column(signal.name.clone(), Values::F64(values))?,
+            width => table.list(signal.name.clone(), &[width], Values::F64(values))?,
+        };
+    }
+    Ok(table)
+}
+
+fn folder(log: &Log, times_s: &[f64], values: &[Vec<f64>], to: &Path, with_numbers: bool) -> Result<(), RecordError> {
+    empty_folder(to)?;
+    let array = |name: &str, width: usize, values: &[f64]| -> Result<(), RecordError> {
+        let path = to.join(inside(name)).with_extension("npy");
+        made_parent(&path)?;
+        let sides: &[usize] = if width == 1 { &[] } else { &[width] };
+        let mut file = NpyFile::create(&path, sides)?;
+        values.chunks_exact(width).for_each(|row| file.push(row));
+        file.flush()
+    };
+    if with_numbers {
+        for (signal, values) in log.signals.iter().zip(values) {
+            array(&signal.name, signal.width, values)?;
+        }
+        array(TIMES.trim_end_matches(".npy"), 1, times_s)?;
+    }
+    for pictures in &log.pictures {
+        for (i, file) in pictures.files.iter().enumerate() {
+            let path = to.join(inside(&pictures.name)).join(format!("{i:06}.png"));
+            made_parent(&path)?;
+            placed(&path, file)?;
+        }
+        array(&format!("{}/times_s", pictures.name), 1, &pictures.times_s)?;
+    }
+    Ok(())
+}
+
+/// A name as a place inside a folder: a topic of somebody else may be called `../..`.
+fn inside(name: &str) -> PathBuf {
+    name.split('/').filter(|part| !part.is_empty()).map(plain_name).collect()
+}

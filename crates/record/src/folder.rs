@@ -1,0 +1,121 @@
+//! A folder of arrays and pictures.
+
+use crate::npy::NpyFile;
+use crate::signals::{Signal, signals, values};
+use crate::whole_file::placed;
+use crate::{Layout, Moment, RecordError, Sink};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The file of times (s), beside the numbers and beside each sequence of pictures.
+pub const TIMES: &str = "times_s.npy";
+
+/// `times_s.npy` and one array a signal, `NAME/force_n.npy`, with a row a moment; pictures as `NAME/camera/000000.png` …, with a `times_s.npy` of their own.
+pub struct FolderSink {
+    folder: PathBuf,
+    numbers: Option<Numbers>,
+    frames: Vec<String>,
+    sequences: BTreeMap<(usize, &'static str), Sequence>,
+}
+
+struct Numbers {
+    times: NpyFile,
+    arrays: Vec<NpyFile>,
+}
+
+struct Sequence {
+    folder: PathBuf,
+    times: NpyFile,
+    count: usize,
+}
+
+impl FolderSink {
+    /// Starts a recording in a folder that is new or empty; with or without numbers.
+    pub fn create(folder: &Path, layout: &Layout, with_numbers: bool) -> Result<Self, RecordError> {
+        empty_folder(folder)?;
+        let numbers = with_numbers.then(|| Numbers::create(folder, &signals(layout))).transpose()?;
+        Ok(Self { folder: folder.to_owned(), numbers, frames: layout.sensor_frames(), sequences: BTreeMap::new() })
+    }
+}
+
+impl Numbers {
+    fn create(folder: &Path, signals: &[Signal]) -> Result<Self, RecordError> {
+        let mut arrays = Vec::new();
+        for signal in signals {
+            let place = folder.join(&signal.of);
+            made(&place)?;
+            let sides = match signal.size {
+                Some((rows, cols)) => vec![rows, cols],
+                None if signal.width == 1 => Vec::new(),
+                None => vec![signal.width],
+            };
+            arrays.push(NpyFile::create(&place.join(format!("{}.npy", signal.name)), &sides)?);
+        }
+        Ok(Self { times: NpyFile::create(&folder.join(TIMES), &[])?, arrays })
+    }
+}
+
+impl Sink for FolderSink {
+    fn keep(&mut self, moment: &Moment) -> Result<(), RecordError> {
+        if let Some(numbers) = &mut self.numbers {
+            numbers.times.push(&[moment.time_s]);
+            for (array, row) in numbers.arrays.iter_mut().zip(values(moment)) {
+                array.push(&row);
+            }
+        }
+        for (i, felt) in moment.sensors.iter().enumerate() {
+            for (name, picture) in felt.pictures() {
+                let sequence = match self.sequences.entry((i, name)) {
+                    std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
+                    std::collections::btree_map::Entry::Vacant(entry) => {
+                        entry.insert(Sequence::create(&self.folder.join(&self.frames[i]).join(name))?)
+                    }
+                };
+                sequence.add(moment.time_s, &picture.encode_png())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), RecordError> {
+        if let Some(numbers) = &mut self.numbers {
+            // Times come last: there is never one without its numbers.
+            numbers.arrays.iter_mut().try_for_each(NpyFile::flush)?;
+            numbers.times.flush()?;
+        }
+        self.sequences.values_mut().try_for_each(|sequence| sequence.times.flush())
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<Vec<PathBuf>, RecordError> {
+        self.flush()?;
+        Ok(vec![self.folder])
+    }
+}
+
+impl Sequence {
+    fn create(folder: &Path) -> Result<Self, RecordError> {
+        made(folder)?;
+        Ok(Self { folder: folder.to_owned(), times: NpyFile::create(&folder.join(TIMES), &[])?, count: 0 })
+    }
+
+    fn add(&mut self, time_s: f64, png: &[u8]) -> Result<(), RecordError> {
+        placed(&self.folder.join(format!("{:06}.png", self.count)), png)?;
+        self.count += 1;
+        self.times.push(&[time_s]);
+        Ok(())
+    }
+}
+
+/// Makes a folder, or takes one that is there and empty.
+pub fn empty_folder(folder: &Path) -> Result<(), RecordError> {
+    made(folder)?;
+    let mut entries = std::fs::read_dir(folder).map_err(|error| RecordError::write(folder, &error))?;
+    match entries.next() {
+        Some(_) => Err(RecordError::NotEmpty { path: folder.display().to_string() }),
+        None => Ok(()),
+    }
+}
+
+fn made(folder: &Path) -> Result<(), RecordError> {
+    std::fs::create_dir_all(folder).map_err(|error| RecordError::write(folder, &error))
+}

@@ -1,0 +1,91 @@
+//! What a recording will hold, said before its first moment.
+
+use dermis_geometry::TriMesh;
+
+/// The frame that everything stands in.
+pub const WORLD: &str = "world";
+
+/// The sensors and bodies of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// Name of the scene.
+    pub scene: String,
+    /// The sensors, in the order of [`crate::Moment::sensors`].
+    pub sensors: Vec<SensorLayout>,
+    /// The bodies, in the order of [`crate::Moment::bodies`].
+    pub bodies: Vec<BodyLayout>,
+}
+
+/// One sensor.
+#[derive(Clone, Debug)]
+pub struct SensorLayout {
+    /// Its name.
+    pub name: String,
+    /// Number of its taxels.
+    pub taxels: usize,
+    /// Rows and columns of a grid.
+    pub size: Option<(usize, usize)>,
+    /// The undeformed skin, in the sensor's frame, where it is to be shown.
+    pub mesh: Option<TriMesh>,
+}
+
+/// One body.
+#[derive(Clone, Debug)]
+pub struct BodyLayout {
+    /// Its name.
+    pub name: String,
+    /// Its surface, in its own frame, where it is to be shown.
+    pub mesh: Option<TriMesh>,
+}
+
+impl Layout {
+    /// What each sensor is called as a frame, a topic or a file: letters, digits and `_`, starting with a letter.
+    pub fn sensor_frames(&self) -> Vec<String> {
+        frames(self.sensors.iter().map(|sensor| sensor.name.as_str()), &[])
+    }
+
+    /// The same of each body; one that is called as a sensor gets `_body` behind its name.
+    pub fn body_frames(&self) -> Vec<String> {
+        frames(self.bodies.iter().map(|body| body.name.as_str()), &self.sensor_frames())
+    }
+}
+
+fn frames<'a>(names: impl Iterator<Item = &'a str>, taken: &[String]) -> Vec<String> {
+    let mut made: Vec<String> = Vec::new();
+    for name in names {
+        let mut frame = plain_name(name);
+        while frame == WORLD || taken.contains(&frame) || made.contains(&frame) {
+            frame.push_str(if taken.contains(&frame) { "_body" } else { "_" });
+        }
+        made.push(frame);
+    }
+    made
+}
+
+/// Lower case, with `_` for what is neither a letter nor a digit: what ROS takes for a name.
+pub fn plain_name(name: &str) -> String {
+    let mut plain: String =
+        name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    if !plain.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        plain.insert_str(0, "s_");
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_plain_and_differ() {
+        let sensor = |name: &str| SensorLayout { name: name.into(), taxels: 1, size: None, mesh: None };
+        let body = |name: &str| BodyLayout { name: name.into(), mesh: None };
+        let layout = Layout {
+            scene: String::new(),
+            sensors: vec![sensor("Left pad"), sensor("left-pad"), sensor("2"), sensor("world")],
+            bodies: vec![body("left pad"), body("Ball")],
+        };
+        assert_eq!(layout.sensor_frames(), ["left_pad", "left_pad_", "s_2", "world_"]);
+        assert_eq!(layout.body_frames(), ["left_pad_body", "ball"]);
+    }
+}

@@ -1,0 +1,171 @@
+//! Recordings read back: signals and pictures over time, whatever file they come from.
+
+mod from_csv;
+mod from_folder;
+mod from_mcap;
+mod from_parquet;
+
+use crate::{RecordError, parts_folder};
+use std::path::Path;
+
+/// What a recording holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Log {
+    /// The file or folder, as messages call it.
+    pub source: String,
+    /// Numbers, in the order in which they first appear.
+    pub signals: Vec<SignalLog>,
+    /// Pictures.
+    pub pictures: Vec<PictureLog>,
+    /// Whether the end of the file is missing.
+    pub cut: bool,
+}
+
+/// Numbers over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SignalLog {
+    /// Whose and what, with its unit: `pad/force_n`.
+    pub name: String,
+    /// Numbers a time.
+    pub width: usize,
+    /// The times (s).
+    pub times_s: Vec<f64>,
+    /// The numbers, `width` for each time.
+    pub values: Vec<f64>,
+}
+
+/// Pictures over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PictureLog {
+    /// Whose and what: `pad/camera`.
+    pub name: String,
+    /// The times (s).
+    pub times_s: Vec<f64>,
+    /// Each as the bytes of its file.
+    pub files: Vec<Vec<u8>>,
+}
+
+impl SignalLog {
+    /// The numbers at a place in time.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.values[i * self.width..(i + 1) * self.width]
+    }
+
+    /// The numbers at a time between the first and the last, on a straight line between neighbours.
+    pub fn at(&self, time_s: f64) -> Option<Vec<f64>> {
+        /// Times are sums of steps and carry their rounding.
+        const SAME_TIME_S: f64 = 1e-9;
+        let next = self.times_s.partition_point(|known| *known < time_s - SAME_TIME_S);
+        let after = *self.times_s.get(next)?;
+        if (after - time_s).abs() <= SAME_TIME_S {
+            return Some(self.row(next).to_vec());
+        }
+        let before = *self.times_s.get(next.checked_sub(1)?)?;
+        let part = (time_s - before) / (after - before);
+        let between = |(a, b): (&f64, &f64)| if a == b { *a } else { a + part * (b - a) };
+        Some(self.row(next - 1).iter().zip(self.row(next)).map(between).collect())
+    }
+}
+
+impl Log {
+    /// Reads a recording: MCAP, Parquet, CSV, or a folder that `dermis run` has left.
+    pub fn read(path: &Path) -> Result<Self, RecordError> {
+        let parts = parts_folder(path);
+        let mut log = match path.extension().and_then(|end| end.to_str()) {
+            _ if path.is_dir() => from_folder::read(path)?,
+            Some("mcap") => from_mcap::read(path)?,
+            Some("parquet") if !path.exists() && parts.is_dir() => from_folder::read(&parts)?,
+            Some("parquet") => from_parquet::read(&[path.to_owned()])?,
+            Some("csv") => from_csv::read(path)?,
+            _ if path.exists() => {
+                let known = "`.mcap`, `.parquet` or `.csv`, or name a folder that `dermis run` has written";
+                return Err(RecordError::UnknownFormat { path: path.display().to_string(), known });
+            }
+            _ => return Err(RecordError::read(path, &std::io::ErrorKind::NotFound.into())),
+        };
+        log.source = path.display().to_string();
+        Ok(log)
+    }
+
+    /// A signal by name.
+    pub fn signal(&self, name: &str) -> Option<&SignalLog> {
+        self.signals.iter().find(|signal| signal.name == name)
+    }
+
+    /// Pictures by name.
+    pub fn pictures(&self, name: &str) -> Option<&PictureLog> {
+        self.pictures.iter().find(|pictures| pictures.name == name)
+    }
+
+    /// Adds numbers of a time; a row of another length than the first of its name, or earlier than the last, is left out.
+    fn push(&mut self, name: &str, time_s: f64, row: &[f64]) {
+        let place = self.signals.iter().position(|signal| signal.name == name).unwrap_or_else(|| {
+            let (name, width) = (name.to_owned(), row.len());
+            self.signals.push(SignalLog { name, width, times_s: Vec::new(), values: Vec::new() });
+            self.signals.len() - 1
+        });
+        let signal = &mut self.signals[place];
+        let later = signal.times_s.last().is_none_or(|last| *last < time_s);
+        if row.len() == signal.width && !row.is_empty() && later {
+            signal.times_s.push(time_s);
+            signal.values.extend(row);
+        }
+    }
+
+    fn push_picture(&mut self, name: &str, time_s: f64, file: Vec<u8>) {
+        let place = self.pictures.iter().position(|pictures| pictures.name == name).unwrap_or_else(|| {
+            self.pictures.push(PictureLog { name: name.to_owned(), times_s: Vec::new(), files: Vec::new() });
+            self.pictures.len() - 1
+        });
+        let pictures = &mut self.pictures[place];
+        if pictures.times_s.last().is_none_or(|last| *last < time_s) {
+            pictures.times_s.push(time_s);
+            pictures.files.push(file);
+        }
+    }
+
+    /// All signals at all times that any of them has, NaN where one has none.
+    pub fn aligned(&self) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let mut times: Vec<f64> = self.signals.iter().flat_map(|signal| signal.times_s.iter().copied()).collect();
+        times.sort_by(f64::total_cmp);
+        times.dedup();
+        let align = |signal: &SignalLog| {
+            let mut values = Vec::with_capacity(times.len() * signal.width);
+            let mut next = 0;
+            for time in &times {
+                if signal.times_s.get(next) == Some(time) {
+                    values.extend(signal.row(next));
+                    next += 1;
+                } else {
+                    values.extend(std::iter::repeat_n(f64::NAN, signal.width));
+                }
+            }
+            values
+        };
+        let values = self.signals.iter().map(align).collect();
+        (times, values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_between_times_lie_on_a_line() {
+        let mut log = Log::default();
+        for (time, row) in [(0.0, [0.0, 1.0]), (1.0, [2.0, 1.0]), (1.0, [9.0, 9.0]), (3.0, [0.0, f64::INFINITY])] {
+            log.push("a", time, &row);
+        }
+        log.push("a", 4.0, &[1.0]);
+        let signal = log.signal("a").unwrap();
+        assert_eq!(signal.times_s, [0.0, 1.0, 3.0]);
+        assert_eq!(signal.at(0.25), Some(vec![0.5, 1.0]));
+        assert_eq!(signal.at(1.0 + 1e-12), Some(vec![2.0, 1.0]));
+        assert_eq!((signal.at(-0.1), signal.at(3.1)), (None, None));
+        log.push("b", 2.0, &[5.0]);
+        let (times, values) = log.aligned();
+        assert_eq!(times, [0.0, 1.0, 2.0, 3.0]);
+        assert!(values[0][4].is_nan() && values[1][0].is_nan() && values[1][2] == 5.0 && values[0][6] == 0.0);
+    }
+}

@@ -1,0 +1,84 @@
+//! From CSV: a column `time_s`, and a number in every other column.
+
+use super::Log;
+use crate::{RecordError, plain_name};
+use std::path::Path;
+
+/// Reads a file. Columns are signals of whom the file is called after (`readings-pad.csv`: of `pad`), unless they say it themselves (`pad/sum_n`).
+pub fn read(path: &Path) -> Result<Log, RecordError> {
+    let told =
+        |reason: String| RecordError::Damaged { path: path.display().to_string(), what: "table of times", reason };
+    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_path(path).map_err(
+        |error| match error.kind() {
+            csv::ErrorKind::Io(error) => RecordError::read(path, error),
+            _ => told(error.to_string()),
+        },
+    )?;
+    let header: Vec<String> =
+        reader.headers().map_err(|error| told(error.to_string()))?.iter().map(str::to_owned).collect();
+    let time = header.iter().position(|name| name == "time_s").ok_or_else(|| {
+        told(format!(
+            "its header has no `time_s`, it is `{}`",
+            header.iter().take(8).cloned().collect::<Vec<_>>().join(",")
+        ))
+    })?;
+    let body = header.iter().position(|name| name == "body");
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let owner = plain_name(stem.trim_start_matches("readings-"));
+    let columns = Columns::of(&header, &[Some(time), body]);
+    let mut log = Log::default();
+    for (i, record) in reader.records().enumerate() {
+        let record = record.map_err(|error| told(error.to_string()))?;
+        let line = record.position().map_or(i as u64 + 2, csv::Position::line);
+        let number = |column: usize| {
+            let text = record.get(column).unwrap_or_default();
+            if text.is_empty() {
+                return Ok(f64::NAN);
+            }
+            let refuse = |_| told(format!("line {line}, column `{}`: {text:?} is no number", header[column]));
+            text.parse::<f64>().map_err(refuse)
+        };
+        let time_s = number(time)?;
+        if !time_s.is_finite() {
+            return Err(told(format!("line {line}: there is no time")));
+        }
+        let owner = body.and_then(|body| record.get(body)).map_or_else(|| owner.clone(), plain_name);
+        for (name, members) in &columns.0 {
+            let row: Vec<f64> = members.iter().map(|member| number(*member)).collect::<Result<_, _>>()?;
+            // An empty cell is no number.
+            if row.iter().any(|value| !value.is_nan()) {
+                let full = if name.contains('/') { name.clone() } else { format!("{owner}/{name}") };
+                log.push(&full, time_s, &row);
+            }
+        }
+    }
+    Ok(log)
+}
+
+/// Signals and the columns that make them.
+struct Columns(Vec<(String, Vec<usize>)>);
+
+impl Columns {
+    /// Columns of one vector belong together: `name.0`, `name.1` …, and the ones that `dermis run` writes.
+    fn of(header: &[String], left_out: &[Option<usize>]) -> Self {
+        let mut signals: Vec<(String, Vec<usize>)> = Vec::new();
+        for (i, column) in header.iter().enumerate().filter(|(i, _)| !left_out.contains(&Some(*i))) {
+            let taxel = column.strip_prefix('t').and_then(|rest| rest.strip_suffix("_n"));
+            let name = match column.as_str() {
+                "fx_n" | "fy_n" | "fz_n" => "force_n",
+                "x_m" | "y_m" | "z_m" => "position_m",
+                "qw" | "qx" | "qy" | "qz" => "orientation_wxyz",
+                _ if taxel.is_some_and(|number| number.parse::<usize>().is_ok()) => "taxels_n",
+                _ => match column.rsplit_once('.') {
+                    Some((name, place)) if place.parse::<usize>().is_ok() => name,
+                    _ => column,
+                },
+            };
+            match signals.iter_mut().find(|(known, _)| known == name) {
+                Some((_, members)) => members.push(i),
+                None => signals.push((name.to_owned(), vec![i])),
+            }
+        }
+        Self(signals)
+    }
+}

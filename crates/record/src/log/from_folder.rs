@@ -1,0 +1,83 @@
+//! From folders that `dermis run` has written.
+
+use super::{Log, PictureLog, SignalLog, from_csv, from_parquet};
+use crate::folder::TIMES;
+use crate::{RecordError, npy};
+use std::path::{Path, PathBuf};
+
+/// Arrays and pictures (`--record`), tables (`--out`), or the parts of a Parquet file.
+pub fn read(folder: &Path) -> Result<Log, RecordError> {
+    let files = entries(folder)?;
+    let parts: Vec<PathBuf> = files.iter().filter(|path| ends(path, "parquet")).cloned().collect();
+    if !parts.is_empty() {
+        return from_parquet::read(&parts);
+    }
+    let mut log = Log::default();
+    let tables = files.iter().filter(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name == "bodies.csv" || (name.starts_with("readings-") && name.ends_with(".csv"))
+    });
+    for path in tables {
+        let table = from_csv::read(path)?;
+        log.signals.extend(table.signals);
+    }
+    let times = folder.join(TIMES);
+    let times_s = if times.exists() { Some(npy::read(&times)?.2) } else { None };
+    for inner in files.iter().filter(|path| path.is_dir()) {
+        arrays(&mut log, inner, times_s.as_deref())?;
+    }
+    if log.signals.is_empty() && log.pictures.is_empty() {
+        let names: Vec<String> = files
+            .iter()
+            .take(8)
+            .map(|path| path.file_name().unwrap_or_default().to_string_lossy().into_owned())
+            .collect();
+        let found = if names.is_empty() { "no files".to_owned() } else { names.join(", ") };
+        return Err(RecordError::Nothing { path: folder.display().to_string(), task: "read here", found });
+    }
+    Ok(log)
+}
+
+/// What belongs to one sensor or body.
+fn arrays(log: &mut Log, folder: &Path, times_s: Option<&[f64]>) -> Result<(), RecordError> {
+    let owner = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    for path in entries(folder)? {
+        let name = format!("{owner}/{}", path.file_stem().unwrap_or_default().to_string_lossy());
+        if path.is_dir() {
+            let times = path.join(TIMES);
+            if times.exists() {
+                log.pictures.push(sequence(name, &path, npy::read(&times)?.2)?);
+            }
+        } else if let (true, Some(times_s)) = (ends(&path, "npy"), times_s) {
+            let (rows, width, mut values) = npy::read(&path)?;
+            // A run that was killed may have left rows without their times.
+            let rows = rows.min(times_s.len());
+            values.truncate(rows * width);
+            log.signals.push(SignalLog { name, width, times_s: times_s[..rows].to_vec(), values });
+        }
+    }
+    Ok(())
+}
+
+fn sequence(name: String, folder: &Path, mut times_s: Vec<f64>) -> Result<PictureLog, RecordError> {
+    let mut files = Vec::new();
+    for path in entries(folder)?.iter().filter(|path| ends(path, "png")).take(times_s.len()) {
+        files.push(std::fs::read(path).map_err(|error| RecordError::read(path, &error))?);
+    }
+    times_s.truncate(files.len());
+    Ok(PictureLog { name, times_s, files })
+}
+
+fn ends(path: &Path, with: &str) -> bool {
+    path.extension().is_some_and(|end| end == with)
+}
+
+/// What is in a folder, in the order of names, without hidden files.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, RecordError> {
+    let read =
+        || -> std::io::Result<Vec<PathBuf>> { std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect() };
+    let mut all = read().map_err(|error| RecordError::read(folder, &error))?;
+    all.retain(|path| !path.file_name().unwrap_or_default().to_string_lossy().starts_with('.'));
+    all.sort();
+    Ok(all)
+}

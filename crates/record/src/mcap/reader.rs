@@ -1,0 +1,145 @@
+//! Reading MCAP, from its start to wherever it ends.
+
+use super::bytes::Take;
+use super::{Channel, MAGIC, McapWriter, Schema, op};
+use crate::RecordError;
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// What a file holds. One that was cut off, by the death of its writer, is read up to there.
+#[derive(Clone, Debug, Default)]
+pub struct McapLog {
+    /// What its messages go by, such as `ros2`.
+    pub profile: String,
+    /// The schemas that channels name.
+    pub schemas: Vec<Schema>,
+    /// The channels.
+    pub channels: Vec<Channel>,
+    /// All messages, in the order of the file.
+    pub messages: Vec<McapMessage>,
+    /// What its writer noted.
+    pub notes: Vec<(String, String)>,
+    /// Whether its end is missing.
+    pub cut: bool,
+}
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct McapMessage {
+    /// Its channel, by its place.
+    pub channel: usize,
+    /// When it was logged (ns).
+    pub time_ns: u64,
+    /// The message itself.
+    pub data: Vec<u8>,
+}
+
+/// Ids of a file, as places in our lists.
+#[derive(Default)]
+struct Ids {
+    schemas: HashMap<u16, usize>,
+    channels: HashMap<u16, usize>,
+}
+
+impl McapLog {
+    /// Reads a file.
+    pub fn read(path: &Path) -> Result<Self, RecordError> {
+        let bytes = std::fs::read(path).map_err(|error| RecordError::read(path, &error))?;
+        Self::parse(&bytes).ok_or_else(|| RecordError::Damaged {
+            path: path.display().to_string(),
+            what: "MCAP file",
+            reason: format!("its {} bytes do not start as one", bytes.len()),
+        })
+    }
+
+    /// Reads the bytes of a file; `None` where they are those of no MCAP file.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut rest = Take(bytes.strip_prefix(MAGIC)?);
+        let (kind, header) = rest.record()?;
+        if kind != op::HEADER {
+            return None;
+        }
+        let mut log = Self { profile: Take(header).text()?, cut: true, ..Self::default() };
+        let mut ids = Ids::default();
+        while let Some((kind, content)) = rest.record() {
+            if kind == op::DATA_END {
+                log.cut = !bytes.ends_with(MAGIC);
+                break;
+            }
+            if log.take(&mut ids, kind, content).is_none() {
+                break;
+            }
+        }
+        Some(log)
+    }
+
+    fn take(&mut self, ids: &mut Ids, kind: u8, content: &[u8]) -> Option<()> {
+        let mut take = Take(content);
+        match kind {
+            op::SCHEMA => {
+                let id = take.u16()?;
+                let schema = Schema { name: take.text()?, encoding: take.text()?, data: take.block()?.to_vec() };
+                ids.schemas.entry(id).or_insert_with(|| {
+                    self.schemas.push(schema);
+                    self.schemas.len() - 1
+                });
+            }
+            op::CHANNEL => {
+                let (id, schema) = (take.u16()?, take.u16()?);
+                let (topic, encoding, notes) = (take.text()?, take.text()?, take.texts()?);
+                let schema = ids.schemas.get(&schema).copied();
+                ids.channels.entry(id).or_insert_with(|| {
+                    self.channels.push(Channel { topic, encoding, schema, notes });
+                    self.channels.len() - 1
+                });
+            }
+            op::MESSAGE => {
+                let (id, _sequence, time_ns, _published) = (take.u16()?, take.u32()?, take.u64()?, take.u64()?);
+                let channel = *ids.channels.get(&id)?;
+                self.messages.push(McapMessage { channel, time_ns, data: take.0.to_vec() });
+            }
+            op::CHUNK => {
+                let (_first, _last, size, sum, compression) =
+                    (take.u64()?, take.u64()?, take.u64()?, take.u32()?, take.text()?);
+                let count = take.u64()?;
+                let records = unpacked(&compression, take.raw(usize::try_from(count).ok()?)?, size)?;
+                if sum != 0 && sum != crc32fast::hash(&records) {
+                    return None;
+                }
+                let mut inside = Take(&records);
+                while let Some((kind, content)) = inside.record() {
+                    self.take(ids, kind, content)?;
+                }
+            }
+            op::METADATA => {
+                let _name = take.text()?;
+                self.notes.extend(take.texts()?);
+            }
+            _ => (),
+        }
+        Some(())
+    }
+
+    /// Writes the same messages into a whole file.
+    pub fn write(&self, path: &Path) -> Result<PathBuf, RecordError> {
+        let mut writer =
+            McapWriter::create(path, &self.profile, self.schemas.clone(), self.channels.clone(), &self.notes)?;
+        for message in &self.messages {
+            writer.add(message.channel, message.time_ns, &message.data)?;
+        }
+        writer.finish()
+    }
+}
+
+/// The records of a chunk; `None` where they are damaged or packed in a way we do not know.
+fn unpacked(compression: &str, bytes: &[u8], size: u64) -> Option<Vec<u8>> {
+    let mut records = Vec::with_capacity(usize::try_from(size).ok()?.min(1 << 26));
+    match compression {
+        "" => records.extend(bytes),
+        "lz4" => drop(lz4_flex::frame::FrameDecoder::new(bytes).read_to_end(&mut records).ok()?),
+        "zstd" => drop(ruzstd::decoding::StreamingDecoder::new(bytes).ok()?.read_to_end(&mut records).ok()?),
+        _ => return None,
+    }
+    Some(records)
+}

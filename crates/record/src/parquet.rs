@@ -1,0 +1,123 @@
+//! A recording as one table: a row for each moment and sensor.
+
+use crate::signals::{OF_BODY, OF_SENSOR, values};
+use crate::table::{Table, TableError, TableWriter, Values};
+use crate::whole_file::{partial, placed};
+use crate::{Layout, Moment, RecordError, Sink};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Writes a Parquet file. Such a file has its index at its end and cannot be read before it, so while the run goes on every part is also a file of its own
+/// in the folder `FILE.parts`; when the run ends there is the one file, and the folder is gone.
+pub struct ParquetSink {
+    path: PathBuf,
+    parts: PathBuf,
+    layout: Layout,
+    writer: TableWriter<File>,
+    waiting: Vec<Moment>,
+    count: usize,
+}
+
+/// Where the parts of a recording are while it is made.
+pub fn parts_folder(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".parts");
+    path.with_file_name(name)
+}
+
+impl ParquetSink {
+    /// Starts a recording.
+    pub fn create(path: &Path, layout: &Layout) -> Result<Self, RecordError> {
+        let parts = parts_folder(path);
+        if parts.exists() {
+            return Err(RecordError::LeftOver { parts: parts.display().to_string() });
+        }
+        let hidden = partial(path);
+        let file = File::create(&hidden).map_err(|error| RecordError::write(path, &error))?;
+        std::fs::create_dir(&parts).map_err(|error| RecordError::write(&parts, &error))?;
+        let writer = TableWriter::new(file).map_err(|error| RecordError::table(path, error))?;
+        let (path, layout) = (path.to_owned(), layout.clone());
+        Ok(Self { path, parts, layout, writer, waiting: Vec::new(), count: 0 })
+    }
+}
+
+impl Sink for ParquetSink {
+    fn keep(&mut self, moment: &Moment) -> Result<(), RecordError> {
+        self.waiting.push(moment.clone());
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), RecordError> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let told = |error: TableError| RecordError::table(&self.path, error);
+        let table = table(&self.layout, &std::mem::take(&mut self.waiting)).map_err(told)?;
+        placed(&self.parts.join(format!("part-{:06}.parquet", self.count)), &table.to_bytes().map_err(told)?)?;
+        self.count += 1;
+        self.writer.append(&table).map_err(told)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<Vec<PathBuf>, RecordError> {
+        self.flush()?;
+        let Self { path, parts, writer, .. } = *self;
+        let file = writer.finish().map_err(|error| RecordError::table(&path, error))?;
+        let end = || -> std::io::Result<()> {
+            file.sync_data()?;
+            std::fs::rename(partial(&path), &path)?;
+            std::fs::remove_dir_all(&parts)
+        };
+        end().map_err(|error| RecordError::write(&path, &error))?;
+        Ok(vec![path])
+    }
+}
+
+/// `time_s`, `sensor`, what the sensor reports, its pictures (empty where none was due), and where each body was.
+fn table(layout: &Layout, moments: &[Moment]) -> Result<Table, TableError> {
+    let sensors = layout.sensors.len();
+    let frames = layout.sensor_frames();
+    let rows: Vec<(f64, usize, &Moment, Vec<Vec<f64>>)> = moments
+        .iter()
+        .flat_map(|moment| {
+            let all = values(moment);
+            (0..sensors).map(move |i| (moment.time_s, i, moment, all.clone()))
+        })
+        .collect();
+    let mut table = Table::new()
+        .column("time_s", Values::F64(rows.iter().map(|row| row.0).collect()))?
+        .column("sensor", Values::Text(rows.iter().map(|row| frames[row.1].clone()).collect()))?;
+    for (place, name) in OF_SENSOR.into_iter().enumerate() {
+        let of_row =
+            |(_, sensor, _, all): &(f64, usize, &Moment, Vec<Vec<f64>>)| all[sensor * OF_SENSOR.len() + place].clone();
+        let each: Vec<Vec<f64>> = rows.iter().map(of_row).collect();
+        table = match name {
+            "sum_n" => table.column(name, Values::F64(each.concat()))?,
+            "saturated" => table.column(name, Values::I64(whole(&each.concat())))?,
+            "raw" => table.lists(name, each.iter().map(Vec::len).collect(), Values::I64(whole(&each.concat())))?,
+            _ => table.lists(name, each.iter().map(Vec::len).collect(), Values::F64(each.concat()))?,
+        };
+    }
+    for name in ["camera", "tactile"] {
+        let (mut bytes, mut paths) = (Vec::new(), Vec::new());
+        for (time_s, sensor, moment, _) in &rows {
+            let felt = &moment.sensors[*sensor];
+            let picture = felt.pictures().find(|(known, _)| *known == name);
+            bytes.push(picture.map(|(_, picture)| picture.encode_png()).unwrap_or_default());
+            let path = |_| format!("{}-{name}-{time_s:.6}.png", frames[*sensor]);
+            paths.push(picture.map(path).unwrap_or_default());
+        }
+        table = table.images(name, bytes, paths)?;
+    }
+    for (body, frame) in layout.body_frames().iter().enumerate() {
+        for (place, (name, width)) in OF_BODY.into_iter().zip([3, 4]).enumerate() {
+            let at = sensors * OF_SENSOR.len() + body * OF_BODY.len() + place;
+            let each: Vec<f64> = rows.iter().flat_map(|row| row.3[at].iter().copied()).collect();
+            table = table.list(format!("{frame}/{name}"), &[width], Values::F64(each))?;
+        }
+    }
+    Ok(table)
+}
+
+fn whole(values: &[f64]) -> Vec<i64> {
+    values.iter().map(|value| *value as i64).collect()
+}

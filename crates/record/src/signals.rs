@@ -1,0 +1,72 @@
+//! A moment as named rows of numbers: what arrays and tables hold.
+
+use crate::{Layout, Moment};
+use dermis_geometry::{Pose, Vec3};
+
+/// A row of numbers that every moment has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signal {
+    /// Whose it is: the frame of a sensor or body.
+    pub of: String,
+    /// What it is, with its unit: `force_n`.
+    pub name: &'static str,
+    /// Numbers a moment.
+    pub width: usize,
+    /// Rows and columns, where the numbers form a grid.
+    pub size: Option<(usize, usize)>,
+}
+
+/// Names of what a sensor reports, in the order of [`values`].
+pub const OF_SENSOR: [&str; 9] =
+    ["force_n", "torque_nm", "sum_n", "saturated", "position_m", "orientation_wxyz", "taxels_n", "reported_n", "raw"];
+/// Names of what is known of a body.
+pub const OF_BODY: [&str; 2] = ["position_m", "orientation_wxyz"];
+
+/// All signals of a recording.
+pub fn signals(layout: &Layout) -> Vec<Signal> {
+    let mut all = Vec::new();
+    for (sensor, frame) in layout.sensors.iter().zip(layout.sensor_frames()) {
+        let widths = [3, 3, 1, 1, 3, 4, sensor.taxels, sensor.taxels, sensor.taxels];
+        for (i, (name, width)) in OF_SENSOR.into_iter().zip(widths).enumerate() {
+            let size = if i >= 6 { sensor.size } else { None };
+            all.push(Signal { of: frame.clone(), name, width, size });
+        }
+    }
+    for frame in layout.body_frames() {
+        let signal = |(name, width)| Signal { of: frame.clone(), name, width, size: None };
+        all.extend(OF_BODY.into_iter().zip([3, 4]).map(signal));
+    }
+    all
+}
+
+/// The numbers of each signal at a moment, in the order of [`signals`].
+pub fn values(moment: &Moment) -> Vec<Vec<f64>> {
+    let mut all = Vec::new();
+    for felt in &moment.sensors {
+        let reading = &felt.reading;
+        let Pose { translation, .. } = felt.world_from_sensor;
+        all.push(xyz(felt.force_newton));
+        all.push(xyz(felt.torque_newton_m));
+        all.push(vec![reading.sum_newton]);
+        all.push(vec![reading.saturated as f64]);
+        all.push(xyz(translation));
+        all.push(wxyz(&felt.world_from_sensor));
+        all.push(reading.values_newton.clone());
+        all.push(reading.reported_newton.clone());
+        all.push(reading.raw.iter().map(|&counts| f64::from(counts)).collect());
+    }
+    for pose in &moment.bodies {
+        all.push(xyz(pose.translation));
+        all.push(wxyz(pose));
+    }
+    all
+}
+
+pub fn xyz(vector: Vec3) -> Vec<f64> {
+    vector.to_array().to_vec()
+}
+
+pub fn wxyz(pose: &Pose) -> Vec<f64> {
+    let q = pose.rotation;
+    vec![q.w, q.x, q.y, q.z]
+}

@@ -1,0 +1,230 @@
+//! Tables of named columns, as Parquet: what pandas, polars, pyarrow, DuckDB and Hugging Face's `datasets` open.
+//!
+//! A [`Table`] is a handful of columns of one length in memory; [`Table::write`] makes a file of it, and a [`TableWriter`] a file of
+//! several that follow each other (its row groups), so that a long recording needs the memory of one part. The same table gives the same
+//! bytes: nothing depends on time, machine or threads. Values are stored plainly, without compression: every reader has that, and touch
+//! that is worth compressing is a picture, which comes as PNG or JPEG already.
+//!
+//! The writer is ours because the format needs so little: a few hundred lines against a crate that takes longer to compile than all of this room.
+
+mod levels;
+mod parquet;
+mod read;
+mod thrift;
+mod thrift_read;
+
+pub use parquet::TableWriter;
+pub use read::{ReadColumn, read_columns};
+
+use std::io::{self, Write};
+
+/// Why there is no table.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// Columns of different lengths.
+    #[error("column {column:?} has {got} rows where the table has {expected}")]
+    Length {
+        /// The column.
+        column: String,
+        /// Its rows.
+        got: usize,
+        /// The rows of the others.
+        expected: usize,
+    },
+    /// A list that its values do not fill.
+    #[error("column {column:?}: {values} values cannot be cut into lists of {shape:?}")]
+    Shape {
+        /// The column.
+        column: String,
+        /// How many values there are.
+        values: usize,
+        /// What a row should hold.
+        shape: Vec<usize>,
+    },
+    /// The name is taken.
+    #[error("there are two columns {column:?}")]
+    Twice {
+        /// The name.
+        column: String,
+    },
+    /// The next part of a file has other columns than the first.
+    #[error("the next part has the columns {got} where the file has {expected}")]
+    Columns {
+        /// Those of the part.
+        got: String,
+        /// Those of the file.
+        expected: String,
+    },
+    /// The file could not be written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// The values of a column, row after row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Numbers of 32 bits.
+    F32(Vec<f32>),
+    /// Numbers of 64 bits.
+    F64(Vec<f64>),
+    /// Whole numbers.
+    I64(Vec<i64>),
+    /// Yes or no.
+    Bool(Vec<bool>),
+    /// Texts.
+    Text(Vec<String>),
+    /// Anything, such as an encoded picture.
+    Bytes(Vec<Vec<u8>>),
+}
+
+impl Values {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::F32(values) => values.len(),
+            Self::F64(values) => values.len(),
+            Self::I64(values) => values.len(),
+            Self::Bool(values) => values.len(),
+            Self::Text(values) => values.len(),
+            Self::Bytes(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// How many values make a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rows {
+    /// One.
+    Single,
+    /// A list of this shape, the last index running fastest: `[14, 6]` is 14 lists of 6.
+    Fixed(Vec<usize>),
+    /// A list of as many as said here for each row.
+    Varying(Vec<usize>),
+}
+
+impl Rows {
+    /// How deep lists are in lists.
+    fn depth(&self) -> usize {
+        match self {
+            Self::Single => 0,
+            Self::Fixed(shape) => shape.len(),
+            Self::Varying(_) => 1,
+        }
+    }
+}
+
+/// One column or, of a picture, two under one name.
+#[derive(Clone, Debug, PartialEq)]
+struct Column {
+    name: String,
+    /// Name within the group, its values and how they make rows. Without a name the column stands for itself.
+    fields: Vec<(Option<&'static str>, Values, Rows)>,
+}
+
+/// Named columns of one length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    rows: usize,
+    columns: Vec<Column>,
+    notes: Vec<(String, String)>,
+}
+
+impl Table {
+    /// Without columns.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many rows it has.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The names of its columns, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// A column with one value a row.
+    pub fn column(self, name: impl Into<String>, values: Values) -> Result<Self, TableError> {
+        let rows = values.len();
+        self.push(name.into(), rows, vec![(None, values, Rows::Single)])
+    }
+
+    /// A column with a list of one shape in each row; `[84]` for 84 taxels, `[14, 6]` for lists of lists.
+    pub fn list(self, name: impl Into<String>, shape: &[usize], values: Values) -> Result<Self, TableError> {
+        let name = name.into();
+        let each: usize = shape.iter().product();
+        if each == 0 || shape.is_empty() || !values.len().is_multiple_of(each) {
+            return Err(TableError::Shape { column: name, values: values.len(), shape: shape.to_vec() });
+        }
+        let rows = values.len() / each;
+        self.push(name, rows, vec![(None, values, Rows::Fixed(shape.to_vec()))])
+    }
+
+    /// A column with a list in each row, of as many values as `lengths` says.
+    pub fn lists(self, name: impl Into<String>, lengths: Vec<usize>, values: Values) -> Result<Self, TableError> {
+        let name = name.into();
+        if lengths.iter().sum::<usize>() != values.len() {
+            return Err(TableError::Shape { column: name, values: values.len(), shape: lengths });
+        }
+        self.push(name, lengths.len(), vec![(None, values, Rows::Varying(lengths))])
+    }
+
+    /// A column of encoded pictures with the names of their files, as Hugging Face's `Image` has them: `{bytes, path}`.
+    pub fn images(self, name: impl Into<String>, bytes: Vec<Vec<u8>>, paths: Vec<String>) -> Result<Self, TableError> {
+        let name = name.into();
+        if bytes.len() != paths.len() {
+            return Err(TableError::Length { column: name, got: paths.len(), expected: bytes.len() });
+        }
+        let fields = vec![
+            (Some("bytes"), Values::Bytes(bytes), Rows::Single),
+            (Some("path"), Values::Text(paths), Rows::Single),
+        ];
+        self.push(name, fields[0].1.len(), fields)
+    }
+
+    /// A note in the file, such as the `huggingface` description of features.
+    #[must_use]
+    pub fn note(mut self, key: impl Into<String>, text: impl Into<String>) -> Self {
+        self.notes.push((key.into(), text.into()));
+        self
+    }
+
+    fn push(
+        mut self,
+        name: String,
+        rows: usize,
+        fields: Vec<(Option<&'static str>, Values, Rows)>,
+    ) -> Result<Self, TableError> {
+        if self.columns.iter().any(|column| column.name == name) {
+            return Err(TableError::Twice { column: name });
+        }
+        if !self.columns.is_empty() && rows != self.rows {
+            return Err(TableError::Length { column: name, got: rows, expected: self.rows });
+        }
+        self.rows = rows;
+        self.columns.push(Column { name, fields });
+        Ok(self)
+    }
+
+    /// Writes it as a Parquet file.
+    pub fn write<W: Write>(&self, to: W) -> Result<W, TableError> {
+        let mut writer = TableWriter::new(to)?;
+        writer.append(self)?;
+        writer.finish()
+    }
+
+    /// It as the bytes of a Parquet file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, TableError> {
+        self.write(Vec::new())
+    }
+}
+
+#[cfg(test)]
+mod tests;

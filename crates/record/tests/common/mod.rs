@@ -1,0 +1,57 @@
+//! A made-up run: what the tests of recordings share.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use dermis_geometry::{Pose, Quat, Vec3};
+use dermis_record::{BodyLayout, Felt, Format, Layout, Moment, Picture, SensorLayout};
+use dermis_sensor::Reading;
+
+/// Name, format and how its file is called.
+pub const FORMATS: [(&str, Format, &str); 5] = [
+    ("mcap", Format::Mcap, "run.mcap"),
+    ("ros2", Format::Ros2, "bag.mcap"),
+    ("parquet", Format::Parquet, "run.parquet"),
+    ("npy", Format::Npy, "arrays"),
+    ("png", Format::Png, "pictures"),
+];
+
+/// Two sensors, one of them without a grid, and a body.
+pub fn layout() -> Layout {
+    let sensor = |name: &str, taxels, size| SensorLayout { name: name.into(), taxels, size, mesh: None };
+    let ball = dermis_geometry::shapes::sphere(0.01, 0.005).ok();
+    Layout {
+        scene: "made up".into(),
+        sensors: vec![sensor("pad", 6, Some((2, 3))), sensor("Finger tip", 4, None)],
+        bodies: vec![BodyLayout { name: "ball".into(), mesh: ball }],
+    }
+}
+
+/// The moment at a time: every number in it follows from the time.
+pub fn moment(time_s: f64, pictures: bool) -> Moment {
+    let felt = |taxels: usize, size| {
+        let values: Vec<f64> = (0..taxels).map(|i| (i as f64 + time_s).sin().abs()).collect();
+        let force = Vec3::new(0.1 * time_s, -0.2, -values.iter().sum::<f64>());
+        let grey = (time_s * 100.0) as u8;
+        let picture = pictures.then(|| Picture { width: 8, height: 6, pixels: vec![[grey, 1, 2]; 48] });
+        Felt {
+            world_from_sensor: Pose::new(Quat::from_rotation_z(time_s), Vec3::new(time_s, 0.0, 0.1)),
+            reading: Reading {
+                size,
+                sum_newton: values.iter().sum(),
+                reported_newton: values.iter().map(|value| 0.5 * value).collect(),
+                raw: values.iter().map(|value| (value * 1000.0) as u32).collect(),
+                raw_sum: 0,
+                forces_newton: vec![force / taxels as f64; taxels],
+                outside_newton: Vec3::ZERO,
+                pressures_pa: None,
+                saturated: 1,
+                values_newton: values,
+            },
+            force_newton: force,
+            torque_newton_m: Vec3::new(time_s, 2.0, 3.0),
+            camera: picture.clone(),
+            tactile: picture,
+        }
+    };
+    let bodies = vec![Pose::from_translation(Vec3::new(0.0, 0.0, 2.0 * time_s))];
+    Moment { time_s, sensors: vec![felt(6, Some((2, 3))), felt(4, None)], bodies }
+}

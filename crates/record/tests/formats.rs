@@ -1,0 +1,124 @@
+//! Every format gives back what was recorded.
+
+mod common;
+
+use common::{FORMATS, layout, moment};
+use dermis_record::{Format, Log, Recorder};
+use std::path::Path;
+
+fn recorded(folder: &Path, format: Format, name: &str) -> Log {
+    let path = folder.join(name);
+    let mut recorder: Recorder = format.record(&path, &layout()).unwrap();
+    for step in 0..40 {
+        recorder.keep(moment(f64::from(step) * 0.05, step % 2 == 0)).unwrap();
+    }
+    assert_eq!(recorder.finish().unwrap(), std::slice::from_ref(&path));
+    Log::read(&path).unwrap()
+}
+
+#[test]
+fn numbers_and_pictures_survive() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, format, file) in FORMATS {
+        let log = recorded(folder.path(), format, file);
+        assert!(!log.cut, "{name}");
+        // A bag holds single precision and neither counts nor what the device reports.
+        let (signals, most_off) = match format {
+            Format::Png => (&[][..], 0.0),
+            Format::Ros2 => (&["force_n", "torque_nm", "taxels_n", "position_m", "orientation_wxyz"][..], 1e-7),
+            _ => (
+                &["force_n", "torque_nm", "taxels_n", "position_m", "orientation_wxyz", "reported_n", "raw", "sum_n"][..],
+                0.0,
+            ),
+        };
+        for (sensor, frame) in ["pad", "finger_tip"].into_iter().enumerate() {
+            for signal in signals {
+                let found =
+                    log.signal(&format!("{frame}/{signal}")).unwrap_or_else(|| panic!("{name}: {frame}/{signal}"));
+                assert_eq!(found.times_s.len(), 40, "{name}: {frame}/{signal}");
+                for (i, time) in found.times_s.iter().enumerate() {
+                    assert!((time - i as f64 * 0.05).abs() < 1e-9, "{name}: {time}");
+                    let felt = &moment(i as f64 * 0.05, false).sensors[sensor];
+                    let truth: Vec<f64> = match *signal {
+                        "force_n" => felt.force_newton.to_array().to_vec(),
+                        "torque_nm" => felt.torque_newton_m.to_array().to_vec(),
+                        "taxels_n" => felt.reading.values_newton.clone(),
+                        "reported_n" => felt.reading.reported_newton.clone(),
+                        "raw" => felt.reading.raw.iter().map(|raw| f64::from(*raw)).collect(),
+                        "sum_n" => vec![felt.reading.sum_newton],
+                        "position_m" => felt.world_from_sensor.translation.to_array().to_vec(),
+                        _ => {
+                            let q = felt.world_from_sensor.rotation;
+                            vec![q.w, q.x, q.y, q.z]
+                        }
+                    };
+                    let off = found.row(i).iter().zip(&truth).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                    assert!(found.width == truth.len() && off <= most_off, "{name}: {frame}/{signal}: off by {off}");
+                }
+            }
+            for picture in ["camera", "tactile"] {
+                let found = log.pictures(&format!("{frame}/{picture}")).unwrap_or_else(|| panic!("{name}: {picture}"));
+                assert_eq!(found.files.len(), 20, "{name}: {frame}/{picture}");
+                let levels = dermis_sensor::metrics::Frame::from_png("p", &found.files[7]).unwrap();
+                assert_eq!((levels.width(), levels.height(), levels.channels()[0][0]), (8, 6, 70.0), "{name}");
+            }
+        }
+        if format != Format::Png {
+            assert_eq!(log.signal("ball/position_m").unwrap().row(10), [0.0, 0.0, 1.0], "{name}");
+        }
+    }
+    // Nothing is left of what was there on the way.
+    let mut left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["arrays", "bag.mcap", "pictures", "run.mcap", "run.parquet"]);
+}
+
+#[test]
+fn places_that_cannot_be_are_refused_in_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused =
+        |format: Format, name: &str| format.record(&folder.path().join(name), &layout()).unwrap_err().to_string();
+    std::fs::write(folder.path().join("file"), "x").unwrap();
+    std::fs::create_dir(folder.path().join("full")).unwrap();
+    std::fs::write(folder.path().join("full/x"), "x").unwrap();
+    std::fs::create_dir(folder.path().join("a.parquet.parts")).unwrap();
+    for (format, name, words) in [
+        (Format::Mcap, "a.txt", "ends in `.mcap`"),
+        (Format::Npy, "a.mcap", "a folder"),
+        (Format::Mcap, "file/a.mcap", "cannot be written"),
+        (Format::Npy, "full", "not empty"),
+        (Format::Png, "file", "cannot be written"),
+        (Format::Parquet, "a.parquet", "interrupted run"),
+    ] {
+        let message = refused(format, name);
+        assert!(message.contains(words) && message.lines().count() == 1, "{message}");
+    }
+    assert!(Format::of_path(Path::new("a.bag")).unwrap_err().to_string().contains(".mcap"));
+    for (name, text, words) in [
+        ("a.mcap", "nonsense", "no MCAP file"),
+        ("a.parquet", "nonsense", "does not start and end"),
+        ("a.csv", "x,y\n1,2\n", "no `time_s`"),
+        ("b.csv", "time_s,y\n1,two\n", "line 2, column `y`: \"two\""),
+        ("a.bag", "x", "`.mcap`"),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let message = Log::read(&path).unwrap_err().to_string();
+        assert!(message.contains(words) && message.contains(name), "{message}");
+    }
+    assert!(Log::read(&folder.path().join("nowhere.mcap")).unwrap_err().to_string().contains("cannot be read"));
+    assert!(Log::read(&folder.path().join("full")).unwrap_err().to_string().contains("there are x"));
+}
+
+/// A disk that is full, or a folder that goes away, ends the recording with its reason.
+#[test]
+fn what_happens_on_the_way_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gone/run");
+    let mut recorder = Format::Png.record(&path, &layout()).unwrap();
+    std::fs::remove_dir_all(folder.path().join("gone")).unwrap();
+    std::fs::write(folder.path().join("gone"), "in the way").unwrap();
+    let outcome = (0..1000).try_for_each(|step| recorder.keep(moment(f64::from(step), true)));
+    let message = outcome.and_then(|()| recorder.finish().map(drop)).unwrap_err().to_string();
+    assert!(message.contains("cannot be written"), "{message}");
+}

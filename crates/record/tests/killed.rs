@@ -1,0 +1,105 @@
+//! A process that is killed while it records leaves files that open and hold all but the last second.
+//!
+//! The test starts itself as another process, which records in real time and says after each moment that it was handed over; it is killed without warning
+//! at a random moment, ten times in each format. What is *not* tested: the loss of power, which may also lose what the system has not yet put on its disk.
+
+mod common;
+
+use common::{FORMATS, layout, moment};
+use dermis_geometry::Random;
+use dermis_record::Log;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const PLACE: &str = "DERMIS_RECORD_KILLED_PLACE";
+const FORMAT: &str = "DERMIS_RECORD_KILLED_FORMAT";
+const KILLS: usize = 10;
+
+/// The process that will be killed; nothing unless the other test has started it.
+#[test]
+fn victim() {
+    let (Ok(place), Ok(format)) = (std::env::var(PLACE), std::env::var(FORMAT)) else { return };
+    let (_, format, _) = FORMATS.into_iter().find(|(name, ..)| *name == format).unwrap();
+    let mut recorder = format.record(Path::new(&place), &layout()).unwrap();
+    let start = Instant::now();
+    for step in 0u32..1000 {
+        let time_s = f64::from(step) * 0.02;
+        std::thread::sleep(Duration::from_secs_f64(time_s).saturating_sub(start.elapsed()));
+        recorder.keep(moment(time_s, step % 2 == 0)).unwrap();
+        println!("kept {time_s}");
+        std::io::stdout().flush().unwrap();
+    }
+}
+
+fn started(format: &str, place: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "victim", "--nocapture", "--test-threads=1"])
+        .env(PLACE, place)
+        .env(FORMAT, format)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// When the last moment was handed over that the process could tell of.
+fn last_kept_s(child: Child) -> Option<f64> {
+    let lines = BufReader::new(child.stdout.unwrap()).lines().map_while(Result::ok);
+    let times = lines.filter_map(|line| line.split("kept ").nth(1).and_then(|time| time.parse().ok()));
+    times.reduce(f64::max)
+}
+
+#[test]
+fn all_but_the_last_second_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = Random::new(u64::from(std::process::id()));
+    let mut victims = Vec::new();
+    for (format, _, file) in FORMATS {
+        for kill in 0..KILLS {
+            let place = folder.path().join(format!("{format}-{kill}-{file}"));
+            let due = Instant::now() + Duration::from_secs_f64(random.between(0.1, 4.0));
+            victims.push((due, format, place.clone(), started(format, &place)));
+        }
+    }
+    victims.sort_by_key(|victim| victim.0);
+    let mut most_lost_s: f64 = 0.0;
+    for (due, format, place, mut child) in victims {
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // One that was slow to start has kept nothing yet.
+        let Some(kept_s) = last_kept_s(child) else { continue };
+        if kept_s < 1.0 && !place.exists() && format == "parquet" {
+            continue;
+        }
+        let log = match Log::read(&place) {
+            Ok(log) => log,
+            Err(error) if kept_s < 1.0 => {
+                // Before anything is due there may be a file without messages or a folder without files, and no more.
+                assert!(error.to_string().contains("holds nothing"), "{format}, {kept_s} s: {error}");
+                continue;
+            }
+            Err(error) => panic!("{format}, killed after {kept_s} s: {error}"),
+        };
+        let signals = log.signals.iter().map(|signal| (&signal.name, &signal.times_s, 0.02));
+        let pictures = log.pictures.iter().map(|pictures| (&pictures.name, &pictures.times_s, 0.04));
+        let mut channels = 0;
+        for (name, times_s, every_s) in signals.chain(pictures) {
+            channels += 1;
+            for (i, time_s) in times_s.iter().enumerate() {
+                assert!((time_s - i as f64 * every_s).abs() < 1e-9, "{format}: {name}: moment {i} is at {time_s} s");
+            }
+            let lost_s = kept_s - times_s.last().copied().unwrap_or(0.0);
+            most_lost_s = most_lost_s.max(lost_s);
+            assert!(lost_s < 1.0, "{format}: {name}: killed after {kept_s} s, {lost_s} s are lost");
+        }
+        assert!(kept_s < 1.0 || channels >= 4, "{format}: killed after {kept_s} s, with {channels} channels");
+        if format == "mcap" && kept_s > 1.0 {
+            let felt = moment(0.5, true);
+            assert_eq!(log.signal("pad/taxels_n").unwrap().row(25), felt.sensors[0].reading.values_newton);
+        }
+    }
+    println!("at most {most_lost_s:.2} s were lost");
+}
