@@ -7,6 +7,7 @@ mod calibrate_array;
 mod calibrate_optics;
 mod characterise;
 mod console;
+mod dataset;
 mod demo;
 mod import;
 mod metrics;
@@ -43,6 +44,7 @@ enum Command {
     Calibrate(calibrate::Arguments),
     Characterise(characterise::Arguments),
     Import(import::Arguments),
+    Dataset(dataset::Arguments),
     Reproduce(reproduce::Arguments),
     Bench(bench::Arguments),
     Validate(validate::Arguments),
@@ -58,6 +60,7 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Characterise(arguments) => characterise::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
+        Command::Dataset(arguments) => dataset::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
