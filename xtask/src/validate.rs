@@ -37,6 +37,12 @@ pub const ALL: &[Validation] = &[
         about: "the wheel in every version of MuJoCo, in robosuite and in gymnasium-robotics",
         paths: &[],
     },
+    Validation {
+        name: "datasets",
+        about: "data sets read by lerobot, webdataset, pyarrow and polars; stopped, resumed, measured, learnt from",
+        paths: &[],
+    },
+    Validation { name: "ray", about: "data sets made on a Ray cluster that loses nodes and drivers", paths: &[] },
 ];
 
 /// The validations that a name asks for: one, or all without a name.

@@ -2,7 +2,6 @@
 
 #![cfg(unix)]
 
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};

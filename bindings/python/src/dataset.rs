@@ -43,13 +43,7 @@ impl Dataset {
     }
 
     /// Makes what is missing with so many threads, or all cores; `tell(made, wanted)` hears how far it is.
-    fn make(
-        &self,
-        py: Python<'_>,
-        out: PathBuf,
-        threads: Option<usize>,
-        tell: Option<Py<PyAny>>,
-    ) -> PyResult<()> {
+    fn make(&self, py: Python<'_>, out: PathBuf, threads: Option<usize>, tell: Option<Py<PyAny>>) -> PyResult<()> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let mut raised = None;
         let made = detached(py, || {

@@ -272,7 +272,9 @@ fn another_set_or_other_files_are_not_overwritten() {
     let text = PRESSES.replace("FORMAT", "webdataset").replace("count = 26", "count = 2");
     set(&text).make(root.path(), Share::ALL, 1, &mut |_| true).unwrap();
     let other = set(&text.replace("seed = 5", "seed = 9"));
-    assert!(other.make(root.path(), Share::ALL, 1, &mut |_| true).unwrap_err().to_string().contains("another data set"));
+    assert!(
+        other.make(root.path(), Share::ALL, 1, &mut |_| true).unwrap_err().to_string().contains("another data set")
+    );
     // A file that was cut short is made again; one that was changed is found by its hash.
     let shard = root.path().join("shard-000000.tar");
     let whole = std::fs::read(&shard).unwrap();
