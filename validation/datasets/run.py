@@ -105,6 +105,29 @@ def read_webdataset(report, dermis, work):
     report.judge("webdataset reads the same pictures, arrays and labels", alike, f"{len(rows)} samples in {len(shards)} shards")
 
 
+def read_hdf5(report, dermis, work):
+    import h5py
+    import numpy
+
+    from dermis.dataset import Touches
+
+    make(dermis, write(work / "pictures-hdf5.toml", PICTURES.format(format="robomimic")), work / "pictures-hdf5")
+    ours = Touches(work / "pictures-parquet")
+    alike, demos = True, 0
+    for path in sorted((work / "pictures-hdf5").glob("*.hdf5")):
+        with h5py.File(path) as file:
+            alike &= json.loads(file["data"].attrs["env_args"])["env_name"] == "pictures"
+            for name, demo in file["data"].items():
+                rows = [ours[2 * int(name.removeprefix("demo_")) + frame] for frame in range(2)]
+                stacked = lambda column: numpy.stack([row[column] for row in rows])
+                alike &= demo.attrs["num_samples"] == 2 and demo.attrs["seed"] == rows[0]["seed"]
+                alike &= bool(numpy.array_equal(demo["obs/image"], stacked("observation.images.tactile")))
+                alike &= bool(numpy.array_equal(demo["obs/force"], stacked("observation.force")))
+                alike &= bool(numpy.array_equal(demo["actions"], stacked("action")))
+                demos += 1
+    report.judge("h5py reads the same demonstrations in robomimic's layout", alike and demos == 42, f"{demos} of them")
+
+
 def read_parquet(report, work):
     import polars
     import pyarrow.dataset
@@ -207,7 +230,7 @@ def main():
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("lerobot", "datasets", "webdataset", "pyarrow", "polars", "torch"))
     report.say(f"# Data sets, {today}\n\n{versions}\n")
     parts = {
-        "read": lambda: (read_lerobot(report, options.dermis, work), read_webdataset(report, options.dermis, work), read_parquet(report, work)),
+        "read": lambda: (read_lerobot(report, options.dermis, work), read_webdataset(report, options.dermis, work), read_hdf5(report, options.dermis, work), read_parquet(report, work)),
         "stop": lambda: (interrupt(report, options.dermis, work), fill(report, options.dermis, work)),
         "speed": lambda: measure(report, options.dermis, work),
         "learn": lambda: classify(report, work),

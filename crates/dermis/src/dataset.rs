@@ -14,6 +14,7 @@ mod finish;
 mod make;
 mod plan;
 mod randomise;
+mod robomimic;
 mod scenario;
 mod set;
 mod shard;

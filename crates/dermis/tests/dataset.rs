@@ -77,7 +77,7 @@ fn same(a: &Path, b: &Path) {
 /// One thread at once, three threads stopped again and again, three shares in any order, and shards one by one: the same files, byte for byte.
 #[test]
 fn the_bytes_do_not_depend_on_how_a_set_is_made() {
-    for format in ["lerobot", "webdataset", "parquet"] {
+    for format in ["lerobot", "webdataset", "parquet", "robomimic"] {
         let text = PRESSES.replace("FORMAT", format);
         let set = set(&text);
         let root = tempfile::tempdir().unwrap();

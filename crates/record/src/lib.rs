@@ -1,5 +1,6 @@
 //! What is kept: recordings and tables in files that other tools open.
 
+pub mod hdf5;
 pub mod lerobot;
 pub mod shelf;
 pub mod table;

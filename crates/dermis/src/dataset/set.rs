@@ -6,7 +6,7 @@ use super::device::{Device, Material};
 use super::episode::Episode;
 use super::error::{DatasetError, Fault};
 use super::scenario::{Draw, play};
-use super::spec::{DatasetSpec, ScenarioSpec};
+use super::spec::{DatasetSpec, FormatSpec, ScenarioSpec};
 use super::things::{self, Thing};
 use dermis_geometry::Random;
 use dermis_record::shelf::sha256;
@@ -159,8 +159,9 @@ impl Dataset {
 
     /// Episodes in a shard.
     pub fn shard_len(&self) -> usize {
-        // A shard is in memory until it is written. Pictures of gels take about half of their pixels' bytes.
-        let pictures = self.pixels.map_or(0, |(height, width)| 2 * height * width);
+        // A shard is in memory until it is written. Pictures of gels take about half of their pixels' bytes; in HDF5 they are not compressed.
+        let bytes_of_a_pixel = if self.spec.format == FormatSpec::Robomimic { 6 } else { 2 };
+        let pictures = self.pixels.map_or(0, |(height, width)| bytes_of_a_pixel * height * width);
         let frame = (pictures + 17 * self.taxels + 200) * self.parts().len();
         let room = (SHARD_BYTES / (frame * self.frames()).max(1)).clamp(1, SHARD);
         self.spec.shard.unwrap_or_else(|| self.count().div_ceil(SHARDS).clamp(1, room))

@@ -3,6 +3,7 @@
 use super::columns::{Columns, Pictures, picture_file, picture_names};
 use super::episode::Episode;
 use super::error::DatasetError;
+use super::robomimic;
 use super::set::Dataset;
 use super::spec::FormatSpec;
 use crate::npy;
@@ -93,6 +94,10 @@ impl Dataset {
         match self.spec.format {
             FormatSpec::Lerobot => self.write_table(shelf, &data_file(shard), "", Pictures::Inside, episodes),
             FormatSpec::Webdataset => self.write_tar(shelf, shard, episodes),
+            FormatSpec::Robomimic => {
+                let placed = shelf.place(&format!("shard-{shard:06}.hdf5"), &robomimic::file(self, episodes))?;
+                Ok(ShardRecord { files: vec![placed], sums: Vec::new() })
+            }
             FormatSpec::Parquet => {
                 let folder = format!("images/{shard:06}/");
                 let mut files = self.write_pictures(shelf, &folder, episodes)?;

@@ -60,6 +60,8 @@ pub enum FormatSpec {
     Webdataset,
     /// Parquet, and PNG files beside it.
     Parquet,
+    /// HDF5 as robomimic has it.
+    Robomimic,
 }
 
 impl FormatSpec {
@@ -69,6 +71,7 @@ impl FormatSpec {
             Self::Lerobot => "lerobot",
             Self::Webdataset => "webdataset",
             Self::Parquet => "parquet",
+            Self::Robomimic => "robomimic",
         }
     }
 }
