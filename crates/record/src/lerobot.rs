@@ -236,11 +236,19 @@ pub struct EpisodeRow {
     pub file: usize,
 }
 
-/// `meta/episodes/chunk-000/file-000.parquet`, of all episodes in order.
-pub fn episodes(rows: &[EpisodeRow], tasks: &[String]) -> Result<Table, TableError> {
+/// Where the episodes are listed.
+pub const EPISODES_FILE: &str = "meta/episodes/chunk-000/file-000.parquet";
+
+/// A part of [`EPISODES_FILE`]: some episodes in order, before which there are so many episodes and frames.
+pub fn episodes(
+    rows: &[EpisodeRow],
+    tasks: &[String],
+    episodes_before: usize,
+    frames_before: usize,
+) -> Result<Table, TableError> {
     let whole = |of: &dyn Fn(&EpisodeRow) -> usize| Values::I64(rows.iter().map(|row| of(row) as i64).collect());
     let mut ends = Vec::with_capacity(rows.len());
-    let mut end = 0;
+    let mut end = frames_before as i64;
     for row in rows {
         end += row.frames as i64;
         ends.push(end);
@@ -248,7 +256,10 @@ pub fn episodes(rows: &[EpisodeRow], tasks: &[String]) -> Result<Table, TableErr
     let starts = ends.iter().zip(rows).map(|(end, row)| end - row.frames as i64).collect();
     let names = rows.iter().map(|row| tasks.get(row.task).cloned().unwrap_or_default()).collect();
     Table::new()
-        .column("episode_index", Values::I64((0..rows.len() as i64).collect()))?
+        .column(
+            "episode_index",
+            Values::I64((episodes_before..episodes_before + rows.len()).map(|i| i as i64).collect()),
+        )?
         .lists("tasks", vec![1; rows.len()], Values::Text(names))?
         .column("length", whole(&|row| row.frames))?
         .column("data/chunk_index", whole(&|row| row.file / CHUNK))?
@@ -285,7 +296,7 @@ mod tests {
     #[test]
     fn episodes_say_where_they_begin_and_end() {
         let rows = [EpisodeRow { task: 1, frames: 3, file: 0 }, EpisodeRow { task: 0, frames: 2, file: 1001 }];
-        let table = episodes(&rows, &["press".into(), "slide".into()]).unwrap();
+        let table = episodes(&rows, &["press".into(), "slide".into()], 0, 0).unwrap();
         assert_eq!(table.rows(), 2);
         assert!(table.names().any(|name| name == "dataset_from_index"));
         assert_eq!(data_file(1001), "data/chunk-001/file-001.parquet");

@@ -5,10 +5,12 @@ use super::error::DatasetError;
 use super::set::Dataset;
 use super::shard::ShardRecord;
 use super::spec::FormatSpec;
-use dermis_record::lerobot::{self, EpisodeRow, Info, Statistics};
+use dermis_record::lerobot::{self, EPISODES_FILE, EpisodeRow, Info, Statistics};
 use dermis_record::shelf::{Placed, Shelf, sha256_of};
+use dermis_record::table::{TableError, TableWriter};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
+use std::io;
 use std::path::Path;
 
 /// The list of all files, as `sha256sum --check` reads it.
@@ -88,7 +90,6 @@ fn lerobot_files(set: &Dataset, shelf: &Shelf, sums: &[(String, Statistics)]) ->
         frames: set.frames(),
         file: episode / set.shard_len(),
     };
-    let rows: Vec<EpisodeRow> = (0..set.count()).map(row).collect();
     let stats: Map<String, Value> = all
         .iter()
         .filter_map(|feature| {
@@ -96,12 +97,33 @@ fn lerobot_files(set: &Dataset, shelf: &Shelf, sums: &[(String, Statistics)]) ->
             Some((name.clone(), sums.to_json(feature)))
         })
         .collect();
+    // Bit by bit, so that a set of any size needs little memory.
+    let episodes = shelf.place_with(EPISODES_FILE, |file| {
+        let mut writer = TableWriter::new(file).map_err(told)?;
+        for start in (0..set.count()).step_by(EPISODES_AT_ONCE) {
+            let rows: Vec<EpisodeRow> = (start..(start + EPISODES_AT_ONCE).min(set.count())).map(row).collect();
+            let part = lerobot::episodes(&rows, &tasks, start, start * set.frames()).map_err(told)?;
+            writer.append(&part).map_err(told)?;
+        }
+        writer.finish().map(drop).map_err(told)
+    })?;
     Ok(vec![
+        episodes,
         shelf.place("meta/info.json", pretty(&info.to_json()).as_bytes())?,
         shelf.place("meta/stats.json", pretty(&Value::Object(stats)).as_bytes())?,
         shelf.place("meta/tasks.parquet", &lerobot::tasks(&tasks)?.to_bytes()?)?,
-        shelf.place("meta/episodes/chunk-000/file-000.parquet", &lerobot::episodes(&rows, &tasks)?.to_bytes()?)?,
     ])
+}
+
+/// Rows of the list of episodes that are in memory at a time.
+const EPISODES_AT_ONCE: usize = 1 << 16;
+
+/// An error of a table that is being written as one of its file.
+pub fn told(error: TableError) -> io::Error {
+    match error {
+        TableError::Io(error) => error,
+        other => io::Error::other(other),
+    }
 }
 
 /// What the set holds, for people and loaders.

@@ -3,13 +3,13 @@
 use super::columns::{Columns, Pictures, picture_file, picture_names};
 use super::episode::Episode;
 use super::error::DatasetError;
+use super::finish::told;
 use super::robomimic;
 use super::set::Dataset;
 use super::spec::FormatSpec;
 use crate::npy;
 use dermis_record::lerobot::{Statistics, data_file};
 use dermis_record::shelf::{Placed, Shelf};
-use dermis_record::table::TableError;
 use dermis_record::tar::TarWriter;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
@@ -118,20 +118,8 @@ impl Dataset {
         episodes: &mut [Episode],
     ) -> Result<ShardRecord, DatasetError> {
         let (table, sums) = Columns::new(self, episodes).table(pictures, folder)?;
-        let mut fault = None;
-        let placed = shelf.place_with(name, |file| match table.write(file) {
-            Ok(_) => Ok(()),
-            Err(TableError::Io(error)) => Err(error),
-            Err(other) => {
-                let told = io::Error::other(other.to_string());
-                fault = Some(other);
-                Err(told)
-            }
-        });
-        match fault {
-            Some(fault) => Err(fault.into()),
-            None => Ok(ShardRecord { files: vec![placed?], sums }),
-        }
+        let placed = shelf.place_with(name, |file| table.write(file).map(drop).map_err(told))?;
+        Ok(ShardRecord { files: vec![placed], sums })
     }
 
     fn write_pictures(&self, shelf: &Shelf, folder: &str, episodes: &[Episode]) -> Result<Vec<Placed>, DatasetError> {
