@@ -27,6 +27,7 @@ pub mod npy;
 pub mod object;
 pub mod output;
 pub mod picture;
+pub mod report;
 pub mod run;
 pub mod scene;
 pub mod sight;
