@@ -184,7 +184,8 @@ fn things_move_over_the_skin_as_said() {
     let roll = play("kind = \"roll\"\nangle = \"20 deg\"\nradius = \"4 mm\"\nframes = 4");
     let [x, y, z] = way(&roll);
     let arc = 4e-3 * 20f64.to_radians();
-    assert!((x - arc).abs() < 1e-8 && y.abs() < 1e-9 && z.abs() < 1e-8, "{x} {arc} {y} {z}");
+    // A ball of flat faces stands a little lower than a round one.
+    assert!((x - arc).abs() < 2e-6 && y.abs() < 1e-9 && z.abs() < 2e-6, "{x} {arc} {y} {z}");
     // An edge that leaves the gel is felt less and less.
     let scan = format!("{LAYER}kind = \"edge-scan\"\ndistance = \"30 mm\"\nframes = 5")
         .replace("shape.sphere.radius = \"4 mm\"", "shape.cuboid.size = [\"16 mm\", \"8 mm\", \"8 mm\"]");

@@ -156,7 +156,7 @@ impl<'a> Columns<'a> {
                 let drawn = self.each(&|episode, _| episode.drawn.clone());
                 Values::F32(drawn.into_iter().flatten().map(|value| value as f32).collect())
             }
-            "mu" => number(&|episode, _| episode.mu),
+            "mu" => number(&|episode, _| episode.mu.unwrap_or_default()),
             "stable" => Values::Bool(self.each(&|episode, _| episode.grasp.is_some_and(|grasp| grasp.stable))),
             "slip" => number(&|episode, _| episode.grasp.map_or(0.0, |grasp| grasp.slip_m)),
             "timestamp" => number(&|_, frame| frame.time_s),

@@ -18,7 +18,7 @@ pub struct Episode {
     /// What was drawn for skin, response and camera, in the order of the description's `randomise`.
     pub drawn: Vec<f64>,
     /// Coefficient of friction of the object, where it has its own.
-    pub mu: f64,
+    pub mu: Option<f64>,
     /// Whether a grasp held, and how far (m) the object moved in the hand.
     pub grasp: Option<Grasp>,
     /// The frames.

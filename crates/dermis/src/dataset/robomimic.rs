@@ -43,8 +43,8 @@ fn demonstration(set: &Dataset, episode: &Episode) -> Group {
         let drawn = episode.drawn.iter().map(|&value| value as f32).collect();
         demo.array("drawn", &[episode.drawn.len()], Numbers::F32(drawn));
     }
-    if set.spec.pose.mu.is_some() {
-        demo.array("mu", &[1], Numbers::F32(vec![episode.mu as f32]));
+    if let Some(mu) = episode.mu {
+        demo.array("mu", &[1], Numbers::F32(vec![mu as f32]));
     }
     if let Some(grasp) = episode.grasp {
         demo.note("stable", Note::Whole(i64::from(grasp.stable)));

@@ -232,7 +232,7 @@ impl Dataset {
             sensor,
             material,
             drawn: skin.drawn.iter().copied().chain(drawn).collect(),
-            mu: mu.unwrap_or(f64::NAN),
+            mu,
             grasp,
             frames,
         })

@@ -170,8 +170,8 @@ impl Dataset {
                 let drawn = self.drawn_names().into_iter().zip(episode.drawn.iter().map(|value| json!(value)));
                 about.insert("drawn".to_owned(), Value::Object(drawn.collect()));
             }
-            if self.spec.pose.mu.is_some() {
-                about.insert("mu".to_owned(), json!(episode.mu));
+            if let Some(mu) = episode.mu {
+                about.insert("mu".to_owned(), json!(mu));
             }
             if let Some(grasp) = episode.grasp {
                 about.insert("stable".to_owned(), json!(grasp.stable));

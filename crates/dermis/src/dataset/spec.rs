@@ -352,6 +352,11 @@ impl ScenarioSpec {
     }
 }
 
+/// Neither zero, nor negative, nor no number at all.
+fn is_positive(value: f64) -> bool {
+    value > 0.0
+}
+
 impl DatasetSpec {
     /// Reads a description; `file` is what messages call it.
     pub fn parse(file: &str, text: &str) -> Result<Self, DatasetError> {
@@ -388,7 +393,7 @@ impl DatasetSpec {
         within("materials", self.materials, 4096)?;
         within("scenario.frames", self.scenario.frames(), 10_000)?;
         within("scenario.substeps", self.scenario.substeps(), 10_000)?;
-        if !(self.scenario.rate_hz() > 0.0) {
+        if !is_positive(self.scenario.rate_hz()) {
             return rule("scenario.rate", format!("must be a positive frequency, got {} Hz", self.scenario.rate_hz()));
         }
         let grasp = matches!(self.scenario, ScenarioSpec::GraspAndLift { .. });
@@ -414,7 +419,7 @@ impl DatasetSpec {
             let lengths = [("scenario.lift", lift.si()), ("scenario.slip", slip.si())];
             let numbers = lengths.into_iter().chain([("scenario.time_step", time_step.si())]);
             let mut numbers = numbers.chain([("scenario.mass", mass.bounds()[0])]);
-            if let Some((key, got)) = numbers.find(|(_, value)| !(*value > 0.0)) {
+            if let Some((key, got)) = numbers.find(|(_, value)| !is_positive(*value)) {
                 return rule(key, format!("must stay positive, got {got} (SI); give `normal` a `within`"));
             }
         }
@@ -424,7 +429,7 @@ impl DatasetSpec {
                 return rule("object", "needs exactly one of `shape`, `indenters` and `folder`".to_owned());
             }
             within("object.copies", object.copies, 10_000)?;
-            if object.scale.as_ref().is_some_and(|scale| !(scale.bounds()[0] > 0.0)) {
+            if object.scale.as_ref().is_some_and(|scale| !is_positive(scale.bounds()[0])) {
                 return rule("object.scale", "must stay positive: give `normal` a `within`".to_owned());
             }
         }
