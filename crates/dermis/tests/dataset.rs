@@ -238,6 +238,89 @@ fn grasps_hold_or_slip() {
     assert!((up - 0.981).abs() < 0.05, "{up}");
 }
 
+/// One number of every stage of a response, of the camera, the light and the skin: each alone changes what is reported, and only that.
+#[test]
+fn every_stage_can_be_drawn() {
+    let spec = |randomise: &str| {
+        format!(
+            r#"
+name = "stages"
+format = "webdataset"
+count = 2
+[[sensor]]
+preset = "uji-foam-14x6"
+[sensor.response]
+force_per_count = "0.5 mN"
+bits = 12
+quantised = true
+spread = {{ sigma_taxels = 0.5 }}
+hysteresis = {{ fraction = 0.05 }}
+creep = [{{ amplitude = 0.1, time = "0.1 s" }}]
+ageing = {{ loss_by_time = 0.1, time = "1 s" }}
+gain = {{ gain_sd = 0.1 }}
+threshold = {{ force = "1 mN" }}
+curve = {{ kind = "linear", slope = 0.9 }}
+saturation = {{ force = "80 mN" }}
+crosstalk = {{ adjacent = 0.01 }}
+noise = {{ sd = "1 mN" }}
+faults = {{ dead = [38] }}
+sampling = {{ rate = "20 Hz" }}
+delay = {{ time = "10 ms" }}
+[[object]]
+shape.sphere = {{ radius = "15 mm", edge = "1 mm" }}
+[pose]
+depth = "4 mm"
+[scenario]
+kind = "press"
+frames = 6
+{randomise}"#
+        )
+    };
+    let frames = |text: &str| set(&spec(text)).episode(1).unwrap().frames;
+    let base = frames("");
+    for (key, value) in [
+        ("response.force_per_count", "\"3 mN\""),
+        ("response.bits", "6"),
+        ("response.spread.sigma_taxels", "{ uniform = [0.9, 1.2] }"),
+        ("response.hysteresis.fraction", "{ uniform = [0.2, 0.3] }"),
+        ("response.creep.0.amplitude", "{ uniform = [0.4, 0.5] }"),
+        ("response.ageing.loss_by_time", "{ uniform = [0.6, 0.9] }"),
+        ("response.gain.gain_sd", "{ normal = [0.3, 0.05] }"),
+        ("response.threshold.force", "{ uniform = [\"5 mN\", \"10 mN\"] }"),
+        ("response.curve.slope", "{ values = [0.5, 0.6] }"),
+        ("response.saturation.force", "{ uniform = [\"20 mN\", \"30 mN\"] }"),
+        ("response.crosstalk.adjacent", "{ uniform = [0.1, 0.2] }"),
+        ("response.noise.sd", "{ uniform = [\"3 mN\", \"5 mN\"] }"),
+        ("response.faults.dead.0", "{ values = [44, 45] }"),
+        ("response.sampling.rate", "\"11 Hz\""),
+        ("response.delay.time", "{ uniform = [\"70 ms\", \"90 ms\"] }"),
+    ] {
+        let drawn = frames(&format!("[[randomise]]\nkey = \"{key}\"\nvalue = {value}\n"));
+        let reported = |frames: &[dermis::dataset::Frame]| {
+            frames.iter().flat_map(|frame| frame.felt[0].reported_newton.clone()).collect::<Vec<f32>>()
+        };
+        assert_ne!(reported(&base), reported(&drawn), "{key}");
+        let felt = |frames: &[dermis::dataset::Frame]| {
+            frames.iter().flat_map(|frame| frame.felt[0].forces_newton.clone()).collect::<Vec<f32>>()
+        };
+        assert_eq!(felt(&base), felt(&drawn), "{key}");
+    }
+    let seen = |randomise: &str| {
+        let text = format!("{LAYER}kind = \"press\"\n{randomise}");
+        set(&text).episode(0).unwrap().frames[0].felt[0].sight.as_ref().unwrap().levels
+    };
+    let base = seen("");
+    for (key, value) in [
+        ("camera.exposure", "scale = { uniform = [0.5, 0.8] }"),
+        ("camera.vignetting", "value = 0.3"),
+        ("camera.noise.read_levels", "value = { uniform = [5.0, 9.0] }"),
+        ("light.levels.0.0", "scale = 1.5"),
+        ("skin.thickness", "scale = { uniform = [0.5, 0.7] }"),
+    ] {
+        assert_ne!(base, seen(&format!("[[randomise]]\nkey = \"{key}\"\n{value}\n")), "{key}");
+    }
+}
+
 #[test]
 fn what_cannot_be_is_told_in_one_sentence() {
     let good = PRESSES.replace("FORMAT", "lerobot");

@@ -58,6 +58,8 @@ impl Loose {
 
     fn to_value(&self) -> Value {
         match self.unit.is_empty() {
+            // Counts and the numbers of taxels are whole; other keys take a whole number as well.
+            true if self.number.fract() == 0.0 && self.number.abs() < 1e15 => Value::from(self.number as i64),
             true => Value::from(self.number),
             false => Value::from(format!("{} {}", self.number, self.unit)),
         }
@@ -187,7 +189,7 @@ mod tests {
         assert_eq!(description["skin"]["young"], format!("{young} Pa"));
         assert_eq!(description["response"]["noise"]["sd"], format!("{noise} mN"));
         assert_eq!(description["response"]["noise"]["seed"], seed as u64);
-        assert_eq!(description["light"]["sources"][0]["diffuse"][1], lamp);
+        assert_eq!(description["light"]["sources"][0]["diffuse"][1], lamp as i64);
     }
 
     #[test]
