@@ -39,6 +39,12 @@ pub const ALL: &[Validation] = &[
     },
     Validation { name: "ros", about: "messages and contact states under Debian's ROS 1, with a roscore", paths: &[] },
     Validation { name: "rerun", about: "worlds and recordings in Rerun's files", paths: &[] },
+    Validation {
+        name: "datasets",
+        about: "data sets read by lerobot, webdataset, pyarrow and polars; stopped, resumed, measured, learnt from",
+        paths: &[],
+    },
+    Validation { name: "ray", about: "data sets made on a Ray cluster that loses nodes and drivers", paths: &[] },
 ];
 
 /// The validations that a name asks for: one, or all without a name.

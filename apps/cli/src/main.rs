@@ -8,6 +8,7 @@ mod calibrate_optics;
 mod characterise;
 mod compare;
 mod console;
+mod dataset;
 mod demo;
 mod export;
 mod import;
@@ -45,6 +46,7 @@ enum Command {
     Calibrate(calibrate::Arguments),
     Characterise(characterise::Arguments),
     Import(import::Arguments),
+    Dataset(dataset::Arguments),
     Reproduce(reproduce::Arguments),
     Bench(bench::Arguments),
     Validate(validate::Arguments),
@@ -62,6 +64,7 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Characterise(arguments) => characterise::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
+        Command::Dataset(arguments) => dataset::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),

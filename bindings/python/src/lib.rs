@@ -7,6 +7,7 @@ mod array;
 mod batch;
 mod bench;
 mod contacts;
+mod dataset;
 mod device;
 mod error;
 mod experiments;
@@ -38,6 +39,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<batch::Batch>()?;
     module.add_class::<bench::Bench>()?;
+    module.add_class::<dataset::Dataset>()?;
     module.add_class::<features::Features>()?;
     module.add_class::<object::Object>()?;
     module.add_class::<reading::Reading>()?;
@@ -48,6 +50,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<world::World>()?;
     module.add_function(wrap_pyfunction!(presets, module)?)?;
     module.add_function(wrap_pyfunction!(bench::characterise_sensor, module)?)?;
+    module.add_function(wrap_pyfunction!(dataset::check_dataset, module)?)?;
     module.add_function(wrap_pyfunction!(bench::fit_device, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::compare_pictures, module)?)?;
     module.add_function(wrap_pyfunction!(experiments::experiment_list, module)?)?;

@@ -9,6 +9,7 @@ import pytest
 EXAMPLES = sorted((pathlib.Path(__file__).parent.parent / "examples").glob("*.py"))
 # What an example needs besides the package; those that are missing are run by `cargo xtask validate`.
 NEEDS = {
+    "classify_indenters": ["torch", "pyarrow", "PIL"],
     "panda_lift": ["robosuite"],
     "pybullet_contacts": ["pybullet"],
     "shadow_touch": ["gymnasium_robotics"],

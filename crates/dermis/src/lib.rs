@@ -23,6 +23,7 @@ pub use dermis_world as world;
 pub mod ball_presses;
 pub mod bench;
 pub mod compare;
+pub mod dataset;
 pub mod experiments;
 pub mod npy;
 pub mod object;

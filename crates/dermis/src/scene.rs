@@ -31,6 +31,7 @@ mod place;
 pub use body::{BodyMotion, BodySpec};
 pub use build::{Built, slug};
 pub use device::DeviceSpec;
+pub(crate) use device::changed;
 pub use error::SceneError;
 pub use gravity::GravitySpec;
 pub use hand::{GripperKind, GripperSpec, Hand, TaskKind, TaskSpec};

@@ -128,6 +128,11 @@ impl Image {
         self.encode(png::Compression::Balanced)
     }
 
+    /// As [`Image::encode_png`], several times as fast and somewhat larger: for many pictures.
+    pub fn encode_png_quick(&self) -> Vec<u8> {
+        self.encode(png::Compression::Fast)
+    }
+
     fn encode(&self, compression: png::Compression) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, self.width as u32, self.height as u32);
@@ -148,7 +153,7 @@ impl Image {
 
     /// As [`Image::save`], several times as fast and somewhat larger: for many pictures.
     pub fn save_quick(&self, path: &Path) -> Result<(), DrawError> {
-        Self::place(path, self.encode(png::Compression::Fast))
+        Self::place(path, self.encode_png_quick())
     }
 
     fn place(path: &Path, bytes: Vec<u8>) -> Result<(), DrawError> {

@@ -39,7 +39,7 @@ pub use body::AreaFrictionSpec;
 pub use gel::{ConstitutionSpec, GelFrictionSpec, GelSpec, HeldSpec, PaperSpec};
 pub use imprint::ImprintSpec;
 pub use layer::{BranchSpec, CoatingSpec, LayerSpec};
-pub use press::{Aim, Goal, PressError, Pressed, press};
+pub use press::{Aim, Goal, PressError, Pressed, first_contact, press};
 pub use rays::{DistanceSpec, RayReading, RaySettings, ReadingSpec, SubTaxel, SubTaxelSpec, Window};
 pub use reading::Reading;
 pub use response::{Chain, Report, Response, ResponseError, ResponseSpec, ResponseState};

@@ -110,7 +110,7 @@ fn read<T: DeserializeOwned>(value: Value) -> Result<T, String> {
 
 /// A description with some of its entries replaced. When it cannot be read, the entry at fault is looked for by
 /// making one change at a time.
-fn changed<T: Serialize + DeserializeOwned>(base: &T, changes: &Map<String, Value>) -> Result<T, String> {
+pub(crate) fn changed<T: Serialize + DeserializeOwned>(base: &T, changes: &Map<String, Value>) -> Result<T, String> {
     let base = serde_json::to_value(base).map_err(|error| error.to_string())?;
     let with = |changes: &Map<String, Value>| {
         let mut value = base.clone();

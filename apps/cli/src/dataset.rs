@@ -1,0 +1,241 @@
+//! `dermis dataset`: labelled touches by the thousand.
+
+use crate::console::{Interrupt, say, say_json, short};
+use anyhow::bail;
+use clap::Subcommand;
+use dermis::dataset::{Dataset, Made, Plan, Share, check};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Make data sets of touches from one description: reproducible, resumable, on all cores or many machines.
+///
+/// Begin with `dermis dataset example array > array.toml`. What episode k holds depends on the description and on k alone, so a run may be
+/// stopped at any moment and started again, or shared by many (`--shard`), and gives the same bytes.
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    Plan(PlanArguments),
+    Make(MakeArguments),
+    Check(CheckArguments),
+    Example(ExampleArguments),
+}
+
+/// Say how many episodes there will be, how much room they take and how long it takes, from a few that are tried.
+#[derive(clap::Args)]
+struct PlanArguments {
+    /// The description.
+    spec: PathBuf,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Make the data set, or go on with it where an earlier run has stopped.
+#[derive(clap::Args)]
+struct MakeArguments {
+    /// The description.
+    spec: PathBuf,
+    /// The folder: empty, or that of an earlier run.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Make only one of n shares, such as 3/16: for Slurm's arrays and the like, all into the same folder. Whichever comes last completes
+    /// the set.
+    #[arg(long, value_name = "I/N")]
+    shard: Option<String>,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Compare every file of a finished data set with its hash.
+#[derive(clap::Args)]
+struct CheckArguments {
+    /// The folder.
+    folder: PathBuf,
+}
+
+/// Print a description to start from, with notes; without a name, the names there are.
+#[derive(clap::Args)]
+struct ExampleArguments {
+    /// Which.
+    name: Option<String>,
+}
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("array", include_str!("../datasets/array.toml")),
+    ("indenters", include_str!("../datasets/indenters.toml")),
+    ("slides", include_str!("../datasets/slides.toml")),
+    ("grasps", include_str!("../datasets/grasps.toml")),
+];
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    match &arguments.command {
+        Task::Plan(arguments) => plan(arguments),
+        Task::Make(arguments) => make(arguments),
+        Task::Check(arguments) => {
+            let files = check(&arguments.folder)?;
+            say(format!("{}: {files} files are as they were written", arguments.folder.display()));
+            Ok(())
+        }
+        Task::Example(arguments) => example(arguments.name.as_deref()),
+    }
+}
+
+fn example(name: Option<&str>) -> anyhow::Result<()> {
+    let Some(name) = name else {
+        for (name, text) in EXAMPLES {
+            say(format!("{name:<12} {}", text.lines().next().unwrap_or_default().trim_start_matches("# ")));
+        }
+        return Ok(());
+    };
+    let Some((_, text)) = EXAMPLES.iter().find(|(known, _)| *known == name) else {
+        let known: Vec<&str> = EXAMPLES.iter().map(|(name, _)| *name).collect();
+        bail!("there is no example {name:?}; there are {}", known.join(", "));
+    };
+    say(text.trim_end());
+    Ok(())
+}
+
+fn plan(arguments: &PlanArguments) -> anyhow::Result<()> {
+    let set = Dataset::open(&arguments.spec)?;
+    let folder = std::env::temp_dir().join(format!("dermis-plan-{}", std::process::id()));
+    let threads = rayon::current_num_threads();
+    let plan = set.plan(&folder, threads);
+    // Whether it went well or not.
+    let _ = std::fs::remove_dir_all(&folder);
+    let Plan { episodes, frames, shards, tried, episode_s, wall_s, bytes } = plan?;
+    if arguments.json {
+        return say_json(&json!({
+            "name": set.spec.name, "format": set.spec.format.name(), "scenario": set.spec.scenario.name(),
+            "episodes": episodes, "frames": frames, "shards": shards, "labels": set.labels,
+            "episode_cpu_s": episode_s, "wall_s": wall_s, "threads": threads, "bytes": bytes,
+        }));
+    }
+    say(format!("{}: {} as {}", set.spec.name, set.spec.scenario.name(), set.spec.format.name()));
+    say(format!("  episodes    {episodes} of {} frames, in {shards} shards of {}", set.frames(), set.shard_len()));
+    say(format!("  labels      {} ({})", set.labels.len(), set.labels.join(", ")));
+    say(format!("  size        about {}", size(bytes)));
+    say(format!(
+        "  time        about {} on {threads} threads ({} ms an episode on one core, from {tried} tried)",
+        duration(wall_s),
+        short(episode_s * 1e3)
+    ));
+    Ok(())
+}
+
+fn make(arguments: &MakeArguments) -> anyhow::Result<()> {
+    let share = arguments.shard.as_deref().map_or(Ok(Share::ALL), str::parse)?;
+    let set = Dataset::open(&arguments.spec)?;
+    let interrupt = Interrupt::listen();
+    let mut bar = Bar::new();
+    let made = set.make(&arguments.out, share, rayon::current_num_threads(), &mut |progress| {
+        bar.tell(progress.made, progress.wanted);
+        !interrupt.came()
+    });
+    bar.clear();
+    tell(&set, &arguments.out, &made?, arguments.json)
+}
+
+fn tell(set: &Dataset, out: &Path, made: &Made, as_json: bool) -> anyhow::Result<()> {
+    let rate = made.episodes as f64 / made.wall_s.max(1e-9);
+    let cpu_s = cpu_s();
+    if as_json {
+        return say_json(&json!({
+            "name": set.spec.name, "out": out.display().to_string(), "episodes": made.episodes, "found": made.found,
+            "wall_s": made.wall_s, "cpu_s": cpu_s, "episodes_per_s": rate, "threads": made.threads, "bytes": made.bytes,
+            "peak_memory_bytes": peak_memory(), "complete": made.complete,
+        }));
+    }
+    let found = if made.found > 0 { format!(", {} found", made.found) } else { String::new() };
+    say(format!("{}: {} episodes made{found}, {}", out.display(), made.episodes, size(made.bytes)));
+    let cpu = cpu_s.map_or_else(String::new, |cpu_s| format!(", {} of CPU", duration(cpu_s)));
+    let memory = peak_memory().map_or_else(String::new, |bytes| format!(", at most {} of memory", size(bytes)));
+    say(format!(
+        "  {} on {} threads{cpu}{memory}: {} episodes/s, {} frames/s",
+        duration(made.wall_s),
+        made.threads,
+        short(rate),
+        short(rate * set.frames() as f64)
+    ));
+    say(if made.complete {
+        "  complete; SHA256SUMS lists its files"
+    } else {
+        "  not complete: other shares are missing"
+    });
+    Ok(())
+}
+
+/// Rate and time left: a bar on a terminal, else a line now and then.
+struct Bar {
+    bar: ProgressBar,
+    is_terminal: bool,
+    start: Instant,
+    said_s: f64,
+}
+
+impl Bar {
+    fn new() -> Self {
+        let is_terminal = std::io::stderr().is_terminal();
+        let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} {per_sec} {eta}") {
+            bar.set_style(style);
+        }
+        Self { bar, is_terminal, start: Instant::now(), said_s: 0.0 }
+    }
+
+    fn tell(&mut self, made: usize, wanted: usize) {
+        self.bar.set_length(wanted as u64);
+        self.bar.set_position(made as u64);
+        let seconds = self.start.elapsed().as_secs_f64();
+        if !self.is_terminal && seconds - self.said_s > 10.0 && made > 0 && made < wanted {
+            self.said_s = seconds;
+            let rate = made as f64 / seconds;
+            let left = duration((wanted - made) as f64 / rate);
+            eprintln!("{made} of {wanted} episodes, {} a second, {left} left", short(rate));
+        }
+    }
+
+    fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 99.5 => format!("{} s", short(s)),
+        s if s < 5940.0 => format!("{} min", short(s / 60.0)),
+        s => format!("{} h", short(s / 3600.0)),
+    }
+}
+
+fn size(bytes: u64) -> String {
+    match bytes as f64 {
+        b if b < 1e6 => format!("{} kB", short(b / 1e3)),
+        b if b < 1e9 => format!("{} MB", short(b / 1e6)),
+        b => format!("{} GB", short(b / 1e9)),
+    }
+}
+
+/// Seconds that all threads of this program have run, where the system says.
+fn cpu_s() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // Behind the name, which may hold blanks, the 12th and 13th numbers are ticks of a hundredth of a second.
+    let ticks = text.rsplit(')').next()?.split_whitespace().skip(11).take(2).map(|word| word.parse::<f64>().ok());
+    ticks.sum::<Option<f64>>().map(|ticks| ticks / 100.0)
+}
+
+/// The most memory that this program has had, where the system says.
+fn peak_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}

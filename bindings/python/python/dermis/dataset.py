@@ -1,0 +1,200 @@
+"""Data sets of touches: made from one description, the same bytes on one machine and on a cluster, and read again.
+
+>>> from dermis import dataset
+>>> dataset.make("array.toml", "out/array")                         # all cores of this machine; resumes
+>>> dataset.make("array.toml", "/shared/array", ray="auto")         # all nodes of a Ray cluster
+>>> touches = dataset.Touches("out/array")                          # rows by number, as numpy arrays
+
+``dermis dataset example array`` prints a description to start from. Reading needs ``pyarrow``, pictures ``pillow``; both come with
+``pip install dermis[dataset]``. ``dermis.torch`` has the same rows for PyTorch.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import json
+import os
+import pathlib
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from dermis import _native
+
+__all__ = ["Touches", "check", "describe", "make"]
+
+_Place = str | os.PathLike[str]
+
+
+def make(
+    spec: _Place,
+    out: _Place,
+    *,
+    threads: int | None = None,
+    ray: str | None = None,
+    tell: Callable[[int, int], object] | None = None,
+) -> None:
+    """Makes a data set, or goes on with it where an earlier run has stopped.
+
+    spec: the description, a TOML file. out: the folder, which every node must see under the same path. threads: of this machine; all cores
+    without it. ray: ``"auto"``, ``"local"`` or the address of a cluster, whose workers then make the shards, one task each; the loss of a worker or a
+    node costs the shards that it was at, the loss of this program nothing that is finished. tell: called with episodes (shards on a
+    cluster) made and wanted.
+
+    The bytes do not depend on any of this. Raises dermis.Error with one sentence when the description is wrong or the disk is full.
+    """
+    text, file, folder = _read(spec)
+    out = pathlib.Path(out).absolute()
+    if ray is None:
+        _native.Dataset(text, file, folder).make(out, threads, tell)
+        return
+    _make_with_ray(text, file, folder, out, ray, tell)
+
+
+def describe(spec: _Place) -> dict[str, Any]:
+    """What a description would make: name, format, scenario, episodes, shards, labels."""
+    found: dict[str, Any] = json.loads(_native.Dataset(*_read(spec)).about())
+    return found
+
+
+def check(folder: _Place) -> int:
+    """Compares every file of a finished set with its hash; returns how many there are. Raises dermis.Error at the first that differs."""
+    return _native.check_dataset(folder)
+
+
+def _read(spec: _Place) -> tuple[str, str, pathlib.Path]:
+    path = pathlib.Path(spec)
+    return path.read_text(encoding="utf-8"), str(path), path.absolute().parent
+
+
+@functools.lru_cache(maxsize=2)
+def _opened(text: str, file: str, folder: pathlib.Path) -> _native.Dataset:
+    """A worker makes many shards of one set: its skins are made once."""
+    return _native.Dataset(text, file, folder)
+
+
+def _make_one(text: str, file: str, folder: pathlib.Path, out: pathlib.Path, shard: int) -> int:
+    _opened(text, file, folder).make_shards(out, [shard])
+    return shard
+
+
+def _make_with_ray(
+    text: str,
+    file: str,
+    folder: pathlib.Path,
+    out: pathlib.Path,
+    address: str,
+    tell: Callable[[int, int], object] | None,
+) -> None:
+    try:
+        import ray
+    except ImportError as error:
+        raise ImportError("ray is not installed: pip install ray") from error
+    if not ray.is_initialized():
+        ray.init(address=None if address == "local" else address, log_to_driver=False)
+    whole = _native.Dataset(text, file, folder)
+    # Shards are files: a task that is lost is simply done again, here as well as by Ray.
+    task = ray.remote(num_cpus=1, max_retries=8)(_make_one)
+    wanted = missing = whole.missing(out)
+    done = 0
+    for attempt in range(_ATTEMPTS):
+        waiting = list(missing)
+        running: dict[Any, int] = {}
+        lost: Exception | None = None
+        while waiting or running:
+            # A few more than can run, so that no worker waits; not all, so that a million shards are no trouble.
+            room = 4 * max(1, int(ray.cluster_resources().get("CPU", 1)))
+            while waiting and len(running) < room:
+                shard = waiting.pop(0)
+                running[task.remote(text, file, folder, out, shard)] = shard
+            ready, _ = ray.wait(list(running), timeout=1.0)
+            for reference in ready:
+                del running[reference]
+                try:
+                    ray.get(reference)
+                except ray.exceptions.RayTaskError as error:
+                    raise error.as_instanceof_cause() from None
+                except ray.exceptions.RayError as error:
+                    lost = error
+                else:
+                    done += 1
+                    if tell is not None:
+                        tell(done, len(wanted))
+        missing = whole.missing(out)
+        if not missing:
+            whole.complete(out)
+            return
+        print(f"dermis: {len(missing)} shards were lost ({lost}); trying again", file=sys.stderr)
+        time.sleep(min(2.0**attempt, 30.0))
+    raise _native.Error(f"{out}: {len(missing)} shards are still missing after {_ATTEMPTS} attempts: is the folder shared by all nodes?")
+
+
+_ATTEMPTS = 6
+
+
+class Touches:
+    """The rows of a finished data set in the format ``lerobot`` or ``parquet``: frames by number.
+
+    Each is a dict of numpy arrays by column; pictures are uint8, (height, width, channels). columns: those that are wanted; all without it.
+    """
+
+    def __init__(self, folder: _Place, columns: Iterable[str] | None = None) -> None:
+        try:
+            import pyarrow.parquet as parquet
+        except ImportError as error:
+            raise ImportError("pyarrow is not installed: pip install dermis[dataset]") from error
+        self.folder = pathlib.Path(folder)
+        about = self.folder / "dataset.json"
+        if not about.is_file():
+            raise FileNotFoundError(f"{about} is not there: is {folder} a finished data set?")
+        self.about: dict[str, Any] = json.loads(about.read_text(encoding="utf-8"))
+        if self.about["format"] not in ("lerobot", "parquet"):
+            raise _native.Error(f"{folder}: rows of the format {self.about['format']!r} are read by its own tools")
+        self.labels: list[str] = self.about["labels"]
+        """Names of the objects; the column ``label`` counts them."""
+        shapes = {column["name"]: column for column in self.about["columns"]}
+        self.columns = list(columns) if columns is not None else [*shapes, "timestamp", "frame_index", "episode_index"]
+        self._shapes = {name: tuple(shapes[name]["shape"]) for name in self.columns if name in shapes}
+        self._pictures = {name for name in self.columns if shapes.get(name, {}).get("dtype") == "image"}
+        self._parquet = parquet
+        self._files = sorted((self.folder / "data").glob("**/*.parquet"))
+        self._each = self.about["episodes_per_shard"] * self.about["frames_per_episode"]
+        self._table = functools.lru_cache(maxsize=4)(self._load)
+
+    def __len__(self) -> int:
+        return int(self.about["episodes"]) * int(self.about["frames_per_episode"])
+
+    def __getitem__(self, row: int) -> dict[str, Any]:
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"row {row} of {len(self)}")
+        file, at = divmod(row % len(self), self._each)
+        table = self._table(file)
+        return {name: self._value(name, table.column(name)[at]) for name in self.columns}
+
+    def column(self, name: str) -> Any:
+        """One column of all rows, as an array (rows, …); pictures too, so mind their size."""
+        parts = [self._table(file).column(name) for file in range(len(self._files))]
+        return np.stack([self._value(name, value) for part in parts for value in part])
+
+    def _load(self, file: int) -> Any:
+        return self._parquet.read_table(self._files[file], columns=self.columns)
+
+    def _value(self, name: str, scalar: Any) -> Any:
+        value = scalar.as_py()
+        if name not in self._pictures:
+            kind = {float: np.float32, bool: np.bool_, int: np.int64}
+            flat = value
+            while isinstance(flat, list):
+                flat = flat[0]
+            return np.asarray(value, dtype=kind[type(flat)])
+        try:
+            from PIL import Image
+        except ImportError as error:
+            raise ImportError("pillow is not installed: pip install dermis[dataset]") from error
+        source = io.BytesIO(value["bytes"]) if isinstance(value, dict) else self.folder / value
+        pixels = np.asarray(Image.open(source))
+        return pixels.reshape(self._shapes[name])

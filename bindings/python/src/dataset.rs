@@ -1,0 +1,86 @@
+//! Data sets.
+
+use crate::error::{OrTold, Told};
+use crate::threads::detached;
+use dermis::dataset::{Dataset as Set, DatasetError, Share};
+use pyo3::prelude::*;
+use serde_json::json;
+use std::path::PathBuf;
+
+impl Told for DatasetError {
+    fn missing_file(&self) -> Option<&str> {
+        match self {
+            Self::Unreadable { file, .. } if !std::path::Path::new(file).exists() => Some(file),
+            _ => None,
+        }
+    }
+}
+
+/// A data set that can be made: its description with its sensors and objects found. See `dermis.dataset`.
+#[pyclass(frozen, module = "dermis")]
+pub struct Dataset {
+    set: Set,
+}
+
+#[pymethods]
+impl Dataset {
+    /// Reads a description. `file` is what messages call it, `folder` where its files are looked for.
+    #[new]
+    fn new(py: Python<'_>, text: &str, file: &str, folder: Option<PathBuf>) -> PyResult<Self> {
+        let set = detached(py, || Set::parse(file, text, folder.as_deref()))?.or_told()?;
+        Ok(Self { set })
+    }
+
+    /// Its name, counts and labels as JSON.
+    fn about(&self) -> String {
+        let set = &self.set;
+        json!({
+            "name": set.spec.name, "format": set.spec.format.name(), "scenario": set.spec.scenario.name(),
+            "episodes": set.count(), "frames_per_episode": set.frames(), "shards": set.shards(),
+            "episodes_per_shard": set.shard_len(), "labels": set.labels, "fingerprint": set.fingerprint(),
+        })
+        .to_string()
+    }
+
+    /// Makes what is missing with so many threads, or all cores; `tell(made, wanted)` hears how far it is.
+    fn make(&self, py: Python<'_>, out: PathBuf, threads: Option<usize>, tell: Option<Py<PyAny>>) -> PyResult<()> {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let mut raised = None;
+        let made = detached(py, || {
+            self.set.make(&out, Share::ALL, threads.unwrap_or_else(cores), &mut |progress| {
+                if raised.is_none() {
+                    raised = Python::attach(|py| {
+                        let told = tell.as_ref().map(|tell| tell.call1(py, (progress.made, progress.wanted)));
+                        py.check_signals().and(told.transpose()).err()
+                    });
+                }
+                raised.is_none()
+            })
+        })?;
+        match raised {
+            Some(error) => Err(error),
+            None => made.or_told().map(drop),
+        }
+    }
+
+    /// Makes some shards on one core, those that are not there yet.
+    fn make_shards(&self, py: Python<'_>, out: PathBuf, shards: Vec<usize>) -> PyResult<()> {
+        detached(py, || self.set.make_shards(&out, &shards, &|| true))?.or_told()
+    }
+
+    /// The shards that a folder lacks.
+    fn missing(&self, py: Python<'_>, out: PathBuf) -> PyResult<Vec<usize>> {
+        detached(py, || self.set.missing(&out))?.or_told()
+    }
+
+    /// Completes a folder whose shards are all there.
+    fn complete(&self, py: Python<'_>, out: PathBuf) -> PyResult<()> {
+        detached(py, || self.set.complete(&out))?.or_told()
+    }
+}
+
+/// Compares every file of a finished set with its hash; returns how many there are.
+#[pyfunction]
+pub fn check_dataset(py: Python<'_>, folder: PathBuf) -> PyResult<usize> {
+    detached(py, || dermis::dataset::check(&folder))?.or_told()
+}

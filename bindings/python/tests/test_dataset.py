@@ -1,0 +1,98 @@
+"""Data sets from Python: made, checked, read by pyarrow, and refused."""
+
+import hashlib
+import io
+import json
+import pathlib
+import tarfile
+
+import numpy as np
+import pytest
+
+import dermis
+from dermis import dataset
+
+SPEC = """
+name = "small"
+format = "{format}"
+seed = 4
+count = 10
+shard = 4
+sensor = [{{ preset = "gelsight", resolution = 0.125, skin.cell = "0.5 mm", skin.mu = 0.0 }}]
+object = [{{ indenters = ["sphere", "moon"] }}]
+pose.x = {{ uniform = ["-1 mm", "1 mm"] }}
+pose.depth = {{ values = ["0 mm", "0.5 mm", "1 mm"] }}
+scenario = {{ kind = "press", frames = 2 }}
+randomise = [{{ key = "camera.exposure", value = {{ uniform = [0.9, 1.1] }} }}]
+"""
+
+
+@pytest.fixture
+def spec(tmp_path):
+    def written(form="lerobot"):
+        path = tmp_path / f"{form}.toml"
+        path.write_text(SPEC.format(format=form))
+        return path
+
+    return written
+
+
+def digest(folder):
+    files = sorted(path for path in pathlib.Path(folder).rglob("*") if path.is_file())
+    return hashlib.sha256(b"".join(str(path.relative_to(folder)).encode() + path.read_bytes() for path in files)).hexdigest()
+
+
+def test_the_same_rows_in_both_formats_and_with_any_number_of_threads(spec, tmp_path):
+    told = []
+    dataset.make(spec(), tmp_path / "a", threads=1, tell=lambda made, wanted: told.append((made, wanted)))
+    dataset.make(spec(), tmp_path / "b", threads=3)
+    assert digest(tmp_path / "a") == digest(tmp_path / "b") and told[-1] == (10, 10)
+    dataset.make(spec("parquet"), tmp_path / "c")
+    assert dataset.check(tmp_path / "c") > 10 * 2 * 2
+    inside, beside = dataset.Touches(tmp_path / "a"), dataset.Touches(tmp_path / "c")
+    assert len(inside) == len(beside) == 20 and inside.labels == ["sphere", "moon"]
+    for row in range(20):
+        ours, theirs = inside[row], beside[row]
+        assert ours.keys() == theirs.keys()
+        assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
+    last = inside[-1]
+    assert last["observation.images.tactile"].shape == (60, 80, 3) and last["observation.images.contact"].shape == (60, 80, 1)
+    assert last["observation.force"].shape == (400, 3) and last["observation.tactile"].dtype == np.float32
+    assert (int(last["episode_index"]), int(last["frame_index"]), int(last["label"])) == (9, 1, 1)
+    with pytest.raises(IndexError):
+        inside[20]
+
+
+def test_labels_tell_what_was_done(spec, tmp_path):
+    """Depths of the grid come in turn, both objects at each; nothing is touched at depth 0; deeper is more force and more contact."""
+    dataset.make(spec(), tmp_path / "a")
+    touches = dataset.Touches(tmp_path / "a", columns=["observation.depth", "observation.wrench", "observation.images.contact", "label"])
+    at_rest, half, whole = (touches[1 + 2 * 2 * step] for step in range(3))
+    assert np.all(at_rest["observation.wrench"] == 0) and not at_rest["observation.images.contact"].any()
+    assert 0 < -half["observation.wrench"][2] < -whole["observation.wrench"][2]
+    assert 0 < half["observation.images.contact"].sum() < whole["observation.images.contact"].sum()
+    assert np.array_equal(touches.column("label"), np.arange(20) // 2 % 2)
+
+
+def test_a_webdataset_is_a_tar_of_samples(spec, tmp_path):
+    dataset.make(spec("webdataset"), tmp_path / "w")
+    with tarfile.open(tmp_path / "w" / "shard-000002.tar") as tar:
+        names = tar.getnames()
+        assert len(names) == 2 * 2 * 5 and names[0].startswith("00000008-0000.")
+        about = json.load(tar.extractfile("00000009-0001.json"))
+        force = np.load(io.BytesIO(tar.extractfile("00000009-0001.force.npy").read()))
+    assert about["name"] == "moon" and force.shape == (400, 3)
+    with pytest.raises(dermis.Error, match="webdataset"):
+        dataset.Touches(tmp_path / "w")
+
+
+def test_what_cannot_be_is_told(spec, tmp_path):
+    path = spec()
+    assert dataset.describe(path)["shards"] == 3
+    path.write_text(path.read_text().replace("count = 10", "count = 0"))
+    with pytest.raises(dermis.Error, match="`count` must be at least 1"):
+        dataset.make(path, tmp_path / "x")
+    with pytest.raises(FileNotFoundError):
+        dataset.make(tmp_path / "none.toml", tmp_path / "x")
+    with pytest.raises(FileNotFoundError, match="finished"):
+        dataset.Touches(tmp_path)

@@ -1,0 +1,219 @@
+//! Frames as the columns of a table.
+
+use super::episode::{Episode, Felt, Frame, Levels};
+use super::set::Dataset;
+use dermis_record::lerobot::{Feature, Statistics, own_features};
+use dermis_record::table::{Table, TableError, Values};
+
+/// How pictures are put into a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pictures {
+    /// As bytes.
+    Inside,
+    /// As the names of their files.
+    Beside,
+}
+
+/// What the columns of a data set are, without those that LeRobot adds to every one.
+pub fn features(set: &Dataset) -> Vec<Feature> {
+    let mut all = Vec::new();
+    for part in set.parts() {
+        let name = |what: &str| column(part, what);
+        all.extend([
+            Feature::new(name("state"), "float32", &[7]).named(&["x", "y", "z", "qx", "qy", "qz", "qw"]),
+            Feature::new(name("tactile"), "float32", &[set.taxels()]),
+            Feature::new(name("force"), "float32", &[set.taxels(), 3]),
+            Feature::new(name("contact"), "bool", &[set.taxels()]),
+            Feature::new(name("wrench"), "float32", &[6]).named(&["fx", "fy", "fz", "tx", "ty", "tz"]),
+            Feature::new(name("depth"), "float32", &[1]),
+        ]);
+        if let Some((height, width)) = set.pixels() {
+            let [picture, contact] = picture_names(part);
+            let sides = ["height", "width", "channels"];
+            all.push(Feature::new(picture, "image", &[height, width, 3]).named(&sides));
+            all.push(Feature::new(contact, "image", &[height, width, 1]).named(&sides));
+        }
+    }
+    let action: &[&str] =
+        if set.parts().len() > 1 { &["rise", "close", "", "", "", ""] } else { &["x", "y", "z", "rx", "ry", "rz"] };
+    all.push(Feature::new("action", "float32", &[6]).named(action));
+    let whole = ["label", "object", "sensor", "material", "seed"];
+    all.extend(whole.map(|name| Feature::new(name, "int64", &[1])));
+    let drawn = set.drawn_names();
+    if !drawn.is_empty() {
+        let names: Vec<&str> = drawn.iter().map(String::as_str).collect();
+        all.push(Feature::new("drawn", "float32", &[drawn.len()]).named(&names));
+    }
+    if set.spec.pose.mu.is_some() {
+        all.push(Feature::new("mu", "float32", &[1]));
+    }
+    if set.parts().len() > 1 {
+        all.push(Feature::new("stable", "bool", &[1]));
+        all.push(Feature::new("slip", "float32", &[1]));
+    }
+    all
+}
+
+/// All columns, those of LeRobot behind.
+pub fn all_features(set: &Dataset) -> Vec<Feature> {
+    features(set).into_iter().chain(own_features()).collect()
+}
+
+fn column(part: &str, what: &str) -> String {
+    if part.is_empty() { format!("observation.{what}") } else { format!("observation.{part}.{what}") }
+}
+
+/// The columns of a sensor's picture and of where it is touched.
+pub fn picture_names(part: &str) -> [String; 2] {
+    let end = if part.is_empty() { String::new() } else { format!("_{part}") };
+    [format!("observation.images.tactile{end}"), format!("observation.images.contact{end}")]
+}
+
+/// The file of a picture, in the folder of its shard.
+pub fn picture_file(episode: usize, frame: usize, name: &str) -> String {
+    let short = name.trim_start_matches("observation.images.");
+    format!("{episode:08}-{frame:04}-{short}.png")
+}
+
+/// What one number a frame is taken from.
+type Of<'a, T> = &'a dyn Fn(&Episode, &Frame) -> T;
+
+/// Rows of a shard in the making: pictures are taken out of the episodes, which may then be let go.
+pub struct Columns<'a> {
+    set: &'a Dataset,
+    episodes: &'a mut [Episode],
+}
+
+impl<'a> Columns<'a> {
+    /// Of some episodes.
+    pub fn new(set: &'a Dataset, episodes: &'a mut [Episode]) -> Self {
+        Self { set, episodes }
+    }
+
+    fn each<T>(&self, of: Of<'_, T>) -> Vec<T> {
+        self.episodes.iter().flat_map(|episode| episode.frames.iter().map(|frame| of(episode, frame))).collect()
+    }
+
+    fn flat<T: Copy>(&self, of: &dyn Fn(&Frame) -> Vec<T>) -> Vec<T> {
+        self.episodes.iter().flat_map(|episode| &episode.frames).flat_map(of).collect()
+    }
+
+    /// The table, and the sums for its statistics by column.
+    pub fn table(mut self, pictures: Pictures, folder: &str) -> Result<(Table, Vec<(String, Statistics)>), TableError> {
+        let mut sums: Vec<(String, Statistics)> = Vec::new();
+        let mut table = Table::new();
+        for feature in all_features(self.set) {
+            let each: usize = feature.shape.iter().product();
+            if feature.kind == "image" {
+                sums.push((feature.name.clone(), self.levels(&feature.name, feature.shape[2])));
+                table = self.pictures(table, &feature.name, pictures, folder)?;
+                continue;
+            }
+            let values = self.values(&feature.name);
+            sums.push((feature.name.clone(), statistics(&values, each)));
+            table = match each {
+                1 => table.column(feature.name, values)?,
+                _ => table.list(feature.name, &feature.shape, values)?,
+            };
+        }
+        Ok((table, sums))
+    }
+
+    /// The values of a column that is no picture.
+    fn values(&self, name: &str) -> Values {
+        for (at, part) in self.set.parts().iter().enumerate() {
+            let of = |what: &str| column(part, what) == name;
+            let floats = |take: &dyn Fn(&Felt) -> Vec<f32>| Values::F32(self.flat(&|frame| take(&frame.felt[at])));
+            if of("state") {
+                return floats(&|felt| felt.pose.to_vec());
+            } else if of("tactile") {
+                return floats(&|felt| felt.reported_newton.clone());
+            } else if of("force") {
+                return floats(&|felt| felt.forces_newton.clone());
+            } else if of("wrench") {
+                return floats(&|felt| felt.wrench.to_vec());
+            } else if of("depth") {
+                return floats(&|felt| vec![felt.depth_m]);
+            } else if of("contact") {
+                return Values::Bool(self.flat(&|frame| frame.felt[at].contact.clone()));
+            }
+        }
+        let frames = self.set.frames();
+        let whole = |of: Of<'_, usize>| Values::I64(self.each(&|episode, frame| of(episode, frame) as i64));
+        let number = |of: Of<'_, f64>| Values::F32(self.each(&|episode, frame| of(episode, frame) as f32));
+        let in_turn = |of: &dyn Fn(usize, usize) -> usize| {
+            let all = self.episodes.iter().flat_map(|episode| (0..frames).map(move |frame| (episode.index, frame)));
+            Values::I64(all.map(|(episode, frame)| of(episode, frame) as i64).collect())
+        };
+        match name {
+            "action" => Values::F32(self.flat(&|frame| frame.action.to_vec())),
+            "label" | "task_index" => whole(&|episode, _| episode.label),
+            "object" => whole(&|episode, _| episode.object),
+            "sensor" => whole(&|episode, _| episode.sensor),
+            "material" => whole(&|episode, _| episode.material),
+            "seed" => Values::I64(self.each(&|episode, _| episode.seed as i64)),
+            "drawn" => {
+                let drawn = self.each(&|episode, _| episode.drawn.clone());
+                Values::F32(drawn.into_iter().flatten().map(|value| value as f32).collect())
+            }
+            "mu" => number(&|episode, _| episode.mu.unwrap_or_default()),
+            "stable" => Values::Bool(self.each(&|episode, _| episode.grasp.is_some_and(|grasp| grasp.stable))),
+            "slip" => number(&|episode, _| episode.grasp.map_or(0.0, |grasp| grasp.slip_m)),
+            "timestamp" => number(&|_, frame| frame.time_s),
+            "frame_index" => in_turn(&|_, frame| frame),
+            "episode_index" => in_turn(&|episode, _| episode),
+            _ => in_turn(&|episode, frame| episode * frames + frame),
+        }
+    }
+
+    /// Which sensor a picture is of, and whether it is that of the contact.
+    fn part_of(&self, name: &str) -> (usize, bool) {
+        let found = self.set.parts().iter().enumerate().find_map(|(at, part)| {
+            let which = picture_names(part).iter().position(|own| own == name)?;
+            Some((at, which == 1))
+        });
+        found.unwrap_or((0, false))
+    }
+
+    fn pictures(&mut self, table: Table, name: &str, pictures: Pictures, folder: &str) -> Result<Table, TableError> {
+        let (part, is_contact) = self.part_of(name);
+        let (mut bytes, mut paths) = (Vec::new(), Vec::new());
+        for episode in self.episodes.iter_mut() {
+            for (number, frame) in episode.frames.iter_mut().enumerate() {
+                paths.push(format!("{folder}{}", picture_file(episode.index, number, name)));
+                if let (Pictures::Inside, Some(seen)) = (pictures, &mut frame.felt[part].sight) {
+                    let png = if is_contact { &mut seen.contact_png } else { &mut seen.picture_png };
+                    bytes.push(std::mem::take(png));
+                }
+            }
+        }
+        match pictures {
+            Pictures::Inside => table.images(name, bytes, paths),
+            Pictures::Beside => table.column(name, Values::Text(paths)),
+        }
+    }
+
+    /// Sums over the pixels of a picture's column.
+    fn levels(&self, name: &str, channels: usize) -> Statistics {
+        let (part, is_contact) = self.part_of(name);
+        let mut all = Statistics::default();
+        for frame in self.episodes.iter().flat_map(|episode| &episode.frames) {
+            let Some(seen) = &frame.felt[part].sight else { continue };
+            let Levels { pixels, min, max, sum, squares } = if is_contact { seen.contact } else { seen.levels };
+            let of = |list: [f64; 3]| list[..channels].to_vec();
+            let (min, max, sum, squares) = (of(min), of(max), of(sum), of(squares));
+            all.add(&Statistics { rows: 1, values: pixels, min, max, sum, squares });
+        }
+        all
+    }
+}
+
+fn statistics(values: &Values, each: usize) -> Statistics {
+    match values {
+        Values::F32(values) => Statistics::of(values.iter().map(|&value| f64::from(value)), each),
+        Values::F64(values) => Statistics::of(values.iter().copied(), each),
+        Values::I64(values) => Statistics::of(values.iter().map(|&value| value as f64), each),
+        Values::Bool(values) => Statistics::of(values.iter().map(|&value| f64::from(u8::from(value))), each),
+        Values::Text(_) | Values::Bytes(_) => Statistics::default(),
+    }
+}

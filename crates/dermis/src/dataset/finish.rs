@@ -1,0 +1,178 @@
+//! What makes a data set of finished shards: what its reader wants to know, and the list of all files with their hashes.
+
+use super::columns::{all_features, features};
+use super::error::DatasetError;
+use super::set::Dataset;
+use super::shard::ShardRecord;
+use super::spec::FormatSpec;
+use dermis_record::lerobot::{self, EPISODES_FILE, EpisodeRow, Info, Statistics};
+use dermis_record::shelf::{Placed, Shelf, sha256_of};
+use dermis_record::table::{TableError, TableWriter};
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+use std::io;
+use std::path::Path;
+
+/// The list of all files, as `sha256sum --check` reads it.
+pub const SUMS: &str = "SHA256SUMS";
+
+/// How many shards are missing.
+fn missing(set: &Dataset, shelf: &Shelf) -> Result<usize, DatasetError> {
+    let mut missing = 0;
+    for shard in 0..set.shards() {
+        missing += usize::from(ShardRecord::find(shelf, shard)?.is_none());
+    }
+    Ok(missing)
+}
+
+/// Whether all shards are there.
+pub fn is_complete(set: &Dataset, shelf: &Shelf) -> Result<bool, DatasetError> {
+    for shard in (0..set.shards()).rev() {
+        if ShardRecord::find(shelf, shard)?.is_none() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Writes everything that is about the whole set. The same shards give the same bytes, whoever does it, and doing it twice does no harm.
+pub fn finish(set: &Dataset, shelf: &Shelf) -> Result<(), DatasetError> {
+    let mut files: Vec<Placed> = Vec::new();
+    let mut sums: Vec<(String, Statistics)> = Vec::new();
+    for shard in 0..set.shards() {
+        let Some(record) = ShardRecord::find(shelf, shard)? else {
+            let (missing, all) = (missing(set, shelf)?, set.shards());
+            return Err(DatasetError::Missing { folder: shelf.folder().display().to_string(), missing, all });
+        };
+        files.extend(record.files);
+        for (name, part) in record.sums {
+            match sums.iter_mut().find(|(own, _)| *own == name) {
+                Some((_, all)) => all.add(&part),
+                None => {
+                    let mut all = Statistics::default();
+                    all.add(&part);
+                    sums.push((name, all));
+                }
+            }
+        }
+    }
+    files.push(shelf.place("dataset.toml", set.text.as_bytes())?);
+    files.push(shelf.place("dataset.json", pretty(&about(set)).as_bytes())?);
+    for (index, device) in set.devices.iter().enumerate() {
+        files.push(shelf.place(&format!("sensors/{index}.toml"), device.spec.to_toml().as_bytes())?);
+    }
+    if set.spec.format == FormatSpec::Lerobot {
+        files.extend(lerobot_files(set, shelf, &sums)?);
+    }
+    files.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut list = String::new();
+    for file in &files {
+        let _ = writeln!(list, "{}  {}", file.sha256, file.name);
+    }
+    shelf.place(SUMS, list.as_bytes())?;
+    Ok(())
+}
+
+fn lerobot_files(set: &Dataset, shelf: &Shelf, sums: &[(String, Statistics)]) -> Result<Vec<Placed>, DatasetError> {
+    let all = all_features(set);
+    let tasks: Vec<String> = set.labels.iter().map(|label| format!("{} {label}", set.spec.scenario.name())).collect();
+    let info = Info {
+        robot: &set.devices[0].spec.name,
+        rate_hz: set.spec.scenario.rate_hz(),
+        episodes: set.count(),
+        frames: set.count() * set.frames(),
+        tasks: tasks.len(),
+        features: &all,
+    };
+    let row = |episode: usize| EpisodeRow {
+        // Objects are the fastest axis of the grid.
+        task: set.things[episode % set.things.len()].label_index,
+        frames: set.frames(),
+        file: episode / set.shard_len(),
+    };
+    let stats: Map<String, Value> = all
+        .iter()
+        .filter_map(|feature| {
+            let (name, sums) = sums.iter().find(|(name, _)| *name == feature.name)?;
+            Some((name.clone(), sums.to_json(feature)))
+        })
+        .collect();
+    // Bit by bit, so that a set of any size needs little memory.
+    let episodes = shelf.place_with(EPISODES_FILE, |file| {
+        let mut writer = TableWriter::new(file).map_err(told)?;
+        for start in (0..set.count()).step_by(EPISODES_AT_ONCE) {
+            let rows: Vec<EpisodeRow> = (start..(start + EPISODES_AT_ONCE).min(set.count())).map(row).collect();
+            let part = lerobot::episodes(&rows, &tasks, start, start * set.frames()).map_err(told)?;
+            writer.append(&part).map_err(told)?;
+        }
+        writer.finish().map(drop).map_err(told)
+    })?;
+    Ok(vec![
+        episodes,
+        shelf.place("meta/info.json", pretty(&info.to_json()).as_bytes())?,
+        shelf.place("meta/stats.json", pretty(&Value::Object(stats)).as_bytes())?,
+        shelf.place("meta/tasks.parquet", &lerobot::tasks(&tasks)?.to_bytes()?)?,
+    ])
+}
+
+/// Rows of the list of episodes that are in memory at a time.
+const EPISODES_AT_ONCE: usize = 1 << 16;
+
+/// An error of a table that is being written as one of its file.
+pub fn told(error: TableError) -> io::Error {
+    match error {
+        TableError::Io(error) => error,
+        other => io::Error::other(other),
+    }
+}
+
+/// What the set holds, for people and loaders.
+fn about(set: &Dataset) -> Value {
+    let column = |feature: &lerobot::Feature| json!({ "name": feature.name, "dtype": feature.kind, "shape": feature.shape, "names": feature.names });
+    json!({
+        "name": set.spec.name,
+        "description": set.spec.description,
+        "format": set.spec.format.name(),
+        "scenario": set.spec.scenario.name(),
+        "seed": set.spec.seed,
+        "episodes": set.count(),
+        "frames_per_episode": set.frames(),
+        "rate_hz": set.spec.scenario.rate_hz(),
+        "episodes_per_shard": set.shard_len(),
+        "shards": set.shards(),
+        "labels": set.labels,
+        "sensors": set.devices.iter().map(|device| device.spec.name.clone()).collect::<Vec<_>>(),
+        "columns": features(set).iter().map(column).collect::<Vec<_>>(),
+        "units": {
+            "state": "m, and a quaternion", "tactile": "N", "force": "N", "wrench": "N, N m", "depth": "m",
+            "action": "m, rad, until the next frame", "slip": "m", "timestamp": "s",
+        },
+        "dermis": env!("CARGO_PKG_VERSION"),
+        "fingerprint": set.fingerprint(),
+    })
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
+}
+
+/// Compares every file of a finished set with its hash; returns how many there are.
+pub fn check(folder: &Path) -> Result<usize, DatasetError> {
+    let list = folder.join(SUMS);
+    let told =
+        |file: &Path, what: &str| DatasetError::Damaged { file: file.display().to_string(), what: what.to_owned() };
+    let text = std::fs::read_to_string(&list).map_err(|error| DatasetError::Unreadable {
+        file: list.display().to_string(),
+        reason: format!("{error}; is the set finished?"),
+    })?;
+    for line in text.lines() {
+        let (sum, name) = line.split_once("  ").ok_or_else(|| told(&list, "it is no list of hashes"))?;
+        let path = folder.join(name);
+        match sha256_of(&path) {
+            Ok(found) if found == sum => {}
+            Ok(_) => return Err(told(&path, "its content is not what was written")),
+            Err(error) => return Err(told(&path, &format!("it cannot be read: {error}"))),
+        }
+    }
+    Ok(text.lines().count())
+}

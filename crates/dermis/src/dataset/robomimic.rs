@@ -1,0 +1,85 @@
+//! Episodes as robomimic's demonstrations: `data/demo_K` with `actions`, `rewards`, `dones` and `obs`, in one HDF5 file a shard.
+
+use super::episode::{Episode, Felt};
+use super::set::Dataset;
+use dermis_record::hdf5::{Group, Note, Numbers};
+use dermis_sensor::optics::Picture;
+use serde_json::json;
+
+/// The file of some episodes.
+pub fn file(set: &Dataset, episodes: &[Episode]) -> Vec<u8> {
+    let mut data = Group::new();
+    data.note("total", Note::Whole(episodes.iter().map(|episode| episode.frames.len() as i64).sum()));
+    let about = json!({ "env_name": set.spec.name, "type": 0, "env_kwargs": { "scenario": set.spec.scenario.name() } });
+    data.note("env_args", Note::Text(about.to_string()));
+    for episode in episodes {
+        data.group(&format!("demo_{}", episode.index), demonstration(set, episode));
+    }
+    let mut root = Group::new();
+    root.group("data", data);
+    root.to_bytes()
+}
+
+fn demonstration(set: &Dataset, episode: &Episode) -> Group {
+    let mut demo = Group::new();
+    let frames = episode.frames.len();
+    let whole = [
+        ("num_samples", frames as i64),
+        ("label", episode.label as i64),
+        ("object", episode.object as i64),
+        ("sensor", episode.sensor as i64),
+        ("material", episode.material as i64),
+        ("seed", episode.seed as i64),
+    ];
+    whole.into_iter().for_each(|(name, number)| demo.note(name, Note::Whole(number)));
+    demo.note("name", Note::Text(set.labels[episode.label].clone()));
+    demo.array("actions", &[frames, 6], Numbers::F32(episode.frames.iter().flat_map(|frame| frame.action).collect()));
+    // A grasp that held is what is rewarded.
+    let held = episode.grasp.is_some_and(|grasp| grasp.stable);
+    let at_the_end = |value: bool| (1..=frames).map(|frame| u8::from(value && frame == frames)).collect::<Vec<u8>>();
+    demo.array("rewards", &[frames], Numbers::F32(at_the_end(held).into_iter().map(f32::from).collect()));
+    demo.array("dones", &[frames], Numbers::I64(at_the_end(true).into_iter().map(i64::from).collect()));
+    if !episode.drawn.is_empty() {
+        let drawn = episode.drawn.iter().map(|&value| value as f32).collect();
+        demo.array("drawn", &[episode.drawn.len()], Numbers::F32(drawn));
+    }
+    if let Some(mu) = episode.mu {
+        demo.array("mu", &[1], Numbers::F32(vec![mu as f32]));
+    }
+    if let Some(grasp) = episode.grasp {
+        demo.note("stable", Note::Whole(i64::from(grasp.stable)));
+        demo.array("slip_m", &[1], Numbers::F32(vec![grasp.slip_m as f32]));
+    }
+    demo.group("obs", observations(set, episode));
+    demo
+}
+
+fn observations(set: &Dataset, episode: &Episode) -> Group {
+    let mut obs = Group::new();
+    let (frames, taxels) = (episode.frames.len(), set.taxels());
+    for (at, part) in set.parts().iter().enumerate() {
+        let name = |what: &str| if part.is_empty() { what.to_owned() } else { format!("{part}_{what}") };
+        let felt = || episode.frames.iter().map(move |frame| &frame.felt[at]);
+        let floats = |of: &dyn Fn(&Felt) -> Vec<f32>| Numbers::F32(felt().flat_map(of).collect());
+        obs.array(&name("state"), &[frames, 7], floats(&|felt| felt.pose.to_vec()));
+        obs.array(&name("tactile"), &[frames, taxels], floats(&|felt| felt.reported_newton.clone()));
+        obs.array(&name("force"), &[frames, taxels, 3], floats(&|felt| felt.forces_newton.clone()));
+        obs.array(&name("wrench"), &[frames, 6], floats(&|felt| felt.wrench.to_vec()));
+        obs.array(&name("depth"), &[frames, 1], floats(&|felt| vec![felt.depth_m]));
+        let contact = felt().flat_map(|felt| felt.contact.iter().map(|&touched| u8::from(touched))).collect();
+        obs.array(&name("contact"), &[frames, taxels], Numbers::U8(contact));
+        if let Some((height, width)) = set.pixels() {
+            let seen = || felt().filter_map(|felt| felt.sight.as_ref());
+            let pixels = seen().flat_map(|seen| decoded(&seen.picture_png)).flatten().collect();
+            obs.array(&name("image"), &[frames, height, width, 3], Numbers::U8(pixels));
+            let touched = seen().flat_map(|seen| decoded(&seen.contact_png)).map(|pixel| pixel[0]).collect();
+            obs.array(&name("contact_image"), &[frames, height, width, 1], Numbers::U8(touched));
+        }
+    }
+    obs
+}
+
+/// The pixels of a picture that was just encoded.
+fn decoded(png: &[u8]) -> Vec<[u8; 3]> {
+    Picture::from_png("picture", png).map(|picture| picture.to_rgb8()).unwrap_or_default()
+}

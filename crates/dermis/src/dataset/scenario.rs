@@ -1,0 +1,181 @@
+//! What happens in an episode.
+
+mod grasp;
+mod path;
+
+use super::episode::{Frame, Grasp};
+use super::error::Fault;
+use super::feel::{feel, plain};
+use super::spec::ScenarioSpec;
+use dermis_geometry::{Pose, Quat, Twist, Vec3};
+use dermis_sensor::{Aim, Goal, PressError, ResponseState, Sensor, first_contact, press};
+use dermis_skin::{Motion, Object, State, Target};
+use path::Path;
+
+/// What was drawn for an episode.
+#[derive(Clone, Debug)]
+pub struct Draw {
+    /// Where the object comes.
+    pub aim: Aim,
+    /// How far.
+    pub goal: Goal,
+    /// What the scenario itself draws, in the order in which it names its axes.
+    pub own: Vec<f64>,
+    /// What the noise of this episode depends on.
+    pub noise: u64,
+}
+
+/// Frames of noise that an episode may use before it would come to those of another.
+const NOISE_OF_AN_EPISODE: u64 = 1 << 20;
+
+/// Plays an episode.
+pub fn play(
+    scenario: &ScenarioSpec,
+    sensor: &Sensor,
+    object: &Object,
+    draw: &Draw,
+) -> Result<(Vec<Frame>, Option<Grasp>), Fault> {
+    if let ScenarioSpec::GraspAndLift { .. } = scenario {
+        return grasp::play(scenario, sensor, object, draw).map(|(frames, grasp)| (frames, Some(grasp)));
+    }
+    let rest = ResponseState { step: first_noise(draw.noise), ..sensor.chain().rest() };
+    let contact = first_contact(sensor, object, &draw.aim)?;
+    let mut player = Player {
+        sensor,
+        object,
+        interval_s: 1.0 / scenario.rate_hz(),
+        state: sensor.skin().rest(),
+        response: rest,
+        frames: Vec::with_capacity(scenario.frames()),
+    };
+    let depth_m = depth(sensor, object, draw, &contact)?;
+    let lowered = |depth_m: f64| Pose { translation: contact.translation - Vec3::Z * depth_m, ..contact };
+    let pressed = lowered(depth_m);
+    let frames = scenario.frames();
+    match scenario {
+        ScenarioSpec::Press { .. } => {
+            for frame in 1..=frames {
+                player.hold(&lowered(depth_m * frame as f64 / frames as f64))?;
+            }
+        }
+        ScenarioSpec::EdgeScan { .. } => {
+            let path = Path::straight(&pressed, draw.own[0], draw.own[1]);
+            for frame in 0..frames {
+                let along = if frames > 1 { frame as f64 / (frames - 1) as f64 } else { 0.5 };
+                player.state = sensor.skin().rest();
+                player.hold(&path.at(along - 0.5))?;
+            }
+        }
+        _ => {
+            let path = match scenario {
+                ScenarioSpec::Twist { .. } => Path::turning(&pressed, draw.own[0]),
+                ScenarioSpec::Roll { .. } => {
+                    Path::rolling(&pressed, depth_m, &contact, draw.own[0], draw.own[1], draw.own[2])
+                }
+                _ => Path::straight(&pressed, draw.own[0], draw.own[1]),
+            };
+            player.hold(&pressed)?;
+            for frame in 1..frames {
+                let part = |step: f64| (frame as f64 - 1.0 + step) / (frames as f64 - 1.0);
+                player.glide(|step| path.at(part(step)), scenario.substeps())?;
+            }
+        }
+    }
+    Ok((with_actions(player.frames), None))
+}
+
+fn first_noise(noise: u64) -> u64 {
+    noise.wrapping_mul(NOISE_OF_AN_EPISODE)
+}
+
+/// How deep (m) the object goes: as said, or as far as a force takes it.
+fn depth(sensor: &Sensor, object: &Object, draw: &Draw, contact: &Pose) -> Result<f64, Fault> {
+    match draw.goal {
+        Goal::Depth(depth_m) => {
+            let most_m = sensor.skin().max_depth_m();
+            if depth_m > most_m {
+                let [depth_mm, most_mm] = [depth_m, most_m].map(|length| (length * 1e9).round() / 1e6);
+                return Err(PressError::TooDeep { sensor: sensor.name().to_owned(), depth_mm, most_mm }.into());
+            }
+            Ok(depth_m)
+        }
+        Goal::Force(_) => {
+            let pressed = press(sensor, object, &draw.aim, draw.goal)?;
+            Ok(contact.translation.z - pressed.sensor_from_object.translation.z)
+        }
+    }
+}
+
+/// A sensor while it is touched.
+struct Player<'a> {
+    sensor: &'a Sensor,
+    object: &'a Object,
+    interval_s: f64,
+    state: State,
+    response: ResponseState,
+    frames: Vec<Frame>,
+}
+
+impl Player<'_> {
+    /// Holds the object somewhere until the skin rests, and keeps a frame.
+    fn hold(&mut self, pose: &Pose) -> Result<(), Fault> {
+        let target = Target::at_rest(self.object, *pose);
+        let (touch, state) = self.sensor.skin().settle(&self.state, &Motion { targets: &[target] })?;
+        self.state = state;
+        self.keep(&touch, pose)
+    }
+
+    /// Moves the object along `pose` (from 0 to 1) until the next frame, and keeps that.
+    fn glide(&mut self, pose: impl Fn(f64) -> Pose, substeps: usize) -> Result<(), Fault> {
+        let dt_s = self.interval_s / substeps as f64;
+        let mut before = pose(0.0);
+        let mut last = None;
+        for step in 1..=substeps {
+            let now = pose(step as f64 / substeps as f64);
+            let target =
+                Target { object: self.object, sensor_from_object: now, velocity: velocity(&before, &now, dt_s) };
+            let (touch, state) = self.sensor.touch(&self.state, &Motion { targets: &[target] }, dt_s)?;
+            self.state = state;
+            before = now;
+            last = Some(touch);
+        }
+        last.map_or(Ok(()), |touch| self.keep(&touch, &before))
+    }
+
+    fn keep(&mut self, touch: &dermis_skin::Touch, pose: &Pose) -> Result<(), Fault> {
+        let number = self.response.step;
+        let (reading, response) = self.sensor.sense(&self.response, touch, self.interval_s)?;
+        self.response = response;
+        let felt = feel(self.sensor, touch, &reading, pose, number)?;
+        let time_s = self.frames.len() as f64 * self.interval_s;
+        self.frames.push(Frame { time_s, action: [0.0; 6], felt: vec![felt] });
+        Ok(())
+    }
+}
+
+/// The velocity, at the sensor's origin, that takes an object from one pose to the next.
+fn velocity(before: &Pose, now: &Pose, dt_s: f64) -> Twist {
+    let step = *now * before.inverse();
+    Twist::new(step.translation / dt_s, turn(&step.rotation) / dt_s)
+}
+
+/// A turn as an axis times an angle (rad), the short way.
+fn turn(rotation: &Quat) -> Vec3 {
+    let short = if rotation.w < 0.0 { -*rotation } else { *rotation };
+    short.to_scaled_axis()
+}
+
+/// Fills in what each frame does to get to the next.
+fn with_actions(mut frames: Vec<Frame>) -> Vec<Frame> {
+    let pose = |frame: &Frame| {
+        let [x, y, z, qx, qy, qz, qw] = frame.felt[0].pose.map(f64::from);
+        Pose::new(Quat::from_xyzw(qx, qy, qz, qw).normalize(), Vec3::new(x, y, z))
+    };
+    let poses: Vec<Pose> = frames.iter().map(pose).collect();
+    for (frame, pair) in frames.iter_mut().zip(poses.windows(2)) {
+        let [x, y, z] = (pair[1].translation - pair[0].translation).to_array();
+        let [a, b, c] = turn(&(pair[1].rotation * pair[0].rotation.inverse())).to_array();
+        frame.action = [x, y, z, a, b, c].map(plain);
+    }
+    frames
+}

@@ -1,0 +1,114 @@
+//! Two fingers take an object from the ground by touch and lift it.
+
+use super::super::episode::{Frame, Grasp};
+use super::super::error::Fault;
+use super::super::feel::{feel, plain};
+use super::super::spec::ScenarioSpec;
+use super::{Draw, first_noise};
+use dermis_geometry::{Pose, Quat, Vec3};
+use dermis_sensor::{Goal, ResponseState, Sensor};
+use dermis_skin::Object;
+use dermis_world::{
+    Body, Gripper, ParallelGripper, ParallelGripperParameters, Phase, PickAndPlace, PickParameters, World,
+    WorldParameters,
+};
+use std::sync::Arc;
+
+/// From each finger to the object at the start (m).
+const GAP_M: f64 = 1e-3;
+/// The hand's own (m/s).
+const CLOSING_M_PER_S: f64 = 0.02;
+const LIFTING_M_PER_S: f64 = 0.05;
+
+/// Plays it: a fixed number of frames, whatever happens.
+pub fn play(
+    scenario: &ScenarioSpec,
+    sensor: &Sensor,
+    object: &Object,
+    draw: &Draw,
+) -> Result<(Vec<Frame>, Grasp), Fault> {
+    let ScenarioSpec::GraspAndLift { lift, slip, time_step, frames, rate, .. } = scenario else {
+        return Ok((Vec::new(), Grasp { stable: false, slip_m: 0.0 }));
+    };
+    let (mass_kg, hold_newton) = (
+        draw.own[0],
+        match draw.goal {
+            Goal::Force(force_n) => force_n,
+            Goal::Depth(_) => 0.0,
+        },
+    );
+    let turn = Pose::from_rotation(Quat::from_rotation_z(draw.aim.yaw_rad));
+    let mesh = object.surface.mesh().transformed(&turn);
+    let bounds = mesh.bounds();
+    let standing = Pose { translation: Vec3::new(-bounds.center().x, -bounds.center().y, -bounds.min.z), ..turn };
+    let mut world =
+        World::new(WorldParameters { step_s: time_step.si(), ground_z_m: Some(0.0), ..WorldParameters::default() })?;
+    let mass = object.surface.mesh().mass_properties(mass_kg)?;
+    let body = Body::free("object", standing, mass).touchable(Arc::new(object.clone())).solid();
+    let held = world.add_body(body)?;
+    // The middle of the fingers, seen from the middle of the object.
+    let [across_m, up_m] = draw.aim.at_m;
+    let center = Vec3::new(0.0, -across_m, 0.5 * bounds.size().z - up_m);
+    let parameters = ParallelGripperParameters {
+        opening_m: bounds.size().x + 2.0 * GAP_M,
+        center,
+        ..ParallelGripperParameters::default()
+    };
+    let mut gripper = ParallelGripper::build(&mut world, parameters, sensor.clone(), sensor.clone())?;
+    let mut controller = PickAndPlace::new(PickParameters {
+        grasp_height_m: 0.0,
+        lift_height_m: lift.si(),
+        travel_speed: LIFTING_M_PER_S,
+        closing_speed: CLOSING_M_PER_S,
+        hold_newton,
+        steady_s: 0.05,
+        // Held up until the frames are full.
+        hold_s: f64::INFINITY,
+        ..PickParameters::default()
+    });
+    let in_hand = |world: &World, gripper: &ParallelGripper| {
+        (world.pose(gripper.hand()).inverse() * world.pose(held)).translation
+    };
+    // Each finger has noise of its own.
+    let rest = |finger: u64| ResponseState {
+        step: first_noise(draw.noise) + finger * (super::NOISE_OF_AN_EPISODE / 2),
+        ..sensor.chain().rest()
+    };
+    let mut responses = [rest(0), rest(1)];
+    let steps_of_a_frame = (1.0 / (rate.si() * time_step.si())).round().max(1.0) as usize;
+    let interval_s = 1.0 / rate.si();
+    let mut kept = Vec::with_capacity(*frames);
+    let mut lifted_from: Option<Vec3> = None;
+    for frame in 0..*frames {
+        let before = [gripper.height_m(), gripper.closed_m()];
+        for _ in 0..steps_of_a_frame {
+            gripper.exchange(&mut world);
+            controller.update(&mut gripper, time_step.si());
+            world.step()?;
+            if controller.phase() >= Phase::Lift && lifted_from.is_none() {
+                lifted_from = Some(in_hand(&world, &gripper));
+            }
+        }
+        let mut felt = Vec::with_capacity(2);
+        for (id, response) in gripper.sensors().into_iter().zip(&mut responses) {
+            let number = response.step;
+            let (reading, next) = sensor.sense(response, world.touch(id), interval_s)?;
+            *response = next;
+            let pose = world.world_from_sensor(id).inverse() * world.pose(held);
+            felt.push(feel(sensor, world.touch(id), &reading, &pose, number)?);
+        }
+        let action = [gripper.height_m() - before[0], gripper.closed_m() - before[1], 0.0, 0.0, 0.0, 0.0].map(plain);
+        kept.push(Frame { time_s: frame as f64 * interval_s, action, felt });
+    }
+    let slip_m = lifted_from.map_or(0.0, |from| (in_hand(&world, &gripper) - from).length());
+    let risen_m = world.pose(held).translation.z - standing.translation.z;
+    let stable = lifted_from.is_some() && slip_m <= slip.si() && risen_m > 0.5 * lift.si();
+    Ok((shifted(kept), Grasp { stable, slip_m }))
+}
+
+/// What led to a frame is what the one before it did.
+fn shifted(mut frames: Vec<Frame>) -> Vec<Frame> {
+    let actions: Vec<[f32; 6]> = frames.iter().skip(1).map(|frame| frame.action).chain([[0.0; 6]]).collect();
+    frames.iter_mut().zip(actions).for_each(|(frame, action)| frame.action = action);
+    frames
+}

@@ -1,0 +1,203 @@
+//! A shard: some episodes, made at once, kept whole.
+
+use super::columns::{Columns, Pictures, picture_file, picture_names};
+use super::episode::Episode;
+use super::error::DatasetError;
+use super::finish::told;
+use super::robomimic;
+use super::set::Dataset;
+use super::spec::FormatSpec;
+use crate::npy;
+use dermis_record::lerobot::{Statistics, data_file};
+use dermis_record::shelf::{Placed, Shelf};
+use dermis_record::tar::TarWriter;
+use serde_json::{Map, Value, json};
+use std::io::{self, Write};
+
+/// What is known of a shard that is finished: its files, and sums for the statistics of the set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShardRecord {
+    /// Its files.
+    pub files: Vec<Placed>,
+    /// Sums by column; only where the format keeps statistics.
+    pub sums: Vec<(String, Statistics)>,
+}
+
+/// The file that says a shard is finished. It is written last.
+pub fn record_file(shard: usize) -> String {
+    format!(".shards/{shard:06}.json")
+}
+
+impl ShardRecord {
+    fn to_value(&self) -> Value {
+        let file = |placed: &Placed| json!({ "name": placed.name, "bytes": placed.bytes, "sha256": placed.sha256 });
+        let sum = |(name, sums): &(String, Statistics)| json!({ "column": name, "sums": sums.to_value() });
+        json!({
+            "files": self.files.iter().map(file).collect::<Vec<_>>(),
+            "statistics": self.sums.iter().map(sum).collect::<Vec<_>>(),
+        })
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        let file = |value: &Value| {
+            Some(Placed {
+                name: value.get("name")?.as_str()?.to_owned(),
+                bytes: value.get("bytes")?.as_u64()?,
+                sha256: value.get("sha256")?.as_str()?.to_owned(),
+            })
+        };
+        let sum = |value: &Value| {
+            Some((value.get("column")?.as_str()?.to_owned(), Statistics::from_value(value.get("sums")?)?))
+        };
+        Some(Self {
+            files: value.get("files")?.as_array()?.iter().map(file).collect::<Option<_>>()?,
+            sums: value.get("statistics")?.as_array()?.iter().map(sum).collect::<Option<_>>()?,
+        })
+    }
+
+    /// The record of a shard, if it is finished and its files are as long as they were.
+    pub fn find(shelf: &Shelf, shard: usize) -> Result<Option<Self>, DatasetError> {
+        let Some(bytes) = shelf.read(&record_file(shard))? else { return Ok(None) };
+        let record = serde_json::from_slice::<Value>(&bytes).ok().and_then(|value| Self::from_value(&value));
+        Ok(record.filter(|record| record.files.iter().all(|file| shelf.holds(&file.name, file.bytes))))
+    }
+}
+
+impl Dataset {
+    /// Makes a shard and puts it into the folder; `go_on` is asked before every episode. `None` where it said no.
+    pub fn make_shard(
+        &self,
+        shelf: &Shelf,
+        shard: usize,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Option<ShardRecord>, DatasetError> {
+        let mut episodes = Vec::new();
+        for index in self.episodes_of(shard) {
+            if !go_on() {
+                return Ok(None);
+            }
+            episodes.push(self.episode(index)?);
+        }
+        let record = self.write(shelf, shard, &mut episodes)?;
+        let text = serde_json::to_vec(&record.to_value()).unwrap_or_default();
+        shelf.place(&record_file(shard), &text)?;
+        Ok(Some(record))
+    }
+
+    /// Writes episodes as a shard, without its record; pictures may be taken out of them.
+    pub(super) fn write(
+        &self,
+        shelf: &Shelf,
+        shard: usize,
+        episodes: &mut [Episode],
+    ) -> Result<ShardRecord, DatasetError> {
+        match self.spec.format {
+            FormatSpec::Lerobot => self.write_table(shelf, &data_file(shard), "", Pictures::Inside, episodes),
+            FormatSpec::Webdataset => self.write_tar(shelf, shard, episodes),
+            FormatSpec::Robomimic => {
+                let placed = shelf.place(&format!("shard-{shard:06}.hdf5"), &robomimic::file(self, episodes))?;
+                Ok(ShardRecord { files: vec![placed], sums: Vec::new() })
+            }
+            FormatSpec::Parquet => {
+                let folder = format!("images/{shard:06}/");
+                let mut files = self.write_pictures(shelf, &folder, episodes)?;
+                let table = format!("data/{shard:06}.parquet");
+                let record = self.write_table(shelf, &table, &folder, Pictures::Beside, episodes)?;
+                files.extend(record.files);
+                Ok(ShardRecord { files, ..record })
+            }
+        }
+    }
+
+    fn write_table(
+        &self,
+        shelf: &Shelf,
+        name: &str,
+        folder: &str,
+        pictures: Pictures,
+        episodes: &mut [Episode],
+    ) -> Result<ShardRecord, DatasetError> {
+        let (table, sums) = Columns::new(self, episodes).table(pictures, folder)?;
+        let placed = shelf.place_with(name, |file| table.write(file).map(drop).map_err(told))?;
+        Ok(ShardRecord { files: vec![placed], sums })
+    }
+
+    fn write_pictures(&self, shelf: &Shelf, folder: &str, episodes: &[Episode]) -> Result<Vec<Placed>, DatasetError> {
+        let mut files = Vec::new();
+        for episode in episodes {
+            for (number, frame) in episode.frames.iter().enumerate() {
+                for (part, felt) in self.parts().iter().zip(&frame.felt) {
+                    let Some(seen) = &felt.sight else { continue };
+                    for (name, png) in picture_names(part).iter().zip([&seen.picture_png, &seen.contact_png]) {
+                        let file = format!("{folder}{}", picture_file(episode.index, number, name));
+                        files.push(shelf.place(&file, png)?);
+                    }
+                }
+            }
+        }
+        Ok(files)
+    }
+
+    fn write_tar(&self, shelf: &Shelf, shard: usize, episodes: &[Episode]) -> Result<ShardRecord, DatasetError> {
+        let name = format!("shard-{shard:06}.tar");
+        let placed = shelf.place_with(&name, |file| {
+            let mut tar = TarWriter::new(file);
+            for episode in episodes {
+                self.append(&mut tar, episode)?;
+            }
+            tar.finish().map(drop)
+        })?;
+        Ok(ShardRecord { files: vec![placed], sums: Vec::new() })
+    }
+
+    /// An episode's frames as the samples of WebDataset: files whose names begin alike.
+    fn append<W: Write>(&self, tar: &mut TarWriter<W>, episode: &Episode) -> io::Result<()> {
+        for (number, frame) in episode.frames.iter().enumerate() {
+            let key = format!("{:08}-{number:04}", episode.index);
+            let mut about = Map::from_iter([
+                ("episode".to_owned(), json!(episode.index)),
+                ("frame".to_owned(), json!(number)),
+                ("time_s".to_owned(), json!(frame.time_s)),
+                ("label".to_owned(), json!(episode.label)),
+                ("name".to_owned(), json!(self.labels[episode.label])),
+                ("object".to_owned(), json!(episode.object)),
+                ("sensor".to_owned(), json!(episode.sensor)),
+                ("material".to_owned(), json!(episode.material)),
+                ("seed".to_owned(), json!(episode.seed)),
+                ("action".to_owned(), json!(frame.action)),
+            ]);
+            if !episode.drawn.is_empty() {
+                let drawn = self.drawn_names().into_iter().zip(episode.drawn.iter().map(|value| json!(value)));
+                about.insert("drawn".to_owned(), Value::Object(drawn.collect()));
+            }
+            if let Some(mu) = episode.mu {
+                about.insert("mu".to_owned(), json!(mu));
+            }
+            if let Some(grasp) = episode.grasp {
+                about.insert("stable".to_owned(), json!(grasp.stable));
+                about.insert("slip_m".to_owned(), json!(grasp.slip_m));
+            }
+            for (part, felt) in self.parts().iter().zip(&frame.felt) {
+                let start = if part.is_empty() { String::new() } else { format!("{part}.") };
+                about.insert(format!("{start}pose"), json!(felt.pose));
+                about.insert(format!("{start}depth_m"), json!(felt.depth_m));
+                about.insert(format!("{start}wrench"), json!(felt.wrench));
+                let touched: Vec<usize> = (0..felt.contact.len()).filter(|taxel| felt.contact[*taxel]).collect();
+                about.insert(format!("{start}touched_taxels"), json!(touched));
+                let arrays = [
+                    ("tactile", npy::of_f32(&[felt.reported_newton.len()], felt.reported_newton.iter().copied())),
+                    ("force", npy::of_f32(&[felt.contact.len(), 3], felt.forces_newton.iter().copied())),
+                ];
+                for (what, bytes) in arrays {
+                    tar.append(&format!("{key}.{start}{what}.npy"), &bytes.unwrap_or_default())?;
+                }
+                if let Some(seen) = &felt.sight {
+                    tar.append(&format!("{key}.{start}contact.png"), &seen.contact_png)?;
+                    tar.append(&format!("{key}.{start}png"), &seen.picture_png)?;
+                }
+            }
+            tar.append(&format!("{key}.json"), Value::Object(about).to_string().as_bytes())?;
+        }
+        Ok(())
+    }
+}

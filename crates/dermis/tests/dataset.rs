@@ -1,0 +1,376 @@
+//! Data sets: the same bytes however they are made, labels that are true, and clear refusals.
+
+use dermis::dataset::{Dataset, DatasetError, Share, check};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Presses with everything drawn: pose, material, noise, gains.
+const PRESSES: &str = r#"
+name = "presses"
+format = "FORMAT"
+seed = 5
+count = 26
+shard = 4
+materials = 2
+[[sensor]]
+preset = "uji-foam-14x6"
+[[object]]
+name = "ball"
+shape.sphere = { radius = "10 mm", edge = "1 mm" }
+copies = 2
+scale = { uniform = [0.7, 1.3] }
+[[object]]
+name = "box"
+shape.cuboid.size = ["12 mm", "12 mm", "12 mm"]
+[pose]
+x = { uniform = ["-6 mm", "6 mm"] }
+y = { normal = ["0 mm", "8 mm"], within = ["-15 mm", "15 mm"] }
+tilt_x = { uniform = ["-10 deg", "10 deg"] }
+depth = { uniform = ["0.5 mm", "4 mm"] }
+[scenario]
+kind = "press"
+frames = 2
+[[randomise]]
+key = "skin.stiffness"
+scale = { uniform = [0.8, 1.2] }
+[[randomise]]
+key = "response.noise.sd"
+value = { uniform = ["0 mN", "5 mN"] }
+[[randomise]]
+key = "response.gain.gain_sd"
+value = 0.05
+[[randomise]]
+key = "response.gain.seed"
+seed = true
+"#;
+
+fn set(text: &str) -> Dataset {
+    Dataset::parse("test.toml", text, None).unwrap()
+}
+
+/// Every file of a folder with its bytes, by its name in it.
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(inner) = folders.pop() {
+        for entry in std::fs::read_dir(&inner).unwrap().flatten() {
+            match entry.path() {
+                path if path.is_dir() => folders.push(path),
+                path => {
+                    let name = path.strip_prefix(folder).unwrap().display().to_string();
+                    all.insert(name, std::fs::read(path).unwrap());
+                }
+            }
+        }
+    }
+    all
+}
+
+fn same(a: &Path, b: &Path) {
+    let (a, b) = (contents(a), contents(b));
+    assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
+    for (name, bytes) in &a {
+        assert!(b[name] == *bytes, "{name} differs");
+    }
+}
+
+/// One thread at once, three threads stopped again and again, three shares in any order, and shards one by one: the same files, byte for byte.
+#[test]
+fn the_bytes_do_not_depend_on_how_a_set_is_made() {
+    for format in ["lerobot", "webdataset", "parquet", "robomimic"] {
+        let text = PRESSES.replace("FORMAT", format);
+        let set = set(&text);
+        let root = tempfile::tempdir().unwrap();
+        let once = root.path().join("once");
+        let made = set.make(&once, Share::ALL, 1, &mut |_| true).unwrap();
+        assert!(made.complete && made.episodes == 26 && made.found == 0);
+        assert!(check(&once).unwrap() >= 7 + 3, "{format}");
+
+        let stopped = root.path().join("stopped");
+        let mut runs = 0;
+        loop {
+            runs += 1;
+            // Half-written files of a killed program do not disturb.
+            std::fs::create_dir_all(stopped.join("data")).unwrap();
+            if runs == 2 {
+                std::fs::write(stopped.join("data/.x.host-1-1.part"), b"half").unwrap();
+            } else if runs == 1 {
+                std::fs::remove_dir(stopped.join("data")).unwrap();
+            }
+            match set.make(&stopped, Share::ALL, 3, &mut |progress| progress.made >= progress.wanted) {
+                Ok(made) => break assert!(made.complete),
+                Err(DatasetError::Stopped { all: 7, .. }) => assert!(runs < 40),
+                Err(other) => panic!("{other}"),
+            }
+        }
+        same(&once, &stopped);
+
+        let shared = root.path().join("shared");
+        for share in ["2/3", "3/3", "1/3"] {
+            let made = set.make(&shared, share.parse().unwrap(), 2, &mut |_| true).unwrap();
+            assert_eq!(made.complete, share == "1/3");
+        }
+        same(&once, &shared);
+
+        let single = root.path().join("single");
+        set.make_shards(&single, &[6, 0, 3, 99], &|| true).unwrap();
+        assert_eq!(set.missing(&single).unwrap(), [1, 2, 4, 5]);
+        assert!(set.complete(&single).unwrap_err().to_string().contains("4 of 7 shards are missing"));
+        set.make_shards(&single, &[1, 2, 4, 5], &|| true).unwrap();
+        set.complete(&single).unwrap();
+        same(&once, &single);
+    }
+}
+
+/// What the label says is what the taxels feel: their force vectors sum to the wrench, nothing is felt where nothing touches, and another
+/// seed is another touch.
+#[test]
+fn labels_are_those_of_the_touch() {
+    let ours = set(&PRESSES.replace("FORMAT", "lerobot"));
+    for index in 0..6 {
+        let episode = ours.episode(index).unwrap();
+        assert_eq!(episode, ours.episode(index).unwrap());
+        assert_eq!(episode.label, [0, 0, 1][index % 3]);
+        let felt = &episode.frames[1].felt[0];
+        let sum = |axis: usize| felt.forces_newton.iter().skip(axis).step_by(3).map(|f| f64::from(*f)).sum::<f64>();
+        for axis in 0..3 {
+            assert!((sum(axis) - f64::from(felt.wrench[axis])).abs() < 1e-4 * f64::from(felt.wrench[2].abs()).max(0.1));
+        }
+        for (taxel, force) in felt.forces_newton.chunks(3).enumerate() {
+            assert_eq!(felt.contact[taxel], force.iter().any(|f| *f != 0.0));
+        }
+        assert!(episode.frames[0].felt[0].depth_m < felt.depth_m);
+        assert_eq!(episode.frames[0].action[2], felt.pose[2] - episode.frames[0].felt[0].pose[2]);
+        assert_eq!(episode.drawn.len(), 4);
+    }
+    let other = set(&PRESSES.replace("FORMAT", "lerobot").replace("seed = 5", "seed = 6"));
+    assert_ne!(ours.episode(0).unwrap().frames, other.episode(0).unwrap().frames);
+    assert_ne!(ours.fingerprint(), other.fingerprint());
+}
+
+const LAYER: &str = r#"
+name = "layer"
+format = "webdataset"
+count = 1
+[[sensor]]
+preset = "gelsight"
+resolution = 0.125
+skin.cell = "0.5 mm"
+[[object]]
+shape.sphere.radius = "4 mm"
+[pose]
+depth = "0.5 mm"
+[scenario]
+"#;
+
+/// A ball on a gel: pressed, slid, twisted and rolled as said; friction grows with the way, against it, and sticks to no more than it may.
+#[test]
+fn things_move_over_the_skin_as_said() {
+    let play = |scenario: &str| set(&format!("{LAYER}{scenario}")).episode(0).unwrap().frames;
+    let way = |frames: &[dermis::dataset::Frame]| {
+        let (first, last) = (&frames[0].felt[0].pose, &frames[frames.len() - 1].felt[0].pose);
+        [0, 1, 2].map(|axis| f64::from(last[axis] - first[axis]))
+    };
+    let slide = play("kind = \"slide\"\ndistance = \"0.4 mm\"\ndirection = \"90 deg\"\nframes = 5");
+    assert_eq!(slide.len(), 5);
+    let [x, y, z] = way(&slide);
+    assert!(x.abs() < 1e-9 && (y - 0.4e-3).abs() < 1e-9 && z.abs() < 1e-9);
+    let drag: Vec<f32> = slide.iter().map(|frame| frame.felt[0].wrench[1]).collect();
+    assert!(drag.windows(2).all(|pair| pair[1] > pair[0]), "{drag:?}");
+    assert!(slide.iter().all(|frame| frame.felt[0].wrench[1] <= -0.61 * frame.felt[0].wrench[2]), "{drag:?}");
+    let twist = play("kind = \"twist\"\nangle = \"10 deg\"\nframes = 4");
+    assert!(way(&twist).iter().all(|part| part.abs() < 1e-9));
+    assert!(twist[3].felt[0].wrench[5] > 5.0 * twist[0].felt[0].wrench[5].abs() && twist[3].felt[0].wrench[5] > 0.0);
+    let roll = play("kind = \"roll\"\nangle = \"20 deg\"\nradius = \"4 mm\"\nframes = 4");
+    let [x, y, z] = way(&roll);
+    let arc = 4e-3 * 20f64.to_radians();
+    // A ball of flat faces stands a little lower than a round one.
+    assert!((x - arc).abs() < 2e-6 && y.abs() < 1e-9 && z.abs() < 2e-6, "{x} {arc} {y} {z}");
+    // An edge that leaves the gel is felt less and less.
+    let scan = format!("{LAYER}kind = \"edge-scan\"\ndistance = \"30 mm\"\nframes = 5")
+        .replace("shape.sphere.radius = \"4 mm\"", "shape.cuboid.size = [\"16 mm\", \"8 mm\", \"8 mm\"]");
+    let scan = set(&scan).episode(0).unwrap().frames;
+    let load = |frame: usize| -scan[frame].felt[0].wrench[2];
+    assert!(load(0) < load(1) && load(1) < load(2) && load(4) < load(3) && load(3) < load(2), "{}", load(0));
+}
+
+/// The picture's contact is where the ball is: its area is that of the touch to the width of a cell, and pixels are as many as asked for.
+#[test]
+fn pictures_come_with_where_they_are_touched() {
+    let set = set(&format!("{LAYER}kind = \"press\""));
+    assert_eq!(set.pixels(), Some((60, 80)));
+    let episode = set.episode(0).unwrap();
+    let felt = &episode.frames[0].felt[0];
+    let seen = felt.sight.as_ref().unwrap();
+    assert_eq!(&seen.picture_png[1..4], b"PNG");
+    let pixel_mm = 0.0295 * 8.0;
+    let radius_mm = (seen.contact.sum[0] * pixel_mm * pixel_mm / std::f64::consts::PI).sqrt();
+    // Between Hertz's half-space (√(R d) = 1.41 mm) and a foundation of springs (√(2 R d) = 2 mm), by a cell of 0.5 mm.
+    assert!((1.3..2.1).contains(&radius_mm), "{radius_mm}");
+    let touched = felt.contact.iter().filter(|touched| **touched).count() as f64;
+    assert!((touched.sqrt() / std::f64::consts::PI.sqrt() - radius_mm).abs() < 0.8, "{touched} mm²");
+}
+
+/// A grasp that is strong enough holds and one that is not slips; both have all their frames.
+#[test]
+fn grasps_hold_or_slip() {
+    let text = |force: &str| {
+        format!(
+            "name = \"grasps\"\nformat = \"lerobot\"\ncount = 1\nsensor = [{{ preset = \"uji-foam-14x6\", \
+             skin.friction.sigma0 = \"300 N/m\", skin.friction.sigma1 = \"0.5 N s/m\" }}]\n\
+             object = [{{ shape.cuboid.size = [\"30 mm\", \"20 mm\", \"40 mm\"] }}]\npose.force = \"{force}\"\n\
+             scenario = {{ kind = \"grasp-and-lift\", mass = \"100 g\", frames = 36, time_step = \"0.25 ms\" }}\n"
+        )
+    };
+    // A finger carries μ_d F = 0.23 F: 0.49 N of weight each need 1.1 N of static and 2.1 N of dynamic friction.
+    let strong = set(&text("4 N")).episode(0).unwrap();
+    let weak = set(&text("0.6 N")).episode(0).unwrap();
+    let (held, slipped) = (strong.grasp.unwrap(), weak.grasp.unwrap());
+    assert!(held.stable && held.slip_m < 1e-3, "{held:?}");
+    assert!(!slipped.stable, "{slipped:?}");
+    for episode in [&strong, &weak] {
+        assert_eq!(episode.frames.len(), 36);
+        assert!(episode.frames.iter().all(|frame| frame.felt.len() == 2));
+    }
+    let last = &strong.frames[35];
+    let up: f32 = last.felt.iter().map(|felt| felt.wrench[1].abs()).sum();
+    // Rows run downwards, so gravity pulls along −y: both fingers carry 100 g.
+    assert!((up - 0.981).abs() < 0.05, "{up}");
+}
+
+/// One number of every stage of a response, of the camera, the light and the skin: each alone changes what is reported, and only that.
+#[test]
+fn every_stage_can_be_drawn() {
+    let spec = |randomise: &str| {
+        format!(
+            r#"
+name = "stages"
+format = "webdataset"
+count = 2
+[[sensor]]
+preset = "uji-foam-14x6"
+[sensor.response]
+force_per_count = "0.5 mN"
+bits = 12
+quantised = true
+spread = {{ sigma_taxels = 0.5 }}
+hysteresis = {{ fraction = 0.05 }}
+creep = [{{ amplitude = 0.1, time = "0.1 s" }}]
+ageing = {{ loss_by_time = 0.1, time = "1 s" }}
+gain = {{ gain_sd = 0.1 }}
+threshold = {{ force = "1 mN" }}
+curve = {{ kind = "linear", slope = 0.9 }}
+saturation = {{ force = "80 mN" }}
+crosstalk = {{ adjacent = 0.01 }}
+noise = {{ sd = "1 mN" }}
+faults = {{ dead = [38] }}
+sampling = {{ rate = "20 Hz" }}
+delay = {{ time = "10 ms" }}
+[[object]]
+shape.sphere = {{ radius = "15 mm", edge = "1 mm" }}
+[pose]
+depth = "4 mm"
+[scenario]
+kind = "press"
+frames = 6
+{randomise}"#
+        )
+    };
+    let frames = |text: &str| set(&spec(text)).episode(1).unwrap().frames;
+    let base = frames("");
+    for (key, value) in [
+        ("response.force_per_count", "\"3 mN\""),
+        ("response.bits", "6"),
+        ("response.spread.sigma_taxels", "{ uniform = [0.9, 1.2] }"),
+        ("response.hysteresis.fraction", "{ uniform = [0.2, 0.3] }"),
+        ("response.creep.0.amplitude", "{ uniform = [0.4, 0.5] }"),
+        ("response.ageing.loss_by_time", "{ uniform = [0.6, 0.9] }"),
+        ("response.gain.gain_sd", "{ normal = [0.3, 0.05] }"),
+        ("response.threshold.force", "{ uniform = [\"5 mN\", \"10 mN\"] }"),
+        ("response.curve.slope", "{ values = [0.5, 0.6] }"),
+        ("response.saturation.force", "{ uniform = [\"20 mN\", \"30 mN\"] }"),
+        ("response.crosstalk.adjacent", "{ uniform = [0.1, 0.2] }"),
+        ("response.noise.sd", "{ uniform = [\"3 mN\", \"5 mN\"] }"),
+        ("response.faults.dead.0", "{ values = [44, 45] }"),
+        ("response.sampling.rate", "\"11 Hz\""),
+        ("response.delay.time", "{ uniform = [\"70 ms\", \"90 ms\"] }"),
+    ] {
+        let drawn = frames(&format!("[[randomise]]\nkey = \"{key}\"\nvalue = {value}\n"));
+        let reported = |frames: &[dermis::dataset::Frame]| {
+            frames.iter().flat_map(|frame| frame.felt[0].reported_newton.clone()).collect::<Vec<f32>>()
+        };
+        assert_ne!(reported(&base), reported(&drawn), "{key}");
+        let felt = |frames: &[dermis::dataset::Frame]| {
+            frames.iter().flat_map(|frame| frame.felt[0].forces_newton.clone()).collect::<Vec<f32>>()
+        };
+        assert_eq!(felt(&base), felt(&drawn), "{key}");
+    }
+    let seen = |randomise: &str| {
+        let text = format!("{LAYER}kind = \"press\"\n{randomise}");
+        set(&text).episode(0).unwrap().frames[0].felt[0].sight.as_ref().unwrap().levels
+    };
+    let base = seen("");
+    for (key, value) in [
+        ("camera.exposure", "scale = { uniform = [0.5, 0.8] }"),
+        ("camera.vignetting", "value = 0.3"),
+        ("camera.noise.read_levels", "value = { uniform = [5.0, 9.0] }"),
+        ("light.levels.0.0", "scale = 1.5"),
+        ("skin.thickness", "scale = { uniform = [0.5, 0.7] }"),
+    ] {
+        assert_ne!(base, seen(&format!("[[randomise]]\nkey = \"{key}\"\n{value}\n")), "{key}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_told_in_one_sentence() {
+    let good = PRESSES.replace("FORMAT", "lerobot");
+    let message = |from: &str, to: &str| {
+        assert!(good.contains(from), "{from}");
+        Dataset::parse("my.toml", &good.replacen(from, to, 1), None).err().unwrap().to_string()
+    };
+    for (from, to, said) in [
+        ("count = 26", "count = 0", "`count` must be at least 1"),
+        ("depth = { uniform = [\"0.5 mm\", \"4 mm\"] }", "", "exactly one of `depth` and `force`"),
+        ("[\"0.5 mm\", \"4 mm\"]", "[\"0.5\", \"4\"]", "no unit"),
+        ("kind = \"press\"", "kind = \"prod\"", "prod"),
+        ("frames = 2", "frames = 2\nspeed = 3", "speed"),
+        ("preset = \"uji-foam-14x6\"", "preset = \"uji\"", "there is no sensor \"uji\""),
+        ("key = \"skin.stiffness\"", "key = \"skin.stifness\"", "stifness"),
+        ("value = 0.05", "value = \"5 mm\"", "response.gain.gain_sd"),
+        ("name = \"presses\"", "name = \"a/b\"", "letters, digits"),
+        ("copies = 2", "copies = 0", "`object.copies` must be at least 1"),
+        ("shape.cuboid.size = [\"12 mm\", \"12 mm\", \"12 mm\"]", "folder = \"nowhere\"", "nowhere"),
+        ("depth = {", "mu = 0.5\ndepth = {", "layer only"),
+    ] {
+        let said_so = message(from, to);
+        assert!(said_so.contains(said) && said_so.contains("my.toml") && !said_so.contains('\n'), "{to}: {said_so}");
+    }
+    let deep = set(&good.replace("[\"0.5 mm\", \"4 mm\"]", "[\"30 mm\", \"40 mm\"]"));
+    let told = deep.episode(0).unwrap_err().to_string();
+    assert!(told.contains("episode 0 (object \"ball\", sensor \"uji-foam-14x6\")") && told.contains("12 mm"), "{told}");
+}
+
+#[test]
+fn another_set_or_other_files_are_not_overwritten() {
+    let root = tempfile::tempdir().unwrap();
+    let text = PRESSES.replace("FORMAT", "webdataset").replace("count = 26", "count = 2");
+    set(&text).make(root.path(), Share::ALL, 1, &mut |_| true).unwrap();
+    let other = set(&text.replace("seed = 5", "seed = 9"));
+    assert!(
+        other.make(root.path(), Share::ALL, 1, &mut |_| true).unwrap_err().to_string().contains("another data set")
+    );
+    // A file that was cut short is made again; one that was changed is found by its hash.
+    let shard = root.path().join("shard-000000.tar");
+    let whole = std::fs::read(&shard).unwrap();
+    std::fs::write(&shard, &whole[..1000]).unwrap();
+    set(&text).make(root.path(), Share::ALL, 1, &mut |_| true).unwrap();
+    assert_eq!(std::fs::read(&shard).unwrap(), whole);
+    let mut wrong = whole;
+    wrong[600] ^= 1;
+    std::fs::write(&shard, wrong).unwrap();
+    assert!(check(root.path()).unwrap_err().to_string().contains("shard-000000.tar"));
+    let strange = tempfile::tempdir().unwrap();
+    std::fs::write(strange.path().join("thesis.tex"), b"years of work").unwrap();
+    let message = set(&text).make(strange.path(), Share::ALL, 1, &mut |_| true).unwrap_err().to_string();
+    assert!(message.contains("not of this data set"), "{message}");
+}

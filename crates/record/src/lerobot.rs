@@ -1,0 +1,305 @@
+//! LeRobot's layout of data sets, version 3.0: which files there are, and what their reader wants to know.
+//!
+//! ```text
+//! data/chunk-000/file-000.parquet             frames, one row each; pictures in the table
+//! meta/info.json                              features, counts, where things are
+//! meta/tasks.parquet                          what was done, by number
+//! meta/episodes/chunk-000/file-000.parquet    where episodes begin and end
+//! meta/stats.json                             least, greatest, mean and deviation of every feature
+//! ```
+//! Our files are smaller than those that LeRobot makes itself; its reader does not mind. Statistics are kept of the whole set, not of every episode.
+
+use crate::table::{Table, TableError, Values};
+use serde_json::{Map, Value, json};
+
+/// The version of the layout.
+pub const VERSION: &str = "v3.0";
+/// Files in a folder.
+const CHUNK: usize = 1000;
+
+/// A column of the data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Feature {
+    /// Its name.
+    pub name: String,
+    /// `float32`, `int64`, `bool` or `image`.
+    pub kind: &'static str,
+    /// Of a row; `[1]` for a single value; rows, columns and channels of a picture.
+    pub shape: Vec<usize>,
+    /// What the entries of its last dimension are.
+    pub names: Option<Vec<String>>,
+}
+
+impl Feature {
+    /// A column without names for its entries.
+    pub fn new(name: impl Into<String>, kind: &'static str, shape: &[usize]) -> Self {
+        Self { name: name.into(), kind, shape: shape.to_vec(), names: None }
+    }
+
+    /// The same with names.
+    #[must_use]
+    pub fn named(self, names: &[&str]) -> Self {
+        Self { names: Some(names.iter().map(|name| (*name).to_owned()).collect()), ..self }
+    }
+
+    fn to_json(&self) -> Value {
+        json!({ "dtype": self.kind, "shape": self.shape, "names": self.names })
+    }
+}
+
+/// The columns that every data set has behind its own.
+pub fn own_features() -> Vec<Feature> {
+    let whole = ["frame_index", "episode_index", "index", "task_index"].map(|name| Feature::new(name, "int64", &[1]));
+    [Feature::new("timestamp", "float32", &[1])].into_iter().chain(whole).collect()
+}
+
+/// Sums from which mean and deviation follow; those of parts add up.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// Rows.
+    pub rows: usize,
+    /// Values of each entry; more than rows for pictures.
+    pub values: usize,
+    /// Least of each entry.
+    pub min: Vec<f64>,
+    /// Greatest of each entry.
+    pub max: Vec<f64>,
+    /// Sum of each entry.
+    pub sum: Vec<f64>,
+    /// Sum of squares of each entry.
+    pub squares: Vec<f64>,
+}
+
+impl Statistics {
+    /// Of rows of `each` values.
+    pub fn of(values: impl ExactSizeIterator<Item = f64>, each: usize) -> Self {
+        let rows = values.len() / each.max(1);
+        let mut all = Self::empty(each);
+        (all.rows, all.values) = (rows, rows);
+        for (i, value) in values.enumerate() {
+            let entry = i % each;
+            all.min[entry] = all.min[entry].min(value);
+            all.max[entry] = all.max[entry].max(value);
+            all.sum[entry] += value;
+            all.squares[entry] += value * value;
+        }
+        all
+    }
+
+    fn empty(each: usize) -> Self {
+        let of = |value: f64| vec![value; each];
+        Self { rows: 0, values: 0, min: of(f64::INFINITY), max: of(f64::NEG_INFINITY), sum: of(0.0), squares: of(0.0) }
+    }
+
+    /// Adds those of another part. The first part decides how many entries there are.
+    pub fn add(&mut self, other: &Self) {
+        if self.sum.is_empty() {
+            *self = Self::empty(other.sum.len());
+        }
+        self.rows += other.rows;
+        self.values += other.values;
+        for entry in 0..self.sum.len().min(other.sum.len()) {
+            self.min[entry] = self.min[entry].min(other.min[entry]);
+            self.max[entry] = self.max[entry].max(other.max[entry]);
+            self.sum[entry] += other.sum[entry];
+            self.squares[entry] += other.squares[entry];
+        }
+    }
+
+    /// As `stats.json` has it; entries in the shape of the feature, of pictures one for each channel.
+    pub fn to_json(&self, feature: &Feature) -> Value {
+        let count = (self.values as f64).max(1.0);
+        let mean: Vec<f64> = self.sum.iter().map(|sum| sum / count).collect();
+        let deviation =
+            self.squares.iter().zip(&mean).map(|(squares, mean)| (squares / count - mean * mean).max(0.0).sqrt());
+        let shape = match feature.kind {
+            "image" => vec![self.sum.len(), 1, 1],
+            _ => feature.shape.clone(),
+        };
+        json!({
+            "min": shaped(&self.min, &shape),
+            "max": shaped(&self.max, &shape),
+            "mean": shaped(&mean, &shape),
+            "std": shaped(&deviation.collect::<Vec<_>>(), &shape),
+            "count": [self.rows],
+        })
+    }
+
+    /// For a file between two runs.
+    pub fn to_value(&self) -> Value {
+        json!({
+            "rows": self.rows, "values": self.values,
+            "min": self.min, "max": self.max, "sum": self.sum, "squares": self.squares,
+        })
+    }
+
+    /// From such a file.
+    pub fn from_value(value: &Value) -> Option<Self> {
+        let whole = |key: &str| value.get(key)?.as_u64().map(|number| number as usize);
+        let list = |key: &str| value.get(key)?.as_array()?.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>();
+        Some(Self {
+            rows: whole("rows")?,
+            values: whole("values")?,
+            min: list("min")?,
+            max: list("max")?,
+            sum: list("sum")?,
+            squares: list("squares")?,
+        })
+    }
+}
+
+/// Lists of lists of a shape.
+fn shaped(values: &[f64], shape: &[usize]) -> Value {
+    match shape {
+        [] | [_] => json!(values),
+        [_, inner @ ..] => {
+            let each = inner.iter().product::<usize>().max(1);
+            Value::Array(values.chunks(each).map(|part| shaped(part, inner)).collect())
+        }
+    }
+}
+
+/// Where the `i`-th file of data is.
+pub fn data_file(i: usize) -> String {
+    format!("data/chunk-{:03}/file-{:03}.parquet", i / CHUNK, i % CHUNK)
+}
+
+/// What `info.json` says.
+#[derive(Clone, Debug)]
+pub struct Info<'a> {
+    /// What the data are of.
+    pub robot: &'a str,
+    /// Frames a second.
+    pub rate_hz: f64,
+    /// Episodes.
+    pub episodes: usize,
+    /// Frames in all.
+    pub frames: usize,
+    /// Tasks.
+    pub tasks: usize,
+    /// All columns.
+    pub features: &'a [Feature],
+}
+
+impl Info<'_> {
+    /// The content of `meta/info.json`.
+    pub fn to_json(&self) -> Value {
+        let features: Map<String, Value> =
+            self.features.iter().map(|feature| (feature.name.clone(), feature.to_json())).collect();
+        // A whole number where it is one, as LeRobot's own sets have.
+        let rate = if self.rate_hz.fract() == 0.0 { json!(self.rate_hz as u64) } else { json!(self.rate_hz) };
+        json!({
+            "codebase_version": VERSION,
+            "robot_type": self.robot,
+            "total_episodes": self.episodes,
+            "total_frames": self.frames,
+            "total_tasks": self.tasks,
+            "chunks_size": CHUNK,
+            "data_files_size_in_mb": 100,
+            "video_files_size_in_mb": 200,
+            "fps": rate,
+            "splits": { "train": format!("0:{}", self.episodes) },
+            "data_path": "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet",
+            "video_path": null,
+            "features": features,
+        })
+    }
+}
+
+/// `meta/tasks.parquet`: pandas looks tasks up by their text.
+pub fn tasks(tasks: &[String]) -> Result<Table, TableError> {
+    let index = "__index_level_0__";
+    let column = |name: Value, field: &str, kind: &str, numpy: &str| json!({ "name": name, "field_name": field, "pandas_type": kind, "numpy_type": numpy, "metadata": null });
+    let pandas = json!({
+        "index_columns": [index],
+        "column_indexes": [],
+        "columns": [
+            column(json!("task_index"), "task_index", "int64", "int64"),
+            column(Value::Null, index, "unicode", "object"),
+        ],
+        "pandas_version": "2.2.0",
+    });
+    Ok(Table::new()
+        .column("task_index", Values::I64((0..tasks.len() as i64).collect()))?
+        .column(index, Values::Text(tasks.to_vec()))?
+        .note("pandas", pandas.to_string()))
+}
+
+/// One row of `meta/episodes`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EpisodeRow {
+    /// Its task.
+    pub task: usize,
+    /// Its frames.
+    pub frames: usize,
+    /// The file of data that it is in.
+    pub file: usize,
+}
+
+/// Where the episodes are listed.
+pub const EPISODES_FILE: &str = "meta/episodes/chunk-000/file-000.parquet";
+
+/// A part of [`EPISODES_FILE`]: some episodes in order, before which there are so many episodes and frames.
+pub fn episodes(
+    rows: &[EpisodeRow],
+    tasks: &[String],
+    episodes_before: usize,
+    frames_before: usize,
+) -> Result<Table, TableError> {
+    let whole = |of: &dyn Fn(&EpisodeRow) -> usize| Values::I64(rows.iter().map(|row| of(row) as i64).collect());
+    let mut ends = Vec::with_capacity(rows.len());
+    let mut end = frames_before as i64;
+    for row in rows {
+        end += row.frames as i64;
+        ends.push(end);
+    }
+    let starts = ends.iter().zip(rows).map(|(end, row)| end - row.frames as i64).collect();
+    let names = rows.iter().map(|row| tasks.get(row.task).cloned().unwrap_or_default()).collect();
+    Table::new()
+        .column(
+            "episode_index",
+            Values::I64((episodes_before..episodes_before + rows.len()).map(|i| i as i64).collect()),
+        )?
+        .lists("tasks", vec![1; rows.len()], Values::Text(names))?
+        .column("length", whole(&|row| row.frames))?
+        .column("data/chunk_index", whole(&|row| row.file / CHUNK))?
+        .column("data/file_index", whole(&|row| row.file % CHUNK))?
+        .column("dataset_from_index", Values::I64(starts))?
+        .column("dataset_to_index", Values::I64(ends))?
+        .column("meta/episodes/chunk_index", whole(&|_| 0))?
+        .column("meta/episodes/file_index", whole(&|_| 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parts add up to the whole, and mean and deviation are those of the definition.
+    #[test]
+    fn statistics_of_parts_add_up() {
+        let values: Vec<f64> = (0..60).map(|i| f64::from(i * i % 17)).collect();
+        let whole = Statistics::of(values.iter().copied(), 2);
+        let mut sum = Statistics::default();
+        for part in [&values[..20], &values[20..]] {
+            sum.add(&Statistics::from_value(&Statistics::of(part.iter().copied(), 2).to_value()).unwrap());
+        }
+        assert_eq!(sum, whole);
+        let json = whole.to_json(&Feature::new("x", "float32", &[2]));
+        let first: Vec<f64> = values.iter().copied().step_by(2).collect();
+        let mean = first.iter().sum::<f64>() / 30.0;
+        let deviation = (first.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 30.0).sqrt();
+        assert!((json["mean"][0].as_f64().unwrap() - mean).abs() < 1e-12);
+        assert!((json["std"][0].as_f64().unwrap() - deviation).abs() < 1e-12);
+        assert_eq!(json["count"][0], 30);
+    }
+
+    #[test]
+    fn episodes_say_where_they_begin_and_end() {
+        let rows = [EpisodeRow { task: 1, frames: 3, file: 0 }, EpisodeRow { task: 0, frames: 2, file: 1001 }];
+        let table = episodes(&rows, &["press".into(), "slide".into()], 0, 0).unwrap();
+        assert_eq!(table.rows(), 2);
+        assert!(table.names().any(|name| name == "dataset_from_index"));
+        assert_eq!(data_file(1001), "data/chunk-001/file-001.parquet");
+        assert_eq!(shaped(&[1.0, 2.0, 3.0, 4.0], &[2, 2]), json!([[1.0, 2.0], [3.0, 4.0]]));
+    }
+}

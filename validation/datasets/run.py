@@ -1,0 +1,247 @@
+"""Makes data sets and reads them with programs of others; kills and resumes, fills a disk, measures; leaves a dated log."""
+
+import argparse
+import datetime
+import importlib.metadata
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PICTURES = """
+name = "pictures"
+format = "{format}"
+seed = 2
+count = 42
+shard = 10
+sensor = [{{ preset = "gelsight", resolution = 0.25, skin.mu = 0.0 }}]
+object = [{{ indenters = ["all"] }}]
+pose.x = {{ uniform = ["-1 mm", "1 mm"] }}
+pose.depth = {{ uniform = ["0.3 mm", "1 mm"] }}
+scenario = {{ kind = "press", frames = 2 }}
+randomise = [{{ key = "camera.exposure", value = {{ uniform = [0.9, 1.1] }} }}]
+"""
+
+
+class Report:
+    def __init__(self):
+        self.lines, self.failed = [], []
+
+    def say(self, line):
+        print(line, flush=True)
+        self.lines.append(line)
+
+    def judge(self, what, holds, figure=""):
+        self.say(f"- {'holds' if holds else '**does not hold**'}: {what}{f' ({figure})' if figure else ''}")
+        if not holds:
+            self.failed.append(what)
+
+
+def make(dermis, spec, out, *more):
+    told = subprocess.run([dermis, "dataset", "make", spec, "--out", out, "--json", *more], check=True, capture_output=True)
+    return json.loads(told.stdout)
+
+
+def write(path, text):
+    path.write_text(text)
+    return path
+
+
+def read_lerobot(report, dermis, work):
+    """Every column that LeRobot gives is that of the plain table."""
+    import numpy
+    from lerobot.datasets.lerobot_dataset import LeRobotDataset
+
+    from dermis.dataset import Touches
+
+    example = lambda name: subprocess.run([dermis, "dataset", "example", name], check=True, capture_output=True, text=True).stdout
+    slides = re.sub(r"count = \d+", "count = 8", example("slides")).replace('"webdataset"', '"{format}"').replace("frames = 12", "frames = 4")
+    grasps = re.sub(r"count = \d+", "count = 4", example("grasps")).replace('"lerobot"', '"{format}"').replace("frames = 45", "frames = 20")
+    arrays = re.sub(r"count = \d+", "count = 64", example("array")).replace('format = "lerobot"', 'format = "{format}"')
+    bare = lambda text: text.replace("{{", "{").replace("}}", "}")
+    for name, text in (("pictures", bare(PICTURES)), ("slides", slides), ("grasps", grasps), ("arrays", arrays)):
+        for form in ("lerobot", "parquet"):
+            make(dermis, write(work / f"{name}-{form}.toml", text.replace("{format}", form)), work / f"{name}-{form}")
+        theirs = LeRobotDataset(f"dermis/{name}", root=work / f"{name}-lerobot")
+        ours = Touches(work / f"{name}-parquet")
+        alike = len(theirs) == len(ours)
+        for row in range(0, len(ours), max(1, len(ours) // 12)):
+            for column, value in ours[row].items():
+                read = theirs[row][column].numpy()
+                if column.startswith("observation.images."):
+                    read = numpy.rint(read.transpose(1, 2, 0) * 255).astype(numpy.uint8)
+                alike &= bool(numpy.array_equal(read.reshape(value.shape), value))
+            alike &= theirs[row]["task"].endswith(ours.labels[int(ours[row]["label"])])
+        stats = theirs.meta.stats["observation.state"]["mean"] if "observation.state" in theirs.meta.stats else None
+        if stats is not None:
+            alike &= bool(numpy.allclose(stats, ours.column("observation.state").mean(axis=0), atol=1e-6))
+        kinds = f"{theirs.num_episodes} episodes, {len(theirs)} frames, {len(theirs.features)} features"
+        report.judge(f"LeRobot reads `{name}` as it was written", alike, kinds)
+
+
+def read_webdataset(report, dermis, work):
+    import numpy
+    import webdataset
+
+    from dermis.dataset import Touches
+
+    spec = write(work / "pictures-web.toml", PICTURES.format(format="webdataset"))
+    make(dermis, spec, work / "pictures-web")
+    shards = sorted(str(path) for path in (work / "pictures-web").glob("*.tar"))
+    rows = list(webdataset.WebDataset(shards, shardshuffle=False).decode("rgb8"))
+    ours = Touches(work / "pictures-parquet")
+    alike = len(rows) == len(ours)
+    for theirs, row in zip(rows, (ours[i] for i in range(len(ours)))):
+        alike &= bool(numpy.array_equal(theirs["png"], row["observation.images.tactile"]))
+        alike &= bool(numpy.array_equal(theirs["tactile.npy"], row["observation.tactile"]))
+        alike &= theirs["json"]["label"] == int(row["label"]) and theirs["json"]["seed"] == int(row["seed"])
+    report.judge("webdataset reads the same pictures, arrays and labels", alike, f"{len(rows)} samples in {len(shards)} shards")
+
+
+def read_hdf5(report, dermis, work):
+    import h5py
+    import numpy
+
+    from dermis.dataset import Touches
+
+    make(dermis, write(work / "pictures-hdf5.toml", PICTURES.format(format="robomimic")), work / "pictures-hdf5")
+    ours = Touches(work / "pictures-parquet")
+    alike, demos = True, 0
+    for path in sorted((work / "pictures-hdf5").glob("*.hdf5")):
+        with h5py.File(path) as file:
+            alike &= json.loads(file["data"].attrs["env_args"])["env_name"] == "pictures"
+            for name, demo in file["data"].items():
+                rows = [ours[2 * int(name.removeprefix("demo_")) + frame] for frame in range(2)]
+                stacked = lambda column: numpy.stack([row[column] for row in rows])
+                alike &= demo.attrs["num_samples"] == 2 and demo.attrs["seed"] == rows[0]["seed"]
+                alike &= bool(numpy.array_equal(demo["obs/image"], stacked("observation.images.tactile")))
+                alike &= bool(numpy.array_equal(demo["obs/force"], stacked("observation.force")))
+                alike &= bool(numpy.array_equal(demo["actions"], stacked("action")))
+                demos += 1
+    report.judge("h5py reads the same demonstrations in robomimic's layout", alike and demos == 42, f"{demos} of them")
+
+
+def read_parquet(report, work):
+    import polars
+    import pyarrow.dataset
+
+    folder = work / "arrays-parquet" / "data"
+    arrow = pyarrow.dataset.dataset(folder).to_table()
+    frame = polars.read_parquet(folder / "*.parquet")
+    alike = arrow.num_rows == len(frame) == 64 and arrow.column("seed").to_pylist() == frame["seed"].to_list()
+    alike &= arrow.column("observation.tactile").to_pylist() == frame["observation.tactile"].to_list()
+    report.judge("pyarrow and polars read the same table", alike, f"{arrow.num_columns} columns")
+
+
+def interrupt(report, dermis, work):
+    """Twenty stops at random moments."""
+    spec = write(work / "stops.toml", PICTURES.format(format="lerobot").replace("count = 42", "count = 420"))
+    whole = make(dermis, spec, work / "stops-once")["wall_s"]
+    chance = random.Random(4)
+    stops, runs = 0, 0
+    folder = work / "stops"
+    while stops < 20:
+        runs += 1
+        shutil.rmtree(folder, ignore_errors=True) if (folder / "SHA256SUMS").exists() else None
+        child = subprocess.Popen([dermis, "dataset", "make", spec, "--out", folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(chance.uniform(0.02, 0.5) * whole)
+        child.send_signal(signal.SIGINT if stops % 2 else signal.SIGKILL)
+        stops += child.wait() != 0
+    make(dermis, spec, folder)
+    same = (folder / "SHA256SUMS").read_bytes() == (work / "stops-once" / "SHA256SUMS").read_bytes()
+    names = lambda where: sorted(str(path.relative_to(where)) for path in where.rglob("*"))
+    checked = subprocess.run([dermis, "dataset", "check", folder], check=False).returncode == 0
+    same &= checked and names(folder) == names(work / "stops-once")
+    report.judge("stopped 20 times at random moments (SIGINT, SIGKILL) and resumed: the same files", same, f"{runs} runs")
+
+
+def fill(report, dermis, work):
+    """A file system of 8 MB, full midway."""
+    place = work / "small"
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", place], check=False, capture_output=True)
+    if mounted.returncode:
+        report.say("- not tried: a file system of 8 MB could not be mounted here")
+        return
+    try:
+        told = subprocess.run(
+            [dermis, "dataset", "make", work / "stops.toml", "--out", place / "set"], check=False, capture_output=True, text=True
+        )
+        lines = told.stderr.strip().splitlines()
+        kept = len(list((place / "set" / ".shards").glob("*.json")))
+        report.judge("a full disk stops it with one sentence", told.returncode != 0 and len(lines) == 1 and "no room" in lines[0], lines[-1].replace(str(work), ""))
+        shutil.copytree(place / "set", work / "moved")
+        resumed = make(dermis, work / "stops.toml", work / "moved")
+        same = (work / "moved" / "SHA256SUMS").read_bytes() == (work / "stops-once" / "SHA256SUMS").read_bytes()
+        report.judge("nothing finished is lost: resumed where there is room, the same hashes", same and resumed["found"] == 10 * kept and kept > 0, f"{kept} shards were kept")
+    finally:
+        subprocess.run(["umount", place], check=True)
+
+
+def measure(report, dermis, work):
+    report.say(f"- load of the machine before measuring: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    for name, limit in (("array", 60.0), ("indenters", 120.0)):
+        text = subprocess.run([dermis, "dataset", "example", name], check=True, capture_output=True, text=True).stdout
+        spec = write(work / f"{name}.toml", text)
+        found = {}
+        for threads in (2, 1):
+            shutil.rmtree(work / f"speed-{name}", ignore_errors=True)
+            found[threads] = make(dermis, spec, work / f"speed-{name}", "--threads", str(threads))
+        two, one = found[2], found[1]
+        memory = max(one["peak_memory_bytes"], two["peak_memory_bytes"]) / 1e6
+        report.judge(f"`{name}`: {two['episodes']} episodes in at most {limit:.0f} s on two cores", two["wall_s"] <= limit, f"{two['wall_s']:.1f} s, {two['cpu_s']:.1f} s of CPU")
+        report.judge(f"`{name}`: two cores are at least 1.8 times as fast as one", one["wall_s"] / two["wall_s"] >= 1.8, f"{one['wall_s'] / two['wall_s']:.2f} times; {one['wall_s']:.1f} s on one")
+        report.judge(f"`{name}`: memory under 1 GB", memory < 1000, f"{memory:.0f} MB")
+
+
+def classify(report, work):
+    start = time.time()
+    example = ROOT / "bindings" / "python" / "examples" / "classify_indenters.py"
+    told = subprocess.run([sys.executable, example, work / "indenters"], check=False, capture_output=True, text=True)
+    for line in told.stdout.splitlines():
+        report.say(f"- {line}")
+    report.judge("the example ends well", told.returncode == 0, f"{time.time() - start:.0f} s with the making of its pictures{told.stderr[-300:] if told.returncode else ''}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    for flag in ("--dermis", "--work", "--log"):
+        parser.add_argument(flag, type=pathlib.Path, required=True)
+    parser.add_argument("--only", action="append", help="one of the parts: read, stop, speed, learn")
+    options = parser.parse_args()
+    subprocess.run(["cargo", "xtask", "wheel"], cwd=ROOT, check=True)
+    wheel = next((ROOT / "dist").glob("dermis-*.whl"))
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", str(wheel)]
+    subprocess.run(pip, check=True)
+    work = options.work / "sets"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    os.environ["HF_HOME"] = str(work / "huggingface")
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    report = Report()
+    today = datetime.date.today().isoformat()
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("lerobot", "datasets", "webdataset", "pyarrow", "polars", "torch"))
+    report.say(f"# Data sets, {today}\n\n{versions}\n")
+    parts = {
+        "read": lambda: (read_lerobot(report, options.dermis, work), read_webdataset(report, options.dermis, work), read_hdf5(report, options.dermis, work), read_parquet(report, work)),
+        "stop": lambda: (interrupt(report, options.dermis, work), fill(report, options.dermis, work)),
+        "speed": lambda: measure(report, options.dermis, work),
+        "learn": lambda: classify(report, work),
+    }
+    for name, part in parts.items():
+        if not options.only or name in options.only:
+            part()
+    (options.log / f"log-{today}.md").write_text("\n".join(report.lines) + "\n")
+    if report.failed:
+        sys.exit(f"{len(report.failed)} lines do not hold: {'; '.join(report.failed)}")
+
+
+if __name__ == "__main__":
+    main()
