@@ -16,6 +16,7 @@
 pub use dermis_draw as draw;
 pub use dermis_geometry as geometry;
 pub use dermis_sensor as sensor;
+pub use dermis_sensor::object;
 pub use dermis_skin as skin;
 pub use dermis_world as world;
 
@@ -23,7 +24,6 @@ pub mod ball_presses;
 pub mod bench;
 pub mod experiments;
 pub mod npy;
-pub mod object;
 pub mod output;
 pub mod picture;
 pub mod run;

@@ -211,7 +211,7 @@ fn millimetres(length_m: f64) -> f64 {
 }
 
 /// The pose in which the object, coming down from above, first meets the sensor's surface.
-fn first_contact(sensor: &Sensor, object: &Object, aim: &Aim) -> Result<Pose, PressError> {
+pub fn first_contact(sensor: &Sensor, object: &Object, aim: &Aim) -> Result<Pose, PressError> {
     let turn = Quat::from_rotation_y(aim.tilt_rad[1])
         * Quat::from_rotation_x(aim.tilt_rad[0])
         * Quat::from_rotation_z(aim.yaw_rad);
