@@ -17,6 +17,8 @@ mod run;
 mod sensors;
 mod table;
 mod validate;
+mod view;
+mod web;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
@@ -47,6 +49,7 @@ enum Command {
     Bench(bench::Arguments),
     Validate(validate::Arguments),
     Metrics(metrics::Arguments),
+    View(view::Arguments),
 }
 
 fn dispatch(command: Command) -> anyhow::Result<()> {
@@ -62,6 +65,7 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Metrics(arguments) => metrics::run(&arguments),
+        Command::View(arguments) => view::run(&arguments),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::console::{Interrupt, commit, probe, progress, say, say_json, short};
 use crate::picture;
+use crate::web::{Live, LiveArguments};
 use anyhow::Context;
 use dermis::output::Output;
 use dermis::picture::tactile_values;
@@ -20,6 +21,8 @@ pub struct Arguments {
     /// Print the summary as one JSON document.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    live: LiveArguments,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -27,7 +30,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let file = arguments.scene.display().to_string();
     let mut built = spec.build(&file, arguments.scene.parent())?;
     probe(Some(&arguments.out))?;
-    let recording = simulate(&mut built, &mut |_| ()).with_context(|| file.clone())?;
+    let mut live = Live::begin(&arguments.live, &built)?;
+    let recording = simulate(&mut built, &mut |progress| live.iter_mut().for_each(|live| live.step(&progress)))
+        .with_context(|| file.clone())?;
+    live.into_iter().for_each(|live| live.end(recording.interrupted));
     let mut output = Output::new();
     recording.write_into(&mut output);
     output.add_image("forces.png", &picture::forces(&recording));

@@ -3,7 +3,7 @@
 use crate::Arrays;
 use dermis_geometry::{Pose, TriMesh, Vec3};
 use dermis_sensor::optics::{LightSpec, Picture};
-use dermis_sensor::{Sensor, SensorSpec};
+use dermis_sensor::{Canvas, Sensor, SensorSpec};
 use dermis_skin::Field;
 use serde_json::{Value, json};
 
@@ -18,34 +18,10 @@ pub fn mesh(arrays: &mut Arrays, mesh: &TriMesh) {
 
 /// The sensing surface, in millimetres, and which taxel paints each of its vertices (−1: none). A grid becomes tiles.
 pub fn sensor(arrays: &mut Arrays, sensor: &Sensor) {
-    let taxels = sensor.taxels();
-    if let (Some((rows, cols)), Some(pitch_m)) = (taxels.size(), taxels.pitch_m()) {
-        let half = 0.46 * pitch_m;
-        let corners = [(-half, -half), (half, -half), (half, half), (-half, half)];
-        let tile = |center: &Vec3| corners.map(|(x, y)| *center + Vec3::new(x, y, 0.0));
-        let vertices: Vec<Vec3> = taxels.centers().iter().flat_map(tile).collect();
-        let tiles = 0..(rows * cols) as i32;
-        arrays.floats("positions", millimetres(&vertices));
-        arrays.integers("triangles", tiles.clone().flat_map(|tile| [0, 1, 2, 0, 2, 3].map(|corner| 4 * tile + corner)));
-        arrays.integers("paint", tiles.flat_map(|tile| [tile; 4]));
-        return;
-    }
-    let surface = sensor.surface();
-    mesh(arrays, surface);
-    let areas = surface.vertex_areas_m2();
-    let used = areas.iter().filter(|&&area| area > 0.0).count();
-    // Taxels without a grid are the used vertices of the surface, in order, or lie anywhere on it.
-    let mut next = 0;
-    let mut in_order = |area: f64| {
-        next += i32::from(area > 0.0);
-        if area > 0.0 { next - 1 } else { -1 }
-    };
-    let nearest = |vertex: &Vec3| taxels.locate(*vertex).map_or(-1, |taxel| taxel as i32);
-    if used == taxels.len() {
-        arrays.integers("paint", areas.iter().map(|&area| in_order(area)));
-    } else {
-        arrays.integers("paint", surface.vertices().iter().map(nearest));
-    }
+    let Canvas { vertices, triangles, taxels } = sensor.canvas();
+    arrays.floats("positions", millimetres(&vertices));
+    arrays.integers("triangles", triangles.iter().flatten().map(|&corner| corner as i32));
+    arrays.integers("paint", taxels.iter().map(|taxel| taxel.map_or(-1, |taxel| taxel as i32)));
 }
 
 /// Where taxels are seen along −z (mm): x, y, x, y, …

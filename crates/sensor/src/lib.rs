@@ -10,6 +10,7 @@
 
 mod body;
 pub mod calibration;
+mod canvas;
 mod cells;
 pub mod characterise;
 pub mod features;
@@ -37,6 +38,7 @@ pub mod urdf;
 mod weights;
 
 pub use body::AreaFrictionSpec;
+pub use canvas::Canvas;
 pub use gel::{ConstitutionSpec, GelFrictionSpec, GelSpec, HeldSpec, PaperSpec};
 pub use imprint::ImprintSpec;
 pub use layer::{BranchSpec, CoatingSpec, LayerSpec};
