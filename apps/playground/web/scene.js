@@ -125,9 +125,16 @@ export class Scene {
     [...this.things.keys()].forEach((name) => this.remove(name));
   }
 
+  /** From the camera to what it looks at: farther where the picture is narrow. */
+  distance() {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    return this.view.distance * Math.max(1, (0.9 * height) / Math.max(1, width));
+  }
+
   /** Where the camera is, and its axes. */
   camera() {
-    const { azimuth, elevation, distance, target } = this.view;
+    const { azimuth, elevation, target } = this.view;
+    const distance = this.distance();
     const [a, e] = [(azimuth * Math.PI) / 180, (elevation * Math.PI) / 180];
     const toEye = [Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)];
     const eye = plus(target, times(toEye, distance));
@@ -144,7 +151,7 @@ export class Scene {
   /** How far along x and y (in the plane of the sensor) a motion of the pointer (pixels) goes. */
   onPlane(dx, dy) {
     const { right, up, fovy } = this.camera();
-    const scale = (2 * Math.tan(fovy / 2) * this.view.distance) / this.canvas.clientHeight;
+    const scale = (2 * Math.tan(fovy / 2) * this.distance()) / this.canvas.clientHeight;
     const flat = (v) => normalized([v[0], v[1], 0]);
     const [r, u] = [flat(right), flat(up)];
     return [scale * (dx * r[0] - dy * u[0]), scale * (dx * r[1] - dy * u[1])];
@@ -152,7 +159,7 @@ export class Scene {
 
   /** Millimetres of a pixel. */
   scale() {
-    return (2 * Math.tan(this.camera().fovy / 2) * this.view.distance) / this.canvas.clientHeight;
+    return (2 * Math.tan(this.camera().fovy / 2) * this.distance()) / this.canvas.clientHeight;
   }
 
   render() {
@@ -167,8 +174,8 @@ export class Scene {
     gl.useProgram(this.program);
     gl.enable(gl.DEPTH_TEST);
     const { eye, toEye, fovy } = this.camera();
-    const far = this.view.distance * 20;
-    const clip = multiply(perspective(fovy, width / height, this.view.distance * 0.02, far), lookAt(eye, this.view.target, [0, 0, 1]));
+    const far = this.distance() * 20;
+    const clip = multiply(perspective(fovy, width / height, far * 0.001, far), lookAt(eye, this.view.target, [0, 0, 1]));
     const uniform = (name) => {
       if (!this.uniforms.has(name)) this.uniforms.set(name, gl.getUniformLocation(this.program, name));
       return this.uniforms.get(name);

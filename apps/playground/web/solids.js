@@ -10,6 +10,12 @@ export function box(low, high) {
   return { positions, triangles: Int32Array.from(quads.flatMap(([a, b, c, d]) => [a, b, c, a, c, d])) };
 }
 
+/** The sides of a box, without its top and bottom. */
+export function walls(low, high) {
+  const { positions, triangles } = box(low, high);
+  return { positions, triangles: triangles.subarray(12) };
+}
+
 /** An arrow from a point along a vector. */
 export function arrow(from, along, radius) {
   const size = Math.hypot(...along);

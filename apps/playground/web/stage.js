@@ -1,13 +1,15 @@
 // The sensor, the object over it, and the force, in three dimensions.
 
 import { fromPose, length, times } from "./algebra.js";
-import { PALETTE, UNTOUCHED, ember, pressed } from "./colours.js";
+import { UNTOUCHED, ember, pressed } from "./colours.js";
 import { Pace } from "./pace.js";
 import { Scene } from "./scene.js";
-import { arrow, box, sheet } from "./solids.js";
+import { arrow, box, sheet, walls } from "./solids.js";
 
 const BASE = [112, 120, 132];
+const GLASS = [86, 160, 226];
 const FORCE = [214, 64, 54];
+const GEL = [74, 80, 94];
 /** Meshes of fewer triangles have edges to be seen. */
 const SHARP = 400;
 
@@ -29,6 +31,7 @@ export class Stage {
     const [low, high] = [sensor.low_mm, sensor.high_mm];
     this.size = Math.max(high[0] - low[0], high[1] - low[1]);
     this.scene.remove("surface");
+    this.scene.remove("walls");
     this.scene.remove("base");
     const { positions, triangles } = sensor.arrays;
     this.scene.put("taxels", { positions, triangles, tint: UNTOUCHED, glow: 0.55 });
@@ -37,7 +40,7 @@ export class Stage {
       this.scene.put("base", { ...box([low[0], low[1], -under], [high[0], high[1], -0.02]), tint: BASE, sharp: true });
     }
     if (!keepView) {
-      this.scene.frame(low, [high[0], high[1], Math.max(high[2], 0.45 * this.size)]);
+      this.scene.frame(low, [high[0], high[1], Math.max(high[2], 0.2 * this.size)]);
       this.scene.view.azimuth = -60;
       this.scene.view.elevation = 28;
     }
@@ -47,7 +50,7 @@ export class Stage {
   /** Shows another object. */
   object({ arrays: { positions, triangles } }) {
     const sharp = triangles.length / 3 < SHARP;
-    this.scene.put("object", { positions, triangles, tint: PALETTE[0], alpha: 0.38, sharp });
+    this.scene.put("object", { positions, triangles, tint: GLASS, alpha: 0.34, sharp });
   }
 
   /** Shows an answer; `peak` (N) is the end of the scale. */
@@ -58,11 +61,14 @@ export class Stage {
     const paint = this.shown.arrays.paint;
     const taxels = scene.things.get("taxels");
     taxels.hidden = Boolean(surface);
+    // A gel sinks: what carries it lies below.
+    scene.place("base", fromPose({ at: [0, 0, surface ? -this.shown.most_mm : 0], turn: [0, 0, 0, 1] }));
     if (surface) {
       const [rows, cols] = answer.surface;
       const deepest = Math.max(1e-3, ...sunk);
       const tint = new Float32Array(3 * sunk.length);
-      sunk.forEach((depth, i) => tint.set(depth > 0.004 * deepest ? ember(0.2 + (0.8 * depth) / deepest) : UNTOUCHED, 3 * i));
+      sunk.forEach((depth, i) => tint.set(sunken(depth / deepest), 3 * i));
+      this.#walls(surface);
       scene.put("surface", { positions: surface, triangles: sheet(rows, cols), tint, glow: 0.35 });
     } else {
       const tint = new Float32Array(3 * paint.length);
@@ -83,7 +89,22 @@ export class Stage {
     this.draw();
   }
 
+  /** The sides of a gel, down to what carries it. */
+  #walls(surface) {
+    if (this.scene.things.has("walls")) return;
+    const [left, back] = surface;
+    const [right, front] = surface.slice(-3);
+    this.scene.put("walls", { ...walls([left, front, -this.shown.most_mm], [right, back, 0]), tint: GEL, sharp: true });
+  }
+
   draw() {
     this.pace.draw();
   }
+}
+
+/** The colour of a gel that is pressed in by a part of the deepest. */
+function sunken(part) {
+  const pressed = Math.min(1, Math.max(0, part / 0.08));
+  const colour = ember(0.15 + 0.85 * part);
+  return UNTOUCHED.map((still, i) => still + pressed * (colour[i] - still));
 }

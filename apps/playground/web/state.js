@@ -16,8 +16,8 @@ export const KNOBS = ["stiffness", "friction", "thickness"];
 
 export function fresh() {
   return {
-    sensor: "wts0614", object: "sphere:radius=5mm", unit: "", compare: false, width: 160,
-    x: 0, y: 0, depth: 1, tiltX: 0, tiltY: 0, yaw: 0, shearX: 0, shearY: 0,
+    sensor: "wts0614", object: "sphere:radius=15mm", unit: "", compare: false, width: 160,
+    x: 0, y: 0, depth: 1.2, tiltX: 0, tiltY: 0, yaw: 0, shearX: 0, shearY: 0,
     skins: [{ skin: "" }, { skin: "" }],
   };
 }

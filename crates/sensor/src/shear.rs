@@ -5,7 +5,7 @@ use dermis_geometry::{Pose, Twist, Vec3};
 use dermis_skin::{Motion, Object, State, Target};
 
 /// In how many steps an object goes sideways: the contact wanders with it.
-const STEPS: u32 = 8;
+const STEPS: u32 = 4;
 /// How fast (m/s): slow enough that only the direction of friction counts.
 const SPEED_M_PER_S: f64 = 5e-3;
 

@@ -1,0 +1,49 @@
+"""A browser, the page as `dermis view` serves it, and a watch on the browser's console."""
+
+import os
+import re
+import subprocess
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+PROGRAM = os.environ["DERMIS"]
+SITE = os.environ["DERMIS_SITE"]
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with sync_playwright() as play:
+        # Drawn by the processor: a test machine has no graphics card, and a container no sandbox of its own.
+        flags = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
+        browser = play.chromium.launch(executable_path=os.environ["CHROMIUM"], args=flags)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def url():
+    command = [PROGRAM, "view", "--no-open", "--dir", SITE]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        yield re.match(r"http://127\.0\.0\.1:\d+/", server.stdout.readline()).group()
+        server.kill()
+
+
+def watched(page):
+    """The page, with what it complains of in `page.complaints`."""
+    page.complaints = []
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("console", lambda line: line.type in ("error", "warning") and page.complaints.append(line.text))
+    # The browser's own remark on drawing without a graphics card is not ours.
+    page.own_complaints = lambda: [text for text in page.complaints if "GPU stall" not in text and "GL Driver" not in text]
+    return page
+
+
+@pytest.fixture
+def page(browser, url):
+    page = watched(browser.new_page(viewport={"width": 1400, "height": 900}))
+    page.goto(url)
+    page.wait_for_selector("body[data-shown]")
+    yield page
+    assert page.own_complaints() == []
+    page.close()
