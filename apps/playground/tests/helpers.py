@@ -18,13 +18,7 @@ def go(page, **state):
 def answered(page):
     """Waits until the numbers that are shown belong to the state that is shown."""
     page.wait_for_function(
-        """async () => {
-            const { toHash } = await import("./state.js");
-            const shown = document.body.dataset.shown;
-            if (shown === undefined) return false;
-            await new Promise((done) => setTimeout(done, 120));
-            return document.body.dataset.shown === shown;
-        }"""
+        "() => document.body.dataset.shown !== undefined && document.getElementById('answers').ariaBusy === 'false'"
     )
 
 

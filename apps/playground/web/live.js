@@ -1,6 +1,6 @@
 // A run, as `dermis run --view` streams it.
 
-import { fromPose } from "./algebra.js";
+import { fromPose, multiply } from "./algebra.js";
 import { PALETTE, UNTOUCHED, pressed } from "./colours.js";
 import { listen } from "./drag.js";
 import { short } from "./format.js";
@@ -66,8 +66,7 @@ function begin(next) {
     put(`sensor${i}`, sensor.positions, sensor.triangles, UNTOUCHED, false, 0.55);
     if (sensor.size) {
       const [low, high] = [sensor.low_mm, sensor.high_mm];
-      const thick = 0.04 * Math.max(high[0] - low[0], high[1] - low[1]);
-      scene.put(`base${i}`, { ...box([low[0], low[1], -thick], [high[0], high[1], -0.05]), tint: BASE, sharp: true });
+      scene.put(`base${i}`, { ...box([low[0], low[1], 0.05], [high[0], high[1], 0.1]), tint: BASE, sharp: true });
     }
     sensor.arrays = { taxels: sensor.taxels };
     return card(sensor.name, i);
@@ -99,7 +98,8 @@ function show(frame) {
   frame.sensors.forEach((felt, i) => {
     const sensor = what.sensors[i];
     const pose = fromPose(felt.pose);
-    scene.place(`sensor${i}`, pose);
+    // A hair above what carries it.
+    scene.place(`sensor${i}`, sensor.size ? multiply(pose, fromPose({ at: [0, 0, 0.3], turn: [0, 0, 0, 1] })) : pose);
     scene.place(`base${i}`, pose);
     const tint = new Float32Array(3 * sensor.paint.length);
     sensor.paint.forEach((taxel, k) => tint.set(taxel < 0 ? UNTOUCHED : pressed(felt.values[taxel], peak), 3 * k));

@@ -169,6 +169,7 @@ function update() {
 
 async function work() {
   busy = true;
+  $("answers").ariaBusy = "true";
   while (wanted && catalogue) {
     wanted = false;
     try {
@@ -178,6 +179,7 @@ async function work() {
     }
   }
   busy = false;
+  $("answers").ariaBusy = "false";
 }
 
 async function answerOnce() {

@@ -6,6 +6,8 @@ const SLOW_MS = 22;
 const STILL_MS = 200;
 /** The coarsest that is drawn. */
 const COARSEST = 0.4;
+/** What does not move is drawn finer than the screen, which smooths its edges. */
+const FINEST = 1.75;
 
 /** Calls `render` at most once a picture; `scene.sharpness` follows what the machine can do. */
 export class Pace {
@@ -29,7 +31,8 @@ export class Pace {
       if (apart < STILL_MS) this.#moving = apart > SLOW_MS ? Math.max(COARSEST, this.#moving * 0.85) : Math.min(1, this.#moving * 1.02);
       this.#now(this.#moving);
       clearTimeout(this.#timer);
-      if (this.#moving < 1) this.#timer = setTimeout(() => this.#now(1), STILL_MS);
+      const fine = (globalThis.devicePixelRatio || 1) < 2 ? FINEST : 1;
+      this.#timer = setTimeout(() => this.#now(fine), STILL_MS);
     });
   }
 
