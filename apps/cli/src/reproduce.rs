@@ -3,6 +3,7 @@
 use crate::console::{Interrupt, commit, probe, progress, say, say_json, short};
 use anyhow::{Context, bail};
 use dermis::experiments::{ALL, Experiment, Options, Outcome, find};
+use dermis::output::Output;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -29,7 +30,8 @@ pub struct Arguments {
     /// Another skin than the sensor's own, for the experiments that can be run with several (tacchi-images: layer, gel).
     #[arg(long, value_name = "NAME")]
     skin: Option<String>,
-    /// Write figures and tables into this folder, one folder per experiment.
+    /// Write figures and tables into this folder, one folder per experiment, and index.html, a report that needs no
+    /// other file.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print one JSON document: an object for one experiment, an array for several.
@@ -67,9 +69,24 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     probe(arguments.out.as_deref())?;
     let interrupt = Interrupt::listen();
+    let mut page = Page::new(arguments);
     let mut reports = Vec::new();
     for experiment in chosen {
-        reports.push(reproduce(experiment, arguments, &interrupt).with_context(|| experiment.name)?);
+        let report = reproduce(experiment, arguments, &interrupt, &mut page).with_context(|| experiment.name);
+        // Written anew after each, so that an interruption keeps what is done.
+        page.write()?;
+        match report {
+            Ok(report) => reports.push(report),
+            Err(error) if arguments.all && !interrupt.came() => {
+                eprintln!("dermis: {error:#}");
+                reports.push(Report { name: experiment.name, passed: false, metrics: BTreeMap::new(), wall_s: 0.0 });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if let Some(path) = page.path() {
+        let line = format!("wrote {}", path.display());
+        if arguments.json { eprintln!("{line}") } else { say(line) }
     }
     if arguments.json {
         match &reports[..] {
@@ -85,7 +102,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 /// Runs one, says what came out, and keeps its figures before the next begins.
-fn reproduce(experiment: &Experiment, arguments: &Arguments, interrupt: &Interrupt) -> anyhow::Result<Report> {
+fn reproduce(
+    experiment: &Experiment,
+    arguments: &Arguments,
+    interrupt: &Interrupt,
+    page: &mut Page,
+) -> anyhow::Result<Report> {
     let start = Instant::now();
     let bar = progress(experiment.name, 1000);
     let options = Options {
@@ -99,8 +121,17 @@ fn reproduce(experiment: &Experiment, arguments: &Arguments, interrupt: &Interru
         !interrupt.came()
     });
     bar.finish_and_clear();
-    let outcome = outcome?;
     let wall_s = start.elapsed().as_secs_f64();
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            if !interrupt.came() {
+                page.report.add_failure(experiment, error.to_string(), wall_s);
+            }
+            return Err(error.into());
+        }
+    };
+    page.report.add(experiment, &outcome, wall_s);
     if !arguments.json {
         tell(experiment, &outcome, wall_s);
     }
@@ -110,6 +141,53 @@ fn reproduce(experiment: &Experiment, arguments: &Arguments, interrupt: &Interru
         commit(files, &folder.join(name), arguments.json)?;
     }
     Ok(Report { name, passed, metrics, wall_s })
+}
+
+/// The report on disk.
+struct Page {
+    report: dermis::report::Report,
+    folder: Option<PathBuf>,
+}
+
+impl Page {
+    fn new(arguments: &Arguments) -> Self {
+        let full = arguments.full.then(|| "--full".to_owned());
+        let skin = arguments.skin.as_ref().map(|skin| format!("--skin {skin}"));
+        let data = arguments.data.as_ref().map(|folder| format!("--data {}", folder.display()));
+        let words: Vec<String> = [full, skin, data].into_iter().flatten().collect();
+        Self { report: dermis::report::Report::new(words.join(" "), today()), folder: arguments.out.clone() }
+    }
+
+    fn path(&self) -> Option<PathBuf> {
+        self.folder.as_ref().map(|folder| folder.join("index.html"))
+    }
+
+    fn write(&self) -> anyhow::Result<()> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let mut output = Output::new();
+        output.add("index.html", self.report.html());
+        output.commit(folder)?;
+        Ok(())
+    }
+}
+
+/// The day in UTC, as 2026-01-31.
+fn today() -> String {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    day((since.as_secs() / 86_400) as i64)
+}
+
+/// A day counted from 1970-01-01 in the Gregorian calendar. Years are taken to begin in March, so that the leap day is
+/// the last of its year; 400 of them have 146,097 days.
+fn day(since_1970: i64) -> String {
+    let day = since_1970 + 719_468;
+    let (era, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    format!("{:04}-{month:02}-{day:02}", era * 400 + year + later)
 }
 
 fn tell(experiment: &Experiment, outcome: &Outcome, wall_s: f64) {
@@ -138,5 +216,17 @@ fn precise(value: f64) -> String {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
         format!("{value:.3e}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn days_have_their_dates() {
+        for (since_1970, date) in
+            [(0, "1970-01-01"), (11_016, "2000-02-29"), (11_017, "2000-03-01"), (20_818, "2026-12-31")]
+        {
+            assert_eq!(super::day(since_1970), date);
+        }
     }
 }

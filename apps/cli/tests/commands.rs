@@ -225,6 +225,8 @@ fn reproduce_and_bench_say_what_there_is() {
     assert!((report["metrics"]["sum_force_n_10kg"].as_f64().unwrap() - 98.0).abs() < 98e-6);
     assert!(report["wall_s"].as_f64().unwrap() > 0.0);
     assert!(is_png(&files(&folder.path().join("o/moisio-weights"))["weights.png"]));
+    let page = std::fs::read_to_string(folder.path().join("o/index.html")).unwrap();
+    assert!(page.contains(">holds<") && page.contains(">no data<") && page.contains("data:image/png;base64,"));
 }
 
 /// Under a plate a hydroelastic pad of the same stiffness per area is the springs: 168 N for a millimetre.

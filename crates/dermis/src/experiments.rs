@@ -249,6 +249,11 @@ pub fn find(name: &str) -> Result<&'static Experiment, ExperimentError> {
 }
 
 impl Experiment {
+    /// What its numbers are held to.
+    pub fn expectations(&self) -> Vec<Expectation> {
+        expected::judge(self.name, self.expected, &BTreeMap::new()).into_iter().map(|v| v.expectation).collect()
+    }
+
     /// Runs it.
     pub fn run(&self, options: &Options, progress: Progress<'_>) -> Result<Outcome, ExperimentError> {
         let Findings { metrics, notes, files } = (self.run)(options, progress)?;

@@ -26,6 +26,7 @@ pub mod experiments;
 pub mod npy;
 pub mod output;
 pub mod picture;
+pub mod report;
 pub mod run;
 pub mod scene;
 pub mod sight;

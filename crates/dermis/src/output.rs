@@ -40,6 +40,11 @@ impl Output {
         self.files.iter().map(|(name, _)| name.as_path())
     }
 
+    /// The bytes of a file, if it was added.
+    pub fn get(&self, name: impl AsRef<Path>) -> Option<&[u8]> {
+        self.files.iter().find(|(known, _)| known == name.as_ref()).map(|(_, bytes)| bytes.as_slice())
+    }
+
     /// Refuses a folder that cannot be made or written, before long work is done for it. Leaves nothing.
     pub fn probe(folder: &Path) -> Result<(), OutputError> {
         let made = missing_ancestors(folder);
