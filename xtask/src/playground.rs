@@ -33,7 +33,10 @@ fn build(workspace: &Workspace, out: &Path) -> Result<(), Failure> {
             ..failure
         })?;
     }
-    let cargo = Invocation::new("cargo build --release --package dermis-playground --lib --target").args([WASM_TARGET]);
+    // In many small units, as for incremental builds, it would be a third larger.
+    let cargo = Invocation::new("cargo build --release --package dermis-playground --lib --target")
+        .args([WASM_TARGET])
+        .env("CARGO_INCREMENTAL", "0");
     cargo.run(&workspace.root)?;
     let failure = |reason: String| Failure { reason, repeat: "cargo xtask playground".into() };
     let built = workspace.target.join(WASM_TARGET).join("release/dermis_playground.wasm");

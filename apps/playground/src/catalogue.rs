@@ -37,12 +37,6 @@ use SkinKind::{Hydroelastic, Imprint, Layer, Springs};
 pub const OFFERS: &[Offer] = &[
     Offer { preset: "wts0614", label: "WTS 0614", kind: "Arrays", skins: &[Springs, Hydroelastic, Layer] },
     Offer { preset: "uji-foam-14x6", label: "Foam 14 × 6", kind: "Arrays", skins: &[Springs, Hydroelastic, Layer] },
-    Offer {
-        preset: "capacitive-8x8",
-        label: "Capacitive 8 × 8",
-        kind: "Arrays",
-        skins: &[Springs, Hydroelastic, Layer],
-    },
     Offer { preset: "fingertip", label: "Fingertip", kind: "Fingers", skins: &[Springs, Imprint] },
     Offer { preset: "shadow-fingertip", label: "Shadow fingertip", kind: "Fingers", skins: &[Hydroelastic] },
     Offer { preset: "spherical-patch", label: "Spherical patch", kind: "Fingers", skins: &[Springs, Imprint] },

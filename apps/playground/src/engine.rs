@@ -52,11 +52,13 @@ impl Engine {
         } else {
             let file = || thing.name.clone();
             let format = Format::from_path(Path::new(&thing.name)).ok_or_else(|| PlayError::NoMesh { file: file() })?;
+            let fine_enough = |triangles: usize| match triangles > MOST_TRIANGLES {
+                true => Err(PlayError::TooFine { file: file(), triangles, most: MOST_TRIANGLES }),
+                false => Ok(()),
+            };
+            fine_enough(stl_triangles(format, bytes))?;
             let mesh = parse(&thing.name, format, bytes, &Import { unit: thing.unit, ..Import::default() })?;
-            let triangles = mesh.triangles().len();
-            if triangles > MOST_TRIANGLES {
-                return Err(PlayError::TooFine { file: file(), triangles, most: MOST_TRIANGLES });
-            }
+            fine_enough(mesh.triangles().len())?;
             Object::new(mesh)
         };
         let mesh = object.surface.mesh();
@@ -119,6 +121,19 @@ impl Engine {
             Err(error) => return Err(error.into()),
         };
         touched(sensor, &pressed, arrays)
+    }
+}
+
+/// How many triangles a binary STL file says that it has, if it is one of that length: known before any of them is read.
+fn stl_triangles(format: Format, bytes: &[u8]) -> usize {
+    const HEAD: usize = 84;
+    const TRIANGLE: usize = 50;
+    match bytes.get(HEAD - 4..HEAD) {
+        Some(&[a, b, c, d]) if format == Format::Stl => {
+            let count = u32::from_le_bytes([a, b, c, d]) as usize;
+            if count.checked_mul(TRIANGLE) == Some(bytes.len() - HEAD) { count } else { 0 }
+        }
+        _ => 0,
     }
 }
 

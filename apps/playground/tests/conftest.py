@@ -39,11 +39,19 @@ def watched(page):
     return page
 
 
-@pytest.fixture
-def page(browser, url):
+@pytest.fixture(scope="session")
+def one_page(browser, url):
     page = watched(browser.new_page(viewport={"width": 1400, "height": 900}))
     page.goto(url)
     page.wait_for_selector("body[data-shown]")
     yield page
-    assert page.own_complaints() == []
     page.close()
+
+
+@pytest.fixture
+def page(one_page):
+    """One page for all tests, which go to their own states: so it is also one that goes on for long."""
+    one_page.complaints.clear()
+    one_page.click("#reset")
+    yield one_page
+    assert one_page.own_complaints() == []

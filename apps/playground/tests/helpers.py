@@ -10,8 +10,9 @@ from conftest import PROGRAM
 
 def go(page, **state):
     """Brings the page to a state by a link and waits for its answer."""
+    answered(page)
     page.evaluate("() => delete document.body.dataset.shown")
-    page.evaluate("hash => { location.hash = hash }", urlencode(state))
+    page.evaluate("hash => { location.hash = ''; location.hash = hash }", urlencode(state))
     answered(page)
 
 
