@@ -13,7 +13,7 @@ pub struct Arguments {
     /// Say the address, but open no browser.
     #[arg(long)]
     no_open: bool,
-    /// Folder with the compiled skins (dermis.wasm), as `cargo xtask playground` leaves it.
+    /// Folder with the compiled skins (dermis.wasm.gz), as `cargo xtask playground` leaves it.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }

@@ -43,7 +43,7 @@ fn start(folder: &Path, arguments: &[&str], from_stderr: bool) -> Server {
 
 fn view() -> (tempfile::TempDir, Server) {
     let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), "dermis.wasm", b"\0asm\x01\0\0\0");
+    write(folder.path(), "dermis.wasm.gz", b"\x1f\x8b");
     write(folder.path(), "secret.txt", "secret");
     let server = start(folder.path(), &["view", "--no-open", "--dir", "."], false);
     (folder, server)
@@ -74,7 +74,7 @@ fn the_page_and_the_skins_are_handed_out_with_their_types() {
         ("/main.js", "text/javascript; charset=utf-8"),
         ("/style.css", "text/css; charset=utf-8"),
         ("/icon.svg", "image/svg+xml"),
-        ("/dermis.wasm", "application/wasm"),
+        ("/dermis.wasm.gz", "application/gzip"),
     ] {
         let answer = get(server.port, path, &own);
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{path}: {answer}");
@@ -116,7 +116,7 @@ fn no_path_leads_out_of_the_page() {
         "//etc/passwd",
         "/../../../../../../../../etc/passwd",
         "/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd",
-        "/dermis.wasm/../secret.txt",
+        "/dermis.wasm.gz/../secret.txt",
         "/main.js\0.txt",
         "/events",
     ] {

@@ -6,8 +6,15 @@ const KINDS = { f32: Float32Array, i32: Int32Array, u8: Uint8Array };
 export async function loadEngine(url) {
   const reply = await fetch(url);
   if (!reply.ok) throw new Error(await missing(reply));
-  const { instance } = await WebAssembly.instantiate(await reply.arrayBuffer(), {});
+  const { instance } = await WebAssembly.instantiate(await unpacked(await reply.arrayBuffer()), {});
   return (question, bytes) => ask(instance.exports, question, bytes);
+}
+
+/** What was packed by gzip, unless the server has told the browser to unpack it. */
+async function unpacked(bytes) {
+  const [first, second] = new Uint8Array(bytes, 0, 2);
+  if (first !== 0x1f || second !== 0x8b) return bytes;
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }
 
 async function missing(reply) {

@@ -2,7 +2,7 @@
 
 import { loadEngine } from "./engine.js";
 
-const ready = loadEngine("dermis.wasm");
+const ready = loadEngine("dermis.wasm.gz");
 
 self.onmessage = async ({ data: { id, questions } }) => {
   const answers = [];

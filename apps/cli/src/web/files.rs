@@ -42,10 +42,10 @@ pub const ASSETS: &[Asset] = page! {
     "worker.js": SCRIPT,
 };
 
-/// Name of the compiled skins.
-pub const SKINS: &str = "dermis.wasm";
+/// Name of the compiled skins, packed: the page unpacks them, whatever hands them out.
+pub const SKINS: &str = "dermis.wasm.gz";
 /// Their type.
-pub const SKINS_TYPE: &str = "application/wasm";
+pub const SKINS_TYPE: &str = "application/gzip";
 
 /// The compiled skins, where they were found.
 #[derive(Clone, Debug, Default)]
