@@ -41,7 +41,6 @@ pub const OFFERS: &[Offer] = &[
     Offer { preset: "shadow-fingertip", label: "Shadow fingertip", kind: "Fingers", skins: &[Hydroelastic] },
     Offer { preset: "spherical-patch", label: "Spherical patch", kind: "Fingers", skins: &[Springs, Imprint] },
     Offer { preset: "gelsight", label: "GelSight", kind: "Cameras", skins: &[Layer, Imprint] },
-    Offer { preset: "gelsight-dots", label: "GelSight with dots", kind: "Cameras", skins: &[Layer, Imprint] },
 ];
 
 /// The shapes to press with, as on the command line.

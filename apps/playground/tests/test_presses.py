@@ -11,7 +11,6 @@ OFFERS = {
     "shadow-fingertip": ["hydroelastic"],
     "spherical-patch": ["springs", "imprint"],
     "gelsight": ["layer", "imprint"],
-    "gelsight-dots": ["layer", "imprint"],
 }
 
 
@@ -31,7 +30,7 @@ def test_a_press_is_that_of_the_program(page, sensor, skin):
     assert picture(page) != before
     assert page.input_value("#skin-0") == skin
     said = by_command(page)
-    assert said["force_n"] > 0.01
+    assert said["force_n"] > 1e-3
     assert force(page) == pytest.approx(said["force_n"], rel=0.01)
     assert float(page.get_attribute("#sum-of-0", "data-value")) == pytest.approx(said["sum_n"], rel=0.01)
 

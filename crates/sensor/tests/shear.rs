@@ -4,8 +4,9 @@ use dermis_geometry::{Vec3, shapes};
 use dermis_sensor::{Aim, Goal, Pressed, Sensor, presets, press};
 use dermis_skin::Object;
 
+/// Larger than the sensors, so that the contact does not wander when it is moved.
 fn block() -> Object {
-    Object::new(shapes::cuboid(Vec3::new(8e-3, 8e-3, 8e-3)).unwrap())
+    Object::new(shapes::cuboid(Vec3::new(60e-3, 90e-3, 8e-3)).unwrap())
 }
 
 fn sheared(sensor: &Sensor, shear_m: [f64; 2]) -> Pressed {
@@ -22,7 +23,7 @@ fn bristles_carry_a_small_shear() {
     let pressed = sheared(&sensor, [2e-6, 0.0]);
     let expected = pressed.reading.lit() as f64 * 2000.0 * 2e-6;
     let force = pressed.touch.on_sensor.force;
-    assert!(pressed.reading.lit() >= 4);
+    assert_eq!(pressed.reading.lit(), 84);
     assert!((force.x / expected - 1.0).abs() < 0.01, "{} {expected}", force.x);
     assert!(force.y.abs() < 1e-9 * expected);
 }
@@ -39,9 +40,9 @@ fn a_large_shear_ends_at_coulombs_bound() {
         let pressed = sheared(&sensor, [1.6e-3, -1.2e-3]);
         let force = pressed.touch.on_sensor.force;
         let ratio = force.truncate().length() / -force.z;
-        // LuGre's bound is a little lower at the speed of the motion than at none.
-        assert!((ratio / mu - 1.0).abs() < 0.02, "{name}: {ratio}");
-        assert!((force.x / force.y + 4.0 / 3.0).abs() < 0.02, "{name}: {force}");
+        // Bristles come within exp(−2 mm/217 µm) of their bound, which is a little lower at the speed of the motion than at none.
+        assert!((ratio / mu - 1.0).abs() < 0.005, "{name}: {ratio}");
+        assert!((force.x / force.y + 4.0 / 3.0).abs() < 0.005, "{name}: {force}");
         let (taken, given) = (pressed.touch.on_sensor, pressed.touch.on_objects[0]);
         assert!((taken.force + given.force).length() < 1e-12 * taken.force.length(), "{name}");
         let on_taxels = pressed.reading.net_force_newton();
