@@ -15,7 +15,7 @@ SITE = os.environ["DERMIS_SITE"]
 def browser():
     with sync_playwright() as play:
         # Drawn by the processor: a test machine has no graphics card, and a container no sandbox of its own.
-        flags = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
+        flags = ["--no-sandbox", "--enable-unsafe-swiftshader"]
         browser = play.chromium.launch(executable_path=os.environ["CHROMIUM"], args=flags)
         yield browser
         browser.close()

@@ -6,7 +6,7 @@ import { KNOBS } from "./state.js";
 import { drawScale, drawTactile } from "./tactile.js";
 
 const NAMES = {
-  springs: "Springs (Moisio 2013)", hydroelastic: "Hydroelastic (Elandt 2019)", layer: "Elastic layer", imprint: "Imprint (no mechanics)",
+  springs: "Springs", hydroelastic: "Hydroelastic", layer: "Elastic layer", imprint: "Imprint, no mechanics",
 };
 
 export class Panel {
