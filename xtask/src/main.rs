@@ -1,10 +1,11 @@
 //! The chores of this repository: `cargo xtask test` is what CI runs, the same on every machine.
 //!
 //! [`mod@test`] is the list of steps, [`step`] runs one and reports it, [`layering`] checks who may depend on whom,
-//! [`source_size`] points at files that have grown too long, [`python`] packs and tests the Python package, [`validate`] compares us with other programs, and [`workspace`]
+//! [`source_size`] points at files that have grown too long, [`python`] packs and tests the Python package, [`playground`] builds and tests the page, [`validate`] compares us with other programs, and [`workspace`]
 //! is what Cargo says is there.
 
 mod layering;
+mod playground;
 mod python;
 mod source_size;
 mod step;
@@ -22,6 +23,8 @@ cargo xtask TASK
 
   test      everything CI checks, in order, stopping at the first failure
   wheel     the Python package as a wheel in dist/, with the MuJoCo engine plugin in it
+  playground
+            the page as static files in dist/playground; `dermis view` shows it
   layering  only the check of who may depend on whom (and a warning for very long files)
   validate [NAME]
             our numbers against other programs', which are installed for it; a dated log is left in validation/NAME
@@ -32,6 +35,7 @@ cargo xtask TASK
 enum Task {
     Help,
     Layering,
+    Playground,
     Test,
     Wheel,
     /// All validations, or the one named.
@@ -50,8 +54,13 @@ impl Task {
             "layering" => Task::Layering,
             "test" => Task::Test,
             "wheel" => Task::Wheel,
+            "playground" => Task::Playground,
             "validate" => Task::Validate(None),
-            _ => return Err(format!("unknown task {name:?}; the tasks are test, wheel, layering, validate and help")),
+            _ => {
+                return Err(format!(
+                    "unknown task {name:?}; the tasks are test, wheel, playground, layering, validate and help"
+                ));
+            }
         };
         match (task, rest) {
             (task, []) => Ok(task),
@@ -76,6 +85,7 @@ fn main() -> ExitCode {
         Ok(Task::Layering) => &[test::LAYERING],
         Ok(Task::Test) => test::STEPS,
         Ok(Task::Wheel) => &[python::WHEEL],
+        Ok(Task::Playground) => &[playground::BUILD],
         Ok(Task::Validate(name)) => {
             let chosen = validate::chosen(name.as_deref());
             return exit(chosen.and_then(|chosen| validate::run(&chosen, &Workspace::read()?)));
@@ -109,6 +119,7 @@ mod tests {
         assert_eq!(task(&["layering"]), Ok(Task::Layering));
         assert_eq!(task(&["test"]), Ok(Task::Test));
         assert_eq!(task(&["wheel"]), Ok(Task::Wheel));
+        assert_eq!(task(&["playground"]), Ok(Task::Playground));
         assert_eq!(task(&["validate"]), Ok(Task::Validate(None)));
         assert_eq!(task(&["validate", "drake"]), Ok(Task::Validate(Some("drake".into()))));
     }

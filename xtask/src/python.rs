@@ -52,15 +52,22 @@ fn tests(workspace: &Workspace) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Makes the virtual environment under the target folder if it is not there; returns its Python.
+pub fn environment(workspace: &Workspace) -> (Option<Invocation>, PathBuf) {
+    environment_in(&workspace.target.join("python"))
+}
+
+fn environment_in(place: &Path) -> (Option<Invocation>, PathBuf) {
+    let venv = place.join("venv");
+    let make = (!venv.exists()).then(|| Invocation::new("python3 -m venv").args([text(&venv)]));
+    (make, venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" }))
+}
+
 /// The environment, the wheel in it, the tests of the package and of the engine plugin, and the types of the examples.
 fn checks(place: &Path, wheel: &Path) -> Vec<Invocation> {
-    let venv = place.join("venv");
-    let python = venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let (make, python) = environment_in(place);
     let python = || Invocation::program(&python).env("PYTHONDONTWRITEBYTECODE", "1");
-    let mut steps = Vec::new();
-    if !venv.exists() {
-        steps.push(Invocation::new("python3 -m venv").args([text(&venv)]));
-    }
+    let mut steps: Vec<Invocation> = make.into_iter().collect();
     let pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider"];
     steps.extend([
         python().args("-m pip install --quiet --requirement bindings/python/requirements-test.txt".split(' ')),

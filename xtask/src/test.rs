@@ -1,16 +1,16 @@
 //! `cargo xtask test`: the list of everything CI checks.
 //!
 //! A new check is a function and one entry in [`STEPS`]. A step that needs a tool installs it where it may, and
-//! otherwise fails with one line that names it: see [`wasm`].
+//! otherwise fails with one line that names it: see [`mod@playground`].
 //!
 //! Everything is built with `--release`, so that dependencies are compiled once for tests, examples and demo, and
 //! because the physics is too slow otherwise. Tests run under plain `cargo test`, which also runs doc tests.
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use crate::layering;
+use crate::playground;
 use crate::python;
 use crate::source_size;
 use crate::step::{Failure, Invocation, Step};
@@ -21,19 +21,15 @@ pub const STEPS: &[Step] = &[
     Step { name: "formatting", run: formatting },
     LAYERING,
     Step { name: "clippy", run: clippy },
-    Step { name: "wasm", run: wasm },
     Step { name: "tests", run: tests },
     Step { name: "examples", run: examples },
     python::TESTS,
+    playground::TESTS,
     Step { name: "docs", run: docs },
 ];
 
 /// Also a task of its own.
 pub const LAYERING: Step = Step { name: "layering", run: layering };
-
-/// The crates that must build for a web page.
-const WASM_PACKAGES: [&str; 3] = ["dermis-geometry", "dermis-skin", "dermis-sensor"];
-const WASM_TARGET: &str = "wasm32-unknown-unknown";
 
 fn formatting(workspace: &Workspace) -> Result<(), Failure> {
     Invocation::new("cargo fmt --all --check").run(&workspace.root)
@@ -55,35 +51,6 @@ fn layering(workspace: &Workspace) -> Result<(), Failure> {
 
 fn clippy(workspace: &Workspace) -> Result<(), Failure> {
     Invocation::new("cargo clippy --workspace --all-targets --release -- -D warnings").run(&workspace.root)
-}
-
-fn wasm(workspace: &Workspace) -> Result<(), Failure> {
-    let Some(build) = wasm_build(workspace) else {
-        println!("none of {} is in the workspace", WASM_PACKAGES.join(", "));
-        return Ok(());
-    };
-    if !wasm_target_is_installed() {
-        let add = Invocation::new("rustup target add").args([WASM_TARGET]);
-        add.run(&workspace.root).map_err(|failure| Failure {
-            reason: format!("the Rust target {WASM_TARGET} is missing and could not be added: {}", failure.reason),
-            ..failure
-        })?;
-    }
-    build.run(&workspace.root)
-}
-
-/// Checks those of [`WASM_PACKAGES`] that exist; `None` when none does.
-fn wasm_build(workspace: &Workspace) -> Option<Invocation> {
-    let chosen: Vec<_> =
-        WASM_PACKAGES.into_iter().filter(|name| workspace.has(name)).flat_map(|name| ["-p", name]).collect();
-    let build = Invocation::new("cargo check --release --target").args([WASM_TARGET]);
-    (!chosen.is_empty()).then(|| build.args(chosen))
-}
-
-/// Asks rustc where the target's libraries would be: that works with a compiler not installed by rustup, too.
-fn wasm_target_is_installed() -> bool {
-    let output = Command::new("rustc").args(["--print", "target-libdir", "--target", WASM_TARGET]).output();
-    output.is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
 }
 
 fn tests(workspace: &Workspace) -> Result<(), Failure> {
@@ -151,16 +118,6 @@ mod tests {
             examples: examples.iter().map(|e| Example { name: e.to_string(), required_features: vec![] }).collect(),
         };
         Workspace { target: "/t".into(), packages: packages.iter().map(package).collect(), ..Workspace::default() }
-    }
-
-    #[test]
-    fn only_crates_that_exist_are_built_for_the_web() {
-        assert!(wasm_build(&workspace(&[("dermis-world", &[])])).is_none());
-        let build = wasm_build(&workspace(&[("dermis-world", &[]), ("dermis-skin", &[]), ("dermis-geometry", &[])]));
-        assert_eq!(
-            build.unwrap().line(),
-            "cargo check --release --target wasm32-unknown-unknown -p dermis-geometry -p dermis-skin"
-        );
     }
 
     #[test]

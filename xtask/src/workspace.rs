@@ -72,11 +72,6 @@ impl Workspace {
             .collect::<Result<_, _>>()?;
         Ok(Workspace { root, target, packages })
     }
-
-    /// Whether a member has this package name.
-    pub fn has(&self, name: &str) -> bool {
-        self.packages.iter().any(|package| package.name == name)
-    }
 }
 
 impl Package {
@@ -156,7 +151,7 @@ mod tests {
         }))
         .unwrap();
 
-        assert!(workspace.has("dermis-skin") && !workspace.has("dermis-world"));
+        assert!(workspace.packages.iter().any(|package| package.name == "dermis-skin"));
         let skin = &workspace.packages[0];
         assert_eq!(skin.folder, "crates/skin");
         let tables: Vec<_> = skin.dependencies.iter().map(|d| (d.name.as_str(), d.table)).collect();

@@ -13,6 +13,11 @@ pub fn say(line: impl std::fmt::Display) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
 
+/// Writes a line to stderr: what is no result.
+pub fn say_aside(line: impl std::fmt::Display) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
 /// Writes a value as the one JSON document on stdout.
 pub fn say_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     say(serde_json::to_string_pretty(value)?);

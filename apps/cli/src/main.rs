@@ -20,6 +20,8 @@ mod run;
 mod sensors;
 mod table;
 mod validate;
+mod view;
+mod web;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
@@ -53,6 +55,7 @@ enum Command {
     Metrics(metrics::Arguments),
     Compare(compare::Arguments),
     Export(export::Arguments),
+    View(view::Arguments),
 }
 
 fn dispatch(command: Command) -> anyhow::Result<()> {
@@ -71,6 +74,7 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Metrics(arguments) => metrics::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
+        Command::View(arguments) => view::run(&arguments),
     }
 }
 

@@ -48,6 +48,9 @@ pub struct Arguments {
     /// Turn about the sensor's z axis.
     #[arg(long, allow_hyphen_values = true)]
     yaw: Option<Angle>,
+    /// After the press, move the object sideways by so much, such as 0.5mm,0mm: friction drags the skin along.
+    #[arg(long, value_name = "X,Y", value_parser = pair::<Length>, allow_hyphen_values = true)]
+    shear: Option<(Length, Length)>,
     /// How the skin is solved; as the sensor's description says without it. `hydroelastic` turns springs on a grid into
     /// a pad that is as stiff, `layer` into an elastic layer that is.
     #[arg(long, value_enum)]
@@ -111,7 +114,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (None, Some(force)) => Goal::Force(force.si()),
         (None, None) => anyhow::bail!("give --depth or --force"),
     };
-    let pressed = press(&sensor, &object, &aim, goal)?;
+    let mut pressed = press(&sensor, &object, &aim, goal)?;
+    if let Some((x, y)) = arguments.shear {
+        pressed = pressed.sheared(&sensor, &object, [x.si(), y.si()])?;
+    }
     let report = as_json(&sensor, &arguments.object, &pressed);
     if arguments.json {
         say_json(&report)?;

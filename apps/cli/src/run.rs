@@ -2,6 +2,7 @@
 
 use crate::console::{Interrupt, commit, probe, progress, say, say_json, short};
 use crate::picture;
+use crate::web::{Live, LiveArguments};
 use anyhow::Context;
 use clap::ValueEnum;
 use dermis::geometry::quantity::Time;
@@ -33,6 +34,8 @@ pub struct Arguments {
     /// Print the summary as one JSON document.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    live: LiveArguments,
 }
 
 /// What a recording can be.
@@ -76,7 +79,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut built = spec.build(&file, arguments.scene.parent())?;
     probe(arguments.out.as_deref())?;
     let mut keeper = keeper(arguments, &built)?;
-    let recording = simulate(&mut built, keeper.as_mut(), &mut |_| ()).with_context(|| file.clone())?;
+    let mut live = Live::begin(&arguments.live, &built)?;
+    let mut show = |progress: Progress<'_>| live.iter_mut().for_each(|live| live.step(&progress));
+    let recording = simulate(&mut built, keeper.as_mut(), &mut show).with_context(|| file.clone())?;
+    live.into_iter().for_each(|live| live.end(recording.interrupted));
     let recorded = keeper.map_or(Ok(Vec::new()), Keeper::finish)?;
     if arguments.json {
         say_json(&recording.summary())?;

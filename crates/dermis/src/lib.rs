@@ -17,6 +17,7 @@ pub use dermis_draw as draw;
 pub use dermis_geometry as geometry;
 pub use dermis_record as record;
 pub use dermis_sensor as sensor;
+pub use dermis_sensor::object;
 pub use dermis_skin as skin;
 pub use dermis_world as world;
 
@@ -26,7 +27,6 @@ pub mod compare;
 pub mod dataset;
 pub mod experiments;
 pub mod npy;
-pub mod object;
 pub mod output;
 pub mod picture;
 pub mod report;

@@ -3,7 +3,7 @@
 use dermis_draw::{Camera, ColourMap, Edges, HeatMap, Image, Material, PALETTE, Rgb, ScatterMap, Scene};
 use dermis_geometry::shapes::cuboid;
 use dermis_geometry::{Pose, TriMesh, Vec2, Vec3};
-use dermis_sensor::{Reading, Sensor};
+use dermis_sensor::{Canvas, Reading, Sensor};
 use dermis_world::World;
 
 /// The colour of forces.
@@ -96,49 +96,14 @@ pub fn painted(sensor: &Sensor, reading: &Reading, peak_newton: f64) -> (TriMesh
         true => ColourMap::Ember.colour(0.15 + 0.85 * value / peak_newton),
         false => [52, 56, 64],
     };
-    let grid = reading.size.zip(sensor.taxels().pitch_m());
-    if let Some(tiles) = grid.and_then(|((rows, cols), pitch_m)| tiles(rows, cols, pitch_m, reading, paint)) {
-        return tiles;
+    let Canvas { mut vertices, triangles, taxels } = sensor.canvas();
+    if reading.size.is_some() {
+        // A hair above the surface, whose colour shows between the tiles.
+        vertices.iter_mut().for_each(|vertex| vertex.z += 2e-4);
     }
-    let mesh = sensor.surface().clone();
-    let areas = mesh.vertex_areas_m2();
-    if areas.iter().filter(|&&area| area > 0.0).count() != reading.values_newton.len() {
-        let value = |&vertex: &Vec3| sensor.taxels().locate(vertex).map_or(0.0, |taxel| reading.values_newton[taxel]);
-        let colours = mesh.vertices().iter().map(|vertex| paint(value(vertex))).collect();
-        return (mesh, colours);
-    }
-    // Taxels without a grid are the used vertices of the surface, in order.
-    let mut values = reading.values_newton.iter();
-    let colours = areas
-        .iter()
-        .map(|&area| if area > 0.0 { paint(values.next().copied().unwrap_or(0.0)) } else { paint(0.0) })
-        .collect();
+    let colours = taxels.iter().map(|taxel| paint(taxel.map_or(0.0, |taxel| reading.values_newton[taxel]))).collect();
+    let mesh = TriMesh::new("taxels", vertices, triangles).unwrap_or_else(|_| sensor.surface().clone());
     (mesh, colours)
-}
-
-/// One square tile per taxel, a little smaller than the pitch and a hair above the surface.
-fn tiles(
-    rows: usize,
-    cols: usize,
-    pitch_m: f64,
-    reading: &Reading,
-    paint: impl Fn(f64) -> Rgb,
-) -> Option<(TriMesh, Vec<Rgb>)> {
-    let (mut vertices, mut triangles, mut colours) = (Vec::new(), Vec::new(), Vec::new());
-    let half = 0.46 * pitch_m;
-    for row in 0..rows {
-        for col in 0..cols {
-            let x = (col as f64 + 0.5 - cols as f64 / 2.0) * pitch_m;
-            let y = (rows as f64 / 2.0 - row as f64 - 0.5) * pitch_m;
-            let first = vertices.len() as u32;
-            for (dx, dy) in [(-half, -half), (half, -half), (half, half), (-half, half)] {
-                vertices.push(Vec3::new(x + dx, y + dy, 2e-4));
-                colours.push(paint(reading.values_newton[row * cols + col]));
-            }
-            triangles.extend([[first, first + 1, first + 2], [first, first + 2, first + 3]]);
-        }
-    }
-    TriMesh::new("taxels", vertices, triangles).ok().map(|mesh| (mesh, colours))
 }
 
 /// A picture of one object on one sensor, with the force of every taxel as an arrow.

@@ -10,6 +10,7 @@
 
 mod body;
 pub mod calibration;
+mod canvas;
 mod cells;
 pub mod characterise;
 pub mod features;
@@ -18,6 +19,7 @@ mod gel;
 mod imprint;
 mod layer;
 pub mod metrics;
+pub mod object;
 pub mod openrave;
 pub mod optics;
 mod png_levels;
@@ -27,6 +29,7 @@ mod rays;
 mod reading;
 pub mod response;
 mod sensor;
+mod shear;
 mod spec;
 mod spread;
 mod surface;
@@ -36,6 +39,7 @@ pub mod urdf;
 mod weights;
 
 pub use body::AreaFrictionSpec;
+pub use canvas::Canvas;
 pub use gel::{ConstitutionSpec, GelFrictionSpec, GelSpec, HeldSpec, PaperSpec};
 pub use imprint::ImprintSpec;
 pub use layer::{BranchSpec, CoatingSpec, LayerSpec};

@@ -1,0 +1,13 @@
+//! The page of `dermis view` and `dermis run --view`, and the small server that hands it out on this machine only.
+
+mod files;
+mod http;
+mod hub;
+mod live;
+mod open;
+mod server;
+
+pub use files::find_skins;
+pub use live::{Live, LiveArguments};
+pub use open::open;
+pub use server::Server;

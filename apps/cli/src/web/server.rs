@@ -1,0 +1,127 @@
+//! Hands out the page, on this machine only.
+
+use super::files::{ASSETS, MAKE, SKINS, SKINS_TYPE, Skins};
+use super::http::{self, Refusal, Request};
+use super::hub::Hub;
+use anyhow::Context;
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// More connections at once are turned away.
+const MOST_CONNECTIONS: usize = 64;
+/// How often a stream of events says that it is still there, so that a page that has gone is noticed.
+const STILL_HERE: Duration = Duration::from_secs(2);
+
+/// A server on the loopback address.
+pub struct Server {
+    listener: TcpListener,
+    port: u16,
+    site: Arc<Site>,
+}
+
+/// What it hands out.
+struct Site {
+    hosts: [String; 2],
+    skins: Skins,
+    hub: Option<Arc<Hub>>,
+    connections: AtomicUsize,
+}
+
+impl Server {
+    /// Listens on a port of 127.0.0.1; 0 takes any that is free. With a hub it also streams a run.
+    pub fn bind(port: u16, skins: Skins, hub: Option<Arc<Hub>>) -> anyhow::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+            .with_context(|| format!("port {port} of 127.0.0.1 cannot be had; give another with --port"))?;
+        let port = listener.local_addr().context("the port that was given is not known")?.port();
+        let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
+        Ok(Self { listener, port, site: Arc::new(Site { hosts, skins, hub, connections: AtomicUsize::new(0) }) })
+    }
+
+    /// The address of a page.
+    pub fn url(&self, page: &str) -> String {
+        format!("http://127.0.0.1:{}/{page}", self.port)
+    }
+
+    /// Serves until the program ends.
+    pub fn serve(self) {
+        for stream in self.listener.incoming() {
+            // A connection that broke before it began is its own affair.
+            let Ok(stream) = stream else { continue };
+            let site = Arc::clone(&self.site);
+            if site.connections.fetch_add(1, Ordering::Relaxed) >= MOST_CONNECTIONS {
+                site.connections.fetch_sub(1, Ordering::Relaxed);
+                continue;
+            }
+            let begun = std::thread::Builder::new().name("page".into()).spawn({
+                let site = Arc::clone(&site);
+                move || {
+                    // A page that went away is no error of ours.
+                    let _ = site.connection(stream);
+                    site.connections.fetch_sub(1, Ordering::Relaxed);
+                }
+            });
+            if begun.is_err() {
+                site.connections.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+impl Site {
+    fn connection(&self, mut stream: TcpStream) -> io::Result<()> {
+        let request = match http::read(&mut stream) {
+            Ok(request) => request,
+            Err(refusal) => return refuse(&mut stream, &refusal, false),
+        };
+        // A page from elsewhere whose name was made to mean this machine says its own name here.
+        if !self.hosts.contains(&request.host.to_ascii_lowercase()) {
+            return refuse(
+                &mut stream,
+                &Refusal("403 Forbidden", "this server answers only by its own address"),
+                false,
+            );
+        }
+        if let (Some(hub), "/events") = (&self.hub, request.path.as_str()) {
+            return events(hub, stream);
+        }
+        self.file(&mut stream, &request)
+    }
+
+    /// Files go by name from a list: no path of the request ever reaches the file system.
+    fn file(&self, stream: &mut TcpStream, request: &Request) -> io::Result<()> {
+        let name = match request.path.as_str() {
+            "/" => "index.html",
+            path => &path[1..],
+        };
+        if let Some((_, kind, text)) = ASSETS.iter().find(|(known, ..)| *known == name) {
+            return http::answer(stream, "200 OK", kind, text.as_bytes(), request.head_only);
+        }
+        if name == SKINS {
+            return match self.skins.0.as_ref().map(std::fs::read) {
+                Some(Ok(bytes)) => http::answer(stream, "200 OK", SKINS_TYPE, &bytes, request.head_only),
+                _ => refuse(stream, &Refusal("404 Not Found", MAKE), request.head_only),
+            };
+        }
+        refuse(stream, &Refusal("404 Not Found", "there is no such file"), request.head_only)
+    }
+}
+
+fn refuse(stream: &mut TcpStream, Refusal(status, reason): &Refusal, head_only: bool) -> io::Result<()> {
+    http::answer(stream, status, "text/plain; charset=utf-8", format!("{reason}\n").as_bytes(), head_only)
+}
+
+/// Everything so far, and then what comes, until the page goes.
+fn events(hub: &Hub, mut stream: TcpStream) -> io::Result<()> {
+    http::begin_events(&mut stream)?;
+    let viewer = hub.join();
+    loop {
+        match viewer.next(STILL_HERE) {
+            Some(event) => stream.write_all(event.as_bytes())?,
+            None => stream.write_all(b": still here\n\n")?,
+        }
+        stream.flush()?;
+    }
+}

@@ -1,0 +1,85 @@
+//! What there is to choose from.
+
+use dermis_geometry::shapes::indenters;
+use dermis_sensor::{SensorError, SensorSpec, presets};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// How a skin is solved. The names are those of `dermis press --skin`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SkinKind {
+    /// Independent spring-dampers.
+    Springs,
+    /// A pressure field.
+    Hydroelastic,
+    /// An elastic layer on a rigid base.
+    Layer,
+    /// The object's own shape with smoothed surroundings.
+    Imprint,
+}
+
+/// A sensor with the skins that make sense on it, its own first.
+pub struct Offer {
+    /// Name of the preset.
+    pub preset: &'static str,
+    /// What the page calls it.
+    pub label: &'static str,
+    /// What the page groups it under.
+    pub kind: &'static str,
+    /// Its skins.
+    pub skins: &'static [SkinKind],
+}
+
+use SkinKind::{Hydroelastic, Imprint, Layer, Springs};
+
+/// Gels are left out: a press of one takes seconds, and nothing would move under the pointer.
+pub const OFFERS: &[Offer] = &[
+    Offer { preset: "wts0614", label: "WTS 0614", kind: "Arrays", skins: &[Springs, Hydroelastic, Layer] },
+    Offer { preset: "uji-foam-14x6", label: "Foam 14 × 6", kind: "Arrays", skins: &[Springs, Hydroelastic, Layer] },
+    Offer { preset: "fingertip", label: "Fingertip", kind: "Fingers", skins: &[Springs, Imprint] },
+    Offer { preset: "shadow-fingertip", label: "Shadow fingertip", kind: "Fingers", skins: &[Hydroelastic] },
+    Offer { preset: "spherical-patch", label: "Spherical patch", kind: "Fingers", skins: &[Springs, Imprint] },
+    Offer { preset: "gelsight", label: "GelSight", kind: "Cameras", skins: &[Layer, Imprint] },
+];
+
+/// The shapes to press with, as on the command line.
+const SHAPES: &[(&str, &str)] = &[
+    ("sphere:radius=5mm", "Ball, 10 mm"),
+    ("sphere:radius=15mm", "Ball, 30 mm"),
+    ("cuboid:size=8mm,8mm,8mm", "Cube, 8 mm"),
+    ("cylinder:radius=4mm,length=12mm", "Cylinder, 8 mm across"),
+    ("capsule:radius=3mm,length=12mm", "Capsule, 6 mm across"),
+    ("torus:major=5mm,minor=1.5mm", "Ring, 13 mm across"),
+    ("prism:sides=6,radius=5mm,length=10mm", "Hexagon, 10 mm across"),
+    ("cone:radius=5mm,height=8mm", "Cone, 10 mm across"),
+    ("fingertip", "Fingertip"),
+    ("spray-bottle", "Spray bottle"),
+];
+
+impl SkinKind {
+    /// The sensor with this skin, as `dermis press --skin` has it.
+    pub fn of(self, spec: &SensorSpec) -> Result<SensorSpec, SensorError> {
+        match self {
+            Self::Springs => Ok(spec.clone()),
+            Self::Hydroelastic => spec.with_hydroelastic_skin(),
+            Self::Layer => spec.with_layer_skin(),
+            Self::Imprint => spec.with_imprint_skin(),
+        }
+    }
+}
+
+/// Everything, for the page.
+pub fn catalogue() -> Result<Value, SensorError> {
+    let sensors = OFFERS.iter().map(|offer| {
+        let description = presets::find(offer.preset)?.description;
+        let Offer { preset, label, kind, skins } = offer;
+        Ok(json!({ "preset": preset, "label": label, "kind": kind, "skins": skins, "description": description }))
+    });
+    let objects: Vec<Value> = SHAPES.iter().map(|(flag, label)| json!({ "flag": flag, "label": label })).collect();
+    Ok(json!({
+        "sensors": sensors.collect::<Result<Vec<_>, SensorError>>()?,
+        "objects": objects,
+        "indenters": indenters::NAMES,
+    }))
+}

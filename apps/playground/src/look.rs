@@ -1,0 +1,82 @@
+//! What the page draws.
+
+use crate::Arrays;
+use dermis_geometry::{Pose, TriMesh, Vec3};
+use dermis_sensor::optics::{LightSpec, Picture};
+use dermis_sensor::{Canvas, Sensor, SensorSpec};
+use dermis_skin::Field;
+use serde_json::{Value, json};
+
+/// Most cells along a side of the surface that is drawn.
+const MOST_CELLS: usize = 64;
+
+/// A mesh, in millimetres.
+pub fn mesh(arrays: &mut Arrays, mesh: &TriMesh) {
+    arrays.floats("positions", millimetres(mesh.vertices()));
+    arrays.integers("triangles", mesh.triangles().iter().flatten().map(|&corner| corner as i32));
+}
+
+/// The sensing surface, in millimetres, and which taxel paints each of its vertices (−1: none). A grid becomes tiles.
+pub fn sensor(arrays: &mut Arrays, sensor: &Sensor) {
+    let Canvas { vertices, triangles, taxels } = sensor.canvas();
+    arrays.floats("positions", millimetres(&vertices));
+    arrays.integers("triangles", triangles.iter().flatten().map(|&corner| corner as i32));
+    arrays.integers("paint", taxels.iter().map(|taxel| taxel.map_or(-1, |taxel| taxel as i32)));
+}
+
+/// Where taxels are seen along −z (mm): x, y, x, y, …
+pub fn taxels(arrays: &mut Arrays, sensor: &Sensor) {
+    arrays.floats("taxels", sensor.taxels().centers().iter().flat_map(|at| [at.x * 1e3, at.y * 1e3].map(|v| v as f32)));
+}
+
+/// The deformed surface (mm) on a coarse grid, and how far each point of it is pressed in (mm).
+pub fn surface(arrays: &mut Arrays, field: &Field) -> Value {
+    let pick = |count: usize| {
+        let shown = count.min(MOST_CELLS);
+        (0..shown).map(move |i| if shown > 1 { i * (count - 1) / (shown - 1) } else { 0 }).collect::<Vec<_>>()
+    };
+    let (rows, cols) = (pick(field.rows), pick(field.cols));
+    let cells: Vec<(usize, usize)> = rows.iter().flat_map(|&row| cols.iter().map(move |&col| (row, col))).collect();
+    let moved = |&(row, col): &(usize, usize)| field.rest(row, col) + field.values[row * field.cols + col];
+    let places: Vec<Vec3> = cells.iter().map(moved).collect();
+    arrays.floats("surface", millimetres(&places));
+    arrays.floats("sunk", cells.iter().map(|&(row, col)| (-1e3 * field.values[row * field.cols + col].z) as f32));
+    json!([rows.len(), cols.len()])
+}
+
+/// A camera's picture with an opaque fourth channel, as a canvas takes it.
+pub fn picture(arrays: &mut Arrays, picture: &Picture) -> Value {
+    arrays.octets("picture", picture.to_rgb8().into_iter().flat_map(|[r, g, b]| [r, g, b, 255]));
+    json!([picture.width, picture.height])
+}
+
+/// Translation (mm) and rotation (x, y, z, w).
+pub fn pose(pose: &Pose) -> Value {
+    let (at, q) = (pose.translation * 1e3, pose.rotation);
+    json!({ "at": at.to_array(), "turn": [q.x, q.y, q.z, q.w] })
+}
+
+/// The same sensor with a camera of fewer pixels, each as much larger. What a light knows in pixels goes with it.
+pub fn with_width(spec: &SensorSpec, width_px: usize) -> SensorSpec {
+    let mut spec = spec.clone();
+    let Some(camera) = spec.camera.as_mut().filter(|camera| camera.crop.is_none() && width_px < camera.width) else {
+        return spec;
+    };
+    let part = width_px.max(2) as f64 / camera.width as f64;
+    camera.pixel = dermis_geometry::quantity::Length::new(camera.pixel.si() / part);
+    camera.height = ((camera.height as f64 * part).round() as usize).max(2);
+    camera.width = width_px.max(2);
+    if let Some(LightSpec::Calibrated(light)) = &mut spec.light
+        && let Some(area) = &mut light.area
+    {
+        for side in [&mut area.left, &mut area.top, &mut area.right, &mut area.bottom] {
+            // From the middle of a pixel to the middle of a larger one.
+            *side = (*side + 0.5) * part - 0.5;
+        }
+    }
+    spec
+}
+
+fn millimetres(points: &[Vec3]) -> impl Iterator<Item = f32> + '_ {
+    points.iter().flat_map(|point| (*point * 1e3).to_array().map(|part| part as f32))
+}

@@ -1,0 +1,102 @@
+//! The engine of the page, without a page.
+
+use dermis_playground::{Arrays, Engine, OFFERS};
+use dermis_sensor::object::ObjectSpec;
+use dermis_sensor::{Aim, Goal, presets, press};
+use serde_json::{Value, json};
+
+const BALL: &str = "sphere:radius=5mm";
+
+fn ask(engine: &mut Engine, question: Value) -> (Value, Arrays) {
+    engine.answer(&question.to_string(), &[])
+}
+
+/// An engine with a ball and a sensor.
+fn ready(preset: &str, skin: &str) -> Engine {
+    let mut engine = Engine::default();
+    let object = ask(&mut engine, json!({ "do": "object", "name": BALL, "unit": null })).0;
+    assert!(object["triangles"].as_u64().unwrap() > 1000, "{object}");
+    let build = json!({ "do": "sensor", "slot": 0, "preset": preset, "skin": skin, "knobs": {}, "width_px": 160 });
+    let sensor = ask(&mut engine, build).0;
+    assert!(sensor.get("error").is_none(), "{sensor}");
+    engine
+}
+
+fn question(depth_mm: f64) -> Value {
+    json!({
+        "do": "press", "slot": 0, "at_mm": [1.0, -0.5], "depth_mm": depth_mm,
+        "tilt_deg": [3.0, 0.0], "yaw_deg": 10.0, "shear_mm": [0.0, 0.0],
+    })
+}
+
+#[test]
+fn a_press_is_the_press_of_the_sensor() {
+    for (preset, skin) in [("wts0614", "springs"), ("gelsight", "layer")] {
+        let mut engine = ready(preset, skin);
+        let (answer, arrays) = ask(&mut engine, question(0.6));
+        let sensor = presets::find(preset).unwrap().build(None).unwrap();
+        let ball = ObjectSpec::parse_flag(BALL, None).unwrap().object(None, None).unwrap();
+        let aim = Aim { at_m: [1e-3, -0.5e-3], tilt_rad: [3f64.to_radians(), 0.0], yaw_rad: 10f64.to_radians() };
+        let pressed = press(&sensor, &ball, &aim, Goal::Depth(0.6e-3)).unwrap();
+        assert!((answer["sum_n"].as_f64().unwrap() / pressed.reading.sum_newton - 1.0).abs() < 1e-9, "{answer}");
+        assert_eq!(arrays.index()["values"][2], 4 * sensor.taxels().len());
+        assert_eq!(arrays.index().get("picture").is_some(), sensor.optics().is_some());
+    }
+}
+
+#[test]
+fn above_the_sensor_nothing_is_felt_and_beside_it_nothing_breaks() {
+    let mut engine = ready("wts0614", "springs");
+    let hovering = ask(&mut engine, question(-1.0)).0;
+    assert_eq!((&hovering["sum_n"], &hovering["above"]), (&json!(0.0), &json!(true)), "{hovering}");
+    let mut far = question(0.5);
+    far["at_mm"] = json!([500.0, 0.0]);
+    let beside = ask(&mut engine, far).0;
+    assert_eq!((&beside["sum_n"], &beside["above"]), (&json!(0.0), &json!(false)), "{beside}");
+}
+
+#[test]
+fn every_offer_is_a_preset_with_skins_that_it_can_have() {
+    for offer in OFFERS {
+        let spec = presets::find(offer.preset).unwrap();
+        assert!(offer.skins.iter().all(|skin| skin.of(&spec).is_ok()), "{}", offer.preset);
+    }
+}
+
+#[test]
+fn refusals_are_sentences_and_the_engine_goes_on() {
+    let mut engine = ready("wts0614", "springs");
+    let mut error =
+        |question: &str, bytes: &[u8]| engine.answer(question, bytes).0["error"].as_str().unwrap().to_owned();
+    assert!(error("{", &[]).contains("load it again"));
+    assert!(error(r#"{"do":"dance"}"#, &[]).contains("dance"));
+    assert!(error(r#"{"do":"object","name":"cat.jpg","unit":"mm"}"#, b"x").contains("cat.jpg"));
+    assert!(error(r#"{"do":"object","name":"cat.stl","unit":"mm"}"#, b"no mesh").contains("cat.stl"));
+    let sensor = |knobs: Value| {
+        json!({ "do": "sensor", "slot": 0, "preset": "wts0614", "skin": "springs", "knobs": knobs, "width_px": 160 })
+            .to_string()
+    };
+    assert!(error(&sensor(json!({ "stiffness": -1.0 })), &[]).contains("`stiffness`"));
+    assert!(error(&sensor(json!({ "colour": 1.0 })), &[]).contains("colour"));
+    let mut deep = question(900.0);
+    deep["shear_mm"] = json!([0.0, 0.0]);
+    assert!(error(&deep.to_string(), &[]).contains("more than sensor"));
+    assert!(ask(&mut engine, question(0.6)).0["sum_n"].as_f64().unwrap() > 0.1);
+}
+
+/// Stiffer by the slider is stiffer by as much, and the file for the command line says so.
+#[test]
+fn sliders_change_the_skin_and_its_file() {
+    let mut engine = ready("wts0614", "springs");
+    let soft = ask(&mut engine, question(0.6)).0["sum_n"].as_f64().unwrap();
+    let knobs = json!({ "stiffness": 6.0, "friction": 0.2, "thickness": 2.0 });
+    let build =
+        json!({ "do": "sensor", "slot": 0, "preset": "wts0614", "skin": "springs", "knobs": knobs, "width_px": 160 });
+    let sensor = ask(&mut engine, build).0;
+    let hard = ask(&mut engine, question(0.6)).0["sum_n"].as_f64().unwrap();
+    assert!((hard / soft - 3.0).abs() < 1e-9, "{soft} {hard}");
+    assert_eq!(sensor["knobs"]["stiffness"], json!({ "label": "Stiffness of a taxel", "unit": "N/mm", "value": 2.0 }));
+    assert!((sensor["most_mm"].as_f64().unwrap() - 2.0).abs() < 1e-12);
+    let toml = sensor["toml"].as_str().unwrap();
+    assert!(toml.contains("mu_static = 0.2") && toml.contains("max_penetration = \"2 mm\""), "{toml}");
+}

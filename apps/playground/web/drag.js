@@ -1,0 +1,100 @@
+// Pointer, wheel and keys.
+
+/** What dragging does. */
+export const MODES = [
+  { mode: "move", label: "Move", hint: "Drag to move the object over the sensor." },
+  { mode: "push", label: "Push", hint: "Drag down to push, up to lift." },
+  { mode: "shear", label: "Shear", hint: "Drag to move the pressed object sideways: friction drags the skin along." },
+  { mode: "tilt", label: "Tilt", hint: "Drag to tilt the object." },
+  { mode: "view", label: "View", hint: "Drag to look from elsewhere; wheel or pinch to come closer." },
+];
+
+/** How far (mm, °) a press of a key goes; ten times as far it goes with Control. */
+const STEP = { place: 0.25, depth: 0.05, angle: 1 };
+
+/** Listens to the canvas. `nudge(changes)` adds to the state, `mode()` is what dragging does. */
+export function listen(canvas, stage, mode, nudge) {
+  const fingers = new Map();
+  let spread = 0;
+
+  canvas.addEventListener("pointerdown", (event) => {
+    canvas.setPointerCapture(event.pointerId);
+    fingers.set(event.pointerId, [event.clientX, event.clientY]);
+    spread = distance(fingers);
+  });
+  const end = (event) => fingers.delete(event.pointerId);
+  canvas.addEventListener("pointerup", end);
+  canvas.addEventListener("pointercancel", end);
+  canvas.addEventListener("contextmenu", (event) => event.preventDefault());
+  canvas.addEventListener("pointermove", (event) => {
+    const last = fingers.get(event.pointerId);
+    if (!last) return;
+    const [dx, dy] = [event.clientX - last[0], event.clientY - last[1]];
+    fingers.set(event.pointerId, [event.clientX, event.clientY]);
+    if (fingers.size === 2) {
+      const now = distance(fingers);
+      zoom(spread / Math.max(1, now));
+      spread = now;
+      return turn(dx / 2, dy / 2);
+    }
+    drag(event.buttons & 2 ? "view" : event.shiftKey ? "shear" : mode(), dx, dy);
+  });
+  canvas.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    zoom(Math.exp(event.deltaY * 0.001));
+  }, { passive: false });
+  canvas.addEventListener("keydown", (event) => {
+    const change = keyed(event);
+    if (!change) return;
+    event.preventDefault();
+    nudge(change);
+  });
+
+  function drag(what, dx, dy) {
+    const [x, y] = stage.scene.onPlane(dx, dy);
+    if (what === "move") nudge({ x, y });
+    else if (what === "shear") nudge({ shearX: x, shearY: y });
+    else if (what === "push") nudge({ depth: dy * stage.scene.scale() * 0.25 });
+    else if (what === "tilt") nudge({ tiltX: -0.3 * (dx * across(1) - dy * across(0)), tiltY: 0.3 * (dx * across(0) + dy * across(1)) });
+    else turn(dx, dy);
+  }
+
+  /** The screen's right along the sensor's x and y. */
+  function across(axis) {
+    return stage.scene.camera().right[axis];
+  }
+
+  function turn(dx, dy) {
+    const { view } = stage.scene;
+    view.azimuth -= dx * 0.4;
+    view.elevation = Math.min(89, Math.max(-10, view.elevation + dy * 0.4));
+    stage.draw();
+  }
+
+  function zoom(factor) {
+    const { view } = stage.scene;
+    view.distance = Math.min(2000, Math.max(5, view.distance * factor));
+    stage.draw();
+  }
+}
+
+function distance(fingers) {
+  const [a, b] = [...fingers.values()];
+  return b ? Math.hypot(a[0] - b[0], a[1] - b[1]) : 0;
+}
+
+function keyed(event) {
+  const far = event.ctrlKey || event.metaKey ? 10 : 1;
+  const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+  if (arrows) {
+    const [x, y] = arrows;
+    if (event.shiftKey) return { shearX: x * STEP.place * far, shearY: y * STEP.place * far };
+    if (event.altKey) return { tiltX: -y * STEP.angle * far, tiltY: x * STEP.angle * far };
+    return { x: x * STEP.place * far, y: y * STEP.place * far };
+  }
+  return {
+    PageDown: { depth: STEP.depth * far }, PageUp: { depth: -STEP.depth * far },
+    s: { depth: STEP.depth * far }, w: { depth: -STEP.depth * far },
+    q: { yaw: STEP.angle * far }, e: { yaw: -STEP.angle * far },
+  }[event.key];
+}

@@ -1,0 +1,305 @@
+// The playground: state, the worker, and what shows it.
+
+import { Client } from "./client.js";
+import { changed, command, quoted, tomlName } from "./command.js";
+import { MODES, listen } from "./drag.js";
+import { Panel } from "./panel.js";
+import { Slider } from "./slider.js";
+import { Stage } from "./stage.js";
+import { POSE, fresh, fromHash, rounded, toHash } from "./state.js";
+import { followTheme } from "./theme.js";
+
+/** Larger files are not read. */
+const MOST_BYTES = 120e6;
+
+const $ = (id) => document.getElementById(id);
+const client = new Client();
+const stage = new Stage($("scene"));
+const panels = [0, 1].map((slot) => new Panel(slot, () => state, (slot) => (stale.add(`sensor${slot}`), update())));
+let state = fromHash(location.hash.slice(1));
+let catalogue = null;
+let file = null;
+let mode = "move";
+/** What must be made again before the next press. */
+const stale = new Set(["object", "sensor0", "sensor1"]);
+let busy = false;
+let wanted = false;
+const times = [];
+/** The largest taxel of late (N): the scale follows it slowly, or it would flicker. */
+let peak = 0;
+
+followTheme($("theme"), (dark) => stage.dark(dark));
+
+const sliders = Object.fromEntries(POSE.map((pose) => {
+  const slider = new Slider({ ...pose, id: pose.key }, (value) => {
+    state[pose.key] = value;
+    update();
+  });
+  $("pose").append(slider.element);
+  return [pose.key, slider];
+}));
+
+for (const { mode: name, label, hint } of MODES) {
+  const input = Object.assign(document.createElement("input"), { type: "radio", name: "mode", value: name, checked: name === mode });
+  const element = document.createElement("label");
+  element.append(input, label);
+  input.addEventListener("change", () => {
+    mode = name;
+    $("hint").textContent = hint;
+  });
+  $("modes").append(element);
+}
+$("hint").textContent = MODES[0].hint;
+
+listen($("scene"), stage, () => mode, (changes) => {
+  for (const [key, by] of Object.entries(changes)) {
+    const { low, high, step } = POSE.find((pose) => pose.key === key);
+    const top = key === "depth" ? Number(sliders.depth.input.max) : high;
+    // What is dragged in steps smaller than a slider's must still add up.
+    const exact = (exacts[key]?.shown === state[key] ? exacts[key].value : state[key]) + by;
+    const value = Math.min(top, Math.max(low, exact));
+    state[key] = rounded(value, step);
+    exacts[key] = { shown: state[key], value };
+  }
+  update();
+});
+const exacts = {};
+
+$("sensor").addEventListener("change", () => {
+  state.sensor = $("sensor").value;
+  state.skins = [{ skin: "" }, { skin: "" }];
+  stale.add("sensor0").add("sensor1");
+  peak = 0;
+  update();
+});
+$("object").addEventListener("change", () => {
+  state.object = $("object").value;
+  state.unit = "";
+  file = null;
+  stale.add("object");
+  update();
+});
+$("file").addEventListener("change", () => take($("file").files[0]));
+$("unit").addEventListener("change", () => file && take(file.blob));
+$("compare").addEventListener("change", () => {
+  state.compare = $("compare").checked;
+  stale.add("sensor1");
+  update();
+});
+$("reset").addEventListener("click", () => restore(fresh()));
+$("share").addEventListener("click", async () => {
+  location.hash = toHash(state);
+  const whole = file ? "The link is in the address bar; the dropped file is not part of it." : "The link is in the address bar.";
+  await copied(location.href, whole);
+});
+$("copy").addEventListener("click", () => copied($("command").textContent, ""));
+addEventListener("hashchange", () => {
+  if (location.hash.slice(1) !== toHash(state)) restore(fromHash(location.hash.slice(1)));
+});
+for (const name of ["dragover", "drop"]) addEventListener(name, (event) => event.preventDefault());
+addEventListener("dragover", () => $("drop").classList.add("over"));
+for (const name of ["dragleave", "drop"]) addEventListener(name, () => $("drop").classList.remove("over"));
+addEventListener("drop", (event) => take(event.dataTransfer?.files[0]));
+
+start();
+
+async function start() {
+  const [answer] = await client.ask([{ question: { do: "catalogue" } }]);
+  if (answer.error) return say(answer.error);
+  catalogue = answer;
+  const groups = Map.groupBy ? Map.groupBy(catalogue.sensors, (sensor) => sensor.kind) : grouped(catalogue.sensors);
+  for (const [kind, sensors] of groups) {
+    const group = Object.assign(document.createElement("optgroup"), { label: kind });
+    group.append(...sensors.map(({ preset, label }) => new Option(label, preset)));
+    $("sensor").append(group);
+  }
+  $("object").append(...catalogue.objects.map(({ flag, label }) => new Option(label, flag)));
+  const group = Object.assign(document.createElement("optgroup"), { label: "Indenters" });
+  group.append(...catalogue.indenters.map((name) => new Option(name, `indenter:${name}`)));
+  $("object").append(group);
+  restore(state);
+}
+
+function grouped(sensors) {
+  const groups = new Map();
+  for (const sensor of sensors) groups.set(sensor.kind, [...(groups.get(sensor.kind) ?? []), sensor]);
+  return groups;
+}
+
+/** Takes a whole new state. */
+function restore(next) {
+  state = next;
+  file = null;
+  peak = 0;
+  stale.add("object").add("sensor0").add("sensor1");
+  say("");
+  update();
+}
+
+/** Takes a dropped file. */
+async function take(blob) {
+  if (!blob) return;
+  if (blob.size > MOST_BYTES) return say(`${blob.name}: ${Math.round(blob.size / 1e6)} MB are more than the page takes (${MOST_BYTES / 1e6} MB); simplify the mesh, or use \`dermis press\`.`);
+  const unit = $("unit").value;
+  const bytes = new Uint8Array(await blob.arrayBuffer());
+  const answer = await askObject({ name: blob.name, unit }, bytes);
+  if (answer.error) return say(answer.error);
+  say("");
+  file = { blob, bytes };
+  Object.assign(state, { object: blob.name, unit });
+  // Over the middle of the sensor, wherever the file has its origin.
+  const middle = (axis) => (answer.low_mm[axis] + answer.high_mm[axis]) / 2;
+  for (const [axis, key] of [[0, "x"], [1, "y"]]) state[key] = rounded(Math.min(25, Math.max(-25, -middle(axis))), 0.01);
+  stale.delete("object");
+  update();
+}
+
+async function askObject(thing, bytes) {
+  const [answer] = await client.ask([{ question: { do: "object", unit: null, ...thing }, bytes }]);
+  if (!answer.error) stage.object(answer);
+  return answer;
+}
+
+/** Shows the state and asks for what it feels like, as soon as the worker is free. */
+function update() {
+  wanted = true;
+  if (catalogue) showState();
+  if (!busy) work();
+}
+
+async function work() {
+  busy = true;
+  $("answers").ariaBusy = "true";
+  while (wanted && catalogue) {
+    wanted = false;
+    try {
+      await answerOnce();
+    } catch (error) {
+      say(error.message);
+    }
+  }
+  busy = false;
+  $("answers").ariaBusy = "false";
+}
+
+async function answerOnce() {
+  const slots = state.compare ? [0, 1] : [0];
+  if (stale.delete("object")) {
+    const answer = file ? await askObject({ name: state.object, unit: state.unit }, file.bytes) : await askObject({ name: state.object });
+    if (answer.error) {
+      say(answer.error);
+      state.object = fresh().object;
+      state.unit = "";
+      file = null;
+      stale.add("object");
+      wanted = true;
+      return;
+    }
+  }
+  for (const slot of slots) if (stale.delete(`sensor${slot}`) && !(await build(slot))) return;
+  const press = (slot) => ({ question: {
+    do: "press", slot, at_mm: [state.x, state.y], depth_mm: state.depth, tilt_deg: [state.tiltX, state.tiltY], yaw_deg: state.yaw, shear_mm: [state.shearX, state.shearY],
+  } });
+  const shown = toHash(state);
+  const answers = await client.ask(slots.map(press));
+  const failed = answers.find((answer) => answer.error);
+  if (failed) {
+    if (failed.broken) stale.add("object").add("sensor0").add("sensor1");
+    return say(failed.error, "press");
+  }
+  if ($("message").dataset.about === "press") say("");
+  show(answers, slots, shown);
+}
+
+async function build(slot) {
+  const offer = offered();
+  const skin = state.skins[slot];
+  if (!offer.skins.includes(skin.skin)) {
+    const other = offer.skins.find((name) => name !== state.skins[0].skin) ?? offer.skins[0];
+    state.skins[slot] = { skin: slot ? other : offer.skins[0] };
+  }
+  const { skin: kind, ...knobs } = state.skins[slot];
+  const [sensor] = await client.ask([{ question: { do: "sensor", slot, preset: state.sensor, skin: kind, knobs, width_px: state.width } }]);
+  if (sensor.error) {
+    if (sensor.broken) stale.add("object").add("sensor0").add("sensor1");
+    say(sensor.error);
+    return false;
+  }
+  panels[slot].offer(offer.skins);
+  panels[slot].built(sensor);
+  if (slot === 0) {
+    const same = stage.shown?.name === state.sensor;
+    stage.sensor({ ...sensor, name: state.sensor }, same);
+  }
+  const most = Math.min(...panels.slice(0, state.compare && panels[1].sensor ? 2 : 1).map((panel) => panel.sensor.most_mm));
+  sliders.depth.range(-5, Math.floor(most * 100) / 100, 0.01);
+  if (state.depth > most) state.depth = Math.floor(most * 100) / 100;
+  showState();
+  return true;
+}
+
+function offered() {
+  const offer = catalogue.sensors.find((sensor) => sensor.preset === state.sensor);
+  if (offer) return offer;
+  state.sensor = fresh().sensor;
+  return catalogue.sensors.find((sensor) => sensor.preset === state.sensor);
+}
+
+function show(answers, slots, shown) {
+  const most = Math.max(...answers.flatMap((answer) => [...answer.arrays.values]), 0);
+  peak = Math.max(most, 0.97 * peak, 1e-4);
+  slots.forEach((slot, i) => panels[slot].show(answers[i], peak));
+  stage.answer(answers[0], peak);
+  const now = performance.now();
+  times.push(now);
+  while (times[0] < now - 1000) times.shift();
+  const took = answers.reduce((sum, answer) => sum + answer.took_ms, 0);
+  $("rate").textContent = times.length > 3 ? `${times.length} answers/s, ${took.toFixed(1)} ms each` : `${took.toFixed(1)} ms`;
+  // What the numbers belong to, for those who read them by program.
+  document.body.dataset.shown = shown;
+}
+
+function showState() {
+  const offer = offered();
+  $("sensor").value = state.sensor;
+  $("about").textContent = offer.description;
+  if (file) {
+    const option = $("object").querySelector("[data-file]") ?? Object.assign(new Option(), {});
+    option.dataset.file = "";
+    Object.assign(option, { text: state.object, value: state.object });
+    $("object").prepend(option);
+  } else $("object").querySelector("[data-file]")?.remove();
+  $("object").value = state.object;
+  $("compare").checked = state.compare;
+  $("compare").disabled = offer.skins.length < 2;
+  document.body.classList.toggle("comparing", state.compare);
+  for (const { key } of POSE) sliders[key].set(state[key]);
+  const visible = state.compare ? panels : panels.slice(0, 1);
+  const elements = visible.map((panel) => panel.element);
+  if ($("answers").childElementCount !== elements.length) $("answers").replaceChildren(...elements);
+  const words = command(state, 0);
+  $("command").textContent = words ? quoted(words) : "Push the object into the sensor to see the command.";
+  $("copy").hidden = !words;
+  $("toml").hidden = !changed(state.skins[0]) || !panels[0].sensor;
+  if (!$("toml").hidden) {
+    const name = tomlName(state, 0);
+    $("toml").download = $("toml").textContent = name;
+    $("toml").href = `data:application/toml;charset=utf-8,${encodeURIComponent(panels[0].sensor.toml)}`;
+  }
+}
+
+/** Shows a message, or none; one about a press goes when the next press is well. */
+function say(text, about = "") {
+  $("message").dataset.about = about;
+  $("message").textContent = text;
+  $("message").hidden = !text;
+}
+
+async function copied(text, otherwise) {
+  try {
+    await navigator.clipboard.writeText(text);
+    say("");
+  } catch {
+    say(otherwise);
+  }
+}

@@ -1,0 +1,103 @@
+// One skin: which one, what it shows, what it says, and its sliders.
+
+import { short } from "./format.js";
+import { Slider } from "./slider.js";
+import { KNOBS } from "./state.js";
+import { drawScale, drawTactile } from "./tactile.js";
+
+const NAMES = {
+  springs: "Springs", hydroelastic: "Hydroelastic", layer: "Elastic layer", imprint: "Imprint, no mechanics",
+};
+
+export class Panel {
+  /** `changed(slot)` is called after the skin or a slider of `state.skins[slot]` was changed. */
+  constructor(slot, state, changed) {
+    Object.assign(this, { slot, state, changed });
+    const article = document.getElementById("skin").content.firstElementChild.cloneNode(true);
+    this.element = article;
+    const letter = "AB"[slot];
+    article.setAttribute("aria-label", `Skin ${letter}`);
+    [this.select, this.tactile] = [article.querySelector("select"), article.querySelector(".tactile")];
+    this.select.id = `skin-${slot}`;
+    article.querySelector(".field label").htmlFor = this.select.id;
+    this.tactile.id = `tactile-${slot}`;
+    [this.picture, this.scale, this.peak] = [".picture", ".scale", ".peak"].map((name) => article.querySelector(name));
+    this.readings = article.querySelector(".readings");
+    this.warnings = article.querySelector(".warnings");
+    this.knobs = article.querySelector(".knobs");
+    drawScale(article.querySelector(".scale canvas"));
+    this.select.addEventListener("change", () => {
+      state().skins[slot] = { skin: this.select.value };
+      changed(slot);
+    });
+    this.sensor = null;
+  }
+
+  /** The skins that make sense on the sensor. */
+  offer(skins) {
+    this.select.replaceChildren(...skins.map((skin) => new Option(NAMES[skin] ?? skin, skin)));
+    this.select.value = this.state().skins[this.slot].skin;
+  }
+
+  /** After the sensor was built: its sliders. */
+  built(sensor) {
+    this.sensor = sensor;
+    const mine = this.state().skins[this.slot];
+    const sliders = KNOBS.filter((key) => sensor.knobs[key]).map((key) => {
+      const { label, unit, value } = sensor.knobs[key];
+      const log = key !== "friction";
+      const range = log ? { low: Number((value / 8).toPrecision(3)), high: Number((value * 8).toPrecision(3)), scale: "log" } : { low: 0, high: 2, step: 0.01 };
+      const slider = new Slider({ id: `${key}-${this.slot}`, label, unit, ...range }, (to) => {
+        mine[key] = to;
+        this.changed(this.slot);
+      });
+      slider.set(mine[key] ?? value);
+      return slider;
+    });
+    // A slider that is being dragged must not be taken away under the pointer.
+    const same = this.sliders?.map((s) => s.input.id + s.unit + s.low).join() === sliders.map((s) => s.input.id + s.unit + s.low).join();
+    if (same) return;
+    this.sliders = sliders;
+    this.knobs.replaceChildren(...sliders.map((slider) => slider.element));
+  }
+
+  /** Draws an answer; `peak` (N) is the end of the scale. */
+  show(answer, peak) {
+    drawTactile(this.tactile, this.sensor, answer, peak);
+    const wide = answer.picture != null;
+    this.picture.classList.toggle("wide", wide);
+    this.scale.hidden = wide;
+    this.peak.textContent = `${short(peak)} N`;
+    const [fx, fy, fz] = answer.force_n;
+    this.tactile.setAttribute("aria-label", `Tactile image: ${answer.lit} of ${answer.taxels} taxels pressed, ${short(-fz)} N`);
+    const torque = answer.torque_nm.map((part) => part * 1e3);
+    this.#list([
+      ["Force", `${short(-fz)} N`, "main", "force", -fz],
+      ["Sum of taxels", `${short(answer.sum_n)} N`, "", "sum", answer.sum_n],
+      ["Force x, y", `${short(fx)}, ${short(fy)} N`, "", "shear", `${fx},${fy}`],
+      ["Torque", `${torque.map(short).join(", ")} mN m`, "", "torque", torque.join()],
+      ["Contact", `${short(answer.area_mm2)} mm², ${answer.lit}/${answer.taxels} taxels`, "", "contact", answer.lit],
+    ]);
+    const warnings = [...answer.warnings];
+    if (answer.saturated) warnings.push(`${answer.saturated} contact points are pressed through: the force is a lower bound`);
+    if (!answer.above) warnings.push("The object is not above the sensor");
+    this.warnings.replaceChildren(...warnings.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+  }
+
+  #list(rows) {
+    if (!this.readings.childElementCount) {
+      for (const [name, , style, key] of rows) {
+        const [dt, dd] = [document.createElement("dt"), document.createElement("dd")];
+        dt.textContent = name;
+        dd.className = style;
+        dd.id = `${key}-of-${this.slot}`;
+        this.readings.append(dt, dd);
+      }
+    }
+    const cells = this.readings.querySelectorAll("dd");
+    rows.forEach(([, text, , , value], i) => {
+      cells[i].textContent = text;
+      cells[i].dataset.value = value;
+    });
+  }
+}

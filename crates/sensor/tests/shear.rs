@@ -1,0 +1,65 @@
+//! A pressed object moved sideways: it sticks, and then slips.
+
+use dermis_geometry::{Vec3, shapes};
+use dermis_sensor::{Aim, Goal, Pressed, Sensor, presets, press};
+use dermis_skin::Object;
+
+/// Larger than the sensors, so that the contact does not wander when it is moved.
+fn block() -> Object {
+    Object::new(shapes::cuboid(Vec3::new(60e-3, 90e-3, 8e-3)).unwrap())
+}
+
+fn sheared(sensor: &Sensor, shear_m: [f64; 2]) -> Pressed {
+    let object = block();
+    let pressed = press(sensor, &object, &Aim::default(), Goal::Depth(0.5e-3)).unwrap();
+    pressed.sheared(sensor, &object, shear_m).unwrap()
+}
+
+/// Under a flat block that sticks, every pressed taxel's bristles are bent by the shear s: F = n σ₀ s. At 2 µm they are bent by
+/// less than a hundredth of what they can be (μ k d/σ₀ = 217 µm), and creep by as much less.
+#[test]
+fn bristles_carry_a_small_shear() {
+    let sensor = presets::find("wts0614").unwrap().build(None).unwrap();
+    let pressed = sheared(&sensor, [2e-6, 0.0]);
+    let expected = pressed.reading.lit() as f64 * 2000.0 * 2e-6;
+    let force = pressed.touch.on_sensor.force;
+    assert_eq!(pressed.reading.lit(), 84);
+    assert!((force.x / expected - 1.0).abs() < 0.01, "{} {expected}", force.x);
+    assert!(force.y.abs() < 1e-9 * expected);
+}
+
+/// Far enough, everything slips: the force is μ times the load, against the way it was moved.
+#[test]
+fn a_large_shear_ends_at_coulombs_bound() {
+    for (name, hydroelastic, mu) in
+        [("wts0614", false, 0.435), ("wts0614", true, 0.435), ("wts0614-layer", false, 0.435)]
+    {
+        let spec = presets::find(name).unwrap();
+        let spec = if hydroelastic { spec.with_hydroelastic_skin().unwrap() } else { spec };
+        let sensor = spec.build(None).unwrap();
+        let pressed = sheared(&sensor, [1.6e-3, -1.2e-3]);
+        let force = pressed.touch.on_sensor.force;
+        let ratio = force.truncate().length() / -force.z;
+        // Bristles come within exp(−2 mm/217 µm) of their bound, which is a little lower at the speed of the motion than at none.
+        assert!((ratio / mu - 1.0).abs() < 0.005, "{name}: {ratio}");
+        assert!((force.x / force.y + 4.0 / 3.0).abs() < 0.005, "{name}: {force}");
+        let (taken, given) = (pressed.touch.on_sensor, pressed.touch.on_objects[0]);
+        assert!((taken.force + given.force).length() < 1e-12 * taken.force.length(), "{name}");
+        let on_taxels = pressed.reading.net_force_newton();
+        assert!(
+            (on_taxels - taken.force).length() < 1e-9 * taken.force.length(),
+            "{name}: {on_taxels} {}",
+            taken.force
+        );
+    }
+}
+
+#[test]
+fn no_shear_is_the_press_and_nonsense_is_refused() {
+    let sensor = presets::find("wts0614").unwrap().build(None).unwrap();
+    let object = block();
+    let pressed = press(&sensor, &object, &Aim::default(), Goal::Depth(0.5e-3)).unwrap();
+    assert_eq!(pressed.sheared(&sensor, &object, [0.0; 2]).unwrap().touch, pressed.touch);
+    let message = pressed.sheared(&sensor, &object, [f64::NAN, 0.0]).unwrap_err().to_string();
+    assert!(message.contains("shear"), "{message}");
+}

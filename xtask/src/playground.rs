@@ -1,0 +1,178 @@
+//! The page: its skins as WebAssembly beside its files, and its tests in a browser.
+//!
+//! The skins are built with the release profile, so that what runs at build time is shared with everything else; what only a debugger
+//! reads is cut out of them here. The tests drive Debian's Chromium from the virtual environment of the Python package.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::python;
+use crate::step::{Failure, Invocation, Step};
+use crate::workspace::Workspace;
+
+/// `cargo xtask playground`.
+pub const BUILD: Step =
+    Step { name: "playground", run: |workspace| build(workspace, &workspace.root.join("dist/playground")) };
+
+/// Part of `cargo xtask test`: that geometry, skin and sensor build for a page, and that the page works.
+pub const TESTS: Step = Step { name: "playground", run: tests };
+
+const WASM_TARGET: &str = "wasm32-unknown-unknown";
+/// Where the page's own files are.
+const WEB: &str = "apps/playground/web";
+/// Where a Chromium may be, by name.
+const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+/// Builds the skins and puts them beside the files of the page.
+fn build(workspace: &Workspace, out: &Path) -> Result<(), Failure> {
+    if !target_is_installed() {
+        let add = Invocation::new("rustup target add").args([WASM_TARGET]);
+        add.run(&workspace.root).map_err(|failure| Failure {
+            reason: format!("the Rust target {WASM_TARGET} is missing and could not be added: {}", failure.reason),
+            ..failure
+        })?;
+    }
+    let cargo = Invocation::new("cargo build --release --package dermis-playground --lib --target").args([WASM_TARGET]);
+    cargo.run(&workspace.root)?;
+    let failure = |reason: String| Failure { reason, repeat: "cargo xtask playground".into() };
+    let built = workspace.target.join(WASM_TARGET).join("release/dermis_playground.wasm");
+    let place = || -> std::io::Result<(usize, u64)> {
+        if out.exists() {
+            fs::remove_dir_all(out)?;
+        }
+        fs::create_dir_all(out)?;
+        let mut page = 0;
+        for entry in fs::read_dir(workspace.root.join(WEB))? {
+            let entry = entry?;
+            page += fs::copy(entry.path(), out.join(entry.file_name()))?;
+        }
+        let skins = fs::read(&built)?;
+        let skins = packed(&without_custom_sections(&skins).ok_or(std::io::ErrorKind::InvalidData)?)?;
+        fs::write(out.join("dermis.wasm.gz"), &skins)?;
+        Ok((skins.len(), page))
+    };
+    let (skins, page) = place().map_err(|error| failure(format!("{} could not be filled: {error}", out.display())))?;
+    println!("{}: skins {} kB, page {} kB", out.display(), skins / 1000, page / 1000);
+    Ok(())
+}
+
+/// Asks rustc where the target's libraries would be: that works with a compiler not installed by rustup, too.
+fn target_is_installed() -> bool {
+    let output = Command::new("rustc").args(["--print", "target-libdir", "--target", WASM_TARGET]).output();
+    output.is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
+}
+
+/// A quarter of the size; the page unpacks it.
+fn packed(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+    packer.write_all(bytes)?;
+    packer.finish()
+}
+
+/// A module without its custom sections (names of functions, who made it), which nothing but a debugger reads; none if it is no module.
+fn without_custom_sections(module: &[u8]) -> Option<Vec<u8>> {
+    let (head, mut rest) = module.split_at_checked(8)?;
+    if !head.starts_with(b"\0asm") {
+        return None;
+    }
+    let mut kept = head.to_vec();
+    while let [kind, body @ ..] = rest {
+        let (length, width) = leb128(body)?;
+        let end = 1 + width + length;
+        let section = rest.get(..end)?;
+        if *kind != 0 {
+            kept.extend_from_slice(section);
+        }
+        rest = &rest[end..];
+    }
+    Some(kept)
+}
+
+/// A whole number as WebAssembly writes lengths: seven bits a byte, the lowest first. Also how many bytes it takes.
+fn leb128(bytes: &[u8]) -> Option<(usize, usize)> {
+    let mut value = 0;
+    for (i, &byte) in bytes.iter().enumerate().take(5) {
+        value |= usize::from(byte & 0x7f) << (7 * i);
+        if byte & 0x80 == 0 {
+            return Some((value, i + 1));
+        }
+    }
+    None
+}
+
+fn tests(workspace: &Workspace) -> Result<(), Failure> {
+    let site = workspace.target.join("playground");
+    build(workspace, &site)?;
+    // The program that the page is compared with; the tests before have built it.
+    Invocation::new("cargo build --workspace --release --bins").run(&workspace.root)?;
+    let browser = browser(workspace)?;
+    let (make, python) = python::environment(workspace);
+    if let Some(make) = make {
+        make.run(&workspace.root)?;
+    }
+    for invocation in checks(&python, &site, &workspace.target.join("release/dermis"), &browser) {
+        invocation.run(&workspace.root)?;
+    }
+    Ok(())
+}
+
+fn checks(python: &Path, site: &Path, program: &Path, browser: &Path) -> [Invocation; 2] {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    [
+        Invocation::program(python)
+            .args("-m pip install --quiet --requirement apps/playground/requirements-test.txt".split(' ')),
+        Invocation::program(python)
+            .args("-m pytest -q -p no:cacheprovider apps/playground/tests".split(' '))
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("DERMIS", text(program))
+            .env("DERMIS_SITE", text(site))
+            .env("CHROMIUM", text(browser)),
+    ]
+}
+
+/// A Chromium that is there, or one from Debian.
+fn browser(workspace: &Workspace) -> Result<PathBuf, Failure> {
+    if let Some(found) = find_browser() {
+        return Ok(found);
+    }
+    let install = "apt-get install --yes --no-install-recommends chromium";
+    let missing = |why: &str| Failure {
+        reason: format!("the tests of the page need Chromium, which is missing and could not be installed: {why}"),
+        repeat: install.into(),
+    };
+    Invocation::new("apt-get update --quiet").run(&workspace.root).map_err(|failure| missing(&failure.reason))?;
+    Invocation::new(install).run(&workspace.root).map_err(|failure| missing(&failure.reason))?;
+    find_browser().ok_or_else(|| missing("it is not on the path"))
+}
+
+fn find_browser() -> Option<PathBuf> {
+    let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
+    BROWSERS.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn custom_sections_are_cut_out_and_nothing_else() {
+        let head = b"\0asm\x01\0\0\0";
+        let kept = [1, 2, 7, 7];
+        let module = [&head[..], &[0, 3, 1, b'n', 9], &kept, &[0, 0x80, 0x01], &[5; 128], &kept].concat();
+        assert_eq!(without_custom_sections(&module).unwrap(), [&head[..], &kept, &kept].concat());
+        assert_eq!(without_custom_sections(b"<!doctype html>"), None);
+        assert_eq!(without_custom_sections(&[&head[..], &[1, 9, 0]].concat()), None);
+    }
+
+    #[test]
+    fn the_tests_know_the_site_the_program_and_the_browser() {
+        let [install, tests] = checks(Path::new("/v/python"), Path::new("/s"), Path::new("/d"), Path::new("/c"));
+        assert!(install.line().ends_with("apps/playground/requirements-test.txt"));
+        assert!(tests.line().contains("DERMIS=/d DERMIS_SITE=/s CHROMIUM=/c /v/python -m pytest"), "{}", tests.line());
+    }
+}
