@@ -19,7 +19,7 @@ pub struct Arguments {
     /// The scene.
     scene: PathBuf,
     /// Write readings, poses, a summary and pictures into this folder.
-    #[arg(long, value_name = "DIR", required_unless_present = "record")]
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["record", "view"])]
     out: Option<PathBuf>,
     /// Record while it runs: an `.mcap` file (Foxglove shows it), a `.parquet` file, or a folder of numpy arrays and pictures.
     /// Whatever ends the program, the files hold all but the last moments.

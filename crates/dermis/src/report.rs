@@ -4,7 +4,6 @@
 //! [`Report::html`] writes the page. It needs no other file: style and figures are inside.
 
 pub mod claims;
-mod data_uri;
 mod page;
 
 use crate::experiments::{ALL, Experiment, Outcome, Verdict};
@@ -63,7 +62,7 @@ impl Report {
     pub fn add(&mut self, experiment: &Experiment, outcome: &Outcome, wall_s: f64) {
         let pictures = outcome.files.names().filter(|name| name.extension().is_some_and(|end| end == "png"));
         let figures = pictures
-            .filter_map(|name| Some((name.display().to_string(), data_uri::png(outcome.files.get(name)?))))
+            .filter_map(|name| Some((name.display().to_string(), data_uri(outcome.files.get(name)?))))
             .collect();
         let findings = Findings { verdicts: outcome.verdicts.clone(), notes: outcome.notes.clone(), figures };
         self.entries.insert(experiment.name, Entry { result: Ok(findings), wall_s });
@@ -105,6 +104,11 @@ impl Report {
         let gap = if self.arguments.is_empty() { "" } else { " " };
         format!("dermis reproduce {experiment}{gap}{} --out out", self.arguments)
     }
+}
+
+/// A PNG as the address of itself (RFC 2397).
+fn data_uri(png: &[u8]) -> String {
+    format!("data:image/png;base64,{}", dermis_record::base64::encode(png))
 }
 
 impl Findings {

@@ -1,6 +1,5 @@
 //! MCAP as Foxglove shows it: JSON messages with schemas by the names that its panels know.
 
-mod base64;
 mod meshes;
 mod schemas;
 
@@ -10,7 +9,6 @@ use dermis_geometry::{Pose, Quat, Vec3};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-pub(crate) use base64::decode as base64_decode;
 
 /// A recording for Foxglove. `/tf` has all frames, `/scene` the meshes, and for each sensor `/NAME/wrench`, `/NAME/taxels`, `/NAME/camera` where it has
 /// one, and `/NAME/tactile`, a heat map.
@@ -90,7 +88,7 @@ impl FoxgloveSink {
         self.add(first + 1, time_ns, &taxels)?;
         for (i, picture) in [&felt.camera, &felt.tactile].into_iter().enumerate() {
             let Some(picture) = picture else { continue };
-            let data = base64::encode(&picture.encode_png());
+            let data = crate::base64::encode(&picture.encode_png());
             let image = json!({ "timestamp": stamp, "frame_id": frame, "data": data, "format": "png" });
             self.add(first + 2 + i, time_ns, &image)?;
         }

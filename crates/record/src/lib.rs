@@ -4,6 +4,7 @@
 //! arrays and pictures. Whatever kills the process, the files that are there open and hold all but the last moments. [`Log`] reads
 //! recordings back, also those of others, as signals and pictures over time.
 
+pub mod base64;
 mod error;
 mod export;
 mod folder;

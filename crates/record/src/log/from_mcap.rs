@@ -1,7 +1,7 @@
 //! From MCAP: our own messages, standard ones of ROS 2, and numbers in any JSON.
 
 use super::Log;
-use crate::foxglove::base64_decode;
+use crate::base64;
 use crate::mcap::McapLog;
 use crate::ros2::{Decoded, decode};
 use crate::signals::{wxyz, xyz};
@@ -82,7 +82,7 @@ fn take_json(log: &mut Log, topic: &str, schema: &str, time_s: f64, value: &Valu
         }
         "foxglove.SceneUpdate" => (),
         "foxglove.CompressedImage" => {
-            if let Some(file) = value["data"].as_str().and_then(base64_decode) {
+            if let Some(file) = value["data"].as_str().and_then(base64::decode) {
                 log.push_picture(topic, time_s, file);
             }
         }
