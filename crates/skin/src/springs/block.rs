@@ -1,4 +1,5 @@
 //! Sites that are stepped together.
+#![allow(clippy::needless_range_loop, reason = "a lane is a place in many arrays at once")]
 
 use super::{Elasticity, LEAST_COSINE, Law, Seen, Site, SpringParameters};
 use crate::lugre::{carried, carries_in_lanes};
