@@ -132,6 +132,8 @@ fn what_cannot_be_recorded_compared_or_exported_is_told_in_one_line() {
     write(folder.path(), "scene.toml", SCENE);
     write(folder.path(), "text.mcap", "nonsense");
     write(folder.path(), "a.csv", "time_s,force_n\n0,1\n1,2\n");
+    std::fs::create_dir(folder.path().join("full")).unwrap();
+    write(folder.path(), "full/kept", "x");
     write(folder.path(), "b.csv", "time_s,force_n\n5,1\n6,2\n");
     for (arguments, words) in [
         (&["run", "scene.toml", "--record", "a.bag"][..], &["a.bag", ".mcap"][..]),
@@ -148,6 +150,8 @@ fn what_cannot_be_recorded_compared_or_exported_is_told_in_one_line() {
         (&["export", "a.csv", "x.txt"], &["x.txt", ".parquet"]),
         (&["export", "a.csv", "x", "--format", "png"], &["no pictures"]),
         (&["export", "a.csv", "a.csv"], &["itself"]),
+        (&["export", "a.csv", "full"], &["full", "not empty"]),
+        (&["run", "scene.toml", "--record", "full"], &["full", "not empty"]),
     ] {
         let (success, stdout, stderr) = run(folder.path(), arguments);
         assert!(!success && stdout.is_empty() && stderr.lines().count() == 1, "{arguments:?}: {stderr}");
@@ -157,7 +161,8 @@ fn what_cannot_be_recorded_compared_or_exported_is_told_in_one_line() {
     }
     let mut left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
-    assert_eq!(left, ["a.csv", "b.csv", "scene.toml", "text.mcap"]);
+    assert_eq!(left, ["a.csv", "b.csv", "full", "scene.toml", "text.mcap"]);
+    assert!(folder.path().join("full/kept").exists());
     let pair = ["compare", "a.csv", "b.csv", "--pair", "a/force_n=b/force_n", "--from-start", "--json"];
     assert_eq!(json(&good(folder.path(), &pair))["signals"][0]["max_abs"], 0.0);
 }

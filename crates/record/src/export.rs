@@ -98,7 +98,12 @@ pub fn export(from: &Path, to: &Path, format: ExportFormat) -> Result<Exported, 
             let bytes = table(&log, times_s.clone(), values).and_then(|table| table.to_bytes());
             placed(to, &bytes.map_err(|error| RecordError::table(to, error))?)?;
         }
-        _ => folder(&log, &times_s, &values, to, format == ExportFormat::Npy)?,
+        _ => {
+            empty_folder(to)?;
+            let filled = fill(&log, &times_s, &values, to, format == ExportFormat::Npy);
+            // The folder was empty, so all that is in it is ours.
+            filled.inspect_err(|_| drop(std::fs::remove_dir_all(to)))?;
+        }
     }
     let pictures = if format == ExportFormat::Csv { 0 } else { pictures };
     Ok(Exported { path: to.to_owned(), signals: log.signals.len(), times: times_s.len(), pictures, cut: log.cut })
@@ -153,8 +158,7 @@ fn table(log: &Log, times_s: Vec<f64>, values: Vec<Vec<f64>>) -> Result<Table, c
     Ok(table)
 }
 
-fn folder(log: &Log, times_s: &[f64], values: &[Vec<f64>], to: &Path, with_numbers: bool) -> Result<(), RecordError> {
-    empty_folder(to)?;
+fn fill(log: &Log, times_s: &[f64], values: &[Vec<f64>], to: &Path, with_numbers: bool) -> Result<(), RecordError> {
     let array = |name: &str, width: usize, values: &[f64]| -> Result<(), RecordError> {
         let path = to.join(inside(name)).with_extension("npy");
         made_parent(&path)?;

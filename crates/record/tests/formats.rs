@@ -122,3 +122,19 @@ fn what_happens_on_the_way_is_told() {
     let message = outcome.and_then(|()| recorder.finish().map(drop)).unwrap_err().to_string();
     assert!(message.contains("cannot be written"), "{message}");
 }
+
+/// Files of another recorder, in each compression; `foreign/make.py` made them.
+#[test]
+fn what_others_have_recorded_is_read() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign");
+    for name in ["none", "lz4", "zstd"] {
+        let log = Log::read(&folder.join(format!("{name}.mcap"))).unwrap();
+        assert!(!log.cut, "{name}");
+        let names: Vec<&str> = log.signals.iter().map(|signal| signal.name.as_str()).collect();
+        assert_eq!(names, ["touch/cells", "touch/force/z"], "{name}");
+        let force = log.signal("touch/force/z").unwrap();
+        assert_eq!((force.times_s.len(), force.row(49)), (50, &[-24.5][..]), "{name}");
+        assert_eq!(log.signal("touch/cells").unwrap().row(7), [7.0, 8.0, 9.0]);
+        assert!((force.times_s[1] - force.times_s[0] - 0.02).abs() < 1e-6);
+    }
+}
