@@ -254,7 +254,8 @@ function show(answers, slots, shown) {
   times.push(now);
   while (times[0] < now - 1000) times.shift();
   const took = answers.reduce((sum, answer) => sum + answer.took_ms, 0);
-  $("rate").textContent = times.length > 3 ? `${times.length} answers/s, ${took.toFixed(1)} ms each` : `${took.toFixed(1)} ms`;
+  // One answer alone, with nothing warm yet, says little of the pace.
+  if (times.length > 3) $("rate").textContent = `${times.length} answers/s, ${took.toFixed(1)} ms each`;
   // What the numbers belong to, for those who read them by program.
   document.body.dataset.shown = shown;
 }

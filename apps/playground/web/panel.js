@@ -6,7 +6,7 @@ import { KNOBS } from "./state.js";
 import { drawScale, drawTactile } from "./tactile.js";
 
 const NAMES = {
-  springs: "Springs", hydroelastic: "Hydroelastic", layer: "Elastic layer", imprint: "Imprint, no mechanics",
+  springs: "Springs", hydroelastic: "Hydroelastic", layer: "Elastic layer", imprint: "Imprint",
 };
 
 export class Panel {
@@ -75,8 +75,8 @@ export class Panel {
       ["Force", `${short(-fz)} N`, "main", "force", -fz],
       ["Sum of taxels", `${short(answer.sum_n)} N`, "", "sum", answer.sum_n],
       ["Force x, y", `${short(fx)}, ${short(fy)} N`, "", "shear", `${fx},${fy}`],
-      ["Torque", `${torque.map(short).join(", ")} mN m`, "", "torque", torque.join()],
-      ["Contact", `${short(answer.area_mm2)} mm², ${answer.lit}/${answer.taxels} taxels`, "", "contact", answer.lit],
+      ["Torque", `${torque.map(short).join(", ")} mN\u00a0m`, "", "torque", torque.join()],
+      ["Contact", `${short(answer.area_mm2)} mm², ${answer.lit}/${answer.taxels}\u00a0taxels`, "", "contact", answer.lit],
     ]);
     const warnings = [...answer.warnings];
     if (answer.saturated) warnings.push(`${answer.saturated} contact points are pressed through: the force is a lower bound`);
