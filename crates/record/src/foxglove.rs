@@ -9,7 +9,6 @@ use dermis_geometry::{Pose, Quat, Vec3};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-
 /// A recording for Foxglove. `/tf` has all frames, `/scene` the meshes, and for each sensor `/NAME/wrench`, `/NAME/taxels`, `/NAME/camera` where it has
 /// one, and `/NAME/tactile`, a heat map.
 pub struct FoxgloveSink {

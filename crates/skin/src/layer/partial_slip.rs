@@ -22,8 +22,15 @@ pub struct PartialSlip<'a> {
 
 /// More iterations than this mean that rounding is all that is left to remove.
 const MOST_ITERATIONS: usize = 400;
+/// Without an error that is smaller by so much in so many iterations none will come: some cell at the border of slip goes to and fro.
+const BETTER: f64 = 0.9;
+const PATIENCE: usize = 25;
 /// A traction this close to its bound is at it.
 const AT_BOUND: f64 = 1.0 - 1e-9;
+
+/// Directions are forgotten when more than one in so many cells begins or ceases to slip at once. Fewer spoil a direction less than
+/// beginning anew would cost; and what spoils it is seen, for then it is not taken along (Polak and Ribière).
+const FEW: usize = 20;
 
 type Plane = [Vec<f64>; 2];
 
@@ -74,17 +81,20 @@ impl<'a> PartialSlip<'a> {
         let (mut residual, mut last_residual, mut steepest, mut direction) = (plane(), plane(), plane(), plane());
         let mut slips = vec![false; cells];
         let mut last_product = 0.0;
+        let (mut best_m, mut best_at) = (f64::INFINITY, 0);
         let mut anew = true;
+        let pressed = bound.iter().filter(|&&bound| bound > 0.0).count();
         while effort.iterations < MOST_ITERATIONS {
             self.slide(shear, &mut lag);
             effort.products += 1;
             effort.error_m = 0.0;
+            let mut turned = 0;
             for i in 0..cells {
                 let (q, e) = ([shear[0][i], shear[1][i]], [wanted_m[0][i] - lag[0][i], wanted_m[1][i] - lag[1][i]]);
                 let size = q[0].hypot(q[1]);
                 let along = if size > 0.0 { (e[0] * q[0] + e[1] * q[1]) / size } else { 0.0 };
                 let slipping = bound[i] > 0.0 && size >= AT_BOUND * bound[i] && along >= 0.0;
-                anew |= slipping != slips[i];
+                turned += usize::from(slipping != slips[i]);
                 slips[i] = slipping;
                 for axis in 0..2 {
                     lag[axis][i] = e[axis];
@@ -97,6 +107,13 @@ impl<'a> PartialSlip<'a> {
                 effort.error_m = effort.error_m.max(residual[0][i].hypot(residual[1][i]));
             }
             if effort.error_m <= tolerance_m {
+                break;
+            }
+            anew |= turned * FEW > pressed;
+            if effort.error_m < BETTER * best_m {
+                best_m = effort.error_m;
+                best_at = effort.iterations;
+            } else if effort.iterations >= best_at + PATIENCE {
                 break;
             }
             effort.iterations += 1;
@@ -128,13 +145,14 @@ impl<'a> PartialSlip<'a> {
                 continue;
             }
             let step = slope / curvature;
-            anew = false;
+            let mut left = 0;
             for i in 0..cells {
                 for axis in 0..2 {
                     shear[axis][i] += step * direction[axis][i];
                 }
-                anew |= project(shear, bound[i], i) && !slips[i];
+                left += usize::from(project(shear, bound[i], i) && !slips[i]);
             }
+            anew = left * FEW > pressed;
             std::mem::swap(&mut last_residual, &mut residual);
             last_product = product;
         }
