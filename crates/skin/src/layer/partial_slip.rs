@@ -24,7 +24,7 @@ pub struct PartialSlip<'a> {
 const MOST_ITERATIONS: usize = 400;
 /// Without an error that is smaller by so much in so many iterations none will come: some cell at the border of slip goes to and fro.
 const BETTER: f64 = 0.9;
-const PATIENCE: usize = 25;
+const PATIENCE: usize = 80;
 /// A traction this close to its bound is at it.
 const AT_BOUND: f64 = 1.0 - 1e-9;
 
