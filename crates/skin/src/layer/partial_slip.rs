@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 /// Shear tractions in a region that carry the surface along as far as friction allows.
 ///
-/// Minimises ½ qᵀKq − qᵀd over |q| ≤ b cell by cell, where d (m) is how far the object has moved: stuck cells follow it,
-/// slipping ones lag behind in the direction of q. Conjugate gradients on the stuck cells and along the circles of the
-/// slipping ones, with the same preconditioner as for pressure.
+/// Minimises f = ½ qᵀKq − qᵀd over |q| ≤ b cell by cell, where d (m) is how far the object has moved: stuck cells follow it,
+/// slipping ones lag behind in the direction of q. Projected gradients with the steps of Barzilai and Borwein (1988), as by Birgin,
+/// Martínez and Raydan (2000): cells may begin and cease to slip in every step, by which conjugate gradients would have to begin anew. A step may raise f
+/// for a while; one that raises it above what it was lately is cut to the least along it, which is known because f is a parabola there.
 pub struct PartialSlip<'a> {
     influences: &'a Influences,
     product: Arc<Product>,
@@ -21,16 +22,12 @@ pub struct PartialSlip<'a> {
 }
 
 /// More iterations than this mean that rounding is all that is left to remove.
-const MOST_ITERATIONS: usize = 400;
-/// Without an error that is smaller by so much in so many iterations none will come: some cell at the border of slip goes to and fro.
-const BETTER: f64 = 0.9;
-const PATIENCE: usize = 80;
+const MOST_ITERATIONS: usize = 600;
 /// A traction this close to its bound is at it.
 const AT_BOUND: f64 = 1.0 - 1e-9;
 
-/// Directions are forgotten when more than one in so many cells begins or ceases to slip at once. Fewer spoil a direction less than
-/// beginning anew would cost; and what spoils it is seen, for then it is not taken along (Polak and Ribière).
-const FEW: usize = 20;
+/// A step may end above the last f, but not above the highest of so many.
+const LATELY: usize = 10;
 
 type Plane = [Vec<f64>; 2];
 
@@ -57,18 +54,6 @@ impl<'a> PartialSlip<'a> {
         fourier.backward(out_y, (0, 0), cols, &mut out[1], &mut self.scratch);
     }
 
-    fn precondition(&mut self, residual: &Plane, out: &mut Plane) {
-        let (fourier, kernel) = self.product.precondition(self.influences);
-        let spectrum = &mut self.spectra[0][..fourier.rows() * fourier.waves()];
-        for (residual, out) in residual.iter().zip(out) {
-            fourier.forward(residual, self.region.cols, spectrum, &mut self.scratch);
-            for (value, &k) in spectrum.iter_mut().zip(kernel.values()) {
-                *value *= k;
-            }
-            fourier.backward(spectrum, (0, 0), self.region.cols, out, &mut self.scratch);
-        }
-    }
-
     /// Improves `shear` (Pa) until no cell is off by more than `tolerance_m`. `wanted_m` is d, `bound` (Pa) is μp.
     pub fn solve(&mut self, wanted_m: &Plane, bound: &[f64], shear: &mut Plane, tolerance_m: f64) -> Effort {
         let cells = bound.len();
@@ -77,113 +62,93 @@ impl<'a> PartialSlip<'a> {
         for (i, &bound) in bound.iter().enumerate() {
             project(shear, bound, i);
         }
-        let (mut lag, mut response) = (plane(), plane());
-        let (mut residual, mut last_residual, mut steepest, mut direction) = (plane(), plane(), plane(), plane());
-        let mut slips = vec![false; cells];
-        let mut last_product = 0.0;
-        let (mut best_m, mut best_at) = (f64::INFINITY, 0);
-        let mut anew = true;
-        let pressed = bound.iter().filter(|&&bound| bound > 0.0).count();
-        while effort.iterations < MOST_ITERATIONS {
-            self.slide(shear, &mut lag);
-            effort.products += 1;
-            effort.error_m = 0.0;
-            let mut turned = 0;
-            for i in 0..cells {
-                let (q, e) = ([shear[0][i], shear[1][i]], [wanted_m[0][i] - lag[0][i], wanted_m[1][i] - lag[1][i]]);
-                let size = q[0].hypot(q[1]);
-                let along = if size > 0.0 { (e[0] * q[0] + e[1] * q[1]) / size } else { 0.0 };
-                let slipping = bound[i] > 0.0 && size >= AT_BOUND * bound[i] && along >= 0.0;
-                turned += usize::from(slipping != slips[i]);
-                slips[i] = slipping;
-                for axis in 0..2 {
-                    lag[axis][i] = e[axis];
-                    residual[axis][i] = match (bound[i] > 0.0, slipping) {
-                        (false, _) => 0.0,
-                        (true, true) => e[axis] - along * q[axis] / size,
-                        (true, false) => e[axis],
-                    };
-                }
-                effort.error_m = effort.error_m.max(residual[0][i].hypot(residual[1][i]));
+        let (mut lag, mut step, mut response) = (plane(), plane(), plane());
+        self.slide(shear, &mut lag);
+        effort.products += 1;
+        let mut stride = 0.0;
+        let mut lately = [f64::NEG_INFINITY; LATELY];
+        loop {
+            effort.error_m = error_m(wanted_m, bound, shear, &lag);
+            if effort.error_m <= tolerance_m || effort.iterations >= MOST_ITERATIONS {
+                return effort;
             }
-            if effort.error_m <= tolerance_m {
-                break;
+            if effort.iterations == 0 {
+                // How far one cell alone would go: within reach of the first good stride.
+                stride = self.first_stride(wanted_m, bound, &lag, &mut response);
+                effort.products += 1;
             }
-            anew |= turned * FEW > pressed;
-            if effort.error_m < BETTER * best_m {
-                best_m = effort.error_m;
-                best_at = effort.iterations;
-            } else if effort.iterations >= best_at + PATIENCE {
-                break;
-            }
+            let energy = energy(wanted_m, shear, &lag);
+            lately[effort.iterations % LATELY] = energy;
             effort.iterations += 1;
-            self.precondition(&residual, &mut steepest);
-            restrict(&mut steepest, shear, bound, &slips);
-            let product = dot(&residual, &steepest);
-            let change = dot(&last_residual, &steepest);
-            let beta = if anew { 0.0 } else { ((product - change) / last_product).max(0.0) };
+            let mut slope = 0.0;
+            for i in 0..cells {
+                let from = [shear[0][i], shear[1][i]];
+                let pull = [wanted_m[0][i] - lag[0][i], wanted_m[1][i] - lag[1][i]];
+                let to = within([from[0] + stride * pull[0], from[1] + stride * pull[1]], bound[i]);
+                for axis in 0..2 {
+                    step[axis][i] = to[axis] - from[axis];
+                    slope += step[axis][i] * pull[axis];
+                }
+            }
+            self.slide(&step, &mut response);
+            effort.products += 1;
+            let (length, curvature, bend) = (dot(&step, &step), dot(&step, &response), dot(&response, &response));
+            if !(curvature > 0.0 && slope > 0.0) {
+                return effort;
+            }
+            let highest = lately.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let whole = energy - slope + 0.5 * curvature <= highest - 1e-4 * slope;
+            let part = if whole { 1.0 } else { (slope / curvature).min(1.0) };
             for axis in 0..2 {
                 for i in 0..cells {
-                    direction[axis][i] = beta * direction[axis][i] + steepest[axis][i];
+                    shear[axis][i] += part * step[axis][i];
+                    lag[axis][i] += part * response[axis][i];
                 }
             }
-            restrict(&mut direction, shear, bound, &slips);
-            self.slide(&direction, &mut response);
-            effort.products += 1;
-            let slope = dot(&residual, &direction);
-            let mut curvature = dot(&direction, &response);
-            for i in (0..cells).filter(|&i| slips[i]) {
-                // Turning a traction on its circle costs what the slip presses outwards with.
-                let outward = (lag[0][i] * shear[0][i] + lag[1][i] * shear[1][i]) / (bound[i] * bound[i]);
-                curvature += outward * (direction[0][i].powi(2) + direction[1][i].powi(2));
-            }
-            if curvature <= 0.0 || slope <= 0.0 {
-                if anew {
-                    break;
-                }
-                anew = true;
-                continue;
-            }
-            let step = slope / curvature;
-            let mut left = 0;
-            for i in 0..cells {
-                for axis in 0..2 {
-                    shear[axis][i] += step * direction[axis][i];
-                }
-                left += usize::from(project(shear, bound[i], i) && !slips[i]);
-            }
-            anew = left * FEW > pressed;
-            std::mem::swap(&mut last_residual, &mut residual);
-            last_product = product;
+            // The two strides of Barzilai and Borwein in turn: the long one is fast, the short one calms.
+            stride = if effort.iterations % 2 == 0 { length / curvature } else { curvature / bend };
         }
-        effort
+    }
+
+    /// What the steepest descent would go.
+    fn first_stride(&mut self, wanted_m: &Plane, bound: &[f64], lag: &Plane, response: &mut Plane) -> f64 {
+        let pull: Plane = std::array::from_fn(|axis| {
+            let pressed = |i: usize| if bound[i] > 0.0 { wanted_m[axis][i] - lag[axis][i] } else { 0.0 };
+            (0..bound.len()).map(pressed).collect()
+        });
+        self.slide(&pull, response);
+        dot(&pull, &pull) / dot(&pull, response).max(f64::MIN_POSITIVE)
     }
 }
 
-/// Brings the traction of a cell back into its circle; says whether it had left.
-fn project(shear: &mut Plane, bound: f64, i: usize) -> bool {
-    let size = shear[0][i].hypot(shear[1][i]);
-    let out = size > bound;
-    if out {
-        let factor = if bound > 0.0 { bound / size } else { 0.0 };
-        shear[0][i] *= factor;
-        shear[1][i] *= factor;
-    }
-    out
+/// f, without the constant.
+fn energy(wanted_m: &Plane, shear: &Plane, lag: &Plane) -> f64 {
+    0.5 * dot(shear, lag) - dot(shear, wanted_m)
 }
 
-/// Leaves of a direction what cells may do: nothing without pressure, along the circle where they slip.
-fn restrict(direction: &mut Plane, shear: &Plane, bound: &[f64], slips: &[bool]) {
-    for i in 0..bound.len() {
-        if bound[i] <= 0.0 {
-            (direction[0][i], direction[1][i]) = (0.0, 0.0);
-        } else if slips[i] {
-            let size2 = shear[0][i].powi(2) + shear[1][i].powi(2);
-            let along = (direction[0][i] * shear[0][i] + direction[1][i] * shear[1][i]) / size2;
-            direction[0][i] -= along * shear[0][i];
-            direction[1][i] -= along * shear[1][i];
-        }
+/// The largest distance (m) of a stuck cell from where it should be, or of a slipping one beside its direction.
+fn error_m(wanted_m: &Plane, bound: &[f64], shear: &Plane, lag: &Plane) -> f64 {
+    let mut largest = 0.0f64;
+    for i in (0..bound.len()).filter(|&i| bound[i] > 0.0) {
+        let (q, e) = ([shear[0][i], shear[1][i]], [wanted_m[0][i] - lag[0][i], wanted_m[1][i] - lag[1][i]]);
+        let size = q[0].hypot(q[1]);
+        let along = if size > 0.0 { (e[0] * q[0] + e[1] * q[1]) / size } else { 0.0 };
+        let slips = size >= AT_BOUND * bound[i] && along >= 0.0;
+        let off = if slips { (e[0] * q[1] - e[1] * q[0]) / size } else { e[0].hypot(e[1]) };
+        largest = largest.max(off.abs());
     }
+    largest
+}
+
+/// A traction brought back into its circle.
+fn within([x, y]: [f64; 2], bound: f64) -> [f64; 2] {
+    let size = x.hypot(y);
+    if size > bound { [x * bound / size, y * bound / size] } else { [x, y] }
+}
+
+/// Brings the traction of a cell back into its circle.
+fn project(shear: &mut Plane, bound: f64, i: usize) {
+    [shear[0][i], shear[1][i]] = within([shear[0][i], shear[1][i]], bound);
 }
 
 fn dot(a: &Plane, b: &Plane) -> f64 {
