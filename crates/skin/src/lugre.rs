@@ -1,6 +1,6 @@
 //! Bristle friction.
 
-use crate::slides::{Lanes, SLIDES, Slides};
+use crate::slides::{Lanes3, SLIDES, Slides};
 use crate::{SkinError, require_not_negative, require_positive};
 use dermis_geometry::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
@@ -190,7 +190,7 @@ pub(crate) fn carried(deflection_m: Vec3, from: Vec3, to: Vec3) -> Vec3 {
 
 /// [`carried`] of many deflections. False, and what it says is of no use, where normals are opposite.
 #[inline(always)]
-pub(crate) fn carries_in_lanes(deflection_m: &mut [Lanes; 3], from: &[Lanes; 3], to: &[Lanes; 3]) -> bool {
+pub(crate) fn carries_in_lanes(deflection_m: &mut Lanes3, from: &Lanes3, to: &Lanes3) -> bool {
     let mut opposite = false;
     for lane in 0..SLIDES {
         let f = [from[0][lane], from[1][lane], from[2][lane]];

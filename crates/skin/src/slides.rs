@@ -8,19 +8,35 @@ pub(crate) const SLIDES: usize = 32;
 
 /// Numbers of all texels beside each other, so that one instruction can step several.
 pub(crate) type Lanes = [f64; SLIDES];
+/// Vectors of all texels, axis by axis.
+pub(crate) type Lanes3 = [Lanes; 3];
+
+/// The vector of one texel.
+#[inline(always)]
+pub(crate) fn get(lanes: &Lanes3, lane: usize) -> Vec3 {
+    Vec3::new(lanes[0][lane], lanes[1][lane], lanes[2][lane])
+}
+
+/// Sets the vector of one texel.
+#[inline(always)]
+pub(crate) fn set(lanes: &mut Lanes3, lane: usize, vector: Vec3) {
+    lanes[0][lane] = vector.x;
+    lanes[1][lane] = vector.y;
+    lanes[2][lane] = vector.z;
+}
 
 /// [`SLIDES`] texels that something presses on and may slide over.
 pub(crate) struct Slides {
     /// Deflection of the bristles (m): before the step, then after it.
-    pub deflection_m: [Lanes; 3],
+    pub deflection_m: Lanes3,
     /// Velocity (m/s) of the object over the sensor, in the contact plane.
-    pub velocity: [Lanes; 3],
+    pub velocity: Lanes3,
     /// Normal force (N).
     pub normal_newton: Lanes,
     /// What part of a texel it is.
     pub share: Lanes,
     /// Friction on the sensor (N), after the step.
-    pub force: [Lanes; 3],
+    pub force: Lanes3,
 }
 
 impl Slides {
@@ -33,8 +49,7 @@ impl Slides {
     /// Deflection (m) and friction on the sensor (N) of one, after the step.
     #[inline(always)]
     pub fn get(&self, lane: usize) -> (Vec3, Vec3) {
-        let vector = |lanes: &[Lanes; 3]| Vec3::new(lanes[0][lane], lanes[1][lane], lanes[2][lane]);
-        (vector(&self.deflection_m), vector(&self.force))
+        (get(&self.deflection_m, lane), get(&self.force, lane))
     }
 
     /// Steps all of them: what [`Friction::step`] does to each, up to rounding.
@@ -44,13 +59,10 @@ impl Slides {
             return lugre.step_all(self, dt_s);
         }
         for lane in 0..SLIDES {
-            let vector = |lanes: &[Lanes; 3]| Vec3::new(lanes[0][lane], lanes[1][lane], lanes[2][lane]);
-            let (held, slip) = (vector(&self.deflection_m), vector(&self.velocity));
+            let (held, slip) = (get(&self.deflection_m, lane), get(&self.velocity, lane));
             let (z, force) = friction.step(held, slip, self.normal_newton[lane], self.share[lane], dt_s);
-            for (axis, (z, force)) in z.to_array().into_iter().zip(force.to_array()).enumerate() {
-                self.deflection_m[axis][lane] = z;
-                self.force[axis][lane] = force;
-            }
+            set(&mut self.deflection_m, lane, z);
+            set(&mut self.force, lane, force);
         }
     }
 }
@@ -82,10 +94,8 @@ mod tests {
                     let speed = [0.0, 1e-6, 1e-3, 0.03, 2.0, 100.0][lane % 6];
                     let load = [0.0, 1e-9, 1e-3, 0.1, 20.0][lane % 5];
                     let (z, v) = (random.direction() * 1e-4, random.direction() * speed);
-                    for axis in 0..3 {
-                        slides.deflection_m[axis][lane] = z[axis];
-                        slides.velocity[axis][lane] = v[axis];
-                    }
+                    set(&mut slides.deflection_m, lane, z);
+                    set(&mut slides.velocity, lane, v);
                     (slides.normal_newton[lane], slides.share[lane]) = (load, 0.25);
                     expected.push(friction.step(z, v, load, 0.25, 1e-3));
                 }

@@ -125,8 +125,8 @@ struct Seen<'a> {
     sensor_origin_in_object: Vec3,
     /// Box, in the sensor's frame, around what may be met.
     reach: Bounds,
-    /// A ball looks the same however it is turned: it is asked in axes along the sensor's.
-    unturned: bool,
+    /// Radius (m) of a ball. It looks the same however it is turned: it is asked in axes along the sensor's.
+    ball_radius_m: Option<f64>,
     /// Longer (m) than any way through the object.
     all_through: f64,
     closed: bool,
@@ -148,8 +148,11 @@ impl Springs {
             .filter_map(|(index, target)| {
                 let surface = &target.object.surface;
                 let reach = surface.bounds_in(&target.sensor_from_object, &rays)?.padded(slack);
-                let unturned = matches!(surface.primitive(), Some(Primitive::Sphere { .. }));
-                let object_from_sensor = if unturned {
+                let ball_radius_m = match surface.primitive() {
+                    Some(Primitive::Sphere { radius_m }) => Some(*radius_m),
+                    _ => None,
+                };
+                let object_from_sensor = if ball_radius_m.is_some() {
                     Pose::from_translation(-target.sensor_from_object.translation)
                 } else {
                     target.sensor_from_object.inverse()
@@ -161,7 +164,7 @@ impl Springs {
                     sensor_from_object: turn.transpose(),
                     sensor_origin_in_object: object_from_sensor.translation,
                     reach,
-                    unturned,
+                    ball_radius_m,
                     all_through: surface.bounds().size().length(),
                     closed: surface.is_closed(),
                     index: index as u32,
@@ -181,10 +184,7 @@ impl Springs {
                 marked[site as usize / 64] |= 1 << (site % 64);
             });
         }
-        let ball = match near {
-            [only] => only.ball_radius_m().map(|radius_m| (only.sensor_origin_in_object, radius_m)),
-            _ => None,
-        };
+        let ball = only_ball(near);
         let mut reached = Vec::with_capacity(marked.iter().map(|word| word.count_ones() as usize).sum());
         let mut next = 0;
         for (word, &bits) in marked.iter().enumerate() {
@@ -192,10 +192,10 @@ impl Springs {
             while bits != 0 {
                 let site = word as u32 * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
-                if let Some((shift, radius_m)) = ball {
+                if let Some((ball, radius_m)) = ball {
                     // A box has more in it than the ball: lines that pass it need not be looked at again.
                     let Site { point, normal, .. } = self.sites[site as usize];
-                    let from_middle = point + shift;
+                    let from_middle = point + ball.sensor_origin_in_object;
                     let along = from_middle.dot(normal);
                     if from_middle.length_squared() - along * along > radius_m * radius_m * (1.0 + 1e-9) {
                         continue;
@@ -233,8 +233,9 @@ impl Springs {
         let h = self.parameters.max_penetration_m;
         let surface = seen.surface;
         let out_of_skin = self.sites[site as usize].normal;
-        let to_object = |vector: Vec3| if seen.unturned { vector } else { seen.object_from_sensor * vector };
-        let in_sensor = |normal: Vec3| if seen.unturned { normal } else { seen.sensor_from_object * normal };
+        let unturned = seen.ball_radius_m.is_some();
+        let to_object = |vector: Vec3| if unturned { vector } else { seen.object_from_sensor * vector };
+        let in_sensor = |normal: Vec3| if unturned { normal } else { seen.sensor_from_object * normal };
         let origin = to_object(self.starts[site as usize]) + seen.sensor_origin_in_object;
         let direction = to_object(out_of_skin);
         // A ray that starts inside a thick object may end inside it too: run on until it leaves. Only a ray that
@@ -309,10 +310,7 @@ impl Springs {
             [only] => vec![only.velocity],
             several => several_velocities(several),
         };
-        let ball = match near {
-            [only] => only.ball_radius_m().map(|radius_m| (only, radius_m)),
-            _ => None,
-        };
+        let ball = only_ball(near);
         for some in reached.chunks(SLIDES) {
             let meet = |lane: usize| {
                 let (site, place) = some[lane];
@@ -339,14 +337,10 @@ fn several_velocities(near: &[Seen<'_>]) -> Vec<Twist> {
     velocities
 }
 
-impl Seen<'_> {
-    #[inline]
-    fn ball_radius_m(&self) -> Option<f64> {
-        match self.surface.primitive() {
-            Some(Primitive::Sphere { radius_m }) => Some(*radius_m),
-            _ => None,
-        }
-    }
+/// The one object that is near, with its radius (m), where it is a ball.
+fn only_ball<'a, 'b>(near: &'a [Seen<'b>]) -> Option<(&'a Seen<'b>, f64)> {
+    let [only] = near else { return None };
+    only.ball_radius_m.map(|radius_m| (only, radius_m))
 }
 
 impl Skin for Springs {

@@ -3,12 +3,9 @@
 
 use super::{Elasticity, LEAST_COSINE, Law, Seen, Site, SpringParameters};
 use crate::lugre::{carried, carries_in_lanes};
-use crate::slides::{Lanes, SLIDES, Slides};
+use crate::slides::{Lanes, Lanes3, SLIDES, Slides, get, set};
 use crate::{Bristle, Facet, Load, Tangent};
 use dermis_geometry::{Twist, Vec3};
-
-/// Vectors of all sites, axis by axis.
-type Lanes3 = [Lanes; 3];
 
 const ZERO: Lanes = [0.0; SLIDES];
 
@@ -273,16 +270,4 @@ impl Block {
             });
         }
     }
-}
-
-#[inline(always)]
-fn set(lanes: &mut Lanes3, lane: usize, vector: Vec3) {
-    lanes[0][lane] = vector.x;
-    lanes[1][lane] = vector.y;
-    lanes[2][lane] = vector.z;
-}
-
-#[inline(always)]
-fn get(lanes: &Lanes3, lane: usize) -> Vec3 {
-    Vec3::new(lanes[0][lane], lanes[1][lane], lanes[2][lane])
 }
