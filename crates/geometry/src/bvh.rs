@@ -4,8 +4,10 @@
 //! and padded, four side by side, so that the compiler tests them at once; what is in the leaves is tested in `f64` by
 //! the caller. Traversal is the caller's: it says how far each box is at least and what to do with a leaf.
 
+mod flat;
 mod query;
 
+pub use flat::FlatNode;
 pub use query::Slab;
 
 use crate::{TriMesh, Vec3};
@@ -206,7 +208,7 @@ impl Bvh {
     }
 
     /// By how much (m) the boxes of the lanes are wider than what they hold.
-    pub(crate) fn pad(&self) -> f64 {
+    pub fn pad(&self) -> f64 {
         self.pad
     }
 
