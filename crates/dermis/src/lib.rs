@@ -25,6 +25,7 @@ pub mod ball_presses;
 pub mod bench;
 pub mod compare;
 pub mod dataset;
+pub mod device;
 pub mod experiments;
 pub mod npy;
 pub mod output;

@@ -1,0 +1,3 @@
+//! Sensors on a graphics card: what of a sensor goes there, and what comes back.
+
+pub use dermis_device::{Choice, DeviceError, Gpu, Timer};

@@ -1,0 +1,96 @@
+//! Why a card cannot be used.
+
+use cudarc::driver::DriverError;
+use cudarc::driver::sys::CUresult;
+
+/// Why something cannot be done on a graphics card.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum DeviceError {
+    /// A word that names no device.
+    #[error("there is no device {got:?}; it is auto, cpu or cuda")]
+    UnknownChoice {
+        /// The word.
+        got: String,
+    },
+    /// The driver's library is not there.
+    #[error("no NVIDIA driver: libcuda was not found on this machine; install the driver, or use the device cpu")]
+    NoDriver,
+    /// The driver sees no card.
+    #[error(
+        "no NVIDIA card: the driver says {reason:?}; make one visible (CUDA_VISIBLE_DEVICES), or use the device cpu"
+    )]
+    NoGpu {
+        /// The driver's words.
+        reason: String,
+    },
+    /// The run-time compiler is not there.
+    #[error(
+        "no run-time compiler: libnvrtc was not found; install the CUDA toolkit or `pip install nvidia-cuda-nvrtc` and put its \
+         folder into LD_LIBRARY_PATH, or use the device cpu"
+    )]
+    NoCompiler,
+    /// The compiler refused a kernel of ours.
+    #[error("the kernels {program:?} cannot be compiled for {architecture} by the nvrtc that is installed: {log}")]
+    Compile {
+        /// Which kernels.
+        program: &'static str,
+        /// For what.
+        architecture: String,
+        /// What the compiler says.
+        log: String,
+    },
+    /// More memory is needed than the card has left.
+    #[error(
+        "{what} needs {needed_mb} MB on the card and {free_mb} MB are free; {remedy}",
+        needed_mb = needed_bytes.div_ceil(1 << 20),
+        free_mb = free_bytes >> 20
+    )]
+    OutOfMemory {
+        /// What was to be done.
+        what: String,
+        /// What it takes.
+        needed_bytes: usize,
+        /// What there is.
+        free_bytes: usize,
+        /// What would fit.
+        remedy: String,
+    },
+    /// Something that a card cannot do yet.
+    #[error("{what} cannot be done on a card: {why}; use the device cpu")]
+    Unsupported {
+        /// What was asked for.
+        what: String,
+        /// What stands against it.
+        why: String,
+    },
+    /// The driver refused a call.
+    #[error("the NVIDIA driver failed: {reason}")]
+    Failed {
+        /// The driver's words.
+        reason: String,
+    },
+}
+
+impl DeviceError {
+    /// True where a smaller problem could fit.
+    pub fn is_out_of_memory(&self) -> bool {
+        matches!(self, Self::OutOfMemory { .. })
+    }
+}
+
+impl From<DriverError> for DeviceError {
+    fn from(error: DriverError) -> Self {
+        if error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            let what = "this".to_owned();
+            let remedy = "ask for less at once, or free memory on the card".to_owned();
+            return Self::OutOfMemory { what, needed_bytes: 0, free_bytes: 0, remedy };
+        }
+        Self::Failed { reason: words(error) }
+    }
+}
+
+/// What the driver says of an error.
+pub(crate) fn words(error: DriverError) -> String {
+    let said = error.error_string().map(|words| words.to_string_lossy().into_owned());
+    said.unwrap_or_else(|_| format!("error {}", error.0 as u32))
+}

@@ -1,0 +1,22 @@
+//! Touch on a graphics card.
+//!
+//! CUDA is found at run time: a program with this crate in it starts on any machine, [`Gpu::open`] says what is missing, and
+//! nothing else here can be had without a [`Gpu`]. Kernels are compiled for the card by NVIDIA's run-time compiler when they are
+//! first needed.
+//!
+//! The crate takes plain numbers and knows no skin or sensor: what becomes of those on a card is in the facade.
+
+mod choice;
+mod error;
+mod gpu;
+mod library;
+mod program;
+mod timer;
+
+pub use choice::Choice;
+pub use error::DeviceError;
+pub use gpu::Gpu;
+pub use timer::Timer;
+
+/// What buffers and launches are made with.
+pub use cudarc::driver;
