@@ -1,33 +1,37 @@
 //! A sensor with the description that it was built from, so that it can be pickled.
 
 use crate::error::{Error, OrTold};
+use dermis::device::arrays::Arrays;
+use dermis::device::{DeviceError, Gpu};
 use dermis::sensor::{Sensor, SensorError, SensorSpec, SkinSpec};
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// A sensor and its description. What comes out of a pickle is built when it is first needed.
 pub struct Device {
     spec: SensorSpec,
     folder: Option<PathBuf>,
     built: OnceLock<Sensor>,
+    on_card: OnceLock<Result<Arc<Arrays>, DeviceError>>,
 }
 
 impl Device {
     /// Builds a sensor from its description. `folder` is where its files are looked for.
     pub fn build(spec: SensorSpec, folder: Option<PathBuf>) -> Result<Self, SensorError> {
         let built = OnceLock::from(spec.build(folder.as_deref())?);
-        Ok(Self { spec, folder, built })
+        Ok(Self { spec, folder, built, on_card: OnceLock::new() })
     }
 
     /// A device that something else has built, such as a world.
     pub fn of_sensor(spec: SensorSpec, folder: Option<PathBuf>, sensor: Sensor) -> Self {
-        Self { spec, folder, built: OnceLock::from(sensor) }
+        Self { spec, folder, built: OnceLock::from(sensor), on_card: OnceLock::new() }
     }
 
     /// From what [`Device::saved`] gave.
     pub fn restore(toml: &str, folder: Option<PathBuf>) -> Result<Self, SensorError> {
-        Ok(Self { spec: SensorSpec::parse("a pickled sensor", toml)?, folder, built: OnceLock::new() })
+        let spec = SensorSpec::parse("a pickled sensor", toml)?;
+        Ok(Self { spec, folder, built: OnceLock::new(), on_card: OnceLock::new() })
     }
 
     /// What is needed to build it again.
@@ -43,6 +47,15 @@ impl Device {
     /// Where its files are.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
+    }
+
+    /// Its taxels on a card, put there when they are first asked for.
+    pub fn on_card(&self, gpu: &Arc<Gpu>) -> Result<Arc<Arrays>, DeviceError> {
+        let put = || {
+            let unbuilt = |error: PyErr| DeviceError::BadInput { reason: error.to_string() };
+            Arrays::new(gpu, self.sensor().map_err(unbuilt)?).map(Arc::new)
+        };
+        self.on_card.get_or_init(put).clone()
     }
 
     /// The sensor.

@@ -75,6 +75,7 @@ impl Told for SceneError {
     }
 }
 
+impl Told for dermis::device::DeviceError {}
 impl Told for dermis::experiments::ExperimentError {}
 impl Told for dermis::geometry::MeshError {}
 impl Told for dermis::record::RecordError {}

@@ -6,6 +6,7 @@
 mod array;
 mod batch;
 mod bench;
+mod card;
 mod contacts;
 mod dataset;
 mod device;
@@ -39,6 +40,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<batch::Batch>()?;
     module.add_class::<bench::Bench>()?;
+    module.add_class::<card::DeviceArray>()?;
+    module.add_class::<card::DeviceBatch>()?;
+    module.add_class::<card::Environments>()?;
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<features::Features>()?;
     module.add_class::<object::Object>()?;

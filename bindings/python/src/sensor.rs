@@ -1,16 +1,18 @@
 //! The sensor.
 
 use crate::array::{array, positive, vector};
-use crate::batch::{Batch, presses};
+use crate::batch::presses;
+use crate::card::{self, DeviceBatch, Environments, batch::Places};
 use crate::contacts;
 use crate::device::{Device, with_parameters, with_skin};
-use crate::error::{Error, OrTold};
+use crate::error::{Error, OrTold, Told};
 use crate::motion::Moving;
 use crate::object::Object;
 use crate::pose::vectors;
 use crate::reading::{Kept, Reading, Values};
 use crate::state::{History, State};
 use crate::threads::detached;
+use dermis::device::{Choice, DeviceError};
 use dermis::geometry::{MassProperties, Mat3, Vec3};
 use dermis::sensor::{self, Aim, Goal, SensorSpec};
 use dermis::skin;
@@ -169,14 +171,19 @@ impl Sensor {
         Ok(Reading::new(presses::kept(&self.device, pressed)))
     }
 
-    /// Many presses at once, on all cores, each from rest; the sensor's own history stays as it is.
+    /// Many presses at once, on all cores or on a graphics card, each from rest; the sensor's own history stays as it is.
     ///
-    /// Either poses: where the object is held, (n, 4, 4), (n, 7) or (n, 3). Or depth or force with at, tilt (each (n, 2) or
+    /// Either poses: where the object is held, (n, 4, 4), (n, 7) or (n, 3); on a card also a tensor that is there already (PyTorch's,
+    /// CuPy's or JAX's: whatever has ``__dlpack__`` or ``__cuda_array_interface__``), and then nothing touches the host. Or depth or force with at, tilt (each (n, 2) or
     /// (2,)) and yaw ((n,) or a number), as for ``press``; depth and force may be (n,) too.
     ///
-    /// Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … of all of them as one array. Raises dermis.Error
-    /// with the number of the first press that cannot be made.
-    #[pyo3(signature = (obj, poses=None, *, depth=None, force=None, at=None, tilt=None, yaw=None))]
+    /// device: "cpu"; "cuda", an NVIDIA card, which takes springs and hydroelastic pads over grids, at poses or to a depth; or "auto", the card
+    /// where there is one that can, and else the CPU, with a warning that says why once.
+    ///
+    /// Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … of all of them as one array; from a card a DeviceBatch,
+    /// which has the same arrays and hands them to others without a copy. Raises dermis.Error with the number of the first press that
+    /// cannot be made, and with what is missing where there is no card for "cuda".
+    #[pyo3(signature = (obj, poses=None, *, depth=None, force=None, at=None, tilt=None, yaw=None, device="cpu"))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn press_batch(
         &self,
@@ -188,11 +195,49 @@ impl Sensor {
         at: Option<&Bound<'_, PyAny>>,
         tilt: Option<&Bound<'_, PyAny>>,
         yaw: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Batch> {
-        let wanted = presses::read(poses, depth, force, at, tilt, yaw)?;
+        device: &str,
+    ) -> PyResult<Py<PyAny>> {
         self.inner()?;
-        let (device, object) = (self.device.clone(), obj.thing.clone());
-        detached(py, || presses::make(&device, &object, &wanted))?
+        let object = obj.thing.clone();
+        let choice = card::choice(device)?;
+        if let Some(gpu) = card::open(py, choice)? {
+            let alone = [depth, force, at, tilt, yaw].iter().all(Option::is_none);
+            let places = match poses {
+                Some(poses) if alone => Places::read(poses, &gpu)?,
+                _ => {
+                    let wanted = presses::read(poses, depth, force, at, tilt, yaw)?;
+                    if choice == Choice::Auto && !presses::are_places(&wanted) {
+                        card::warn_once(py, "presses to a force are made there")?;
+                        return Ok(Py::new(py, detached(py, || presses::make(&self.device, &object, &wanted))??)?.into_any());
+                    }
+                    detached(py, || Places::of_depths(&self.device, &object, &wanted))??
+                }
+            };
+            match detached(py, || DeviceBatch::of_taxels(&gpu, &self.device, &object, places))? {
+                Err(error @ DeviceError::Unsupported { .. }) if choice == Choice::Auto => {
+                    card::warn_once(py, &error.to_string())?;
+                }
+                made => return Ok(Py::new(py, made.or_told()?)?.into_any()),
+            }
+        }
+        let wanted = presses::read(poses, depth, force, at, tilt, yaw)?;
+        Ok(Py::new(py, detached(py, || presses::make(&self.device, &object, &wanted))??)?.into_any())
+    }
+
+    /// Many environments that go on in time on a graphics card, each with a sensor like this one that nothing has touched, and an object
+    /// like obj. For springs.
+    ///
+    /// >>> envs = sensor.environments(ball, 4096)                      # doctest: +SKIP
+    /// >>> felt = envs.step(poses, twists, dt=1e-3)                    # doctest: +SKIP
+    /// >>> torch.from_dlpack(felt.taxels_on_device)                    # doctest: +SKIP
+    fn environments(&self, py: Python<'_>, obj: PyRef<'_, Object>, count: usize) -> PyResult<Environments> {
+        self.inner()?;
+        let object = obj.thing.clone();
+        let gpu = card::open(py, Choice::Cuda)?.ok_or_else(|| DeviceError::NoDriver.told())?;
+        let made = detached(py, || {
+            Environments::new(&gpu, &self.device, card::thing(&gpu, &object)?, count)
+        })?;
+        made.or_told()
     }
 
     /// Lets things move for a time dt (s) and reads the sensor with all of its response.

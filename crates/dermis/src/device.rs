@@ -1,3 +1,5 @@
 //! Sensors on a graphics card: what of a sensor goes there, and what comes back.
 
-pub use dermis_device::{Choice, DeviceError, Gpu, Timer};
+pub mod arrays;
+
+pub use dermis_device::{Choice, DeviceError, Gpu, Timer, array, driver};

@@ -55,6 +55,12 @@ pub enum DeviceError {
         /// What would fit.
         remedy: String,
     },
+    /// Numbers that mean nothing.
+    #[error("{reason}")]
+    BadInput {
+        /// What is wrong, and with which.
+        reason: String,
+    },
     /// Something that a card cannot do yet.
     #[error("{what} cannot be done on a card: {why}; use the device cpu")]
     Unsupported {

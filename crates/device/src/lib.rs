@@ -6,6 +6,7 @@
 //!
 //! The crate takes plain numbers and knows no skin or sensor: what becomes of those on a card is in the facade.
 
+pub mod array;
 mod choice;
 mod error;
 mod gpu;

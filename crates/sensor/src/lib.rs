@@ -43,7 +43,7 @@ pub use canvas::Canvas;
 pub use gel::{ConstitutionSpec, GelFrictionSpec, GelSpec, HeldSpec, PaperSpec};
 pub use imprint::ImprintSpec;
 pub use layer::{BranchSpec, CoatingSpec, LayerSpec};
-pub use press::{Aim, Goal, PressError, Pressed, first_contact, press};
+pub use press::{Aim, Goal, PressError, Pressed, depth_pose, first_contact, press};
 pub use rays::{DistanceSpec, RayReading, RaySettings, ReadingSpec, SubTaxel, SubTaxelSpec, Window};
 pub use reading::Reading;
 pub use response::{Chain, Report, Response, ResponseError, ResponseSpec, ResponseState};

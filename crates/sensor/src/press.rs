@@ -105,16 +105,32 @@ pub fn press(sensor: &Sensor, object: &Object, aim: &Aim, goal: Goal) -> Result<
         return Err(PressError::BadGoal { what, got });
     }
     let contact = first_contact(sensor, object, aim)?;
-    let most_m = sensor.skin().max_depth_m();
     match goal {
-        Goal::Depth(depth_m) if depth_m > most_m => Err(PressError::TooDeep {
-            sensor: sensor.name().to_owned(),
-            depth_mm: millimetres(depth_m),
-            most_mm: millimetres(most_m),
-        }),
-        Goal::Depth(depth_m) => hold(sensor, object, &contact, depth_m, &sensor.skin().rest()),
-        Goal::Force(force_n) => until_force(sensor, object, &contact, force_n, most_m),
+        Goal::Depth(depth_m) => {
+            not_too_deep(sensor, depth_m)?;
+            hold(sensor, object, &contact, depth_m, &sensor.skin().rest())
+        }
+        Goal::Force(force_n) => until_force(sensor, object, &contact, force_n, sensor.skin().max_depth_m()),
     }
+}
+
+/// Where the object of a press to a depth (m) ends. Refuses what [`press`] refuses.
+pub fn depth_pose(sensor: &Sensor, object: &Object, aim: &Aim, depth_m: f64) -> Result<Pose, PressError> {
+    if !(depth_m > 0.0 && depth_m.is_finite()) {
+        return Err(PressError::BadGoal { what: "depth", got: depth_m * 1e3 });
+    }
+    let contact = first_contact(sensor, object, aim)?;
+    not_too_deep(sensor, depth_m)?;
+    Ok(Pose { translation: contact.translation - Vec3::Z * depth_m, ..contact })
+}
+
+fn not_too_deep(sensor: &Sensor, depth_m: f64) -> Result<(), PressError> {
+    let most_m = sensor.skin().max_depth_m();
+    if depth_m <= most_m {
+        return Ok(());
+    }
+    let (depth_mm, most_mm) = (millimetres(depth_m), millimetres(most_m));
+    Err(PressError::TooDeep { sensor: sensor.name().to_owned(), depth_mm, most_mm })
 }
 
 /// Moves the object from where the skin is in `state` to a depth and lets everything settle.

@@ -152,6 +152,27 @@ impl Taxels {
         }
     }
 
+    /// How far (m) above or below the surface a load may lie and still count, where that is bounded.
+    pub fn height_m(&self) -> Option<f64> {
+        self.height_m
+    }
+
+    /// Which part of a load at a point of the undeformed skin each taxel feels, and which none does.
+    pub fn shares(&self, point: Vec3) -> (Vec<(usize, f64)>, f64) {
+        match (self.gaussian, &self.layout) {
+            (Some(gaussian), Layout::Grid { rows, cols, pitch_m }) => {
+                let mut bins = Bins { forces: vec![Vec3::ZERO; self.len()], outside: Vec3::ZERO };
+                bins.spread(gaussian, (*rows, *cols, *pitch_m), point, Vec3::Z);
+                let felt = bins.forces.iter().enumerate().filter(|(_, part)| part.z != 0.0);
+                (felt.map(|(taxel, part)| (taxel, part.z)).collect(), bins.outside.z)
+            }
+            _ => match self.locate(point) {
+                Some(taxel) => (vec![(taxel, 1.0)], 0.0),
+                None => (Vec::new(), 1.0),
+            },
+        }
+    }
+
     /// Force vector of every taxel (N), and of what lies outside all of them. Together they are the force on
     /// the sensor. A polygon is cut by the borders of the cells and each part integrated exactly. Where the skin knows the
     /// stress on its base, that is what taxels feel, integrated over their cells; what passes beside them is outside.

@@ -13,8 +13,8 @@ mod surface;
 
 pub use bristles::Bristles;
 pub use contact::{AngleLimit, Compliance, Shape, Side, contact};
-pub use field::TetField;
-pub use material::{Material, PressureLaw};
+pub use field::{Cell, TetField};
+pub use material::{Material, Piece, PressureLaw};
 pub use solid::Solid;
 pub use surface::{ContactSurface, Face};
 
@@ -65,8 +65,8 @@ enum Body {
     Compliant(Box<Compliance>),
 }
 
-/// From this extent on a facet is at the deepest place of its field.
-const DEEPEST: f64 = 1.0 - 1e-6;
+/// From this extent on a facet is at the deepest place of its field: it is reported as saturated.
+pub const DEEPEST: f64 = 1.0 - 1e-6;
 
 impl Hydroelastic {
     /// A compliant sensor. Its surface, which tells how stiff it is when all of it is pressed, is the boundary of its

@@ -18,6 +18,9 @@ Beside this: ``dermis.calibration`` (a device from bench data), ``dermis.metrics
 from dermis._native import (
     Batch,
     Bench,
+    DeviceArray,
+    DeviceBatch,
+    Environments,
     Error,
     Features,
     Object,
@@ -34,6 +37,9 @@ from dermis._native import (
 __all__ = [
     "Batch",
     "Bench",
+    "DeviceArray",
+    "DeviceBatch",
+    "Environments",
     "Error",
     "Features",
     "Object",

@@ -8,7 +8,7 @@ use crate::motion::Moving;
 use crate::pose::poses as read_poses;
 use crate::reading::{Kept, Values};
 use dermis::geometry::Pose;
-use dermis::sensor::{Aim, Goal, Pressed, press};
+use dermis::sensor::{Aim, Goal, Pressed, Sensor, depth_pose as pose_at, press};
 use dermis::skin;
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -91,6 +91,25 @@ pub fn read(
         Wanted::Press(aim, if by_depth { Goal::Depth(value) } else { Goal::Force(value) })
     };
     Ok((0..count.map_or(1, |(n, _)| n)).map(wanted).collect())
+}
+
+/// True where all are of a depth or held somewhere: where the object ends is known before anything is pressed.
+pub fn are_places(wanted: &[Wanted]) -> bool {
+    wanted.iter().all(|wanted| !matches!(wanted, Wanted::Press(_, Goal::Force(_))))
+}
+
+/// Where the object of a press to a depth ends, and how far (m) that is past first contact.
+pub fn depth_pose(sensor: &Sensor, object: &skin::Object, wanted: &Wanted) -> Result<(Pose, f64), String> {
+    match wanted {
+        Wanted::Press(aim, Goal::Depth(depth_m)) => {
+            let pose = pose_at(sensor, object, aim, *depth_m).map_err(|error| error.to_string())?;
+            Ok((pose, *depth_m))
+        }
+        Wanted::Press(_, Goal::Force(_)) => {
+            Err("presses to a force cannot be made on a card: give `depth` or `poses`, or use the device cpu".into())
+        }
+        Wanted::Hold(pose) => Ok((*pose, f64::NAN)),
+    }
 }
 
 /// Makes them, on all cores; the readings stand in the order of what was wanted.

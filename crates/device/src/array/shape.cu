@@ -139,7 +139,10 @@ __device__ __forceinline__ V3 over(V3 a, double r) { return v3(a.x / r, a.y / r,
 __device__ __forceinline__ double sign_of(double x) { return copysign(1.0, x); }
 
 __device__ bool cast_shape(const Shape& s, V3 o, V3 d, double length, Hit& hit) {
-    double a = s.size[0], b = s.size[1], c = s.size[2];
+    const double a = s.size[0], b = s.size[1];
+#if KIND == ELLIPSOID || KIND == CUBOID
+    const double c = s.size[2];
+#endif
     Inside in;
 #if KIND == ELLIPSOID
     in = in_unit_ball(v3(o.x / a, o.y / b, o.z / c), v3(d.x / a, d.y / b, d.z / c));

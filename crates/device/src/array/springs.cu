@@ -272,7 +272,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
     }
     double sums[6] = {force_sum.x, force_sum.y, force_sum.z, torque_sum.x, torque_sum.y, torque_sum.z};
     for (int k = 0; k < 6; k++) sums[k] = warp_sum(sums[k]);
-    beyond = __reduce_add_sync(ALL, beyond);
+    for (int k = 16; k > 0; k >>= 1) beyond += __shfl_down_sync(ALL, beyond, k);
     if (lane == 0) {
         for (int k = 0; k < 6; k++) wrench[6 * (u64)press + k] = sums[k];
         saturated[press] = beyond;

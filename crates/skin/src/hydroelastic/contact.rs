@@ -34,6 +34,11 @@ impl AngleLimit {
         Self { cosine: angle_rad.cos() }
     }
 
+    /// Cosine of the angle; −∞ where every face counts.
+    pub fn cosine(&self) -> f64 {
+        self.cosine
+    }
+
     pub(super) fn allows(&self, normal: Vec3, gradient: Vec3) -> bool {
         self.allows_slope(normal, gradient, gradient.length())
     }
@@ -117,6 +122,11 @@ impl Compliance {
     /// What it is made of.
     pub fn material(&self) -> &Material {
         &self.material
+    }
+
+    /// Its law of pressure, stretch by stretch.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
     }
 
     /// The same shape of another material.

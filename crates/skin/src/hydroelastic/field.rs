@@ -16,18 +16,22 @@ pub struct TetField {
 
 /// One tetrahedron: where it is, and e in it.
 #[derive(Clone, Debug)]
-pub(super) struct Cell {
+pub struct Cell {
+    /// Its corners (m).
     pub corners: [Vec3; 4],
+    /// e at them.
     pub extent: [f64; 4],
     /// ∇e (1/m).
     pub gradient: Vec3,
     /// |∇e| (1/m).
     pub slope: f64,
-    /// Inward unit normals of the faces opposite to each corner, and their heights n·x (m): those of a face shared by
-    /// two tetrahedra are exactly opposite.
+    /// Inward unit normals of the faces opposite to each corner: those of a face shared by two tetrahedra are exactly opposite.
     pub inward: [Vec3; 4],
+    /// Heights n·x (m) of those faces.
     pub height: [f64; 4],
+    /// The least e in it.
     pub least: f64,
+    /// The greatest e in it.
     pub most: f64,
 }
 
@@ -56,6 +60,11 @@ impl TetField {
         &self.bvh
     }
 
+    /// The tetrahedra, in the order of the field's own hierarchy.
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
     pub(super) fn cell(&self, position: usize) -> &Cell {
         &self.cells[position]
     }
@@ -65,7 +74,8 @@ impl TetField {
         self.bvh.order()[position]
     }
 
-    pub(super) fn is_cut(&self) -> bool {
+    /// Whether the surface cuts through tetrahedra.
+    pub fn is_cut(&self) -> bool {
         self.cut
     }
 

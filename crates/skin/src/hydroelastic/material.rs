@@ -22,14 +22,19 @@ pub enum PressureLaw {
 
 /// A stretch of extents in which pressure is linear: p = `at_pa` + `slope_pa` (e − `from`).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Piece {
+pub struct Piece {
+    /// Extent at which it begins.
     pub from: f64,
+    /// Extent at which it ends, infinite of the last.
     pub to: f64,
+    /// Pressure (Pa) where it begins.
     pub at_pa: f64,
+    /// How fast pressure rises with extent (Pa).
     pub slope_pa: f64,
 }
 
 impl Piece {
+    /// Pressure (Pa) at an extent.
     pub fn pressure(&self, extent: f64) -> f64 {
         self.at_pa + self.slope_pa * (extent - self.from)
     }

@@ -1,0 +1,148 @@
+//! Where objects are and how they move, on the card.
+
+use super::{UNFUSED, grid, room, upload};
+use crate::{DeviceError, Gpu};
+use cudarc::driver::{CudaSlice, PushKernelArg};
+use dermis_geometry::{Pose, Twist};
+use std::sync::Arc;
+
+const SOURCE: &str = include_str!("poses.cu");
+const THREADS: u32 = 128;
+
+/// Many places of an object in the sensor's frame, as (x, y, z, qw, qx, qy, qz).
+#[derive(Debug)]
+pub struct Poses {
+    pub(super) values: CudaSlice<f64>,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// Many velocities relative to the sensor, at its origin.
+#[derive(Debug)]
+pub struct Twists {
+    pub(super) values: CudaSlice<f64>,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// How a pose is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Position alone.
+    Position = 3,
+    /// Position and quaternion, w first.
+    Quaternion = 7,
+    /// A 4 × 4 matrix, row by row.
+    Matrix = 16,
+}
+
+/// Numbers in the card's memory that someone else owns, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Foreign {
+    /// Where they begin.
+    pub address: u64,
+    /// How many poses or velocities there are.
+    pub count: usize,
+    /// Whether they are `f32`; else `f64`.
+    pub single: bool,
+}
+
+/// Nothing was found wrong.
+const FINE: u64 = u64::MAX;
+
+impl Poses {
+    /// Of the host.
+    pub fn of_host(gpu: &Gpu, poses: &[Pose]) -> Result<Self, DeviceError> {
+        let seven = |pose: &Pose| {
+            let (p, q) = (pose.translation, pose.rotation);
+            [p.x, p.y, p.z, q.w, q.x, q.y, q.z]
+        };
+        let values: Vec<f64> = poses.iter().flat_map(seven).collect();
+        Ok(Self { values: upload(gpu, &values)?, count: poses.len() })
+    }
+
+    /// Of someone else's memory on the card, which is read before this returns. Refuses numbers that are no poses.
+    ///
+    /// # Safety
+    /// `from.count` poses of that layout must lie at `from.address`, in the memory of this card, and all that writes them must have been
+    /// queued on `gpu.stream` or be done.
+    #[allow(unsafe_code)]
+    pub unsafe fn of_device(gpu: &Arc<Gpu>, from: Foreign, layout: Layout) -> Result<Self, DeviceError> {
+        let mut values = room(gpu, 7 * from.count)?;
+        let mut worst = upload(gpu, &[FINE])?;
+        let kernel = gpu.program("array-poses", SOURCE, &[UNFUSED])?.load_function("read_poses")?;
+        let (single, width, count) = (i32::from(from.single), layout as i32, from.count as u32);
+        // SAFETY: the kernel reads what the caller vouches for and writes 7 numbers of each pose.
+        unsafe {
+            gpu.stream
+                .launch_builder(&kernel)
+                .arg(&from.address)
+                .arg(&single)
+                .arg(&width)
+                .arg(&count)
+                .arg(&mut values)
+                .arg(&mut worst)
+                .launch(grid(from.count, THREADS as usize, THREADS))?;
+        }
+        refuse(gpu, &worst, "pose")?;
+        Ok(Self { values, count: from.count })
+    }
+}
+
+impl Twists {
+    /// Of the host, at the sensor's origin.
+    pub fn of_host(gpu: &Gpu, twists: &[Twist]) -> Result<Self, DeviceError> {
+        let values: Vec<f64> =
+            twists.iter().flat_map(|twist| [twist.linear.to_array(), twist.angular.to_array()]).flatten().collect();
+        Ok(Self { values: upload(gpu, &values)?, count: twists.len() })
+    }
+
+    /// Of someone else's memory on the card: velocities (m/s) of the origins of objects in `poses`, and angular velocities (rad/s).
+    ///
+    /// # Safety
+    /// As for [`Poses::of_device`], with six numbers for each.
+    #[allow(unsafe_code)]
+    pub unsafe fn of_device(gpu: &Arc<Gpu>, from: Foreign, poses: &Poses) -> Result<Self, DeviceError> {
+        same_count(poses.count, from.count, "twists")?;
+        let mut values = room(gpu, 6 * from.count)?;
+        let mut worst = upload(gpu, &[FINE])?;
+        let kernel = gpu.program("array-poses", SOURCE, &[UNFUSED])?.load_function("read_twists")?;
+        let (single, count) = (i32::from(from.single), from.count as u32);
+        // SAFETY: the kernel reads what the caller vouches for, and as many poses, and writes 6 numbers of each.
+        unsafe {
+            gpu.stream
+                .launch_builder(&kernel)
+                .arg(&from.address)
+                .arg(&single)
+                .arg(&count)
+                .arg(&poses.values)
+                .arg(&mut values)
+                .arg(&mut worst)
+                .launch(grid(from.count, THREADS as usize, THREADS))?;
+        }
+        refuse(gpu, &worst, "twist")?;
+        Ok(Self { values, count: from.count })
+    }
+}
+
+/// Refuses lists of different lengths.
+pub(super) fn same_count(expected: usize, got: usize, what: &str) -> Result<(), DeviceError> {
+    if expected == got {
+        return Ok(());
+    }
+    Err(DeviceError::BadInput { reason: format!("there are {expected} poses or environments and {got} {what}") })
+}
+
+fn refuse(gpu: &Gpu, worst: &CudaSlice<u64>, what: &str) -> Result<(), DeviceError> {
+    let found = gpu.stream.clone_dtoh(worst)?;
+    gpu.finish()?;
+    let reason = match found[0] {
+        FINE => return Ok(()),
+        bad if bad % 2 == 0 => format!("{what} {} is not finite", bad / 2),
+        bad => format!(
+            "{what} {} is no rigid transform: its quaternion must have length 1, its matrix a rotation and the last row 0, 0, 0, 1",
+            bad / 2
+        ),
+    };
+    Err(DeviceError::BadInput { reason })
+}

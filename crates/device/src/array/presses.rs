@@ -1,0 +1,94 @@
+//! What an array feels, kept on the card.
+
+use super::room;
+use crate::{DeviceError, Gpu};
+use cudarc::driver::{CudaSlice, DeviceRepr};
+use std::sync::Arc;
+
+/// The outcome of many presses, in the memory of the card. Forces act on the sensor, in its frame.
+#[derive(Clone, Debug)]
+pub struct Presses {
+    /// The card.
+    pub gpu: Arc<Gpu>,
+    /// How many presses.
+    pub count: usize,
+    /// How many taxels each has.
+    pub taxels: usize,
+    /// Force vectors of the taxels (N), (presses, taxels, 3).
+    pub forces_newton: Arc<CudaSlice<f64>>,
+    /// Force along each taxel's normal (N), positive in compression, (presses, taxels).
+    pub values_newton: Arc<CudaSlice<f64>>,
+    /// Force (N) and torque about the sensor's origin (N m) on the sensor, (presses, 6).
+    pub wrench: Arc<CudaSlice<f64>>,
+    /// Force (N) beside all taxels, (presses, 3).
+    pub outside_newton: Arc<CudaSlice<f64>>,
+    /// How many contacts were pressed beyond what the skin can show, (presses).
+    pub saturated: Arc<CudaSlice<u32>>,
+}
+
+/// Buffers that kernels write into.
+pub(super) struct Rooms {
+    pub forces: CudaSlice<f64>,
+    pub values: CudaSlice<f64>,
+    pub wrench: CudaSlice<f64>,
+    pub outside: CudaSlice<f64>,
+    pub saturated: CudaSlice<u32>,
+}
+
+impl Presses {
+    /// What a press takes on the card (bytes).
+    pub fn bytes_of_one(taxels: usize) -> usize {
+        8 * (4 * taxels + 9) + 4
+    }
+
+    /// Copies some of it to the host.
+    pub fn fetch<T: DeviceRepr + Clone + Default>(&self, part: &CudaSlice<T>) -> Result<Vec<T>, DeviceError> {
+        if self.count == 0 {
+            return Ok(Vec::new());
+        }
+        let values = self.gpu.stream.clone_dtoh(part)?;
+        self.gpu.finish()?;
+        Ok(values)
+    }
+}
+
+impl Rooms {
+    /// Room for `count` presses; `scratch_bytes` of each are needed besides for a time, of at most `at_once` presses.
+    pub fn new(gpu: &Arc<Gpu>, count: usize, taxels: usize, other_bytes: usize) -> Result<Self, DeviceError> {
+        let one = Presses::bytes_of_one(taxels);
+        let needed_bytes = count * one + other_bytes;
+        // Asking what is free makes the card wait: only where it could be too much.
+        if needed_bytes > SMALL_BYTES {
+            let free_bytes = gpu.free_bytes()?;
+            if needed_bytes > free_bytes {
+                let fit = free_bytes.saturating_sub(other_bytes) / one;
+                let what = format!("a batch of {count} presses of {taxels} taxels");
+                let remedy = format!("ask for at most {fit} at once");
+                return Err(DeviceError::OutOfMemory { what, needed_bytes, free_bytes, remedy });
+            }
+        }
+        Ok(Self {
+            forces: room(gpu, 3 * count * taxels)?,
+            values: room(gpu, count * taxels)?,
+            wrench: room(gpu, 6 * count)?,
+            outside: room(gpu, 3 * count)?,
+            saturated: room(gpu, count)?,
+        })
+    }
+
+    pub fn done(self, gpu: &Arc<Gpu>, count: usize, taxels: usize) -> Presses {
+        Presses {
+            gpu: Arc::clone(gpu),
+            count,
+            taxels,
+            forces_newton: Arc::new(self.forces),
+            values_newton: Arc::new(self.values),
+            wrench: Arc::new(self.wrench),
+            outside_newton: Arc::new(self.outside),
+            saturated: Arc::new(self.saturated),
+        }
+    }
+}
+
+/// Batches below this (bytes) are not weighed beforehand.
+const SMALL_BYTES: usize = 1 << 30;

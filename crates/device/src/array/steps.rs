@@ -1,0 +1,98 @@
+//! Springs in time, many environments at once.
+
+use super::poses::{Poses, Twists, same_count};
+use super::presses::Presses;
+use super::shape::Shape;
+use super::springs::{Launch, Springs};
+use super::{upload, zeros};
+use crate::DeviceError;
+use cudarc::driver::{CudaSlice, PushKernelArg};
+
+/// The bristles of many environments, kept on the card between steps. Each has a sensor and an object of its own, all of one kind.
+#[derive(Debug)]
+pub struct Steps {
+    environments: usize,
+    /// Deflection and normal of the contact plane, (environments, 6, springs).
+    bristles: CudaSlice<f64>,
+    /// The triangle met last, (environments, springs).
+    held: CudaSlice<u32>,
+}
+
+/// A spring that nothing holds.
+const FREE: u32 = u32::MAX;
+
+impl Steps {
+    /// Environments in which nothing has been touched yet.
+    pub fn at_rest(springs: &Springs, environments: usize) -> Result<Self, DeviceError> {
+        let (gpu, all) = (&springs.gpu, environments * springs.sites);
+        let needed_bytes = 52 * all;
+        let free_bytes = gpu.free_bytes()?;
+        if needed_bytes > free_bytes {
+            let what = format!("the history of {environments} environments");
+            let remedy = format!("at most {} fit", free_bytes / (52 * springs.sites.max(1)));
+            return Err(DeviceError::OutOfMemory { what, needed_bytes, free_bytes, remedy });
+        }
+        Ok(Self { environments, bristles: zeros(gpu, 6 * all)?, held: upload(gpu, &vec![FREE; all])? })
+    }
+
+    /// How many there are.
+    pub fn environments(&self) -> usize {
+        self.environments
+    }
+
+    /// Lets go in those environments for which `which` says so.
+    pub fn reset(&mut self, springs: &Springs, which: &[bool]) -> Result<(), DeviceError> {
+        same_count(self.environments, which.len(), "flags")?;
+        let free = vec![FREE; springs.sites];
+        for (environment, _) in which.iter().enumerate().filter(|(_, reset)| **reset) {
+            let first = environment * springs.sites;
+            springs.gpu.stream.memcpy_htod(&free, &mut self.held.slice_mut(first..first + springs.sites))?;
+        }
+        Ok(())
+    }
+
+    /// Lets the object of each environment move for `dt_s` and feels it: what the CPU's skin does in a step.
+    pub fn step(
+        &mut self,
+        springs: &Springs,
+        shape: &Shape,
+        poses: &Poses,
+        twists: &Twists,
+        dt_s: f64,
+    ) -> Result<Presses, DeviceError> {
+        same_count(self.environments, poses.count, "poses")?;
+        same_count(self.environments, twists.count, "twists")?;
+        if !(dt_s > 0.0 && dt_s.is_finite()) {
+            return Err(DeviceError::BadInput { reason: format!("`dt` must be a positive number of s, got {dt_s}") });
+        }
+        let (bristles, held) = (&self.bristles, &self.held);
+        springs.press(shape, poses, true, |kernel, launch| {
+            let Launch { raw, shape, poses: part, count, forces, values, wrench, saturated, config } = launch;
+            let first = poses.values.len() / 7 - part.len() / 7;
+            let twists = twists.values.slice(6 * first..);
+            let (bristles, held) = (bristles.slice(6 * first * springs.sites..), held.slice(first * springs.sites..));
+            // SAFETY: as for a press, and twists, bristles and triangles are there for all environments.
+            #[allow(unsafe_code)]
+            unsafe {
+                springs
+                    .gpu
+                    .stream
+                    .launch_builder(kernel)
+                    .arg(raw)
+                    .arg(shape)
+                    .arg(&part)
+                    .arg(&count)
+                    .arg(&forces)
+                    .arg(&values)
+                    .arg(&wrench)
+                    .arg(&saturated)
+                    .arg(&twists)
+                    .arg(&dt_s)
+                    .arg(&bristles)
+                    .arg(&held)
+                    .launch(config)?;
+            }
+            Ok(())
+        })
+    }
+}
