@@ -208,7 +208,9 @@ impl Sensor {
                     let wanted = presses::read(poses, depth, force, at, tilt, yaw)?;
                     if choice == Choice::Auto && !presses::are_places(&wanted) {
                         card::warn_once(py, "presses to a force are made there")?;
-                        return Ok(Py::new(py, detached(py, || presses::make(&self.device, &object, &wanted))??)?.into_any());
+                        return Ok(
+                            Py::new(py, detached(py, || presses::make(&self.device, &object, &wanted))??)?.into_any()
+                        );
                     }
                     detached(py, || Places::of_depths(&self.device, &object, &wanted))??
                 }
@@ -234,9 +236,7 @@ impl Sensor {
         self.inner()?;
         let object = obj.thing.clone();
         let gpu = card::open(py, Choice::Cuda)?.ok_or_else(|| DeviceError::NoDriver.told())?;
-        let made = detached(py, || {
-            Environments::new(&gpu, &self.device, card::thing(&gpu, &object)?, count)
-        })?;
+        let made = detached(py, || Environments::new(&gpu, &self.device, card::thing(&gpu, &object)?, count))?;
         made.or_told()
     }
 

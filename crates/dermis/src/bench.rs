@@ -1,5 +1,6 @@
 //! Every claim of speed, measured: `dermis bench`.
 
+mod arrays;
 mod cpu_clock;
 mod gel;
 mod layer;
@@ -7,9 +8,11 @@ mod optics;
 mod response;
 mod springs;
 
+use crate::device::{DeviceError, Gpu};
 use crate::validate::feats::FeatsError;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A benchmark that can be run.
@@ -60,6 +63,11 @@ impl Bench {
 /// The benchmark `gel` with the finite-element and measured data of `validate feats` at the same cells, in the same run.
 pub fn gel_with_feats(folder: &Path) -> Result<BTreeMap<String, f64>, FeatsError> {
     gel::run_with_feats(folder)
+}
+
+/// The benchmark `springs` on a card: presses and steps of 84 taxels a second, and which part of what its memory allows that is.
+pub fn springs_on_card(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, DeviceError> {
+    arrays::run(gpu)
 }
 
 /// A benchmark by name.

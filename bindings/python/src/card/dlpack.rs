@@ -163,7 +163,8 @@ impl Taken {
     pub fn strides(&self) -> Option<Vec<i64>> {
         let tensor = self.tensor();
         // SAFETY: as for the shape, unless the pointer is null.
-        (!tensor.strides.is_null()).then(|| (0..tensor.ndim as usize).map(|axis| unsafe { *tensor.strides.add(axis) }).collect())
+        (!tensor.strides.is_null())
+            .then(|| (0..tensor.ndim as usize).map(|axis| unsafe { *tensor.strides.add(axis) }).collect())
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::dlpack::{self, Taken};
 use crate::error::{Error, OrTold};
-use dermis::device::array::{Foreign, Layout, Poses, Twists};
 use dermis::device::Gpu;
+use dermis::device::array::{Foreign, Layout, Poses, Twists};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -35,7 +35,10 @@ fn by_dlpack(value: &Bound<'_, PyAny>, gpu: &Arc<Gpu>, what: &str) -> PyResult<O
     let taken = Taken::new(&value.call_method("__dlpack__", (), Some(&arguments))?)?;
     let own = gpu.context.ordinal() as i32;
     if taken.device() != [dlpack::CUDA, own] {
-        return Err(Error::new_err(format!("`{what}` is on card {} and dermis works on card {own}", taken.device()[1])));
+        return Err(Error::new_err(format!(
+            "`{what}` is on card {} and dermis works on card {own}",
+            taken.device()[1]
+        )));
     }
     let single = single(taken.real_bits().map(usize::from), what)?;
     let shape = taken.shape();

@@ -1,8 +1,8 @@
 //! Arrays of springs and pads on a card: many presses of one object at once.
 
 use dermis_device::array::{
-    Cells, PadDescription, Pads, Poses, Presses, Rubbing, Shape, SpringDescription, SpringSite, Springs, Steps, Stiffness,
-    Stretch, Tetrahedron, Twists,
+    Cells, PadDescription, Pads, Poses, Presses, Rubbing, Shape, SpringDescription, SpringSite, Springs, Steps,
+    Stiffness, Stretch, Tetrahedron, Twists,
 };
 use dermis_device::{DeviceError, Gpu};
 use dermis_geometry::{Pose, Twist};

@@ -101,7 +101,8 @@ impl Shape {
         };
         let count = surface.mesh().triangles().len();
         let bvh = surface.bvh();
-        let corners: Vec<f64> = (0..count).flat_map(|position| surface.leaf_corners(position).iter().flat_map(Vec3::to_array)).collect();
+        let corners: Vec<f64> =
+            (0..count).flat_map(|position| surface.leaf_corners(position).iter().flat_map(Vec3::to_array)).collect();
         let normals: Vec<f64> = (0..count).flat_map(|triangle| surface.normal(triangle as u32).to_array()).collect();
         let mut place = vec![0; count];
         for (position, &triangle) in bvh.order().iter().enumerate() {

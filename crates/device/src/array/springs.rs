@@ -173,7 +173,8 @@ impl Springs {
             if let (Some(sharing), Some(scratch)) = (&self.sharing, &scratch) {
                 let share_out = program.load_function("share_out")?;
                 let (taxels, sites, n) = (self.taxels as u32, self.sites as u32, part as u32);
-                let (forces, values) = (rooms.forces.slice(3 * self.taxels * first..), rooms.values.slice(self.taxels * first..));
+                let (forces, values) =
+                    (rooms.forces.slice(3 * self.taxels * first..), rooms.values.slice(self.taxels * first..));
                 let outside = rooms.outside.slice(3 * first..);
                 // SAFETY: the rows of the sharing name springs below `sites`, and the buffers hold `part` presses from here on.
                 #[allow(unsafe_code)]

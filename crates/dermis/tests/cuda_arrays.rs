@@ -1,0 +1,261 @@
+//! Arrays on a graphics card feel what they feel on the CPU. Without a card nothing is compared, and each test says so.
+
+use dermis::device::array::{Poses, Presses};
+use dermis::device::arrays::{Arrays, Thing};
+use dermis::device::{DeviceError, Gpu};
+use dermis::geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
+use dermis::sensor::{Sensor, SensorSpec, presets};
+use dermis::skin::{Motion, Object, State, Target, Touch};
+use std::io::Write;
+use std::sync::Arc;
+
+/// The bound on every difference, as a part of the press's largest taxel. Springs came out the same to the last bit, pads to 3e-15.
+const CLOSE: f64 = 1e-9;
+
+fn gpu(test: &str) -> Option<Arc<Gpu>> {
+    match Gpu::open() {
+        Ok(gpu) => Some(gpu),
+        Err(error) => {
+            // Not by a macro: the test harness would keep it to itself.
+            let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: {error}");
+            None
+        }
+    }
+}
+
+fn objects() -> Vec<(&'static str, Object)> {
+    let primitive = |shape| Object::of_primitive(shape, 2e-3).unwrap();
+    vec![
+        ("ball", primitive(Primitive::Sphere { radius_m: 8e-3 })),
+        ("ellipsoid", primitive(Primitive::Ellipsoid { semi_axes_m: Vec3::new(12e-3, 8e-3, 6e-3) })),
+        ("cuboid", primitive(Primitive::Cuboid { half_m: Vec3::new(9e-3, 7e-3, 6e-3) })),
+        ("cylinder", primitive(Primitive::Cylinder { radius_m: 6e-3, half_length_m: 8e-3 })),
+        ("capsule", primitive(Primitive::Capsule { radius_m: 6e-3, half_length_m: 8e-3 })),
+        ("mesh", Object::new(shapes::sphere(8e-3, 1.2e-3).unwrap())),
+        ("box of triangles", Object::new(shapes::cuboid(Vec3::new(18e-3, 14e-3, 12e-3)).unwrap())),
+    ]
+}
+
+/// Shallow and deep, past the skin and beside it, level and turned.
+fn places(random: &mut Random, count: usize) -> Vec<Pose> {
+    let place = |i: usize| {
+        let mut side = || random.uniform() * 2.0 - 1.0;
+        let turn =
+            if i % 4 == 0 { Quat::IDENTITY } else { Quat::from_xyzw(side(), side(), side(), side()).normalize() };
+        let z = [6e-3, 4e-3, 7.5e-3, -3e-3, 2e-3, -14e-3, 5e-3][i % 7];
+        Pose::new(turn, Vec3::new(side() * 12e-3, side() * 25e-3, z + side() * 1e-3))
+    };
+    (0..count).map(place).collect()
+}
+
+/// What is on the card, on the host.
+struct Fetched {
+    forces: Vec<f64>,
+    values: Vec<f64>,
+    wrench: Vec<f64>,
+    outside: Vec<f64>,
+    saturated: Vec<u32>,
+}
+
+fn fetch(presses: &Presses) -> Fetched {
+    Fetched {
+        forces: presses.fetch(&presses.forces_newton).unwrap(),
+        values: presses.fetch(&presses.values_newton).unwrap(),
+        wrench: presses.fetch(&presses.wrench).unwrap(),
+        outside: presses.fetch(&presses.outside_newton).unwrap(),
+        saturated: presses.fetch(&presses.saturated).unwrap(),
+    }
+}
+
+fn settled(sensor: &Sensor, object: &Object, place: &Pose) -> Touch {
+    let target = Target::at_rest(object, *place);
+    sensor.skin().settle(&sensor.skin().rest(), &Motion { targets: &[target] }).unwrap().0
+}
+
+/// The largest difference from the CPU, as a part of the press's largest taxel (torques: at a tenth of a metre).
+fn worst(sensor: &Sensor, touches: &[Touch], got: &Fetched) -> f64 {
+    let taxels = sensor.taxels().len();
+    let mut worst = 0.0f64;
+    for (i, touch) in touches.iter().enumerate() {
+        let reading = sensor.read(touch);
+        let net = touch.on_sensor.force.length();
+        let largest = reading.forces_newton.iter().map(|force| force.length()).fold(1e-6f64.max(net * 1e-3), f64::max);
+        let mut compare =
+            |got: f64, expected: f64, unit: f64| worst = worst.max((got - expected).abs() / (largest * unit));
+        for taxel in 0..taxels {
+            compare(got.values[i * taxels + taxel], reading.values_newton[taxel], 1.0);
+            for axis in 0..3 {
+                compare(got.forces[3 * (i * taxels + taxel) + axis], reading.forces_newton[taxel][axis], 1.0);
+            }
+        }
+        for axis in 0..3 {
+            compare(got.outside[3 * i + axis], reading.outside_newton[axis], 1.0);
+            compare(got.wrench[6 * i + axis], touch.on_sensor.force[axis], 1.0);
+            compare(got.wrench[6 * i + 3 + axis], touch.on_sensor.torque[axis], 0.1);
+            let sum: f64 = (0..taxels).map(|taxel| got.forces[3 * (i * taxels + taxel) + axis]).sum();
+            compare(sum + got.outside[3 * i + axis], got.wrench[6 * i + axis], 1.0);
+        }
+        assert_eq!(got.saturated[i] as usize, touch.saturated, "press {i}");
+    }
+    worst
+}
+
+/// Settles an object at many places on both.
+fn compare(gpu: &Arc<Gpu>, label: &str, sensor: &Sensor, object: &Object, count: usize) {
+    let poses = places(&mut Random::new(11), count);
+    let arrays = Arrays::new(gpu, sensor).unwrap();
+    let got = fetch(&arrays.settle(&Thing::new(gpu, object).unwrap(), &arrays.poses(&poses).unwrap()).unwrap());
+    let touches: Vec<Touch> = poses.iter().map(|place| settled(sensor, object, place)).collect();
+    let lit = touches.iter().filter(|touch| !touch.facets.is_empty()).count();
+    let worst = worst(sensor, &touches, &got);
+    println!("{label}: {lit} of {count} touch, largest difference {worst:.1e}");
+    assert!(2 * lit > count, "{label}: {lit} of {count} touch");
+    assert!(worst <= CLOSE, "{label}: {worst:e}");
+}
+
+fn preset(name: &str) -> Sensor {
+    presets::find(name).unwrap().build(None).unwrap()
+}
+
+fn described(text: &str) -> Sensor {
+    SensorSpec::parse("the test", text).unwrap().build(None).unwrap()
+}
+
+#[test]
+fn springs_feel_the_same() {
+    let Some(gpu) = gpu("springs_feel_the_same") else { return };
+    let foam = preset("uji-foam-14x6");
+    for (name, object) in objects() {
+        compare(&gpu, &format!("foam, {name}"), &foam, &object, 140);
+    }
+}
+
+/// Several springs under a taxel, loads that a cover spreads, a table instead of a line, the paper's law, and taxels without rows.
+#[test]
+fn other_springs_feel_the_same() {
+    let Some(gpu) = gpu("other_springs_feel_the_same") else { return };
+    let surface = |points: usize| {
+        format!("name = \"t\"\ncontact_points = {points}\n[surface.grid]\nrows = 10\ncols = 7\npitch = \"3 mm\"\n")
+    };
+    let table = "[skin]\nkind = \"springs\"\ndamping = \"1 N s/m\"\nmax_penetration = \"6 mm\"\nlaw = \"paper\"\n\
+                 [skin.force_table]\ndepth = [\"0 mm\", \"1 mm\", \"3 mm\"]\nload = [\"0 N\", \"0.2 N\", \"2 N\"]\n";
+    let plain =
+        "[skin]\nkind = \"springs\"\nstiffness = \"100 N/m\"\ndamping = \"1 N s/m\"\nmax_penetration = \"6 mm\"\n";
+    let spread = "[reading]\nkind = \"gaussian\"\nsigma = \"2 mm\"\n";
+    let sensors = [
+        ("parts", described(&format!("{}{plain}", surface(4)))),
+        ("cover", described(&format!("{}{plain}{spread}", surface(2)))),
+        ("table", described(&format!("{}{table}", surface(1)))),
+    ];
+    let ball = Object::new(shapes::sphere(8e-3, 1.2e-3).unwrap());
+    for (name, sensor) in &sensors {
+        compare(&gpu, name, sensor, &ball, 140);
+    }
+    for spec in presets::names().map(|name| presets::find(name).unwrap()) {
+        let sensor = spec.build(None).unwrap();
+        let springs = format!("{:?}", sensor.skin()).starts_with("Springs");
+        if springs && sensor.taxels().size().is_none() {
+            compare(
+                &gpu,
+                sensor.name(),
+                &sensor,
+                &Object::of_primitive(Primitive::Sphere { radius_m: 8e-3 }, 2e-3).unwrap(),
+                70,
+            );
+        }
+    }
+}
+
+/// Thirty steps of many environments, some of which let go and are touched again: every one is as it is alone.
+#[test]
+fn springs_go_on_in_time_the_same() {
+    let Some(gpu) = gpu("springs_go_on_in_time_the_same") else { return };
+    for (sensor, object) in
+        [(preset("uji-foam-14x6"), objects().swap_remove(0).1), (preset("wts0614"), objects().swap_remove(5).1)]
+    {
+        let (count, dt_s) = (24, 1e-3);
+        let mut random = Random::new(3);
+        let mut poses = places(&mut random, count);
+        let mut states: Vec<State> = vec![sensor.skin().rest(); count];
+        let arrays = Arc::new(Arrays::new(&gpu, &sensor).unwrap());
+        let thing = Thing::new(&gpu, &object).unwrap();
+        let mut environments = arrays.environments(count).unwrap();
+        let mut farthest = 0.0f64;
+        for step in 0..30 {
+            let mut side = || random.uniform() * 2.0 - 1.0;
+            let mut vector = |scale: f64| Vec3::new(side(), side(), side()) * scale;
+            let twists: Vec<Twist> = (0..count).map(|_| Twist::new(vector(0.3), vector(5.0))).collect();
+            if step == 15 {
+                let which: Vec<bool> = (0..count).map(|i| i % 5 == 0).collect();
+                environments.reset(&which).unwrap();
+                states
+                    .iter_mut()
+                    .zip(&which)
+                    .filter(|(_, reset)| **reset)
+                    .for_each(|(state, _)| *state = sensor.skin().rest());
+            }
+            let place = |i: usize| if step == 20 && i % 3 == 0 { Pose::from_translation(Vec3::Z) } else { poses[i] };
+            let here: Vec<Pose> = (0..count).map(place).collect();
+            let felt = environments
+                .step(&thing, &arrays.poses(&here).unwrap(), &environments.twists(&twists).unwrap(), dt_s)
+                .unwrap();
+            let mut touches = Vec::new();
+            for i in 0..count {
+                let target = Target { object: &object, sensor_from_object: here[i], velocity: twists[i] };
+                let (touch, next) = sensor.skin().touch(&states[i], &Motion { targets: &[target] }, dt_s).unwrap();
+                states[i] = next;
+                touches.push(touch);
+            }
+            farthest = farthest.max(worst(&sensor, &touches, &fetch(&felt)));
+            poses.iter_mut().zip(&twists).for_each(|(pose, twist)| pose.translation += twist.linear * dt_s);
+        }
+        println!("{}: largest difference in 30 steps {farthest:.1e}", sensor.name());
+        assert!(farthest <= CLOSE, "{farthest:e}");
+    }
+}
+
+#[test]
+fn pads_feel_the_same() {
+    let Some(gpu) = gpu("pads_feel_the_same") else { return };
+    for name in ["uji-foam-14x6", "wts0614"] {
+        let sensor = presets::find(name).unwrap().with_hydroelastic_skin().unwrap().build(None).unwrap();
+        for (what, object) in objects() {
+            compare(&gpu, &format!("pad of {name}, {what}"), &sensor, &object, 140);
+        }
+    }
+}
+
+/// Sums are made in one order, whatever the card does first.
+#[test]
+fn two_runs_give_the_same_bytes() {
+    let Some(gpu) = gpu("two_runs_give_the_same_bytes") else { return };
+    let foam = presets::find("uji-foam-14x6").unwrap();
+    let poses = places(&mut Random::new(2), 5000);
+    let mesh = Object::new(shapes::sphere(8e-3, 1.2e-3).unwrap());
+    for spec in [foam.clone(), foam.with_hydroelastic_skin().unwrap()] {
+        let run = || {
+            let arrays = Arrays::new(&gpu, &spec.build(None).unwrap()).unwrap();
+            let got = fetch(&arrays.settle(&Thing::new(&gpu, &mesh).unwrap(), &arrays.poses(&poses).unwrap()).unwrap());
+            let bits = |numbers: &[f64]| numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            (bits(&got.forces), bits(&got.values), bits(&got.wrench), bits(&got.outside), got.saturated)
+        };
+        assert!(run() == run());
+    }
+}
+
+#[test]
+fn what_cannot_be_done_there_is_refused_in_a_sentence() {
+    let Some(gpu) = gpu("what_cannot_be_done_there_is_refused_in_a_sentence") else { return };
+    let layer = Arrays::new(&gpu, &preset("wts0614-layer")).unwrap_err().to_string();
+    assert!(layer.contains("wts0614-layer") && layer.contains("device cpu"), "{layer}");
+    let text = "name = \"wide\"\n[surface.grid]\nrows = 120\ncols = 120\npitch = \"1 mm\"\n[skin]\nkind = \"springs\"\n\
+                stiffness = \"100 N/m\"\ndamping = \"1 N s/m\"\nmax_penetration = \"6 mm\"\n";
+    let arrays = Arrays::new(&gpu, &described(text)).unwrap();
+    let thing = Thing::new(&gpu, &objects().swap_remove(0).1).unwrap();
+    let poses = Poses::of_host(&gpu, &vec![Pose::IDENTITY; 1_000_000]).unwrap();
+    let error = arrays.settle(&thing, &poses).unwrap_err();
+    assert!(matches!(error, DeviceError::OutOfMemory { .. }) && error.to_string().contains("at most"), "{error}");
+    let nowhere = [Pose::from_translation(Vec3::new(f64::NAN, 0.0, 0.0))];
+    assert!(arrays.poses(&nowhere).unwrap_err().to_string().contains("pose 0 is not finite"));
+    assert_eq!(arrays.settle(&thing, &arrays.poses(&[]).unwrap()).unwrap().count, 0);
+}
