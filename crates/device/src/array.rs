@@ -4,6 +4,7 @@
 //! with sums: what comes out differs from the CPU by rounding alone. Two runs give the same bytes.
 
 mod description;
+mod fetch;
 mod pads;
 mod poses;
 mod presses;
@@ -12,6 +13,7 @@ mod springs;
 mod steps;
 
 pub use description::{Cells, PadDescription, Rubbing, SpringDescription, SpringSite, Stiffness, Stretch, Tetrahedron};
+pub use fetch::fetch_into;
 pub use pads::Pads;
 pub use poses::{Foreign, Layout, Poses, Twists};
 pub use presses::Presses;

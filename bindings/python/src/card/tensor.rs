@@ -1,11 +1,12 @@
 //! Numbers that stay on the card.
 
 use super::dlpack::{self, Kind};
-use crate::array::array;
 use crate::error::OrTold;
 use crate::threads::detached;
-use dermis::device::driver::{CudaSlice, DevicePtr};
-use dermis::device::{DeviceError, Gpu};
+use dermis::device::Gpu;
+use dermis::device::array::fetch_into;
+use dermis::device::driver::{CudaSlice, DevicePtr, DeviceRepr};
+use numpy::{IxDyn, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -60,29 +61,33 @@ impl DeviceArray {
         Self { gpu: Arc::clone(gpu), data, shape: shape.to_vec(), strides }
     }
 
-    /// On the host, row by row: `T` are the numbers.
-    fn fetch<T: dermis::device::driver::DeviceRepr + Copy + Send + Sync>(
-        &self,
-        buffer: &CudaSlice<T>,
-    ) -> Result<Vec<T>, DeviceError> {
+    /// An array on the host.
+    fn fetch<'py, T>(&self, py: Python<'py>, buffer: &CudaSlice<T>) -> PyResult<Bound<'py, PyAny>>
+    where
+        T: DeviceRepr + numpy::Element + Copy + Default + Send + Sync,
+    {
         let count: usize = self.shape.iter().product();
-        if count == 0 {
-            return Ok(Vec::new());
+        let rows_alone = DeviceArray::whole(&self.gpu, self.data.clone(), &self.shape).strides == self.strides;
+        let made = PyArrayDyn::<T>::zeros(py, IxDyn(&self.shape), false);
+        if count > 0 && rows_alone {
+            let mut room = made.readwrite();
+            let room = room.as_slice_mut()?;
+            detached(py, || fetch_into(&self.gpu, buffer, room))?.or_told()?;
+        } else if count > 0 {
+            let mut all = vec![T::default(); buffer.len()];
+            detached(py, || fetch_into(&self.gpu, buffer, &mut all))?.or_told()?;
+            let place = |mut index: usize| {
+                let mut place = 0;
+                for axis in (0..self.shape.len()).rev() {
+                    place += index % self.shape[axis] * self.strides[axis];
+                    index /= self.shape[axis];
+                }
+                place
+            };
+            let mut room = made.readwrite();
+            room.as_slice_mut()?.iter_mut().enumerate().for_each(|(index, number)| *number = all[place(index)]);
         }
-        let all = self.gpu.stream.clone_dtoh(buffer)?;
-        self.gpu.finish()?;
-        let place = |mut index: usize| {
-            let mut place = 0;
-            for axis in (0..self.shape.len()).rev() {
-                place += index % self.shape[axis] * self.strides[axis];
-                index /= self.shape[axis];
-            }
-            place
-        };
-        if all.len() == count {
-            return Ok(all);
-        }
-        Ok((0..count).map(|index| all[place(index)]).collect())
+        Ok(made.into_any())
     }
 }
 
@@ -102,11 +107,11 @@ impl DeviceArray {
 
     /// A copy on the host.
     pub fn numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(match &self.data {
-            Data::F64(data) => array(py, &self.shape, &detached(py, || self.fetch(data))?.or_told()?)?.into_any(),
-            Data::U32(data) => array(py, &self.shape, &detached(py, || self.fetch(data))?.or_told()?)?.into_any(),
-            Data::U8(data) => array(py, &self.shape, &detached(py, || self.fetch(data))?.or_told()?)?.into_any(),
-        })
+        match &self.data {
+            Data::F64(data) => self.fetch(py, data),
+            Data::U32(data) => self.fetch(py, data),
+            Data::U8(data) => self.fetch(py, data),
+        }
     }
 
     #[pyo3(signature = (dtype=None, copy=None))]

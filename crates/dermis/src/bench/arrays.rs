@@ -15,7 +15,7 @@ const PRESSES: usize = 1 << 18;
 const RUNS: usize = 9;
 const RADIUS: f64 = 0.010;
 /// An edge that gives the ball about 2,000 triangles.
-const EDGE: f64 = 1.1e-3;
+const EDGE: f64 = 1.45e-3;
 
 /// A ball anywhere on the array, turned anyhow, half a millimetre to three deep.
 fn places(random: &mut Random) -> Vec<Pose> {

@@ -28,6 +28,7 @@ struct Field {
 #define LIST 512
 #define DEEP (LIST - 32 - 3 * 82)
 #define WAITING 160
+#define PAIRS 64
 // Corners of a polygon: three, and one for each cut by a face (4) or an end of a stretch (2).
 #define CORNERS 10
 // Corners of a part of it in a cell: borders and height add at most 6.
@@ -171,6 +172,15 @@ __device__ __forceinline__ int border(double x, u32 count) {
     return (int)fmin(fmax(floor(x), -1.0), (double)count);
 }
 
+// The part of a piece that is in its cell's heights, and the rest.
+__device__ __noinline__ void between_heights(const Field& f, u64* cells, int row, int col, const Part& piece, V3 normal, Sums& sums) {
+    Part within, above, below, inside;
+    split(f, HEIGHT, f.height, piece, within, above);
+    split(f, HEIGHT, -f.height, within, below, inside);
+    put(f, cells, -1, -1, load_of(above) + load_of(below), normal, sums);
+    put(f, cells, row, col, load_of(inside), normal, sums);
+}
+
 // Shares a polygon out among the cells.
 __device__ __noinline__ void share_out(const Field& f, u64* cells, const Part& whole, double load, V3 normal, Sums& sums) {
     double low_col = 1e300, high_col = -1e300, low_row = 1e300, high_row = -1e300, tallest = 0.0;
@@ -235,11 +245,7 @@ __device__ __noinline__ void share_out(const Field& f, u64* cells, const Part& w
                 put(f, cells, row, col, load_of(*cell), normal, sums);
                 continue;
             }
-            Part within, above, below, inside;
-            split(f, HEIGHT, f.height, *cell, within, above);
-            split(f, HEIGHT, -f.height, within, below, inside);
-            put(f, cells, -1, -1, load_of(above) + load_of(below), normal, sums);
-            put(f, cells, row, col, load_of(inside), normal, sums);
+            between_heights(f, cells, row, col, *cell, normal, sums);
         }
     }
 }
@@ -248,35 +254,43 @@ __device__ __forceinline__ bool all_below(double a, double b, double c, double l
     return a < limit && b < limit && c < limit;
 }
 
-// One triangle (in the field's frame, with its outward normal) against one tetrahedron.
-__device__ __noinline__ void cut(const Field& f, u64* cells, const V3* corners, V3 normal, double offset,
-                                 const double* __restrict__ tet, Sums& sums) {
+// Whether a triangle (in the field's frame, with its outward normal) may have a part in a tetrahedron.
+__device__ __forceinline__ bool reaches(const Field& f, const V3* corners, V3 normal, double offset,
+                                        const double* __restrict__ tet) {
     V3 gradient = v3(tet[13], tet[14], tet[15]);
     double slope = tet[16];
-    if (!(f.least_cosine < -1.0 || slope == 0.0 || dot(normal, gradient) > f.least_cosine * slope)) return;
+    if (!(f.least_cosine < -1.0 || slope == 0.0 || dot(normal, gradient) > f.least_cosine * slope)) return false;
     bool over = true, under = true;
+#pragma unroll 1
     for (int k = 0; k < 4; k++) {
         double height = dot(normal, v3(tet[3 * k], tet[3 * k + 1], tet[3 * k + 2])) - offset;
         over = over && height > f.flat;
         under = under && height < -f.flat;
-    }
-    if (over || under) return;
-    double h[4][3];
-    for (int k = 0; k < 4; k++) {
         V3 inward = v3(tet[17 + 3 * k], tet[18 + 3 * k], tet[19 + 3 * k]);
-        for (int c = 0; c < 3; c++) h[k][c] = dot(inward, corners[c]) - tet[29 + k];
-        if (all_below(h[k][0], h[k][1], h[k][2], -f.flat)) return;
+        double face = tet[29 + k];
+        if (all_below(dot(inward, corners[0]) - face, dot(inward, corners[1]) - face, dot(inward, corners[2]) - face, -f.flat))
+            return false;
     }
+    return !(over || under);
+}
+
+// What of a triangle is in a tetrahedron, and its load.
+__device__ __noinline__ void cut(const Field& f, u64* cells, const V3* corners, V3 normal,
+                                 const double* __restrict__ tet, Sums& sums) {
+    V3 gradient = v3(tet[13], tet[14], tet[15]);
     Polygon polygon;
     polygon.len = 3;
     polygon.now = 0;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) polygon.w[0][i][k] = i == k ? 1.0 : 0.0;
+#pragma unroll 1
     for (int k = 0; k < 4; k++) {
-        double a = h[k][0], b = h[k][1], c = h[k][2];
+        V3 inward = v3(tet[17 + 3 * k], tet[18 + 3 * k], tet[19 + 3 * k]);
+        double face = tet[29 + k];
+        double a = dot(inward, corners[0]) - face, b = dot(inward, corners[1]) - face, c = dot(inward, corners[2]) - face;
         if (fabs(a) <= f.flat && fabs(b) <= f.flat && fabs(c) <= f.flat) {
             // In the plane of a face: the tetrahedron in front of it has the triangle.
-            if (dot(v3(tet[17 + 3 * k], tet[18 + 3 * k], tet[19 + 3 * k]), normal) < 0.0) return;
+            if (dot(inward, normal) < 0.0) return;
         } else if (!(a >= 0.0 && b >= 0.0 && c >= 0.0) && !keep(polygon, a, b, c)) {
             return;
         }
@@ -286,7 +300,10 @@ __device__ __noinline__ void cut(const Field& f, u64* cells, const V3* corners, 
     for (u32 index = 0; index < f.stretch_count; index++) {
         const double* stretch = f.stretches + 4 * index;
         double from = stretch[0], until = stretch[1], at_pa = stretch[2], slope_pa = stretch[3];
-        Polygon part = polygon;
+        // The last stretch may have the polygon itself; most laws have but one.
+        Polygon copy;
+        if (index + 1 < f.stretch_count) copy = polygon;
+        Polygon& part = index + 1 < f.stretch_count ? copy : polygon;
         if (!(from <= 0.0 && !f.is_cut) && !keep(part, extent[0] - from, extent[1] - from, extent[2] - from)) continue;
         if (until < 1e300) {
             double ends[3] = {until - extent[0], until - extent[1], until - extent[2]};
@@ -336,38 +353,29 @@ __device__ __noinline__ void cut(const Field& f, u64* cells, const V3* corners, 
     }
 }
 
-__device__ __forceinline__ void against_tets(const Field& f, u64* cells, const V3* corners, V3 normal, Sums& sums) {
-    double offset = dot(normal, corners[0]);
-    double low[3], high[3];
-    for (int k = 0; k < 3; k++) {
-        double a = pick(corners[0], k), b = pick(corners[1], k), c = pick(corners[2], k);
-        low[k] = fmin(fmin(a, b), c) - f.flat;
-        high[k] = fmax(fmax(a, b), c) + f.flat;
-        if (low[k] - f.flat > f.high[k] || high[k] + f.flat < f.low[k]) return;
+// A triangle of the mesh, in the field's frame.
+struct Placed {
+    V3 corners[3];
+    V3 normal;
+};
+
+__device__ __forceinline__ Placed placed(const Shape& shape, const Turn& turn, V3 shift, u32 position) {
+    const double* c = shape.corners + 9 * (u64)position;
+    const double* own = shape.normals + 3 * (u64)shape.order[position];
+    Placed t;
+    for (int k = 0; k < 3; k++) t.corners[k] = add(apply(turn, v3(c[3 * k], c[3 * k + 1], c[3 * k + 2])), shift);
+    t.normal = apply(turn, v3(own[0], own[1], own[2]));
+    return t;
+}
+
+// Pairs of a triangle and a tetrahedron, 32 at once.
+__device__ __forceinline__ void work_off(const Field& f, const Shape& shape, const Turn& turn, V3 shift, u64* cells, const u32* pairs,
+                                         u32 first, u32 count, u32 lane, Sums& sums) {
+    if (lane < count) {
+        Placed t = placed(shape, turn, shift, pairs[2 * (first + lane)]);
+        cut(f, cells, t.corners, t.normal, f.tets + TET * (u64)pairs[2 * (first + lane) + 1], sums);
     }
-    float from[3], until[3];
-    for (int k = 0; k < 3; k++) {
-        // The boxes are wider than what they hold by more than this rounding.
-        from[k] = (float)fmax(low[k] - f.center[k], 2.0 * (f.low[k] - f.high[k]));
-        until[k] = (float)fmin(high[k] - f.center[k], 2.0 * (f.high[k] - f.low[k]));
-    }
-    u32 stack[STACK];
-    int top = 1;
-    stack[0] = 0;
-    while (top > 0) {
-        const Node* node = f.nodes + stack[--top];
-        for (int lane = 0; lane < 4; lane++) {
-            u32 child = node->child[lane];
-            if (child == NONE) continue;
-            bool met = true;
-            for (int k = 0; k < 3; k++)
-                met = met && ((const float*)&node->min[k])[lane] <= until[k] && ((const float*)&node->max[k])[lane] >= from[k];
-            if (!met) continue;
-            u32 count = node->count[lane];
-            if (count == 0) stack[top++] = child;
-            for (u32 k = 0; k < count; k++) cut(f, cells, corners, normal, offset, f.tets + TET * (u64)(child + k), sums);
-        }
-    }
+    __syncwarp();
 }
 
 __device__ __forceinline__ double warp_sum(double x) {
@@ -383,10 +391,12 @@ extern "C" __global__ void __launch_bounds__(128)
     u32 press = blockIdx.x * warps + warp;
     if (press >= n) return;
     u32 taxels = f.rows * f.cols;
-    u32 words = 3 * taxels + (LIST + WAITING) / 2;
+    u32 words = 3 * taxels + (LIST + WAITING) / 2 + PAIRS;
     u64* cells = memory + (u64)warp * words;
     u32* list = (u32*)(cells + 3 * taxels);
     u32* waiting = list + LIST;
+    u32* pairs = waiting + WAITING;
+    u32 paired = 0;
     for (u32 k = lane; k < 3 * taxels; k += 32) cells[k] = 0;
     const double* pose = poses + 7 * (u64)press;
     Turn turn = turn_of(pose[3], pose[4], pose[5], pose[6]);
@@ -448,19 +458,76 @@ extern "C" __global__ void __launch_bounds__(128)
             }
             __syncwarp();
         } else {
+            // A triangle a lane: which tetrahedra does it reach? Those pairs are cut when there are enough of them for all lanes.
             u32 batch = min(count, 32u);
             count -= batch;
-            if (lane < batch) {
-                u32 position = waiting[count + lane];
-                const double* c = shape.corners + 9 * (u64)position;
-                V3 corners[3];
-                for (int k = 0; k < 3; k++) corners[k] = add(apply(turn, v3(c[3 * k], c[3 * k + 1], c[3 * k + 2])), shift);
-                const double* own = shape.normals + 3 * (u64)shape.order[position];
-                against_tets(f, cells, corners, apply(turn, v3(own[0], own[1], own[2])), sums);
+            bool busy = lane < batch;
+            u32 position = busy ? waiting[count + lane] : 0;
+            Placed own = placed(shape, turn, shift, position);
+            double offset = dot(own.normal, own.corners[0]);
+            float from[3], until[3];
+            for (int k = 0; k < 3; k++) {
+                double a = pick(own.corners[0], k), b = pick(own.corners[1], k), c = pick(own.corners[2], k);
+                double low = fmin(fmin(a, b), c) - f.flat, high = fmax(fmax(a, b), c) + f.flat;
+                busy = busy && low - f.flat <= f.high[k] && high + f.flat >= f.low[k];
+                // The boxes are wider than what they hold by more than this rounding.
+                from[k] = (float)fmax(low - f.center[k], 2.0 * (f.low[k] - f.high[k]));
+                until[k] = (float)fmin(high - f.center[k], 2.0 * (f.high[k] - f.low[k]));
             }
-            __syncwarp();
+            u32 stack[STACK];
+            int wait = busy ? 1 : 0;
+            stack[0] = 0;
+            u32 node = 0, side = 4, item = 0, items = 0, next = 0;
+            while (__any_sync(ALL, busy)) {
+                // To the next tetrahedron whose box is met.
+                u32 tet = NONE;
+                while (busy) {
+                    if (item < items) {
+                        tet = next + item;
+                        item++;
+                        break;
+                    }
+                    if (side == 4) {
+                        if (wait == 0) {
+                            busy = false;
+                            break;
+                        }
+                        node = stack[--wait];
+                        side = 0;
+                    }
+                    const Node* here = f.nodes + node;
+                    u32 lane_of = side++;
+                    u32 child = here->child[lane_of];
+                    if (child == NONE) continue;
+                    bool met = true;
+                    for (int k = 0; k < 3; k++)
+                        met = met && ((const float*)&here->min[k])[lane_of] <= until[k] && ((const float*)&here->max[k])[lane_of] >= from[k];
+                    if (!met) continue;
+                    if (here->count[lane_of] == 0) {
+                        stack[wait++] = child;
+                    } else {
+                        next = child;
+                        item = 0;
+                        items = here->count[lane_of];
+                    }
+                }
+                bool meets = tet != NONE && reaches(f, own.corners, own.normal, offset, f.tets + TET * (u64)tet);
+                u32 mask = __ballot_sync(ALL, meets);
+                if (meets) {
+                    u32 to = paired + __popc(mask & before);
+                    pairs[2 * to] = position;
+                    pairs[2 * to + 1] = tet;
+                }
+                paired += __popc(mask);
+                __syncwarp();
+                if (paired >= 32) {
+                    paired -= 32;
+                    work_off(f, shape, turn, shift, cells, pairs, paired, 32, lane, sums);
+                }
+            }
         }
     }
+    work_off(f, shape, turn, shift, cells, pairs, 0, paired, lane, sums);
     double by = 1.0 / f.scale;
     for (u32 k = lane; k < 3 * taxels; k += 32) {
         double force = (double)(i64)cells[k] * by;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 const SOURCE: &str = concat!(include_str!("shape.cu"), include_str!("pads.cu"));
 /// Lists of a warp besides its cells (bytes); as in the kernel.
-const LIST_BYTES: usize = 4 * (512 + 160);
+const LIST_BYTES: usize = 4 * (512 + 160 + 2 * 64);
 /// Warps of a block at most.
 const MOST_WARPS: usize = 4;
 /// What a block may have without asking (bytes).

@@ -1,6 +1,6 @@
 //! What an array feels, kept on the card.
 
-use super::room;
+use super::{fetch_into, room};
 use crate::{DeviceError, Gpu};
 use cudarc::driver::{CudaSlice, DeviceRepr};
 use std::sync::Arc;
@@ -42,18 +42,19 @@ impl Presses {
     }
 
     /// Copies some of it to the host.
-    pub fn fetch<T: DeviceRepr + Clone + Default>(&self, part: &CudaSlice<T>) -> Result<Vec<T>, DeviceError> {
-        if self.count == 0 {
-            return Ok(Vec::new());
-        }
-        let values = self.gpu.stream.clone_dtoh(part)?;
-        self.gpu.finish()?;
+    pub fn fetch<T: DeviceRepr + Copy + Default + Send + Sync>(
+        &self,
+        part: &CudaSlice<T>,
+    ) -> Result<Vec<T>, DeviceError> {
+        // A buffer of nothing has room for one.
+        let mut values = vec![T::default(); if self.count == 0 { 0 } else { part.len() }];
+        fetch_into(&self.gpu, part, &mut values)?;
         Ok(values)
     }
 }
 
 impl Rooms {
-    /// Room for `count` presses; `scratch_bytes` of each are needed besides for a time, of at most `at_once` presses.
+    /// Room for `count` presses; `other_bytes` are needed besides.
     pub fn new(gpu: &Arc<Gpu>, count: usize, taxels: usize, other_bytes: usize) -> Result<Self, DeviceError> {
         let one = Presses::bytes_of_one(taxels);
         let needed_bytes = count * one + other_bytes;

@@ -179,7 +179,8 @@ __device__ __forceinline__ double warp_sum(double x) {
 // forces: (n, sites, 3). values: (n, sites), where each site is a taxel (taxel_normals given). wrench: (n, 6). saturated: (n).
 // Of a step also twists (n, 6), as velocities at the sensor's origin, and the bristles: deflection and normal (n, 6, sites) and the
 // triangle met last (n, sites).
-extern "C" __global__ void __launch_bounds__(32 * WARPS)
+// Three blocks side by side: with fewer registers for each more warps hide the way to memory.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 3)
     springs(Skin skin, Shape shape, const double* __restrict__ poses, u32 n, double* __restrict__ forces,
             double* __restrict__ values, double* __restrict__ wrench, u32* __restrict__ saturated
 #if STEP
