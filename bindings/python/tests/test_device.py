@@ -1,0 +1,218 @@
+"""Batches on a graphics card. Without one, what is said then; the rest is skipped, loudly."""
+
+import gc
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import dermis
+
+BALL = dermis.Object.sphere(radius=10e-3)
+
+
+def why_no_card() -> str | None:
+    try:
+        dermis.Sensor.preset("uji-foam-14x6").press_batch(BALL, np.zeros((0, 3)), device="cuda")
+    except dermis.Error as error:
+        return str(error)
+    return None
+
+
+WHY = why_no_card()
+on_card = pytest.mark.skipif(WHY is not None, reason=f"SKIPPED: no card: {WHY}")
+if WHY is not None:
+    print(f"SKIPPED: batches on a card are not compared: {WHY}", file=sys.stderr)
+
+
+@pytest.fixture
+def foam():
+    return dermis.Sensor.preset("uji-foam-14x6")
+
+
+def places(count, seed=1):
+    random = np.random.default_rng(seed)
+    poses = np.empty((count, 7))
+    poses[:, 0] = random.uniform(-10e-3, 10e-3, count)
+    poses[:, 1] = random.uniform(-25e-3, 25e-3, count)
+    poses[:, 2] = 10e-3 - random.uniform(-1e-3, 4e-3, count)
+    poses[:, 3:] = random.normal(size=(count, 4))
+    poses[:, 3:] /= np.linalg.norm(poses[:, 3:], axis=1, keepdims=True)
+    return poses
+
+
+def test_devices_are_three(foam):
+    with pytest.raises(dermis.Error, match="auto, cpu or cuda"):
+        foam.press_batch(BALL, places(2), device="gpu")
+    assert isinstance(foam.press_batch(BALL, places(2), device="cpu"), dermis.Batch)
+
+
+@pytest.mark.skipif(WHY is None, reason="there is a card")
+def test_without_a_card_cuda_names_what_is_missing(foam):
+    for ask in (
+        lambda: foam.press_batch(BALL, places(2), device="cuda"),
+        lambda: foam.press_batch(BALL, depth=1e-3, device="cuda"),
+        lambda: foam.environments(BALL, 3),
+    ):
+        with pytest.raises(dermis.Error, match="no (NVIDIA driver|NVIDIA card|run-time compiler)") as caught:
+            ask()
+        assert "device cpu" in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(WHY is None, reason="there is a card")
+def test_without_a_card_auto_works_on_the_cpu_and_says_so_once():
+    program = """
+import sys, warnings, numpy, dermis
+warnings.simplefilter("always")
+foam, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)
+poses = numpy.array([[0, 0, 9e-3], [0, 0, 8e-3]])
+first = foam.press_batch(ball, poses, device="auto")
+again = foam.press_batch(ball, poses, device="auto")
+assert isinstance(first, dermis.Batch) and (first.forces == foam.press_batch(ball, poses).forces).all()
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stderr.count("dermis works on the CPU: no ") == 1, run.stderr
+
+
+@on_card
+@pytest.mark.parametrize("skin", [None, "hydroelastic"])
+def test_the_card_feels_what_the_cpu_feels(skin):
+    foam = dermis.Sensor.preset("uji-foam-14x6", skin=skin)
+    for obj in (BALL, dermis.Object.box(size=[18e-3, 14e-3, 12e-3])):
+        poses = places(200)
+        here, there = foam.press_batch(obj, poses), foam.press_batch(obj, poses, device="cuda")
+        assert isinstance(there, dermis.DeviceBatch) and len(there) == 200
+        scale = np.abs(here.forces).max()
+        assert scale > 0.05
+        for name in ("taxels", "forces", "force", "wrench", "reported"):
+            one, other = getattr(here, name), getattr(there, name)
+            assert one.shape == other.shape and one.dtype == other.dtype, name
+            assert np.abs(one - other).max() <= 1e-9 * max(scale, np.abs(one).max()), name
+        assert np.array_equal(here.raw, there.raw)
+        assert there.forces.sum(axis=(1, 2)) + there.outside == pytest.approx(there.force, abs=1e-12)
+        assert np.isnan(there.travel).all()
+        again = foam.press_batch(obj, poses, device="auto")
+        assert again.forces.tobytes() == there.forces.tobytes()
+
+
+@on_card
+def test_presses_to_a_depth_find_their_places_on_the_host(foam):
+    depths = np.linspace(0.5e-3, 3e-3, 7)
+    here, there = foam.press_batch(BALL, depth=depths), foam.press_batch(BALL, depth=depths, device="cuda")
+    assert np.abs(here.forces - there.forces).max() <= 1e-9 * np.abs(here.forces).max()
+    assert np.array_equal(there.travel, depths)
+    with pytest.raises(dermis.Error, match="press 1: .*more than sensor"):
+        foam.press_batch(BALL, depth=[1e-3, 1.0], device="cuda")
+
+
+@on_card
+def test_what_cannot_be_done_there_is_said_in_a_sentence(foam):
+    with pytest.raises(dermis.Error, match="presses to a force cannot be made on a card"):
+        foam.press_batch(BALL, force=1.0, device="cuda")
+    with pytest.raises(dermis.Error, match="wts0614-layer"):
+        dermis.Sensor.preset("wts0614-layer").press_batch(BALL, places(2), device="cuda")
+    with pytest.raises(dermis.Error, match="no camera"):
+        foam.press_batch(BALL, places(2), device="cuda").image
+    assert len(foam.press_batch(BALL, np.zeros((0, 7)), device="cuda")) == 0
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        assert isinstance(foam.press_batch(BALL, force=0.5, device="auto"), dermis.Batch)
+
+
+@on_card
+def test_torch_takes_and_gives_tensors_without_a_copy(foam):
+    torch = pytest.importorskip("torch")
+    poses = places(300, seed=2)
+    batch = foam.press_batch(BALL, torch.as_tensor(poses, device="cuda"), device="cuda")
+    assert batch.forces.tobytes() == foam.press_batch(BALL, poses, device="cuda").forces.tobytes()
+    for name in ("taxels", "forces", "force", "wrench", "outside", "saturated"):
+        array = getattr(batch, f"{name}_on_device")
+        tensor = torch.from_dlpack(array)
+        assert tensor.is_cuda and tensor.data_ptr() == array.__cuda_array_interface__["data"][0], name
+        assert tuple(tensor.shape) == array.shape and np.array_equal(tensor.cpu().numpy(), getattr(batch, name)), name
+        assert np.array_equal(np.asarray(array), getattr(batch, name))
+    # The tensor alone keeps the memory.
+    tensor = torch.from_dlpack(batch.forces_on_device)
+    known = batch.forces
+    del batch, array
+    gc.collect()
+    fill = [foam.press_batch(BALL, places(300, seed=s), device="cuda") for s in range(5)]
+    assert np.array_equal(tensor.cpu().numpy(), known) and len(fill) == 5
+    # A capsule that nobody takes lets go as well.
+    fill[0].forces_on_device.__dlpack__()
+
+
+@on_card
+def test_poses_on_the_card_may_be_written_in_every_way(foam):
+    torch = pytest.importorskip("torch")
+    poses = places(50, seed=3)
+    matrices = np.tile(np.eye(4), (50, 1, 1))
+    w, x, y, z = poses[:, 3:].T
+    matrices[:, :3, 0] = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)], axis=1)
+    matrices[:, :3, 1] = np.stack([2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)], axis=1)
+    matrices[:, :3, 2] = np.stack([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)], axis=1)
+    matrices[:, :3, 3] = poses[:, :3]
+    box = dermis.Object.box(size=[18e-3, 14e-3, 12e-3])
+    known = foam.press_batch(box, poses).forces
+    for form, bound in ((poses, 1e-9), (matrices, 1e-9)):
+        got = foam.press_batch(box, torch.as_tensor(form, device="cuda"), device="cuda").forces
+        assert np.abs(got - known).max() <= bound * np.abs(known).max()
+    got = foam.press_batch(BALL, torch.as_tensor(poses[:, :3], device="cuda").contiguous(), device="cuda").forces
+    expected = foam.press_batch(BALL, poses[:, :3]).forces
+    assert np.abs(got - expected).max() <= 1e-9 * np.abs(expected).max()
+    single = torch.as_tensor(poses, device="cuda", dtype=torch.float32)
+    expected = foam.press_batch(BALL, single.cpu().numpy().astype(np.float64)).forces
+    got = foam.press_batch(BALL, single, device="cuda").forces
+    assert np.abs(got - expected).max() <= 1e-9 * np.abs(expected).max()
+    for bad, words in (
+        (torch.full((2, 7), float("nan"), device="cuda"), "pose 0 is not finite"),
+        (torch.zeros((3, 7), device="cuda"), "pose 0 is no rigid transform"),
+        (torch.zeros((3, 5), device="cuda"), "must have shape"),
+        (torch.zeros((7, 3), device="cuda").T, "row by row"),
+        (torch.zeros((3, 7), device="cuda", dtype=torch.int32), "float32 or float64"),
+    ):
+        with pytest.raises(dermis.Error, match=words):
+            foam.press_batch(BALL, bad, device="cuda")
+
+
+@on_card
+def test_cuda_array_interface_is_read(foam):
+    cupy = pytest.importorskip("cupy")
+    poses = places(20, seed=4)
+
+    class Bare:
+        def __init__(self, array):
+            self.kept = array
+            self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+    got = foam.press_batch(BALL, Bare(cupy.asarray(poses)), device="cuda").forces
+    assert np.array_equal(got, foam.press_batch(BALL, poses, device="cuda").forces)
+
+
+@on_card
+def test_environments_go_on_as_sensors_do(foam):
+    count, dt = 6, 1e-3
+    random = np.random.default_rng(5)
+    poses, sensors = places(count, seed=5), [dermis.Sensor.preset("uji-foam-14x6") for _ in range(count)]
+    environments = foam.environments(BALL, count)
+    assert len(environments) == count
+    for step in range(8):
+        twists = random.uniform(-0.2, 0.2, (count, 6))
+        if step == 5:
+            environments.reset([i == 2 for i in range(count)])
+            sensors[2].reset()
+        felt = environments.step(poses, twists, dt=dt)
+        for i, sensor in enumerate(sensors):
+            expected = sensor.step(BALL, pose=poses[i], twist=twists[i], dt=dt).forces
+            assert np.abs(felt.forces[i] - expected).max() <= 1e-9 * max(1e-3, np.abs(expected).max())
+        poses[:, :3] += twists[:, :3] * dt
+    torch = pytest.importorskip("torch")
+    here, there = foam.environments(BALL, count), foam.environments(BALL, count)
+    twists = random.uniform(-0.2, 0.2, (count, 6))
+    one = here.step(poses, twists, dt=dt).forces
+    other = there.step(torch.as_tensor(poses, device="cuda"), torch.as_tensor(twists, device="cuda"), dt=dt).forces
+    assert np.abs(one - other).max() <= 1e-12 * np.abs(one).max()
+    with pytest.raises(dermis.Error, match="dt"):
+        here.step(poses, dt=0.0)
