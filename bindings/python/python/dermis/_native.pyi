@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, final
+from typing import Any, Literal, Protocol, final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -272,6 +272,91 @@ class Batch:
     @property
     def depth(self) -> NDArray[np.float32]: ...
 
+class _OnCard(Protocol):
+    """A tensor of another library on the card: PyTorch's, CuPy's, JAX's."""
+
+    def __dlpack__(self, *, stream: Any = ...) -> Any: ...
+    def __dlpack_device__(self) -> tuple[Any, int]: ...
+
+@final
+class DeviceArray:
+    """Numbers in the memory of a graphics card: ``torch.from_dlpack(x)`` takes them without a copy, ``x.numpy()`` with one."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> str: ...
+    def numpy(self) -> NDArray[Any]:
+        """A copy on the host."""
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]: ...
+    def __len__(self) -> int: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+
+@final
+class DeviceBatch:
+    """The readings of many presses of one sensor, in the memory of a graphics card: as numpy arrays, copied when they are asked for, or
+    where they are (``…_on_device``), for ``torch.from_dlpack`` and others."""
+
+    def __len__(self) -> int: ...
+    @property
+    def device(self) -> str: ...
+    @property
+    def taxels(self) -> NDArray[np.float64]: ...
+    @property
+    def reported(self) -> NDArray[np.float64]: ...
+    @property
+    def raw(self) -> NDArray[np.uint32]: ...
+    @property
+    def forces(self) -> NDArray[np.float64]: ...
+    @property
+    def force(self) -> NDArray[np.float64]: ...
+    @property
+    def wrench(self) -> NDArray[np.float64]: ...
+    @property
+    def outside(self) -> NDArray[np.float64]: ...
+    @property
+    def saturated(self) -> NDArray[np.uint32]: ...
+    @property
+    def travel(self) -> NDArray[np.float64]: ...
+    @property
+    def image(self) -> NDArray[np.uint8]: ...
+    @property
+    def taxels_on_device(self) -> DeviceArray: ...
+    @property
+    def forces_on_device(self) -> DeviceArray: ...
+    @property
+    def force_on_device(self) -> DeviceArray: ...
+    @property
+    def wrench_on_device(self) -> DeviceArray: ...
+    @property
+    def outside_on_device(self) -> DeviceArray: ...
+    @property
+    def saturated_on_device(self) -> DeviceArray: ...
+    @property
+    def image_on_device(self) -> DeviceArray: ...
+
+@final
+class Environments:
+    """Many sensors of one kind, each with an object of one kind: environments whose history stays on a graphics card."""
+
+    def __len__(self) -> int: ...
+    def step(self, poses: ArrayLike | _OnCard, twists: ArrayLike | _OnCard | None = None, *, dt: float) -> DeviceBatch:
+        """Lets the object of every environment move for a time dt (s)."""
+
+    def reset(self, which: Sequence[bool] | None = None) -> None:
+        """Lets go: in those environments where which is True, or in all."""
+
 @final
 class State:
     """The history of a sensor, to keep and to go back to."""
@@ -315,6 +400,7 @@ class Sensor:
     ) -> Reading:
         """Presses an object along -z into the sensor, from rest and infinitely slowly. depth (m) or force (N)."""
 
+    @overload
     def press_batch(
         self,
         obj: Object,
@@ -325,8 +411,37 @@ class Sensor:
         at: ArrayLike | None = None,
         tilt: ArrayLike | None = None,
         yaw: ArrayLike | None = None,
+        device: Literal["cpu"] = "cpu",
     ) -> Batch:
-        """Many presses at once, on all cores, each from rest."""
+        """Many presses at once, on all cores or on a graphics card, each from rest."""
+
+    @overload
+    def press_batch(
+        self,
+        obj: Object,
+        poses: ArrayLike | _OnCard | None = None,
+        *,
+        depth: ArrayLike | None = None,
+        at: ArrayLike | None = None,
+        tilt: ArrayLike | None = None,
+        yaw: ArrayLike | None = None,
+        device: Literal["cuda"],
+    ) -> DeviceBatch: ...
+    @overload
+    def press_batch(
+        self,
+        obj: Object,
+        poses: ArrayLike | _OnCard | None = None,
+        *,
+        depth: ArrayLike | None = None,
+        force: ArrayLike | None = None,
+        at: ArrayLike | None = None,
+        tilt: ArrayLike | None = None,
+        yaw: ArrayLike | None = None,
+        device: str,
+    ) -> Batch | DeviceBatch: ...
+    def environments(self, obj: Object, count: int) -> Environments:
+        """Many environments that go on in time on a graphics card, each with a sensor like this one and an object like obj."""
 
     def step(
         self,

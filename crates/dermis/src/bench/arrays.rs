@@ -1,6 +1,7 @@
 //! Presses of 84 taxels on a graphics card.
 
 use crate::device::arrays::{Arrays, Thing};
+use dermis_device::driver::sys::CUdevice_attribute;
 use dermis_device::{DeviceError, Gpu};
 use dermis_geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
 use dermis_sensor::presets;
@@ -16,6 +17,13 @@ const RUNS: usize = 9;
 const RADIUS: f64 = 0.010;
 /// An edge that gives the ball about 2,000 triangles.
 const EDGE: f64 = 1.45e-3;
+
+/// Sums and products in `f64` that the kernel's lines make of a spring under a ball, where it touches and where it does not; a root or a
+/// quotient counts as eight.
+const TOUCHED_OPERATIONS: f64 = 116.0;
+const MISSED_OPERATIONS: f64 = 33.0;
+/// Of those a multiprocessor does at a clock.
+const OPERATIONS_PER_CLOCK: f64 = 64.0;
 
 /// A ball anywhere on the array, turned anyhow, half a millimetre to three deep.
 fn places(random: &mut Random) -> Vec<Pose> {
@@ -39,6 +47,12 @@ fn seconds(gpu: &Arc<Gpu>, mut work: impl FnMut() -> Result<(), DeviceError>) ->
     }
     times.sort_by(f64::total_cmp);
     Ok(times[RUNS / 2])
+}
+
+/// The clock (Hz) that the card's multiprocessors reach.
+fn clock_hz(gpu: &Gpu) -> Result<f64, DeviceError> {
+    let kilohertz = gpu.context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?;
+    Ok(f64::from(kilohertz) * 1e3)
 }
 
 /// The figures: names that carry their units, and numbers.
@@ -66,7 +80,7 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, DeviceError> 
 
     let taxels = foam.taxels().len();
     let press_bytes = (56 + dermis_device::array::Presses::bytes_of_one(taxels)) as f64;
-    let mut figures = |label: &str, time_s: f64, bytes: f64| {
+    let figures = |numbers: &mut BTreeMap<String, f64>, label: &str, time_s: f64, bytes: f64| {
         numbers.insert(format!("{label}_per_s"), count / time_s);
         numbers.insert(format!("{label}_ns_each"), time_s / count * 1e9);
         numbers.insert(format!("{label}_part_of_memory_floor"), bytes * count / bandwidth / time_s);
@@ -78,7 +92,17 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, DeviceError> 
     ] {
         let arrays = Arrays::new(gpu, sensor)?;
         let (thing, poses) = (Thing::new(gpu, object)?, arrays.poses(&places)?);
-        figures(label, seconds(gpu, || arrays.settle(&thing, &poses).map(drop))?, press_bytes);
+        figures(&mut numbers, label, seconds(gpu, || arrays.settle(&thing, &poses).map(drop))?, press_bytes);
+    }
+    // Of a ball the work is known; of a mesh it depends on where the rays go.
+    let operations_per_s = OPERATIONS_PER_CLOCK * gpu.multiprocessors() as f64 * clock_hz(gpu)?;
+    let arrays = Arrays::new(gpu, &foam)?;
+    let felt = arrays.settle(&Thing::new(gpu, &ball)?, &arrays.poses(&places)?)?;
+    let touched = felt.fetch(&felt.values_newton)?.iter().filter(|value| **value > 0.0).count() as f64 / count;
+    let operations = touched * TOUCHED_OPERATIONS + (taxels as f64 - touched) * MISSED_OPERATIONS;
+    numbers.insert("taxels_that_a_ball_touches".into(), touched);
+    if let Some(&ns) = numbers.get("spring_presses_of_a_ball_ns_each") {
+        numbers.insert("spring_presses_of_a_ball_part_of_arithmetic_floor".into(), operations / operations_per_s * 1e9 / ns);
     }
     // State is read and written too: six numbers and a triangle of each taxel.
     let step_bytes = press_bytes + (48 + 2 * 52 * taxels) as f64;
@@ -89,10 +113,9 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, DeviceError> 
         let mut environments = arrays.environments(PRESSES)?;
         let twists = environments.twists(&twists)?;
         let time_s = seconds(gpu, || environments.step(&thing, &poses, &twists, 1e-3).map(drop))?;
-        figures(label, time_s, step_bytes);
+        figures(&mut numbers, label, time_s, step_bytes);
     }
     // From poses on the host to all results on the host.
-    let arrays = Arrays::new(gpu, &foam)?;
     let thing = Thing::new(gpu, &ball)?;
     let mut times = Vec::new();
     for _ in 0..3 {

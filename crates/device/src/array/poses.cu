@@ -105,3 +105,9 @@ extern "C" __global__ void read_twists(const void* from, int single, u32 n, cons
     to[2] = v[2] + (v[3] * ay - v[4] * ax);
     to[3] = v[3]; to[4] = v[4]; to[5] = v[5];
 }
+
+// Springs of those environments that start again are held by nothing.
+extern "C" __global__ void let_go(const unsigned char* __restrict__ which, u32 sites, u32 n, u32* __restrict__ held) {
+    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < (u64)n * sites && which[i / sites]) held[i] = 0xffffffffu;
+}

@@ -6,8 +6,8 @@ use cudarc::driver::{CudaSlice, PushKernelArg};
 use dermis_geometry::{Pose, Twist};
 use std::sync::Arc;
 
-const SOURCE: &str = include_str!("poses.cu");
-const THREADS: u32 = 128;
+pub(super) const SOURCE: &str = include_str!("poses.cu");
+pub(super) const THREADS: u32 = 128;
 
 /// Many places of an object in the sensor's frame, as (x, y, z, qw, qx, qy, qz).
 #[derive(Debug)]

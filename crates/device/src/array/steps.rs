@@ -1,10 +1,10 @@
 //! Springs in time, many environments at once.
 
-use super::poses::{Poses, Twists, same_count};
+use super::poses::{Poses, SOURCE as POSES, THREADS, Twists, same_count};
 use super::presses::Presses;
 use super::shape::Shape;
 use super::springs::{Launch, Springs};
-use super::{upload, zeros};
+use super::{UNFUSED, grid, upload, zeros};
 use crate::DeviceError;
 use cudarc::driver::{CudaSlice, PushKernelArg};
 
@@ -43,10 +43,20 @@ impl Steps {
     /// Lets go in those environments for which `which` says so.
     pub fn reset(&mut self, springs: &Springs, which: &[bool]) -> Result<(), DeviceError> {
         same_count(self.environments, which.len(), "flags")?;
-        let free = vec![FREE; springs.sites];
-        for (environment, _) in which.iter().enumerate().filter(|(_, reset)| **reset) {
-            let first = environment * springs.sites;
-            springs.gpu.stream.memcpy_htod(&free, &mut self.held.slice_mut(first..first + springs.sites))?;
+        let gpu = &springs.gpu;
+        let flags = upload(gpu, &which.iter().map(|&reset| u8::from(reset)).collect::<Vec<_>>())?;
+        let kernel = gpu.program("array-poses", POSES, &[UNFUSED])?.load_function("let_go")?;
+        let (sites, count) = (springs.sites as u32, self.environments as u32);
+        // SAFETY: there is a flag for every environment and a number for each of its springs.
+        #[allow(unsafe_code)]
+        unsafe {
+            gpu.stream
+                .launch_builder(&kernel)
+                .arg(&flags)
+                .arg(&sites)
+                .arg(&count)
+                .arg(&mut self.held)
+                .launch(grid(self.environments * springs.sites, THREADS as usize, THREADS))?;
         }
         Ok(())
     }
