@@ -102,10 +102,13 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, DeviceError> 
     let operations = touched * TOUCHED_OPERATIONS + (taxels as f64 - touched) * MISSED_OPERATIONS;
     numbers.insert("taxels_that_a_ball_touches".into(), touched);
     if let Some(&ns) = numbers.get("spring_presses_of_a_ball_ns_each") {
-        numbers.insert("spring_presses_of_a_ball_part_of_arithmetic_floor".into(), operations / operations_per_s * 1e9 / ns);
+        numbers.insert(
+            "spring_presses_of_a_ball_part_of_arithmetic_floor".into(),
+            operations / operations_per_s * 1e9 / ns,
+        );
     }
-    // State is read and written too: six numbers and a triangle of each taxel.
-    let step_bytes = press_bytes + (48 + 2 * 52 * taxels) as f64;
+    // What each spring met last is read; bristles are read and written where it touches.
+    let step_bytes = press_bytes + (48 + 4 * taxels) as f64 + 96.0 * touched;
     let twists = vec![Twist::new(Vec3::new(0.01, -0.02, 0.001), Vec3::new(0.1, 0.2, 0.3)); PRESSES];
     for (label, object) in [("spring_steps_of_a_ball", &ball), ("spring_steps_of_a_mesh", &mesh)] {
         let arrays = Arc::new(Arrays::new(gpu, &foam)?);

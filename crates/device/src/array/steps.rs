@@ -50,13 +50,11 @@ impl Steps {
         // SAFETY: there is a flag for every environment and a number for each of its springs.
         #[allow(unsafe_code)]
         unsafe {
-            gpu.stream
-                .launch_builder(&kernel)
-                .arg(&flags)
-                .arg(&sites)
-                .arg(&count)
-                .arg(&mut self.held)
-                .launch(grid(self.environments * springs.sites, THREADS as usize, THREADS))?;
+            gpu.stream.launch_builder(&kernel).arg(&flags).arg(&sites).arg(&count).arg(&mut self.held).launch(grid(
+                self.environments * springs.sites,
+                THREADS as usize,
+                THREADS,
+            ))?;
         }
         Ok(())
     }
