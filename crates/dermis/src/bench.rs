@@ -34,7 +34,7 @@ pub static ALL: &[Bench] = &[
         name: "springs",
         title: "a step of the spring skin against texels and triangles, and against brute force",
         run: springs::run,
-        on_card: None,
+        on_card: Some(arrays::run),
     },
     Bench {
         name: "response",
@@ -83,11 +83,6 @@ impl Bench {
 /// The benchmark `gel` with the finite-element and measured data of `validate feats` at the same cells, in the same run.
 pub fn gel_with_feats(folder: &Path) -> Result<BTreeMap<String, f64>, FeatsError> {
     gel::run_with_feats(folder)
-}
-
-/// The benchmark `springs` on a card: presses and steps of 84 taxels a second, and which part of what its memory allows that is.
-pub fn springs_on_card(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, DeviceError> {
-    arrays::run(gpu)
 }
 
 /// A benchmark by name.

@@ -1,7 +1,8 @@
 //! Arrays on a graphics card feel what they feel on the CPU. Without a card nothing is compared, and each test says so.
 
-use dermis::device::array::{Poses, Presses};
+use dermis::device::array::{Poses, Presses, fetch_into};
 use dermis::device::arrays::{Arrays, Thing};
+use dermis::device::driver::CudaSlice;
 use dermis::device::{DeviceError, Gpu};
 use dermis::geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
 use dermis::sensor::{Sensor, SensorSpec, presets};
@@ -40,8 +41,11 @@ fn objects() -> Vec<(&'static str, Object)> {
 fn places(random: &mut Random, count: usize) -> Vec<Pose> {
     let place = |i: usize| {
         let mut side = || random.uniform() * 2.0 - 1.0;
-        let turn =
-            if i % 4 == 0 { Quat::IDENTITY } else { Quat::from_xyzw(side(), side(), side(), side()).normalize() };
+        let turn = if i.is_multiple_of(4) {
+            Quat::IDENTITY
+        } else {
+            Quat::from_xyzw(side(), side(), side(), side()).normalize()
+        };
         let z = [6e-3, 4e-3, 7.5e-3, -3e-3, 2e-3, -14e-3, 5e-3][i % 7];
         Pose::new(turn, Vec3::new(side() * 12e-3, side() * 25e-3, z + side() * 1e-3))
     };
@@ -186,7 +190,7 @@ fn springs_go_on_in_time_the_same() {
             let mut vector = |scale: f64| Vec3::new(side(), side(), side()) * scale;
             let twists: Vec<Twist> = (0..count).map(|_| Twist::new(vector(0.3), vector(5.0))).collect();
             if step == 15 {
-                let which: Vec<bool> = (0..count).map(|i| i % 5 == 0).collect();
+                let which: Vec<bool> = (0..count).map(|i: usize| i.is_multiple_of(5)).collect();
                 environments.reset(&which).unwrap();
                 states
                     .iter_mut()
@@ -194,7 +198,8 @@ fn springs_go_on_in_time_the_same() {
                     .filter(|(_, reset)| **reset)
                     .for_each(|(state, _)| *state = sensor.skin().rest());
             }
-            let place = |i: usize| if step == 20 && i % 3 == 0 { Pose::from_translation(Vec3::Z) } else { poses[i] };
+            let place =
+                |i: usize| if step == 20 && i.is_multiple_of(3) { Pose::from_translation(Vec3::Z) } else { poses[i] };
             let here: Vec<Pose> = (0..count).map(place).collect();
             let felt = environments
                 .step(&thing, &arrays.poses(&here).unwrap(), &environments.twists(&twists).unwrap(), dt_s)
@@ -240,6 +245,32 @@ fn two_runs_give_the_same_bytes() {
             (bits(&got.forces), bits(&got.values), bits(&got.wrench), bits(&got.outside), got.saturated)
         };
         assert!(run() == run());
+    }
+}
+
+/// Forces that another kernel has found become presses; poses can be had in the order that others want.
+#[test]
+fn forces_of_others_are_read_along_the_normals() {
+    let Some(gpu) = gpu("forces_of_others_are_read_along_the_normals") else { return };
+    let sensor = preset("fingertip");
+    let ball = objects().swap_remove(0).1;
+    let places = places(&mut Random::new(8), 40);
+    let arrays = Arrays::new(&gpu, &sensor).unwrap();
+    let poses = arrays.poses(&places).unwrap();
+    let felt = arrays.settle(&Thing::new(&gpu, &ball).unwrap(), &poses).unwrap();
+    let copy = |part: &CudaSlice<f64>| gpu.stream.clone_dtod(part).unwrap();
+    let (forces, outside, wrench) = (copy(&felt.forces_newton), copy(&felt.outside_newton), copy(&felt.wrench));
+    let again = Presses::of_forces(&gpu, 40, sensor.taxels().normals(), forces, outside, wrench).unwrap();
+    assert_eq!(fetch(&again).values, fetch(&felt).values);
+    let short = gpu.stream.alloc_zeros(3).unwrap();
+    let (outside, wrench) = (copy(&felt.outside_newton), copy(&felt.wrench));
+    let refused = Presses::of_forces(&gpu, 40, sensor.taxels().normals(), short, outside, wrench).unwrap_err();
+    assert!(refused.to_string().contains("`forces` of 40 presses"), "{refused}");
+    let mut turned = vec![0.0; 280];
+    fetch_into(&gpu, &poses.with_w_last(&gpu).unwrap(), &mut turned).unwrap();
+    for (seven, pose) in turned.chunks(7).zip(&places) {
+        let (at, turn) = (pose.translation, pose.rotation);
+        assert_eq!(seven, [at.x, at.y, at.z, turn.x, turn.y, turn.z, turn.w]);
     }
 }
 

@@ -46,8 +46,6 @@ pub use state::{Bristle, State};
 pub use touch::{Corner, Facet, Load, Support, Tangent, Touch};
 pub use warning::Warning;
 
-use std::any::Any;
-
 /// Why a skin cannot be built or cannot answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SkinError {
@@ -209,8 +207,8 @@ pub enum SkinError {
     },
 }
 
-/// A soft cover. See the crate's page for what is asked of it. Which one it is can be asked through [`Any`].
-pub trait Skin: Any + Send + Sync + std::fmt::Debug {
+/// A soft cover. See the crate's page for what is asked of it.
+pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
     /// The state of a skin that nothing has touched yet.
     fn rest(&self) -> State;
 

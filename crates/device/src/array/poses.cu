@@ -111,3 +111,21 @@ extern "C" __global__ void let_go(const unsigned char* __restrict__ which, u32 s
     u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < (u64)n * sites && which[i / sites]) held[i] = 0xffffffffu;
 }
+
+// Force along each taxel's normal, positive in compression.
+extern "C" __global__ void along_normals(const double* __restrict__ forces, const double* __restrict__ normals, u32 taxels, u32 n,
+                                         double* __restrict__ values) {
+    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= (u64)n * taxels) return;
+    const double* f = forces + 3 * i;
+    const double* normal = normals + 3 * (i % taxels);
+    values[i] = 0.0 - (f[0] * normal[0] + f[1] * normal[1] + f[2] * normal[2]);
+}
+
+// The same poses with the quaternion's w last.
+extern "C" __global__ void w_last(const double* __restrict__ poses, u32 n, double* __restrict__ to) {
+    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= 7ull * n) return;
+    u64 k = i % 7;
+    to[i] = poses[i - k + (k < 3 ? k : (k < 6 ? k + 1 : 3))];
+}

@@ -89,6 +89,25 @@ impl Poses {
     }
 }
 
+impl Poses {
+    /// The same with the quaternions' w last: x, y, z, qx, qy, qz, qw.
+    pub fn with_w_last(&self, gpu: &Gpu) -> Result<CudaSlice<f64>, DeviceError> {
+        let mut turned = room(gpu, 7 * self.count)?;
+        let kernel = gpu.program("array-poses", SOURCE, &[UNFUSED])?.load_function("w_last")?;
+        let count = self.count as u32;
+        // SAFETY: both hold seven numbers of each pose.
+        #[allow(unsafe_code)]
+        unsafe {
+            gpu.stream.launch_builder(&kernel).arg(&self.values).arg(&count).arg(&mut turned).launch(grid(
+                7 * self.count,
+                THREADS as usize,
+                THREADS,
+            ))?;
+        }
+        Ok(turned)
+    }
+}
+
 impl Twists {
     /// Of the host, at the sensor's origin.
     pub fn of_host(gpu: &Gpu, twists: &[Twist]) -> Result<Self, DeviceError> {

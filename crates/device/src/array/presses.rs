@@ -1,8 +1,10 @@
 //! What an array feels, kept on the card.
 
-use super::{fetch_into, room};
+use super::poses::{SOURCE as POSES, THREADS};
+use super::{UNFUSED, fetch_into, grid, room, upload, zeros};
 use crate::{DeviceError, Gpu};
-use cudarc::driver::{CudaSlice, DeviceRepr};
+use cudarc::driver::{CudaSlice, DeviceRepr, PushKernelArg};
+use dermis_geometry::Vec3;
 use std::sync::Arc;
 
 /// The outcome of many presses, in the memory of the card. Forces act on the sensor, in its frame.
@@ -39,6 +41,45 @@ impl Presses {
     /// What a press takes on the card (bytes).
     pub fn bytes_of_one(taxels: usize) -> usize {
         8 * (4 * taxels + 9) + 4
+    }
+
+    /// What another kernel has felt: `forces` (N, presses × taxels × 3), `outside` (N, presses × 3) and `wrench` (presses × 6). Values follow
+    /// from the taxels' outward `normals`; nothing is saturated.
+    pub fn of_forces(
+        gpu: &Arc<Gpu>,
+        count: usize,
+        normals: &[Vec3],
+        forces: CudaSlice<f64>,
+        outside: CudaSlice<f64>,
+        wrench: CudaSlice<f64>,
+    ) -> Result<Self, DeviceError> {
+        let taxels = normals.len();
+        for (what, got, each) in
+            [("forces", forces.len(), 3 * taxels), ("outside", outside.len(), 3), ("wrench", wrench.len(), 6)]
+        {
+            if got < count * each {
+                let reason = format!("`{what}` of {count} presses must hold {} numbers, got {got}", count * each);
+                return Err(DeviceError::BadInput { reason });
+            }
+        }
+        let mut values = room(gpu, count * taxels)?;
+        let normals = upload(gpu, &normals.iter().flat_map(Vec3::to_array).collect::<Vec<_>>())?;
+        let kernel = gpu.program("array-poses", POSES, &[UNFUSED])?.load_function("along_normals")?;
+        let (rows, n) = (taxels as u32, count as u32);
+        // SAFETY: the lengths were just looked at.
+        #[allow(unsafe_code)]
+        unsafe {
+            gpu.stream
+                .launch_builder(&kernel)
+                .arg(&forces)
+                .arg(&normals)
+                .arg(&rows)
+                .arg(&n)
+                .arg(&mut values)
+                .launch(grid(count * taxels, THREADS as usize, THREADS))?;
+        }
+        let saturated = zeros(gpu, count)?;
+        Ok(Rooms { forces, values, wrench, outside, saturated }.done(gpu, count, taxels))
     }
 
     /// Copies some of it to the host.
