@@ -176,14 +176,23 @@ impl Taxels {
         (bins.forces, bins.outside)
     }
 
+    /// For each row of cells of a field the rows of a grid of taxels that it overlaps, and by how much of a pitch; then the same for
+    /// columns. None where the taxels are no grid.
+    pub fn overlaps(&self, base: &Field) -> Option<[Vec<Vec<(usize, f64)>>; 2]> {
+        let Layout::Grid { rows, cols, pitch_m } = &self.layout else { return None };
+        let (from_x, from_y) = (base.center.x / pitch_m, -base.center.y / pitch_m);
+        let cell = base.cell_m / pitch_m;
+        Some([
+            overlaps(base.rows, cell, from_y + 0.5 * *rows as f64, *rows),
+            overlaps(base.cols, cell, from_x + 0.5 * *cols as f64, *cols),
+        ])
+    }
+
     /// Each cell of the field carries its stress evenly.
     fn bin_base(&self, base: &Field) -> Vec<Vec3> {
         match &self.layout {
-            Layout::Grid { rows, cols, pitch_m } => {
-                let (from_x, from_y) = (base.center.x / pitch_m, -base.center.y / pitch_m);
-                let cell = base.cell_m / pitch_m;
-                let over_cols = overlaps(base.cols, cell, from_x + 0.5 * *cols as f64, *cols);
-                let over_rows = overlaps(base.rows, cell, from_y + 0.5 * *rows as f64, *rows);
+            Layout::Grid { cols, pitch_m, .. } => {
+                let [over_rows, over_cols] = self.overlaps(base).unwrap_or_default();
                 let mut forces = vec![Vec3::ZERO; self.len()];
                 for (row, down) in over_rows.iter().enumerate() {
                     for (col, across) in over_cols.iter().enumerate() {

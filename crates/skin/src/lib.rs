@@ -208,7 +208,7 @@ pub enum SkinError {
 }
 
 /// A soft cover. See the crate's page for what is asked of it.
-pub trait Skin: Send + Sync + std::fmt::Debug {
+pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
     /// The state of a skin that nothing has touched yet.
     fn rest(&self) -> State;
 
