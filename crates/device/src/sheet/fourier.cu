@@ -1,0 +1,235 @@
+// Transforms of the lines of a plane by one block, in place. Forwards a spectrum comes out in a fixed order of its own (digits
+// reversed), backwards it is taken in that order: products of spectra need no other.
+
+struct __align__(16) Complex {
+    double x, y;
+};
+
+__device__ __forceinline__ Complex operator+(Complex a, Complex b) { return {a.x + b.x, a.y + b.y}; }
+__device__ __forceinline__ Complex operator-(Complex a, Complex b) { return {a.x - b.x, a.y - b.y}; }
+__device__ __forceinline__ Complex operator*(Complex a, Complex b) {
+    return {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x};
+}
+__device__ __forceinline__ Complex operator*(double a, Complex b) { return {a * b.x, a * b.y}; }
+__device__ __forceinline__ Complex conj(Complex a) { return {a.x, -a.y}; }
+// i a
+__device__ __forceinline__ Complex turned(Complex a) { return {-a.y, a.x}; }
+
+// A length as a product of small ones.
+struct Plan {
+    int size;
+    int stages;
+    int radix[6];
+};
+
+// exp(2πi j/R), for the few j that are asked for.
+template <int R> __device__ __forceinline__ Complex root(int j) {
+    constexpr double of6[3][2] = {{1.0, 0.0}, {0.5, 0.8660254037844386}, {-0.5, 0.8660254037844386}};
+    constexpr double of8[4][2] = {
+        {1.0, 0.0}, {0.7071067811865476, 0.7071067811865476}, {0.0, 1.0}, {-0.7071067811865476, 0.7071067811865476}};
+    constexpr double of9[5][2] = {{1.0, 0.0},
+                                  {0.766044443118978, 0.6427876096865393},
+                                  {0.17364817766693036, 0.984807753012208},
+                                  {-0.5, 0.8660254037844386},
+                                  {-0.9396926207859083, 0.3420201433256689}};
+    constexpr double of12[7][2] = {{1.0, 0.0},
+                                   {0.8660254037844386, 0.5},
+                                   {0.5, 0.8660254037844386},
+                                   {0.0, 1.0},
+                                   {-0.5, 0.8660254037844386},
+                                   {-0.8660254037844386, 0.5},
+                                   {-1.0, 0.0}};
+    constexpr double of16[10][2] = {{1.0, 0.0},
+                                    {0.9238795325112867, 0.3826834323650898},
+                                    {0.7071067811865476, 0.7071067811865476},
+                                    {0.3826834323650898, 0.9238795325112867},
+                                    {0.0, 1.0},
+                                    {-0.3826834323650898, 0.9238795325112867},
+                                    {-0.7071067811865476, 0.7071067811865476},
+                                    {-0.9238795325112867, 0.3826834323650898},
+                                    {-1.0, 0.0},
+                                    {-0.9238795325112867, -0.3826834323650898}};
+    if constexpr (R == 6) return {of6[j][0], of6[j][1]};
+    else if constexpr (R == 8) return {of8[j][0], of8[j][1]};
+    else if constexpr (R == 9) return {of9[j][0], of9[j][1]};
+    else if constexpr (R == 12) return {of12[j][0], of12[j][1]};
+    else return {of16[j][0], of16[j][1]};
+}
+
+// X[k] = Σ x[n] exp(S 2πi nk/R), of elements `step` apart.
+template <int R, int S, int STEP> __device__ __forceinline__ void simple(Complex* v) {
+    if constexpr (R == 2) {
+        Complex a = v[0], b = v[STEP];
+        v[0] = a + b;
+        v[STEP] = a - b;
+    } else if constexpr (R == 3) {
+        Complex a = v[0], sum = v[STEP] + v[2 * STEP], difference = v[STEP] - v[2 * STEP];
+        Complex middle = a - 0.5 * sum, side = (S * 0.8660254037844386) * turned(difference);
+        v[0] = a + sum;
+        v[STEP] = middle + side;
+        v[2 * STEP] = middle - side;
+    } else {
+        Complex a = v[0] + v[2 * STEP], b = v[0] - v[2 * STEP], c = v[STEP] + v[3 * STEP],
+                d = (double)S * turned(v[STEP] - v[3 * STEP]);
+        v[0] = a + c;
+        v[STEP] = b + d;
+        v[2 * STEP] = a - c;
+        v[3 * STEP] = b - d;
+    }
+}
+
+// The same for A times B elements: B transforms of A, then A of B. X[k1 + A k2] comes out at v[B k1 + k2].
+template <int A, int B, int S> __device__ __forceinline__ void composite(Complex* v) {
+#pragma unroll
+    for (int n = 0; n < B; n++) {
+        simple<A, S, B>(v + n);
+#pragma unroll
+        for (int k = 1; k < A; k++) {
+            if (n > 0) {
+                Complex w = root<A * B>(n * k);
+                if (S < 0) w.y = -w.y;
+                v[n + B * k] = v[n + B * k] * w;
+            }
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < A; k++) simple<B, S, 1>(v + B * k);
+}
+
+// One stage over all lines: butterflies of R elements, m apart, in pieces of `length`. Forwards the roots come after, backwards
+// before. Elements before `from` and from `to` on count as zero.
+template <int R, int A, int B, int S>
+__device__ __forceinline__ void stage(Complex* a, const Complex* roots, int size, int length, int lines, int line_step, int step,
+                                      int from, int to, bool lines_first) {
+    const int m = length / R, per_line = size / R, total = lines * per_line, turn = size / length;
+    for (int i = threadIdx.x; i < total; i += blockDim.x) {
+        int line, b;
+        if (lines_first) {
+            b = i / lines;
+            line = i - b * lines;
+        } else {
+            line = i / per_line;
+            b = i - line * per_line;
+        }
+        const int piece = b / m, q = b - piece * m;
+        const int base = piece * length + q;
+        Complex* at = a + (long long)line * line_step;
+        Complex v[R];
+#pragma unroll
+        for (int j = 0; j < R; j++) {
+            const int place = base + j * m;
+            v[j] = place >= from && place < to ? at[(long long)place * step] : Complex{0.0, 0.0};
+        }
+        if (S > 0 && q > 0) {
+#pragma unroll
+            for (int j = 1; j < R; j++) v[j] = v[j] * roots[q * j * turn];
+        }
+        if constexpr (B == 1) simple<A, S, 1>(v);
+        else composite<A, B, S>(v);
+#pragma unroll
+        for (int j = 0; j < R; j++) {
+            // Where the j-th of the spectrum came out.
+            Complex out = v[B * (j % A) + j / A];
+            if (S < 0 && q > 0 && j > 0) out = out * conj(roots[q * j * turn]);
+            at[(long long)(base + j * m) * step] = out;
+        }
+    }
+}
+
+template <int S>
+__device__ __forceinline__ void pass(Complex* a, const Complex* roots, int size, int radix, int length, int lines, int line_step,
+                                     int step, int from, int to, bool lines_first) {
+    switch (radix) {
+    case 2: stage<2, 2, 1, S>(a, roots, size, length, lines, line_step, step, from, to, lines_first); break;
+    case 3: stage<3, 3, 1, S>(a, roots, size, length, lines, line_step, step, from, to, lines_first); break;
+    case 4: stage<4, 4, 1, S>(a, roots, size, length, lines, line_step, step, from, to, lines_first); break;
+    case 6: stage<6, 2, 3, S>(a, roots, size, length, lines, line_step, step, from, to, lines_first); break;
+    case 8: stage<8, 2, 4, S>(a, roots, size, length, lines, line_step, step, from, to, lines_first); break;
+    case 9: stage<9, 3, 3, S>(a, roots, size, length, lines, line_step, step, from, to, lines_first); break;
+    case 12: stage<12, 3, 4, S>(a, roots, size, length, lines, line_step, step, from, to, lines_first); break;
+    default: stage<16, 4, 4, S>(a, roots, size, length, lines, line_step, step, from, to, lines_first); break;
+    }
+    __syncthreads();
+}
+
+// Lines to spectra. `roots` are exp(2πi j/size).
+__device__ __noinline__ void forwards(Complex* a, const Complex* roots, const Plan* plan, int lines, int line_step, int step,
+                                      int from, int to, bool lines_first) {
+    int length = plan->size;
+    for (int s = 0; s < plan->stages; s++) {
+        pass<-1>(a, roots, plan->size, plan->radix[s], length, lines, line_step, step, from, to, lines_first);
+        length /= plan->radix[s];
+        from = 0;
+        to = plan->size;
+    }
+}
+
+// Spectra to lines, times the size.
+__device__ __noinline__ void backwards(Complex* a, const Complex* roots, const Plan* plan, int lines, int line_step, int step,
+                                       bool lines_first) {
+    int length = 1;
+    for (int s = plan->stages - 1; s >= 0; s--) {
+        length *= plan->radix[s];
+        pass<1>(a, roots, plan->size, plan->radix[s], length, lines, line_step, step, 0, plan->size, lines_first);
+    }
+}
+
+// A square plane with lines `pitch` apart.
+struct Plane {
+    Complex* at;
+    int pitch;
+    // Whether lines are so far apart that neighbours of a column are cheap to have at once: in shared memory.
+    bool near;
+};
+
+// The spectrum of what stands in `rows` rows from `row` on and `cols` columns from `col` on; elsewhere there is anything.
+__device__ __forceinline__ void spectrum_of(Plane plane, const Complex* roots, const Plan* plan, int row, int rows, int col, int cols) {
+    __syncthreads();
+    forwards(plane.at + (long long)row * plane.pitch, roots, plan, rows, plane.pitch, 1, col, col + cols, plane.near);
+    forwards(plane.at, roots, plan, plan->size, 1, plane.pitch, row, row + rows, true);
+}
+
+// The first rows of the field of a spectrum, times size².
+__device__ __forceinline__ void field_of(Plane plane, const Complex* roots, const Plan* plan, int rows) {
+    __syncthreads();
+    backwards(plane.at, roots, plan, plan->size, 1, plane.pitch, true);
+    backwards(plane.at, roots, plan, rows, plane.pitch, 1, plane.near);
+}
+
+__device__ __forceinline__ void fill_roots(Complex* roots, int size) {
+    for (int i = threadIdx.x; i < size; i += blockDim.x) {
+        double s, c;
+        sincospi(2.0 * i / size, &s, &c);
+        roots[i] = {c, s};
+    }
+}
+
+// The spectrum of an influence: what a cell does to those `row`, `col` away, known for row and col from zero on. Odd ones have
+// imaginary spectra; a part is stored, times `scale`. One block for each influence.
+extern "C" __global__ void __launch_bounds__(256) influence_spectra(const double* influences, const int* odd, int rows, int cols, Plan plan,
+                                                                    Complex* planes, double* spectra, double scale) {
+    extern __shared__ Complex shared[];
+    const int size = plan.size, which = blockIdx.x;
+    const double* influence = influences + (long long)which * rows * cols;
+    const bool odd_x = odd[which] & 1, odd_y = odd[which] & 2;
+    Plane plane = {planes + (long long)which * size * size, size, false};
+    fill_roots(shared, size);
+    for (int i = threadIdx.x; i < size * size; i += blockDim.x) {
+        const int row = i / size, col = i % size;
+        const bool flip_y = 2 * row > size, flip_x = 2 * col > size;
+        const int dy = flip_y ? size - row : row, dx = flip_x ? size - col : col;
+        const bool at_half = (odd_x && 2 * dx == size) || (odd_y && 2 * dy == size);
+        double value = 0.0;
+        if (dy < rows && dx < cols && !at_half) {
+            // Rows run towards −y.
+            value = influence[dy * cols + dx];
+            if ((odd_x && flip_x) != (odd_y && !flip_y)) value = -value;
+        }
+        plane.at[i] = {value, 0.0};
+    }
+    spectrum_of(plane, shared, &plan, 0, size, 0, size);
+    const bool imaginary = odd_x != odd_y;
+    for (int i = threadIdx.x; i < size * size; i += blockDim.x) {
+        spectra[(long long)which * size * size + i] = scale * (imaginary ? plane.at[i].y : plane.at[i].x);
+    }
+}
