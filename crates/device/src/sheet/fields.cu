@@ -53,6 +53,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) fields(Sheet sheet, Pla
         const double* traction = tractions + 3ll * which * cells;
         double *surface = surfaces + 3ll * which * cells, *below = belows + 3ll * which * cells;
         Press press = presses[which];
+        // One that has outgrown its plan is not solved yet.
+        if (press.status == OPEN) continue;
         const int region = press.rows * press.cols;
         if (region == 0) {
             EACH(i, 3 * cells) surface[i] = below[i] = 0.0;
@@ -130,11 +132,11 @@ struct TaxelGrid {
 // Force vectors (N) of taxels, of what is beside them, and force and torque on the sensor. One block a press.
 extern "C" __global__ void __launch_bounds__(THREADS) feel(Sheet sheet, TaxelGrid grid, const int* spans, const double* weights,
                                                            const double* tractions, const double* surfaces, const double* belows,
-                                                           int first, double* forces, double* outsides, double* wrenches) {
+                                                           double* forces, double* outsides, double* wrenches) {
     __shared__ double shared[6 * THREADS / 32];
     const int cells = sheet.rows * sheet.cols, taxels = grid.rows * grid.cols;
     const double* below = belows + 3ll * blockIdx.x * cells;
-    const long long press = first + blockIdx.x;
+    const long long press = blockIdx.x;
     double felt[3] = {0.0, 0.0, 0.0};
     EACH(t, taxels) {
         const int *rows = spans + 3 * (t / grid.cols), *cols = spans + 3 * (grid.rows + t % grid.cols);
@@ -177,10 +179,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) feel(Sheet sheet, TaxelGri
 }
 
 // Pressure (Pa), and motion of the surface along x, y and z (m), to be handed out.
-extern "C" __global__ void hand_out(Sheet sheet, const double* tractions, const double* surfaces, int first, float* pressure, float* surface) {
+extern "C" __global__ void hand_out(Sheet sheet, const double* tractions, const double* surfaces, float* pressure, float* surface) {
     const int cells = sheet.rows * sheet.cols;
     const double *traction = tractions + 3ll * blockIdx.x * cells, *moved = surfaces + 3ll * blockIdx.x * cells;
-    const long long start = (long long)(first + blockIdx.x) * cells;
+    const long long start = (long long)blockIdx.x * cells;
     for (int i = threadIdx.x; i < cells; i += blockDim.x) {
         if (pressure) pressure[start + i] = (float)traction[2 * cells + i];
         if (surface) {

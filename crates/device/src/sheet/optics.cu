@@ -209,8 +209,6 @@ struct Fitted {
     float deepest_mm, least_slope, least_mm;
 };
 
-constexpr int MOST_MONOMIALS = 34, MOST_DEGREE = 5;
-
 // Light as it was measured. `lines`: for each row, colour and monomial a polynomial of the place along the row. Warps of 32 pixels of a row: where
 // all of them are as good as untouched, nothing is added.
 template <int DEGREE>

@@ -1,0 +1,344 @@
+//! From poses to touches.
+
+use super::tables::Tables;
+use super::{SheetBatch, SheetObject, SheetTouches, Wanted, shared_bytes};
+use crate::DeviceError;
+use cudarc::driver::{CudaSlice, CudaView, DeviceRepr, LaunchConfig, PushKernelArg, ValidAsZeroBits};
+use std::collections::BTreeMap;
+
+/// As in heights.cu.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Press {
+    row: i32,
+    col: i32,
+    rows: i32,
+    cols: i32,
+    plan: i32,
+    status: i32,
+    growth: i32,
+    iterations: i32,
+    deepest: f64,
+}
+
+// SAFETY: plain numbers, laid out as in heights.cu, and zeros are numbers.
+#[allow(unsafe_code)]
+unsafe impl DeviceRepr for Press {}
+// SAFETY: as above.
+#[allow(unsafe_code)]
+unsafe impl ValidAsZeroBits for Press {}
+
+/// As in heights.cu.
+const OPEN: i32 = 1;
+const TOO_DEEP: i32 = 4;
+const NOT_FINITE: i32 = 5;
+
+/// Numbers of a pose: x, y, z (m), then the turn as a quaternion x, y, z, w.
+const POSE: usize = 7;
+/// Threads of most kernels, as in contact.cu.
+const THREADS: u32 = 256;
+/// Fields of a region in work, as in contact.cu.
+const PARTS: usize = 14;
+/// More presses than this at once keep the card no busier.
+const MOST_AT_ONCE: usize = 4096;
+/// Triangles that a block draws.
+const TRIANGLES: usize = 4096;
+
+fn grid(x: usize, y: usize) -> LaunchConfig {
+    LaunchConfig { grid_dim: (x as u32, y as u32, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
+}
+
+/// The fields of some presses, while they are worked on.
+struct Chunk {
+    count: usize,
+    depths: CudaSlice<f64>,
+    tractions: CudaSlice<f64>,
+    surfaces: CudaSlice<f64>,
+    belows: CudaSlice<f64>,
+    presses: CudaSlice<Press>,
+}
+
+impl SheetBatch {
+    /// Presses one object in many poses: x, y and z (m), then the turn as a quaternion x, y, z, w.
+    pub fn press(&self, object: &SheetObject, poses: &[[f64; POSE]], wanted: Wanted) -> Result<SheetTouches, DeviceError> {
+        let poses = self.gpu.stream.clone_htod(poses.as_flattened())?;
+        self.press_on_device(object, &poses.as_view(), wanted)
+    }
+
+    /// As [`SheetBatch::press`], with poses that are on the card already, seven numbers each.
+    pub fn press_on_device(
+        &self,
+        object: &SheetObject,
+        poses: &CudaView<'_, f64>,
+        wanted: Wanted,
+    ) -> Result<SheetTouches, DeviceError> {
+        let count = poses.len() / POSE;
+        let mut touches = self.room(count, wanted)?;
+        let (mut first, mut at_once) = (0, MOST_AT_ONCE);
+        while first < count {
+            let last = (first + at_once).min(count);
+            match self.press_some(object, &poses.slice(first * POSE..last * POSE), first, wanted, &mut touches) {
+                Ok(iterations) => {
+                    touches.iterations += iterations;
+                    first = last;
+                }
+                // Fewer may fit.
+                Err(error) if error.is_out_of_memory() && at_once > 1 => at_once = (last - first).div_ceil(2),
+                Err(error) if error.is_out_of_memory() => {
+                    let free_bytes = self.gpu.free_bytes()?;
+                    let needed_bytes = free_bytes + self.cells() * 80;
+                    let what = format!("one press on {}", self.name);
+                    let remedy = "free memory on the card, or take larger cells".to_owned();
+                    return Err(DeviceError::OutOfMemory { what, needed_bytes, free_bytes, remedy });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(touches)
+    }
+
+    /// Memory for what comes of a batch.
+    fn room(&self, count: usize, wanted: Wanted) -> Result<SheetTouches, DeviceError> {
+        let of = |wanted: bool, each: usize| if wanted { count * each } else { 0 };
+        let pixels = self.picture().map_or(0, |[height, width]| height * width);
+        let (images, cells) = (of(wanted.images, 3 * pixels), self.cells());
+        let (pressure, surface) = (of(wanted.pressure, cells), of(wanted.surface, 3 * cells));
+        let forces = of(wanted.taxels, 3 * self.taxels());
+        let allocate = || -> Result<SheetTouches, DeviceError> {
+            let stream = &self.gpu.stream;
+            Ok(SheetTouches {
+                count,
+                images: stream.alloc_zeros(images.max(1))?,
+                pressure: stream.alloc_zeros(pressure.max(1))?,
+                surface: stream.alloc_zeros(surface.max(1))?,
+                forces: stream.alloc_zeros(forces.max(1))?,
+                outside: stream.alloc_zeros((3 * count).max(1))?,
+                wrench: stream.alloc_zeros((6 * count).max(1))?,
+                iterations: 0,
+            })
+        };
+        match allocate() {
+            Err(error) if error.is_out_of_memory() => {
+                let needed_bytes = images + 4 * (pressure + surface) + 8 * (forces + 9 * count);
+                let free_bytes = self.gpu.free_bytes()?;
+                let fit = free_bytes / (needed_bytes / count.max(1)).max(1);
+                let what = format!("what comes of {count} presses on {}", self.name);
+                let remedy = format!("press at most {fit} times at once");
+                Err(DeviceError::OutOfMemory { what, needed_bytes, free_bytes, remedy })
+            }
+            result => result,
+        }
+    }
+
+    /// Some presses of a batch, from the `first` on; how many iterations they took.
+    fn press_some(
+        &self,
+        object: &SheetObject,
+        poses: &CudaView<'_, f64>,
+        first: usize,
+        wanted: Wanted,
+        touches: &mut SheetTouches,
+    ) -> Result<usize, DeviceError> {
+        let mut chunk = self.survey(object, poses)?;
+        let mut presses = self.gpu.stream.clone_dtoh(&chunk.presses)?;
+        self.refuse(&presses, first)?;
+        let mut members: Vec<i32> = (0..chunk.count as i32).collect();
+        loop {
+            let mut groups: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
+            for &member in &members {
+                let press = &presses[member as usize];
+                if press.status == OPEN {
+                    groups.entry(press.plan).or_default().push(member);
+                }
+            }
+            for (plan, group) in &groups {
+                self.contact(&mut chunk, &*self.region(*plan as usize)?, group)?;
+            }
+            self.fields(&mut chunk, &members, wanted.taxels)?;
+            presses = self.gpu.stream.clone_dtoh(&chunk.presses)?;
+            members.retain(|&member| presses[member as usize].status == OPEN);
+            if members.is_empty() {
+                break;
+            }
+        }
+        self.finish(&chunk, first, wanted, touches)?;
+        Ok(presses.iter().map(|press| press.iterations as usize).sum())
+    }
+
+    /// Draws the object over the grid for each pose.
+    fn survey(&self, object: &SheetObject, poses: &CudaView<'_, f64>) -> Result<Chunk, DeviceError> {
+        let stream = &self.gpu.stream;
+        let (count, cells) = (poses.len() / POSE, self.cells());
+        let mut chunk = Chunk {
+            count,
+            depths: stream.alloc_zeros(count * cells)?,
+            tractions: stream.alloc_zeros(3 * count * cells)?,
+            surfaces: stream.alloc_zeros(3 * count * cells)?,
+            belows: stream.alloc_zeros(3 * count * cells)?,
+            presses: stream.alloc_zeros(count)?,
+        };
+        let (triangles, closed, part) = (object.count as i32, i32::from(object.closed), TRIANGLES as i32);
+        let all = (count * cells) as i64;
+        // SAFETY: depths hold one grid a press; the mesh's corners are places of its vertices.
+        #[allow(unsafe_code)]
+        unsafe {
+            let blocks = (count * cells).div_ceil(THREADS as usize).min(1 << 16);
+            stream.launch_builder(&self.kernels.clear).arg(&mut chunk.depths).arg(&all).launch(grid(blocks, 1))?;
+            stream
+                .launch_builder(&self.kernels.draw)
+                .arg(&self.sheet)
+                .arg(poses)
+                .arg(&object.vertices)
+                .arg(&object.triangles)
+                .arg(&triangles)
+                .arg(&closed)
+                .arg(&part)
+                .arg(&mut chunk.depths)
+                .launch(grid(count, object.count.div_ceil(TRIANGLES)))?;
+            stream
+                .launch_builder(&self.kernels.survey)
+                .arg(&self.sheet)
+                .arg(poses)
+                .arg(&mut chunk.depths)
+                .arg(&mut chunk.presses)
+                .launch(grid(count, 1))?;
+        }
+        Ok(chunk)
+    }
+
+    fn refuse(&self, presses: &[Press], first: usize) -> Result<(), DeviceError> {
+        for (i, press) in presses.iter().enumerate() {
+            if press.status == TOO_DEEP {
+                let (depth_mm, most_mm) = (press.deepest * 1e3, self.sheet.deepest * 1e3);
+                return Err(DeviceError::TooDeep { press: first + i, name: self.name.clone(), depth_mm, most_mm });
+            }
+            if press.status == NOT_FINITE {
+                return Err(DeviceError::NotFinite { press: first + i });
+            }
+        }
+        Ok(())
+    }
+
+    /// Solves the contact of presses that fit one plan.
+    fn contact(&self, chunk: &mut Chunk, tables: &Tables, members: &[i32]) -> Result<(), DeviceError> {
+        let stream = &self.gpu.stream;
+        let (size, side) = (tables.size, tables.size / 2);
+        // The plane has one number more a row, so that columns are spread over all banks.
+        let in_shared = shared_bytes(size + side + size * (size + 1));
+        let near = in_shared as usize <= self.shared_most;
+        let shared_mem_bytes = if near { in_shared } else { shared_bytes(size + side) };
+        let kernel = &self.kernels.contact;
+        let side_by_side =
+            kernel.occupancy_max_active_blocks_per_multiprocessor(THREADS, shared_mem_bytes as usize, None)?;
+        let blocks = members.len().min(self.gpu.multiprocessors() * side_by_side.max(1) as usize);
+        let mut work = stream.alloc_zeros::<f64>(blocks * PARTS * side * side)?;
+        let mut planes = stream.alloc_zeros::<f64>(if near { 1 } else { 2 * blocks * size * size })?;
+        let (near, count, list) = (i32::from(near), members.len() as i32, stream.clone_htod(members)?);
+        let config = LaunchConfig { shared_mem_bytes, ..grid(blocks, 1) };
+        // SAFETY: regions of these presses have at most `side` cells a side, and each block has work and planes of its own.
+        #[allow(unsafe_code)]
+        unsafe {
+            stream
+                .launch_builder(kernel)
+                .arg(&self.sheet)
+                .arg(&tables.plan)
+                .arg(&tables.half)
+                .arg(&near)
+                .arg(&list)
+                .arg(&count)
+                .arg(&chunk.depths)
+                .arg(&mut chunk.tractions)
+                .arg(&mut chunk.presses)
+                .arg(&tables.spectra)
+                .arg(&tables.inverse)
+                .arg(&tables.opposite)
+                .arg(&mut work)
+                .arg(&mut planes)
+                .launch(config)?;
+        }
+        Ok(())
+    }
+
+    /// What the tractions of presses do everywhere.
+    fn fields(&self, chunk: &mut Chunk, members: &[i32], below_along: bool) -> Result<(), DeviceError> {
+        let (stream, size) = (&self.gpu.stream, self.whole.size);
+        let kernel = &self.kernels.fields;
+        let shared_mem_bytes = shared_bytes(size);
+        let side_by_side =
+            kernel.occupancy_max_active_blocks_per_multiprocessor(THREADS, shared_mem_bytes as usize, None)?;
+        let blocks = members.len().min(self.gpu.multiprocessors() * side_by_side.max(1) as usize);
+        let mut planes = stream.alloc_zeros::<f64>(6 * blocks * size * size)?;
+        let (count, list) = (members.len() as i32, stream.clone_htod(members)?);
+        let (lateral, below_along) = (i32::from(self.lateral), i32::from(below_along));
+        let config = LaunchConfig { shared_mem_bytes, ..grid(blocks, 1) };
+        // SAFETY: each block has three planes of its own.
+        #[allow(unsafe_code)]
+        unsafe {
+            stream
+                .launch_builder(kernel)
+                .arg(&self.sheet)
+                .arg(&self.whole.plan)
+                .arg(&lateral)
+                .arg(&below_along)
+                .arg(&list)
+                .arg(&count)
+                .arg(&chunk.depths)
+                .arg(&chunk.tractions)
+                .arg(&mut chunk.presses)
+                .arg(&self.whole.spectra)
+                .arg(&self.whole.opposite)
+                .arg(&mut planes)
+                .arg(&mut chunk.surfaces)
+                .arg(&mut chunk.belows)
+                .launch(config)?;
+        }
+        Ok(())
+    }
+
+    /// From fields to what is handed out.
+    fn finish(&self, chunk: &Chunk, first: usize, wanted: Wanted, touches: &mut SheetTouches) -> Result<(), DeviceError> {
+        let (stream, count, cells) = (&self.gpu.stream, chunk.count, self.cells());
+        let mut taxels = self.taxels.grid;
+        if !wanted.taxels {
+            (taxels.rows, taxels.cols) = (0, 0);
+        }
+        let each = 3 * (taxels.rows * taxels.cols) as usize;
+        let mut forces = touches.forces.slice_mut(first * each..);
+        let mut outside = touches.outside.slice_mut(3 * first..);
+        let mut wrench = touches.wrench.slice_mut(6 * first..);
+        // SAFETY: there is room for every press of the batch.
+        #[allow(unsafe_code)]
+        unsafe {
+            stream
+                .launch_builder(&self.kernels.feel)
+                .arg(&self.sheet)
+                .arg(&taxels)
+                .arg(&self.taxels.spans)
+                .arg(&self.taxels.weights)
+                .arg(&chunk.tractions)
+                .arg(&chunk.surfaces)
+                .arg(&chunk.belows)
+                .arg(&mut forces)
+                .arg(&mut outside)
+                .arg(&mut wrench)
+                .launch(grid(count, 1))?;
+            if wanted.pressure || wanted.surface {
+                let nothing = 0u64;
+                let mut pressure = touches.pressure.slice_mut(if wanted.pressure { first * cells } else { 0 }..);
+                let mut surface = touches.surface.slice_mut(if wanted.surface { 3 * first * cells } else { 0 }..);
+                let mut launch = stream.launch_builder(&self.kernels.hand_out);
+                launch.arg(&self.sheet).arg(&chunk.tractions).arg(&chunk.surfaces);
+                if wanted.pressure { launch.arg(&mut pressure) } else { launch.arg(&nothing) };
+                if wanted.surface { launch.arg(&mut surface) } else { launch.arg(&nothing) };
+                launch.launch(grid(count, 1))?;
+            }
+        }
+        if let Some(sight) = self.sight.as_ref().filter(|_| wanted.images) {
+            let [height, width] = sight.picture();
+            let each = 3 * height * width;
+            let mut images = touches.images.slice_mut(first * each..(first + count) * each);
+            sight.look(&self.gpu, &chunk.surfaces, count, &mut images)?;
+        }
+        Ok(())
+    }
+}
