@@ -3,6 +3,7 @@
 mod cpu_clock;
 mod gel;
 mod layer;
+pub mod layer_on_card;
 mod optics;
 mod response;
 mod springs;

@@ -1,3 +1,6 @@
 //! Sensors on a graphics card: what of a sensor goes there, and what comes back.
 
-pub use dermis_device::{Choice, DeviceError, Gpu, Timer};
+mod layer;
+
+pub use dermis_device::{Choice, DeviceError, Gpu, Timer, driver, sheet};
+pub use layer::{LayerBatch, describe_layer};

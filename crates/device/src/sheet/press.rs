@@ -97,6 +97,27 @@ impl SheetBatch {
         Ok(touches)
     }
 
+    /// Presses under heights (m) over the rest surface that are known on the grid, row by row and press after press: objects of any shape.
+    pub fn press_under(&self, heights_m: &[f64], wanted: Wanted) -> Result<SheetTouches, DeviceError> {
+        let count = heights_m.len() / self.cells();
+        let mut touches = self.room(count, wanted)?;
+        // Whole numbers in the order of the heights, as they are drawn.
+        let ordered = |height: &f64| {
+            let bits = height.to_bits();
+            f64::from_bits(if bits >> 63 == 1 { !bits } else { bits | 1 << 63 })
+        };
+        for first in (0..count).step_by(MOST_AT_ONCE) {
+            let some = &heights_m[first * self.cells()..(first + MOST_AT_ONCE).min(count) * self.cells()];
+            let mut chunk = self.chunk(some.len() / self.cells())?;
+            let keys: Vec<f64> = some.iter().map(ordered).collect();
+            self.gpu.stream.memcpy_htod(&keys, &mut chunk.depths)?;
+            let still = self.gpu.stream.alloc_zeros::<f64>(POSE * chunk.count)?;
+            self.measure(&mut chunk, &still.as_view())?;
+            touches.iterations += self.solve(&mut chunk, first, wanted, &mut touches)?;
+        }
+        Ok(touches)
+    }
+
     /// Memory for what comes of a batch.
     fn room(&self, count: usize, wanted: Wanted) -> Result<SheetTouches, DeviceError> {
         let of = |wanted: bool, each: usize| if wanted { count * each } else { 0 };
@@ -139,7 +160,20 @@ impl SheetBatch {
         wanted: Wanted,
         touches: &mut SheetTouches,
     ) -> Result<usize, DeviceError> {
-        let mut chunk = self.survey(object, poses)?;
+        let mut chunk = self.chunk(poses.len() / POSE)?;
+        self.draw(&mut chunk, object, poses)?;
+        self.measure(&mut chunk, poses)?;
+        self.solve(&mut chunk, first, wanted, touches)
+    }
+
+    /// From depths to touches; how many iterations they took.
+    fn solve(
+        &self,
+        chunk: &mut Chunk,
+        first: usize,
+        wanted: Wanted,
+        touches: &mut SheetTouches,
+    ) -> Result<usize, DeviceError> {
         let mut presses = self.gpu.stream.clone_dtoh(&chunk.presses)?;
         self.refuse(&presses, first)?;
         let mut members: Vec<i32> = (0..chunk.count as i32).collect();
@@ -152,37 +186,39 @@ impl SheetBatch {
                 }
             }
             for (plan, group) in &groups {
-                self.contact(&mut chunk, &*self.region(*plan as usize)?, group)?;
+                self.contact(chunk, &*self.region(*plan as usize)?, group)?;
             }
-            self.fields(&mut chunk, &members, wanted.taxels)?;
+            self.fields(chunk, &members, wanted.taxels)?;
             presses = self.gpu.stream.clone_dtoh(&chunk.presses)?;
             members.retain(|&member| presses[member as usize].status == OPEN);
             if members.is_empty() {
                 break;
             }
         }
-        self.finish(&chunk, first, wanted, touches)?;
+        self.finish(chunk, first, wanted, touches)?;
         Ok(presses.iter().map(|press| press.iterations as usize).sum())
     }
 
-    /// Draws the object over the grid for each pose.
-    fn survey(&self, object: &SheetObject, poses: &CudaView<'_, f64>) -> Result<Chunk, DeviceError> {
-        let stream = &self.gpu.stream;
-        let (count, cells) = (poses.len() / POSE, self.cells());
-        let mut chunk = Chunk {
+    fn chunk(&self, count: usize) -> Result<Chunk, DeviceError> {
+        let (stream, cells) = (&self.gpu.stream, self.cells());
+        Ok(Chunk {
             count,
             depths: stream.alloc_zeros(count * cells)?,
             tractions: stream.alloc_zeros(3 * count * cells)?,
             surfaces: stream.alloc_zeros(3 * count * cells)?,
             belows: stream.alloc_zeros(3 * count * cells)?,
             presses: stream.alloc_zeros(count)?,
-        };
+        })
+    }
+
+    /// Draws the object over the grid for each pose.
+    fn draw(&self, chunk: &mut Chunk, object: &SheetObject, poses: &CudaView<'_, f64>) -> Result<(), DeviceError> {
+        let (stream, numbers) = (&self.gpu.stream, chunk.count * self.cells());
         let (triangles, closed, part) = (object.count as i32, i32::from(object.closed), TRIANGLES as i32);
-        let all = (count * cells) as i64;
+        let (all, blocks) = (numbers as i64, numbers.div_ceil(THREADS as usize).min(1 << 16));
         // SAFETY: depths hold one grid a press; the mesh's corners are places of its vertices.
         #[allow(unsafe_code)]
         unsafe {
-            let blocks = (count * cells).div_ceil(THREADS as usize).min(1 << 16);
             stream.launch_builder(&self.kernels.clear).arg(&mut chunk.depths).arg(&all).launch(grid(blocks, 1))?;
             stream
                 .launch_builder(&self.kernels.draw)
@@ -194,16 +230,26 @@ impl SheetBatch {
                 .arg(&closed)
                 .arg(&part)
                 .arg(&mut chunk.depths)
-                .launch(grid(count, object.count.div_ceil(TRIANGLES)))?;
-            stream
+                .launch(grid(chunk.count, object.count.div_ceil(TRIANGLES)))?;
+        }
+        Ok(())
+    }
+
+    /// Finds how deep each press is, and where.
+    fn measure(&self, chunk: &mut Chunk, poses: &CudaView<'_, f64>) -> Result<(), DeviceError> {
+        // SAFETY: depths hold one grid a press.
+        #[allow(unsafe_code)]
+        unsafe {
+            self.gpu
+                .stream
                 .launch_builder(&self.kernels.survey)
                 .arg(&self.sheet)
                 .arg(poses)
                 .arg(&mut chunk.depths)
                 .arg(&mut chunk.presses)
-                .launch(grid(count, 1))?;
+                .launch(grid(chunk.count, 1))?;
         }
-        Ok(chunk)
+        Ok(())
     }
 
     fn refuse(&self, presses: &[Press], first: usize) -> Result<(), DeviceError> {
