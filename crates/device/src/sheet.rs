@@ -146,6 +146,7 @@ impl Kernels {
             hand_out: kernel("hand_out")?,
         };
         all.contact.set_attribute(MOST_SHARED, shared_most as i32)?;
+        all.fields.set_attribute(MOST_SHARED, shared_most as i32)?;
         Ok(all)
     }
 }

@@ -54,6 +54,10 @@ fn seconds(batch: &LayerBatch, poses: &CudaSlice<f64>, wanted: Wanted) -> Result
     Ok(best)
 }
 
+fn batch_bytes(batch: &LayerBatch) -> usize {
+    batch.batch().picture().map_or(0, |[height, width]| 3 * height * width * PRESSES)
+}
+
 /// Names that carry their units, and numbers.
 pub fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, DeviceError> {
     let mut numbers = BTreeMap::new();
@@ -76,9 +80,12 @@ pub fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, DeviceError> {
         keep("presses_without_images_per_second", PRESSES as f64 / presses_s);
         let (all_s, _) = seconds(&batch, &poses, Wanted::ALL)?;
         keep("presses_with_everything_per_second", PRESSES as f64 / all_s);
+        // To memory of the host that the card can write to by itself, as a training loop keeps it.
+        // SAFETY: it is written before it is read.
+        #[allow(unsafe_code)]
+        let mut host = unsafe { gpu.context.alloc_pinned::<u8>(batch_bytes(&batch))? };
         let timer = Timer::start(gpu)?;
         let touches = batch.press_on_device(&poses.as_view(), Wanted::IMAGES)?;
-        let mut host = vec![0u8; touches.images.len()];
         gpu.stream.memcpy_dtoh(&touches.images, &mut host)?;
         keep("images_320x240_copied_to_host_per_second", PRESSES as f64 / timer.stop()?);
     }

@@ -55,24 +55,33 @@ struct Bench {
     const Complex* half_roots;
     Complex* plane;
     bool near;
+    Complex* tile;
+    int width;
     double* shared;
 
     __device__ __forceinline__ double* part(int which) const { return parts + (long long)which * stride; }
     __device__ __forceinline__ int pitch(const Plan& of) const { return near ? of.size + 1 : of.size; }
+    __device__ __forceinline__ Plane whole(int pitch) const { return {plane, pitch, near, tile, width}; }
 };
 
 #define EACH(i, count) for (int i = threadIdx.x; i < (count); i += THREADS)
 
 __device__ __forceinline__ void put(const Bench& bench, int pitch, const double* x, const double* y) {
+    const Divisor by(bench.cols);
     __syncthreads();
     EACH(i, bench.count) {
-        bench.plane[(i / bench.cols) * pitch + i % bench.cols] = {x[i], y ? y[i] : 0.0};
+        int col;
+        const int row = by(i, col);
+        bench.plane[row * pitch + col] = {x[i], y ? y[i] : 0.0};
     }
 }
 
 __device__ __forceinline__ void take(const Bench& bench, int pitch, double* x, double* y) {
+    const Divisor by(bench.cols);
     EACH(i, bench.count) {
-        const Complex value = bench.plane[(i / bench.cols) * pitch + i % bench.cols];
+        int col;
+        const int row = by(i, col);
+        const Complex value = bench.plane[row * pitch + col];
         x[i] = value.x;
         if (y) y[i] = value.y;
     }
@@ -83,10 +92,13 @@ __device__ __noinline__ void convolve(const Bench& bench, const Plan* plan, cons
                                       double* out) {
     const int pitch = bench.pitch(*plan), size = plan->size;
     put(bench, pitch, in, nullptr);
-    Plane plane = {bench.plane, pitch, bench.near};
+    const Plane plane = bench.whole(pitch);
     spectrum_of(plane, roots, plan, 0, bench.rows, 0, bench.cols);
+    const Divisor by(size);
     EACH(i, size * size) {
-        Complex* at = bench.plane + (i / size) * pitch + i % size;
+        int col;
+        const int row = by(i, col);
+        Complex* at = bench.plane + row * pitch + col;
         *at = spectrum[i] * *at;
     }
     field_of(plane, roots, plan, bench.rows);
@@ -107,33 +119,36 @@ __device__ __forceinline__ void part_ways(Complex at, Complex opposite, Complex&
     y = turned(-0.5 * (at - conj(opposite)));
 }
 
-// Products with shear along x and y at once, as one complex field. `slides`: how far it carries the surface along x and y; otherwise
-// how far it sinks it, into `out_x`.
+// Products with shear along x and y at once, as one complex field z = x + iy. `slides`: how far it carries the surface along x and y,
+// (xx + yy)/2 z + ((xx − yy)/2 + i xy) z̄; otherwise how far it sinks it, into `out_x`.
 __device__ __noinline__ void shear(const Bench& bench, bool slides, const double* x, const double* y, double* out_x, double* out_y) {
     const int pitch = bench.pitch(bench.plan), size = bench.plan.size;
     const long long all = (long long)size * size;
     const double *xx = bench.spectra + XX * all, *yy = bench.spectra + YY * all, *xy = bench.spectra + XY * all;
     const double *to_x = bench.spectra + X_PRESSURE * all, *to_y = bench.spectra + Y_PRESSURE * all;
     put(bench, pitch, x, y);
-    Plane plane = {bench.plane, pitch, bench.near};
+    const Plane plane = bench.whole(pitch);
     spectrum_of(plane, bench.roots, &bench.plan, 0, bench.rows, 0, bench.cols);
+    const Divisor by(size);
     EACH(i, size * size) {
-        const int row = i / size, col = i % size;
+        int col;
+        const int row = by(i, col);
         const int other_row = bench.opposite[row], other_col = bench.opposite[col], other = other_row * size + other_col;
         if (other < i) continue;
-        Complex* at = bench.plane + row * pitch + col;
-        Complex* opposite = bench.plane + other_row * pitch + other_col;
-        Complex along_x, along_y, first, second;
-        part_ways(*at, *opposite, along_x, along_y);
+        Complex *at = bench.plane + row * pitch + col, *opposite = bench.plane + other_row * pitch + other_col;
+        const Complex here = *at, there = *opposite;
         if (slides) {
-            first = xx[i] * along_x + xy[i] * along_y;
-            second = xy[i] * along_x + yy[i] * along_y;
+            const double mean = 0.5 * (xx[i] + yy[i]);
+            const Complex lean = {0.5 * (xx[i] - yy[i]), xy[i]};
+            *at = mean * here + lean * conj(there);
+            *opposite = mean * there + lean * conj(here);
         } else {
-            first = turned(-to_x[i] * along_x + -to_y[i] * along_y);
-            second = {0.0, 0.0};
+            Complex along_x, along_y;
+            part_ways(here, there, along_x, along_y);
+            const Complex sunk = turned(-to_x[i] * along_x + -to_y[i] * along_y);
+            *at = sunk;
+            *opposite = conj(sunk);
         }
-        *at = first + turned(second);
-        if (other != i) *opposite = conj(first) + turned(conj(second));
     }
     field_of(plane, bench.roots, &bench.plan, bench.rows);
     take(bench, pitch, out_x, out_y);
@@ -145,10 +160,13 @@ __device__ __noinline__ void drag(const Bench& bench, const double* pressure, do
     const long long all = (long long)size * size;
     const double *to_x = bench.spectra + X_PRESSURE * all, *to_y = bench.spectra + Y_PRESSURE * all;
     put(bench, pitch, pressure, nullptr);
-    Plane plane = {bench.plane, pitch, bench.near};
+    const Plane plane = bench.whole(pitch);
     spectrum_of(plane, bench.roots, &bench.plan, 0, bench.rows, 0, bench.cols);
+    const Divisor by(size);
     EACH(i, size * size) {
-        Complex* at = bench.plane + (i / size) * pitch + i % size;
+        int col;
+        const int row = by(i, col);
+        Complex* at = bench.plane + row * pitch + col;
         *at = Complex{-to_y[i], to_x[i]} * *at;
     }
     field_of(plane, bench.roots, &bench.plan, bench.rows);
@@ -374,15 +392,23 @@ __device__ int settle(const Bench& bench, double mu, double tolerance, double to
     return iterations;
 }
 
+// The next press that no block has taken.
+__device__ __forceinline__ int next_of(int* taken, int* turn) {
+    __syncthreads();
+    if (threadIdx.x == 0) *turn = atomicAdd(taken, 1);
+    __syncthreads();
+    return *turn;
+}
+
 // Tractions of the presses `members`, which all fit one plan, on the whole grid: along x, along y, pressure. A block takes one after
 // the other. A press whose region outgrows the plan stays open, with a larger plan.
-extern "C" __global__ void __launch_bounds__(THREADS, 2) contact(Sheet sheet, Plan plan, Plan half, int near, const int* members, int count,
-                                                                 const double* depths, double* tractions, Press* presses,
+extern "C" __global__ void __launch_bounds__(THREADS, 2) contact(Sheet sheet, Plan plan, Plan half, int near, int width, const int* members, int count,
+                                                                 int* taken, const double* depths, double* tractions, Press* presses,
                                                                  const double* spectra, const double* inverse, const int* opposite,
                                                                  double* work, Complex* planes) {
     extern __shared__ Complex memory[];
     __shared__ double sums[4 * THREADS / 32];
-    __shared__ int top, bottom, left, right;
+    __shared__ int top, bottom, left, right, turn;
     const int cells = sheet.rows * sheet.cols, side = half.size;
     Bench bench;
     bench.plan = plan;
@@ -396,10 +422,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) contact(Sheet sheet, Pl
     bench.half_roots = memory + plan.size;
     bench.near = near;
     bench.plane = near ? memory + plan.size + half.size : planes + (long long)blockIdx.x * plan.size * plan.size;
+    bench.tile = near ? nullptr : memory + plan.size + half.size;
+    bench.width = width;
     bench.shared = sums;
     fill_roots(memory, plan.size);
     fill_roots(memory + plan.size, half.size);
-    for (int k = blockIdx.x; k < count; k += gridDim.x) {
+    while (true) {
+        const int k = next_of(taken, &turn);
+        if (k >= count) return;
         const int which = members[k];
         const double* depth = depths + (long long)which * cells;
         double* traction = tractions + 3ll * which * cells;

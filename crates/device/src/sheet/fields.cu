@@ -13,9 +13,11 @@ __device__ __noinline__ void answer(int which, int size, const double* spectra, 
     const int down[6] = {X_PRESSURE, Y_PRESSURE, BELOW_PRESSURE_X, BELOW_PRESSURE_Y, SINK, BELOW_PRESSURE};
 #pragma unroll
     for (int k = 0; k < 6; k++) of[k] = spectra + (which == ALONG ? along[k] : which == DOWN ? down[k] : below[k]) * all;
+    const Divisor by(size);
     __syncthreads();
     EACH(i, size * size) {
-        const int other = opposite[i / size] * size + opposite[i % size];
+        int col;
+        const int row = by(i, col), other = opposite[row] * size + opposite[col];
         if (other < i) continue;
         const Complex p = pressed[i];
         Complex x = {0.0, 0.0}, y = {0.0, 0.0}, first, second;
@@ -36,19 +38,23 @@ __device__ __noinline__ void answer(int which, int size, const double* spectra, 
 
 // Surface (m) along x, y and down, and stress below (Pa) along x, y and as pressure, of the presses `members`. A press that overlaps the
 // object outside of its region is opened again, with a larger one.
-extern "C" __global__ void __launch_bounds__(THREADS, 2) fields(Sheet sheet, Plan plan, int lateral, int below_along, const int* members, int count,
+extern "C" __global__ void __launch_bounds__(THREADS, 2) fields(Sheet sheet, Plan plan, int lateral, int below_along, int width, const int* members, int count,
+                                                                int* taken,
                                                                 const double* depths, const double* tractions, Press* presses,
                                                                 const double* spectra, const int* opposite, Complex* planes,
                                                                 double* surfaces, double* belows) {
     extern __shared__ Complex roots[];
-    __shared__ int top, bottom, left, right;
+    __shared__ int top, bottom, left, right, turn;
     const int cells = sheet.rows * sheet.cols, size = plan.size;
     const long long all = (long long)size * size;
     fill_roots(roots, size);
-    Plane pressed = {planes + 3 * all * blockIdx.x, size, false};
-    Plane shears = {pressed.at + all, size, false}, out = {pressed.at + 2 * all, size, false};
+    const Plane pressed = {planes + 3 * all * blockIdx.x, size, false, roots + size, width};
+    const Plane shears = {pressed.at + all, size, false, roots + size, width}, out = {pressed.at + 2 * all, size, false, roots + size, width};
+    const Divisor by_cols(sheet.cols);
     const bool sheared = sheet.mu > 0.0;
-    for (int k = blockIdx.x; k < count; k += gridDim.x) {
+    while (true) {
+        const int k = next_of(taken, &turn);
+        if (k >= count) return;
         const int which = members[k];
         const double* traction = tractions + 3ll * which * cells;
         double *surface = surfaces + 3ll * which * cells, *below = belows + 3ll * which * cells;
@@ -77,7 +83,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) fields(Sheet sheet, Pla
         answer(DOWN, size, spectra, opposite, sheared, pressed.at, shears.at, balance, out.at);
         field_of(out, roots, &plan, sheet.rows);
         EACH(i, cells) {
-            const int row = i / sheet.cols, col = i % sheet.cols;
+            int col;
+            const int row = by_cols(i, col);
             const Complex value = out.at[row * size + col];
             surface[2 * cells + i] = value.x;
             below[2 * cells + i] = value.y / balance;
@@ -114,7 +121,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) fields(Sheet sheet, Pla
             answer(what, size, spectra, opposite, sheared, pressed.at, shears.at, 1.0, out.at);
             field_of(out, roots, &plan, sheet.rows);
             EACH(i, cells) {
-                const Complex value = out.at[i / sheet.cols * size + i % sheet.cols];
+                int col;
+                const int row = by_cols(i, col);
+                const Complex value = out.at[row * size + col];
                 to[i] = value.x;
                 to[cells + i] = value.y;
             }

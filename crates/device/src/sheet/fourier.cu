@@ -15,6 +15,27 @@ __device__ __forceinline__ Complex conj(Complex a) { return {a.x, -a.y}; }
 // i a
 __device__ __forceinline__ Complex turned(Complex a) { return {-a.y, a.x}; }
 
+// Division by one number, again and again: by its inverse, and put right.
+struct Divisor {
+    int by;
+    float inverse;
+
+    __device__ __forceinline__ explicit Divisor(int by) : by(by), inverse(1.0f / by) {}
+
+    __device__ __forceinline__ int operator()(int of, int& rest) const {
+        int quotient = (int)((float)of * inverse);
+        rest = of - quotient * by;
+        if (rest < 0) {
+            quotient--;
+            rest += by;
+        } else if (rest >= by) {
+            quotient++;
+            rest -= by;
+        }
+        return quotient;
+    }
+};
+
 // A length as a product of small ones.
 struct Plan {
     int size;
@@ -102,23 +123,18 @@ template <int R, int A, int B, int S>
 __device__ __forceinline__ void stage(Complex* a, const Complex* roots, int size, int length, int lines, int line_step, int step,
                                       int from, int to, bool lines_first) {
     const int m = length / R, per_line = size / R, total = lines * per_line, turn = size / length;
+    const Divisor by_first(lines_first ? lines : per_line), by_m(m);
     for (int i = threadIdx.x; i < total; i += blockDim.x) {
-        int line, b;
-        if (lines_first) {
-            b = i / lines;
-            line = i - b * lines;
-        } else {
-            line = i / per_line;
-            b = i - line * per_line;
-        }
-        const int piece = b / m, q = b - piece * m;
-        const int base = piece * length + q;
+        int line, b, q;
+        if (lines_first) b = by_first(i, line);
+        else line = by_first(i, b);
+        const int base = by_m(b, q) * length + q;
         Complex* at = a + (long long)line * line_step;
         Complex v[R];
 #pragma unroll
         for (int j = 0; j < R; j++) {
             const int place = base + j * m;
-            v[j] = place >= from && place < to ? at[(long long)place * step] : Complex{0.0, 0.0};
+            v[j] = place >= from && place < to ? at[place * step] : Complex{0.0, 0.0};
         }
         if (S > 0 && q > 0) {
 #pragma unroll
@@ -131,7 +147,7 @@ __device__ __forceinline__ void stage(Complex* a, const Complex* roots, int size
             // Where the j-th of the spectrum came out.
             Complex out = v[B * (j % A) + j / A];
             if (S < 0 && q > 0 && j > 0) out = out * conj(roots[q * j * turn]);
-            at[(long long)(base + j * m) * step] = out;
+            at[(base + j * m) * step] = out;
         }
     }
 }
@@ -174,26 +190,65 @@ __device__ __noinline__ void backwards(Complex* a, const Complex* roots, const P
     }
 }
 
-// A square plane with lines `pitch` apart.
+// A square plane with lines `pitch` apart. `near`: in shared memory, with lines so far apart that neighbours of a column are cheap to have at
+// once. A far one is brought near by `width` lines at a time, to `tile`.
 struct Plane {
     Complex* at;
     int pitch;
-    // Whether lines are so far apart that neighbours of a column are cheap to have at once: in shared memory.
     bool near;
+    Complex* tile;
+    int width;
 };
 
-// The spectrum of what stands in `rows` rows from `row` on and `cols` columns from `col` on; elsewhere there is anything.
-__device__ __forceinline__ void spectrum_of(Plane plane, const Complex* roots, const Plan* plan, int row, int rows, int col, int cols) {
+// Copies elements `from` to `to` of some lines of a far plane to the tile, or back. Neighbours in memory are neighbours on the way.
+__device__ __forceinline__ void carry(const Plane& plane, Complex* at, bool along, int lines, int from, int to, int size, bool back) {
+    const Divisor by(along ? to - from : lines);
+    const int total = lines * (to - from);
+    for (int i = threadIdx.x; i < total; i += blockDim.x) {
+        int line, place;
+        if (along) line = by(i, place);
+        else place = by(i, line);
+        place += from;
+        Complex* far = along ? at + (long long)line * plane.pitch + place : at + (long long)place * plane.pitch + line;
+        Complex* near = along ? plane.tile + line * (size + 1) + place : plane.tile + place * plane.width + line;
+        if (back) *far = *near;
+        else *near = *far;
+    }
     __syncthreads();
-    forwards(plane.at + (long long)row * plane.pitch, roots, plan, rows, plane.pitch, 1, col, col + cols, plane.near);
-    forwards(plane.at, roots, plan, plan->size, 1, plane.pitch, row, row + rows, true);
+}
+
+// Transforms the rows (`along`) or columns of a plane, of which `from` to `to` is not zero.
+__device__ __noinline__ void transform(const Plane& plane, Complex* at, const Complex* roots, const Plan* plan, bool along, int lines, int from, int to,
+                                       bool back) {
+    const int size = plan->size;
+    if (plane.near || !plane.tile) {
+        const int line_step = along ? plane.pitch : 1, step = along ? 1 : plane.pitch;
+        if (back) backwards(at, roots, plan, lines, line_step, step, plane.near || !along);
+        else forwards(at, roots, plan, lines, line_step, step, from, to, plane.near || !along);
+        return;
+    }
+    for (int first = 0; first < lines; first += plane.width) {
+        const int some = min(plane.width, lines - first), line_step = along ? size + 1 : 1, step = along ? 1 : plane.width;
+        Complex* here = along ? at + (long long)first * plane.pitch : at + first;
+        carry(plane, here, along, some, from, to, size, false);
+        if (back) backwards(plane.tile, roots, plan, some, line_step, step, true);
+        else forwards(plane.tile, roots, plan, some, line_step, step, from, to, true);
+        carry(plane, here, along, some, 0, size, size, true);
+    }
+}
+
+// The spectrum of what stands in `rows` rows from `row` on and `cols` columns from `col` on; elsewhere there is anything.
+__device__ __forceinline__ void spectrum_of(const Plane& plane, const Complex* roots, const Plan* plan, int row, int rows, int col, int cols) {
+    __syncthreads();
+    transform(plane, plane.at + (long long)row * plane.pitch, roots, plan, true, rows, col, col + cols, false);
+    transform(plane, plane.at, roots, plan, false, plan->size, row, row + rows, false);
 }
 
 // The first rows of the field of a spectrum, times size².
-__device__ __forceinline__ void field_of(Plane plane, const Complex* roots, const Plan* plan, int rows) {
+__device__ __forceinline__ void field_of(const Plane& plane, const Complex* roots, const Plan* plan, int rows) {
     __syncthreads();
-    backwards(plane.at, roots, plan, plan->size, 1, plane.pitch, true);
-    backwards(plane.at, roots, plan, rows, plane.pitch, 1, plane.near);
+    transform(plane, plane.at, roots, plan, false, plan->size, 0, plan->size, true);
+    transform(plane, plane.at, roots, plan, true, rows, 0, plan->size, true);
 }
 
 __device__ __forceinline__ void fill_roots(Complex* roots, int size) {
@@ -212,7 +267,7 @@ extern "C" __global__ void __launch_bounds__(256) influence_spectra(const double
     const int size = plan.size, which = blockIdx.x;
     const double* influence = influences + (long long)which * rows * cols;
     const bool odd_x = odd[which] & 1, odd_y = odd[which] & 2;
-    Plane plane = {planes + (long long)which * size * size, size, false};
+    Plane plane = {planes + (long long)which * size * size, size, false, nullptr, 0};
     fill_roots(shared, size);
     for (int i = threadIdx.x; i < size * size; i += blockDim.x) {
         const int row = i / size, col = i % size;

@@ -3,8 +3,9 @@
 use super::tables::Tables;
 use super::{SheetBatch, SheetObject, SheetTouches, Wanted, shared_bytes};
 use crate::DeviceError;
-use cudarc::driver::{CudaSlice, CudaView, DeviceRepr, LaunchConfig, PushKernelArg, ValidAsZeroBits};
+use cudarc::driver::{CudaSlice, CudaStream, CudaView, DeviceRepr, LaunchConfig, PushKernelArg, ValidAsZeroBits};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// As in heights.cu.
 #[repr(C)]
@@ -44,8 +45,21 @@ const MOST_AT_ONCE: usize = 4096;
 /// Triangles that a block draws.
 const TRIANGLES: usize = 4096;
 
+/// Lines of a plane far away that are transformed at once: sixteen are read in whole pieces of memory, and two blocks have room for them.
+fn tile_lines(size: usize) -> usize {
+    const MOST_BYTES: usize = 96 << 10;
+    (MOST_BYTES / (16 * (size + 1))).clamp(1, 16)
+}
+
 fn grid(x: usize, y: usize) -> LaunchConfig {
     LaunchConfig { grid_dim: (x as u32, y as u32, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
+}
+
+/// Work beside the main queue, and the memory it is done in.
+struct Aside {
+    queue: Arc<CudaStream>,
+    _memory: [CudaSlice<f64>; 2],
+    _lists: [CudaSlice<i32>; 2],
 }
 
 /// The fields of some presses, while they are worked on.
@@ -185,9 +199,14 @@ impl SheetBatch {
                     groups.entry(press.plan).or_default().push(member);
                 }
             }
-            for (plan, group) in &groups {
-                self.contact(chunk, &*self.region(*plan as usize)?, group)?;
+            // The largest first, and side by side: the last blocks of one leave room for the next.
+            let mut held = Vec::new();
+            for (plan, group) in groups.iter().rev() {
+                held.push(self.contact(chunk, &*self.region(*plan as usize)?, group)?);
             }
+            // Memory goes back in the order of the main queue, so that must wait first.
+            held.iter().try_for_each(|side| self.gpu.stream.join(&side.queue))?;
+            drop(held);
             self.fields(chunk, &members, wanted.taxels)?;
             presses = self.gpu.stream.clone_dtoh(&chunk.presses)?;
             members.retain(|&member| presses[member as usize].status == OPEN);
@@ -266,32 +285,37 @@ impl SheetBatch {
     }
 
     /// Solves the contact of presses that fit one plan.
-    fn contact(&self, chunk: &mut Chunk, tables: &Tables, members: &[i32]) -> Result<(), DeviceError> {
+    fn contact(&self, chunk: &mut Chunk, tables: &Tables, members: &[i32]) -> Result<Aside, DeviceError> {
         let stream = &self.gpu.stream;
         let (size, side) = (tables.size, tables.size / 2);
         // The plane has one number more a row, so that columns are spread over all banks.
         let in_shared = shared_bytes(size + side + size * (size + 1));
         let near = in_shared as usize <= self.shared_most;
-        let shared_mem_bytes = if near { in_shared } else { shared_bytes(size + side) };
+        let width = tile_lines(size);
+        let shared_mem_bytes = if near { in_shared } else { shared_bytes(size + side + width * (size + 1)) };
         let kernel = &self.kernels.contact;
         let side_by_side =
             kernel.occupancy_max_active_blocks_per_multiprocessor(THREADS, shared_mem_bytes as usize, None)?;
         let blocks = members.len().min(self.gpu.multiprocessors() * side_by_side.max(1) as usize);
         let mut work = stream.alloc_zeros::<f64>(blocks * PARTS * side * side)?;
         let mut planes = stream.alloc_zeros::<f64>(if near { 1 } else { 2 * blocks * size * size })?;
-        let (near, count, list) = (i32::from(near), members.len() as i32, stream.clone_htod(members)?);
+        let (near, width, count) = (i32::from(near), width as i32, members.len() as i32);
+        let (list, mut taken) = (stream.clone_htod(members)?, stream.alloc_zeros::<i32>(1)?);
+        let queue = stream.fork()?;
         let config = LaunchConfig { shared_mem_bytes, ..grid(blocks, 1) };
         // SAFETY: regions of these presses have at most `side` cells a side, and each block has work and planes of its own.
         #[allow(unsafe_code)]
         unsafe {
-            stream
+            queue
                 .launch_builder(kernel)
                 .arg(&self.sheet)
                 .arg(&tables.plan)
                 .arg(&tables.half)
                 .arg(&near)
+                .arg(&width)
                 .arg(&list)
                 .arg(&count)
+                .arg(&mut taken)
                 .arg(&chunk.depths)
                 .arg(&mut chunk.tractions)
                 .arg(&mut chunk.presses)
@@ -302,20 +326,21 @@ impl SheetBatch {
                 .arg(&mut planes)
                 .launch(config)?;
         }
-        Ok(())
+        Ok(Aside { queue, _memory: [work, planes], _lists: [list, taken] })
     }
 
     /// What the tractions of presses do everywhere.
     fn fields(&self, chunk: &mut Chunk, members: &[i32], below_along: bool) -> Result<(), DeviceError> {
         let (stream, size) = (&self.gpu.stream, self.whole.size);
         let kernel = &self.kernels.fields;
-        let shared_mem_bytes = shared_bytes(size);
+        let width = tile_lines(size);
+        let shared_mem_bytes = shared_bytes(size + width * (size + 1));
         let side_by_side =
             kernel.occupancy_max_active_blocks_per_multiprocessor(THREADS, shared_mem_bytes as usize, None)?;
         let blocks = members.len().min(self.gpu.multiprocessors() * side_by_side.max(1) as usize);
         let mut planes = stream.alloc_zeros::<f64>(6 * blocks * size * size)?;
-        let (count, list) = (members.len() as i32, stream.clone_htod(members)?);
-        let (lateral, below_along) = (i32::from(self.lateral), i32::from(below_along));
+        let (count, list, mut taken) = (members.len() as i32, stream.clone_htod(members)?, stream.alloc_zeros::<i32>(1)?);
+        let (lateral, below_along, width) = (i32::from(self.lateral), i32::from(below_along), width as i32);
         let config = LaunchConfig { shared_mem_bytes, ..grid(blocks, 1) };
         // SAFETY: each block has three planes of its own.
         #[allow(unsafe_code)]
@@ -326,8 +351,10 @@ impl SheetBatch {
                 .arg(&self.whole.plan)
                 .arg(&lateral)
                 .arg(&below_along)
+                .arg(&width)
                 .arg(&list)
                 .arg(&count)
+                .arg(&mut taken)
                 .arg(&chunk.depths)
                 .arg(&chunk.tractions)
                 .arg(&mut chunk.presses)
