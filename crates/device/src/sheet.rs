@@ -3,6 +3,7 @@
 mod description;
 mod object;
 mod plan;
+mod precision;
 mod press;
 mod sight;
 mod tables;
@@ -19,6 +20,7 @@ use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHA
 use cudarc::driver::{CudaFunction, CudaModule, CudaSlice, DeviceRepr};
 use description::ODD;
 use plan::SIDES;
+use precision::Precision;
 use sight::SightTables;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,14 +36,15 @@ const SOURCE: &str = concat!(
 /// A layer on the card, ready for presses.
 ///
 /// Each press starts from rest and ends where nothing changes any more, as on the processor: the object's mesh is drawn over the grid of cells, one
-/// block of threads looks for pressure and shear by the processor's own iterations in double precision, with transforms in shared memory where they
-/// fit, and the whole surface follows by transforms of the whole grid.
+/// block of threads looks for pressure and shear by the processor's own iterations, with transforms in shared memory where they fit, and the whole
+/// surface follows by transforms of the whole grid. Fields are double; transforms are single from a tolerance of 5e-6 on and double below.
 #[derive(Debug)]
 pub struct SheetBatch {
     gpu: Arc<Gpu>,
     name: String,
     sheet: Sheet,
     lateral: bool,
+    precision: Precision,
     kernels: Kernels,
     influences: InfluenceTables,
     /// By the side of a region.
@@ -55,7 +58,6 @@ pub struct SheetBatch {
 
 #[derive(Debug)]
 struct Kernels {
-    influence_spectra: CudaFunction,
     clear: CudaFunction,
     draw: CudaFunction,
     survey: CudaFunction,
@@ -127,16 +129,10 @@ impl TaxelTables {
     }
 }
 
-/// Bytes of so many complex numbers.
-fn shared_bytes(numbers: usize) -> u32 {
-    16 * numbers as u32
-}
-
 impl Kernels {
     fn new(module: &Arc<CudaModule>, shared_most: usize) -> Result<Self, DeviceError> {
         let kernel = |name: &str| -> Result<CudaFunction, DeviceError> { Ok(module.load_function(name)?) };
         let all = Self {
-            influence_spectra: kernel("influence_spectra")?,
             clear: kernel("clear")?,
             draw: kernel("draw")?,
             survey: kernel("survey")?,
@@ -166,7 +162,8 @@ impl SheetBatch {
         let attribute =
             cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
         let shared_most = gpu.context.attribute(attribute)?.max(0) as usize - SHARED_BESIDE;
-        let kernels = Kernels::new(&gpu.program("sheet", SOURCE, &[])?, shared_most)?;
+        let precision = Precision::for_tolerance(*tolerance);
+        let kernels = Kernels::new(&precision.program(gpu, SOURCE)?, shared_most)?;
         let mut sides = [0; MOST_PLANS];
         sides.iter_mut().zip(&SIDES[..=last]).for_each(|(to, &from)| *to = from as i32);
         let sheet = Sheet {
@@ -181,19 +178,15 @@ impl SheetBatch {
             plans: last as i32 + 1,
             sides,
         };
-        let influences = InfluenceTables {
-            values: gpu.stream.clone_htod(&influences.concat())?,
-            odd: gpu.stream.clone_htod(&ODD)?,
-            rows: *rows,
-            cols: *cols,
-        };
-        let whole = Tables::new(gpu, &kernels, &influences, SIDES[last], ODD.len())?;
+        let influences = InfluenceTables::new(gpu, [*rows, *cols], influences, precision)?;
+        let whole = influences.tables(gpu, SIDES[last], ODD.len())?;
         let sight =
             description.camera.as_ref().map(|camera| SightTables::new(gpu, description, camera)).transpose()?;
         Ok(Self {
             name: name.clone(),
             sheet,
             lateral: description.lateral,
+            precision,
             kernels,
             influences,
             regions: Mutex::new(BTreeMap::new()),
@@ -238,7 +231,7 @@ impl SheetBatch {
             return Ok(Arc::clone(tables));
         }
         let side = self.sheet.sides[plan] as usize;
-        let tables = Arc::new(Tables::new(&self.gpu, &self.kernels, &self.influences, side, IN_REGION)?);
+        let tables = Arc::new(self.influences.tables(&self.gpu, side, IN_REGION)?);
         regions.insert(plan, Arc::clone(&tables));
         Ok(tables)
     }

@@ -46,8 +46,8 @@ struct Bench {
     // Cells from one part to the next.
     int stride;
     double* parts;
-    const double* spectra;
-    const double* inverse;
+    const Real* spectra;
+    const Real* inverse;
     // Where −k is, for each k.
     const int* opposite;
     Plan plan, half;
@@ -64,7 +64,7 @@ struct Bench {
     __device__ __forceinline__ Plane whole(int pitch) const { return {plane, pitch, near, tile, width}; }
 };
 
-#define EACH(i, count) for (int i = threadIdx.x; i < (count); i += THREADS)
+#define EACH(i, count) _Pragma("unroll 4") for (int i = threadIdx.x; i < (count); i += THREADS)
 
 __device__ __forceinline__ void put(const Bench& bench, int pitch, const double* x, const double* y) {
     const Divisor by(bench.cols);
@@ -72,7 +72,7 @@ __device__ __forceinline__ void put(const Bench& bench, int pitch, const double*
     EACH(i, bench.count) {
         int col;
         const int row = by(i, col);
-        bench.plane[row * pitch + col] = {x[i], y ? y[i] : 0.0};
+        bench.plane[row * pitch + col] = {(Real)x[i], (Real)(y ? y[i] : 0.0)};
     }
 }
 
@@ -88,7 +88,7 @@ __device__ __forceinline__ void take(const Bench& bench, int pitch, double* x, d
 }
 
 // A product with a real spectrum, of a real field.
-__device__ __noinline__ void convolve(const Bench& bench, const Plan* plan, const Complex* roots, const double* spectrum, const double* in,
+__device__ __noinline__ void convolve(const Bench& bench, const Plan* plan, const Complex* roots, const Real* spectrum, const double* in,
                                       double* out) {
     const int pitch = bench.pitch(*plan), size = plan->size;
     put(bench, pitch, in, nullptr);
@@ -115,8 +115,8 @@ __device__ __forceinline__ void precondition(const Bench& bench, const double* r
 
 // What a spectrum of x + iy is made of at k and −k: those of x and y, at k.
 __device__ __forceinline__ void part_ways(Complex at, Complex opposite, Complex& x, Complex& y) {
-    x = 0.5 * (at + conj(opposite));
-    y = turned(-0.5 * (at - conj(opposite)));
+    x = (Real)0.5 * (at + conj(opposite));
+    y = turned((Real)-0.5 * (at - conj(opposite)));
 }
 
 // Products with shear along x and y at once, as one complex field z = x + iy. `slides`: how far it carries the surface along x and y,
@@ -124,8 +124,8 @@ __device__ __forceinline__ void part_ways(Complex at, Complex opposite, Complex&
 __device__ __noinline__ void shear(const Bench& bench, bool slides, const double* x, const double* y, double* out_x, double* out_y) {
     const int pitch = bench.pitch(bench.plan), size = bench.plan.size;
     const long long all = (long long)size * size;
-    const double *xx = bench.spectra + XX * all, *yy = bench.spectra + YY * all, *xy = bench.spectra + XY * all;
-    const double *to_x = bench.spectra + X_PRESSURE * all, *to_y = bench.spectra + Y_PRESSURE * all;
+    const Real *xx = bench.spectra + XX * all, *yy = bench.spectra + YY * all, *xy = bench.spectra + XY * all;
+    const Real *to_x = bench.spectra + X_PRESSURE * all, *to_y = bench.spectra + Y_PRESSURE * all;
     put(bench, pitch, x, y);
     const Plane plane = bench.whole(pitch);
     spectrum_of(plane, bench.roots, &bench.plan, 0, bench.rows, 0, bench.cols);
@@ -138,8 +138,8 @@ __device__ __noinline__ void shear(const Bench& bench, bool slides, const double
         Complex *at = bench.plane + row * pitch + col, *opposite = bench.plane + other_row * pitch + other_col;
         const Complex here = *at, there = *opposite;
         if (slides) {
-            const double mean = 0.5 * (xx[i] + yy[i]);
-            const Complex lean = {0.5 * (xx[i] - yy[i]), xy[i]};
+            const Real mean = (Real)0.5 * (xx[i] + yy[i]);
+            const Complex lean = {(Real)0.5 * (xx[i] - yy[i]), xy[i]};
             *at = mean * here + lean * conj(there);
             *opposite = mean * there + lean * conj(here);
         } else {
@@ -158,7 +158,7 @@ __device__ __noinline__ void shear(const Bench& bench, bool slides, const double
 __device__ __noinline__ void drag(const Bench& bench, const double* pressure, double* out_x, double* out_y) {
     const int pitch = bench.pitch(bench.plan), size = bench.plan.size;
     const long long all = (long long)size * size;
-    const double *to_x = bench.spectra + X_PRESSURE * all, *to_y = bench.spectra + Y_PRESSURE * all;
+    const Real *to_x = bench.spectra + X_PRESSURE * all, *to_y = bench.spectra + Y_PRESSURE * all;
     put(bench, pitch, pressure, nullptr);
     const Plane plane = bench.whole(pitch);
     spectrum_of(plane, bench.roots, &bench.plan, 0, bench.rows, 0, bench.cols);
@@ -174,9 +174,10 @@ __device__ __noinline__ void drag(const Bench& bench, const double* pressure, do
 }
 
 // Pressure that leaves no cell overlapping and no gap under pressure by more than `tolerance`. Returns iterations.
-__device__ __noinline__ int press_out(const Bench& bench, const double* depth, double tolerance) {
-    double *p = bench.part(PRESSURE), *gap = bench.part(A), *on = bench.part(B), *direction = bench.part(C), *response = bench.part(D);
-    double *residual = bench.part(E), *last = bench.part(F), *steepest = bench.part(G);
+__device__ __noinline__ int press_out(const Bench& bench, const double* __restrict__ depth, double tolerance) {
+    double *__restrict__ p = bench.part(PRESSURE), *__restrict__ gap = bench.part(A), *__restrict__ on = bench.part(B);
+    double *__restrict__ direction = bench.part(C), *__restrict__ response = bench.part(D), *__restrict__ residual = bench.part(E);
+    double *__restrict__ last = bench.part(F), *__restrict__ steepest = bench.part(G);
     double most = 0.0;
     EACH(i, bench.count) {
         p[i] = fmax(p[i], 0.0);
@@ -271,10 +272,13 @@ __device__ __forceinline__ void hold(double& x, double& y, double bound) {
 }
 
 // Shear that brings the surface to where it is wanted as far as friction allows. Returns iterations.
-__device__ __noinline__ int stick(const Bench& bench, double mu, const double* wanted_x, const double* wanted_y, double tolerance) {
-    const double* p = bench.part(PRESSURE);
-    double *x = bench.part(SHEAR_X), *y = bench.part(SHEAR_Y), *lag_x = bench.part(C), *lag_y = bench.part(D), *step_x = bench.part(E),
-           *step_y = bench.part(F), *response_x = bench.part(G), *response_y = bench.part(H);
+__device__ __noinline__ int stick(const Bench& bench, double mu, const double* __restrict__ wanted_x,
+                                  const double* __restrict__ wanted_y, double tolerance) {
+    const double* __restrict__ p = bench.part(PRESSURE);
+    double *__restrict__ x = bench.part(SHEAR_X), *__restrict__ y = bench.part(SHEAR_Y);
+    double *__restrict__ lag_x = bench.part(C), *__restrict__ lag_y = bench.part(D);
+    double *__restrict__ step_x = bench.part(E), *__restrict__ step_y = bench.part(F);
+    double *__restrict__ response_x = bench.part(G), *__restrict__ response_y = bench.part(H);
     double most = 0.0;
     EACH(i, bench.count) {
         hold(x[i], y[i], mu * p[i]);
@@ -402,9 +406,9 @@ __device__ __forceinline__ int next_of(int* taken, int* turn) {
 
 // Tractions of the presses `members`, which all fit one plan, on the whole grid: along x, along y, pressure. A block takes one after
 // the other. A press whose region outgrows the plan stays open, with a larger plan.
-extern "C" __global__ void __launch_bounds__(THREADS, 2) contact(Sheet sheet, Plan plan, Plan half, int near, int width, const int* members, int count,
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) contact(Sheet sheet, Plan plan, Plan half, int near, int width, const int* members, int count,
                                                                  int* taken, const double* depths, double* tractions, Press* presses,
-                                                                 const double* spectra, const double* inverse, const int* opposite,
+                                                                 const Real* spectra, const Real* inverse, const int* opposite,
                                                                  double* work, Complex* planes) {
     extern __shared__ Complex memory[];
     __shared__ double sums[4 * THREADS / 32];
@@ -413,8 +417,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) contact(Sheet sheet, Pl
     Bench bench;
     bench.plan = plan;
     bench.half = half;
-    bench.stride = side * side;
-    bench.parts = work + (long long)blockIdx.x * PARTS * side * side;
+    bench.parts = work + (long long)blockIdx.x * PARTS * ((side * side + 31) / 32 * 32);
     bench.spectra = spectra;
     bench.inverse = inverse;
     bench.opposite = opposite;
@@ -439,6 +442,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) contact(Sheet sheet, Pl
             bench.rows = press.rows;
             bench.cols = press.cols;
             bench.count = press.rows * press.cols;
+            bench.stride = (bench.count + 31) / 32 * 32;
             __syncthreads();
             EACH(i, bench.count) {
                 const int cell = (press.row + i / press.cols) * sheet.cols + press.col + i % press.cols;

@@ -4,10 +4,10 @@ enum Answer { ALONG, DOWN, BELOW_ALONG };
 
 // Two real fields as one complex spectrum: along x and y, sinking and pressure below, or shear below along x and y. The second is
 // taken times `balance`: beside one that is much larger, the digits of the first would be lost.
-__device__ __noinline__ void answer(int which, int size, const double* spectra, const int* opposite, bool sheared, const Complex* pressed,
-                                    const Complex* shears, double balance, Complex* out) {
+__device__ __noinline__ void answer(int which, int size, const Real* spectra, const int* opposite, bool sheared, const Complex* pressed,
+                                    const Complex* shears, Real balance, Complex* out) {
     const long long all = (long long)size * size;
-    const double* of[6];
+    const Real* of[6];
     const int along[6] = {XX, XY, XY, YY, X_PRESSURE, Y_PRESSURE};
     const int below[6] = {BELOW_XX, BELOW_XY, BELOW_XY, BELOW_YY, BELOW_X_PRESSURE, BELOW_Y_PRESSURE};
     const int down[6] = {X_PRESSURE, Y_PRESSURE, BELOW_PRESSURE_X, BELOW_PRESSURE_Y, SINK, BELOW_PRESSURE};
@@ -20,7 +20,7 @@ __device__ __noinline__ void answer(int which, int size, const double* spectra, 
         const int row = by(i, col), other = opposite[row] * size + opposite[col];
         if (other < i) continue;
         const Complex p = pressed[i];
-        Complex x = {0.0, 0.0}, y = {0.0, 0.0}, first, second;
+        Complex x = {0, 0}, y = {0, 0}, first, second;
         if (sheared) part_ways(shears[i], shears[other], x, y);
         if (which == DOWN) {
             // Minus what pressure moves sideways is what shear sinks.
@@ -38,10 +38,10 @@ __device__ __noinline__ void answer(int which, int size, const double* spectra, 
 
 // Surface (m) along x, y and down, and stress below (Pa) along x, y and as pressure, of the presses `members`. A press that overlaps the
 // object outside of its region is opened again, with a larger one.
-extern "C" __global__ void __launch_bounds__(THREADS, 2) fields(Sheet sheet, Plan plan, int lateral, int below_along, int width, const int* members, int count,
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) fields(Sheet sheet, Plan plan, int lateral, int below_along, int width, const int* members, int count,
                                                                 int* taken,
                                                                 const double* depths, const double* tractions, Press* presses,
-                                                                const double* spectra, const int* opposite, Complex* planes,
+                                                                const Real* spectra, const int* opposite, Complex* planes,
                                                                 double* surfaces, double* belows) {
     extern __shared__ Complex roots[];
     __shared__ int top, bottom, left, right, turn;
@@ -73,13 +73,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) fields(Sheet sheet, Pla
         }
         EACH(i, region) {
             const int row = press.row + i / press.cols, col = press.col + i % press.cols, cell = row * sheet.cols + col;
-            pressed.at[row * size + col] = {traction[2 * cells + cell], 0.0};
-            if (sheared) shears.at[row * size + col] = {traction[cell], traction[cells + cell]};
+            pressed.at[row * size + col] = {(Real)traction[2 * cells + cell], 0};
+            if (sheared) shears.at[row * size + col] = {(Real)traction[cell], (Real)traction[cells + cell]};
         }
         spectrum_of(pressed, roots, &plan, press.row, press.rows, press.col, press.cols);
         if (sheared) spectrum_of(shears, roots, &plan, press.row, press.rows, press.col, press.cols);
         const double overlap = -10.0 * sheet.tolerance * press.deepest;
-        const double balance = spectra[SINK * all] / spectra[BELOW_PRESSURE * all];
+        const Real balance = spectra[SINK * all] / spectra[BELOW_PRESSURE * all];
         answer(DOWN, size, spectra, opposite, sheared, pressed.at, shears.at, balance, out.at);
         field_of(out, roots, &plan, sheet.rows);
         EACH(i, cells) {

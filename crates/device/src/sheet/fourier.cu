@@ -1,8 +1,11 @@
 // Transforms of the lines of a plane by one block, in place. Forwards a spectrum comes out in a fixed order of its own (digits
 // reversed), backwards it is taken in that order: products of spectra need no other.
 
-struct __align__(16) Complex {
-    double x, y;
+// What transforms are made with: float or double.
+typedef REAL Real;
+
+struct __align__(2 * sizeof(REAL)) Complex {
+    Real x, y;
 };
 
 __device__ __forceinline__ Complex operator+(Complex a, Complex b) { return {a.x + b.x, a.y + b.y}; }
@@ -10,7 +13,7 @@ __device__ __forceinline__ Complex operator-(Complex a, Complex b) { return {a.x
 __device__ __forceinline__ Complex operator*(Complex a, Complex b) {
     return {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x};
 }
-__device__ __forceinline__ Complex operator*(double a, Complex b) { return {a * b.x, a * b.y}; }
+__device__ __forceinline__ Complex operator*(Real a, Complex b) { return {a * b.x, a * b.y}; }
 __device__ __forceinline__ Complex conj(Complex a) { return {a.x, -a.y}; }
 // i a
 __device__ __forceinline__ Complex turned(Complex a) { return {-a.y, a.x}; }
@@ -70,11 +73,11 @@ template <int R> __device__ __forceinline__ Complex root(int j) {
                                     {-0.9238795325112867, 0.3826834323650898},
                                     {-1.0, 0.0},
                                     {-0.9238795325112867, -0.3826834323650898}};
-    if constexpr (R == 6) return {of6[j][0], of6[j][1]};
-    else if constexpr (R == 8) return {of8[j][0], of8[j][1]};
-    else if constexpr (R == 9) return {of9[j][0], of9[j][1]};
-    else if constexpr (R == 12) return {of12[j][0], of12[j][1]};
-    else return {of16[j][0], of16[j][1]};
+    if constexpr (R == 6) return {(Real)of6[j][0], (Real)of6[j][1]};
+    else if constexpr (R == 8) return {(Real)of8[j][0], (Real)of8[j][1]};
+    else if constexpr (R == 9) return {(Real)of9[j][0], (Real)of9[j][1]};
+    else if constexpr (R == 12) return {(Real)of12[j][0], (Real)of12[j][1]};
+    else return {(Real)of16[j][0], (Real)of16[j][1]};
 }
 
 // X[k] = Σ x[n] exp(S 2πi nk/R), of elements `step` apart.
@@ -85,13 +88,13 @@ template <int R, int S, int STEP> __device__ __forceinline__ void simple(Complex
         v[STEP] = a - b;
     } else if constexpr (R == 3) {
         Complex a = v[0], sum = v[STEP] + v[2 * STEP], difference = v[STEP] - v[2 * STEP];
-        Complex middle = a - 0.5 * sum, side = (S * 0.8660254037844386) * turned(difference);
+        Complex middle = a - (Real)0.5 * sum, side = (Real)(S * 0.8660254037844386) * turned(difference);
         v[0] = a + sum;
         v[STEP] = middle + side;
         v[2 * STEP] = middle - side;
     } else {
         Complex a = v[0] + v[2 * STEP], b = v[0] - v[2 * STEP], c = v[STEP] + v[3 * STEP],
-                d = (double)S * turned(v[STEP] - v[3 * STEP]);
+                d = (Real)S * turned(v[STEP] - v[3 * STEP]);
         v[0] = a + c;
         v[STEP] = b + d;
         v[2 * STEP] = a - c;
@@ -124,21 +127,26 @@ __device__ __forceinline__ void stage(Complex* a, const Complex* roots, int size
                                       int from, int to, bool lines_first) {
     const int m = length / R, per_line = size / R, total = lines * per_line, turn = size / length;
     const Divisor by_first(lines_first ? lines : per_line), by_m(m);
+    const int hop = m * step;
+    const bool whole = from <= 0 && to >= size;
     for (int i = threadIdx.x; i < total; i += blockDim.x) {
         int line, b, q;
         if (lines_first) b = by_first(i, line);
         else line = by_first(i, b);
         const int base = by_m(b, q) * length + q;
-        Complex* at = a + (long long)line * line_step;
+        Complex* at = a + (line * line_step + base * step);
+        const int angle = q * turn;
         Complex v[R];
+        if (whole) {
 #pragma unroll
-        for (int j = 0; j < R; j++) {
-            const int place = base + j * m;
-            v[j] = place >= from && place < to ? at[place * step] : Complex{0.0, 0.0};
+            for (int j = 0; j < R; j++) v[j] = at[j * hop];
+        } else {
+#pragma unroll
+            for (int j = 0; j < R; j++) v[j] = base + j * m >= from && base + j * m < to ? at[j * hop] : Complex{0, 0};
         }
         if (S > 0 && q > 0) {
 #pragma unroll
-            for (int j = 1; j < R; j++) v[j] = v[j] * roots[q * j * turn];
+            for (int j = 1; j < R; j++) v[j] = v[j] * roots[j * angle];
         }
         if constexpr (B == 1) simple<A, S, 1>(v);
         else composite<A, B, S>(v);
@@ -146,8 +154,8 @@ __device__ __forceinline__ void stage(Complex* a, const Complex* roots, int size
         for (int j = 0; j < R; j++) {
             // Where the j-th of the spectrum came out.
             Complex out = v[B * (j % A) + j / A];
-            if (S < 0 && q > 0 && j > 0) out = out * conj(roots[q * j * turn]);
-            at[(base + j * m) * step] = out;
+            if (S < 0 && q > 0 && j > 0) out = out * conj(roots[j * angle]);
+            at[j * hop] = out;
         }
     }
 }
@@ -255,36 +263,6 @@ __device__ __forceinline__ void fill_roots(Complex* roots, int size) {
     for (int i = threadIdx.x; i < size; i += blockDim.x) {
         double s, c;
         sincospi(2.0 * i / size, &s, &c);
-        roots[i] = {c, s};
-    }
-}
-
-// The spectrum of an influence: what a cell does to those `row`, `col` away, known for row and col from zero on. Odd ones have
-// imaginary spectra; a part is stored, times `scale`. One block for each influence.
-extern "C" __global__ void __launch_bounds__(256) influence_spectra(const double* influences, const int* odd, int rows, int cols, Plan plan,
-                                                                    Complex* planes, double* spectra, double scale) {
-    extern __shared__ Complex shared[];
-    const int size = plan.size, which = blockIdx.x;
-    const double* influence = influences + (long long)which * rows * cols;
-    const bool odd_x = odd[which] & 1, odd_y = odd[which] & 2;
-    Plane plane = {planes + (long long)which * size * size, size, false, nullptr, 0};
-    fill_roots(shared, size);
-    for (int i = threadIdx.x; i < size * size; i += blockDim.x) {
-        const int row = i / size, col = i % size;
-        const bool flip_y = 2 * row > size, flip_x = 2 * col > size;
-        const int dy = flip_y ? size - row : row, dx = flip_x ? size - col : col;
-        const bool at_half = (odd_x && 2 * dx == size) || (odd_y && 2 * dy == size);
-        double value = 0.0;
-        if (dy < rows && dx < cols && !at_half) {
-            // Rows run towards −y.
-            value = influence[dy * cols + dx];
-            if ((odd_x && flip_x) != (odd_y && !flip_y)) value = -value;
-        }
-        plane.at[i] = {value, 0.0};
-    }
-    spectrum_of(plane, shared, &plan, 0, size, 0, size);
-    const bool imaginary = odd_x != odd_y;
-    for (int i = threadIdx.x; i < size * size; i += blockDim.x) {
-        spectra[(long long)which * size * size + i] = scale * (imaginary ? plane.at[i].y : plane.at[i].x);
+        roots[i] = {(Real)c, (Real)s};
     }
 }

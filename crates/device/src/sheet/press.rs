@@ -1,7 +1,7 @@
 //! From poses to touches.
 
 use super::tables::Tables;
-use super::{SheetBatch, SheetObject, SheetTouches, Wanted, shared_bytes};
+use super::{SheetBatch, SheetObject, SheetTouches, Wanted};
 use crate::DeviceError;
 use cudarc::driver::{CudaSlice, CudaStream, CudaView, DeviceRepr, LaunchConfig, PushKernelArg, ValidAsZeroBits};
 use std::collections::BTreeMap;
@@ -45,12 +45,6 @@ const MOST_AT_ONCE: usize = 4096;
 /// Triangles that a block draws.
 const TRIANGLES: usize = 4096;
 
-/// Lines of a plane far away that are transformed at once: sixteen are read in whole pieces of memory, and two blocks have room for them.
-fn tile_lines(size: usize) -> usize {
-    const MOST_BYTES: usize = 96 << 10;
-    (MOST_BYTES / (16 * (size + 1))).clamp(1, 16)
-}
-
 fn grid(x: usize, y: usize) -> LaunchConfig {
     LaunchConfig { grid_dim: (x as u32, y as u32, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
 }
@@ -58,7 +52,8 @@ fn grid(x: usize, y: usize) -> LaunchConfig {
 /// Work beside the main queue, and the memory it is done in.
 struct Aside {
     queue: Arc<CudaStream>,
-    _memory: [CudaSlice<f64>; 2],
+    _work: CudaSlice<f64>,
+    _planes: CudaSlice<u8>,
     _lists: [CudaSlice<i32>; 2],
 }
 
@@ -284,25 +279,32 @@ impl SheetBatch {
         Ok(())
     }
 
+    /// Lines of a plane far away that are transformed at once: sixteen are read in whole pieces of memory, and some blocks have room for them
+    /// side by side.
+    fn tile_lines(&self, size: usize) -> usize {
+        const MOST_BYTES: usize = 64 << 10;
+        (MOST_BYTES / self.precision.complex_bytes(size + 1)).clamp(1, 16)
+    }
+
     /// Solves the contact of presses that fit one plan.
     fn contact(&self, chunk: &mut Chunk, tables: &Tables, members: &[i32]) -> Result<Aside, DeviceError> {
         let stream = &self.gpu.stream;
         let (size, side) = (tables.size, tables.size / 2);
         // The plane has one number more a row, so that columns are spread over all banks.
-        let in_shared = shared_bytes(size + side + size * (size + 1));
-        let near = in_shared as usize <= self.shared_most;
-        let width = tile_lines(size);
-        let shared_mem_bytes = if near { in_shared } else { shared_bytes(size + side + width * (size + 1)) };
+        let bytes = |numbers: usize| self.precision.complex_bytes(numbers);
+        let in_shared = bytes(size + side + size * (size + 1));
+        let near = in_shared <= self.shared_most;
+        let width = self.tile_lines(size);
+        let shared = if near { in_shared } else { bytes(size + side + width * (size + 1)) };
         let kernel = &self.kernels.contact;
-        let side_by_side =
-            kernel.occupancy_max_active_blocks_per_multiprocessor(THREADS, shared_mem_bytes as usize, None)?;
+        let side_by_side = kernel.occupancy_max_active_blocks_per_multiprocessor(THREADS, shared, None)?;
         let blocks = members.len().min(self.gpu.multiprocessors() * side_by_side.max(1) as usize);
-        let mut work = stream.alloc_zeros::<f64>(blocks * PARTS * side * side)?;
-        let mut planes = stream.alloc_zeros::<f64>(if near { 1 } else { 2 * blocks * size * size })?;
+        let mut work = stream.alloc_zeros::<f64>(blocks * PARTS * (side * side).next_multiple_of(32))?;
+        let mut planes = stream.alloc_zeros::<u8>(if near { 1 } else { bytes(blocks * size * size) })?;
         let (near, width, count) = (i32::from(near), width as i32, members.len() as i32);
         let (list, mut taken) = (stream.clone_htod(members)?, stream.alloc_zeros::<i32>(1)?);
         let queue = stream.fork()?;
-        let config = LaunchConfig { shared_mem_bytes, ..grid(blocks, 1) };
+        let config = LaunchConfig { shared_mem_bytes: shared as u32, ..grid(blocks, 1) };
         // SAFETY: regions of these presses have at most `side` cells a side, and each block has work and planes of its own.
         #[allow(unsafe_code)]
         unsafe {
@@ -326,22 +328,21 @@ impl SheetBatch {
                 .arg(&mut planes)
                 .launch(config)?;
         }
-        Ok(Aside { queue, _memory: [work, planes], _lists: [list, taken] })
+        Ok(Aside { queue, _work: work, _planes: planes, _lists: [list, taken] })
     }
 
     /// What the tractions of presses do everywhere.
     fn fields(&self, chunk: &mut Chunk, members: &[i32], below_along: bool) -> Result<(), DeviceError> {
         let (stream, size) = (&self.gpu.stream, self.whole.size);
         let kernel = &self.kernels.fields;
-        let width = tile_lines(size);
-        let shared_mem_bytes = shared_bytes(size + width * (size + 1));
-        let side_by_side =
-            kernel.occupancy_max_active_blocks_per_multiprocessor(THREADS, shared_mem_bytes as usize, None)?;
+        let width = self.tile_lines(size);
+        let shared = self.precision.complex_bytes(size + width * (size + 1));
+        let side_by_side = kernel.occupancy_max_active_blocks_per_multiprocessor(THREADS, shared, None)?;
         let blocks = members.len().min(self.gpu.multiprocessors() * side_by_side.max(1) as usize);
-        let mut planes = stream.alloc_zeros::<f64>(6 * blocks * size * size)?;
+        let mut planes = stream.alloc_zeros::<u8>(self.precision.complex_bytes(3 * blocks * size * size))?;
         let (count, list, mut taken) = (members.len() as i32, stream.clone_htod(members)?, stream.alloc_zeros::<i32>(1)?);
         let (lateral, below_along, width) = (i32::from(self.lateral), i32::from(below_along), width as i32);
-        let config = LaunchConfig { shared_mem_bytes, ..grid(blocks, 1) };
+        let config = LaunchConfig { shared_mem_bytes: shared as u32, ..grid(blocks, 1) };
         // SAFETY: each block has three planes of its own.
         #[allow(unsafe_code)]
         unsafe {
