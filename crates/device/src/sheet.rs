@@ -159,8 +159,7 @@ impl SheetBatch {
             let why = format!("its {rows} x {cols} cells are more than {} along a side", SIDES[SIDES.len() - 1]);
             return Err(DeviceError::Unsupported { what: format!("a press on {name}"), why });
         };
-        let attribute =
-            cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+        let attribute = cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
         let shared_most = gpu.context.attribute(attribute)?.max(0) as usize - SHARED_BESIDE;
         let precision = Precision::for_tolerance(*tolerance);
         let kernels = Kernels::new(&precision.program(gpu, SOURCE)?, shared_most)?;
@@ -180,8 +179,7 @@ impl SheetBatch {
         };
         let influences = InfluenceTables::new(gpu, [*rows, *cols], influences, precision)?;
         let whole = influences.tables(gpu, SIDES[last], ODD.len())?;
-        let sight =
-            description.camera.as_ref().map(|camera| SightTables::new(gpu, description, camera)).transpose()?;
+        let sight = description.camera.as_ref().map(|camera| SightTables::new(gpu, description, camera)).transpose()?;
         Ok(Self {
             name: name.clone(),
             sheet,

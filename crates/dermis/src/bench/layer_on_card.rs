@@ -42,14 +42,18 @@ pub fn ball_poses(count: usize, seed: u64) -> Vec<Pose> {
     (0..count).map(|_| pose()).collect()
 }
 
-/// From poses on the card to what is wanted there: the least of three times (s), and iterations.
-fn seconds(batch: &LayerBatch, poses: &CudaSlice<f64>, wanted: Wanted) -> Result<(f64, usize), DeviceError> {
-    let mut best = (f64::INFINITY, 0);
+/// What an H200 moves (byte/s), copying, and computes (operations/s), in single precision by its data sheet: floors are counted with these.
+const BYTES_PER_S: f64 = 4.3e12;
+const OPERATIONS_PER_S: f64 = 67e12;
+
+/// From poses on the card to what is wanted there: the least of three times (s), iterations and operations.
+fn seconds(batch: &LayerBatch, poses: &CudaSlice<f64>, wanted: Wanted) -> Result<(f64, usize, f64), DeviceError> {
+    let mut best = (f64::INFINITY, 0, 0.0);
     for _ in 0..3 {
         let timer = Timer::start(batch.batch().gpu())?;
         let touches = batch.press_on_device(&poses.as_view(), wanted)?;
         let taken = timer.stop()?;
-        best = (best.0.min(taken), touches.iterations);
+        best = (best.0.min(taken), touches.iterations, touches.operations);
     }
     Ok(best)
 }
@@ -73,12 +77,19 @@ pub fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, DeviceError> {
         let poses = gpu.stream.clone_htod(&poses)?;
         batch.press_on_device(&poses.slice(..7 * 512), Wanted::IMAGES)?;
         let mut keep = |name: &str, value: f64| numbers.insert(format!("{name}{friction}"), value);
-        let (images_s, iterations) = seconds(&batch, &poses, Wanted::IMAGES)?;
-        keep("images_320x240_per_second", PRESSES as f64 / images_s);
-        keep("iterations_per_press", iterations as f64 / PRESSES as f64);
-        let (presses_s, _) = seconds(&batch, &poses, nothing)?;
+        let (images_s, iterations, operations) = seconds(&batch, &poses, Wanted::IMAGES)?;
+        let presses = PRESSES as f64;
+        keep("images_320x240_per_second", presses / images_s);
+        keep("iterations_per_press", iterations as f64 / presses);
+        // A pose is read and a picture written; transforms are what must be computed.
+        let memory_s = (batch_bytes(&batch) as f64 / presses + 7.0 * 8.0) / BYTES_PER_S;
+        let arithmetic_s = operations / presses / OPERATIONS_PER_S;
+        keep("floor_of_memory_us_per_image", memory_s * 1e6);
+        keep("floor_of_arithmetic_us_per_image", arithmetic_s * 1e6);
+        keep("part_of_the_floor_reached_ratio", memory_s.max(arithmetic_s) * presses / images_s);
+        let (presses_s, ..) = seconds(&batch, &poses, nothing)?;
         keep("presses_without_images_per_second", PRESSES as f64 / presses_s);
-        let (all_s, _) = seconds(&batch, &poses, Wanted::ALL)?;
+        let (all_s, ..) = seconds(&batch, &poses, Wanted::ALL)?;
         keep("presses_with_everything_per_second", PRESSES as f64 / all_s);
         // To memory of the host that the card can write to by itself, as a training loop keeps it.
         // SAFETY: it is written before it is read.

@@ -69,7 +69,12 @@ struct Chunk {
 
 impl SheetBatch {
     /// Presses one object in many poses: x, y and z (m), then the turn as a quaternion x, y, z, w.
-    pub fn press(&self, object: &SheetObject, poses: &[[f64; POSE]], wanted: Wanted) -> Result<SheetTouches, DeviceError> {
+    pub fn press(
+        &self,
+        object: &SheetObject,
+        poses: &[[f64; POSE]],
+        wanted: Wanted,
+    ) -> Result<SheetTouches, DeviceError> {
         let poses = self.gpu.stream.clone_htod(poses.as_flattened())?;
         self.press_on_device(object, &poses.as_view(), wanted)
     }
@@ -87,10 +92,7 @@ impl SheetBatch {
         while first < count {
             let last = (first + at_once).min(count);
             match self.press_some(object, &poses.slice(first * POSE..last * POSE), first, wanted, &mut touches) {
-                Ok(iterations) => {
-                    touches.iterations += iterations;
-                    first = last;
-                }
+                Ok(()) => first = last,
                 // Fewer may fit.
                 Err(error) if error.is_out_of_memory() && at_once > 1 => at_once = (last - first).div_ceil(2),
                 Err(error) if error.is_out_of_memory() => {
@@ -122,7 +124,7 @@ impl SheetBatch {
             self.gpu.stream.memcpy_htod(&keys, &mut chunk.depths)?;
             let still = self.gpu.stream.alloc_zeros::<f64>(POSE * chunk.count)?;
             self.measure(&mut chunk, &still.as_view())?;
-            touches.iterations += self.solve(&mut chunk, first, wanted, &mut touches)?;
+            self.solve(&mut chunk, first, wanted, &mut touches)?;
         }
         Ok(touches)
     }
@@ -145,6 +147,7 @@ impl SheetBatch {
                 outside: stream.alloc_zeros((3 * count).max(1))?,
                 wrench: stream.alloc_zeros((6 * count).max(1))?,
                 iterations: 0,
+                operations: 0.0,
             })
         };
         match allocate() {
@@ -160,7 +163,7 @@ impl SheetBatch {
         }
     }
 
-    /// Some presses of a batch, from the `first` on; how many iterations they took.
+    /// Some presses of a batch, from the `first` on.
     fn press_some(
         &self,
         object: &SheetObject,
@@ -168,21 +171,21 @@ impl SheetBatch {
         first: usize,
         wanted: Wanted,
         touches: &mut SheetTouches,
-    ) -> Result<usize, DeviceError> {
+    ) -> Result<(), DeviceError> {
         let mut chunk = self.chunk(poses.len() / POSE)?;
         self.draw(&mut chunk, object, poses)?;
         self.measure(&mut chunk, poses)?;
         self.solve(&mut chunk, first, wanted, touches)
     }
 
-    /// From depths to touches; how many iterations they took.
+    /// From depths to touches.
     fn solve(
         &self,
         chunk: &mut Chunk,
         first: usize,
         wanted: Wanted,
         touches: &mut SheetTouches,
-    ) -> Result<usize, DeviceError> {
+    ) -> Result<(), DeviceError> {
         let mut presses = self.gpu.stream.clone_dtoh(&chunk.presses)?;
         self.refuse(&presses, first)?;
         let mut members: Vec<i32> = (0..chunk.count as i32).collect();
@@ -210,7 +213,24 @@ impl SheetBatch {
             }
         }
         self.finish(chunk, first, wanted, touches)?;
-        Ok(presses.iter().map(|press| press.iterations as usize).sum())
+        touches.iterations += presses.iter().map(|press| press.iterations as usize).sum::<usize>();
+        touches.operations += presses.iter().map(|press| self.operations(press, wanted.taxels)).sum::<f64>();
+        Ok(())
+    }
+
+    /// What the transforms of a press need: 5 n log₂ n a line, a product an iteration, rows of nothing but zeros left out.
+    fn operations(&self, press: &Press, below_along: bool) -> f64 {
+        let line = |size: f64| 5.0 * size * size.log2();
+        let (rows, size) = (f64::from(press.rows), 2.0 * f64::from(self.sheet.sides[press.plan as usize]));
+        let (all_rows, whole) = (f64::from(self.sheet.rows), self.whole.size as f64);
+        if rows == 0.0 {
+            return 0.0;
+        }
+        let product = 2.0 * (rows + size) * line(size) + 14.0 * size * size;
+        let sources = if self.sheet.mu > 0.0 { 2.0 } else { 1.0 };
+        let answers = 1.0 + f64::from(u8::from(self.lateral)) * (1.0 + f64::from(u8::from(below_along)));
+        let transforms = sources * (rows + whole) + answers * (whole + all_rows);
+        f64::from(press.iterations) * product + transforms * line(whole)
     }
 
     fn chunk(&self, count: usize) -> Result<Chunk, DeviceError> {
@@ -340,7 +360,8 @@ impl SheetBatch {
         let side_by_side = kernel.occupancy_max_active_blocks_per_multiprocessor(THREADS, shared, None)?;
         let blocks = members.len().min(self.gpu.multiprocessors() * side_by_side.max(1) as usize);
         let mut planes = stream.alloc_zeros::<u8>(self.precision.complex_bytes(3 * blocks * size * size))?;
-        let (count, list, mut taken) = (members.len() as i32, stream.clone_htod(members)?, stream.alloc_zeros::<i32>(1)?);
+        let (count, list, mut taken) =
+            (members.len() as i32, stream.clone_htod(members)?, stream.alloc_zeros::<i32>(1)?);
         let (lateral, below_along, width) = (i32::from(self.lateral), i32::from(below_along), width as i32);
         let config = LaunchConfig { shared_mem_bytes: shared as u32, ..grid(blocks, 1) };
         // SAFETY: each block has three planes of its own.
@@ -370,7 +391,13 @@ impl SheetBatch {
     }
 
     /// From fields to what is handed out.
-    fn finish(&self, chunk: &Chunk, first: usize, wanted: Wanted, touches: &mut SheetTouches) -> Result<(), DeviceError> {
+    fn finish(
+        &self,
+        chunk: &Chunk,
+        first: usize,
+        wanted: Wanted,
+        touches: &mut SheetTouches,
+    ) -> Result<(), DeviceError> {
         let (stream, count, cells) = (&self.gpu.stream, chunk.count, self.cells());
         let mut taxels = self.taxels.grid;
         if !wanted.taxels {
@@ -402,8 +429,16 @@ impl SheetBatch {
                 let mut surface = touches.surface.slice_mut(if wanted.surface { 3 * first * cells } else { 0 }..);
                 let mut launch = stream.launch_builder(&self.kernels.hand_out);
                 launch.arg(&self.sheet).arg(&chunk.tractions).arg(&chunk.surfaces);
-                if wanted.pressure { launch.arg(&mut pressure) } else { launch.arg(&nothing) };
-                if wanted.surface { launch.arg(&mut surface) } else { launch.arg(&nothing) };
+                if wanted.pressure {
+                    launch.arg(&mut pressure)
+                } else {
+                    launch.arg(&nothing)
+                };
+                if wanted.surface {
+                    launch.arg(&mut surface)
+                } else {
+                    launch.arg(&nothing)
+                };
                 launch.launch(grid(count, 1))?;
             }
         }

@@ -147,7 +147,8 @@ impl SightTables {
             }
             LightDescription::Lamps { lamps, shininess, shadow } => {
                 let count = lamps.len();
-                let dark = LampDescription { direction: [0.0; 3], diffuse: [0.0; 3], specular: [0.0; 3], flat: [0.0; 2] };
+                let dark =
+                    LampDescription { direction: [0.0; 3], diffuse: [0.0; 3], specular: [0.0; 3], flat: [0.0; 2] };
                 let lamps = stream.clone_htod(if lamps.is_empty() { std::slice::from_ref(&dark) } else { lamps })?;
                 let shadow = shadow.filter(|_| count > 0);
                 (LightTables::Lamps { lamps, count, shininess: *shininess as i32, shadow }, "shade_lamps")

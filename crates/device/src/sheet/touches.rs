@@ -41,4 +41,6 @@ pub struct SheetTouches {
     pub wrench: CudaSlice<f64>,
     /// Iterations that it took in all.
     pub iterations: usize,
+    /// Floating-point operations that their transforms need at least.
+    pub operations: f64,
 }
