@@ -354,6 +354,8 @@ fn impossible_presses_are_refused_by_number() {
     let target = Target::at_rest(&ball, deep);
     let refusal = sensor.skin().settle(&sensor.skin().rest(), &Motion { targets: &[target] }).unwrap_err();
     assert!(matches!(refusal, SkinError::TooDeep { .. }), "{refusal}");
+    let none = batch.press(&[], Wanted::ALL).unwrap();
+    assert_eq!(none.count, 0);
     let nowhere = Pose::from_translation(Vec3::new(f64::NAN, 0.0, 0.0));
     let message = batch.press(&[good, good, nowhere], Wanted::IMAGES).unwrap_err().to_string();
     assert!(message.contains("press 2") && message.contains("not finite"), "{message}");

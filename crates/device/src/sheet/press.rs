@@ -51,10 +51,18 @@ fn grid(x: usize, y: usize) -> LaunchConfig {
 
 /// Work beside the main queue, and the memory it is done in.
 struct Aside {
+    main: Arc<CudaStream>,
     queue: Arc<CudaStream>,
     _work: CudaSlice<f64>,
     _planes: CudaSlice<u8>,
     _lists: [CudaSlice<i32>; 2],
+}
+
+impl Drop for Aside {
+    /// Memory goes back in the order of the main queue, so that waits first. A queue that cannot be waited for has failed, and so will what follows.
+    fn drop(&mut self) {
+        let _ = self.main.join(&self.queue);
+    }
 }
 
 /// The fields of some presses, while they are worked on.
@@ -75,6 +83,9 @@ impl SheetBatch {
         poses: &[[f64; POSE]],
         wanted: Wanted,
     ) -> Result<SheetTouches, DeviceError> {
+        if poses.is_empty() {
+            return self.room(0, wanted);
+        }
         let poses = self.gpu.stream.clone_htod(poses.as_flattened())?;
         self.press_on_device(object, &poses.as_view(), wanted)
     }
@@ -202,8 +213,6 @@ impl SheetBatch {
             for (plan, group) in groups.iter().rev() {
                 held.push(self.contact(chunk, &*self.region(*plan as usize)?, group)?);
             }
-            // Memory goes back in the order of the main queue, so that must wait first.
-            held.iter().try_for_each(|side| self.gpu.stream.join(&side.queue))?;
             drop(held);
             self.fields(chunk, &members, wanted.taxels)?;
             presses = self.gpu.stream.clone_dtoh(&chunk.presses)?;
@@ -348,7 +357,7 @@ impl SheetBatch {
                 .arg(&mut planes)
                 .launch(config)?;
         }
-        Ok(Aside { queue, _work: work, _planes: planes, _lists: [list, taken] })
+        Ok(Aside { main: Arc::clone(stream), queue, _work: work, _planes: planes, _lists: [list, taken] })
     }
 
     /// What the tractions of presses do everywhere.

@@ -90,6 +90,8 @@ pub(super) struct SightTables {
 
 /// Threads of a block that shades.
 const THREADS: usize = 256;
+/// More blocks than this do not stand in one row.
+const MOST_PIXELS: usize = 65_535 * THREADS;
 /// Threads of a block that looks nodes up.
 const FEW: usize = 128;
 
@@ -100,6 +102,10 @@ fn grid(x: usize, y: usize, threads: usize, shared_bytes: usize) -> LaunchConfig
 
 impl SightTables {
     pub fn new(gpu: &Gpu, sheet: &SheetDescription, camera: &CameraDescription) -> Result<Self, DeviceError> {
+        if camera.width.div_ceil(32) * 32 * camera.height > MOST_PIXELS {
+            let why = format!("{} x {} pixels are more than {MOST_PIXELS}", camera.width, camera.height);
+            return Err(DeviceError::Unsupported { what: format!("a picture of {}", sheet.name), why });
+        }
         let (stream, module) = (&gpu.stream, gpu.program("sight", SOURCE, &[])?);
         let kernel = |name: &str| -> Result<CudaFunction, DeviceError> { Ok(module.load_function(name)?) };
         let tap = |&(first, weights): &(usize, [f32; 4])| Tap { first: first as i32, weights };
