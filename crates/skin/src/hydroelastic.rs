@@ -18,7 +18,9 @@ pub use material::{Material, PressureLaw};
 pub use solid::Solid;
 pub use surface::{ContactSurface, Face};
 
-use crate::{Corner, Facet, Friction, Load, Motion, Skin, SkinError, State, Support, Tangent, Target, Touch, require_positive};
+use crate::{
+    Corner, Facet, Friction, Load, Motion, Skin, SkinError, State, Support, Tangent, Target, Touch, require_positive,
+};
 use bristles::Held;
 use dermis_geometry::{Surface, TriMesh, Vec3};
 

@@ -27,7 +27,9 @@ pub use solution::Solution;
 pub use state::LayerState;
 pub use transfer::{Answer, Stack};
 
-use crate::{Facet, Field, Load, Motion, Skin, SkinError, State, Support, Tangent, Target, Touch, Warning, require_positive};
+use crate::{
+    Facet, Field, Load, Motion, Skin, SkinError, State, Support, Tangent, Target, Touch, Warning, require_positive,
+};
 use dermis_geometry::{HeightGrid, Twist, Vec2, Vec3};
 use solution::{Rubbing, Solver};
 use std::sync::Arc;

@@ -3,7 +3,8 @@
 use super::mpm::{Body, Engine, Settings};
 use super::{Energy, GelParameters, Simd, energy};
 use crate::{
-    Facet, Field, Load, Motion, Skin, SkinError, State, Support, Tangent, Target, Touch, require_not_negative, require_positive,
+    Facet, Field, Load, Motion, Skin, SkinError, State, Support, Tangent, Target, Touch, require_not_negative,
+    require_positive,
 };
 use dermis_geometry::sampling::area_uniform;
 use dermis_geometry::{Pose, Surface, Vec3};

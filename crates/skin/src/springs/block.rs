@@ -150,8 +150,10 @@ impl Block {
     pub fn take_up(&mut self, some: &[(u32, u32)], bristles: &[Bristle]) {
         for (lane, &(_, place)) in some.iter().enumerate() {
             let held = bristles.get(place as usize).filter(|bristle| Some(bristle.object) == self.object[lane]);
-            let (deflection_m, normal) = held
-                .map_or_else(|| (Vec3::ZERO, get(&self.normal, lane)), |bristle| (bristle.deflection_m, bristle.normal));
+            let (deflection_m, normal) = held.map_or_else(
+                || (Vec3::ZERO, get(&self.normal, lane)),
+                |bristle| (bristle.deflection_m, bristle.normal),
+            );
             set(&mut self.held_m, lane, deflection_m);
             set(&mut self.held_normal, lane, normal);
         }
