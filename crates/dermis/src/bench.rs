@@ -4,6 +4,7 @@ mod arrays;
 mod cpu_clock;
 mod gel;
 mod layer;
+pub mod layer_on_card;
 mod optics;
 mod response;
 mod springs;

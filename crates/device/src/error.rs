@@ -69,6 +69,24 @@ pub enum DeviceError {
         /// What stands against it.
         why: String,
     },
+    /// Deeper than a skin goes.
+    #[error("press {press}: a depth of {depth_mm} mm is more than {name} can be pressed ({most_mm} mm)")]
+    TooDeep {
+        /// Which of the batch, from zero on.
+        press: usize,
+        /// What was pressed.
+        name: String,
+        /// How deep (mm).
+        depth_mm: f64,
+        /// The most (mm).
+        most_mm: f64,
+    },
+    /// NaN or infinity in a pose.
+    #[error("press {press}: the pose is not finite; the simulation has diverged or the input is wrong")]
+    NotFinite {
+        /// Which of the batch, from zero on.
+        press: usize,
+    },
     /// The driver refused a call.
     #[error("the NVIDIA driver failed: {reason}")]
     Failed {

@@ -12,6 +12,7 @@ mod error;
 mod gpu;
 mod library;
 mod program;
+pub mod sheet;
 mod timer;
 
 pub use choice::Choice;

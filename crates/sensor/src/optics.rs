@@ -22,24 +22,25 @@ mod spec;
 mod wide;
 
 pub use background::BackgroundSpec;
-pub use calibrated::{Calibrated, CalibratedSpec};
+pub use calibrated::{Calibrated, CalibratedSpec, LEAST_PRESSED_MM, LEAST_SLOPE};
 pub(crate) use calibrated::{coefficients, features, surface_monomials};
 pub use camera::{Camera, CameraSpec, Crop, NoiseSpec};
 pub use error::OpticsError;
+pub use exposure::Exposure;
+pub use lattice::{Lattice, Tap};
 pub use light::{Light, LightSpec};
 pub use markers::{Markers, MarkersSpec, Pattern};
 pub use membrane::Membrane;
-pub use phong::{Phong, PhongSpec, SourceSpec};
+pub use phong::{Phong, PhongSpec, Source, SourceSpec};
 pub use picture::Picture;
 pub use position::Area;
 pub(crate) use position::place_in;
+pub use position::{Frame, along_row};
 pub use relief::Relief;
-pub use shadow::ShadowSpec;
+pub use shadow::{Shadow, ShadowSpec};
 pub use spec::OpticsSpec;
 
 use dermis_skin::Field;
-use exposure::Exposure;
-use lattice::Lattice;
 
 /// A camera with its light and markers.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,6 +87,11 @@ impl Optics {
     /// The markers, if it has any.
     pub fn markers(&self) -> Option<&Markers> {
         self.markers.as_ref()
+    }
+
+    /// What the camera does to the light.
+    pub fn exposure(&self) -> &Exposure {
+        &self.exposure
     }
 
     /// What is seen of a deformed surface. `frame` is the number of the picture: it decides the noise and nothing else.

@@ -49,6 +49,12 @@ impl Sensor {
         &*self.skin
     }
 
+    /// Its skin, where that is of a kind.
+    pub fn skin_as<S: Skin>(&self) -> Option<&S> {
+        let skin: &dyn std::any::Any = &*self.skin;
+        skin.downcast_ref()
+    }
+
     /// Its taxels.
     pub fn taxels(&self) -> &Taxels {
         &self.taxels

@@ -20,6 +20,9 @@ pub struct Taxels {
     gaussian: Option<Gaussian>,
 }
 
+/// For each cell of a line the taxels that it overlaps, and by how much of a pitch.
+pub type Overlaps = Vec<Vec<(usize, f64)>>;
+
 #[derive(Clone, Debug)]
 enum Layout {
     /// Squares side by side in z = 0.
@@ -231,14 +234,23 @@ impl Taxels {
         (bins.forces, bins.outside)
     }
 
+    /// For each row of cells of a field the rows of a grid of taxels that it overlaps, and by how much of a pitch; then the same for
+    /// columns. None where the taxels are no grid.
+    pub fn overlaps(&self, base: &Field) -> Option<[Overlaps; 2]> {
+        let Layout::Grid { rows, cols, pitch_m } = &self.layout else { return None };
+        let (from_x, from_y) = (base.center.x / pitch_m, -base.center.y / pitch_m);
+        let cell = base.cell_m / pitch_m;
+        Some([
+            overlaps(base.rows, cell, from_y + 0.5 * *rows as f64, *rows),
+            overlaps(base.cols, cell, from_x + 0.5 * *cols as f64, *cols),
+        ])
+    }
+
     /// Each cell of the field carries its stress evenly.
     fn bin_base(&self, base: &Field) -> Vec<Vec3> {
         match &self.layout {
-            Layout::Grid { rows, cols, pitch_m } => {
-                let (from_x, from_y) = (base.center.x / pitch_m, -base.center.y / pitch_m);
-                let cell = base.cell_m / pitch_m;
-                let over_cols = overlaps(base.cols, cell, from_x + 0.5 * *cols as f64, *cols);
-                let over_rows = overlaps(base.rows, cell, from_y + 0.5 * *rows as f64, *rows);
+            Layout::Grid { cols, pitch_m, .. } => {
+                let [over_rows, over_cols] = self.overlaps(base).unwrap_or_default();
                 let mut forces = vec![Vec3::ZERO; self.len()];
                 for (row, down) in over_rows.iter().enumerate() {
                     for (col, across) in over_cols.iter().enumerate() {
@@ -369,7 +381,7 @@ impl Taxels {
 
 /// For each of `cells` cells of width `cell`, in a row around `middle`, the taxels 0 … `taxels` − 1 of width 1 that it
 /// overlaps, and by how much.
-fn overlaps(cells: usize, cell: f64, middle: f64, taxels: usize) -> Vec<Vec<(usize, f64)>> {
+fn overlaps(cells: usize, cell: f64, middle: f64, taxels: usize) -> Overlaps {
     let border = |i: usize| middle + (i as f64 - 0.5 * cells as f64) * cell;
     let of_cell = |i: usize| {
         let (low, high) = (border(i), border(i + 1));

@@ -92,6 +92,11 @@ impl Layer {
         &self.influences
     }
 
+    /// How high (m) over its rest surface objects can be met, where that bulges.
+    pub fn highest_m(&self) -> f64 {
+        OVERHEAD * self.stack.thickness_m()
+    }
+
     /// What happens under heights that are known on its grid, an object of any shape that is held still, after `state`.
     pub fn settle_under(&self, state: &State, overhead: &Overhead) -> Result<(Touch, State), SkinError> {
         self.step_under(state, overhead, &Twist::ZERO, None)
@@ -182,7 +187,7 @@ impl Layer {
 
     fn step(&self, state: &State, motion: &Motion<'_>, dt_s: Option<f64>) -> Result<(Touch, State), SkinError> {
         motion.check()?;
-        let overhead = Overhead::of_motion(self.grid, motion, OVERHEAD * self.stack.thickness_m());
+        let overhead = Overhead::of_motion(self.grid, motion, self.highest_m());
         let target = |owner: u32| &motion.targets[owner as usize];
         let mu = |owner: u32| target(owner).object.mu.unwrap_or(self.parameters.mu);
         let slide_m = |owner: u32, cell: usize| self.slide_m(&overhead, &target(owner).velocity, cell, dt_s);

@@ -124,11 +124,42 @@ impl CalibratedSpec {
 /// Pixels that are worked on together.
 const BLOCK: usize = 32;
 type Block = [f32; BLOCK];
-/// Slopes and depths (mm) below these add some tenths of a level at most, by the lights that were fitted so far.
-const LEAST_SLOPE: f32 = 2e-3;
-const LEAST_PRESSED_MM: f32 = 3e-3;
+/// Slopes below this add some tenths of a level at most, by the lights that were fitted so far.
+pub const LEAST_SLOPE: f32 = 2e-3;
+/// Depths (mm) below this add as little.
+pub const LEAST_PRESSED_MM: f32 = 3e-3;
 
 impl Calibrated {
+    /// I₀.
+    pub fn background(&self) -> &Picture {
+        &self.background
+    }
+
+    /// Degree of the q_k.
+    pub fn position_degree(&self) -> usize {
+        self.position_degree
+    }
+
+    /// Each m_k as an earlier one, or 1 without, times one of n_r, n_d and h (0, 1, 2).
+    pub fn monomials(&self) -> impl ExactSizeIterator<Item = (Option<usize>, usize)> {
+        self.monomials.iter().map(|product| (product.earlier, product.factor))
+    }
+
+    /// Coefficients (levels) for red, green and blue: for each m_k those of q_k.
+    pub fn levels(&self) -> &[Vec<f64>; 3] {
+        &self.levels
+    }
+
+    /// Where the q_k are known.
+    pub fn area(&self) -> Option<Area> {
+        self.area
+    }
+
+    /// The deepest h (mm) that is told apart.
+    pub fn deepest_mm(&self) -> f32 {
+        self.deepest_mm
+    }
+
     /// The picture of a relief; `rest` is that of the untouched gel where it is not flat.
     pub fn shade(&self, relief: &Relief, rest: Option<&Relief>) -> Picture {
         let mut picture = self.background.clone();

@@ -5,13 +5,17 @@ use dermis_geometry::Random;
 
 /// Exposure, vignetting and noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Exposure {
-    factor: f32,
-    vignetting: f32,
-    noise: Option<NoiseSpec>,
+pub struct Exposure {
+    /// Factor on the light that arrives.
+    pub factor: f32,
+    /// The part of the light that is lost in the corners.
+    pub vignetting: f32,
+    /// Noise, if there is any.
+    pub noise: Option<NoiseSpec>,
 }
 
 impl Exposure {
+    /// Of a camera.
     pub fn new(camera: &CameraSpec) -> Self {
         Self { factor: camera.exposure as f32, vignetting: camera.vignetting as f32, noise: camera.noise }
     }

@@ -7,20 +7,24 @@ use dermis_skin::Field;
 /// Points of the picture that are as dense as the cells of a field: where cells would be seen if nothing were deformed.
 /// The surface is found there and enlarged to pixels by cubic B-splines, whose curvature is continuous: slopes are what is seen.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lattice {
-    /// Cell coordinates of the first node.
-    first: [isize; 2],
+pub struct Lattice {
+    /// Cell coordinates of the first node: row and column.
+    pub first: [isize; 2],
     /// Cells from node to node; more than one where cells are finer than pixels.
-    stride: usize,
-    rows: usize,
-    cols: usize,
+    pub stride: usize,
+    /// Rows of nodes.
+    pub rows: usize,
+    /// Columns of nodes.
+    pub cols: usize,
 }
 
 /// The four nodes, from `first` on, that make a pixel.
 #[derive(Clone, Copy, Debug)]
-struct Tap {
-    first: usize,
-    weights: [f32; 4],
+pub struct Tap {
+    /// The first of the four.
+    pub first: usize,
+    /// What each of them counts.
+    pub weights: [f32; 4],
 }
 
 impl Lattice {
@@ -91,7 +95,7 @@ impl Lattice {
     }
 
     /// The nodes that make each pixel along one side of the picture: 0 down, 1 across.
-    fn taps(&self, sheet: &Membrane<'_>, camera: &Camera, axis: usize) -> Vec<Tap> {
+    pub fn taps(&self, sheet: &Membrane<'_>, camera: &Camera, axis: usize) -> Vec<Tap> {
         let count = [camera.height, camera.width][axis];
         let most = [self.rows, self.cols][axis] - 4;
         let tap = |pixel: usize| {

@@ -135,6 +135,16 @@ impl Markers {
         &self.points_m
     }
 
+    /// Radius of a dot (m).
+    pub fn radius_m(&self) -> f64 {
+        self.radius_m
+    }
+
+    /// Colour of a dot (levels).
+    pub fn colour(&self) -> [f32; 3] {
+        self.colour
+    }
+
     /// Where each is in the picture (pixels) before the touch and now: column, row, column, row.
     pub fn track(&self, field: &Field, camera: &Camera) -> Vec<[f64; 4]> {
         let sheet = Membrane::new(field);

@@ -60,12 +60,15 @@ pub struct Phong {
     shadow: Option<Shadow>,
 }
 
+/// A distant light, ready.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Source {
-    /// Right, up, towards the camera.
-    direction: [f32; 3],
-    diffuse: [f32; 3],
-    specular: [f32; 3],
+pub struct Source {
+    /// Towards it: right, up, towards the camera.
+    pub direction: [f32; 3],
+    /// k_d i_d (levels).
+    pub diffuse: [f32; 3],
+    /// k_s i_s (levels).
+    pub specular: [f32; 3],
 }
 
 /// Beyond this a highlight is narrower than any pixel.
@@ -122,6 +125,26 @@ const BLOCK: usize = 32;
 type Block = [f32; BLOCK];
 
 impl Phong {
+    /// k_a i_a.
+    pub fn background(&self) -> &Picture {
+        &self.background
+    }
+
+    /// α.
+    pub fn shininess(&self) -> u32 {
+        self.shininess
+    }
+
+    /// The lights, each with what it gives to an untouched flat gel where that is taken off: L·N and (R·V)^α.
+    pub fn sources(&self) -> impl Iterator<Item = (&Source, [f32; 2])> {
+        self.sources.iter().map(|source| (source, self.flat(source)))
+    }
+
+    /// Shadows, if there are any.
+    pub fn shadow(&self) -> Option<&Shadow> {
+        self.shadow.as_ref()
+    }
+
     /// The picture of a relief.
     pub fn shade(&self, relief: &Relief) -> Picture {
         let mut picture = self.background.clone();

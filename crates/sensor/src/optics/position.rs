@@ -27,15 +27,16 @@ pub struct Area {
     pub bottom: f64,
 }
 
-/// Pixels to coordinates.
+/// Pixels to the coordinates of polynomials of the place.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
+pub struct Frame {
     half: f64,
     middle: [f64; 2],
     area: Option<Area>,
 }
 
 impl Frame {
+    /// Of a picture, where polynomials are held inside an area.
     pub fn new(width: usize, height: usize, area: Option<Area>) -> Self {
         Self { half: 0.5 * width as f64, middle: [0.5 * (width as f64 - 1.0), 0.5 * (height as f64 - 1.0)], area }
     }
@@ -56,7 +57,7 @@ pub(crate) fn place_in(width: usize, height: usize, [column, row]: [f64; 2]) -> 
 }
 
 /// Powers of x with the powers of y of one row multiplied in: a polynomial of x, lowest power first.
-pub(super) fn along_row(coefficients: &[f64], degree: usize, y: f64) -> [f32; MOST_DEGREE + 1] {
+pub fn along_row(coefficients: &[f64], degree: usize, y: f64) -> [f32; MOST_DEGREE + 1] {
     let mut line = [0.0; MOST_DEGREE + 1];
     for ((i, j), coefficient) in monomials(degree).zip(coefficients) {
         line[i] += coefficient * y.powi(j as i32);
@@ -65,7 +66,7 @@ pub(super) fn along_row(coefficients: &[f64], degree: usize, y: f64) -> [f32; MO
 }
 
 /// Highest degree of a polynomial of the place.
-pub(super) const MOST_DEGREE: usize = 5;
+pub const MOST_DEGREE: usize = 5;
 
 /// Value of a polynomial of x, lowest power first.
 #[inline(always)]

@@ -16,10 +16,13 @@ pub struct ShadowSpec {
 
 /// Shadows, ready.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Shadow {
-    strength: f32,
-    softness_m: f32,
-    pixel_m: f32,
+pub struct Shadow {
+    /// The part of a light that a full shadow takes away.
+    pub strength: f32,
+    /// How far (m) under the line of sight to the light a shadow is full.
+    pub softness_m: f32,
+    /// What a pixel spans (m).
+    pub pixel_m: f32,
 }
 
 impl ShadowSpec {

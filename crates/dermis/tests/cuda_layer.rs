@@ -1,0 +1,393 @@
+//! The layer and its camera on a card against the processor.
+
+use dermis::device::sheet::{SheetBatch, SheetTouches, Wanted};
+use dermis::device::{Gpu, LayerBatch, describe_layer};
+use dermis::geometry::shapes::{cuboid, indenters, sphere};
+use dermis::geometry::{HeightField, TriMesh};
+use dermis::prelude::*;
+use dermis::sensor::SkinSpec;
+use dermis::sensor::optics::{CameraSpec, NoiseSpec, Optics, OpticsSpec};
+use dermis::skin::layer::{Overhead, Poisson, Sheet};
+use dermis::skin::{Layer, LayerParameters, SkinError};
+use std::io::Write;
+use std::sync::Arc;
+
+/// The card, or a loud line.
+fn card(test: &str) -> Option<Arc<Gpu>> {
+    // Straight to the terminal: what tests print is kept from it.
+    let say = |error| drop(writeln!(std::io::stderr(), "SKIPPED: {test} ran nothing: {error}"));
+    Gpu::open().map_err(say).ok()
+}
+
+fn preset(name: &str) -> SensorSpec {
+    SensorSpec::find(name).unwrap().0
+}
+
+/// A preset whose layer is solved much closer than usual, so that what differs is not what both leave.
+fn precise(name: &str) -> Sensor {
+    let spec = preset(name);
+    let SkinSpec::Layer(skin) = &spec.skin else { panic!("{name} has no layer") };
+    let parameters = LayerParameters { tolerance: 1e-7, ..skin.parameters(name, &spec.surface).unwrap() };
+    spec.build(None).unwrap().with_skin(Layer::new(parameters).unwrap())
+}
+
+fn placed(turn: [f64; 3], at_mm: [f64; 3]) -> Pose {
+    let turn = Quat::from_rotation_x(turn[0]) * Quat::from_rotation_y(turn[1]) * Quat::from_rotation_z(turn[2]);
+    Pose::new(turn, Vec3::from_array(at_mm) * 1e-3)
+}
+
+/// Round, sharp, flat, tilted, near the rim, barely touching and not at all.
+fn cases() -> Vec<(&'static str, TriMesh, Vec<Pose>)> {
+    let ball = vec![
+        placed([0.3, 0.0, 0.5], [0.3, 0.1, 3.0]),
+        placed([0.0, 1.0, 0.0], [-2.2, 3.1, 3.6]),
+        placed([0.0; 3], [0.0, 0.0, 3.998]),
+        placed([0.0; 3], [0.0, 0.0, 4.2]),
+        placed([2.0, 0.0, 0.0], [8.5, -9.0, 3.5]),
+        placed([2.0, 0.0, 0.0], [40.0, 0.0, 3.5]),
+    ];
+    let moon = vec![placed([0.0, 0.0, 0.5], [0.3, 0.1, -0.5]), placed([0.05, 0.03, 2.0], [-1.0, 0.5, -0.4])];
+    let block = vec![placed([0.1, 0.0, 0.3], [0.0, 0.0, 1.9]), placed([0.0; 3], [1.0, -0.6, 1.8])];
+    vec![
+        ("ball", sphere(4e-3, 0.25e-3).unwrap(), ball),
+        ("moon", indenters::find("moon").unwrap(), moon),
+        ("block", cuboid(Vec3::new(6e-3, 3e-3, 4e-3)).unwrap(), block),
+    ]
+}
+
+fn settled(sensor: &Sensor, object: &Object, pose: Pose) -> Touch {
+    let target = Target::at_rest(object, pose);
+    sensor.skin().settle(&sensor.skin().rest(), &Motion { targets: &[target] }).unwrap().0
+}
+
+/// Pressure (Pa) of each cell.
+fn pressures(touch: &Touch, layer: &Layer) -> Vec<f64> {
+    let grid = layer.grid();
+    let mut all = vec![0.0; grid.rows * grid.cols];
+    for facet in &touch.facets {
+        let at = facet.at();
+        let row = 0.5 * (grid.rows as f64 - 1.0) - at.y / grid.cell_m;
+        let col = at.x / grid.cell_m + 0.5 * (grid.cols as f64 - 1.0);
+        all[row.round() as usize * grid.cols + col.round() as usize] = facet.normal_force() / facet.area_m2();
+    }
+    all
+}
+
+fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
+    values.into_iter().fold(0.0, |most, value| most.max(value.abs()))
+}
+
+/// What came to the host.
+struct Came {
+    images: Vec<u8>,
+    pressure: Vec<f32>,
+    surface: Vec<f32>,
+    forces: Vec<f64>,
+    outside: Vec<f64>,
+    wrench: Vec<f64>,
+}
+
+fn fetched(gpu: &Gpu, touches: &SheetTouches) -> Came {
+    let stream = &gpu.stream;
+    Came {
+        images: stream.clone_dtoh(&touches.images).unwrap(),
+        pressure: stream.clone_dtoh(&touches.pressure).unwrap(),
+        surface: stream.clone_dtoh(&touches.surface).unwrap(),
+        forces: stream.clone_dtoh(&touches.forces).unwrap(),
+        outside: stream.clone_dtoh(&touches.outside).unwrap(),
+        wrench: stream.clone_dtoh(&touches.wrench).unwrap(),
+    }
+}
+
+fn vectors(numbers: &[f64]) -> Vec<Vec3> {
+    numbers.chunks_exact(3).map(Vec3::from_slice).collect()
+}
+
+/// Pressure, surface, taxels and wrench of every preset with a layer, with friction and without.
+#[test]
+fn touches_are_those_of_the_processor() {
+    let Some(gpu) = card("touches_are_those_of_the_processor") else { return };
+    let (mut worst_pressure, mut worst_surface, mut worst_force) = (0.0f64, 0.0f64, 0.0f64);
+    for name in ["gelsight", "gelsight-mini", "wts0614-layer"] {
+        let sensor = precise(name);
+        let layer = sensor.skin_as::<Layer>().unwrap();
+        for (shape, mesh, poses) in cases() {
+            for mu in [None, Some(0.0), Some(1.5)] {
+                let object = Object { mu, ..Object::new(mesh.clone()) };
+                let batch = LayerBatch::new(&gpu, &sensor, &object).unwrap();
+                let came = fetched(&gpu, &batch.press(&poses, Wanted::ALL).unwrap());
+                let cells = layer.grid().rows * layer.grid().cols;
+                for (i, &pose) in poses.iter().enumerate() {
+                    let touch = settled(&sensor, &object, pose);
+                    let (reading, truth) = (sensor.read(&touch), pressures(&touch, layer));
+                    let peak = largest(truth.iter().copied()).max(1.0);
+                    let own = &came.pressure[i * cells..(i + 1) * cells];
+                    let off = largest(truth.iter().zip(own).map(|(a, &b)| a - f64::from(b))) / peak;
+                    let surface = touch.surface.as_ref().unwrap();
+                    let deepest = largest(surface.values.iter().map(|value| value.length())).max(1e-9);
+                    let moved = came.surface[3 * i * cells..3 * (i + 1) * cells].chunks_exact(3);
+                    let gap = |(a, b): (&Vec3, &[f32])| {
+                        (*a - Vec3::new(b[0].into(), b[1].into(), b[2].into())).length() / deepest
+                    };
+                    let surface_off = largest(surface.values.iter().zip(moved).map(gap));
+                    let taxels = reading.forces_newton.len();
+                    let forces = vectors(&came.forces[3 * i * taxels..3 * (i + 1) * taxels]);
+                    let net = touch.on_sensor.force.length().max(1e-6);
+                    let outside = Vec3::from_slice(&came.outside[3 * i..]);
+                    let force_gap = |(a, b): (&Vec3, &Vec3)| (*a - *b).length() / net;
+                    let force_off = largest(reading.forces_newton.iter().zip(&forces).map(force_gap))
+                        .max((reading.outside_newton - outside).length() / net)
+                        .max((touch.on_sensor.force - Vec3::from_slice(&came.wrench[6 * i..])).length() / net)
+                        .max(
+                            (touch.on_sensor.torque - Vec3::from_slice(&came.wrench[6 * i + 3..])).length()
+                                / net
+                                / 1e-2,
+                        );
+                    assert!(off < 1e-4, "{name}, {shape} {i}, mu {mu:?}: pressure {off:e}");
+                    assert!(surface_off < 1e-5, "{name}, {shape} {i}, mu {mu:?}: surface {surface_off:e}");
+                    assert!(force_off < 1e-5, "{name}, {shape} {i}, mu {mu:?}: forces {force_off:e}");
+                    worst_pressure = worst_pressure.max(off);
+                    worst_surface = worst_surface.max(surface_off);
+                    worst_force = worst_force.max(force_off);
+                }
+            }
+        }
+    }
+    println!("worst: pressure {worst_pressure:e}, surface {worst_surface:e}, forces {worst_force:e}");
+}
+
+/// As presets are solved, with transforms in single precision, against much closer solutions: what the tolerance leaves is all that differs.
+#[test]
+fn single_precision_is_enough_for_its_tolerance() {
+    let Some(gpu) = card("single_precision_is_enough_for_its_tolerance") else { return };
+    let mut worst = 0.0f64;
+    for name in ["gelsight", "gelsight-mini", "wts0614-layer"] {
+        let (sensor, truth) = (preset(name).build(None).unwrap(), precise(name));
+        let layer = truth.skin_as::<Layer>().unwrap();
+        let cells = layer.grid().rows * layer.grid().cols;
+        for (shape, mesh, poses) in cases() {
+            let object = Object::new(mesh);
+            let batch = LayerBatch::new(&gpu, &sensor, &object).unwrap();
+            let came = fetched(&gpu, &batch.press(&poses, Wanted::ALL).unwrap());
+            for (i, &pose) in poses.iter().enumerate() {
+                let touch = settled(&truth, &object, pose);
+                let pressure = pressures(&touch, layer);
+                let peak = largest(pressure.iter().copied()).max(1.0);
+                let own = &came.pressure[i * cells..(i + 1) * cells];
+                let off = largest(pressure.iter().zip(own).map(|(a, &b)| a - f64::from(b))) / peak;
+                let force = (touch.on_sensor.force - Vec3::from_slice(&came.wrench[6 * i..])).length();
+                let force_off = force / touch.on_sensor.force.length().max(1e-6);
+                assert!(off < 1e-3 && force_off < 1e-4, "{name}, {shape} {i}: pressure {off:e}, force {force_off:e}");
+                worst = worst.max(off);
+            }
+        }
+    }
+    println!("worst in single precision: pressure {worst:e}");
+}
+
+/// The tests of the processor's layer, whose objects are functions: Hertz, a flat punch, stacks, roughness, thin and
+/// incompressible layers; up to 384 cells along a side and to regions that fill no shared memory.
+#[test]
+fn layers_under_heights_are_those_of_the_processor() {
+    let Some(gpu) = card("layers_under_heights_are_those_of_the_processor") else { return };
+    let sheet = |thickness_m: f64, nu: f64| {
+        let poisson = if nu == 0.5 { Poisson::Incompressible } else { Poisson::Ratio(nu) };
+        Sheet { thickness_m, young_pa: 2e5, poisson }
+    };
+    type Height = Box<dyn Fn(f64, f64) -> f64>;
+    let of = |height: fn(f64, f64) -> f64| -> Height { Box::new(height) };
+    let cases: Vec<(&str, Vec<Sheet>, f64, usize, Height)> = vec![
+        ("hertz", vec![sheet(4.0, 0.3)], 8e-3, 256, of(|x, y| (x * x + y * y) / 8e-3 - 2.5e-4)),
+        ("hertz aside", vec![sheet(4.0, 0.3)], 8e-3, 256, of(|x, y| ((x - 2.2e-3).powi(2) + y * y) / 8e-3 - 2.5e-4)),
+        (
+            "wide punch",
+            vec![sheet(1e-3, 0.3)],
+            48e-3,
+            192,
+            of(|x, y| if x.hypot(y) <= 20e-3 { -1e-5 } else { f64::INFINITY }),
+        ),
+        ("thin", vec![sheet(0.6e-3, 0.0)], 44e-3, 384, of(|x, y| (x * x + 2.0 * y * y) / 0.02 - 1e-4)),
+        (
+            "thin and incompressible",
+            vec![sheet(0.6e-3, 0.5)],
+            44e-3,
+            384,
+            of(|x, y| (x * x + 2.0 * y * y) / 0.02 - 1e-4),
+        ),
+        (
+            "rough",
+            vec![sheet(2e-3, 0.5)],
+            24e-3,
+            96,
+            of(|x, y| (x * x + y * y) / 0.02 + 2e-5 * (3e3 * x).sin() * (2e3 * y).cos() - 4e-4),
+        ),
+        (
+            "coated",
+            vec![Sheet { young_pa: 2e6, ..sheet(0.2e-3, 0.45) }, sheet(2e-3, 0.45)],
+            16e-3,
+            128,
+            of(|x, y| (x * x + y * y) / 0.02 - 2e-4),
+        ),
+    ];
+    let plate = preset("gelsight").build(None).unwrap();
+    for (name, sheets, side_m, cells, height) in cases {
+        for mu in [0.0, 0.5] {
+            let parameters = LayerParameters {
+                sheets: sheets.clone(),
+                tolerance: 1e-7,
+                mu,
+                ..LayerParameters::new(sheets[0], [side_m; 2], side_m / cells as f64)
+            };
+            let layer = Layer::new(parameters).unwrap();
+            let field = HeightField::from_fn(layer.grid(), &height);
+            let overhead = Overhead::of_heights(&field);
+            let truth = layer.solve_under(&layer.rest(), &overhead, &Twist::ZERO, None).unwrap();
+            let mut whole = vec![0.0; cells * cells];
+            truth.region.paste(&truth.tractions.parts[2], &mut whole, cells);
+            let sensor = plate.with_skin(layer);
+            let mut description = describe_layer(&sensor, &Object::new(sphere(1e-3, 1e-3).unwrap())).unwrap();
+            description.camera = None;
+            let batch = SheetBatch::new(&gpu, &description).unwrap();
+            let came = fetched(&gpu, &batch.press_under(&field.heights_m, Wanted::ALL).unwrap());
+            let (peak, deepest) = (largest(whole.iter().copied()), largest(truth.surface_m[2].iter().copied()));
+            let off = largest(whole.iter().zip(&came.pressure).map(|(a, &b)| a - f64::from(b))) / peak;
+            let sunk = truth.surface_m[2].iter().zip(came.surface.chunks_exact(3));
+            let surface_off = largest(sunk.map(|(a, b)| a + f64::from(b[2]))) / deepest;
+            println!("{name}, mu {mu}: pressure {off:e}, surface {surface_off:e}");
+            assert!(off < 1e-4, "{name}, mu {mu}: pressure {off:e}");
+            assert!(surface_off < 1e-5, "{name}, mu {mu}: surface {surface_off:e}");
+        }
+    }
+}
+
+/// The sensor with another's camera, light and markers.
+fn seen_by(sensor: &Sensor, spec: &SensorSpec, change: impl Fn(CameraSpec) -> CameraSpec) -> Sensor {
+    let optics = OpticsSpec {
+        camera: change(spec.camera.clone().unwrap()),
+        light: spec.light.clone().unwrap_or_default(),
+        markers: spec.markers.clone(),
+    };
+    sensor.with_optics(Optics::new(&optics, None).unwrap())
+}
+
+/// Calibrated light, lamps, dots, shadows, a near camera, a mirrored one and one that sees beyond the gel: within a level everywhere.
+#[test]
+fn pictures_are_those_of_the_processor() {
+    let Some(gpu) = card("pictures_are_those_of_the_processor") else { return };
+    let build = |name: &str| preset(name).build(None).unwrap();
+    let gelsight = build("gelsight");
+    let small = dermis::bench::layer_on_card::small_gelsight().unwrap();
+    let whole = |camera: CameraSpec| camera;
+    let sensors = [
+        ("gelsight", gelsight.clone()),
+        ("gelsight 320 x 240", small),
+        ("gelsight-mini", build("gelsight-mini")),
+        ("gelsight-dots", build("gelsight-dots")),
+        ("digit's camera on a gelsight", seen_by(&gelsight, &preset("digit"), whole)),
+        (
+            "mirrored",
+            seen_by(&gelsight, &preset("digit"), |camera| CameraSpec { mirror: true, exposure: 1.3, ..camera }),
+        ),
+        (
+            "beyond the gel",
+            seen_by(&gelsight, &preset("digit"), |camera| CameraSpec { width: 400, height: 400, ..camera }),
+        ),
+        (
+            "coarse",
+            seen_by(&gelsight, &preset("tacchi"), |camera| CameraSpec {
+                width: 24,
+                height: 18,
+                pixel: dermis::geometry::quantity::Length::new(0.7e-3),
+                ..camera
+            }),
+        ),
+    ];
+    for (name, sensor) in sensors {
+        for (shape, mesh, poses) in cases() {
+            let object = Object::new(mesh);
+            let batch = LayerBatch::new(&gpu, &sensor, &object).unwrap();
+            let [height, width] = batch.batch().picture().unwrap();
+            let came = fetched(&gpu, &batch.press(&poses, Wanted::IMAGES).unwrap());
+            let mut worst = 0;
+            for (i, &pose) in poses.iter().enumerate() {
+                let truth = sensor.look(&settled(&sensor, &object, pose), 0).unwrap().picture.to_rgb8();
+                let own = &came.images[i * 3 * height * width..(i + 1) * 3 * height * width];
+                let off = truth.as_flattened().iter().zip(own).map(|(&a, &b)| a.abs_diff(b));
+                let count = off.clone().filter(|&off| off > 1).count();
+                worst = worst.max(off.max().unwrap_or(0));
+                assert!(count == 0, "{name}, {shape} {i}: {count} of {} levels are off by up to {worst}", own.len());
+            }
+            println!("{name}, {shape}: off by {worst} at most");
+        }
+    }
+}
+
+/// Twice the same bytes, and none that depends on what else is in the batch or on its size.
+#[test]
+fn the_same_poses_give_the_same_bytes() {
+    let Some(gpu) = card("the_same_poses_give_the_same_bytes") else { return };
+    let sensor = dermis::bench::layer_on_card::small_gelsight().unwrap();
+    let ball = Object::new(sphere(4e-3, 0.3e-3).unwrap());
+    let batch = LayerBatch::new(&gpu, &sensor, &ball).unwrap();
+    let poses = dermis::bench::layer_on_card::ball_poses(700, 3);
+    let one = fetched(&gpu, &batch.press(&poses, Wanted::ALL).unwrap());
+    let other = fetched(&gpu, &batch.press(&poses, Wanted::ALL).unwrap());
+    let alone = fetched(&gpu, &batch.press(&poses[695..696], Wanted::ALL).unwrap());
+    assert!(one.images == other.images && one.pressure == other.pressure && one.surface == other.surface);
+    assert!(one.forces == other.forces && one.outside == other.outside && one.wrench == other.wrench);
+    let each = one.images.len() / poses.len();
+    assert!(one.images[695 * each..696 * each] == alone.images[..], "a picture depends on the batch");
+    assert_eq!(one.wrench[695 * 6..696 * 6], alone.wrench[..]);
+}
+
+/// Too deep, not a number: named by its place in the batch, in the processor's words.
+#[test]
+fn impossible_presses_are_refused_by_number() {
+    let Some(gpu) = card("impossible_presses_are_refused_by_number") else { return };
+    let sensor = preset("gelsight").build(None).unwrap();
+    let ball = Object::new(sphere(4e-3, 0.5e-3).unwrap());
+    let batch = LayerBatch::new(&gpu, &sensor, &ball).unwrap();
+    let good = placed([0.0; 3], [0.0, 0.0, 3.5]);
+    let deep = placed([0.0; 3], [0.0, 0.0, 0.5]);
+    let message = batch.press(&[good, deep], Wanted::IMAGES).unwrap_err().to_string();
+    assert!(message.contains("press 1") && message.contains("gelsight") && message.contains("3.2 mm"), "{message}");
+    let target = Target::at_rest(&ball, deep);
+    let refusal = sensor.skin().settle(&sensor.skin().rest(), &Motion { targets: &[target] }).unwrap_err();
+    assert!(matches!(refusal, SkinError::TooDeep { .. }), "{refusal}");
+    let none = batch.press(&[], Wanted::ALL).unwrap();
+    assert_eq!(none.count, 0);
+    let nowhere = Pose::from_translation(Vec3::new(f64::NAN, 0.0, 0.0));
+    let message = batch.press(&[good, good, nowhere], Wanted::IMAGES).unwrap_err().to_string();
+    assert!(message.contains("press 2") && message.contains("not finite"), "{message}");
+}
+
+/// What a card cannot do is said before one is needed.
+#[test]
+fn other_sensors_are_refused_by_name() {
+    let ball = Object::new(sphere(4e-3, 1e-3).unwrap());
+    let refusal = |sensor: &Sensor| describe_layer(sensor, &ball).unwrap_err().to_string();
+    let message = refusal(&preset("uji-foam-14x6").build(None).unwrap());
+    assert!(message.contains("uji-foam-14x6") && message.contains("no layer"), "{message}");
+    let mut noisy = preset("gelsight");
+    let noise = NoiseSpec { read_levels: 1.0, shot_levels: 0.0, seed: 1 };
+    noisy.camera.as_mut().unwrap().noise = Some(noise);
+    let message = refusal(&noisy.build(None).unwrap());
+    assert!(message.contains("gelsight") && message.contains("noise"), "{message}");
+}
+
+/// The description that goes to a card: all taxels over all cells, all pixels within the nodes.
+#[test]
+fn a_description_covers_taxels_and_pixels() {
+    let ball = Object { mu: Some(0.25), ..Object::new(sphere(4e-3, 1e-3).unwrap()) };
+    let description = describe_layer(&preset("gelsight").build(None).unwrap(), &ball).unwrap();
+    assert_eq!((description.rows, description.cols, description.mu), (100, 100, 0.25));
+    let taxels = description.taxels.unwrap();
+    assert_eq!((taxels.rows.len(), taxels.cols.len()), (20, 20));
+    for span in taxels.rows.iter().chain(&taxels.cols) {
+        assert!((span.shares.iter().sum::<f64>() - 0.2 * span.shares.len().min(5) as f64).abs() < 1e-9);
+        assert!((span.shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+    let camera = description.camera.unwrap();
+    assert!(camera.across.iter().all(|(first, _)| first + 4 <= camera.nodes[1]));
+    assert!(camera.down.iter().all(|(first, _)| first + 4 <= camera.nodes[0]));
+}

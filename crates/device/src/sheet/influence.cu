@@ -1,0 +1,36 @@
+// Influences of cells on each other, as transforms want them.
+
+// The spectrum of an influence: what a cell does to those `row`, `col` away, known for row and col from zero on. Odd ones have
+// imaginary spectra; the part that is not zero is stored, times `scale`, and that of the first in full. One block for each influence.
+extern "C" __global__ void __launch_bounds__(256) influence_spectra(const double* influences, const int* odd, int rows, int cols, Plan plan,
+                                                                    Complex* planes, void* spectra, int single, double* sink,
+                                                                    double scale) {
+    extern __shared__ Complex shared[];
+    const int size = plan.size, which = blockIdx.x;
+    const double* influence = influences + (long long)which * rows * cols;
+    const bool odd_x = odd[which] & 1, odd_y = odd[which] & 2;
+    Plane plane = {planes + (long long)which * size * size, size, false, nullptr, 0};
+    fill_roots(shared, size);
+    for (int i = threadIdx.x; i < size * size; i += blockDim.x) {
+        const int row = i / size, col = i % size;
+        const bool flip_y = 2 * row > size, flip_x = 2 * col > size;
+        const int dy = flip_y ? size - row : row, dx = flip_x ? size - col : col;
+        const bool at_half = (odd_x && 2 * dx == size) || (odd_y && 2 * dy == size);
+        double value = 0.0;
+        if (dy < rows && dx < cols && !at_half) {
+            // Rows run towards −y.
+            value = influence[dy * cols + dx];
+            if ((odd_x && flip_x) != (odd_y && !flip_y)) value = -value;
+        }
+        plane.at[i] = {value, 0.0};
+    }
+    spectrum_of(plane, shared, &plan, 0, size, 0, size);
+    const bool imaginary = odd_x != odd_y;
+    for (int i = threadIdx.x; i < size * size; i += blockDim.x) {
+        const double value = scale * (imaginary ? plane.at[i].y : plane.at[i].x);
+        const long long place = (long long)which * size * size + i;
+        if (single) ((float*)spectra)[place] = (float)value;
+        else ((double*)spectra)[place] = value;
+        if (which == 0) sink[i] = value;
+    }
+}
