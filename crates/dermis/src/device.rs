@@ -1,3 +1,6 @@
 //! Sensors on a graphics card: what of a sensor goes there, and what comes back.
 
+mod gel;
+
 pub use dermis_device::{Choice, DeviceError, Gpu, Timer};
+pub use gel::{DeviceGel, with_gel_on};

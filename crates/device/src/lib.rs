@@ -8,6 +8,7 @@
 
 mod choice;
 mod error;
+pub mod gel;
 mod gpu;
 mod library;
 mod program;

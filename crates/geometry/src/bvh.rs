@@ -84,6 +84,19 @@ pub(crate) struct Lanes {
     pub max: [[f32; 4]; 3],
 }
 
+/// A node, for those who walk the tree elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Branch {
+    /// Smallest coordinates of four boxes along each axis (m), from the middle of everything, rounded outwards.
+    pub min: [[f32; 4]; 3],
+    /// Largest coordinates.
+    pub max: [[f32; 4]; 3],
+    /// Of an inner child the index of its node, of a leaf its first position in [`Bvh::order`], [`u32::MAX`] for none.
+    pub child: [u32; 4],
+    /// Zero for an inner child, else the number of items.
+    pub count: [u32; 4],
+}
+
 #[derive(Clone, Debug)]
 struct Node {
     lanes: Lanes,
@@ -203,6 +216,16 @@ impl Bvh {
     /// Items in the order of the leaves.
     pub fn order(&self) -> &[u32] {
         &self.order
+    }
+
+    /// All nodes, the root first.
+    pub fn branches(&self) -> impl ExactSizeIterator<Item = Branch> {
+        self.nodes.iter().map(|Node { lanes, child, count }| Branch {
+            min: lanes.min,
+            max: lanes.max,
+            child: *child,
+            count: *count,
+        })
     }
 
     /// By how much (m) the boxes of the lanes are wider than what they hold.

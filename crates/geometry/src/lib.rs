@@ -31,7 +31,7 @@ mod triangle_set;
 mod twist;
 
 pub use balls::Balls;
-pub use bvh::{Bounds, Bvh, Slab};
+pub use bvh::{Bounds, Branch, Bvh, Slab};
 pub use height_field::{HeightField, HeightGrid};
 pub use mesh::{MassProperties, MeshError, TriMesh};
 pub use pose::Pose;

@@ -205,10 +205,16 @@ pub enum SkinError {
         /// What is not finite.
         what: &'static str,
     },
+    /// A skin on a card could not answer.
+    #[error("{reason}")]
+    Device {
+        /// What the card's side says.
+        reason: String,
+    },
 }
 
 /// A soft cover. See the crate's page for what is asked of it.
-pub trait Skin: Send + Sync + std::fmt::Debug {
+pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
     /// The state of a skin that nothing has touched yet.
     fn rest(&self) -> State;
 

@@ -1,0 +1,10 @@
+//! A gel on a card.
+
+mod body;
+mod layout;
+mod pack;
+mod press;
+mod shape;
+
+pub use body::{Body, Constitution, Hold, Level, Near, Outcome, Point, Spot, Spring, Way};
+pub use press::Press;
