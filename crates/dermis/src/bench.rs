@@ -2,14 +2,17 @@
 
 mod cpu_clock;
 mod gel;
+mod gel_on_card;
 mod layer;
 mod optics;
 mod response;
 mod springs;
 
+use crate::device::Gpu;
 use crate::validate::feats::FeatsError;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A benchmark that can be run.
@@ -60,6 +63,11 @@ impl Bench {
 /// The benchmark `gel` with the finite-element and measured data of `validate feats` at the same cells, in the same run.
 pub fn gel_with_feats(folder: &Path) -> Result<BTreeMap<String, f64>, FeatsError> {
     gel::run_with_feats(folder)
+}
+
+/// The benchmark `gel` on a card: steps of particles, and presses to rest with how far they are from the processor's.
+pub fn gel_on_card(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, String> {
+    gel_on_card::run(gpu)
 }
 
 /// A benchmark by name.

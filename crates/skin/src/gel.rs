@@ -24,7 +24,7 @@ mod view;
 pub use bonds::{Bonds, Face};
 pub use contact::Hold;
 pub use energy::Energy;
-pub use mpm::{Cloud, Totals};
+pub use mpm::{Body, Cloud, Flight, Totals};
 pub use paper::{PaperGel, PaperParameters};
 pub use parameters::{Constitution, GelFriction, GelParameters};
 pub use simd::Simd;

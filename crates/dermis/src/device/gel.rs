@@ -1,10 +1,11 @@
 //! A gel that comes to rest on a card.
 
+use super::flight::DevicePaperGel;
 use dermis_device::gel::{Body, Constitution, Hold, Level, Outcome, Point, Press, Spot, Spring, Way};
 use dermis_device::{DeviceError, Gpu};
 use dermis_geometry::Surface;
 use dermis_sensor::Sensor;
-use dermis_skin::gel::{self, Face, Plan, PlanSpot, Precision, Pressed, Rest, Work};
+use dermis_skin::gel::{self, Face, PaperGel, Plan, PlanSpot, Precision, Pressed, Rest, Work};
 use dermis_skin::{Gel, Motion, Skin, SkinError, State, Tangent, Touch};
 use std::any::Any;
 use std::sync::Arc;
@@ -16,9 +17,12 @@ pub struct DeviceGel {
     press: Press,
 }
 
-/// A sensor with its gel on a card; none where its skin is no [`Gel`].
+/// A sensor with its gel on a card; none where its skin is no gel.
 pub fn with_gel_on(gpu: &Arc<Gpu>, sensor: &Sensor) -> Result<Option<Sensor>, DeviceError> {
     let skin: &dyn Any = sensor.skin();
+    if let Some(paper) = skin.downcast_ref::<PaperGel>() {
+        return Ok(Some(sensor.with_skin(DevicePaperGel::new(gpu, paper.clone()))));
+    }
     let Some(gel) = skin.downcast_ref::<Gel>() else { return Ok(None) };
     Ok(Some(sensor.with_skin(DeviceGel::new(gpu, gel.clone())?)))
 }
