@@ -61,7 +61,7 @@ fn presses(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), St
     let things = [
         ("ball", Object::new(sphere(4e-3, 0.2e-3).map_err(words)?), ball),
         ("primitive", Object::of_primitive(Primitive::Sphere { radius_m: 4e-3 }, 0.2e-3).map_err(words)?, ball),
-        ("moon", Object::new(indenters::find("moon").ok_or("no moon")?), Pose::from_translation(Vec3::Z * -1e-3)),
+        ("moon", Object::new(indenters::find("moon").map_err(words)?), Pose::from_translation(Vec3::Z * -1e-3)),
     ];
     numbers.insert("press_particles".into(), card.gel().particles() as f64);
     for (name, object, pose) in &things {

@@ -36,6 +36,7 @@ pub struct Press {
 impl Press {
     /// Puts a gel on the card.
     pub fn new(gpu: &Arc<Gpu>, body: &Body) -> Result<Self, DeviceError> {
+        gpu.context.bind_to_thread()?;
         let kernel = gpu.program("gel press", SOURCE, &[])?.load_function("press")?;
         let beside = kernel.occupancy_max_active_blocks_per_multiprocessor(THREADS, 0, None)?;
         let blocks = beside.max(1) * gpu.multiprocessors() as u32;
@@ -54,6 +55,7 @@ impl Press {
 
     /// Looks for rest.
     pub fn rest(&self, way: &Way<'_>) -> Result<Outcome, DeviceError> {
+        self.gpu.context.bind_to_thread()?;
         let stream = &self.gpu.stream;
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         let base = memory.device_ptr(stream).0;

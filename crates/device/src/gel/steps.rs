@@ -169,6 +169,7 @@ impl Steps {
             let why = format!("there must be some, and at most {LEADS} velocities");
             return Err(DeviceError::Unsupported { what, why });
         }
+        gpu.context.bind_to_thread()?;
         let (pack, mut run, owned) = laid_out(&rules, &swarm);
         let (name, threads, options) = if swarm.at.len() < MANY * owned { SPARSE } else { DENSE };
         let kernel = gpu.program(name, SOURCE, options)?.load_function("steps")?;
@@ -226,6 +227,7 @@ impl Steps {
     }
 
     fn read(&self, at: u64, len: usize) -> Result<Vec<u8>, DeviceError> {
+        self.gpu.context.bind_to_thread()?;
         let stream = &self.gpu.stream;
         let first = (at - self.memory.device_ptr(stream).0) as usize;
         Ok(stream.clone_dtoh(&self.memory.slice(first..first + len))?)
