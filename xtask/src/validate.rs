@@ -44,6 +44,11 @@ pub const ALL: &[Validation] = &[
         about: "data sets read by lerobot, webdataset, pyarrow and polars; stopped, resumed, measured, learnt from",
         paths: &[],
     },
+    Validation {
+        name: "cuda",
+        about: "the skins on an NVIDIA card against the processor: results and speed",
+        paths: &[],
+    },
     Validation { name: "ray", about: "data sets made on a Ray cluster that loses nodes and drivers", paths: &[] },
 ];
 

@@ -59,7 +59,7 @@ fn all(json: bool) -> anyhow::Result<()> {
 
 /// Stiffness of all of it (N/mm) under a flat object that covers it.
 fn stiffness_newton_per_m(sensor: &Sensor) -> f64 {
-    sensor.skin().fully_pressed().iter().map(|tangent| tangent.stiffness_normal).sum()
+    sensor.skin().fully_pressed().iter().map(|support| support.tangent.stiffness_normal).sum()
 }
 
 fn stiffness(sensor: &Sensor) -> String {

@@ -68,7 +68,7 @@ pub struct Felt<'a> {
 /// True when the taxels' forces are sums of a touch's points: no reading is then needed to tell them.
 pub fn is_plain(sensor: &Sensor, touch: &Touch) -> bool {
     let points = touch.facets.iter().all(|facet| matches!(facet.load, Load::Point { .. }));
-    points && touch.base.is_none() && sensor.rays().is_none()
+    points && touch.base.is_none() && sensor.rays().is_none() && !sensor.taxels().spread_loads()
 }
 
 impl Felt<'_> {

@@ -45,7 +45,7 @@ impl Limit {
             for (mass, body) in [(&touchable.mass, touchable.body), (&mount.mass, mount.body)] {
                 let Some(mass) = mass else { continue };
                 let mut loaded = Loaded::new(mass, &data.world_from_body(body));
-                facets().for_each(|facet| loaded.add(&facet.tangent, &moment.world_from_sensor));
+                facets().for_each(|facet| loaded.add(&facet.support(), &moment.world_from_sensor));
                 let (w, g) = loaded.greatest();
                 omega_squared += w;
                 gamma += g;
@@ -93,9 +93,9 @@ fn bound(mount: &Mount, data: &Data<'_>, moment: &Moment, touch: &Touch) -> (f64
             let touchable = &mount.touchables[object as usize];
             touched = touchable.mass.as_ref().map(|mass| Ease::of(mass, data, touchable.body, &sensor_from_world));
         }
-        let tangent = &facet.tangent;
+        let (at, tangent) = (facet.at(), &facet.tangent);
         for ease in [own, touched].into_iter().flatten() {
-            let weight = ease.linear + (tangent.at - ease.center_in_sensor).length_squared() * ease.angular;
+            let weight = ease.linear + (at - ease.center_in_sensor).length_squared() * ease.angular;
             omega_squared += weight * tangent.stiffness_normal.max(tangent.stiffness_tangential);
             gamma += weight * tangent.damping_normal.max(tangent.damping_tangential);
         }

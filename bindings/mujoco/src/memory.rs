@@ -23,8 +23,9 @@ pub fn stamp(state: &State) -> f64 {
     if bristles.is_empty() {
         return 0.0;
     }
-    // Odd numbers, one for each part of a bristle, so that the products do not wait for each other.
-    const ODD: [u64; 8] = [
+    // A key for each part of a bristle. The halves of a part, turned by it, are multiplied, so that no product waits for another and
+    // vector instructions serve; the part itself is added, or two that share a half could look alike.
+    const KEYS: [u64; 8] = [
         0x9e37_79b9_7f4a_7c15,
         0xbf58_476d_1ce4_e5b9,
         0x94d0_49bb_1331_11eb,
@@ -46,10 +47,11 @@ pub fn stamp(state: &State) -> f64 {
             b.normal.y.to_bits(),
             b.normal.z.to_bits(),
         ];
-        let sum = parts
-            .iter()
-            .zip(ODD)
-            .fold(0u64, |sum, (part, odd)| sum.wrapping_add((part ^ part >> 29).wrapping_mul(odd)));
+        let mut sum = 0u64;
+        for (part, key) in parts.into_iter().zip(KEYS) {
+            let turned = part ^ key;
+            sum = sum.wrapping_add((turned & 0xffff_ffff) * (turned >> 32)).wrapping_add(part.rotate_left(32));
+        }
         digest = (digest ^ sum).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
     }
     ((digest >> 11) | 1) as f64

@@ -85,7 +85,7 @@ impl SensorSpec {
         };
         let sensor = self.build(None)?;
         let area_m2: f64 = sensor.surface().vertex_areas_m2().iter().sum();
-        let stiffness: f64 = sensor.skin().fully_pressed().iter().map(|tangent| tangent.stiffness_normal).sum();
+        let stiffness: f64 = sensor.skin().fully_pressed().iter().map(|support| support.tangent.stiffness_normal).sum();
         let skin = SkinSpec::Imprint(ImprintSpec {
             thickness: Length::new(sensor.skin().max_depth_m()),
             stiffness_per_area: AreaStiffness::new(stiffness / area_m2),

@@ -144,7 +144,8 @@ impl SensorSpec {
             }
         };
         let area_m2: f64 = springs.taxels().areas_m2().iter().sum();
-        let stiffness: f64 = springs.skin().fully_pressed().iter().map(|tangent| tangent.stiffness_normal).sum();
+        let stiffness: f64 =
+            springs.skin().fully_pressed().iter().map(|support| support.tangent.stiffness_normal).sum();
         let thickness_m = springs.skin().max_depth_m() / 0.8;
         let nu = FOAM_POISSON;
         let confined_pa = stiffness / area_m2 * thickness_m;

@@ -78,6 +78,11 @@ impl Taxels {
         Self { gaussian: Some(Gaussian { sigma_m }), ..self }
     }
 
+    /// True when a load reaches more taxels than the one it is on.
+    pub fn spread_loads(&self) -> bool {
+        self.gaussian.is_some() && matches!(self.layout, Layout::Grid { .. })
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.centers.len()

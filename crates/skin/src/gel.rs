@@ -31,7 +31,7 @@ pub use simd::Simd;
 pub use state::GelState;
 pub use task::{Plan, PlanPoint, PlanSpot, PlanSpring, Precision, Pressed, Rest, Task};
 
-use crate::{Facet, Load, Motion, Skin, SkinError, State, Tangent, Touch};
+use crate::{Facet, Load, Motion, Skin, SkinError, State, Support, Tangent, Touch};
 use base::Base;
 use bonds::Held;
 use carrier::Carrier;
@@ -286,8 +286,6 @@ impl Gel {
                     saturated: false,
                     load: Load::Point { at: near.at, anchor: point.rest, area_m2: point.area_m2, force: near.force() },
                     tangent: Tangent {
-                        at: near.at,
-                        normal,
                         stiffness_normal: stiffness,
                         stiffness_tangential: if self.parameters.friction.mu() > 0.0 { stiffness } else { 0.0 },
                         damping_normal: 0.0,
@@ -338,21 +336,20 @@ impl Skin for Gel {
         Ok((touch, state))
     }
 
-    fn fully_pressed(&self) -> Vec<Tangent> {
+    fn fully_pressed(&self) -> Vec<Support> {
         let stiffness = self.parameters.confined_pa() * self.area_m2 / self.thickness_m;
         let tangential = if self.parameters.friction.mu() > 0.0 {
             self.parameters.lame_pa().1 * self.area_m2 / self.thickness_m
         } else {
             0.0
         };
-        vec![Tangent {
-            at: Vec3::ZERO,
-            normal: Vec3::Z,
+        let tangent = Tangent {
             stiffness_normal: stiffness,
             stiffness_tangential: tangential,
             damping_normal: 0.0,
             damping_tangential: 0.0,
-        }]
+        };
+        vec![Support { at: Vec3::ZERO, normal: Vec3::Z, tangent }]
     }
 
     fn max_depth_m(&self) -> f64 {

@@ -18,7 +18,9 @@ pub use material::{Material, PressureLaw};
 pub use solid::Solid;
 pub use surface::{ContactSurface, Face};
 
-use crate::{Corner, Facet, Friction, Load, Motion, Skin, SkinError, State, Tangent, Target, Touch, require_positive};
+use crate::{
+    Corner, Facet, Friction, Load, Motion, Skin, SkinError, State, Support, Tangent, Target, Touch, require_positive,
+};
 use bristles::Held;
 use dermis_geometry::{Surface, TriMesh, Vec3};
 
@@ -55,7 +57,7 @@ impl Default for HydroelasticParameters {
 pub struct Hydroelastic {
     body: Body,
     parameters: HydroelasticParameters,
-    pressed: Vec<Tangent>,
+    pressed: Vec<Support>,
 }
 
 /// What the sensor is.
@@ -177,16 +179,13 @@ impl Step<'_> {
     }
 
     fn tangent(&self, surface: &ContactSurface, face: &Face) -> Tangent {
-        let (mut area, mut moment, mut newton) = (0.0, Vec3::ZERO, 0.0);
-        for (part, at, p) in surface.triangles(face) {
+        let (mut area, mut newton) = (0.0, 0.0);
+        for (part, _, p) in surface.triangles(face) {
             area += part;
-            moment += (at[0] + at[1] + at[2]) * (part / 3.0);
             newton += (p[0] + p[1] + p[2]) * (part / 3.0);
         }
         let (stiffness, damping) = self.skin.parameters.friction.tangent(newton / area, 1.0);
         Tangent {
-            at: moment / area,
-            normal: face.normal,
             stiffness_normal: face.stiffness_pa_per_m * area,
             stiffness_tangential: stiffness * area,
             damping_normal: self.dissipation * newton,
@@ -239,7 +238,7 @@ impl Skin for Hydroelastic {
     }
 
     /// One entry per triangle of the surface. Dissipation grows with a load that is not known yet and is not counted.
-    fn fully_pressed(&self) -> Vec<Tangent> {
+    fn fully_pressed(&self) -> Vec<Support> {
         self.pressed.clone()
     }
 
@@ -251,7 +250,7 @@ impl Skin for Hydroelastic {
     }
 }
 
-fn fully_pressed(body: &Compliance, mesh: &TriMesh, friction: &Friction) -> Vec<Tangent> {
+fn fully_pressed(body: &Compliance, mesh: &TriMesh, friction: &Friction) -> Vec<Support> {
     let steepest_pa = body.material().law.steepest_pa();
     let (stiffness, damping) = friction.tangent(0.0, 1.0);
     (0..mesh.triangles().len())
@@ -265,14 +264,13 @@ fn fully_pressed(body: &Compliance, mesh: &TriMesh, friction: &Friction) -> Vec<
                 Shape::HalfSpace { .. } => None,
             };
             let slope = gradient.map_or(1.0 / body.depth_m(), |g| g.length());
-            Tangent {
-                at,
-                normal,
+            let tangent = Tangent {
                 stiffness_normal: steepest_pa * slope * area,
                 stiffness_tangential: stiffness * area,
                 damping_normal: 0.0,
                 damping_tangential: damping * area,
-            }
+            };
+            Support { at, normal, tangent }
         })
         .collect()
 }

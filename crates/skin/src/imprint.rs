@@ -4,7 +4,7 @@ mod blur;
 
 use crate::layer::Overhead;
 use crate::{
-    Facet, Field, Load, Motion, Skin, SkinError, State, Tangent, Touch, require_not_negative, require_positive,
+    Facet, Field, Load, Motion, Skin, SkinError, State, Support, Tangent, Touch, require_not_negative, require_positive,
 };
 use blur::Blur;
 use dermis_geometry::{HeightGrid, Vec2, Vec3};
@@ -156,7 +156,7 @@ impl Skin for Imprint {
             let stiffness = stiffness_pa_per_m * area_m2;
             let at = anchor - Vec3::Z * depth_m;
             let load = Load::Point { at, anchor, area_m2, force: normal * (-stiffness * along_m) };
-            let tangent = Tangent { at, normal, stiffness_normal: stiffness, ..Tangent::default() };
+            let tangent = Tangent { stiffness_normal: stiffness, ..Tangent::default() };
             let saturated = depth_m > thickness_m;
             facets.push(Facet { object: overlap.owner[cell], normal, depth_m, saturated, load, tangent });
         }
@@ -172,13 +172,13 @@ impl Skin for Imprint {
         Ok((touch, State::Imprint))
     }
 
-    fn fully_pressed(&self) -> Vec<Tangent> {
+    fn fully_pressed(&self) -> Vec<Support> {
         let area_m2 = self.grid.cell_m * self.grid.cell_m;
         let cells = (0..self.grid.rows * self.grid.cols).map(|cell| (cell / self.grid.cols, cell % self.grid.cols));
         let tangent = |(row, col)| {
             let (at, normal) = (self.rest(row, col), self.normal(row, col));
             let stiffness_normal = self.parameters.stiffness_pa_per_m * area_m2 / normal.z;
-            Tangent { at, normal, stiffness_normal, ..Tangent::default() }
+            Support { at, normal, tangent: Tangent { stiffness_normal, ..Tangent::default() } }
         };
         cells.map(tangent).collect()
     }

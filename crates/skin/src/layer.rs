@@ -27,7 +27,9 @@ pub use solution::Solution;
 pub use state::LayerState;
 pub use transfer::{Answer, Stack};
 
-use crate::{Facet, Field, Load, Motion, Skin, SkinError, State, Tangent, Target, Touch, Warning, require_positive};
+use crate::{
+    Facet, Field, Load, Motion, Skin, SkinError, State, Support, Tangent, Target, Touch, Warning, require_positive,
+};
 use dermis_geometry::{HeightGrid, Twist, Vec2, Vec3};
 use solution::{Rubbing, Solver};
 use std::sync::Arc;
@@ -206,7 +208,7 @@ impl Layer {
                 force: Vec3::new(x[i], y[i], -pressure[i]) * area_m2,
             };
             let owner = overhead.owner[cell];
-            let tangent = Tangent { at, normal: Vec3::Z, ..Tangent::default() };
+            let tangent = Tangent::default();
             facets.push(Facet { object: owner, normal: Vec3::Z, depth_m, saturated: false, load, tangent });
         }
         let warnings = self.warnings(solution, &facets);
@@ -254,7 +256,7 @@ impl Layer {
         }
         let thickness_m = self.stack.thickness_m();
         let half = Vec2::new(self.grid.cols as f64, self.grid.rows as f64) * (0.5 * self.grid.cell_m);
-        let rim = |facet: &Facet| (half.x - facet.tangent.at.x.abs()).min(half.y - facet.tangent.at.y.abs());
+        let rim = |facet: &Facet| (half.x - facet.at().x.abs()).min(half.y - facet.at().y.abs());
         let distance_m = facets.iter().map(rim).fold(f64::INFINITY, f64::min);
         if distance_m < 2.0 * thickness_m {
             warnings.push(Warning::NearRim { distance_mm: distance_m * 1e3, thickness_mm: thickness_m * 1e3 });
@@ -303,7 +305,7 @@ impl Skin for Layer {
     }
 
     /// One entry per block of cells, with the stiffness of the longest wave that the layer has room for.
-    fn fully_pressed(&self) -> Vec<Tangent> {
+    fn fully_pressed(&self) -> Vec<Support> {
         const BLOCKS: usize = 8;
         let (rows, cols) = (self.grid.rows, self.grid.cols);
         let size_m = rows.max(cols) as f64 * self.grid.cell_m;
@@ -313,13 +315,15 @@ impl Skin for Layer {
         let sticks = if self.parameters.mu > 0.0 { 1.0 } else { 0.0 };
         let place = |i: usize, count: usize| ((i as f64 + 0.5) / BLOCKS as f64 - 0.5) * count as f64 * self.grid.cell_m;
         (0..BLOCKS * BLOCKS)
-            .map(|i| Tangent {
+            .map(|i| Support {
                 at: Vec3::new(place(i % BLOCKS, cols), place(i / BLOCKS, rows), 0.0),
                 normal: Vec3::Z,
-                stiffness_normal: at_once * area_m2 / answer.sink_by_pressure,
-                stiffness_tangential: sticks * at_once * area_m2 / answer.slide_across,
-                damping_normal: 0.0,
-                damping_tangential: 0.0,
+                tangent: Tangent {
+                    stiffness_normal: at_once * area_m2 / answer.sink_by_pressure,
+                    stiffness_tangential: sticks * at_once * area_m2 / answer.slide_across,
+                    damping_normal: 0.0,
+                    damping_tangential: 0.0,
+                },
             })
             .collect()
     }

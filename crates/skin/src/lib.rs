@@ -43,7 +43,7 @@ pub use lugre::Lugre;
 pub use motion::{Motion, Object, Target};
 pub use springs::{Damping, Elasticity, Law, Site, SpringParameters, Springs, Table};
 pub use state::{Bristle, State};
-pub use touch::{Corner, Facet, Load, Tangent, Touch};
+pub use touch::{Corner, Facet, Load, Support, Tangent, Touch};
 pub use warning::Warning;
 
 /// Why a skin cannot be built or cannot answer.
@@ -230,7 +230,7 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
     }
 
     /// The stiffness and damping of the skin when all of it is pressed at once: what bounds a stable time step.
-    fn fully_pressed(&self) -> Vec<Tangent>;
+    fn fully_pressed(&self) -> Vec<Support>;
 
     /// How deep (m) the skin can be pressed before it bottoms out.
     fn max_depth_m(&self) -> f64;

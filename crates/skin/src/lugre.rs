@@ -190,7 +190,7 @@ pub(crate) fn carried(deflection_m: Vec3, from: Vec3, to: Vec3) -> Vec3 {
 
 /// [`carried`] of many deflections. False, and what it says is of no use, where normals are opposite.
 #[inline(always)]
-pub(crate) fn carries_in_lanes(deflection_m: &mut Lanes3, from: &Lanes3, to: &Lanes3) -> bool {
+pub(crate) fn carries_in_lanes(deflection_m: &Lanes3, from: &Lanes3, to: &Lanes3, out_m: &mut Lanes3) -> bool {
     let mut opposite = false;
     for lane in 0..SLIDES {
         let f = [from[0][lane], from[1][lane], from[2][lane]];
@@ -204,7 +204,7 @@ pub(crate) fn carries_in_lanes(deflection_m: &mut Lanes3, from: &Lanes3, to: &La
         let out = turned[0] * t[0] + turned[1] * t[1] + turned[2] * t[2];
         let still = (f[0] == t[0]) & (f[1] == t[1]) & (f[2] == t[2]);
         for axis in 0..3 {
-            deflection_m[axis][lane] = if still { z[axis] } else { turned[axis] - t[axis] * out };
+            out_m[axis][lane] = if still { z[axis] } else { turned[axis] - t[axis] * out };
         }
     }
     !opposite

@@ -8,7 +8,7 @@ pub use elasticity::{Damping, Elasticity, Law, Table};
 pub use site::Site;
 
 use crate::slides::SLIDES;
-use crate::{Bristle, Facet, Friction, Motion, Skin, SkinError, State, Tangent, Touch, require_positive};
+use crate::{Bristle, Facet, Friction, Motion, Skin, SkinError, State, Support, Tangent, Touch, require_positive};
 use block::{Block, Met};
 use dermis_geometry::{Bounds, Bvh, Mat3, Pose, Primitive, Ray, Twist, Vec3};
 use rayon::prelude::*;
@@ -193,10 +193,11 @@ impl Springs {
                 let site = word as u32 * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
                 if let Some((ball, radius_m)) = ball {
-                    // A box has more in it than the ball: lines that pass it need not be looked at again.
+                    // A box has more in it than the ball: rays that pass it need not be looked at again. Where the middle lies
+                    // beyond the end of a ray, that end is nearest to it.
                     let Site { point, normal, .. } = self.sites[site as usize];
                     let from_middle = point + ball.sensor_origin_in_object;
-                    let along = from_middle.dot(normal);
+                    let along = from_middle.dot(normal).max(0.0);
                     if from_middle.length_squared() - along * along > radius_m * radius_m * (1.0 + 1e-9) {
                         continue;
                     }
@@ -372,7 +373,7 @@ impl Skin for Springs {
         Ok((Touch::from_facets(facets, motion.targets.len()), next))
     }
 
-    fn fully_pressed(&self) -> Vec<Tangent> {
+    fn fully_pressed(&self) -> Vec<Support> {
         let p = &self.parameters;
         let steepest = p.elasticity.steepest(p.max_penetration_m);
         self.sites
@@ -380,14 +381,13 @@ impl Skin for Springs {
             .map(|site| {
                 // Coulomb damping grows with a load that is not known yet; bristles do not.
                 let (stiffness_tangential, damping_tangential) = p.friction.tangent(0.0, site.share);
-                Tangent {
-                    at: site.point,
-                    normal: site.normal,
+                let tangent = Tangent {
                     stiffness_normal: p.elasticity.of_part(steepest, site.share, site.area_m2).1,
                     stiffness_tangential,
                     damping_normal: p.damping.of_part(site.share, site.area_m2),
                     damping_tangential,
-                }
+                };
+                Support { at: site.point, normal: site.normal, tangent }
             })
             .collect()
     }

@@ -77,10 +77,6 @@ pub struct Corner {
 /// Stiffness and damping of a contact point: the part of the tangent stiffness matrix that is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tangent {
-    /// Where it acts (m).
-    pub at: Vec3,
-    /// Contact normal.
-    pub normal: Vec3,
     /// Against approach along the normal (N/m).
     pub stiffness_normal: f64,
     /// Against motion in the contact plane (N/m).
@@ -89,6 +85,17 @@ pub struct Tangent {
     pub damping_normal: f64,
     /// In the contact plane (N s/m).
     pub damping_tangential: f64,
+}
+
+/// A point that carries a body, with how it answers to motion.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Support {
+    /// Where it is (m).
+    pub at: Vec3,
+    /// Contact normal.
+    pub normal: Vec3,
+    /// Its stiffness and damping.
+    pub tangent: Tangent,
 }
 
 impl Facet {
@@ -106,6 +113,26 @@ impl Facet {
             Load::Point { force, .. } => *force,
             Load::Polygon(corners) => polygon_wrench(corners, self.normal).force,
         }
+    }
+
+    /// Where it acts (m): the point, or the middle of the polygon.
+    pub fn at(&self) -> Vec3 {
+        match &self.load {
+            Load::Point { at, .. } => *at,
+            Load::Polygon(corners) => {
+                let (mut area_m2, mut moment) = (0.0, Vec3::ZERO);
+                for (part_m2, [a, b, c]) in fan(corners) {
+                    area_m2 += part_m2;
+                    moment += (a.at + b.at + c.at) * (part_m2 / 3.0);
+                }
+                if area_m2 > 0.0 { moment / area_m2 } else { corners.first().map_or(Vec3::ZERO, |corner| corner.at) }
+            }
+        }
+    }
+
+    /// It as a point that carries.
+    pub fn support(&self) -> Support {
+        Support { at: self.at(), normal: self.normal, tangent: self.tangent }
     }
 
     /// The part of the force that presses (N), positive in compression.

@@ -232,7 +232,7 @@ fn tangents_are_derivatives() {
     let measured = (force(9e-3 - 1e-7).on_sensor.force.z - force(9e-3 + 1e-7).on_sensor.force.z) / -2e-7;
     assert!((reported / measured - 1.0).abs() < 0.1, "{reported} {measured}");
     let all = skin.fully_pressed();
-    let top: f64 = all.iter().filter(|t| t.normal.z > 0.9).map(|t| t.stiffness_normal).sum();
+    let top: f64 = all.iter().filter(|t| t.normal.z > 0.9).map(|t| t.tangent.stiffness_normal).sum();
     assert!((top / (E / 5e-3 * 0.04 * 0.04) - 1.0).abs() < 1e-9);
     assert!((skin.max_depth_m() - 5e-3).abs() < 1e-15);
     assert!(!touch.facets.iter().any(|f| f.saturated));

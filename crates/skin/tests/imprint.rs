@@ -78,7 +78,7 @@ fn a_dome_is_pressed_where_it_is() {
     let area = std::f64::consts::PI * contact * contact;
     assert!((touch.area_m2() / area - 1.0).abs() < 0.08, "{} {area}", touch.area_m2());
     assert!(touch.on_sensor.force.x.abs() + touch.on_sensor.force.y.abs() < 1e-6);
-    let leaning = touch.facets.iter().find(|facet| facet.tangent.at.x > 1e-3).unwrap();
+    let leaning = touch.facets.iter().find(|facet| facet.at().x > 1e-3).unwrap();
     assert!(leaning.normal.x > 0.08, "{}", leaning.normal);
 }
 

@@ -85,7 +85,7 @@ fn a_wide_punch_is_confined_compression() {
     let base = touch.base.as_ref().unwrap();
     let middle = base.values[96 * 192 + 96];
     assert!((-middle.z / truth - 1.0).abs() < 1e-4, "{} for {truth}", -middle.z);
-    let near = |facet: &&dermis_skin::Facet| facet.tangent.at.truncate().length() < 0.2e-3;
+    let near = |facet: &&dermis_skin::Facet| facet.at().truncate().length() < 0.2e-3;
     let facet = touch.facets.iter().find(near).unwrap();
     let pressure = facet.normal_force() / facet.area_m2();
     assert!((pressure / truth - 1.0).abs() < 1e-4, "{pressure} for {truth}");
@@ -137,7 +137,7 @@ fn nothing_overlaps_and_nothing_pulls() {
     }
     for facet in &touch.facets {
         assert!(facet.normal_force() > 0.0);
-        let at = facet.tangent.at;
+        let at = facet.at();
         assert!((at.z - height(at.x, at.y)).abs() < tolerance, "{at}");
     }
 }

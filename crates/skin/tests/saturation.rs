@@ -102,7 +102,7 @@ fn a_ray_through_a_side_edge_is_not_pressed_through() {
     // Depth under the lower faces: 0.5 mm at the edges, 2.5 mm at the middle.
     let truth = |x: f64| 0.5e-3 + (r - x.abs());
     for facet in &touch.facets {
-        let x = facet.tangent.at.x;
+        let x = facet.at().x;
         assert!((facet.depth_m - truth(x)).abs() < 1e-12, "x = {x}: {} m", facet.depth_m);
     }
     assert!(touch.facets.len() >= 9);

@@ -74,7 +74,7 @@ fn a_sphere_gives_the_volume_of_its_cap() {
             let (x, y) = (random.between(-0.5, 0.5) * pitch, random.between(-0.5, 0.5) * pitch);
             let touch = held(&skin, &sphere, Pose::from_translation(Vec3::new(x, y, radius - depth)));
             square += ((-touch.on_sensor.force.z - truth) / truth).powi(2) / 8.0;
-            let reach = touch.facets.iter().map(|facet| (facet.tangent.at - Vec3::new(x, y, 0.0)).truncate().length());
+            let reach = touch.facets.iter().map(|facet| (facet.at() - Vec3::new(x, y, 0.0)).truncate().length());
             let reach = reach.fold(0.0, f64::max);
             assert!((reach - imprint).abs() < pitch, "{reach} m, not {imprint} m");
         }

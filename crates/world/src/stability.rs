@@ -4,7 +4,7 @@
 //! are the tangents of all contacts on a body, the masses its mass and inertia, and damping counts too.
 
 use dermis_geometry::{MassProperties, Pose, Vec3};
-use dermis_skin::Tangent;
+use dermis_skin::Support;
 use nalgebra::{Matrix6, Vector6};
 
 /// The largest stable step (s) of symplectic Euler for x″ = −ω²x − γx′, with the force taken at the start of the step.
@@ -22,21 +22,21 @@ pub fn largest_stable_step_s(omega_squared: f64, gamma: f64) -> f64 {
 /// The largest step (s) that is stable when an object of this size lies centred on a skin and all of the skin under it is
 /// pressed, as [`dermis_skin::Skin::fully_pressed`] says. A body without mass is held fast; with both held, any step is.
 pub fn limit_when_pressed_s(
-    pressed: &[Tangent],
+    pressed: &[Support],
     object_size_m: Vec3,
     object: Option<&MassProperties>,
     sensor: Option<&MassProperties>,
 ) -> f64 {
-    let middle = pressed.iter().map(|t| t.at).sum::<Vec3>() / pressed.len().max(1) as f64;
-    let upward = pressed.iter().map(|t| t.normal).sum::<Vec3>().normalize_or(Vec3::Z);
+    let middle = pressed.iter().map(|support| support.at).sum::<Vec3>() / pressed.len().max(1) as f64;
+    let upward = pressed.iter().map(|support| support.normal).sum::<Vec3>().normalize_or(Vec3::Z);
     let (reach, height) = (0.5 * object_size_m.length(), 0.5 * object_size_m.min_element());
     let (mut omega_squared, mut gamma) = (0.0, 0.0);
     for (mass, lift) in [(object, height), (sensor, 0.0)] {
         let Some(mass) = mass else { continue };
         let centred = MassProperties { center_m: Vec3::ZERO, ..*mass };
         let mut loaded = Loaded::new(&centred, &Pose::from_translation(middle + upward * lift));
-        for tangent in pressed.iter().filter(|t| (t.at - middle).length() <= reach) {
-            loaded.add(tangent, &Pose::IDENTITY);
+        for support in pressed.iter().filter(|support| (support.at - middle).length() <= reach) {
+            loaded.add(support, &Pose::IDENTITY);
         }
         let (w, g) = loaded.greatest();
         omega_squared += w;
@@ -100,9 +100,10 @@ impl Loaded {
     }
 
     /// Adds a contact whose place and normal are given in a frame.
-    pub fn add(&mut self, tangent: &Tangent, world_from_frame: &Pose) {
-        let arm = world_from_frame.transform_point(tangent.at) - self.frame.center;
-        let normal = world_from_frame.transform_vector(tangent.normal);
+    pub fn add(&mut self, support: &Support, world_from_frame: &Pose) {
+        let arm = world_from_frame.transform_point(support.at) - self.frame.center;
+        let normal = world_from_frame.transform_vector(support.normal);
+        let tangent = &support.tangent;
         let (first, second) = normal.any_orthonormal_pair();
         for (direction, k, c) in [
             (normal, tangent.stiffness_normal, tangent.damping_normal),
@@ -132,6 +133,7 @@ fn greatest_eigenvalue(matrix: &Matrix6<f64>) -> f64 {
 mod tests {
     use super::*;
     use dermis_geometry::Mat3;
+    use dermis_skin::Tangent;
 
     /// Iterating the rule shows where it turns unstable.
     #[test]
@@ -166,8 +168,8 @@ mod tests {
             inertia_kg_m2: Mat3::from_diagonal(Vec3::new(0.1, 0.2, 0.3)),
         };
         let mut loaded = Loaded::new(&mass, &Pose::IDENTITY);
-        let tangent = Tangent { at: Vec3::X * 0.5, normal: Vec3::Z, stiffness_normal: 10.0, ..Tangent::default() };
-        loaded.add(&tangent, &Pose::IDENTITY);
+        let tangent = Tangent { stiffness_normal: 10.0, ..Tangent::default() };
+        loaded.add(&Support { at: Vec3::X * 0.5, normal: Vec3::Z, tangent }, &Pose::IDENTITY);
         let truth = 10.0 / 2.0 + 10.0 * 0.25 / 0.2;
         assert!((loaded.greatest().0 - truth).abs() < 1e-12 * truth);
     }

@@ -48,11 +48,11 @@ fn a_change_leaves_the_rest_of_the_preset() {
     let spec = SceneSpec::parse("ball.toml", BALL_ON_PAD).unwrap();
     let built = spec.build("ball.toml", None).unwrap();
     let sensor = built.world.sensor(built.sensor("pad").unwrap());
-    let tangent = sensor.skin().fully_pressed()[0];
+    let tangent = sensor.skin().fully_pressed()[0].tangent;
     assert_eq!((tangent.stiffness_normal, tangent.stiffness_tangential), (58.5, 200.0));
     let other = BALL_ON_PAD.replace("skin.friction.sigma0 = \"200 N/m\"", "skin.friction = { kind = \"none\" }");
     let built = SceneSpec::parse("ball.toml", &other).unwrap().build("ball.toml", None).unwrap();
-    assert_eq!(built.world.sensor(built.sensors[0].1).skin().fully_pressed()[0].stiffness_tangential, 0.0);
+    assert_eq!(built.world.sensor(built.sensors[0].1).skin().fully_pressed()[0].tangent.stiffness_tangential, 0.0);
 }
 
 /// Another kind of skin replaces that of the preset: nothing of the springs is left, and what it lacks is asked for.
@@ -62,7 +62,7 @@ fn a_preset_of_springs_can_be_made_hydroelastic() {
     let stiffness = |text: &str| {
         let built = SceneSpec::parse("ball.toml", text).unwrap().build("ball.toml", None).unwrap();
         let skin = built.world.sensor(built.sensors[0].1).skin();
-        (skin.fully_pressed().iter().map(|t| t.stiffness_normal).sum::<f64>(), skin.max_depth_m())
+        (skin.fully_pressed().iter().map(|support| support.tangent.stiffness_normal).sum::<f64>(), skin.max_depth_m())
     };
     let own = "skin = { kind = \"hydroelastic\", modulus = \"60 kPa\", thickness = \"6 mm\", dissipation = \"5 s/m\" }";
     let (sum, depth_m) = stiffness(&with(own));

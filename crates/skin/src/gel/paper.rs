@@ -3,7 +3,7 @@
 use super::mpm::{Body, Engine, Flight, Settings};
 use super::{Energy, GelParameters, Simd, energy};
 use crate::{
-    Facet, Field, Load, Motion, Object, Skin, SkinError, State, Tangent, Target, Touch, require_not_negative,
+    Facet, Field, Load, Motion, Object, Skin, SkinError, State, Support, Tangent, Target, Touch, require_not_negative,
     require_positive,
 };
 use dermis_geometry::sampling::area_uniform;
@@ -222,7 +222,7 @@ impl PaperGel {
             depth_m: deepest,
             saturated: false,
             load: Load::Point { at, anchor, area_m2: self.spacing_m.x * self.spacing_m.y, force },
-            tangent: Tangent { at, normal: Vec3::Z, ..Tangent::default() },
+            tangent: Tangent::default(),
         };
         let facets = if force == Vec3::ZERO { Vec::new() } else { vec![facet] };
         let mut touch = Touch::from_facets(facets, 1);
@@ -266,10 +266,11 @@ impl Skin for PaperGel {
         Ok((touch, self.rest()))
     }
 
-    fn fully_pressed(&self) -> Vec<Tangent> {
+    fn fully_pressed(&self) -> Vec<Support> {
         let size = self.parameters.size_m;
         let stiffness_normal = self.parameters.material.confined_pa() * size.x * size.y / size.z;
-        vec![Tangent { normal: Vec3::Z, stiffness_normal, ..Tangent::default() }]
+        let tangent = Tangent { stiffness_normal, ..Tangent::default() };
+        vec![Support { at: Vec3::ZERO, normal: Vec3::Z, tangent }]
     }
 
     fn max_depth_m(&self) -> f64 {

@@ -24,6 +24,9 @@ pub(super) struct Block {
     /// Contact normal, out of the sensor.
     normal: Lanes3,
     at: Lanes3,
+    /// Deflection (m) and contact normal of the bristles before the step.
+    held_m: Lanes3,
+    held_normal: Lanes3,
     stiffness_normal: Lanes,
     damping_normal: Lanes,
     slides: Slides,
@@ -60,6 +63,8 @@ impl Block {
             depth_m: ZERO,
             normal: [ZERO; 3],
             at: [ZERO; 3],
+            held_m: [ZERO; 3],
+            held_normal: [ZERO; 3],
             stiffness_normal: ZERO,
             damping_normal: ZERO,
             slides: Slides::new(),
@@ -143,19 +148,20 @@ impl Block {
     /// Takes up the bristles that each site's object held before, turned into the plane of contact.
     #[inline(always)]
     pub fn take_up(&mut self, some: &[(u32, u32)], bristles: &[Bristle]) {
-        let mut from = self.normal;
         for (lane, &(_, place)) in some.iter().enumerate() {
             let held = bristles.get(place as usize).filter(|bristle| Some(bristle.object) == self.object[lane]);
-            set(&mut self.slides.deflection_m, lane, held.map_or(Vec3::ZERO, |bristle| bristle.deflection_m));
-            if let Some(bristle) = held {
-                set(&mut from, lane, bristle.normal);
-            }
+            let (deflection_m, normal) = held.map_or_else(
+                || (Vec3::ZERO, get(&self.normal, lane)),
+                |bristle| (bristle.deflection_m, bristle.normal),
+            );
+            set(&mut self.held_m, lane, deflection_m);
+            set(&mut self.held_normal, lane, normal);
         }
-        let before = self.slides.deflection_m;
-        if !carries_in_lanes(&mut self.slides.deflection_m, &from, &self.normal) {
+        let turned = &mut self.slides.deflection_m;
+        if !carries_in_lanes(&self.held_m, &self.held_normal, &self.normal, turned) {
             for lane in 0..self.count {
-                let turned = carried(get(&before, lane), get(&from, lane), get(&self.normal, lane));
-                set(&mut self.slides.deflection_m, lane, turned);
+                let (held_m, from) = (get(&self.held_m, lane), get(&self.held_normal, lane));
+                set(turned, lane, carried(held_m, from, get(&self.normal, lane)));
             }
         }
     }
@@ -253,8 +259,6 @@ impl Block {
                     force: friction - normal * normal_newton,
                 },
                 tangent: Tangent {
-                    at,
-                    normal,
                     stiffness_normal: self.stiffness_normal[lane],
                     stiffness_tangential,
                     damping_normal: self.damping_normal[lane],

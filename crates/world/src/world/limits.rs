@@ -61,11 +61,11 @@ impl World {
                 })
                 .collect();
             for facet in &mounted.touch.facets {
-                let t = &facet.tangent;
+                let (at, t) = (facet.at(), &facet.tangent);
                 for (per_mass, per_inertia, center) in
                     [facet.object as usize, ease.len() - 1].into_iter().filter_map(|slot| ease[slot])
                 {
-                    let weight = per_mass + (t.at - center).length_squared() * per_inertia;
+                    let weight = per_mass + (at - center).length_squared() * per_inertia;
                     omega_squared += weight * t.stiffness_normal.max(t.stiffness_tangential);
                     gamma += weight * t.damping_normal.max(t.damping_tangential);
                 }
@@ -86,7 +86,7 @@ impl World {
                 let touched = touchable[facet.object as usize].0;
                 for body in [touched, mounted.body] {
                     if let Some(load) = &mut loads[body.0] {
-                        load.add(&facet.tangent, &world_from_sensor);
+                        load.add(&facet.support(), &world_from_sensor);
                     }
                 }
                 if !met.contains(&(touched.0, mounted.body.0, index)) {
