@@ -4,7 +4,7 @@ use dermis_device::gel::{Ran, Rules, Steps, Swarm};
 use dermis_device::{DeviceError, Gpu};
 use dermis_geometry::Pose;
 use dermis_skin::gel::{Body, Constitution, Flight, PaperGel};
-use dermis_skin::{Motion, Object, Skin, SkinError, State, Tangent, Touch};
+use dermis_skin::{Motion, Object, Skin, SkinError, State, Support, Touch};
 use std::sync::Arc;
 
 /// Puts the particles of a flight on a card; none of its steps is done.
@@ -82,7 +82,7 @@ impl Skin for DevicePaperGel {
         }
     }
 
-    fn fully_pressed(&self) -> Vec<Tangent> {
+    fn fully_pressed(&self) -> Vec<Support> {
         self.paper.fully_pressed()
     }
 

@@ -6,7 +6,7 @@ use dermis_device::{DeviceError, Gpu};
 use dermis_geometry::Surface;
 use dermis_sensor::Sensor;
 use dermis_skin::gel::{self, Face, PaperGel, Plan, PlanSpot, Precision, Pressed, Rest, Work};
-use dermis_skin::{Gel, Motion, Skin, SkinError, State, Tangent, Touch};
+use dermis_skin::{Gel, Motion, Skin, SkinError, State, Support, Touch};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ impl Skin for DeviceGel {
         Ok((touch, state))
     }
 
-    fn fully_pressed(&self) -> Vec<Tangent> {
+    fn fully_pressed(&self) -> Vec<Support> {
         self.gel.fully_pressed()
     }
 

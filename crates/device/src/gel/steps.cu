@@ -143,6 +143,7 @@ template <int PASS>
 __device__ void sweep(const Run& r, int turn, int step, float4* from, int* to) {
     const Slots& slots = r.of[turn];
     int n = r.slots;
+    long long took[3] = {0, 0, 0};
     for (u32 o = blockIdx.x; o < r.tally->owned[turn]; o += gridDim.x) {
         Owned owned = r.owned[turn][o];
         int bx = owned.block % r.blocks[0], by = owned.block / r.blocks[0] % r.blocks[1];
@@ -208,11 +209,9 @@ __device__ void sweep(const Run& r, int turn, int step, float4* from, int* to) {
 #pragma unroll
                     for (int c = 0; c < 3; c++) {
                         float given = r.leads[kind - 1][c];
-                        // What the led took, as a whole number: 2^32 for a unit of speed.
-                        if (PASS == STOP && kind > 1) {
-                            double took = ((double)v[c] - (double)given) * (double)r.speed_unit * 256.0;
-                            atomicAdd(&r.tally->led[c], (u64)(long long)took);
-                        }
+                        // What the led took, as a whole number.
+                        if (PASS == STOP && kind > 1)
+                            took[c] += (long long)(((double)v[c] - (double)given) * (double)r.speed_unit * 256.0);
                         v[c] = given;
                     }
                     if (kind > 1)
@@ -284,6 +283,9 @@ __device__ void sweep(const Run& r, int turn, int step, float4* from, int* to) {
                                                             to[2 * TILE + i] * per_speed, to[3 * TILE + i] * per_mass);
         }
     }
+    if (PASS == STOP)
+        for (int c = 0; c < 3; c++)
+            if (took[c] != 0) atomicAdd(&r.tally->led[c], (u64)took[c]);
 }
 
 // Momentum and mass of a node, from the tiles that hold it.
