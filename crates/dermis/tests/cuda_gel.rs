@@ -117,11 +117,14 @@ fn whatever_presses_presses_as_on_the_processor() {
         ("capsule", primitive(Primitive::Capsule { radius_m: 2e-3, half_length_m: 2e-3 }), tilted(3.5e-3)),
         ("cuboid", primitive(Primitive::Cuboid { half_m: Vec3::new(1.5e-3, 1.5e-3, 2e-3) }), at(0.0, 0.0, 1.6e-3)),
         ("moon", Object::new(indenters::find("moon").unwrap()), at(0.0, 0.0, -0.4e-3)),
-        ("tilted moon", Object::new(indenters::find("moon").unwrap()), tilted(-0.4e-3)),
         ("line", Object::new(indenters::find("line").unwrap()), at(0.0, 0.0, -0.6e-3)),
     ] {
         compare(&gpu, name, block(Bonds::default(), parameters()), &object, &[pose]);
     }
+    let coarse = GelParameters { cell_m: 0.8e-3, ..GelParameters::default() };
+    let wide = Gel::block(Vec3::new(20e-3, 20e-3, 4e-3), Bonds::default(), coarse).unwrap();
+    let moon = Object::new(indenters::find("moon").unwrap());
+    compare(&gpu, "tilted moon", wide, &moon, &[Pose::new(Quat::from_rotation_y(0.2), Vec3::Z * -0.5e-3)]);
 }
 
 /// Where it is held, what it is made of, what rubs: with the history of a press before.

@@ -149,7 +149,9 @@ __device__ void sweep(const Run& r, int turn, int step, float4* from, int* to) {
         int bx = owned.block % r.blocks[0], by = owned.block / r.blocks[0] % r.blocks[1];
         int bz = owned.block / (r.blocks[0] * r.blocks[1]);
         __syncthreads();
-        for (int i = threadIdx.x; i < TILE; i += THREADS) {
+#pragma unroll
+        for (int part = 0; part < TILE / THREADS; part++) {
+            int i = part * THREADS + threadIdx.x;
             if (PASS != START) {
                 int x = i % EDGE, y = i / EDGE % EDGE, z = i / (EDGE * EDGE);
                 int brick = ((bz + z / BLOCK) * (r.blocks[1] + 1) + by + y / BLOCK) * (r.blocks[0] + 1) + bx + x / BLOCK;
