@@ -1,8 +1,9 @@
 //! `dermis press`: one object pressed on one sensor.
 
-use crate::console::{commit, probe, say, say_json, short};
+use crate::console::{commit, probe, say, say_aside, say_json, short};
 use anyhow::Context;
 use clap::ValueEnum;
+use dermis::device::{Choice, has_gel, with_gel_on};
 use dermis::geometry::files::LengthUnit;
 use dermis::geometry::quantity::{Angle, Force, Length};
 use dermis::object::{ObjectSpec, RoughnessSpec};
@@ -55,6 +56,10 @@ pub struct Arguments {
     /// a pad that is as stiff, `layer` into an elastic layer that is.
     #[arg(long, value_enum)]
     skin: Option<SkinKind>,
+    /// Where a gel comes to rest: cuda, an NVIDIA card; cpu; auto, the card where there is one. Other skins take
+    /// microseconds for one press and stay on the processor; Python's `press_batch` makes many at once on a card.
+    #[arg(long, value_name = "auto|cpu|cuda", default_value_t = Choice::Auto)]
+    device: Choice,
     /// Write tactile.png, scene.png, reading.json and taxels.csv into this folder; for an optical sensor also rgb.png, depth.png and
     /// .npy, normals.png and .npy, flow.npy, markers.csv and .npy, and sight.png.
     #[arg(long, value_name = "DIR")]
@@ -100,6 +105,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Some(_) => spec.build(folder).with_context(in_file)?,
         None => spec.build(None)?,
     };
+    let sensor = on_device(sensor, arguments.device)?;
     let object =
         ObjectSpec::parse_flag(&arguments.object, arguments.unit)?.object(None, arguments.roughness.as_ref())?;
     let (x, y) = arguments.at.unwrap_or((Length::new(0.0), Length::new(0.0)));
@@ -142,6 +148,24 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         commit(output, folder, arguments.json)?;
     }
     Ok(())
+}
+
+/// The sensor with its gel on a card, where that is wanted and can be.
+fn on_device(sensor: Sensor, choice: Choice) -> anyhow::Result<Sensor> {
+    let has_gel = has_gel(&sensor);
+    match (has_gel, choice) {
+        (_, Choice::Cpu) | (false, Choice::Auto) => return Ok(sensor),
+        (false, Choice::Cuda) => anyhow::bail!(
+            "sensor {:?} has no gel, and one press of another skin is made on the processor: leave out `--device cuda`, or make \
+             many at once with press_batch in Python",
+            sensor.name()
+        ),
+        (true, _) => {}
+    }
+    let Some(gpu) = choice.gpu(|error| say_aside(format!("{error}; the gel comes to rest on the processor")))? else {
+        return Ok(sensor);
+    };
+    Ok(with_gel_on(&gpu, &sensor)?.unwrap_or(sensor))
 }
 
 fn with_skin(spec: SensorSpec, kind: Option<SkinKind>) -> anyhow::Result<SensorSpec> {

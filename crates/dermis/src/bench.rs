@@ -1,13 +1,14 @@
 //! Every claim of speed, measured: `dermis bench`.
 
-mod arrays;
 mod cpu_clock;
 mod gel;
+mod gel_on_card;
 mod layer;
 pub mod layer_on_card;
 mod optics;
 mod response;
 mod springs;
+mod springs_on_card;
 
 use crate::device::{DeviceError, Gpu};
 use crate::validate::feats::FeatsError;
@@ -35,7 +36,7 @@ pub static ALL: &[Bench] = &[
         name: "springs",
         title: "a step of the spring skin against texels and triangles, and against brute force",
         run: springs::run,
-        on_card: Some(arrays::run),
+        on_card: Some(springs_on_card::run),
     },
     Bench {
         name: "response",
@@ -47,7 +48,7 @@ pub static ALL: &[Bench] = &[
         name: "layer",
         title: "a ball on a layer of 256 x 256 cells, from rest and from the last step, and against n^2 log n",
         run: layer::run,
-        on_card: None,
+        on_card: Some(layer_on_card::run),
     },
     Bench {
         name: "optics",
@@ -59,7 +60,7 @@ pub static ALL: &[Bench] = &[
         name: "gel",
         title: "particles of the gel on one core and two, and a press to rest with its errors at the same cells",
         run: gel::run,
-        on_card: None,
+        on_card: Some(gel_on_card::run),
     },
 ];
 

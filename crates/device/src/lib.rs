@@ -9,6 +9,7 @@
 pub mod array;
 mod choice;
 mod error;
+pub mod gel;
 mod gpu;
 mod library;
 mod program;

@@ -101,6 +101,11 @@ impl Surface {
         self.primitive.as_ref()
     }
 
+    /// The balls, if it is a cloud of points.
+    pub fn balls(&self) -> Option<&Balls> {
+        self.balls.as_deref()
+    }
+
     /// The mesh.
     pub fn mesh(&self) -> &TriMesh {
         &self.mesh
@@ -143,6 +148,13 @@ impl Surface {
     /// Outward unit normal of a triangle.
     pub fn normal(&self, triangle: u32) -> Vec3 {
         self.normals[triangle as usize]
+    }
+
+    /// Outward directions of a triangle's face, its edges 0-1, 1-2, 2-0, and its corners: see [`Closest::normal`].
+    pub fn directions(&self, triangle: u32) -> [Vec3; 7] {
+        let [a, b, c] = self.features.of_edge[triangle as usize];
+        let [p, q, r] = self.mesh.triangles()[triangle as usize].map(|vertex| self.features.of_vertex[vertex as usize]);
+        [self.normal(triangle), a, b, c, p, q, r]
     }
 
     /// The first triangle that the ray meets. Watertight: a ray through an edge or a corner meets at least

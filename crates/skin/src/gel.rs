@@ -18,16 +18,18 @@ mod paper;
 mod parameters;
 mod simd;
 mod state;
+mod task;
 mod view;
 
 pub use bonds::{Bonds, Face};
 pub use contact::Hold;
 pub use energy::Energy;
-pub use mpm::{Cloud, Totals};
+pub use mpm::{Body, Cloud, Flight, Totals};
 pub use paper::{PaperGel, PaperParameters};
 pub use parameters::{Constitution, GelFriction, GelParameters};
 pub use simd::Simd;
 pub use state::GelState;
+pub use task::{Plan, PlanPoint, PlanSpot, PlanSpring, Precision, Pressed, Rest, Task};
 
 use crate::{Facet, Load, Motion, Skin, SkinError, State, Support, Tangent, Touch};
 use base::Base;
@@ -36,9 +38,11 @@ use carrier::Carrier;
 use contact::{Near, Point, Stiffness, block_points};
 use dermis_geometry::{Pose, Surface, TriMesh, Vec3};
 use elastic::Elastic;
-use equilibrium::{Effort, Equilibrium, LOST, Tolerance, no_equilibrium};
-use indenter::{Indenter, between};
+use equilibrium::{Effort, Equilibrium, LOST, no_equilibrium};
+use indenter::Indenter;
 use lattice::{Lattice, Place};
+use rayon::prelude::*;
+use task::Way;
 use view::View;
 
 /// Stiffness against sliding by that against penetration: what sticks gives by its inverse.
@@ -214,66 +218,27 @@ impl Gel {
     /// Equilibrium with things held where `motion` has them, and how much work it was. The way there is straight from where they
     /// were last, or from above; friction depends on it.
     pub fn equilibrium(&self, state: &State, motion: &Motion<'_>) -> Result<(Touch, State, Work), SkinError> {
-        motion.check()?;
         let state = self.gel_state(state)?;
-        if self.elastic.lattice.bonds.is_none() && self.held.is_empty() {
-            return Err(SkinError::BadGel { key: "bonded", rule: "must name a face, or the gel flies away".into() });
-        }
-        let stiffness = self.stiffness();
-        let ends: Vec<Pose> = motion.targets.iter().map(|target| target.sensor_from_object).collect();
-        let starts: Vec<Pose> = motion
-            .targets
-            .iter()
-            .enumerate()
-            .map(|(i, target)| match state.poses.get(i) {
-                Some(pose) => *pose,
-                None => {
-                    self.lifted(&Indenter::new(target.object, target.sensor_from_object), target.sensor_from_object)
-                }
-            })
-            .collect();
-        let edge = self.elastic.lattice.cell_m.min_element();
-        // Short, so that what is pressed by a sharp edge is not taken for what is beside it.
-        let stride = 0.5 * edge;
-        let travel = motion
-            .targets
-            .iter()
-            .zip(&starts)
-            .map(|(target, start)| {
-                way(target.object.surface.bounds().size().length(), start, &target.sensor_from_object)
-            })
-            .fold(0.0, f64::max);
-        let loads = ((travel / stride).ceil() as usize).clamp(1, 200);
+        let Way { poses, precision } = self.way(state, motion)?;
         let mut solver =
-            Equilibrium::new(&self.elastic, &self.points, &self.pairs, &self.held, &self.diagonal, stiffness);
+            Equilibrium::new(&self.elastic, &self.points, &self.pairs, &self.held, &self.diagonal, self.stiffness());
         let mut u = state.nodes.to_vec();
         let mut holds = state.holds.clone();
         let mut effort = Effort::default();
         let mut near = Vec::new();
-        let mut before = Indenter::all(motion, &starts);
-        for load in 1..=loads {
-            let last = load == loads;
-            let part = load as f64 / loads as f64;
-            let poses: Vec<Pose> = starts
-                .iter()
-                .zip(&ends)
-                .map(|(start, end)| if last { *end } else { between(start, end, part) })
-                .collect();
-            let indenters = Indenter::all(motion, &poses);
-            let tolerance = if last {
-                Tolerance { residual: 1e-3, gap_m: (1e-3 * edge).min(2e-3 * travel).max(1e-9) }
-            } else {
-                Tolerance { residual: 1e-2, gap_m: 2e-2 * edge }
-            };
-            near = solver.solve(&mut u, &mut holds, [&before, &indenters], &tolerance, &mut effort)?;
+        let mut before = Indenter::all(motion, &poses[0]);
+        let loads = poses.len() - 1;
+        for (load, poses) in (1..).zip(&poses[1..]) {
+            let indenters = Indenter::all(motion, poses);
+            let precision = &precision[usize::from(load == loads)];
+            near = solver.solve(&mut u, &mut holds, [&before, &indenters], precision, &mut effort)?;
             before = indenters;
         }
         if effort.residual > LOST {
             return Err(no_equilibrium(effort.residual));
         }
-        let mut touch = self.touch_of(&u, &near, motion.targets.len());
-        touch.energy = Some(Energy { kinetic_j: 0.0, strain_j: solver.strain_j(&u) });
-        touch.base = self.base.as_ref().map(|base| base.field(&self.view, &solver.on_base(&near, base.columns)));
+        let strain_j = solver.strain_j(&u);
+        let touch = self.felt(&u, &near, motion, strain_j, |base| solver.on_base(&near, base.columns));
         let work = Work {
             loads,
             newton: effort.newton,
@@ -281,7 +246,8 @@ impl Gel {
             updates: effort.updates,
             residual: effort.residual,
         };
-        Ok((touch, State::Gel(GelState { nodes: u.into(), holds, poses: ends, moving: None }), work))
+        let poses = motion.targets.iter().map(|target| target.sensor_from_object).collect();
+        Ok((touch, State::Gel(GelState { nodes: u.into(), holds, poses, moving: None }), work))
     }
 
     /// The object raised until it just touches nothing.
@@ -291,10 +257,10 @@ impl Gel {
         for _ in 0..100 {
             let deepest = self
                 .points
-                .iter()
+                .par_iter()
                 .filter_map(|point| indenter.gap(point.rest, 0.0))
                 .map(|gap| gap.distance_m)
-                .fold(0.0, f64::min);
+                .reduce(|| 0.0, f64::min);
             if deepest > -1e-3 * self.parameters.cell_m {
                 break;
             }

@@ -205,6 +205,12 @@ pub enum SkinError {
         /// What is not finite.
         what: &'static str,
     },
+    /// A skin on a card could not answer.
+    #[error("{reason}")]
+    Device {
+        /// What the card's side says.
+        reason: String,
+    },
 }
 
 /// A soft cover. See the crate's page for what is asked of it.

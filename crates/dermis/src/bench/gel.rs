@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::Instant;
 
 /// The particles of Chen et al. 2023.
-const PAPER: [usize; 3] = [101, 101, 21];
+pub(super) const PAPER: [usize; 3] = [101, 101, 21];
 /// Blocks of about 2e4 … 2e6 particles.
 const SIZES: [(&str, [usize; 3]); 5] = [
     ("20k", [44, 44, 10]),
@@ -23,12 +23,12 @@ const SIZES: [(&str, [usize; 3]); 5] = [
     ("2M", [216, 216, 43]),
 ];
 /// Cells of the presses: particles every 0.2 mm, as in Chen et al. 2023.
-const CELL_M: f64 = 0.4e-3;
+pub(super) const CELL_M: f64 = 0.4e-3;
 /// What one press of 1 mm takes in the code of Chen et al. 2023 on two cores like ours: 96 steps of 0.28 s.
 const TACCHI_S: f64 = 27.0;
 
 /// A free block that flies, spins and swings.
-fn cloud(counts: [usize; 3]) -> Option<Cloud> {
+pub(super) fn cloud(counts: [usize; 3]) -> Option<Cloud> {
     let motion = |rest: Vec3| {
         let velocity = Vec3::new(0.1, 0.05, 0.02) + Vec3::Z.cross(rest) * 10.0;
         (velocity, Mat3::from_diagonal(Vec3::new(1.02, 0.99, 1.0)))

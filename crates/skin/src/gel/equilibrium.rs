@@ -4,18 +4,11 @@ use super::bonds::Held;
 use super::contact::{Hold, Near, Plane, Point, Stiffness};
 use super::elastic::Elastic;
 use super::indenter::Indenter;
+use super::lattice::Lattice;
+use super::task::Precision;
 use crate::SkinError;
 use dermis_geometry::Vec3;
 use rayon::prelude::*;
-
-/// How well equilibrium must hold.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Tolerance {
-    /// Residual force by contact force.
-    pub residual: f64,
-    /// Mean penetration (m) that is left.
-    pub gap_m: f64,
-}
 
 /// How it went.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -96,7 +89,7 @@ impl<'a> Equilibrium<'a> {
         u: &mut [f64],
         holds: &mut Vec<Hold>,
         [before, indenters]: [&[Indenter<'_>]; 2],
-        tolerance: &Tolerance,
+        tolerance: &Precision,
         effort: &mut Effort,
     ) -> Result<Vec<Near>, SkinError> {
         self.planes = self.nearest_planes(u, before);
@@ -278,24 +271,9 @@ impl<'a> Equilibrium<'a> {
         self.elastic.stress(u, &mut self.force, &mut self.tangent)
     }
 
-    /// The force (N) on what the bottom is bonded to, by columns of nodes, for the displacements of which [`Self::strain_j`] was asked last:
-    /// what is out of balance at the nodes on both sides of the bottom.
-    pub fn on_base(&self, near: &[Near], [along_x, along_y]: [usize; 2]) -> Vec<Vec3> {
-        let lattice = &self.elastic.lattice;
-        let mut residual: Vec<f64> = self.force.iter().map(|force| -force).collect();
-        for near in near {
-            lattice.spread(&mut residual, &self.points[near.point as usize].spot, near.force());
-        }
-        let mut forces = Vec::with_capacity(along_x * along_y);
-        for y in 0..along_y {
-            for x in 0..along_x {
-                let (outer, inner) = (lattice.node([x, y, 0]), lattice.node([x, y, 1]));
-                forces.push(Vec3::from_array(std::array::from_fn(|c| {
-                    residual[outer + c * lattice.component()] + residual[inner + c * lattice.component()]
-                })));
-            }
-        }
-        forces
+    /// The force (N) on what the bottom is bonded to, for the displacements of which [`Self::strain_j`] was asked last.
+    pub fn on_base(&self, near: &[Near], columns: [usize; 2]) -> Vec<Vec3> {
+        on_base(&self.elastic.lattice, self.points, &self.force, near, columns)
     }
 
     /// Conjugate gradients with the diagonal of the undeformed gel and of the contact. Returns the step and its slope.
@@ -384,6 +362,31 @@ impl<'a> Equilibrium<'a> {
             }
         }
     }
+}
+
+/// The force (N) on what the bottom is bonded to, by columns of nodes, from the forces of the strain on the nodes: what is out of balance at
+/// those on both sides of the bottom.
+pub(super) fn on_base(
+    lattice: &Lattice,
+    points: &[Point],
+    strain: &[f64],
+    near: &[Near],
+    [along_x, along_y]: [usize; 2],
+) -> Vec<Vec3> {
+    let mut residual: Vec<f64> = strain.iter().map(|force| -force).collect();
+    for near in near {
+        lattice.spread(&mut residual, &points[near.point as usize].spot, near.force());
+    }
+    let mut forces = Vec::with_capacity(along_x * along_y);
+    for y in 0..along_y {
+        for x in 0..along_x {
+            let (outer, inner) = (lattice.node([x, y, 0]), lattice.node([x, y, 1]));
+            forces.push(Vec3::from_array(std::array::from_fn(|c| {
+                residual[outer + c * lattice.component()] + residual[inner + c * lattice.component()]
+            })));
+        }
+    }
+    forces
 }
 
 /// How deep (m) points are in the objects, weighted by their loads. There are more points than the splines can follow one by one, so it

@@ -16,7 +16,7 @@ mod nodes;
 mod pass;
 mod walls;
 
-pub(crate) use body::Body;
+pub use body::{Body, Flight};
 pub use cloud::{Cloud, Totals};
 pub(crate) use engine::{Engine, Settings, stable_step_s};
 pub(crate) use grid::Grid;

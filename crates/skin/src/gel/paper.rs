@@ -1,9 +1,9 @@
 //! The setting of Chen et al. 2023, as it is: for comparison.
 
-use super::mpm::{Body, Engine, Settings};
+use super::mpm::{Body, Engine, Flight, Settings};
 use super::{Energy, GelParameters, Simd, energy};
 use crate::{
-    Facet, Field, Load, Motion, Skin, SkinError, State, Support, Tangent, Target, Touch, require_not_negative,
+    Facet, Field, Load, Motion, Object, Skin, SkinError, State, Support, Tangent, Target, Touch, require_not_negative,
     require_positive,
 };
 use dermis_geometry::sampling::area_uniform;
@@ -116,12 +116,12 @@ impl PaperGel {
         (0.5 * self.parameters.grid_edge_m / self.parameters.grid_nodes as f64 - lowest).max(0.0)
     }
 
-    /// The press: from above, down to where `target` has the object.
-    fn press(&self, target: &Target<'_>) -> Result<(Touch, u64), SkinError> {
+    /// The press as particles and steps: from above, down to where the object ends.
+    pub fn flight(&self, object: &Object, sensor_from_object: Pose) -> Flight {
         let p = &self.parameters;
-        let points: Vec<Vec3> = area_uniform(target.object.surface.mesh(), p.indenter_particles, p.seed)
+        let points: Vec<Vec3> = area_uniform(object.surface.mesh(), p.indenter_particles, p.seed)
             .into_iter()
-            .map(|sample| target.sensor_from_object.transform_point(sample.point))
+            .map(|sample| sensor_from_object.transform_point(sample.point))
             .collect();
         let rise = self.start_m(&points);
         let steps = (rise / (p.speed_m_per_s * p.step_s)).ceil().max(1.0) as usize;
@@ -139,28 +139,47 @@ impl PaperGel {
         let mut body = Body::at_rest(at, vec![1.0; count]);
         body.kind[..nx * ny].fill(HELD);
         body.kind[own..].fill(INDENTER);
-        let cell_m = p.grid_edge_m / p.grid_nodes as f64;
-        let settings = Settings {
+        Flight {
             parameters: p.material,
             origin: Vec3::ZERO,
-            cell_m: Vec3::splat(cell_m),
-            walls: Vec::new(),
+            cell_m: Vec3::splat(p.grid_edge_m / p.grid_nodes as f64),
+            floor: None,
             dt_s: p.step_s,
+            leads: vec![[0.0; 3], [0.0, 0.0, -speed as f32]],
+            steps,
+            body,
+        }
+    }
+
+    fn press(&self, target: &Target<'_>) -> Result<(Touch, u64), SkinError> {
+        let flight = self.flight(target.object, target.sensor_from_object);
+        let settings = Settings {
+            parameters: flight.parameters,
+            origin: flight.origin,
+            cell_m: flight.cell_m,
+            walls: Vec::new(),
+            dt_s: flight.dt_s,
             simd: Simd::detect(),
         };
-        let mut engine = Engine::new(settings, &body);
-        engine.leads = vec![[0.0; 3], [0.0, 0.0, -speed as f32]];
-        for _ in 1..steps {
+        let mut engine = Engine::new(settings, &flight.body);
+        engine.leads = flight.leads;
+        for _ in 1..flight.steps {
             engine.step(|_| ())?;
         }
         engine.stop(|_| ())?;
-        let mass = engine.particle_kg(self.spacing_m.x * self.spacing_m.y * self.spacing_m.z);
+        Ok((self.landed(&engine.body(), engine.led_impulse, target.sensor_from_object), engine.steps))
+    }
+
+    /// What is felt after the steps of [`PaperGel::flight`], and what the indenter's particles took in the last (in particle masses, m/s).
+    pub fn landed(&self, body: &Body, led_impulse: Vec3, sensor_from_object: Pose) -> Touch {
+        let p = &self.parameters;
+        let volume = self.spacing_m.x * self.spacing_m.y * self.spacing_m.z;
+        let mass = volume * f64::from((p.material.density_kg_per_m3 * p.material.mass_scaling) as f32);
         // What the indenter's particles took, the gel was given by them with the opposite sign.
-        let force = engine.led_impulse * (-mass / p.step_s);
-        let field = self.field(&engine);
-        let mut touch = self.touch_of(force, target, field);
-        touch.energy = Some(self.energy(&engine.body(), own, mass));
-        Ok((touch, engine.steps))
+        let force = led_impulse * (-mass / p.step_s);
+        let mut touch = self.touch_of(force, sensor_from_object, self.field(body));
+        touch.energy = Some(self.energy(body, p.particles.iter().product(), mass));
+        touch
     }
 
     /// Of the gel's particles, which are the first.
@@ -175,20 +194,20 @@ impl PaperGel {
         sum
     }
 
-    fn field(&self, engine: &Engine) -> Field {
+    fn field(&self, body: &Body) -> Field {
         let [nx, ny, nz] = self.parameters.particles;
         let top = (nz - 1) * nx * ny;
         let values = (0..ny)
             .rev()
             .flat_map(|y| (0..nx).map(move |x| (x, y)))
-            .map(|(x, y)| engine.particle(top + y * nx + x).0 - self.rest_place([x, y, nz - 1]))
+            .map(|(x, y)| body.at[top + y * nx + x] - self.rest_place([x, y, nz - 1]))
             .collect();
         Field { rows: ny, cols: nx, cell_m: self.spacing_m.x, center: Vec3::ZERO, values, rest_heights_m: None }
     }
 
     /// The paper reports no force; ours is the momentum that the indenter's particles have taken in the last step, at the deepest place.
-    fn touch_of(&self, force: Vec3, target: &Target<'_>, field: Field) -> Touch {
-        let (mut deepest, mut at, mut anchor) = (0.0, target.sensor_from_object.translation, Vec3::ZERO);
+    fn touch_of(&self, force: Vec3, sensor_from_object: Pose, field: Field) -> Touch {
+        let (mut deepest, mut at, mut anchor) = (0.0, sensor_from_object.translation, Vec3::ZERO);
         for row in 0..field.rows {
             for col in 0..field.cols {
                 let u = field.values[row * field.cols + col];
@@ -212,7 +231,7 @@ impl PaperGel {
     }
 
     /// Presses one object and says how many steps it took.
-    pub fn pressed(&self, object: &crate::Object, sensor_from_object: Pose) -> Result<(Touch, u64), SkinError> {
+    pub fn pressed(&self, object: &Object, sensor_from_object: Pose) -> Result<(Touch, u64), SkinError> {
         self.press(&Target::at_rest(object, sensor_from_object))
     }
 

@@ -1,6 +1,6 @@
 //! Particles on their own: a free or bonded block that moves without anything touching it.
 
-use super::body::Body;
+use super::body::{Body, Flight};
 use super::engine::{Engine, Settings, stable_step_s};
 use super::walls::Wall;
 use crate::gel::{Energy, GelParameters, Simd, energy};
@@ -98,6 +98,21 @@ impl Cloud {
             self.engine.stop(|_| ())?;
         }
         Ok(())
+    }
+
+    /// The particles and some steps, for an engine elsewhere.
+    pub fn flight(&self, steps: usize) -> Flight {
+        let settings = self.engine.settings();
+        Flight {
+            parameters: self.parameters,
+            origin: settings.origin,
+            cell_m: settings.cell_m,
+            floor: settings.walls.first().map(|wall| wall.plane),
+            dt_s: self.dt_s,
+            leads: Vec::new(),
+            steps,
+            body: self.engine.body(),
+        }
     }
 
     /// Gives a particle another velocity (m/s) and deformation.

@@ -1,0 +1,246 @@
+//! The gel on a card against the gel on the processor, on the cases of the processor's own tests. Without a card they say so and pass.
+
+#[path = "../../skin/tests/common/paraboloid.rs"]
+mod paraboloid;
+
+use dermis::device::{DeviceGel, DevicePaperGel, Gpu, flown, with_gel_on};
+use dermis_geometry::shapes::{self, indenters};
+use dermis_geometry::{Mat3, Pose, Primitive, Quat, Vec3};
+use dermis_sensor::{Aim, Goal, Sensor, SensorSpec, press};
+use dermis_skin::gel::{Bonds, Cloud, Face, PaperGel, PaperParameters, Simd};
+use dermis_skin::{Constitution, Gel, GelFriction, GelParameters, Motion, Object, Skin, Target, Touch};
+use serde_json::Value;
+use std::sync::Arc;
+
+const GOLDEN: &str = include_str!("../../skin/tests/golden/layer/paraboloid_on_bonded_layer.json");
+const SIZE: Vec3 = Vec3::new(8e-3, 8e-3, 3e-3);
+
+fn card() -> Option<Arc<Gpu>> {
+    Gpu::open().map_err(|error| eprintln!("SKIPPED: {error}")).ok()
+}
+
+fn parameters() -> GelParameters {
+    GelParameters { cell_m: 0.5e-3, ..GelParameters::default() }
+}
+
+fn block(bonds: Bonds, parameters: GelParameters) -> Gel {
+    Gel::block(SIZE, bonds, parameters).unwrap()
+}
+
+fn at(x: f64, y: f64, z: f64) -> Pose {
+    Pose::from_translation(Vec3::new(x, y, z))
+}
+
+/// The largest difference between surfaces by the largest displacement, and of the force by itself.
+fn apart(a: &Touch, b: &Touch) -> (f64, f64) {
+    let (fa, fb) = (a.surface.as_ref().unwrap(), b.surface.as_ref().unwrap());
+    let deepest = fa.values.iter().map(|u| u.length()).fold(0.0, f64::max);
+    let off = fa.values.iter().zip(&fb.values).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max);
+    let force = (a.on_sensor.force - b.on_sensor.force).length() / a.on_sensor.force.length();
+    (off / deepest, force)
+}
+
+/// Presses at one place after the other on both; surfaces must agree to 0.1 % of depth, forces to 0.2 %, and two runs on the card to the bit.
+fn compare(gpu: &Arc<Gpu>, name: &str, gel: Gel, object: &Object, poses: &[Pose]) -> Touch {
+    let card = DeviceGel::new(gpu, gel).unwrap();
+    let (mut on_cpu, mut on_card) = (card.rest(), card.rest());
+    let mut last = Touch::default();
+    for pose in poses {
+        let targets = [Target::at_rest(object, *pose)];
+        let motion = Motion { targets: &targets };
+        let (cpu, next, _) = card.gel().equilibrium(&on_cpu, &motion).unwrap();
+        on_cpu = next;
+        let (touch, next, work, card_s) = card.equilibrium(&on_card, &motion).unwrap();
+        let (again, same) = card.settle(&on_card, &motion).unwrap();
+        assert!(touch == again && next == same, "{name}: two runs on the card differ");
+        on_card = next;
+        let (surface, force) = apart(&cpu, &touch);
+        println!(
+            "{name}: surface off by {surface:.1e} of depth, force by {force:.1e}; {work:?}, {:.1} ms",
+            card_s * 1e3
+        );
+        assert!(surface < 1e-3, "{name}: surface off by {surface} of depth");
+        assert!(force < 2e-3, "{name}: force off by {force}");
+        let strain = touch.energy.unwrap().strain_j / cpu.energy.unwrap().strain_j - 1.0;
+        assert!(strain.abs() < 2e-3, "{name}: energy off by {strain}");
+        assert!((touch.on_objects[0].force + touch.on_sensor.force).length() < 1e-12);
+        if let (Some(a), Some(b)) = (&cpu.base, &touch.base) {
+            let peak = a.values.iter().map(|t| t.length()).fold(0.0, f64::max);
+            let off = a.values.iter().zip(&b.values).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max) / peak;
+            assert!(off < 5e-3, "{name}: stress on the base off by {off} of its peak");
+        }
+        last = touch;
+    }
+    last
+}
+
+/// A rigid paraboloid on a bonded layer, cases 0, 2 and 4 of the golden file: as the processor has it, and so within 2 % of elasticity.
+#[test]
+fn the_paraboloid_is_that_of_the_processor() {
+    let Some(gpu) = card() else { return };
+    let golden: Value = serde_json::from_str(GOLDEN).unwrap();
+    for (index, cell_m) in [(0, 0.5e-3), (2, 0.25e-3), (4, 0.5e-3)] {
+        let case = &golden["cases"][index];
+        let number = |key: &str| case[key].as_f64().unwrap();
+        let (h, a, smaller) = (number("layer_thickness_m"), number("contact_radius_m"), 8.0);
+        let parameters = GelParameters {
+            young_pa: number("young_pa"),
+            poisson: number("poisson"),
+            cell_m,
+            ..GelParameters::default()
+        };
+        let side = 2.0 * a + 5.0 * h;
+        let gel = Gel::block(Vec3::new(side, side, h), Bonds::default(), parameters).unwrap();
+        let object = Object::new(paraboloid::paraboloid(number("R_m") * smaller, 1.6 * a));
+        let pose = at(0.0, 0.0, -number("depth_m") / smaller);
+        let touch = compare(&gpu, &format!("paraboloid {index}"), gel, &object, &[pose]);
+        let force = -touch.on_sensor.force.z * smaller / number("force_n");
+        assert!((force - 1.0).abs() < 0.02, "case {index}: force {force} of the golden one");
+    }
+}
+
+/// Balls, shapes in closed form, meshes and points, upright and tilted.
+#[test]
+fn whatever_presses_presses_as_on_the_processor() {
+    let Some(gpu) = card() else { return };
+    let tilted =
+        |z: f64| Pose::new(Quat::from_rotation_y(0.2) * Quat::from_rotation_z(0.4), Vec3::new(0.2e-3, -0.1e-3, z));
+    let primitive = |shape: Primitive| Object::of_primitive(shape, 0.3e-3).unwrap();
+    let cloud = vec![Vec3::X * 1e-3, Vec3::new(-1e-3, 0.3e-3, 0.1e-3), Vec3::Z * 1e-3];
+    let mesh = Object::new(shapes::sphere(3e-3, 0.3e-3).unwrap());
+    for (name, object, pose) in [
+        ("ball", primitive(Primitive::Sphere { radius_m: 3e-3 }), at(0.0, 0.0, 2.5e-3)),
+        ("ball of triangles", mesh, at(0.0, 0.0, 2.5e-3)),
+        ("points", Object::of_points(cloud, 2e-3).unwrap(), tilted(1.5e-3)),
+        ("ellipsoid", primitive(Primitive::Ellipsoid { semi_axes_m: Vec3::new(4e-3, 3e-3, 2.5e-3) }), tilted(2.2e-3)),
+        ("cylinder", primitive(Primitive::Cylinder { radius_m: 2e-3, half_length_m: 2e-3 }), tilted(2.0e-3)),
+        ("capsule", primitive(Primitive::Capsule { radius_m: 2e-3, half_length_m: 2e-3 }), tilted(3.5e-3)),
+        ("cuboid", primitive(Primitive::Cuboid { half_m: Vec3::new(1.5e-3, 1.5e-3, 2e-3) }), at(0.0, 0.0, 1.6e-3)),
+        ("moon", Object::new(indenters::find("moon").unwrap()), at(0.0, 0.0, -0.4e-3)),
+        ("line", Object::new(indenters::find("line").unwrap()), at(0.0, 0.0, -0.6e-3)),
+    ] {
+        compare(&gpu, name, block(Bonds::default(), parameters()), &object, &[pose]);
+    }
+    let coarse = GelParameters { cell_m: 0.8e-3, ..GelParameters::default() };
+    let wide = Gel::block(Vec3::new(20e-3, 20e-3, 4e-3), Bonds::default(), coarse).unwrap();
+    let moon = Object::new(indenters::find("moon").unwrap());
+    compare(&gpu, "tilted moon", wide, &moon, &[Pose::new(Quat::from_rotation_y(0.2), Vec3::Z * -0.5e-3)]);
+}
+
+/// Where it is held, what it is made of, what rubs: with the history of a press before.
+#[test]
+fn whatever_is_pressed_answers_as_on_the_processor() {
+    let Some(gpu) = card() else { return };
+    let ball = Object::of_primitive(Primitive::Sphere { radius_m: 3e-3 }, 0.3e-3).unwrap();
+    let sides = Bonds::at(&[Face::Bottom, Face::LowX]);
+    let made = |constitution| GelParameters { constitution, ..parameters() };
+    let rubbing = |friction| GelParameters { friction, ..parameters() };
+    let dome = shapes::sphere(6e-3, 0.5e-3).unwrap().transformed(&at(0.0, 0.0, -6e-3));
+    let bone = Primitive::Sphere { radius_m: 4e-3 };
+    let coarse = GelParameters { cell_m: 0.75e-3, ..parameters() };
+    let flesh = Gel::solid(&dome, -6e-3, Bonds::default(), coarse).unwrap();
+    let boned = flesh.held_where(|at| bone.nearest(at + Vec3::Z * 6e-3).0 <= 0.0).unwrap();
+    let down = at(0.0, 0.0, 2.6e-3);
+    for (name, gel, poses) in [
+        ("cup", block(Bonds::CUP, parameters()), vec![down]),
+        ("held at a side", block(sides, parameters()), vec![at(-2.1e-3, 0.4e-3, 2.6e-3)]),
+        ("fixed corotated", block(Bonds::default(), made(Constitution::FixedCorotated)), vec![down]),
+        ("linear", block(Bonds::default(), made(Constitution::Linear)), vec![down]),
+        (
+            "rubbed",
+            block(Bonds::default(), rubbing(GelFriction::Coulomb { mu: 0.4 })),
+            vec![down, at(0.3e-3, 0.0, 2.6e-3)],
+        ),
+        ("sticking", block(Bonds::default(), rubbing(GelFriction::Sticking)), vec![down, at(0.2e-3, 0.0, 2.6e-3)]),
+        ("flesh on a bone", boned, vec![down]),
+    ] {
+        compare(&gpu, name, gel, &ball, &poses);
+    }
+}
+
+/// Particles that fly, spin and swing: after 60 steps places agree to 1e-4 of the way gone, and two runs to the bit.
+#[test]
+fn particles_move_as_on_the_processor() {
+    let Some(gpu) = card() else { return };
+    let motion = |rest: Vec3| {
+        (Vec3::new(1.5, 0.5, 0.2) + Vec3::Z.cross(rest) * 10.0, Mat3::from_diagonal(Vec3::new(1.02, 0.99, 1.0)))
+    };
+    for bonded in [false, true] {
+        let mut cloud =
+            Cloud::new([30, 26, 18], GelParameters::default(), bonded, 0.3, Simd::detect(), motion).unwrap();
+        let flight = cloud.flight(60);
+        let (body, ran) = flown(&gpu, &flight).unwrap();
+        assert_eq!((body.clone(), ran.broke), (flown(&gpu, &flight).unwrap().0, None));
+        cloud.run(60).unwrap();
+        let places = cloud.places();
+        let most = |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max);
+        let off = most(&body.at, &places) / most(&flight.body.at, &places);
+        println!("bonded {bonded}: off by {off:.1e} of the way, sorted {} times", ran.sorts);
+        assert!(off < 1e-4, "{off}");
+    }
+}
+
+/// The press of Chen et al. 2023, smaller: surface within 0.1 % of depth, force within 0.1 %, and two runs to the bit.
+#[test]
+fn the_paper_s_press_is_that_of_the_processor() {
+    let Some(gpu) = card() else { return };
+    let parameters = PaperParameters {
+        size_m: Vec3::new(8e-3, 8e-3, 2e-3),
+        particles: [41, 41, 11],
+        indenter_particles: 20_000,
+        ..PaperParameters::default()
+    };
+    let paper = PaperGel::new(parameters).unwrap();
+    let ball = Object::new(shapes::sphere(2e-3, 0.15e-3).unwrap());
+    let pose = at(0.0, 0.0, 1.5e-3);
+    let (cpu, _) = paper.pressed(&ball, pose).unwrap();
+    let card = DevicePaperGel::new(&gpu, paper);
+    let (touch, ran) = card.pressed(&ball, pose).unwrap();
+    let (surface, force) = apart(&cpu, &touch);
+    println!("paper: surface off by {surface:.1e} of depth, force by {force:.1e}, sorted {} times", ran.sorts);
+    assert!(surface < 1e-3 && force < 1e-3, "{surface} {force}");
+    assert_eq!(touch, card.pressed(&ball, pose).unwrap().0);
+}
+
+/// A particle that is turned inside out is named, as on the processor.
+#[test]
+fn what_breaks_is_told() {
+    let Some(gpu) = card() else { return };
+    let motion = |rest: Vec3| (Vec3::Z * if rest.z > 0.0 { -40.0 } else { 40.0 }, Mat3::IDENTITY);
+    let mut cloud = Cloud::new([12, 12, 12], GelParameters::default(), false, 0.3, Simd::detect(), motion).unwrap();
+    let (_, ran) = flown(&gpu, &cloud.flight(200)).unwrap();
+    assert!(ran.broke.is_some() == cloud.run(200).is_err(), "{ran:?}");
+    assert!(ran.broke.is_some(), "{ran:?}");
+}
+
+/// A sensor with a gel goes to the card and feels the same; one without stays.
+#[test]
+fn a_sensor_takes_its_gel_to_the_card() {
+    let Some(gpu) = card() else { return };
+    let spec = r#"
+        name = "a gel"
+        [surface.grid]
+        rows = 10
+        cols = 10
+        pitch = "1 mm"
+        [skin]
+        kind = "gel"
+        young = "145 kPa"
+        poisson = 0.45
+        thickness = "3 mm"
+        size = ["14 mm", "14 mm"]
+        cell = "0.75 mm"
+    "#;
+    let built = |text: &str| SensorSpec::parse("sensor.toml", text).unwrap().build(None).unwrap();
+    let on_cpu = built(spec);
+    let on_card = with_gel_on(&gpu, &on_cpu).unwrap().unwrap();
+    let ball = Object::of_primitive(Primitive::Sphere { radius_m: 5e-3 }, 0.5e-3).unwrap();
+    let feel = |sensor: &Sensor| press(sensor, &ball, &Aim::default(), Goal::Depth(0.4e-3)).unwrap().reading;
+    let (cpu, card) = (feel(&on_cpu), feel(&on_card));
+    let most = cpu.values_newton.iter().copied().fold(0.0, f64::max);
+    for (a, b) in cpu.values_newton.iter().zip(&card.values_newton) {
+        assert!((a - b).abs() < 5e-3 * most, "{a} N and {b} N of {most} N");
+    }
+    let layer = spec.replace("\"gel\"", "\"layer\"");
+    assert!(with_gel_on(&gpu, &built(&layer)).unwrap().is_none());
+}
