@@ -2,11 +2,12 @@
 
 use crate::error::{Error, OrTold};
 use dermis::device::arrays::Arrays;
-use dermis::device::{DeviceError, Gpu};
+use dermis::device::{DeviceError, Gpu, LayerBatch};
 use dermis::sensor::{Sensor, SensorError, SensorSpec, SkinSpec};
+use dermis::skin;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// A sensor and its description. What comes out of a pickle is built when it is first needed.
 pub struct Device {
@@ -14,24 +15,26 @@ pub struct Device {
     folder: Option<PathBuf>,
     built: OnceLock<Sensor>,
     on_card: OnceLock<Result<Arc<Arrays>, DeviceError>>,
+    /// Its layer on a card with each object that was pressed on it and still lives.
+    layers: Mutex<Vec<(Weak<skin::Object>, Arc<LayerBatch>)>>,
 }
 
 impl Device {
     /// Builds a sensor from its description. `folder` is where its files are looked for.
     pub fn build(spec: SensorSpec, folder: Option<PathBuf>) -> Result<Self, SensorError> {
         let built = OnceLock::from(spec.build(folder.as_deref())?);
-        Ok(Self { spec, folder, built, on_card: OnceLock::new() })
+        Ok(Self { spec, folder, built, on_card: OnceLock::new(), layers: Mutex::default() })
     }
 
     /// A device that something else has built, such as a world.
     pub fn of_sensor(spec: SensorSpec, folder: Option<PathBuf>, sensor: Sensor) -> Self {
-        Self { spec, folder, built: OnceLock::from(sensor), on_card: OnceLock::new() }
+        Self { spec, folder, built: OnceLock::from(sensor), on_card: OnceLock::new(), layers: Mutex::default() }
     }
 
     /// From what [`Device::saved`] gave.
     pub fn restore(toml: &str, folder: Option<PathBuf>) -> Result<Self, SensorError> {
         let spec = SensorSpec::parse("a pickled sensor", toml)?;
-        Ok(Self { spec, folder, built: OnceLock::new(), on_card: OnceLock::new() })
+        Ok(Self { spec, folder, built: OnceLock::new(), on_card: OnceLock::new(), layers: Mutex::default() })
     }
 
     /// What is needed to build it again.
@@ -56,6 +59,19 @@ impl Device {
             Arrays::new(gpu, self.sensor().map_err(unbuilt)?).map(Arc::new)
         };
         self.on_card.get_or_init(put).clone()
+    }
+
+    /// Its layer on a card with an object over it, put there when they are first asked for.
+    pub fn layer_on_card(&self, gpu: &Arc<Gpu>, object: &Arc<skin::Object>) -> Result<Arc<LayerBatch>, DeviceError> {
+        let mut known = self.layers.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|(object, _)| object.strong_count() > 0);
+        if let Some((_, layer)) = known.iter().find(|(known, _)| known.as_ptr() == Arc::as_ptr(object)) {
+            return Ok(Arc::clone(layer));
+        }
+        let unbuilt = |error: PyErr| DeviceError::BadInput { reason: error.to_string() };
+        let layer = Arc::new(LayerBatch::new(gpu, self.sensor().map_err(unbuilt)?, object)?);
+        known.push((Arc::downgrade(object), Arc::clone(&layer)));
+        Ok(layer)
     }
 
     /// The sensor.

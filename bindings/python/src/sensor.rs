@@ -174,11 +174,11 @@ impl Sensor {
     /// Many presses at once, on all cores or on a graphics card, each from rest; the sensor's own history stays as it is.
     ///
     /// Either poses: where the object is held, (n, 4, 4), (n, 7) or (n, 3); on a card also a tensor that is there already (PyTorch's,
-    /// CuPy's or JAX's: whatever has ``__dlpack__`` or ``__cuda_array_interface__``), and then nothing touches the host. Or depth or force with at, tilt (each (n, 2) or
-    /// (2,)) and yaw ((n,) or a number), as for ``press``; depth and force may be (n,) too.
+    /// CuPy's or JAX's: whatever has ``__dlpack__`` or ``__cuda_array_interface__``), and then nothing touches the host. Or depth or force
+    /// with at, tilt (each (n, 2) or (2,)) and yaw ((n,) or a number), as for ``press``; depth and force may be (n,) too.
     ///
-    /// device: "cpu"; "cuda", an NVIDIA card, which takes springs and hydroelastic pads over grids, at poses or to a depth; or "auto", the card
-    /// where there is one that can, and else the CPU, with a warning that says why once.
+    /// device: "cpu"; "cuda", an NVIDIA card, which takes springs, hydroelastic pads over grids and layers with what a camera sees of them,
+    /// at poses or to a depth; or "auto", the card where there is one that can, and else the CPU, with a warning that says why once.
     ///
     /// Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … of all of them as one array; from a card a DeviceBatch,
     /// which has the same arrays and hands them to others without a copy. Raises dermis.Error with the number of the first press that
@@ -215,7 +215,7 @@ impl Sensor {
                     detached(py, || Places::of_depths(&self.device, &object, &wanted))??
                 }
             };
-            match detached(py, || DeviceBatch::of_taxels(&gpu, &self.device, &object, places))? {
+            match detached(py, || DeviceBatch::of_places(&gpu, &self.device, &object, places))? {
                 Err(error @ DeviceError::Unsupported { .. }) if choice == Choice::Auto => {
                     card::warn_once(py, &error.to_string())?;
                 }

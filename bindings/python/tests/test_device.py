@@ -97,6 +97,31 @@ def test_the_card_feels_what_the_cpu_feels(skin):
         assert again.forces.tobytes() == there.forces.tobytes()
 
 
+def over_gelsight(count, seed=2):
+    random = np.random.default_rng(seed)
+    poses = np.zeros((count, 7))
+    poses[:, 0] = random.uniform(-3e-3, 3e-3, count)
+    poses[:, 1] = random.uniform(-3e-3, 3e-3, count)
+    poses[:, 2] = 4e-3 - random.uniform(0.2e-3, 1e-3, count)
+    poses[:, 3] = 1
+    return poses
+
+
+@on_card
+def test_pictures_on_the_card_are_those_of_the_cpu():
+    sensor, ball = dermis.Sensor.preset("gelsight"), dermis.Object.sphere(radius=4e-3)
+    here, there = (sensor.press_batch(ball, over_gelsight(6), device=device) for device in ("cpu", "cuda"))
+    height, width, _ = sensor.image_shape
+    assert there.image.shape == here.image.shape == (6, height, width, 3)
+    assert np.abs(there.image.astype(int) - here.image.astype(int)).max() <= 1
+    assert there.image.std() > 5, "something is seen"
+    np.testing.assert_allclose(there.force, here.force, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(there.forces.sum(axis=(1, 2)) + there.outside, there.force, rtol=0, atol=1e-9)
+    torch = pytest.importorskip("torch")
+    pictures = torch.from_dlpack(there.image_on_device)
+    assert pictures.is_cuda and (pictures.cpu().numpy() == there.image).all()
+
+
 @on_card
 def test_presses_to_a_depth_find_their_places_on_the_host(foam):
     depths = np.linspace(0.5e-3, 3e-3, 7)

@@ -9,6 +9,7 @@ use crate::error::{Error, OrTold};
 use crate::pose::poses as read_poses;
 use crate::threads::detached;
 use dermis::device::array::{Poses, Presses};
+use dermis::device::sheet::{SheetTouches, Wanted as Parts};
 use dermis::device::driver::CudaSlice;
 use dermis::device::{DeviceError, Gpu};
 use dermis::geometry::Pose;
@@ -76,8 +77,49 @@ impl Places {
 }
 
 impl DeviceBatch {
+    /// Presses an object on a sensor at many places.
+    pub fn of_places(
+        gpu: &Arc<Gpu>,
+        device: &Arc<Device>,
+        object: &Arc<skin::Object>,
+        places: Places,
+    ) -> Result<Self, DeviceError> {
+        let sensor = device.sensor().map_err(|error| DeviceError::BadInput { reason: error.to_string() })?;
+        if sensor.skin_as::<skin::Layer>().is_some() {
+            Self::of_layer(gpu, device, object, places)
+        } else {
+            Self::of_taxels(gpu, device, object, places)
+        }
+    }
+
+    /// Presses an object on a layer: what taxels feel, and what a camera sees where there is one.
+    fn of_layer(
+        gpu: &Arc<Gpu>,
+        device: &Arc<Device>,
+        object: &Arc<skin::Object>,
+        places: Places,
+    ) -> Result<Self, DeviceError> {
+        let layer = device.layer_on_card(gpu, object)?;
+        let (poses, travel_m) = match places {
+            Places::Host(poses, travel_m) => (Poses::of_host(gpu, &poses)?, travel_m),
+            Places::Card(poses) => (poses, None),
+        };
+        let sensor = device.sensor().map_err(|error| DeviceError::BadInput { reason: error.to_string() })?;
+        let parts = Parts { images: sensor.optics().is_some(), pressure: false, surface: false, taxels: true };
+        let SheetTouches { count, images, forces, outside, wrench, .. } =
+            layer.press_on_device(&poses.with_w_last(gpu)?.slice(..7 * poses.count), parts)?;
+        let presses = Presses::of_forces(gpu, count, sensor.taxels().normals(), forces, outside, wrench)?;
+        let pictures = sensor.optics().map(|optics| Pictures {
+            rgb: Arc::new(images),
+            height: optics.camera().height,
+            width: optics.camera().width,
+        });
+        gpu.finish()?;
+        Ok(Self { travel_m, pictures, ..Self::of_presses(gpu, device, presses) })
+    }
+
     /// Presses an object on the taxels of a sensor at many places.
-    pub fn of_taxels(
+    fn of_taxels(
         gpu: &Arc<Gpu>,
         device: &Arc<Device>,
         object: &Arc<skin::Object>,
