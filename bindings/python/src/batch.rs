@@ -105,6 +105,20 @@ impl Batch {
         array(py, &[self.all.len(), 6], &self.all.iter().flat_map(wrench).collect::<Vec<_>>())
     }
 
+    /// ``Reading.outside`` of all (N), shape (n, 3).
+    #[getter]
+    fn outside<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let outside = |kept: &Arc<Kept>| kept.numbers.reading.outside_newton.to_array();
+        array(py, &[self.all.len(), 3], &self.all.iter().flat_map(outside).collect::<Vec<_>>())
+    }
+
+    /// ``Reading.saturated`` of all, shape (n,).
+    #[getter]
+    fn saturated<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u32>>> {
+        let saturated: Vec<u32> = self.all.iter().map(|kept| kept.numbers.reading.saturated as u32).collect();
+        array(py, &[saturated.len()], &saturated)
+    }
+
     /// ``Reading.travel`` of all (m), shape (n,); NaN where the object was held at a pose.
     #[getter]
     fn travel<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {

@@ -90,7 +90,8 @@ def test_the_card_feels_what_the_cpu_feels(skin):
             one, other = getattr(here, name), getattr(there, name)
             assert one.shape == other.shape and one.dtype == other.dtype, name
             assert np.abs(one - other).max() <= 1e-9 * max(scale, np.abs(one).max()), name
-        assert np.array_equal(here.raw, there.raw)
+        assert np.array_equal(here.raw, there.raw) and np.array_equal(here.saturated, there.saturated)
+        assert np.abs(here.outside - there.outside).max() <= 1e-9 * scale
         assert there.forces.sum(axis=(1, 2)) + there.outside == pytest.approx(there.force, abs=1e-12)
         assert np.isnan(there.travel).all()
         again = foam.press_batch(obj, poses, device="auto")

@@ -509,6 +509,31 @@ mod tests {
     use super::*;
     use dermis_geometry::Random;
 
+    /// What is said of the shares of a load is what happens to it.
+    #[test]
+    fn shares_are_those_of_a_load_there() {
+        let points = vec![Vec3::ZERO, Vec3::X * 2.0];
+        let apart = Taxels::points(points, vec![Vec3::Z; 2], vec![1.0; 2], 1.1);
+        let layouts = [Taxels::grid(4, 5, 1.0), Taxels::grid(4, 5, 1.0).with_gaussian(0.4), apart];
+        let mut random = Random::new(6);
+        for taxels in layouts {
+            for _ in 0..50 {
+                let mut side = || random.uniform() * 2.0 - 1.0;
+                let anchor = Vec3::new(3.0 * side(), 3.0 * side(), 0.0);
+                let force = Vec3::new(0.5, -0.25, -2.0);
+                let load = Load::Point { at: anchor, anchor, area_m2: 1.0, force };
+                let tangent = Tangent::default();
+                let facet = Facet { object: 0, normal: Vec3::Z, depth_m: 0.0, saturated: false, load, tangent };
+                let (forces, outside) = taxels.bin(&Touch::from_facets(vec![facet], 1));
+                let (parts, rest) = taxels.shares(anchor);
+                let mut told = vec![Vec3::ZERO; taxels.len()];
+                parts.iter().for_each(|&(taxel, part)| told[taxel] += force * part);
+                assert!(forces.iter().zip(&told).all(|(a, b)| (*a - *b).length() < 1e-14));
+                assert!((outside - force * rest).length() < 1e-14);
+            }
+        }
+    }
+
     #[test]
     fn every_centre_is_in_its_own_cell() {
         let taxels = Taxels::grid(14, 6, 3.4e-3);

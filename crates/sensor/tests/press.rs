@@ -7,7 +7,7 @@ mod common;
 
 use common::{cuboid, flat, preset, sphere};
 use dermis_geometry::Vec3;
-use dermis_sensor::{Aim, Goal, PressError, Response, press};
+use dermis_sensor::{Aim, Goal, PressError, Response, depth_pose, press};
 use dermis_skin::Object;
 
 const KAPPA: f64 = 4e6;
@@ -132,6 +132,10 @@ fn impossible_presses_are_refused() {
     let misses = press(&sensor, &ball, &aside, Goal::Depth(1e-3)).unwrap_err();
     assert!(matches!(&misses, PressError::Misses { x_mm, .. } if (x_mm - 60.0).abs() < 1e-9), "{misses}");
     let too_deep = press(&sensor, &ball, &Aim::default(), Goal::Depth(3.1e-3)).unwrap_err();
+    assert_eq!(depth_pose(&sensor, &ball, &Aim::default(), 3.1e-3), Err(too_deep.clone()));
+    let there = press(&sensor, &ball, &Aim::default(), Goal::Depth(1e-3)).unwrap().sensor_from_object;
+    assert_eq!(depth_pose(&sensor, &ball, &Aim::default(), 1e-3), Ok(there));
+    assert!(matches!(depth_pose(&sensor, &ball, &Aim::default(), f64::NAN), Err(PressError::BadGoal { .. })));
     assert!(matches!(&too_deep, PressError::TooDeep { most_mm, .. } if (most_mm - 3.0).abs() < 1e-9), "{too_deep}");
     let too_strong = press(&sensor, &ball, &Aim::default(), Goal::Force(1e3)).unwrap_err();
     let PressError::TooStrong { most_n, .. } = too_strong else { panic!("{too_strong}") };
