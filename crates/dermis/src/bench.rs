@@ -46,7 +46,7 @@ pub static ALL: &[Bench] = &[
         name: "layer",
         title: "a ball on a layer of 256 x 256 cells, from rest and from the last step, and against n^2 log n",
         run: layer::run,
-        on_card: None,
+        on_card: Some(layer_on_card::run),
     },
     Bench {
         name: "optics",
