@@ -1,8 +1,9 @@
 //! `dermis bench`: every claim of speed, measured here and now.
 
-use crate::console::{say, say_json, short};
+use crate::console::{say, say_aside, say_json, short};
 use anyhow::Context;
 use dermis::bench::{ALL, Bench, find, gel_with_feats};
+use dermis::device::Choice;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,6 +17,9 @@ pub struct Arguments {
     /// For `gel`: also compare with the data of `dermis validate feats DIR`, at the same cells and in the same run.
     #[arg(long, value_name = "DIR")]
     feats: Option<PathBuf>,
+    /// Where: cpu; cuda, an NVIDIA card, for the benchmarks that can use one; auto, on both where there is one.
+    #[arg(long, value_name = "auto|cpu|cuda", default_value_t = Choice::Cpu)]
+    device: Choice,
     /// Print one JSON document: an object for one benchmark, an array for several.
     #[arg(long)]
     json: bool,
@@ -24,8 +28,21 @@ pub struct Arguments {
 #[derive(Serialize)]
 struct Report {
     name: &'static str,
+    /// The processor, or the card's own name.
+    device: String,
     #[serde(flatten)]
     numbers: BTreeMap<String, f64>,
+}
+
+impl Report {
+    /// Also says it, unless all is to be one document.
+    fn of(bench: &Bench, device: &str, numbers: BTreeMap<String, f64>, quiet: bool) -> Self {
+        if !quiet {
+            say(format!(" on {device}"));
+            numbers.iter().for_each(|(name, number)| say(format!("  {name:<56} {}", short(*number))));
+        }
+        Self { name: bench.name, device: device.to_owned(), numbers }
+    }
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -40,20 +57,27 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.feats.is_some() && chosen.iter().all(|bench| bench.name != "gel") {
         anyhow::bail!("--feats is for the benchmark \"gel\": name it too, or leave it out");
     }
+    let card = arguments.device.gpu(|error| say_aside(format!("{error}; measuring on the processor alone")))?;
+    if arguments.device == Choice::Cuda && chosen.iter().all(|bench| !bench.has_card()) {
+        let can = ALL.iter().filter(|bench| bench.has_card()).map(|bench| bench.name).collect::<Vec<_>>().join(", ");
+        anyhow::bail!("none of these can be measured on a card; {can} can");
+    }
     let mut reports = Vec::new();
     for bench in chosen {
         if !arguments.json {
             say(format!("{}: {}", bench.name, bench.title));
         }
-        let numbers = match &arguments.feats {
-            Some(folder) if bench.name == "gel" => gel_with_feats(folder)?,
-            _ => bench.run(),
-        };
-        let report = Report { name: bench.name, numbers };
-        if !arguments.json {
-            report.numbers.iter().for_each(|(name, number)| say(format!("  {name:<48} {}", short(*number))));
+        if arguments.device != Choice::Cuda {
+            let numbers = match &arguments.feats {
+                Some(folder) if bench.name == "gel" => gel_with_feats(folder)?,
+                _ => bench.run(),
+            };
+            reports.push(Report::of(bench, "the processor", numbers, arguments.json));
         }
-        reports.push(report);
+        if let Some(card) = card.as_ref().filter(|_| bench.has_card()) {
+            let numbers = bench.run_on_card(card).with_context(|| format!("benchmark {:?}", bench.name))?;
+            reports.push(Report::of(bench, card.name(), numbers, arguments.json));
+        }
     }
     match (arguments.json, &reports[..]) {
         (true, [single]) => say_json(single),

@@ -79,9 +79,14 @@ impl Felt<'_> {
             add(None, reading.outside_newton);
             return;
         }
+        let squares = self.taxels.squares();
         for facet in &self.touch.facets {
-            if let Load::Point { anchor, force, .. } = facet.load {
-                add(self.taxels.locate(anchor), force);
+            if let Load::Point { anchor, force, .. } = &facet.load {
+                let taxel = match &squares {
+                    Some(squares) => squares.locate(anchor.x, anchor.y),
+                    None => self.taxels.locate(*anchor),
+                };
+                add(taxel, *force);
             }
         }
     }

@@ -23,8 +23,8 @@ pub fn stamp(state: &State) -> f64 {
     if bristles.is_empty() {
         return 0.0;
     }
-    // A key for each part of a bristle. The halves of a part, turned by it, are multiplied, so that no product waits for another and
-    // vector instructions serve; the part itself is added, or two that share a half could look alike.
+    // A key for each part of a bristle. Parts are multiplied by twos, each turned by its key, and the halves of the products folded
+    // together. The site is among the parts, so a plain sum tells all orders apart, and no bristle waits for another.
     const KEYS: [u64; 8] = [
         0x9e37_79b9_7f4a_7c15,
         0xbf58_476d_1ce4_e5b9,
@@ -47,12 +47,11 @@ pub fn stamp(state: &State) -> f64 {
             b.normal.y.to_bits(),
             b.normal.z.to_bits(),
         ];
-        let mut sum = 0u64;
-        for (part, key) in parts.into_iter().zip(KEYS) {
-            let turned = part ^ key;
-            sum = sum.wrapping_add((turned & 0xffff_ffff) * (turned >> 32)).wrapping_add(part.rotate_left(32));
+        let first = parts[0].wrapping_mul(KEYS[0]);
+        for i in [0, 2, 4, 6] {
+            let product = u128::from(parts[i] ^ KEYS[i] ^ first) * u128::from(parts[i + 1] ^ KEYS[i + 1]);
+            digest = digest.wrapping_add(product as u64 ^ (product >> 64) as u64);
         }
-        digest = (digest ^ sum).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
     }
     ((digest >> 11) | 1) as f64
 }

@@ -8,7 +8,7 @@ mod optics;
 mod response;
 mod springs;
 
-use crate::device::Gpu;
+use crate::device::{DeviceError, Gpu};
 use crate::validate::feats::FeatsError;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,7 +22,11 @@ pub struct Bench {
     /// What it measures, in a line.
     pub title: &'static str,
     run: fn() -> BTreeMap<String, f64>,
+    on_card: Option<OnCard>,
 }
+
+/// The same work on a graphics card.
+type OnCard = fn(&Arc<Gpu>) -> Result<BTreeMap<String, f64>, DeviceError>;
 
 /// All benchmarks.
 pub static ALL: &[Bench] = &[
@@ -30,26 +34,31 @@ pub static ALL: &[Bench] = &[
         name: "springs",
         title: "a step of the spring skin against texels and triangles, and against brute force",
         run: springs::run,
+        on_card: None,
     },
     Bench {
         name: "response",
         title: "a full response chain on 84 taxels against a step of the skin before it",
         run: response::run,
+        on_card: None,
     },
     Bench {
         name: "layer",
         title: "a ball on a layer of 256 x 256 cells, from rest and from the last step, and against n^2 log n",
         run: layer::run,
+        on_card: None,
     },
     Bench {
         name: "optics",
         title: "from the pose of a ball to a picture of 640 x 480 pixels, on one core",
         run: optics::run,
+        on_card: None,
     },
     Bench {
         name: "gel",
         title: "particles of the gel on one core and two, and a press to rest with its errors at the same cells",
         run: gel::run,
+        on_card: Some(gel_on_card::run),
     },
 ];
 
@@ -58,16 +67,22 @@ impl Bench {
     pub fn run(&self) -> BTreeMap<String, f64> {
         (self.run)()
     }
+
+    /// True when it can be run on a graphics card as well.
+    pub fn has_card(&self) -> bool {
+        self.on_card.is_some()
+    }
+
+    /// Runs it on a graphics card: many presses at once where the processor makes one after the other. Nothing where there is no
+    /// such thing.
+    pub fn run_on_card(&self, gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, DeviceError> {
+        self.on_card.map_or_else(|| Ok(BTreeMap::new()), |run| run(gpu))
+    }
 }
 
 /// The benchmark `gel` with the finite-element and measured data of `validate feats` at the same cells, in the same run.
 pub fn gel_with_feats(folder: &Path) -> Result<BTreeMap<String, f64>, FeatsError> {
     gel::run_with_feats(folder)
-}
-
-/// The benchmark `gel` on a card: steps of particles, and presses to rest with how far they are from the processor's.
-pub fn gel_on_card(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, String> {
-    gel_on_card::run(gpu)
 }
 
 /// A benchmark by name.

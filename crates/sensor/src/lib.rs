@@ -51,6 +51,6 @@ pub use sensor::Sensor;
 pub use spec::{FrictionSpec, SensorError, SensorSpec, SkinSpec, TableSpec};
 pub use spread::{Geodesic, Spread};
 pub use surface::{BodySpec, SurfaceSpec};
-pub use taxels::Taxels;
+pub use taxels::{Squares, Taxels};
 pub use toml_file::{TomlError, parse_toml};
 pub use weights::Weights;

@@ -28,6 +28,28 @@ enum Layout {
     Points { reach_m: f64, cells: HashMap<[i64; 3], Vec<u32>>, neighbours: OnceLock<Vec<Vec<u32>>> },
 }
 
+/// Squares side by side, row 0 at +y, column 0 at −x, with the origin in their middle.
+#[derive(Clone, Copy, Debug)]
+pub struct Squares {
+    rows: f64,
+    cols: f64,
+    pitch_m: f64,
+}
+
+impl Squares {
+    fn new(rows: usize, cols: usize, pitch_m: f64) -> Self {
+        Self { rows: rows as f64, cols: cols as f64, pitch_m }
+    }
+
+    /// The square that a point (m) is in, counted row by row.
+    #[inline]
+    pub fn locate(&self, x: f64, y: f64) -> Option<usize> {
+        let (row, col) = (self.rows / 2.0 - y / self.pitch_m, x / self.pitch_m + self.cols / 2.0);
+        let inside = row >= 0.0 && col >= 0.0 && row < self.rows && col < self.cols;
+        inside.then(|| row as u32 as usize * self.cols as u32 as usize + col as u32 as usize)
+    }
+}
+
 impl Taxels {
     /// A flat array, row 0 at +y, column 0 at −x.
     pub fn grid(rows: usize, cols: usize, pitch_m: f64) -> Self {
@@ -134,27 +156,34 @@ impl Taxels {
     #[inline]
     fn locate_at_any_height(&self, point: Vec3) -> Option<usize> {
         match &self.layout {
-            Layout::Grid { rows, cols, pitch_m } => {
-                let col = point.x / pitch_m + *cols as f64 / 2.0;
-                let row = *rows as f64 / 2.0 - point.y / pitch_m;
-                let inside = row >= 0.0 && col >= 0.0 && row < *rows as f64 && col < *cols as f64;
-                inside.then(|| row as usize * cols + col as usize)
-            }
-            Layout::Points { reach_m, cells, .. } => {
-                let home = cell(point, *reach_m);
-                let mut nearest: Option<(f64, u32)> = None;
-                for offset in 0..27 {
-                    let key = [home[0] + offset % 3 - 1, home[1] + offset / 3 % 3 - 1, home[2] + offset / 9 - 1];
-                    for &i in cells.get(&key).into_iter().flatten() {
-                        let distance = (self.centers[i as usize] - point).length_squared();
-                        if nearest.is_none_or(|best| (distance, i) < best) {
-                            nearest = Some((distance, i));
-                        }
-                    }
+            Layout::Grid { rows, cols, pitch_m } => Squares::new(*rows, *cols, *pitch_m).locate(point.x, point.y),
+            Layout::Points { reach_m, cells, .. } => self.nearest(point, *reach_m, cells),
+        }
+    }
+
+    /// The squares that taxels are, where height does not matter: for many points at once, with less to do for each than
+    /// [`Taxels::locate`] has.
+    pub fn squares(&self) -> Option<Squares> {
+        match self.layout {
+            Layout::Grid { rows, cols, pitch_m } if self.height_m.is_none() => Some(Squares::new(rows, cols, pitch_m)),
+            _ => None,
+        }
+    }
+
+    /// The nearest centre of a points layout, if it is within reach.
+    fn nearest(&self, point: Vec3, reach_m: f64, cells: &HashMap<[i64; 3], Vec<u32>>) -> Option<usize> {
+        let home = cell(point, reach_m);
+        let mut nearest: Option<(f64, u32)> = None;
+        for offset in 0..27 {
+            let key = [home[0] + offset % 3 - 1, home[1] + offset / 3 % 3 - 1, home[2] + offset / 9 - 1];
+            for &i in cells.get(&key).into_iter().flatten() {
+                let distance = (self.centers[i as usize] - point).length_squared();
+                if nearest.is_none_or(|best| (distance, i) < best) {
+                    nearest = Some((distance, i));
                 }
-                nearest.filter(|(squared, _)| *squared <= reach_m * reach_m).map(|(_, i)| i as usize)
             }
         }
+        nearest.filter(|(squared, _)| *squared <= reach_m * reach_m).map(|(_, i)| i as usize)
     }
 
     /// Force vector of every taxel (N), and of what lies outside all of them. Together they are the force on

@@ -100,6 +100,7 @@ pub struct Support {
 
 impl Facet {
     /// Load on the sensor, about its origin.
+    #[inline]
     pub fn wrench_on_sensor(&self) -> Wrench {
         match &self.load {
             Load::Point { at, force, .. } => Wrench::from_force_at(*force, *at),
@@ -108,6 +109,7 @@ impl Facet {
     }
 
     /// Force on the sensor (N).
+    #[inline]
     pub fn force_on_sensor(&self) -> Vec3 {
         match &self.load {
             Load::Point { force, .. } => *force,
@@ -116,21 +118,16 @@ impl Facet {
     }
 
     /// Where it acts (m): the point, or the middle of the polygon.
+    #[inline]
     pub fn at(&self) -> Vec3 {
         match &self.load {
             Load::Point { at, .. } => *at,
-            Load::Polygon(corners) => {
-                let (mut area_m2, mut moment) = (0.0, Vec3::ZERO);
-                for (part_m2, [a, b, c]) in fan(corners) {
-                    area_m2 += part_m2;
-                    moment += (a.at + b.at + c.at) * (part_m2 / 3.0);
-                }
-                if area_m2 > 0.0 { moment / area_m2 } else { corners.first().map_or(Vec3::ZERO, |corner| corner.at) }
-            }
+            Load::Polygon(corners) => middle(corners),
         }
     }
 
     /// It as a point that carries.
+    #[inline]
     pub fn support(&self) -> Support {
         Support { at: self.at(), normal: self.normal, tangent: self.tangent }
     }
@@ -157,6 +154,16 @@ fn fan(corners: &[Corner]) -> impl Iterator<Item = (f64, [Corner; 3])> + '_ {
     })
 }
 
+/// The middle of a polygon's area (m).
+fn middle(corners: &[Corner]) -> Vec3 {
+    let (mut area_m2, mut moment) = (0.0, Vec3::ZERO);
+    for (part_m2, [a, b, c]) in fan(corners) {
+        area_m2 += part_m2;
+        moment += (a.at + b.at + c.at) * (part_m2 / 3.0);
+    }
+    if area_m2 > 0.0 { moment / area_m2 } else { corners.first().map_or(Vec3::ZERO, |corner| corner.at) }
+}
+
 /// ∫ t dA and ∫ r × t dA for a traction t linear over each triangle. The torque's integrand is quadratic, so
 /// the three mid-points of the edges, each with a third of the area, give it exactly.
 fn polygon_wrench(corners: &[Corner], normal: Vec3) -> Wrench {
@@ -178,8 +185,14 @@ impl Touch {
         for facet in &facets {
             let wrench = facet.wrench_on_sensor();
             touch.on_sensor += wrench;
-            touch.on_objects[facet.object as usize] += -wrench;
             touch.saturated += usize::from(facet.saturated);
+            if objects > 1 {
+                touch.on_objects[facet.object as usize] += -wrench;
+            }
+        }
+        // A sum of opposites is the opposite of the sum, to the last bit.
+        if let [only] = &mut touch.on_objects[..] {
+            *only += -touch.on_sensor;
         }
         touch.facets = facets;
         touch
