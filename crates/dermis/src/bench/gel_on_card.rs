@@ -24,8 +24,9 @@ const STEP_OPERATIONS: f64 = 1700.0;
 const CELL_BYTES: f64 = (8 * 12 * 4 + 3 * 3 * 8) as f64;
 const CELL_OPERATIONS: f64 = 8.0 * (540.0 + 110.0) + 9.0 * 200.0;
 
-fn words(error: impl std::fmt::Display) -> String {
-    error.to_string()
+/// What is said where a gel or a thing cannot be made, or comes to no rest.
+fn not_done(why: impl std::fmt::Display) -> DeviceError {
+    DeviceError::Unsupported { what: "the benchmark of the gel".to_owned(), why: why.to_string() }
 }
 
 /// The largest difference between two surfaces, by the largest displacement.
@@ -34,12 +35,12 @@ fn apart(a: &Field, b: &Field) -> f64 {
     a.values.iter().zip(&b.values).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max) / deepest
 }
 
-fn steps(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), String> {
-    let cloud = cloud(PAPER).ok_or("no cloud")?;
-    let mut steps = boarded(gpu, &cloud.flight(STEPS)).map_err(words)?;
+fn steps(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), DeviceError> {
+    let cloud = cloud(PAPER).ok_or_else(|| not_done("no particles"))?;
+    let mut steps = boarded(gpu, &cloud.flight(STEPS))?;
     let mut best = f64::INFINITY;
     for _ in 0..RUNS {
-        let ran = steps.run(STEPS).map_err(words)?;
+        let ran = steps.run(STEPS)?;
         best = best.min(ran.card_s / STEPS as f64);
     }
     let count = cloud.len() as f64;
@@ -53,15 +54,15 @@ fn steps(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), Stri
 }
 
 /// Presses of 1 mm on a gel of 20 × 20 × 4 mm.
-fn presses(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), String> {
+fn presses(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), DeviceError> {
     let parameters = GelParameters { cell_m: CELL_M, ..GelParameters::default() };
-    let gel = Gel::block(Vec3::new(20e-3, 20e-3, 4e-3), Bonds::default(), parameters).map_err(words)?;
-    let card = DeviceGel::new(gpu, gel).map_err(words)?;
+    let gel = Gel::block(Vec3::new(20e-3, 20e-3, 4e-3), Bonds::default(), parameters).map_err(not_done)?;
+    let card = DeviceGel::new(gpu, gel)?;
     let ball = Pose::from_translation(Vec3::Z * 3e-3);
     let things = [
-        ("ball", Object::new(sphere(4e-3, 0.2e-3).map_err(words)?), ball),
-        ("primitive", Object::of_primitive(Primitive::Sphere { radius_m: 4e-3 }, 0.2e-3).map_err(words)?, ball),
-        ("moon", Object::new(indenters::find("moon").map_err(words)?), Pose::from_translation(Vec3::Z * -1e-3)),
+        ("ball", Object::new(sphere(4e-3, 0.2e-3).map_err(not_done)?), ball),
+        ("primitive", Object::of_primitive(Primitive::Sphere { radius_m: 4e-3 }, 0.2e-3).map_err(not_done)?, ball),
+        ("moon", Object::new(indenters::find("moon").map_err(not_done)?), Pose::from_translation(Vec3::Z * -1e-3)),
     ];
     numbers.insert("press_particles".into(), card.gel().particles() as f64);
     for (name, object, pose) in &things {
@@ -71,12 +72,12 @@ fn presses(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), St
         let mut found = None;
         for _ in 0..RUNS {
             let start = Instant::now();
-            let (touch, _, work, card_s) = card.equilibrium(&card.rest(), &motion).map_err(words)?;
+            let (touch, _, work, card_s) = card.equilibrium(&card.rest(), &motion).map_err(not_done)?;
             (wall, on_card) = (wall.min(start.elapsed().as_secs_f64()), on_card.min(card_s));
             found = Some((touch, work));
         }
-        let (touch, work) = found.ok_or("no press")?;
-        let cpu = card.gel().equilibrium(&card.rest(), &motion).map_err(words)?.0;
+        let (touch, work) = found.ok_or_else(|| not_done("no press"))?;
+        let cpu = card.gel().equilibrium(&card.rest(), &motion).map_err(not_done)?.0;
         let off = cpu.surface.zip(touch.surface).map_or(f64::NAN, |(cpu, card)| apart(&cpu, &card));
         let cells = card.gel().particles() as f64 / 8.0 * work.conjugate as f64;
         let floors = [cells * CELL_BYTES / BYTES_PER_S, cells * CELL_OPERATIONS / DOUBLES_PER_S];
@@ -88,10 +89,10 @@ fn presses(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), St
         numbers.insert(format!("press_{name}_part_of_floor"), floors[0].max(floors[1]) / on_card);
         numbers.insert(format!("press_{name}_surface_off_by_depth"), off);
     }
-    let paper = PaperGel::new(PaperParameters::default()).map_err(words)?;
+    let paper = PaperGel::new(PaperParameters::default()).map_err(not_done)?;
     let (name, object, pose) = &things[0];
-    let (touch, ran) = DevicePaperGel::new(gpu, paper.clone()).pressed(object, *pose).map_err(words)?;
-    let (cpu, steps) = paper.pressed(object, *pose).map_err(words)?;
+    let (touch, ran) = DevicePaperGel::new(gpu, paper.clone()).pressed(object, *pose).map_err(not_done)?;
+    let (cpu, steps) = paper.pressed(object, *pose).map_err(not_done)?;
     let off = cpu.surface.zip(touch.surface).map_or(f64::NAN, |(cpu, card)| apart(&cpu, &card));
     numbers.insert(format!("paper_{name}_step_ms"), ran.card_s * 1e3 / steps as f64);
     numbers.insert(format!("paper_{name}_surface_off_by_depth"), off);
