@@ -101,7 +101,7 @@ fn presses(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), De
 
 pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, DeviceError> {
     let mut numbers = BTreeMap::new();
-    let done = steps(gpu, &mut numbers).and_then(|()| presses(gpu, &mut numbers));
-    done.map_err(|reason| DeviceError::BadInput { reason })?;
+    steps(gpu, &mut numbers)?;
+    presses(gpu, &mut numbers)?;
     Ok(numbers)
 }
