@@ -287,9 +287,8 @@ pub(super) fn laid_out(body: &Body, blocks: usize) -> Laid {
 /// The weights of a spot, those of nodes outside held faces taken from those inside: these move opposite to each other.
 fn folded(body: &Body, spot: &Spot) -> [[f64; 3]; 3] {
     let mut weights = spot.weights;
-    for axis in 0..3 {
+    for (axis, w) in weights.iter_mut().enumerate() {
         let (low, high) = if axis == 2 { (4, None) } else { (2 * axis, Some(2 * axis + 1)) };
-        let w = &mut weights[axis];
         if spot.cell[axis] == 0 && body.bonded[low] {
             (w[1], w[0]) = (w[1] - w[0], 0.0);
         }

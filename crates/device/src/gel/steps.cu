@@ -5,11 +5,7 @@
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-// Threads of a block, and blocks beside each other on a multiprocessor, are given with the options.
-#ifndef THREADS
 #define THREADS 128
-#define BESIDE 4
-#endif
 #define ROW 8
 #define TILE 512
 #define EDGE 8
@@ -149,9 +145,7 @@ __device__ void sweep(const Run& r, int turn, int step, float4* from, int* to) {
         int bx = owned.block % r.blocks[0], by = owned.block / r.blocks[0] % r.blocks[1];
         int bz = owned.block / (r.blocks[0] * r.blocks[1]);
         __syncthreads();
-#pragma unroll
-        for (int part = 0; part < TILE / THREADS; part++) {
-            int i = part * THREADS + threadIdx.x;
+        for (int i = threadIdx.x; i < TILE; i += THREADS) {
             if (PASS != START) {
                 int x = i % EDGE, y = i / EDGE % EDGE, z = i / (EDGE * EDGE);
                 int brick = ((bz + z / BLOCK) * (r.blocks[1] + 1) + by + y / BLOCK) * (r.blocks[0] + 1) + bx + x / BLOCK;
@@ -421,7 +415,7 @@ __device__ void sort(const Run& r, int turn, int step) {
     everyone(r);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, BESIDE) steps(const __grid_constant__ Run r) {
+extern "C" __global__ void __launch_bounds__(THREADS, 4) steps(const __grid_constant__ Run r) {
     __shared__ float4 from[TILE];
     __shared__ int to[4 * TILE];
     int turn = r.turn;

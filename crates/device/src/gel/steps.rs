@@ -7,12 +7,8 @@ use dermis_geometry::Vec3;
 use std::sync::Arc;
 
 const SOURCE: &str = include_str!("steps.cu");
-/// Ways to compile: name, threads of a block, and options that say so. Where blocks of cells hold few particles, more of them side by side
-/// with fewer threads each are faster.
-const DENSE: (&str, u32, &[&str]) = ("gel steps", 128, &["-DTHREADS=128", "-DBESIDE=4"]);
-const SPARSE: (&str, u32, &[&str]) = ("gel steps, sparse", 32, &["-DTHREADS=32", "-DBESIDE=13"]);
-/// Particles in a block of cells, in the mean, from which on they are dense.
-const MANY: usize = 64;
+/// Threads of a block, as the kernels have them.
+const THREADS: u32 = 128;
 /// Cells along an edge of a block, and nodes in a tile.
 const BLOCK: i32 = 4;
 const TILE: usize = 512;
@@ -154,7 +150,6 @@ pub struct Steps {
     gpu: Arc<Gpu>,
     kernel: CudaFunction,
     grid: u32,
-    threads: u32,
     memory: CudaSlice<u8>,
     run: Run,
     rules: Rules,
@@ -170,10 +165,9 @@ impl Steps {
             return Err(DeviceError::Unsupported { what, why });
         }
         gpu.context.bind_to_thread()?;
-        let (pack, mut run, owned) = laid_out(&rules, &swarm);
-        let (name, threads, options) = if swarm.at.len() < MANY * owned { SPARSE } else { DENSE };
-        let kernel = gpu.program(name, SOURCE, options)?.load_function("steps")?;
-        let beside = kernel.occupancy_max_active_blocks_per_multiprocessor(threads, 0, None)?;
+        let kernel = gpu.program("gel steps", SOURCE, &[])?.load_function("steps")?;
+        let beside = kernel.occupancy_max_active_blocks_per_multiprocessor(THREADS, 0, None)?;
+        let (pack, mut run) = laid_out(&rules, &swarm);
         let free_bytes = gpu.free_bytes()?;
         if pack.len > free_bytes {
             let what = format!("a gel of {} particles", swarm.at.len());
@@ -184,7 +178,7 @@ impl Steps {
         gpu.stream.memcpy_htod(&pack.bytes, &mut memory.slice_mut(..pack.bytes.len()))?;
         run.rebase(memory.device_ptr(&gpu.stream).0);
         let grid = beside.max(1) * gpu.multiprocessors() as u32;
-        Ok(Self { gpu: Arc::clone(gpu), kernel, grid, threads, memory, run, rules, swarm })
+        Ok(Self { gpu: Arc::clone(gpu), kernel, grid, memory, run, rules, swarm })
     }
 
     /// Some steps; particles have their velocities after the last.
@@ -193,7 +187,7 @@ impl Steps {
         (tally.gate, tally.led, tally.broke) = (0, [0; 3], u64::MAX);
         self.write(self.run.tally, bytes_of(&[tally]))?;
         let run = Run { steps: steps as i32, turn: tally.turn as i32, ..self.run };
-        let shape = LaunchConfig { grid_dim: (self.grid, 1, 1), block_dim: (self.threads, 1, 1), shared_mem_bytes: 0 };
+        let shape = LaunchConfig { grid_dim: (self.grid, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
         let timer = self.gpu.timer()?;
         // SAFETY: the run is laid out as the kernel's, its addresses are in `memory`, and all blocks fit on the card at once.
         #[allow(unsafe_code)]
@@ -328,8 +322,7 @@ impl Placed {
     }
 }
 
-/// Particles in a piece of memory, and in how many blocks of cells they are.
-fn laid_out(rules: &Rules, swarm: &Swarm) -> (Pack, Run, usize) {
+fn laid_out(rules: &Rules, swarm: &Swarm) -> (Pack, Run) {
     let placed = Placed::new(rules, swarm);
     let (owned, slots, used) = placed.owned();
     let all: usize = placed.blocks.iter().map(|&count| count as usize).product();
@@ -412,7 +405,7 @@ fn laid_out(rules: &Rules, swarm: &Swarm) -> (Pack, Run, usize) {
     run.to_block = pack.leave::<u32>(room);
     run.nodes = pack.leave::<[f32; 4]>(64 * bricks);
     run.tiles = pack.leave::<[f32; 4]>(TILE * most);
-    (pack, run, tally.owned[0] as usize)
+    (pack, run)
 }
 
 /// The bricks of nodes that are near blocks with particles: whether each is, and a list.
