@@ -5,7 +5,7 @@
 On a machine without cargo, hand over what was built elsewhere: the tests (`cargo test --release --workspace --no-run`), the program and
 the Python package.
 
-    python3 run.py --dermis dermis --tests cuda_gel cuda_layer cuda_arrays --package FOLDER --work work --log .
+    python3 run.py --dermis dermis --tests cuda --package FOLDER --work work --log .
 """
 
 import argparse
@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TESTS = ("cuda_gel", "cuda_layer", "cuda_arrays")
+TESTS = ("cuda",)
 BENCHES = ("springs", "layer", "gel")
 
 

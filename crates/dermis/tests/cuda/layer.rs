@@ -1,5 +1,6 @@
 //! The layer and its camera on a card against the processor.
 
+use crate::card;
 use dermis::device::sheet::{SheetBatch, SheetTouches, Wanted};
 use dermis::device::{Gpu, LayerBatch, describe_layer};
 use dermis::geometry::shapes::{cuboid, indenters, sphere};
@@ -9,15 +10,6 @@ use dermis::sensor::SkinSpec;
 use dermis::sensor::optics::{CameraSpec, NoiseSpec, Optics, OpticsSpec};
 use dermis::skin::layer::{Overhead, Poisson, Sheet};
 use dermis::skin::{Layer, LayerParameters, SkinError};
-use std::io::Write;
-use std::sync::Arc;
-
-/// The card, or a loud line.
-fn card(test: &str) -> Option<Arc<Gpu>> {
-    // Straight to the terminal: what tests print is kept from it.
-    let say = |error| drop(writeln!(std::io::stderr(), "SKIPPED: {test} ran nothing: {error}"));
-    Gpu::open().map_err(say).ok()
-}
 
 fn preset(name: &str) -> SensorSpec {
     SensorSpec::find(name).unwrap().0

@@ -1,8 +1,9 @@
-//! The gel on a card against the gel on the processor, on the cases of the processor's own tests. Without a card they say so and pass.
+//! The gel on a card against the gel on the processor, on the cases of the processor's own tests.
 
-#[path = "../../skin/tests/common/paraboloid.rs"]
+#[path = "../../../skin/tests/common/paraboloid.rs"]
 mod paraboloid;
 
+use crate::card;
 use dermis::device::{DeviceGel, DevicePaperGel, Gpu, flown, with_gel_on};
 use dermis_geometry::shapes::{self, indenters};
 use dermis_geometry::{Mat3, Pose, Primitive, Quat, Vec3};
@@ -12,12 +13,8 @@ use dermis_skin::{Constitution, Gel, GelFriction, GelParameters, Motion, Object,
 use serde_json::Value;
 use std::sync::Arc;
 
-const GOLDEN: &str = include_str!("../../skin/tests/golden/layer/paraboloid_on_bonded_layer.json");
+const GOLDEN: &str = include_str!("../../../skin/tests/golden/layer/paraboloid_on_bonded_layer.json");
 const SIZE: Vec3 = Vec3::new(8e-3, 8e-3, 3e-3);
-
-fn card() -> Option<Arc<Gpu>> {
-    Gpu::open().map_err(|error| eprintln!("SKIPPED: {error}")).ok()
-}
 
 fn parameters() -> GelParameters {
     GelParameters { cell_m: 0.5e-3, ..GelParameters::default() }
@@ -77,7 +74,7 @@ fn compare(gpu: &Arc<Gpu>, name: &str, gel: Gel, object: &Object, poses: &[Pose]
 /// A rigid paraboloid on a bonded layer, cases 0, 2 and 4 of the golden file: as the processor has it, and so within 2 % of elasticity.
 #[test]
 fn the_paraboloid_is_that_of_the_processor() {
-    let Some(gpu) = card() else { return };
+    let Some(gpu) = card("the_paraboloid_is_that_of_the_processor") else { return };
     let golden: Value = serde_json::from_str(GOLDEN).unwrap();
     for (index, cell_m) in [(0, 0.5e-3), (2, 0.25e-3), (4, 0.5e-3)] {
         let case = &golden["cases"][index];
@@ -102,7 +99,7 @@ fn the_paraboloid_is_that_of_the_processor() {
 /// Balls, shapes in closed form, meshes and points, upright and tilted.
 #[test]
 fn whatever_presses_presses_as_on_the_processor() {
-    let Some(gpu) = card() else { return };
+    let Some(gpu) = card("whatever_presses_presses_as_on_the_processor") else { return };
     let tilted =
         |z: f64| Pose::new(Quat::from_rotation_y(0.2) * Quat::from_rotation_z(0.4), Vec3::new(0.2e-3, -0.1e-3, z));
     let primitive = |shape: Primitive| Object::of_primitive(shape, 0.3e-3).unwrap();
@@ -130,7 +127,7 @@ fn whatever_presses_presses_as_on_the_processor() {
 /// Where it is held, what it is made of, what rubs: with the history of a press before.
 #[test]
 fn whatever_is_pressed_answers_as_on_the_processor() {
-    let Some(gpu) = card() else { return };
+    let Some(gpu) = card("whatever_is_pressed_answers_as_on_the_processor") else { return };
     let ball = Object::of_primitive(Primitive::Sphere { radius_m: 3e-3 }, 0.3e-3).unwrap();
     let sides = Bonds::at(&[Face::Bottom, Face::LowX]);
     let made = |constitution| GelParameters { constitution, ..parameters() };
@@ -161,7 +158,7 @@ fn whatever_is_pressed_answers_as_on_the_processor() {
 /// Particles that fly, spin and swing: after 60 steps places agree to 1e-4 of the way gone, and two runs to the bit.
 #[test]
 fn particles_move_as_on_the_processor() {
-    let Some(gpu) = card() else { return };
+    let Some(gpu) = card("particles_move_as_on_the_processor") else { return };
     let motion = |rest: Vec3| {
         (Vec3::new(1.5, 0.5, 0.2) + Vec3::Z.cross(rest) * 10.0, Mat3::from_diagonal(Vec3::new(1.02, 0.99, 1.0)))
     };
@@ -183,7 +180,7 @@ fn particles_move_as_on_the_processor() {
 /// The press of Chen et al. 2023, smaller: surface within 0.1 % of depth, force within 0.1 %, and two runs to the bit.
 #[test]
 fn the_paper_s_press_is_that_of_the_processor() {
-    let Some(gpu) = card() else { return };
+    let Some(gpu) = card("the_paper_s_press_is_that_of_the_processor") else { return };
     let parameters = PaperParameters {
         size_m: Vec3::new(8e-3, 8e-3, 2e-3),
         particles: [41, 41, 11],
@@ -205,7 +202,7 @@ fn the_paper_s_press_is_that_of_the_processor() {
 /// A particle that is turned inside out is named, as on the processor.
 #[test]
 fn what_breaks_is_told() {
-    let Some(gpu) = card() else { return };
+    let Some(gpu) = card("what_breaks_is_told") else { return };
     let motion = |rest: Vec3| (Vec3::Z * if rest.z > 0.0 { -40.0 } else { 40.0 }, Mat3::IDENTITY);
     let mut cloud = Cloud::new([12, 12, 12], GelParameters::default(), false, 0.3, Simd::detect(), motion).unwrap();
     let (_, ran) = flown(&gpu, &cloud.flight(200)).unwrap();
@@ -216,7 +213,7 @@ fn what_breaks_is_told() {
 /// A sensor with a gel goes to the card and feels the same; one without stays.
 #[test]
 fn a_sensor_takes_its_gel_to_the_card() {
-    let Some(gpu) = card() else { return };
+    let Some(gpu) = card("a_sensor_takes_its_gel_to_the_card") else { return };
     let spec = r#"
         name = "a gel"
         [surface.grid]
