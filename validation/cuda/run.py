@@ -53,11 +53,12 @@ def main():
     arguments.work.mkdir(parents=True, exist_ok=True)
     environment = dict(os.environ)
     if arguments.package:
-        environment["PYTHONPATH"] = str(arguments.package)
+        environment["PYTHONPATH"] = str(arguments.package.resolve())
     else:
         package(arguments.work)
-    commands = [[test, "--nocapture", "--test-threads=1"] for test in arguments.tests or built()]
-    commands += [[str(arguments.dermis), "bench", *BENCHES, "--device", "cuda"]]
+    tests = [str(pathlib.Path(test).resolve()) for test in arguments.tests or built()]
+    commands = [[test, "--nocapture", "--test-threads=1"] for test in tests]
+    commands += [[str(arguments.dermis.resolve()), "bench", *BENCHES, "--device", "cuda"]]
     commands += [[sys.executable, "-m", "pytest", "-q", "-rs", str(ROOT / "bindings/python/tests/test_device.py")]]
 
     when = datetime.datetime.now(datetime.timezone.utc)
@@ -70,7 +71,7 @@ def main():
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         told = done.stdout + done.stderr
         print(told, flush=True)
-        if done.returncode != 0 or "SKIPPED" in told:
+        if done.returncode != 0 or "SKIPPED:" in told:
             failed.append(name)
         lines += [f"## `{name}`", "", "```", told.strip(), "```", ""]
         lines.append(f"Exit status {done.returncode}.\n")
