@@ -300,3 +300,15 @@ fn bench_data_that_cannot_tell() {
     refused(at, 1, &["characterise", "--sensor", "two.toml", "--depth", "6mm"], &["mine", "5.14", "5 mm"]);
     refused(at, 1, &["characterise", "--sensor", "two.toml", "--indenter", "0mm"], &["indenter"]);
 }
+
+#[test]
+fn a_device_that_is_not_there_or_of_no_use_is_refused() {
+    let press = ["press", "--object", "sphere:radius=4mm", "--depth", "0.3mm", "--sensor"];
+    let folder = TempDir::new().unwrap();
+    let with = |more: &[&'static str]| [&press[..], more].concat();
+    refused(folder.path(), 2, &with(&["wts0614", "--device", "warp"]), &["--device", "\"warp\"", "auto, cpu or cuda"]);
+    refused(folder.path(), 1, &with(&["wts0614", "--device", "cuda"]), &["wts0614", "no gel", "press_batch"]);
+    if dermis::device::Gpu::open().is_err() {
+        refused(folder.path(), 1, &with(&["gelsight", "--skin", "gel", "--device", "cuda"]), &["no ", "device cpu"]);
+    }
+}
