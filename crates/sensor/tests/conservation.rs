@@ -4,7 +4,7 @@
 //! 1e-12 of Σ|f|. Not tested: which taxel a force goes to (unit tests of `taxels.rs`), nor the scalar values, which are
 //! projections and need not add up on curved sensors.
 
-mod common;
+use crate::common;
 
 use common::{parameters, preset, sphere};
 use dermis_geometry::{Pose, Quat, Random, Twist, Vec3, shapes};

@@ -1,8 +1,6 @@
 //! Sensors with a gel for their skin: what taxels under it feel, and where it is held.
 
-mod common;
-
-use common::sphere;
+use crate::common::sphere;
 use dermis_geometry::files::{LengthUnit, write_stl};
 use dermis_geometry::quantity::Length;
 use dermis_geometry::{Pose, Vec3, shapes};

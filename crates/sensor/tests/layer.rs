@@ -1,8 +1,6 @@
 //! Sensors with a layer for their skin.
 
-mod common;
-
-use common::{cuboid, sphere};
+use crate::common::{cuboid, sphere};
 use dermis_geometry::Vec3;
 use dermis_sensor::{Aim, Goal, SensorSpec, Taxels, presets, press};
 use dermis_skin::{Field, Touch, Warning};

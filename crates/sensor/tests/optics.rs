@@ -1,7 +1,6 @@
 //! What the camera sees, against geometry.
 
-#[path = "common/ball.rs"]
-mod ball;
+use crate::ball;
 
 use ball::Ball;
 use dermis_geometry::Vec3;

@@ -1,7 +1,6 @@
 //! Light from ball presses whose truth is known.
 
-#[path = "common/ball.rs"]
-mod ball;
+use crate::ball;
 
 use ball::Ball;
 use dermis_geometry::quantity::Angle;

@@ -3,9 +3,7 @@
 //! A press is infinitely slow, so dampers and bristles take no part. Not tested: contact edge on edge of two curved
 //! bodies, which first contact finds only to the fineness of their meshes.
 
-mod common;
-
-use common::{cuboid, flat, preset, sphere};
+use crate::common::{cuboid, flat, preset, sphere};
 use dermis_geometry::Vec3;
 use dermis_sensor::{Aim, Goal, PressError, Response, depth_pose, press};
 use dermis_skin::Object;

@@ -2,9 +2,7 @@
 //!
 //! Each stage has its closed form in its own file. Not tested here: whether a real device has these stages in this order.
 
-mod common;
-
-use common::{flat, sphere};
+use crate::common::{flat, sphere};
 use dermis_geometry::Random;
 use dermis_sensor::response::Curve;
 use dermis_sensor::{Aim, Chain, Goal, Response, ResponseSpec, ResponseState, SensorSpec, Taxels, parse_toml, press};

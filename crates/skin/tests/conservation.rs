@@ -4,7 +4,7 @@
 //! contact plane. These are identities of the model, so the tolerance is that of rounding: 1e-12 of Σ|f| (torques: of
 //! Σ|r||f|). Not tested here: that the forces are the right ones (`springs.rs`, `friction.rs`, `saturation.rs`).
 
-mod common;
+use crate::common;
 
 use common::{bristles, layouts, objects, plain, rotation, vector};
 use dermis_geometry::{Pose, Random, Twist, Vec3, Wrench};

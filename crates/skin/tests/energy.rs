@@ -8,7 +8,7 @@
 //!
 //! Not tested: saturation and the floor under n·n_c, which are not conservative by design.
 
-mod common;
+use crate::common;
 
 use common::{held, plain, vector};
 use dermis_geometry::{Pose, Quat, Random, Twist, Vec3, Wrench, shapes};

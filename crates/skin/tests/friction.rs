@@ -3,9 +3,7 @@
 //! The law itself is held against golden curves in `lugre.rs`; here it is what the skin makes of it: frames, signs,
 //! memory. Blocks wider than the skin press all N texels by the same depth, so every texel bears f_n = k d.
 
-mod common;
-
-use common::{bristles, cuboid, grid_skin, plain, pressed, step};
+use crate::common::{bristles, cuboid, grid_skin, plain, pressed, step};
 use dermis_geometry::{Pose, Quat, Twist, Vec3, shapes};
 use dermis_skin::{
     Bristle, Elasticity, Friction, Lugre, Motion, Object, Skin, SpringParameters, Springs, State, Target, Touch,

@@ -1,7 +1,6 @@
 //! The stress on the bonded base of a gel: its sum, its shape, and what it is while the gel moves.
 
-#[path = "common/paraboloid.rs"]
-mod paraboloid;
+use crate::paraboloid;
 
 use dermis_geometry::{Pose, Primitive, Twist, Vec3};
 use dermis_skin::gel::{Bonds, Face};

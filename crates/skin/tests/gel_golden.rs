@@ -4,8 +4,7 @@
 //! larger by a factor the depth, force and surface are smaller by it: strains as small as one likes. Not tested here: large strains, which
 //! linear elasticity does not know (`gel_rest.rs` has closed forms for these).
 
-#[path = "common/paraboloid.rs"]
-mod paraboloid;
+use crate::paraboloid;
 
 use dermis_geometry::{Pose, Vec3};
 use dermis_skin::gel::Bonds;

@@ -1,6 +1,6 @@
 //! The history of a skin: it can be cloned, written and read, and neither it nor the threads change an answer.
 
-mod common;
+use crate::common;
 
 use common::{bristles, objects, plain, rotation, vector};
 use dermis_geometry::{Pose, Quat, Random, Twist, Vec3, shapes};

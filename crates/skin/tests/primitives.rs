@@ -1,6 +1,6 @@
 //! Objects known in closed form, against meshes of them that get finer.
 
-mod common;
+use crate::common;
 
 use common::{grid_skin, plain};
 use dermis_geometry::{Pose, Primitive, Quat, Twist, Vec3};

@@ -3,9 +3,7 @@
 //! A closed object whose inside holds the point v − h n, where a texel's ray starts, is pressed past h there. Not
 //! tested: objects that have passed that point altogether, which are out of the model.
 
-mod common;
-
-use common::{cuboid, grid_skin, held, plain, pressed};
+use crate::common::{cuboid, grid_skin, held, plain, pressed};
 use dermis_geometry::{Pose, TriMesh, Vec3, shapes};
 use dermis_skin::{Law, Motion, Object, Skin, Target};
 

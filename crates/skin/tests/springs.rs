@@ -2,7 +2,7 @@
 //!
 //! Friction has its own file, and so have saturation and energy.
 
-mod common;
+use crate::common;
 
 use common::{cuboid, grid_skin, held, plain, pressed, step};
 use dermis_geometry::shapes::{self, Fingertip};

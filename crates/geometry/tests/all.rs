@@ -1,0 +1,12 @@
+//! The tests of `dermis-geometry` as one program: many would each take as long to link.
+
+mod files;
+mod height_field;
+mod indenters;
+mod mass;
+mod roughness;
+mod sampling;
+mod shapes;
+mod surface;
+mod tet_files;
+mod tet_solids;

@@ -1,0 +1,30 @@
+//! The tests of `dermis-skin` as one program: many would each take as long to link.
+
+mod common;
+mod conservation;
+mod energy;
+mod friction;
+mod gel_base;
+mod gel_bonds;
+mod gel_cloud;
+mod gel_edges;
+mod gel_golden;
+mod gel_indenters;
+mod gel_motion;
+mod gel_rest;
+mod history;
+mod hydroelastic_closed_forms;
+mod hydroelastic_drop;
+mod hydroelastic_mechanics;
+mod hydroelastic_robust;
+mod imprint;
+mod layer_contact;
+mod layer_friction;
+mod layer_relaxation;
+mod lugre;
+#[path = "common/paraboloid.rs"]
+mod paraboloid;
+mod primitives;
+mod saturation;
+mod skins_agree;
+mod springs;
