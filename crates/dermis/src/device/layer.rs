@@ -64,7 +64,8 @@ pub fn describe_layer(sensor: &Sensor, object: &Object) -> Result<SheetDescripti
     // From rest nothing but pressure pulls the surface sideways: where it does not, friction has nothing to hold.
     let mu = if parameters.coupled { object.mu.unwrap_or(parameters.mu) } else { 0.0 };
     let lateral = parameters.lateral || mu > 0.0;
-    let influences = PAIRS.map(|pair| {
+    // In the order that the card wants them.
+    let influences = Pair::ALL.map(|pair| {
         let moves_sideways = matches!(pair, Pair::XPressure | Pair::YPressure);
         if moves_sideways && !parameters.coupled {
             vec![0.0; grid.rows * grid.cols]
@@ -96,24 +97,6 @@ pub fn describe_layer(sensor: &Sensor, object: &Object) -> Result<SheetDescripti
         camera: sensor.optics().map(|optics| camera(sensor, optics, &field)).transpose()?,
     })
 }
-
-/// In the order that the card wants them.
-const PAIRS: [Pair; 14] = [
-    Pair::SinkPressure,
-    Pair::XX,
-    Pair::YY,
-    Pair::XY,
-    Pair::XPressure,
-    Pair::YPressure,
-    Pair::BelowPressure,
-    Pair::BelowXX,
-    Pair::BelowYY,
-    Pair::BelowXY,
-    Pair::BelowXPressure,
-    Pair::BelowYPressure,
-    Pair::BelowPressureX,
-    Pair::BelowPressureY,
-];
 
 fn taxels(sensor: &Sensor, field: &Field) -> Option<TaxelCells> {
     let ((rows, cols), pitch_m) = (sensor.taxels().size()?, sensor.taxels().pitch_m()?);

@@ -88,6 +88,24 @@ pub enum Pair {
 }
 
 impl Pair {
+    /// All of them.
+    pub const ALL: [Self; 14] = [
+        Self::SinkPressure,
+        Self::XX,
+        Self::YY,
+        Self::XY,
+        Self::XPressure,
+        Self::YPressure,
+        Self::BelowPressure,
+        Self::BelowXX,
+        Self::BelowYY,
+        Self::BelowXY,
+        Self::BelowXPressure,
+        Self::BelowYPressure,
+        Self::BelowPressureX,
+        Self::BelowPressureY,
+    ];
+
     fn parity(self) -> Parity {
         match self {
             Self::SinkPressure | Self::XX | Self::YY | Self::BelowPressure | Self::BelowXX | Self::BelowYY => {

@@ -100,7 +100,7 @@ pub struct Influences {
     pub cols: usize,
     /// Edge of a cell (m).
     pub cell_m: f64,
-    made: [OnceLock<Influence>; PAIRS.len()],
+    made: [OnceLock<Influence>; Pair::ALL.len()],
     products: Mutex<BTreeMap<(usize, usize), Arc<Product>>>,
     /// Spectra that were used, to be used again: fresh memory costs as much as a transform.
     spare: Mutex<Vec<Vec<Complex64>>>,
@@ -111,23 +111,6 @@ impl std::fmt::Debug for Influences {
         write!(f, "Influences({} x {} cells of {} m)", self.rows, self.cols, self.cell_m)
     }
 }
-
-const PAIRS: [Pair; 14] = [
-    Pair::SinkPressure,
-    Pair::XX,
-    Pair::YY,
-    Pair::XY,
-    Pair::XPressure,
-    Pair::YPressure,
-    Pair::BelowPressure,
-    Pair::BelowXX,
-    Pair::BelowYY,
-    Pair::BelowXY,
-    Pair::BelowXPressure,
-    Pair::BelowYPressure,
-    Pair::BelowPressureX,
-    Pair::BelowPressureY,
-];
 
 /// More memory than for so many spectra is not kept.
 const KEPT_SPECTRA: usize = 8;
@@ -212,7 +195,7 @@ impl Influences {
 pub struct Product {
     /// The transforms.
     pub fourier: Fourier,
-    spectra: [OnceLock<Spectrum>; PAIRS.len()],
+    spectra: [OnceLock<Spectrum>; Pair::ALL.len()],
     precondition: OnceLock<(Fourier, Spectrum)>,
     double: OnceLock<Operator<f64>>,
     single: OnceLock<Operator<f32>>,
