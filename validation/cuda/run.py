@@ -30,9 +30,8 @@ def built():
     return [m["executable"] for m in messages if m.get("executable") and m["target"]["name"] in TESTS]
 
 
-def package(work):
+def package():
     """The Python package of this repository, in the environment that runs this."""
-    sys.path.insert(0, str(ROOT / "bindings/python"))
     subprocess.run(["cargo", "xtask", "wheel"], cwd=ROOT, check=True)
     (wheel,) = (ROOT / "dist").glob("dermis-*.whl")
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", wheel], check=True)
@@ -55,7 +54,7 @@ def main():
     if arguments.package:
         environment["PYTHONPATH"] = str(arguments.package.resolve())
     else:
-        package(arguments.work)
+        package()
     tests = [str(pathlib.Path(test).resolve()) for test in arguments.tests or built()]
     commands = [[test, "--nocapture", "--test-threads=1"] for test in tests]
     commands += [[str(arguments.dermis.resolve()), "bench", *BENCHES, "--device", "cuda"]]

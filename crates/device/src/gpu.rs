@@ -78,6 +78,20 @@ impl Gpu {
         Ok(free - free / 16)
     }
 
+    /// Refuses what needs more memory (bytes) than there is; `remedy` is told how much that is.
+    pub fn require_free(
+        &self,
+        needed_bytes: usize,
+        what: impl FnOnce() -> String,
+        remedy: impl FnOnce(usize) -> String,
+    ) -> Result<(), DeviceError> {
+        let free_bytes = self.free_bytes()?;
+        if needed_bytes <= free_bytes {
+            return Ok(());
+        }
+        Err(DeviceError::OutOfMemory { what: what(), needed_bytes, free_bytes, remedy: remedy(free_bytes) })
+    }
+
     /// Kernels, compiled for this card when they are first asked for.
     pub fn program(&self, name: &'static str, source: &str, options: &[&str]) -> Result<Arc<CudaModule>, DeviceError> {
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);

@@ -11,6 +11,7 @@ mod choice;
 mod error;
 pub mod gel;
 mod gpu;
+mod kind;
 mod library;
 mod program;
 pub mod sheet;

@@ -13,7 +13,7 @@ use dermis::device::driver::CudaSlice;
 use dermis::device::sheet::{SheetTouches, Wanted as Parts};
 use dermis::device::{DeviceError, Gpu};
 use dermis::geometry::Pose;
-use dermis::sensor::Report;
+use dermis::sensor::{Report, Sensor};
 use dermis::skin;
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
@@ -28,10 +28,8 @@ use std::sync::Arc;
 #[pyclass(frozen, module = "dermis")]
 pub struct DeviceBatch {
     device: Arc<Device>,
-    gpu: Arc<Gpu>,
-    count: usize,
-    /// What taxels feel; none of a sensor whose pictures alone were made.
-    presses: Option<Presses>,
+    /// What taxels feel.
+    presses: Presses,
     /// What its camera sees.
     pictures: Option<Pictures>,
     travel_m: Option<Vec<f64>>,
@@ -64,6 +62,14 @@ impl Places {
         Ok(Self::Host(read_poses(value, "poses")?, None))
     }
 
+    /// Them on the card, and how far (m) they are past first contact where that is known.
+    fn on_card(self, gpu: &Arc<Gpu>) -> Result<(Poses, Option<Vec<f64>>), DeviceError> {
+        match self {
+            Self::Host(poses, travel_m) => Ok((Poses::of_host(gpu, &poses)?, travel_m)),
+            Self::Card(poses) => Ok((poses, None)),
+        }
+    }
+
     /// The poses of presses to a depth, found on all cores.
     pub fn of_depths(device: &Device, object: &skin::Object, wanted: &[Wanted]) -> PyResult<Self> {
         let sensor = device.sensor()?;
@@ -85,26 +91,27 @@ impl DeviceBatch {
         places: Places,
     ) -> Result<Self, DeviceError> {
         let sensor = device.sensor().map_err(|error| DeviceError::BadInput { reason: error.to_string() })?;
-        if sensor.skin_as::<skin::Layer>().is_some() {
-            Self::of_layer(gpu, device, object, places)
+        let (poses, travel_m) = places.on_card(gpu)?;
+        let made = if sensor.skin_as::<skin::Layer>().is_some() {
+            Self::of_layer(gpu, device, sensor, object, &poses)?
         } else {
-            Self::of_taxels(gpu, device, object, places)
-        }
+            let (arrays, thing) = (device.on_card(gpu)?, super::thing(gpu, object)?);
+            Self::of_presses(device, arrays.settle(&thing, &poses)?)
+        };
+        // Whoever takes the numbers need not know our queue.
+        gpu.finish()?;
+        Ok(Self { travel_m, ..made })
     }
 
     /// Presses an object on a layer: what taxels feel, and what a camera sees where there is one.
     fn of_layer(
         gpu: &Arc<Gpu>,
         device: &Arc<Device>,
+        sensor: &Sensor,
         object: &Arc<skin::Object>,
-        places: Places,
+        poses: &Poses,
     ) -> Result<Self, DeviceError> {
         let layer = device.layer_on_card(gpu, object)?;
-        let (poses, travel_m) = match places {
-            Places::Host(poses, travel_m) => (Poses::of_host(gpu, &poses)?, travel_m),
-            Places::Card(poses) => (poses, None),
-        };
-        let sensor = device.sensor().map_err(|error| DeviceError::BadInput { reason: error.to_string() })?;
         let parts = Parts { images: sensor.optics().is_some(), pressure: false, surface: false, taxels: true };
         let SheetTouches { count, images, forces, outside, wrench, .. } =
             layer.press_on_device(&poses.with_w_last(gpu)?.slice(..7 * poses.count), parts)?;
@@ -114,59 +121,28 @@ impl DeviceBatch {
             height: optics.camera().height,
             width: optics.camera().width,
         });
-        gpu.finish()?;
-        Ok(Self { travel_m, pictures, ..Self::of_presses(gpu, device, presses) })
-    }
-
-    /// Presses an object on the taxels of a sensor at many places.
-    fn of_taxels(
-        gpu: &Arc<Gpu>,
-        device: &Arc<Device>,
-        object: &Arc<skin::Object>,
-        places: Places,
-    ) -> Result<Self, DeviceError> {
-        let (arrays, thing) = (device.on_card(gpu)?, super::thing(gpu, object)?);
-        let (poses, travel_m) = match places {
-            Places::Host(poses, travel_m) => (arrays.poses(&poses)?, travel_m),
-            Places::Card(poses) => (poses, None),
-        };
-        let presses = arrays.settle(&thing, &poses)?;
-        // Whoever takes the numbers need not know our queue.
-        gpu.finish()?;
-        Ok(Self { travel_m, ..Self::of_presses(gpu, device, presses) })
+        Ok(Self { pictures, ..Self::of_presses(device, presses) })
     }
 
     /// What has been felt already.
-    pub fn of_presses(gpu: &Arc<Gpu>, device: &Arc<Device>, presses: Presses) -> Self {
-        Self {
-            device: Arc::clone(device),
-            gpu: Arc::clone(gpu),
-            count: presses.count,
-            presses: Some(presses),
-            pictures: None,
-            travel_m: None,
-        }
-    }
-
-    fn presses(&self) -> PyResult<&Presses> {
-        let why = || Error::new_err(format!("sensor {:?} has no taxels on the card", self.device.spec().name));
-        self.presses.as_ref().ok_or_else(why)
+    pub fn of_presses(device: &Arc<Device>, presses: Presses) -> Self {
+        Self { device: Arc::clone(device), presses, pictures: None, travel_m: None }
     }
 
     /// Extent of what taxels feel: presses, then rows and columns or taxels, then the rest.
     fn shape(&self, behind: &[usize]) -> PyResult<Vec<usize>> {
         let taxels = self.device.sensor()?.taxels();
         let each = taxels.size().map_or_else(|| vec![taxels.len()], |(rows, cols)| vec![rows, cols]);
-        Ok([&[self.count][..], &each, behind].concat())
+        Ok([&[self.presses.count][..], &each, behind].concat())
     }
 
     fn whole(&self, data: Data, shape: &[usize]) -> DeviceArray {
-        DeviceArray::whole(&self.gpu, data, shape)
+        DeviceArray::whole(&self.presses.gpu, data, shape)
     }
 
     /// What the device reports of every press, as if it had no memory and no noise; made on the host, on all cores.
     fn reports(&self, py: Python<'_>) -> PyResult<Vec<Report>> {
-        let (sensor, presses) = (self.device.sensor()?, self.presses()?);
+        let (sensor, presses) = (self.device.sensor()?, &self.presses);
         let made = detached(py, || {
             let values = presses.fetch(&presses.values_newton)?;
             let each = presses.taxels.max(1);
@@ -179,13 +155,13 @@ impl DeviceBatch {
 #[pymethods]
 impl DeviceBatch {
     fn __len__(&self) -> usize {
-        self.count
+        self.presses.count
     }
 
     /// What the card is called.
     #[getter]
     fn device(&self) -> &str {
-        self.gpu.name()
+        self.presses.gpu.name()
     }
 
     /// ``Reading.taxels`` of all (N), shape (n, rows, cols) or (n, taxels), copied.
@@ -241,8 +217,8 @@ impl DeviceBatch {
     /// ``Reading.travel`` of all (m), shape (n,); NaN where the object was held at a pose.
     #[getter]
     fn travel<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-        let unknown = vec![f64::NAN; self.count];
-        array(py, &[self.count], self.travel_m.as_deref().unwrap_or(&unknown))
+        let unknown = vec![f64::NAN; self.presses.count];
+        array(py, &[self.presses.count], self.travel_m.as_deref().unwrap_or(&unknown))
     }
 
     /// ``Reading.image`` of all, uint8, shape (n, height, width, 3), copied.
@@ -254,38 +230,38 @@ impl DeviceBatch {
     /// ``taxels`` where they are.
     #[getter]
     fn taxels_on_device(&self) -> PyResult<DeviceArray> {
-        Ok(self.whole(Data::F64(Arc::clone(&self.presses()?.values_newton)), &self.shape(&[])?))
+        Ok(self.whole(Data::F64(Arc::clone(&self.presses.values_newton)), &self.shape(&[])?))
     }
 
     /// ``forces`` where they are.
     #[getter]
     fn forces_on_device(&self) -> PyResult<DeviceArray> {
-        Ok(self.whole(Data::F64(Arc::clone(&self.presses()?.forces_newton)), &self.shape(&[3])?))
+        Ok(self.whole(Data::F64(Arc::clone(&self.presses.forces_newton)), &self.shape(&[3])?))
     }
 
     /// ``force`` where it is: the first half of every ``wrench``.
     #[getter]
     fn force_on_device(&self) -> PyResult<DeviceArray> {
         let wrench = self.wrench_on_device()?;
-        Ok(DeviceArray { shape: vec![self.count, 3], ..wrench })
+        Ok(DeviceArray { shape: vec![self.presses.count, 3], ..wrench })
     }
 
     /// ``wrench`` where it is.
     #[getter]
     fn wrench_on_device(&self) -> PyResult<DeviceArray> {
-        Ok(self.whole(Data::F64(Arc::clone(&self.presses()?.wrench)), &[self.count, 6]))
+        Ok(self.whole(Data::F64(Arc::clone(&self.presses.wrench)), &[self.presses.count, 6]))
     }
 
     /// ``outside`` where it is.
     #[getter]
     fn outside_on_device(&self) -> PyResult<DeviceArray> {
-        Ok(self.whole(Data::F64(Arc::clone(&self.presses()?.outside_newton)), &[self.count, 3]))
+        Ok(self.whole(Data::F64(Arc::clone(&self.presses.outside_newton)), &[self.presses.count, 3]))
     }
 
     /// ``saturated`` where it is.
     #[getter]
     fn saturated_on_device(&self) -> PyResult<DeviceArray> {
-        Ok(self.whole(Data::U32(Arc::clone(&self.presses()?.saturated)), &[self.count]))
+        Ok(self.whole(Data::U32(Arc::clone(&self.presses.saturated)), &[self.presses.count]))
     }
 
     /// ``image`` where it is.
@@ -293,11 +269,11 @@ impl DeviceBatch {
     fn image_on_device(&self) -> PyResult<DeviceArray> {
         let why = || Error::new_err(format!("sensor {:?} has no camera on the card", self.device.spec().name));
         let Pictures { rgb, height, width } = self.pictures.as_ref().ok_or_else(why)?;
-        Ok(self.whole(Data::U8(Arc::clone(rgb)), &[self.count, *height, *width, 3]))
+        Ok(self.whole(Data::U8(Arc::clone(rgb)), &[self.presses.count, *height, *width, 3]))
     }
 
     fn __repr__(&self) -> String {
-        let (name, card) = (&self.device.spec().name, self.gpu.name());
-        format!("<dermis.DeviceBatch of {name:?}: {} readings on {card}>", self.count)
+        let (name, card) = (&self.device.spec().name, self.presses.gpu.name());
+        format!("<dermis.DeviceBatch of {name:?}: {} readings on {card}>", self.presses.count)
     }
 }

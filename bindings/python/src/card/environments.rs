@@ -89,7 +89,7 @@ impl Environments {
             gpu.finish()?;
             Ok::<_, DeviceError>(felt)
         })?;
-        Ok(DeviceBatch::of_presses(gpu, &self.device, felt.or_told()?))
+        Ok(DeviceBatch::of_presses(&self.device, felt.or_told()?))
     }
 
     /// Lets go: nothing has touched these sensors. which: of all environments, True where that is meant, (n,); all of them without.

@@ -79,9 +79,6 @@ impl Arrays {
 
     /// Poses of the host. Refuses those that are not finite.
     pub fn poses(&self, poses: &[Pose]) -> Result<Poses, DeviceError> {
-        if let Some(bad) = poses.iter().position(|pose| !pose.is_finite()) {
-            return Err(DeviceError::BadInput { reason: format!("pose {bad} is not finite") });
-        }
         Poses::of_host(&self.gpu, poses)
     }
 

@@ -51,8 +51,11 @@ pub struct Foreign {
 const FINE: u64 = u64::MAX;
 
 impl Poses {
-    /// Of the host.
+    /// Of the host. Refuses those that are not finite.
     pub fn of_host(gpu: &Gpu, poses: &[Pose]) -> Result<Self, DeviceError> {
+        if let Some(bad) = poses.iter().position(|pose| !pose.is_finite()) {
+            return Err(DeviceError::BadInput { reason: format!("pose {bad} is not finite") });
+        }
         let seven = |pose: &Pose| {
             let (p, q) = (pose.translation, pose.rotation);
             [p.x, p.y, p.z, q.w, q.x, q.y, q.z]

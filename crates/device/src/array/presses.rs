@@ -101,13 +101,12 @@ impl Rooms {
         let needed_bytes = count * one + other_bytes;
         // Asking what is free makes the card wait: only where it could be too much.
         if needed_bytes > SMALL_BYTES {
-            let free_bytes = gpu.free_bytes()?;
-            if needed_bytes > free_bytes {
-                let fit = free_bytes.saturating_sub(other_bytes) / one;
-                let what = format!("a batch of {count} presses of {taxels} taxels");
-                let remedy = format!("ask for at most {fit} at once");
-                return Err(DeviceError::OutOfMemory { what, needed_bytes, free_bytes, remedy });
-            }
+            let fit = |free_bytes: usize| free_bytes.saturating_sub(other_bytes) / one;
+            gpu.require_free(
+                needed_bytes,
+                || format!("a batch of {count} presses of {taxels} taxels"),
+                |free_bytes| format!("ask for at most {} at once", fit(free_bytes)),
+            )?;
         }
         Ok(Self {
             forces: room(gpu, 3 * count * taxels)?,

@@ -1,9 +1,10 @@
 //! The object, on the card.
 
 use super::{address, upload};
+use crate::kind::{Kind, of_primitive};
 use crate::{DeviceError, Gpu};
 use cudarc::driver::{CudaSlice, DeviceRepr};
-use dermis_geometry::{Bounds, Bvh, FlatNode, Primitive, Surface, Vec3};
+use dermis_geometry::{Bounds, Bvh, FlatNode, Surface, Vec3};
 use std::sync::Arc;
 
 /// A surface that can be asked on the card: primitives in closed form, meshes through their hierarchy.
@@ -19,17 +20,6 @@ pub struct Shape {
     bounds: Bounds,
     closed: bool,
     triangles: u32,
-}
-
-/// What a ray is tested against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Ball = 0,
-    Ellipsoid = 1,
-    Cuboid = 2,
-    Cylinder = 3,
-    Capsule = 4,
-    Mesh = 5,
 }
 
 /// A hierarchy on the card, with what its leaves hold.
@@ -91,14 +81,7 @@ unsafe impl DeviceRepr for RawShape {}
 impl Shape {
     /// Puts a surface on the card.
     pub fn new(gpu: &Arc<Gpu>, surface: &Surface) -> Result<Self, DeviceError> {
-        let (kind, size) = match surface.primitive() {
-            Some(&Primitive::Sphere { radius_m }) => (Kind::Ball, [radius_m, 0.0, 0.0]),
-            Some(&Primitive::Ellipsoid { semi_axes_m }) => (Kind::Ellipsoid, semi_axes_m.to_array()),
-            Some(&Primitive::Cuboid { half_m }) => (Kind::Cuboid, half_m.to_array()),
-            Some(&Primitive::Cylinder { radius_m, half_length_m }) => (Kind::Cylinder, [radius_m, half_length_m, 0.0]),
-            Some(&Primitive::Capsule { radius_m, half_length_m }) => (Kind::Capsule, [radius_m, half_length_m, 0.0]),
-            None => (Kind::Mesh, [0.0; 3]),
-        };
+        let (kind, size) = surface.primitive().map_or((Kind::Mesh, [0.0; 3]), of_primitive);
         let count = surface.mesh().triangles().len();
         let bvh = surface.bvh();
         let corners: Vec<f64> =

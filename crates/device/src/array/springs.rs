@@ -3,8 +3,9 @@
 use super::description::{Rubbing, SpringDescription, Stiffness};
 use super::poses::Poses;
 use super::presses::{Presses, Rooms};
-use super::shape::{Kind, RawShape, Shape};
+use super::shape::{RawShape, Shape};
 use super::{UNFUSED, address, grid, room, upload};
+use crate::kind::Kind;
 use crate::{DeviceError, Gpu};
 use cudarc::driver::{CudaFunction, CudaSlice, CudaView, DeviceRepr, LaunchConfig, PushKernelArg};
 use dermis_geometry::Vec3;

@@ -25,13 +25,11 @@ impl Steps {
     /// Environments in which nothing has been touched yet.
     pub fn at_rest(springs: &Springs, environments: usize) -> Result<Self, DeviceError> {
         let (gpu, all) = (&springs.gpu, environments * springs.sites);
-        let needed_bytes = 52 * all;
-        let free_bytes = gpu.free_bytes()?;
-        if needed_bytes > free_bytes {
-            let what = format!("the history of {environments} environments");
-            let remedy = format!("at most {} fit", free_bytes / (52 * springs.sites.max(1)));
-            return Err(DeviceError::OutOfMemory { what, needed_bytes, free_bytes, remedy });
-        }
+        gpu.require_free(
+            52 * all,
+            || format!("the history of {environments} environments"),
+            |free_bytes| format!("at most {} fit", free_bytes / (52 * springs.sites.max(1))),
+        )?;
         Ok(Self { environments, bristles: zeros(gpu, 6 * all)?, held: upload(gpu, &vec![FREE; all])? })
     }
 

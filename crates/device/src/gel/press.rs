@@ -41,12 +41,12 @@ impl Press {
         let beside = kernel.occupancy_max_active_blocks_per_multiprocessor(THREADS, 0, None)?;
         let blocks = beside.max(1) * gpu.multiprocessors() as u32;
         let Laid { pack, mut task, point, spot } = laid_out(body, blocks as usize);
-        let free_bytes = gpu.free_bytes()?;
-        if pack.len > free_bytes {
-            let what = format!("a gel of {} cells", task.all_cells);
-            let remedy = format!("cells {:.1} times as large would fit", (pack.len as f64 / free_bytes as f64).cbrt());
-            return Err(DeviceError::OutOfMemory { what, needed_bytes: pack.len, free_bytes, remedy });
-        }
+        let larger = |free_bytes: usize| (pack.len as f64 / free_bytes as f64).cbrt();
+        gpu.require_free(
+            pack.len,
+            || format!("a gel of {} cells", task.all_cells),
+            |free_bytes| format!("cells {:.1} times as large would fit", larger(free_bytes)),
+        )?;
         let mut memory = gpu.stream.alloc_zeros::<u8>(pack.len)?;
         gpu.stream.memcpy_htod(&pack.bytes, &mut memory.slice_mut(..pack.bytes.len()))?;
         task.rebase(memory.device_ptr(&gpu.stream).0);

@@ -1,7 +1,8 @@
 //! What presses, as the kernels read it.
 
 use super::pack::{Pack, Plain};
-use dermis_geometry::{Bounds, FlatNode, Mat3, Pose, Primitive, Surface, Vec3};
+use crate::kind::{Kind, of_primitive};
+use dermis_geometry::{Bounds, FlatNode, Mat3, Pose, Surface, Vec3};
 
 /// The kernels' `Shape`.
 #[repr(C)]
@@ -14,16 +15,6 @@ pub(crate) struct Shape {
     centers: u64,
     kind: i32,
     count: i32,
-}
-
-/// The kernels' `Branch`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Four {
-    min: [[f32; 4]; 3],
-    max: [[f32; 4]; 3],
-    child: [u32; 4],
-    count: [u32; 4],
 }
 
 /// The kernels' `Triangle`.
@@ -49,8 +40,8 @@ pub(crate) struct Place {
 #[allow(unsafe_code)]
 unsafe impl Plain for Shape {}
 #[allow(unsafe_code)]
-// SAFETY: as above.
-unsafe impl Plain for Four {}
+// SAFETY: as above; the kernels' `Branch`.
+unsafe impl Plain for FlatNode {}
 #[allow(unsafe_code)]
 // SAFETY: as above.
 unsafe impl Plain for Triangle {}
@@ -64,26 +55,16 @@ impl Shape {
         let mut shape =
             Self { size: [0.0; 3], middle: [0.0; 3], branches: 0, triangles: 0, centers: 0, kind: 0, count: 0 };
         if let Some(primitive) = surface.primitive() {
-            (shape.kind, shape.size) = match *primitive {
-                Primitive::Sphere { radius_m } => (0, [radius_m, 0.0, 0.0]),
-                Primitive::Ellipsoid { semi_axes_m } => (1, semi_axes_m.to_array()),
-                Primitive::Cuboid { half_m } => (2, half_m.to_array()),
-                Primitive::Cylinder { radius_m, half_length_m } => (3, [radius_m, half_length_m, 0.0]),
-                Primitive::Capsule { radius_m, half_length_m } => (4, [radius_m, half_length_m, 0.0]),
-            };
+            let (kind, size) = of_primitive(primitive);
+            (shape.kind, shape.size) = (kind as i32, size);
         } else if let Some(balls) = surface.balls() {
             let centers: Vec<[f64; 3]> = balls.centers().iter().map(Vec3::to_array).collect();
-            shape.kind = 6;
+            shape.kind = Kind::Balls as i32;
             shape.size[0] = balls.radius_m();
             shape.count = centers.len() as i32;
             shape.centers = pack.put(&centers);
         } else {
             let bvh = surface.bvh();
-            let fours: Vec<Four> = bvh
-                .flat()
-                .into_iter()
-                .map(|FlatNode { min, max, child, count }| Four { min, max, child, count })
-                .collect();
             let triangles: Vec<Triangle> = bvh
                 .order()
                 .iter()
@@ -94,10 +75,10 @@ impl Shape {
                     number: f64::from(triangle),
                 })
                 .collect();
-            shape.kind = 5;
+            shape.kind = Kind::Mesh as i32;
             shape.count = triangles.len() as i32;
             shape.middle = bvh.bounds().center().to_array();
-            shape.branches = pack.put(&fours);
+            shape.branches = pack.put(&bvh.flat());
             shape.triangles = pack.put(&triangles);
         }
         shape

@@ -168,12 +168,8 @@ impl Steps {
         let kernel = gpu.program("gel steps", SOURCE, &[])?.load_function("steps")?;
         let beside = kernel.occupancy_max_active_blocks_per_multiprocessor(THREADS, 0, None)?;
         let (pack, mut run) = laid_out(&rules, &swarm);
-        let free_bytes = gpu.free_bytes()?;
-        if pack.len > free_bytes {
-            let what = format!("a gel of {} particles", swarm.at.len());
-            let remedy = "use larger cells, or fewer particles".to_owned();
-            return Err(DeviceError::OutOfMemory { what, needed_bytes: pack.len, free_bytes, remedy });
-        }
+        let what = || format!("a gel of {} particles", swarm.at.len());
+        gpu.require_free(pack.len, what, |_| "use larger cells, or fewer particles".to_owned())?;
         let mut memory = gpu.stream.alloc_zeros::<u8>(pack.len)?;
         gpu.stream.memcpy_htod(&pack.bytes, &mut memory.slice_mut(..pack.bytes.len()))?;
         run.rebase(memory.device_ptr(&gpu.stream).0);
