@@ -1,4 +1,4 @@
-"""Holds the skins on an NVIDIA card against those on the processor, measures both, and leaves a dated log.
+"""Holds the skins on an NVIDIA GPU against those on the CPU, measures both, and leaves a dated log.
 
     cargo xtask validate cuda
 
@@ -37,7 +37,7 @@ def package():
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", wheel], check=True)
 
 
-def card():
+def GPU():
     query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
     return subprocess.run(query, check=True, capture_output=True, text=True).stdout.strip()
 
@@ -62,7 +62,7 @@ def main():
 
     when = datetime.datetime.now(datetime.timezone.utc)
     log = arguments.log / f"log-{when:%Y-%m-%d}.md"
-    lines = [f"# Skins on a card against the processor, {when:%Y-%m-%d}", "", f"Card: {card()}", ""]
+    lines = [f"# Skins on a GPU against the CPU, {when:%Y-%m-%d}", "", f"GPU: {GPU()}", ""]
     failed = []
     for command in commands:
         name = " ".join([pathlib.Path(command[0]).name, *[pathlib.Path(w).name if "/" in w else w for w in command[1:]]])

@@ -15,8 +15,8 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PICTURES = """
-name = "pictures"
+IMAGES = """
+name = "images"
 format = "{format}"
 seed = 2
 count = 42
@@ -66,7 +66,7 @@ def read_lerobot(report, dermis, work):
     grasps = re.sub(r"count = \d+", "count = 4", example("grasps")).replace('"lerobot"', '"{format}"').replace("frames = 45", "frames = 20")
     arrays = re.sub(r"count = \d+", "count = 64", example("array")).replace('format = "lerobot"', 'format = "{format}"')
     bare = lambda text: text.replace("{{", "{").replace("}}", "}")
-    for name, text in (("pictures", bare(PICTURES)), ("slides", slides), ("grasps", grasps), ("arrays", arrays)):
+    for name, text in (("images", bare(IMAGES)), ("slides", slides), ("grasps", grasps), ("arrays", arrays)):
         for form in ("lerobot", "parquet"):
             make(dermis, write(work / f"{name}-{form}.toml", text.replace("{format}", form)), work / f"{name}-{form}")
         theirs = LeRobotDataset(f"dermis/{name}", root=work / f"{name}-lerobot")
@@ -92,17 +92,17 @@ def read_webdataset(report, dermis, work):
 
     from dermis.dataset import Touches
 
-    spec = write(work / "pictures-web.toml", PICTURES.format(format="webdataset"))
-    make(dermis, spec, work / "pictures-web")
-    shards = sorted(str(path) for path in (work / "pictures-web").glob("*.tar"))
+    spec = write(work / "images-web.toml", IMAGES.format(format="webdataset"))
+    make(dermis, spec, work / "images-web")
+    shards = sorted(str(path) for path in (work / "images-web").glob("*.tar"))
     rows = list(webdataset.WebDataset(shards, shardshuffle=False).decode("rgb8"))
-    ours = Touches(work / "pictures-parquet")
+    ours = Touches(work / "images-parquet")
     alike = len(rows) == len(ours)
     for theirs, row in zip(rows, (ours[i] for i in range(len(ours)))):
         alike &= bool(numpy.array_equal(theirs["png"], row["observation.images.tactile"]))
         alike &= bool(numpy.array_equal(theirs["tactile.npy"], row["observation.tactile"]))
         alike &= theirs["json"]["label"] == int(row["label"]) and theirs["json"]["seed"] == int(row["seed"])
-    report.judge("webdataset reads the same pictures, arrays and labels", alike, f"{len(rows)} samples in {len(shards)} shards")
+    report.judge("webdataset reads the same images, arrays and labels", alike, f"{len(rows)} samples in {len(shards)} shards")
 
 
 def read_hdf5(report, dermis, work):
@@ -111,12 +111,12 @@ def read_hdf5(report, dermis, work):
 
     from dermis.dataset import Touches
 
-    make(dermis, write(work / "pictures-hdf5.toml", PICTURES.format(format="robomimic")), work / "pictures-hdf5")
-    ours = Touches(work / "pictures-parquet")
+    make(dermis, write(work / "images-hdf5.toml", IMAGES.format(format="robomimic")), work / "images-hdf5")
+    ours = Touches(work / "images-parquet")
     alike, demos = True, 0
-    for path in sorted((work / "pictures-hdf5").glob("*.hdf5")):
+    for path in sorted((work / "images-hdf5").glob("*.hdf5")):
         with h5py.File(path) as file:
-            alike &= json.loads(file["data"].attrs["env_args"])["env_name"] == "pictures"
+            alike &= json.loads(file["data"].attrs["env_args"])["env_name"] == "images"
             for name, demo in file["data"].items():
                 rows = [ours[2 * int(name.removeprefix("demo_")) + frame] for frame in range(2)]
                 stacked = lambda column: numpy.stack([row[column] for row in rows])
@@ -142,7 +142,7 @@ def read_parquet(report, work):
 
 def interrupt(report, dermis, work):
     """Twenty stops at random moments."""
-    spec = write(work / "stops.toml", PICTURES.format(format="lerobot").replace("count = 42", "count = 420"))
+    spec = write(work / "stops.toml", IMAGES.format(format="lerobot").replace("count = 42", "count = 420"))
     whole = make(dermis, spec, work / "stops-once")["wall_s"]
     chance = random.Random(4)
     stops, runs = 0, 0
@@ -207,7 +207,7 @@ def classify(report, work):
     told = subprocess.run([sys.executable, example, work / "indenters"], check=False, capture_output=True, text=True)
     for line in told.stdout.splitlines():
         report.say(f"- {line}")
-    report.judge("the example ends well", told.returncode == 0, f"{time.time() - start:.0f} s with the making of its pictures{told.stderr[-300:] if told.returncode else ''}")
+    report.judge("the example ends well", told.returncode == 0, f"{time.time() - start:.0f} s with the making of its images{told.stderr[-300:] if told.returncode else ''}")
 
 
 def main():

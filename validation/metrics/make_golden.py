@@ -1,4 +1,4 @@
-"""Scores pictures made by a formula with scikit-image, for the tests of dermis' own metrics.
+"""Scores images made by a formula with scikit-image, for the tests of dermis' own metrics.
 
     python -m venv venv && venv/bin/pip install scikit-image
     venv/bin/python make_golden.py > golden.json
@@ -13,7 +13,7 @@ import skimage
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 
 
-def picture(width, height, channels, kind):
+def image(width, height, channels, kind):
     """A ramp with hashed noise; kind 0 is a background, 1 and 2 have a disc on it, 2 with other noise."""
     y, x, c = np.meshgrid(np.arange(height), np.arange(width), np.arange(channels), indexing="ij")
     ramp = 60 + (2 * x + 3 * y + 40 * c) % 100
@@ -48,7 +48,7 @@ def score(truth, other, mask, window):
 
 cases = []
 for width, height, channels in [(64, 48, 3), (31, 23, 1), (40, 61, 3)]:
-    background, truth, other = (picture(width, height, channels, kind) for kind in (0, 1, 2))
+    background, truth, other = (image(width, height, channels, kind) for kind in (0, 1, 2))
     for window in WINDOWS:
         for masked in (False, True):
             mask = disc(width, height) if masked else None

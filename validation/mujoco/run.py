@@ -64,9 +64,9 @@ def screen(folder):
     return pixels.reshape(height, -1, 4)[:, :width, 2::-1]
 
 
-def orange(picture):
+def orange(image):
     """How many pixels have the colour of the example's cube, however it is lit."""
-    red, green, blue = picture.astype(int).transpose(2, 0, 1)
+    red, green, blue = image.astype(int).transpose(2, 0, 1)
     return int(((red > 1.2 * green) & (green > 1.3 * blue) & (red > 60)).sum())
 
 

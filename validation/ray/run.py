@@ -129,7 +129,7 @@ def main():
     lines = [
         f"# Ray {importlib.metadata.version('ray')}, {today}",
         "",
-        f"960 episodes of two pictures (160 × 120) in {total} shards; a hash of all files with their names. {nodes} nodes of one core each, {alive} after one was",
+        f"960 episodes of two images (160 × 120) in {total} shards; a hash of all files with their names. {nodes} nodes of one core each, {alive} after one was",
         "killed. Seconds are those of a machine that was also doing other things.",
         "",
         "| how it was made | SHA-256 of all files | s |",

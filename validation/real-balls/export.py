@@ -1,8 +1,8 @@
-"""Writes the labelled ball presses that come with the package `taxim` as PNG pictures and tables.
+"""Writes the labelled ball presses that come with the package `taxim` as PNG images and tables.
 
     python export.py FOLDER
 
-The pictures are of Taxim's authors (MIT licence) and stay outside the repository.
+The images are of Taxim's authors (MIT licence) and stay outside the repository.
 """
 
 import csv
@@ -21,9 +21,9 @@ def export(calibration: pathlib.Path, folder: pathlib.Path) -> None:
     with open(folder / "labels.csv", "w", newline="") as table:
         rows = csv.writer(table)
         rows.writerow(["file", "center_x_px", "center_y_px", "contact_radius_px"])
-        for i, (picture, center, radius) in enumerate(zip(data["imgs"], data["touch_center"], data["touch_radius"])):
+        for i, (image, center, radius) in enumerate(zip(data["imgs"], data["touch_center"], data["touch_radius"])):
             name = f"press_{i:02}.png"
-            Image.fromarray(picture).save(folder / name)
+            Image.fromarray(image).save(folder / name)
             rows.writerow([name, float(center[0]), float(center[1]), float(radius)])
 
 

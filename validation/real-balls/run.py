@@ -1,8 +1,8 @@
-"""Holds simulated pictures of balls against real ones: those that come with the package `taxim`.
+"""Holds simulated images of balls against real ones: those that come with the package `taxim`.
 
     cargo xtask validate real-balls
 
-The package is installed without what it depends on: only its pictures and labels are wanted. They stay outside the repository; the log
+The package is installed without what it depends on: only its images and labels are wanted. They stay outside the repository; the log
 has numbers alone.
 """
 
@@ -21,7 +21,7 @@ PACKAGE = "taxim==1.4.1"
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--dermis", required=True, help="the dermis program")
-    parser.add_argument("--work", required=True, help="folder for pictures")
+    parser.add_argument("--work", required=True, help="folder for images")
     parser.add_argument("--log", required=True, help="folder for the dated log")
     arguments = parser.parse_args()
 
@@ -35,7 +35,7 @@ def main():
     report = json.loads(done.stdout)
     text = log(report)
     print(text)
-    print(f"pictures: {out / 'real-balls'}")
+    print(f"images: {out / 'real-balls'}")
     day = datetime.date.today().isoformat()
     (Path(arguments.log) / f"log-{day}.md").write_text(text)
     sys.exit(done.returncode)
@@ -61,9 +61,9 @@ def log(report):
         f"**{'Holds' if report['passed'] else 'Does not hold'}.**",
         "",
         "Root mean square of the difference (of 255) on the odd presses, lights fitted to the even ones. Asked, as labelled: at most 6.9 and 21 to",
-        "0.9 radii with the calibrated light, and from 1 to 2 radii less than the picture without contact.",
+        "0.9 radii with the calibrated light, and from 1 to 2 radii less than the image without contact.",
         "",
-        "| sensor | where | calibrated | lamps | picture without contact |",
+        "| sensor | where | calibrated | lamps | image without contact |",
         "|---|---|---|---|---|",
         *rows,
         "",

@@ -111,8 +111,8 @@ def main():
     rows = columns(chunks, "/whole/readings/left_pad/taxels", "scalars")
     well = np.array_equal([row[1] for row in rows], recording.taxels("Left pad"))
     check("taxels of a recording", well, f"{len(rows)} times, {len(rows[0][1])} values")
-    ((_, picture),) = columns(chunks, "/press/camera", "buffer")
-    check("a picture", bytes(np.array(picture[0], np.uint8)) == seen.image.tobytes(), f"{seen.image.shape}, the same bytes")
+    ((_, image),) = columns(chunks, "/press/camera", "buffer")
+    check("an image", bytes(np.array(image[0], np.uint8)) == seen.image.tobytes(), f"{seen.image.shape}, the same bytes")
     today = datetime.date.today().isoformat()
     head = [f"# In Rerun, {today}", "", f"{wheel}; rerun-sdk {importlib.metadata.version('rerun-sdk')}", ""]
     (options.log / f"log-{today}.md").write_text("\n".join([*head, *lines]) + "\n")

@@ -27,7 +27,7 @@ const ROOMS: &[Room] = &[
     Room { folder: "crates/world", may_use: &["crates/geometry", "crates/skin", "crates/sensor"] },
     Room { folder: "crates/draw", may_use: &["crates/geometry", "crates/skin", "crates/sensor"] },
     Room { folder: "crates/record", may_use: &["crates/geometry", "crates/skin", "crates/sensor"] },
-    Room { folder: "crates/device", may_use: &["crates/geometry"] },
+    Room { folder: "crates/gpu", may_use: &["crates/geometry"] },
     Room { folder: "crates/dermis", may_use: &["crates/*"] },
     // The page must stay small, so it may take single crates instead of the facade.
     Room { folder: "apps/playground", may_use: &["crates/*"] },
@@ -44,7 +44,7 @@ struct Kept {
 
 const KEPT_IN: &[Kept] = &[
     Kept { package: "rapier*", folders: &["crates/world"] },
-    Kept { package: "cudarc", folders: &["crates/device"] },
+    Kept { package: "cudarc", folders: &["crates/gpu"] },
     Kept { package: "pyo3*", folders: &["bindings/python"] },
     Kept { package: "numpy", folders: &["bindings/python"] },
     Kept { package: "clap*", folders: &["apps/*", "xtask"] },
@@ -123,12 +123,8 @@ mod tests {
             package("dermis-world", "crates/world", &[geometry, skin, sensor, "rapier3d-f64"]),
             package("dermis-draw", "crates/draw", &[geometry, skin, sensor, "png"]),
             package("dermis-record", "crates/record", &[geometry, skin, sensor]),
-            package("dermis-device", "crates/device", &[geometry, "cudarc"]),
-            package(
-                "dermis",
-                "crates/dermis",
-                &[geometry, skin, sensor, "dermis-world", "dermis-draw", "dermis-device"],
-            ),
+            package("dermis-gpu", "crates/gpu", &[geometry, "cudarc"]),
+            package("dermis", "crates/dermis", &[geometry, skin, sensor, "dermis-world", "dermis-draw", "dermis-gpu"]),
             package("dermis-cli", "apps/cli", &["dermis", "clap", "indicatif", "anyhow"]),
             package("dermis-playground", "apps/playground", &[skin, "dermis-draw", "wasm-bindgen"]),
             package("dermis-python", "bindings/python", &["dermis", "pyo3", "numpy", "build:pyo3-build-config"]),
@@ -155,7 +151,7 @@ mod tests {
         for (folder, dependency) in [
             ("crates/geometry", "dermis-skin"),
             ("crates/skin", "dermis-sensor"),
-            ("crates/skin", "dermis-device"),
+            ("crates/skin", "dermis-gpu"),
             ("crates/sensor", "dermis-world"),
             ("crates/sensor", "dermis-draw"),
             ("crates/world", "dermis"),
@@ -164,7 +160,7 @@ mod tests {
             ("crates/draw", "dermis-record"),
             ("crates/record", "dermis-draw"),
             ("crates/record", "dermis-world"),
-            ("crates/device", "dermis-skin"),
+            ("crates/gpu", "dermis-skin"),
             ("crates/dermis", "dermis-cli"),
             ("crates/dermis", "xtask"),
             ("apps/cli", "dermis-skin"),

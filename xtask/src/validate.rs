@@ -26,11 +26,7 @@ pub const ALL: &[Validation] = &[
         about: "hydroelastic contact: results and speed against Drake",
         paths: &[("--golden", "crates/skin/tests/golden/hydroelastic/golden.json")],
     },
-    Validation {
-        name: "real-balls",
-        about: "simulated pictures of balls against those of two real sensors",
-        paths: &[],
-    },
+    Validation { name: "real-balls", about: "simulated images of balls against those of two real sensors", paths: &[] },
     Validation { name: "pybullet", about: "contact points of PyBullet as a tactile image", paths: &[] },
     Validation {
         name: "mujoco",
@@ -44,11 +40,7 @@ pub const ALL: &[Validation] = &[
         about: "data sets read by lerobot, webdataset, pyarrow and polars; stopped, resumed, measured, learnt from",
         paths: &[],
     },
-    Validation {
-        name: "cuda",
-        about: "the skins on an NVIDIA card against the processor: results and speed",
-        paths: &[],
-    },
+    Validation { name: "cuda", about: "the skins on an NVIDIA GPU against the CPU: results and speed", paths: &[] },
     Validation { name: "ray", about: "data sets made on a Ray cluster that loses nodes and drivers", paths: &[] },
 ];
 

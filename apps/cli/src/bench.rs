@@ -3,7 +3,7 @@
 use crate::console::{say, say_aside, say_json, short};
 use anyhow::Context;
 use dermis::bench::{ALL, Bench, find, gel_with_feats};
-use dermis::device::Choice;
+use dermis::gpu::Choice;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub struct Arguments {
     /// For `gel`: also compare with the data of `dermis validate feats DIR`, at the same cells and in the same run.
     #[arg(long, value_name = "DIR")]
     feats: Option<PathBuf>,
-    /// Where: cpu; cuda, an NVIDIA card, for the benchmarks that can use one; auto, on both where there is one.
+    /// Where: cpu; cuda, an NVIDIA GPU, for the benchmarks that can use one; auto, on both where there is one.
     #[arg(long, value_name = "auto|cpu|cuda", default_value_t = Choice::Cpu)]
     device: Choice,
     /// Print one JSON document: an object for one benchmark, an array for several.
@@ -28,7 +28,7 @@ pub struct Arguments {
 #[derive(Serialize)]
 struct Report {
     name: &'static str,
-    /// The processor, or the card's own name.
+    /// The CPU, or the GPU's own name.
     device: String,
     #[serde(flatten)]
     numbers: BTreeMap<String, f64>,
@@ -57,10 +57,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.feats.is_some() && chosen.iter().all(|bench| bench.name != "gel") {
         anyhow::bail!("--feats is for the benchmark \"gel\": name it too, or leave it out");
     }
-    let card = arguments.device.gpu(|error| say_aside(format!("{error}; measuring on the processor alone")))?;
-    if arguments.device == Choice::Cuda && chosen.iter().all(|bench| !bench.has_card()) {
-        let can = ALL.iter().filter(|bench| bench.has_card()).map(|bench| bench.name).collect::<Vec<_>>().join(", ");
-        anyhow::bail!("none of these can be measured on a card; {can} can");
+    let gpu = arguments.device.gpu(|error| say_aside(format!("{error}; measuring on the CPU alone")))?;
+    if arguments.device == Choice::Cuda && chosen.iter().all(|bench| !bench.has_gpu()) {
+        let can = ALL.iter().filter(|bench| bench.has_gpu()).map(|bench| bench.name).collect::<Vec<_>>().join(", ");
+        anyhow::bail!("none of these can be measured on a GPU; {can} can");
     }
     let mut reports = Vec::new();
     for bench in chosen {
@@ -72,11 +72,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
                 Some(folder) if bench.name == "gel" => gel_with_feats(folder)?,
                 _ => bench.run(),
             };
-            reports.push(Report::of(bench, "the processor", numbers, arguments.json));
+            reports.push(Report::of(bench, "the CPU", numbers, arguments.json));
         }
-        if let Some(card) = card.as_ref().filter(|_| bench.has_card()) {
-            let numbers = bench.run_on_card(card).with_context(|| format!("benchmark {:?}", bench.name))?;
-            reports.push(Report::of(bench, card.name(), numbers, arguments.json));
+        if let Some(gpu) = gpu.as_ref().filter(|_| bench.has_gpu()) {
+            let numbers = bench.run_on_gpu(gpu).with_context(|| format!("benchmark {:?}", bench.name))?;
+            reports.push(Report::of(bench, gpu.name(), numbers, arguments.json));
         }
     }
     match (arguments.json, &reports[..]) {

@@ -36,7 +36,7 @@ enum What {
     Creep(calibrate_array::CreepArguments),
     /// A whole device from presses and creep.
     Device(calibrate_array::Device),
-    /// The light of an optical sensor from pictures of a pressed ball.
+    /// The light of an optical sensor from images of a pressed ball.
     Optics(calibrate_optics::Arguments),
 }
 
@@ -184,14 +184,14 @@ fn keep(
     json: bool,
     report: &serde_json::Value,
     sensor: Option<SensorSpec>,
-    picture: impl FnOnce() -> Image,
+    image: impl FnOnce() -> Image,
 ) -> anyhow::Result<()> {
     let Some(folder) = out else { return Ok(()) };
     let mut output = Output::new();
     if let Some(spec) = sensor {
         output.add("sensor.toml", spec.to_toml());
     }
-    output.add_image("fit.png", &picture());
+    output.add_image("fit.png", &image());
     output.add("fit.json", serde_json::to_string_pretty(report)? + "\n");
     commit(output, folder, json)
 }

@@ -203,7 +203,7 @@ fn taxels_figure(fit: &TaxelsFit, readings: &[Vec<(f64, f64)>]) -> Image {
                 .colour(colour),
         );
     }
-    Sheet::new(2).picture(curves.render(), "").picture(rests.render(), "").render()
+    Sheet::new(2).image(curves.render(), "").image(rests.render(), "").render()
 }
 
 pub fn spread(arguments: &SpreadArguments) -> anyhow::Result<()> {

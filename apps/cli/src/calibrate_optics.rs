@@ -1,30 +1,30 @@
-//! `dermis calibrate optics`: the light of an optical sensor from pictures of a pressed ball.
+//! `dermis calibrate optics`: the light of an optical sensor from images of a pressed ball.
 
 use crate::console::{commit, probe, say, say_json, short};
 use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
 use dermis::ball_presses::{BallPresses, LabelledPress};
+use dermis::camera_frame::colours;
 use dermis::draw::{Image, Sheet};
 use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::{capsule, sphere};
 use dermis::output::Output;
 use dermis::sensor::calibration::optics::{
-    AROUND, BallPress, Dent, INSIDE, Label, MOST_PLACE_DEGREE, ScaleFit, align, ball_reliefs, fit_calibrated,
-    fit_phong, fit_scale, rmse_255,
+    AROUND, BallPress, Dent, INSIDE, Label, MAX_PLACE_DEGREE, ScaleFit, align, ball_reliefs, fit_calibrated, fit_phong,
+    fit_scale, rmse_255,
 };
-use dermis::sensor::optics::{BackgroundSpec, CameraSpec, Light, LightSpec, Picture};
+use dermis::sensor::optics::{BackgroundSpec, CameraSpec, Image, Light, LightSpec};
 use dermis::sensor::{Sensor, SensorSpec};
-use dermis::sight::colours;
 use dermis::skin::Object;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The picture without contact, a PNG file.
+    /// The image without contact, a PNG file.
     #[arg(long, value_name = "FILE.png")]
     background: PathBuf,
-    /// A table of presses: file, center_x_px, center_y_px, contact_radius_px, and x_mm, y_mm where the places are known. Its pictures
+    /// A table of presses: file, center_x_px, center_y_px, contact_radius_px, and x_mm, y_mm where the places are known. Its images
     /// lie beside it.
     #[arg(long, value_name = "FILE.csv")]
     presses: PathBuf,
@@ -37,7 +37,7 @@ pub struct Arguments {
     /// What a pixel spans on the gel, such as 0.03mm; from x_mm and y_mm of the presses without it.
     #[arg(long)]
     pixel: Option<Length>,
-    /// Find from the pictures where the ball was and how deep, where labels are loose: their radii then only say how far to look. What was
+    /// Find from the images where the ball was and how deep, where labels are loose: their radii then only say how far to look. What was
     /// pressed is taken as a pin that ends in half the ball.
     #[arg(long)]
     align: bool,
@@ -120,15 +120,15 @@ fn labelled(
         return Err(blind(sensor));
     }
     let pairs = data.into_iter().zip(reliefs);
-    Ok(pairs.map(|(press, relief)| BallPress { picture: press.picture, relief, label: press.label }).collect())
+    Ok(pairs.map(|(press, relief)| BallPress { image: press.image, relief, label: press.label }).collect())
 }
 
-/// Presses with the surface of a pin, where and as deep as their pictures show it.
+/// Presses with the surface of a pin, where and as deep as their images show it.
 fn aligned(
     sensor: &Sensor,
     radius_m: f64,
     data: Vec<LabelledPress>,
-    background: &Picture,
+    background: &Image,
 ) -> anyhow::Result<Vec<BallPress>> {
     const TRIED: usize = 12;
     /// Of the deepest that the skin takes: beyond, its surface is not to be trusted.
@@ -141,9 +141,9 @@ fn aligned(
     let (Some(camera), Some(dent)) = (camera, dents.first()) else { return Err(blind(sensor)) };
     let mut presses: Vec<BallPress> = data
         .into_iter()
-        .map(|LabelledPress { picture, label, .. }| BallPress {
+        .map(|LabelledPress { image, label, .. }| BallPress {
             relief: dent.relief(&camera, [label.column, label.row]),
-            picture,
+            image,
             label,
         })
         .collect();
@@ -191,7 +191,7 @@ fn scale(arguments: &Arguments, data: &BallPresses) -> anyhow::Result<ScaleFit> 
     fit_scale(&places, &middles).with_context(|| arguments.presses.display().to_string())
 }
 
-fn camera(base: &SensorSpec, background: &Picture, scale: &ScaleFit) -> CameraSpec {
+fn camera(base: &SensorSpec, background: &Image, scale: &ScaleFit) -> CameraSpec {
     let ScaleFit { pixel_m, mirror, origin_px, .. } = *scale;
     let sign = if mirror { -1.0 } else { 1.0 };
     let off = [
@@ -209,7 +209,7 @@ fn camera(base: &SensorSpec, background: &Picture, scale: &ScaleFit) -> CameraSp
 
 fn fit(
     arguments: &Arguments,
-    background: &Picture,
+    background: &Image,
     presses: &[&BallPress],
     kept_as: BackgroundSpec,
 ) -> anyhow::Result<LightSpec> {
@@ -234,7 +234,7 @@ fn place_degree(presses: &[&BallPress]) -> usize {
     };
     let widest = presses.iter().map(|press| press.label.radius).fold(0.0, f64::max);
     let spread = span(&|press| press.label.column).max(span(&|press| press.label.row));
-    if spread > widest { MOST_PLACE_DEGREE } else { 0 }
+    if spread > widest { MAX_PLACE_DEGREE } else { 0 }
 }
 
 /// What a fit to every other press makes of the rest.
@@ -244,7 +244,7 @@ struct Trial {
     figure: Image,
 }
 
-fn judge(arguments: &Arguments, background: &Picture, presses: &[BallPress], pixel_m: f64) -> anyhow::Result<Trial> {
+fn judge(arguments: &Arguments, background: &Image, presses: &[BallPress], pixel_m: f64) -> anyhow::Result<Trial> {
     let even: Vec<&BallPress> = presses.iter().step_by(2).collect();
     let odd: Vec<&BallPress> = presses.iter().skip(1).step_by(2).collect();
     let kept_as = BackgroundSpec::File(std::path::absolute(&arguments.background)?);
@@ -269,10 +269,10 @@ fn figure(odd: &[&BallPress], light: &Light) -> Image {
     for press in odd.iter().step_by((odd.len() / SHOWN).max(1)).take(SHOWN) {
         let ours = light.shade(&press.relief, || None);
         let off = rmse_255([*press], INSIDE, |_| ours.clone());
-        let small = |picture: &Picture| colours(picture).resize_box(360, 360 * picture.height / picture.width.max(1));
+        let small = |image: &Image| colours(image).resize_box(360, 360 * image.height / image.width.max(1));
         sheet = sheet
-            .picture(small(&press.picture), "measured")
-            .picture(small(&ours), format!("simulated: {} of 255 off in contact", short(off)));
+            .image(small(&press.image), "measured")
+            .image(small(&ours), format!("simulated: {} of 255 off in contact", short(off)));
     }
     sheet.render()
 }

@@ -7,7 +7,7 @@ use dermis::output::Output;
 use dermis::record::Log;
 use std::path::PathBuf;
 
-/// Compare two recordings, of two runs or of a real device and a run: numbers and pictures over time.
+/// Compare two recordings, of two runs or of a real device and a run: numbers and images over time.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The recording that is taken for the truth: an MCAP, Parquet or CSV file, or a folder that `dermis run` has written.
@@ -74,21 +74,21 @@ fn tell(comparison: &Comparison) {
         let (name, times, at) = (&signal.name, signal.times, short(signal.max_time_s));
         say(format!("{name:<32} {times:>6} {mean:>13} {rms:>10} {most:>10} {at:>8} {part:>9}"));
     }
-    if !comparison.pictures.is_empty() {
+    if !comparison.images.is_empty() {
         say(format!(
             "{:<32} {:>6} {:>13} {:>10} {:>10} {:>18}",
-            "pictures", "pairs", "SSIM", "PSNR (dB)", "MAE/255", "first alone: SSIM"
+            "images", "pairs", "SSIM", "PSNR (dB)", "MAE/255", "first alone: SSIM"
         ));
     }
-    for pictures in &comparison.pictures {
-        if let Some(score) = &pictures.score {
+    for images in &comparison.images {
+        if let Some(score) = &images.score {
             let psnr = if score.psnr_db.is_finite() { format!("{:.2}", score.psnr_db) } else { "equal".into() };
-            let null = pictures.null.map_or_else(|| "-".into(), |null| format!("{:.4}", null.ssim));
-            let (name, times, mae) = (&pictures.name, pictures.times, short(score.mae_255));
+            let null = images.null.map_or_else(|| "-".into(), |null| format!("{:.4}", null.ssim));
+            let (name, times, mae) = (&images.name, images.times, short(score.mae_255));
             say(format!("{name:<32} {times:>6} {:>13.4} {psnr:>10} {mae:>10} {null:>18}", score.ssim));
         }
-        if let Some(reason) = &pictures.left_out {
-            say(format!("{:<32} some were left out: {reason}", pictures.name));
+        if let Some(reason) = &images.left_out {
+            say(format!("{:<32} some were left out: {reason}", images.name));
         }
     }
     for (which, names) in [("first", &comparison.only_in_a), ("second", &comparison.only_in_b)] {

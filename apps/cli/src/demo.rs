@@ -1,12 +1,12 @@
 //! `dermis demo`: a gripper picks up a ball.
 
 use crate::console::{commit, probe, say, short};
-use crate::picture;
+use crate::image;
 use crate::run::simulate;
 use dermis::draw::{Camera, Image, LineStyle, Plot, Scene, Series, Sheet};
 use dermis::geometry::Bounds;
+use dermis::image::tactile;
 use dermis::output::Output;
-use dermis::picture::tactile;
 use dermis::prelude::*;
 use dermis::run::Recording;
 use dermis::scene::{Built, SceneSpec};
@@ -19,7 +19,7 @@ const SCENE: &str = include_str!("../scenes/demo.toml");
 /// See it at work: a gripper with two tactile sensors picks up a ball.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Write pictures and readings into this folder.
+    /// Write images and readings into this folder.
     #[arg(long, value_name = "DIR", default_value = "out/demo")]
     out: PathBuf,
 }
@@ -49,7 +49,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         let due = last.as_ref().is_none_or(|(_, moment)| progress.time_s - moment.time_s > 0.05 - 1e-9);
         if due && matches!(phase, Phase::Grasp | Phase::Lift) || last.as_ref().is_some_and(|(p, _)| *p != phase) {
-            let scene = picture::world(progress.world);
+            let scene = image::world(progress.world);
             let readings = sensors.iter().map(|(_, id)| progress.world.reading(*id)).collect();
             last = Some((phase, Moment { time_s: progress.time_s, scene, readings }));
         }
@@ -69,7 +69,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The pictures one by one, and all of them on a poster.
+/// The images one by one, and all of them on a poster.
 fn draw(output: &mut Output, built: &Built, recording: &Recording, held: &Moment, lifted: &Moment) {
     let both = held.scene.bounds().union(&lifted.scene.bounds());
     // One camera for both, so that the lift can be seen.
@@ -90,14 +90,14 @@ fn draw(output: &mut Output, built: &Built, recording: &Recording, held: &Moment
     let [grasp, up] = &scenes;
     let top = Sheet::new(2)
         .margin(0)
-        .picture(grasp.clone(), format!("grasped, t = {:.2} s", held.time_s))
-        .picture(up.clone(), format!("held up, t = {:.2} s", lifted.time_s));
-    let bottom = images.iter().fold(Sheet::new(3).margin(0), |sheet, image| sheet.picture(image.clone(), ""));
+        .image(grasp.clone(), format!("grasped, t = {:.2} s", held.time_s))
+        .image(up.clone(), format!("held up, t = {:.2} s", lifted.time_s));
+    let bottom = images.iter().fold(Sheet::new(3).margin(0), |sheet, image| sheet.image(image.clone(), ""));
     let poster = Sheet::new(1)
         .title("Two foam sensors pick up a ball")
         .margin(28)
-        .picture(top.render(), "")
-        .picture(bottom.picture(forces.clone(), "").render(), "");
+        .image(top.render(), "")
+        .image(bottom.image(forces.clone(), "").render(), "");
     output.add_image("poster.png", &poster.render());
     output.add_image("scene-grasped.png", grasp);
     output.add_image("scene-lifted.png", up);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// Turn a recording into another form, or mend one whose writer was killed.
 ///
-/// OUT decides by its name: `.parquet`, `.csv`, a folder (numpy arrays, pictures as PNG), or `.mcap` for a whole copy of an MCAP file that was cut off.
+/// OUT decides by its name: `.parquet`, `.csv`, a folder (numpy arrays, images as PNG), or `.mcap` for a whole copy of an MCAP file that was cut off.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The recording: an MCAP, Parquet or CSV file, or a folder that `dermis run` has written.
@@ -16,7 +16,7 @@ pub struct Arguments {
     /// Where the other form goes.
     #[arg(value_name = "OUT")]
     to: PathBuf,
-    /// What a folder is filled with: arrays and pictures, or pictures alone.
+    /// What a folder is filled with: arrays and images, or images alone.
     #[arg(long, value_enum)]
     format: Option<FolderFormat>,
     /// Print one JSON document.
@@ -27,9 +27,9 @@ pub struct Arguments {
 /// What goes into a folder.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum FolderFormat {
-    /// numpy's arrays, and pictures as PNG.
+    /// numpy's arrays, and images as PNG.
     Npy,
-    /// Pictures as PNG.
+    /// Images as PNG.
     Png,
 }
 
@@ -51,12 +51,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             "path": path,
             "signals": made.signals,
             "times": made.times,
-            "pictures": made.pictures,
+            "images": made.images,
             "cut": made.cut,
         }));
     }
     let (what, times) = if format == ExportFormat::Mcap { ("channels", "messages") } else { ("signals", "times") };
-    let pictures = if made.pictures > 0 { format!(", {} pictures", made.pictures) } else { String::new() };
-    say(format!("wrote {path}: {} {what}, {} {times}{pictures}", made.signals, made.times));
+    let images = if made.images > 0 { format!(", {} images", made.images) } else { String::new() };
+    say(format!("wrote {path}: {} {what}, {} {times}{images}", made.signals, made.times));
     Ok(())
 }

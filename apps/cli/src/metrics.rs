@@ -1,4 +1,4 @@
-//! `dermis metrics`: how alike two pictures are.
+//! `dermis metrics`: how alike two images are.
 
 use crate::console::{say, say_json, short};
 use anyhow::Context;
@@ -7,16 +7,16 @@ use dermis::sensor::metrics::{Frame, ImageScore, Mask, Metrics, Ssim};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Compare a picture with the true one: SSIM, PSNR, MAE and RMSE, beside what the background alone would score.
+/// Compare an image with the true one: SSIM, PSNR, MAE and RMSE, beside what the background alone would score.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The true picture, a PNG file.
+    /// The true image, a PNG file.
     #[arg(value_name = "TRUTH.png")]
     truth: PathBuf,
-    /// The picture to be judged.
-    #[arg(value_name = "PICTURE.png")]
-    picture: PathBuf,
-    /// The picture without contact; its score is the null, which any picture should beat.
+    /// The image to be judged.
+    #[arg(value_name = "IMAGE.png")]
+    image: PathBuf,
+    /// The image without contact; its score is the null, which any image should beat.
     #[arg(long, value_name = "FILE.png")]
     background: Option<PathBuf>,
     /// White where pixels count, such as in the contact; scores are then given there, too.
@@ -46,7 +46,7 @@ fn frame(path: &Path) -> anyhow::Result<Frame> {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let (truth, picture) = (frame(&arguments.truth)?, frame(&arguments.picture)?);
+    let (truth, image) = (frame(&arguments.truth)?, frame(&arguments.image)?);
     let background = arguments.background.as_deref().map(frame).transpose()?;
     let mask = arguments.mask.as_deref().map(frame).transpose()?;
     let mask = mask.as_ref().map(Mask::from_frame).transpose()?;
@@ -57,10 +57,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let score = |mask: Option<&Mask>| -> anyhow::Result<(Metrics, Option<Metrics>)> {
         Ok(match &background {
             Some(background) => {
-                let both = ImageScore::new(&truth, &picture, background, mask, &ssim)?;
+                let both = ImageScore::new(&truth, &image, background, mask, &ssim)?;
                 (both.score, Some(both.null))
             }
-            None => (Metrics::compare(&truth, &picture, mask, &ssim)?, None),
+            None => (Metrics::compare(&truth, &image, mask, &ssim)?, None),
         })
     };
     let full = score(None)?;
@@ -69,7 +69,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let both = |(score, empty): (Metrics, Option<Metrics>)| json!({ "score": score, "null": empty });
         return say_json(&json!({
             "truth": truth.name(),
-            "picture": picture.name(),
+            "image": image.name(),
             "full": both(full),
             "mask": masked.map_or(Value::Null, both),
         }));

@@ -3,12 +3,12 @@
 use crate::console::{commit, probe, say, say_aside, say_json, short};
 use anyhow::Context;
 use clap::ValueEnum;
-use dermis::device::{Choice, has_gel, with_gel_on};
 use dermis::geometry::files::LengthUnit;
 use dermis::geometry::quantity::{Angle, Force, Length};
+use dermis::gpu::{Choice, has_gel, with_gel_on};
+use dermis::image;
 use dermis::object::{ObjectSpec, RoughnessSpec};
 use dermis::output::Output;
-use dermis::picture;
 use dermis::prelude::*;
 use dermis::sensor::{Pressed, SkinSpec};
 use dermis::sight;
@@ -56,8 +56,8 @@ pub struct Arguments {
     /// a pad that is as stiff, `layer` into an elastic layer that is.
     #[arg(long, value_enum)]
     skin: Option<SkinKind>,
-    /// Where a gel comes to rest: cuda, an NVIDIA card; cpu; auto, the card where there is one. Other skins take
-    /// microseconds for one press and stay on the processor; Python's `press_batch` makes many at once on a card.
+    /// Where a gel comes to rest: cuda, an NVIDIA GPU; cpu; auto, the GPU where there is one. Other skins take
+    /// microseconds for one press and stay on the CPU; Python's `press_batch` makes many at once on a GPU.
     #[arg(long, value_name = "auto|cpu|cuda", default_value_t = Choice::Auto)]
     device: Choice,
     /// Write tactile.png, scene.png, reading.json and taxels.csv into this folder; for an optical sensor also rgb.png, depth.png and
@@ -133,36 +133,40 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(folder) = &arguments.out {
         let mut output = Output::new();
         let title = format!("{} N at {} mm", short(-pressed.touch.on_sensor.force.z), short(pressed.depth_m * 1e3));
-        output.add_image("tactile.png", &picture::tactile(&sensor, &pressed.reading, &title, None));
+        output.add_image("tactile.png", &image::tactile(&sensor, &pressed.reading, &title, None));
         output.add_image(
             "scene.png",
-            &picture::press_view(&sensor, &pressed.reading, object.surface.mesh(), &pressed.sensor_from_object),
+            &image::press_view(&sensor, &pressed.reading, object.surface.mesh(), &pressed.sensor_from_object),
         );
         output.add("reading.json", serde_json::to_string_pretty(&report)? + "\n");
         output.add("taxels.csv", taxels_csv(&sensor, &pressed.reading));
         if let Some(optics) = sensor.optics() {
             let seen = sensor.look(&pressed.touch, 0)?;
             let heading = format!("{} on {}: {title}", arguments.object, sensor.name());
-            pressed.touch.surface.iter().for_each(|surface| sight::add(&mut output, optics, surface, &seen, &heading));
+            pressed
+                .touch
+                .surface
+                .iter()
+                .for_each(|surface| camera_frame::add(&mut output, optics, surface, &seen, &heading));
         }
         commit(output, folder, arguments.json)?;
     }
     Ok(())
 }
 
-/// The sensor with its gel on a card, where that is wanted and can be.
+/// The sensor with its gel on a GPU, where that is wanted and can be.
 fn on_device(sensor: Sensor, choice: Choice) -> anyhow::Result<Sensor> {
     let has_gel = has_gel(&sensor);
     match (has_gel, choice) {
         (_, Choice::Cpu) | (false, Choice::Auto) => return Ok(sensor),
         (false, Choice::Cuda) => anyhow::bail!(
-            "sensor {:?} has no gel, and one press of another skin is made on the processor: leave out `--device cuda`, or make \
+            "sensor {:?} has no gel, and one press of another skin is made on the CPU: leave out `--device cuda`, or make \
              many at once with press_batch in Python",
             sensor.name()
         ),
         (true, _) => {}
     }
-    let Some(gpu) = choice.gpu(|error| say_aside(format!("{error}; the gel comes to rest on the processor")))? else {
+    let Some(gpu) = choice.gpu(|error| say_aside(format!("{error}; the gel comes to rest on the CPU")))? else {
         return Ok(sensor);
     };
     Ok(with_gel_on(&gpu, &sensor)?.unwrap_or(sensor))

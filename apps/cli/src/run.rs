@@ -1,15 +1,15 @@
 //! `dermis run`: a scene file.
 
 use crate::console::{Interrupt, commit, probe, progress, say, say_json, short};
-use crate::picture;
+use crate::image;
 use crate::web::{Live, LiveArguments};
 use anyhow::Context;
 use clap::ValueEnum;
 use dermis::geometry::quantity::Time;
+use dermis::image::tactile_values;
 use dermis::output::Output;
-use dermis::picture::tactile_values;
 use dermis::record::Format;
-use dermis::run::{Continue, Keeper, Progress, Recording, USUAL_PICTURE_EVERY_S, run_into};
+use dermis::run::{Continue, Progress, Recording, RunRecorder, USUAL_IMAGE_EVERY_S, run_into};
 use dermis::scene::{Built, SceneSpec, slug};
 use std::path::{Path, PathBuf};
 
@@ -18,19 +18,19 @@ use std::path::{Path, PathBuf};
 pub struct Arguments {
     /// The scene.
     scene: PathBuf,
-    /// Write readings, poses, a summary and pictures into this folder.
+    /// Write readings, poses, a summary and images into this folder.
     #[arg(long, value_name = "DIR", required_unless_present_any = ["record", "view"])]
     out: Option<PathBuf>,
-    /// Record while it runs: an `.mcap` file (Foxglove shows it), a `.parquet` file, or a folder of numpy arrays and pictures.
+    /// Record while it runs: an `.mcap` file (Foxglove shows it), a `.parquet` file, or a folder of numpy arrays and images.
     /// Whatever ends the program, the files hold all but the last moments.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// What to record, where the name does not say it.
     #[arg(long, value_enum, requires = "record")]
     format: Option<RecordFormat>,
-    /// Time between two recorded pictures; 30 a second without it.
+    /// Time between two recorded images; 30 a second without it.
     #[arg(long, value_name = "TIME", requires = "record")]
-    picture_every: Option<Time>,
+    image_every: Option<Time>,
     /// Print the summary as one JSON document.
     #[arg(long)]
     json: bool,
@@ -47,9 +47,9 @@ enum RecordFormat {
     Ros2,
     /// Parquet, a row for each time and sensor.
     Parquet,
-    /// A folder of numpy's arrays, with pictures as PNG.
+    /// A folder of numpy's arrays, with images as PNG.
     Npy,
-    /// A folder of pictures as PNG.
+    /// A folder of images as PNG.
     Png,
 }
 
@@ -66,11 +66,11 @@ impl From<RecordFormat> for Format {
 }
 
 /// Starts the recording that was asked for.
-fn keeper(arguments: &Arguments, built: &Built) -> anyhow::Result<Option<Keeper>> {
+fn run_recorder(arguments: &Arguments, built: &Built) -> anyhow::Result<Option<RunRecorder>> {
     let Some(path) = &arguments.record else { return Ok(None) };
-    let every_s = arguments.picture_every.map_or(USUAL_PICTURE_EVERY_S, Time::si);
-    anyhow::ensure!(every_s > 0.0, "`--picture-every` must be a positive time, got {every_s} s");
-    Ok(Some(Keeper::open(built, path, arguments.format.map(Format::from), every_s)?))
+    let every_s = arguments.image_every.map_or(USUAL_IMAGE_EVERY_S, Time::si);
+    anyhow::ensure!(every_s > 0.0, "`--image-every` must be a positive time, got {every_s} s");
+    Ok(Some(RunRecorder::open(built, path, arguments.format.map(Format::from), every_s)?))
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -78,12 +78,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let file = arguments.scene.display().to_string();
     let mut built = spec.build(&file, arguments.scene.parent())?;
     probe(arguments.out.as_deref())?;
-    let mut keeper = keeper(arguments, &built)?;
+    let mut keeper = run_recorder(arguments, &built)?;
     let mut live = Live::begin(&arguments.live, &built)?;
     let mut show = |progress: Progress<'_>| live.iter_mut().for_each(|live| live.step(&progress));
-    let recording = simulate(&mut built, keeper.as_mut(), &mut show).with_context(|| file.clone())?;
+    let recording = simulate(&mut built, run_recorder.as_mut(), &mut show).with_context(|| file.clone())?;
     live.into_iter().for_each(|live| live.end(recording.interrupted));
-    let recorded = keeper.map_or(Ok(Vec::new()), Keeper::finish)?;
+    let recorded = run_recorder.map_or(Ok(Vec::new()), RunRecorder::finish)?;
     if arguments.json {
         say_json(&recording.summary())?;
     } else {
@@ -96,12 +96,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     arguments.out.as_ref().map_or(Ok(()), |out| keep(&built, &recording, out, arguments.json))
 }
 
-/// Writes tables and pictures of a run that is over.
+/// Writes tables and images of a run that is over.
 fn keep(built: &Built, recording: &Recording, out: &Path, json: bool) -> anyhow::Result<()> {
     let mut output = Output::new();
     recording.write_into(&mut output);
-    output.add_image("forces.png", &picture::forces(recording));
-    output.add_image("scene.png", &picture::render(&picture::world(&built.world), 960, 720));
+    output.add_image("forces.png", &image::forces(recording));
+    output.add_image("scene.png", &image::render(&image::world(&built.world), 960, 720));
     for track in &recording.sensors {
         let peak = track.rows.iter().enumerate().max_by(|a, b| a.1.sum_newton.total_cmp(&b.1.sum_newton));
         if let (Some((row, sample)), Some(id)) = (peak, built.sensor(&track.name)) {
@@ -116,12 +116,12 @@ fn keep(built: &Built, recording: &Recording, out: &Path, json: bool) -> anyhow:
 /// Runs with a bar on the terminal until the end or Ctrl-C.
 pub fn simulate(
     built: &mut Built,
-    keeper: Option<&mut Keeper>,
+    run_recorder: Option<&mut RunRecorder>,
     each: &mut dyn FnMut(Progress<'_>),
 ) -> anyhow::Result<Recording> {
     let interrupt = Interrupt::listen();
     let bar = progress("running", (built.duration_s * 1e3) as u64);
-    let recording = run_into(built, keeper, &mut |progress| {
+    let recording = run_into(built, run_recorder, &mut |progress| {
         bar.set_position((progress.time_s * 1e3) as u64);
         each(progress);
         if interrupt.came() { Continue::No } else { Continue::Yes }

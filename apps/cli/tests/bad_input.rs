@@ -308,7 +308,7 @@ fn a_device_that_is_not_there_or_of_no_use_is_refused() {
     let with = |more: &[&'static str]| [&press[..], more].concat();
     refused(folder.path(), 2, &with(&["wts0614", "--device", "warp"]), &["--device", "\"warp\"", "auto, cpu or cuda"]);
     refused(folder.path(), 1, &with(&["wts0614", "--device", "cuda"]), &["wts0614", "no gel", "press_batch"]);
-    if dermis::device::Gpu::open().is_err() {
+    if dermis::gpu::Gpu::open().is_err() {
         refused(folder.path(), 1, &with(&["gelsight", "--skin", "gel", "--device", "cuda"]), &["no ", "device cpu"]);
     }
 }

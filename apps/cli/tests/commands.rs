@@ -145,13 +145,13 @@ fn import_makes_a_sensor_that_can_be_pressed() {
 }
 
 #[test]
-fn demo_makes_its_pictures() {
+fn demo_makes_its_images() {
     let folder = TempDir::new().unwrap();
     let told = dermis(folder.path(), &["demo"]);
     assert!(told.contains("carried 1.96 N; the ball weighs 1.96 N") && told.contains("poster.png"), "{told}");
     let made = files(&folder.path().join("out/demo"));
-    let pictures = ["poster", "scene-grasped", "scene-lifted", "tactile-left", "tactile-right", "forces"];
-    assert!(pictures.iter().all(|name| is_png(&made[&format!("{name}.png")])));
+    let images = ["poster", "scene-grasped", "scene-lifted", "tactile-left", "tactile-right", "forces"];
+    assert!(images.iter().all(|name| is_png(&made[&format!("{name}.png")])));
     assert!(
         ["demo.toml", "readings-left.csv", "readings-right.csv", "bodies.csv", "summary.json"]
             .iter()

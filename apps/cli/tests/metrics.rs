@@ -13,7 +13,7 @@ fn run(folder: &Path, arguments: &[&str]) -> std::process::Output {
 }
 
 /// A ramp; where `bright`, a square in its middle is lighter.
-fn picture(width: usize, height: usize, bright: u8) -> Image {
+fn image(width: usize, height: usize, bright: u8) -> Image {
     Image::from_fn(width, height, |x, y| {
         let inside = x.abs_diff(width / 2) < 8 && y.abs_diff(height / 2) < 8;
         [x as u8, 2 * y as u8, if inside { 40 + bright } else { 40 }]
@@ -23,15 +23,15 @@ fn picture(width: usize, height: usize, bright: u8) -> Image {
 fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
     let save = |name: &str, image: Image| image.save(&folder.path().join(name)).unwrap();
-    save("truth.png", picture(48, 40, 100));
-    save("made.png", picture(48, 40, 90));
-    save("empty.png", picture(48, 40, 0));
-    save("small.png", picture(40, 40, 90));
+    save("truth.png", image(48, 40, 100));
+    save("made.png", image(48, 40, 90));
+    save("empty.png", image(48, 40, 0));
+    save("small.png", image(40, 40, 90));
     save("white.png", Image::new(40, 40, [255; 3]));
     save("black.png", Image::new(48, 40, [0; 3]));
     let white = |x: usize, y: usize| if x.abs_diff(24) < 8 && y.abs_diff(20) < 8 { [255; 3] } else { [0; 3] };
     save("mask.png", Image::from_fn(48, 40, white));
-    std::fs::write(folder.path().join("text.png"), "not a picture").unwrap();
+    std::fs::write(folder.path().join("text.png"), "not an image").unwrap();
     folder
 }
 

@@ -1,12 +1,12 @@
-//! Optical sensors as a user meets them: presses, and the light of a sensor from pictures of a ball.
+//! Optical sensors as a user meets them: presses, and the light of a sensor from images of a ball.
 
 mod common;
 
 use common::write;
+use dermis::camera_frame::colours;
 use dermis::draw::Image;
 use dermis::geometry::shapes;
 use dermis::prelude::*;
-use dermis::sight::colours;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
@@ -112,7 +112,7 @@ fn a_skin_without_a_surface_is_refused_by_name() {
     assert!(!folder.path().join("o").exists());
 }
 
-/// Pictures of a ball of 4 mm in twelve places, with what a person would note beside them.
+/// Images of a ball of 4 mm in twelve places, with what a person would note beside them.
 fn presses(folder: &Path) {
     let spec = SensorSpec::parse("mine.toml", MINE).unwrap();
     let sensor = SensorSpec { markers: None, ..spec }.build(None).unwrap();
@@ -125,7 +125,7 @@ fn presses(folder: &Path) {
         let depth_m = 0.3e-3 + 0.05e-3 * f64::from(i % 5);
         let pressed = press(&sensor, &ball, &Aim { at_m, ..Aim::default() }, Goal::Depth(depth_m)).unwrap();
         let name = format!("press_{i}.png");
-        colours(&sensor.look(&pressed.touch, 0).unwrap().picture).save(&folder.join(&name)).unwrap();
+        colours(&sensor.look(&pressed.touch, 0).unwrap().image).save(&folder.join(&name)).unwrap();
         let [column, row] = camera.project(Vec3::new(at_m[0], at_m[1], 0.0));
         let radius = (pressed.touch.area_m2() / std::f64::consts::PI).sqrt() / camera.pixel_m;
         let (x, y) = (at_m[0] * 1e3, at_m[1] * 1e3);
@@ -147,7 +147,7 @@ const CALIBRATE: [&str; 10] = [
     "mine.toml",
 ];
 
-/// From twelve presses to a sensor that shows what the first one showed: the pixel comes from the places, the light from the pictures,
+/// From twelve presses to a sensor that shows what the first one showed: the pixel comes from the places, the light from the images,
 /// and what is written can be pressed.
 #[test]
 fn a_sensors_light_comes_from_twelve_presses() {
@@ -206,7 +206,7 @@ fn refused(folder: &Path, arguments: &[&str], words: &[&str]) {
 }
 
 #[test]
-fn bad_pictures_and_labels_are_refused_by_name() {
+fn bad_images_and_labels_are_refused_by_name() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     write(path, "mine.toml", MINE);
@@ -222,13 +222,13 @@ fn bad_pictures_and_labels_are_refused_by_name() {
     let with_pixel = [&CALIBRATE[..], &["--pixel", "0.07mm"]].concat();
     refused(path, &with_pixel, &["labels.csv", "1 points", "at least 3"]);
     write(path, "labels.csv", "file,center_x_px,center_y_px,contact_radius_px\na.png,80,60,10\na.png,200,60,10\n");
-    refused(path, &with_pixel, &["labels.csv, line 3", "column 200", "outside the picture of 160 x 120"]);
+    refused(path, &with_pixel, &["labels.csv, line 3", "column 200", "outside the image of 160 x 120"]);
     write(path, "labels.csv", "file,center_x_px,center_y_px,contact_radius_px\na.png,80,60,ten\n");
     refused(path, &with_pixel, &["line 2", "`contact_radius_px`", "\"ten\""]);
     write(path, "labels.csv", "file,center_x_px,center_y_px\na.png,80,60\n");
     refused(path, &with_pixel, &["`contact_radius_px`"]);
     write(path, "labels.csv", "file,center_x_px,center_y_px,contact_radius_px\na.png,80,60,70\n");
     refused(path, &with_pixel, &["4.9 mm", "radius 2 mm"]);
-    write(path, "background.png", "no picture");
-    refused(path, &with_pixel, &["background.png", "no PNG picture"]);
+    write(path, "background.png", "no image");
+    refused(path, &with_pixel, &["background.png", "no PNG image"]);
 }

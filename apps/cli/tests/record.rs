@@ -61,7 +61,7 @@ fn every_recording_of_a_run_holds_the_same_numbers() {
         ("d", &["--threads", "2"], 0.0),
     ] {
         let said =
-            good(folder.path(), &[&["run", "scene.toml", "--record", file, "--picture-every", "10ms"], more].concat());
+            good(folder.path(), &[&["run", "scene.toml", "--record", file, "--image-every", "10ms"], more].concat());
         assert!(said.contains(&format!("recorded {file}")), "{said}");
         let found = json(&good(folder.path(), &["compare", "tables", file, "--json"]));
         let signals = found["signals"].as_array().unwrap();
@@ -78,28 +78,28 @@ fn every_recording_of_a_run_holds_the_same_numbers() {
 }
 
 #[test]
-fn pictures_are_compared_and_exported() {
+fn images_are_compared_and_exported() {
     let folder = TempDir::new().unwrap();
     let described = good(folder.path(), &["sensors", "gelsight"]);
     let small = described.replace("width = 640", "width = 64").replace("height = 480", "height = 48");
     assert_ne!(small, described, "the preset has another camera now");
     write(folder.path(), "gel.toml", small);
     write(folder.path(), "scene.toml", SIGHT);
-    good(folder.path(), &["run", "scene.toml", "--record", "a.mcap", "--picture-every", "10 ms"]);
+    good(folder.path(), &["run", "scene.toml", "--record", "a.mcap", "--image-every", "10 ms"]);
     write(folder.path(), "scene.toml", SIGHT.replace("4.8 mm", "4.7 mm"));
-    good(folder.path(), &["run", "scene.toml", "--record", "b.mcap", "--format", "ros2", "--picture-every", "10 ms"]);
+    good(folder.path(), &["run", "scene.toml", "--record", "b.mcap", "--format", "ros2", "--image-every", "10 ms"]);
     let found = json(&good(folder.path(), &["compare", "a.mcap", "b.mcap", "--json", "--out", "both"]));
-    let pictures = &found["pictures"][0];
-    assert_eq!((&pictures["name"], pictures["times"].as_u64()), (&Value::from("gel/camera"), Some(6)), "{found}");
-    let ssim = pictures["score"]["ssim"].as_f64().unwrap();
-    assert!(ssim > 0.2 && ssim < 0.9999, "{pictures}");
+    let images = &found["images"][0];
+    assert_eq!((&images["name"], images["times"].as_u64()), (&Value::from("gel/camera"), Some(6)), "{found}");
+    let ssim = images["score"]["ssim"].as_f64().unwrap();
+    assert!(ssim > 0.2 && ssim < 0.9999, "{images}");
     assert!(folder.path().join("both/least-alike-gel-camera.png").exists());
     let same = json(&good(folder.path(), &["compare", "a.mcap", "a.mcap", "--json"]));
-    assert_eq!(same["pictures"][0]["score"]["mae_255"], 0.0);
-    good(folder.path(), &["export", "a.mcap", "pictures", "--format", "png"]);
-    assert!(folder.path().join("pictures/gel/camera/000005.png").exists());
-    let same = json(&good(folder.path(), &["compare", "a.mcap", "pictures", "--json"]));
-    let camera = same["pictures"].as_array().unwrap().iter().find(|pictures| pictures["name"] == "gel/camera").unwrap();
+    assert_eq!(same["images"][0]["score"]["mae_255"], 0.0);
+    good(folder.path(), &["export", "a.mcap", "images", "--format", "png"]);
+    assert!(folder.path().join("images/gel/camera/000005.png").exists());
+    let same = json(&good(folder.path(), &["compare", "a.mcap", "images", "--json"]));
+    let camera = same["images"].as_array().unwrap().iter().find(|images| images["name"] == "gel/camera").unwrap();
     assert_eq!((&camera["score"]["mae_255"], &camera["times"]), (&Value::from(0.0), &Value::from(6)));
 }
 
@@ -138,7 +138,7 @@ fn what_cannot_be_recorded_compared_or_exported_is_told_in_one_line() {
     for (arguments, words) in [
         (&["run", "scene.toml", "--record", "a.bag"][..], &["a.bag", ".mcap"][..]),
         (&["run", "scene.toml", "--record", "a.mcap", "--format", "npy"], &["a.mcap", "a folder"]),
-        (&["run", "scene.toml", "--record", "a.mcap", "--picture-every", "0s"], &["--picture-every"]),
+        (&["run", "scene.toml", "--record", "a.mcap", "--image-every", "0s"], &["--image-every"]),
         (&["run", "scene.toml", "--record", "a.csv/b.mcap"], &["a.csv", "cannot be written"]),
         (&["run", "scene.toml"], &["--out"]),
         (&["compare", "text.mcap", "a.csv"], &["text.mcap", "no MCAP file"]),
@@ -148,7 +148,7 @@ fn what_cannot_be_recorded_compared_or_exported_is_told_in_one_line() {
         (&["compare", "a.csv", "b.csv", "--pair", "x"], &["--pair"]),
         (&["export", "a.csv", "x.mcap"], &["a.csv", "MCAP"]),
         (&["export", "a.csv", "x.txt"], &["x.txt", ".parquet"]),
-        (&["export", "a.csv", "x", "--format", "png"], &["no pictures"]),
+        (&["export", "a.csv", "x", "--format", "png"], &["no images"]),
         (&["export", "a.csv", "a.csv"], &["itself"]),
         (&["export", "a.csv", "full"], &["full", "not empty"]),
         (&["run", "scene.toml", "--record", "full"], &["full", "not empty"]),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 /// More triangles than this would make the page slow.
-const MOST_TRIANGLES: usize = 300_000;
+const MAX_TRIANGLES: usize = 300_000;
 /// Two skins can be compared.
 const SLOTS: usize = 2;
 
@@ -52,8 +52,8 @@ impl Engine {
         } else {
             let file = || thing.name.clone();
             let format = Format::from_path(Path::new(&thing.name)).ok_or_else(|| PlayError::NoMesh { file: file() })?;
-            let fine_enough = |triangles: usize| match triangles > MOST_TRIANGLES {
-                true => Err(PlayError::TooFine { file: file(), triangles, most: MOST_TRIANGLES }),
+            let fine_enough = |triangles: usize| match triangles > MAX_TRIANGLES {
+                true => Err(PlayError::TooFine { file: file(), triangles, most: MAX_TRIANGLES }),
                 false => Ok(()),
             };
             fine_enough(stl_triangles(format, bytes))?;
@@ -187,7 +187,7 @@ fn shown(
     if let Some(field) = &touch.surface {
         answer["surface"] = look::surface(arrays, field);
         if sensor.optics().is_some() {
-            answer["picture"] = look::picture(arrays, &sensor.look(touch, 0)?.picture);
+            answer["image"] = look::image(arrays, &sensor.look(touch, 0)?.image);
         }
     }
     Ok(answer)

@@ -1,6 +1,6 @@
 //! The skins and sensors of dermis for a web page, compiled to WebAssembly.
 //!
-//! The page asks in JSON and gets JSON back, with arrays (pictures, meshes) beside it in one block of bytes: [`Engine::answer`]. There is no
+//! The page asks in JSON and gets JSON back, with arrays (images, meshes) beside it in one block of bytes: [`Engine::answer`]. There is no
 //! generated glue; `src/wasm.rs` is the whole boundary, and `web/engine.js` the other side of it. Everything here also runs natively, where it is tested.
 
 mod arrays;

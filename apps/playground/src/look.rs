@@ -2,13 +2,13 @@
 
 use crate::Arrays;
 use dermis_geometry::{Pose, TriMesh, Vec3};
-use dermis_sensor::optics::{LightSpec, Picture};
+use dermis_sensor::optics::{FloatImage, LightSpec};
 use dermis_sensor::{Canvas, Sensor, SensorSpec};
 use dermis_skin::Field;
 use serde_json::{Value, json};
 
 /// Most cells along a side of the surface that is drawn.
-const MOST_CELLS: usize = 64;
+const MAX_CELLS: usize = 64;
 
 /// A mesh, in millimetres.
 pub fn mesh(arrays: &mut Arrays, mesh: &TriMesh) {
@@ -32,7 +32,7 @@ pub fn taxels(arrays: &mut Arrays, sensor: &Sensor) {
 /// The deformed surface (mm) on a coarse grid, and how far each point of it is pressed in (mm).
 pub fn surface(arrays: &mut Arrays, field: &Field) -> Value {
     let pick = |count: usize| {
-        let shown = count.min(MOST_CELLS);
+        let shown = count.min(MAX_CELLS);
         (0..shown).map(move |i| if shown > 1 { i * (count - 1) / (shown - 1) } else { 0 }).collect::<Vec<_>>()
     };
     let (rows, cols) = (pick(field.rows), pick(field.cols));
@@ -44,10 +44,10 @@ pub fn surface(arrays: &mut Arrays, field: &Field) -> Value {
     json!([rows.len(), cols.len()])
 }
 
-/// A camera's picture with an opaque fourth channel, as a canvas takes it.
-pub fn picture(arrays: &mut Arrays, picture: &Picture) -> Value {
-    arrays.octets("picture", picture.to_rgb8().into_iter().flat_map(|[r, g, b]| [r, g, b, 255]));
-    json!([picture.width, picture.height])
+/// A camera's image with an opaque fourth channel, as a canvas takes it.
+pub fn image(arrays: &mut Arrays, image: &FloatImage) -> Value {
+    arrays.octets("image", image.to_rgb8().into_iter().flat_map(|[r, g, b]| [r, g, b, 255]));
+    json!([image.width, image.height])
 }
 
 /// Translation (mm) and rotation (x, y, z, w).

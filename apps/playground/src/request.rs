@@ -41,7 +41,7 @@ pub struct Build {
     /// What was changed of it.
     #[serde(default)]
     pub knobs: Knobs,
-    /// Width of the camera's picture in pixels, where it has one.
+    /// Width of the camera's image in pixels, where it has one.
     pub width_px: usize,
 }
 

@@ -40,7 +40,7 @@ fn a_press_is_the_press_of_the_sensor() {
         let pressed = press(&sensor, &ball, &aim, Goal::Depth(0.6e-3)).unwrap();
         assert!((answer["sum_n"].as_f64().unwrap() / pressed.reading.sum_newton - 1.0).abs() < 1e-9, "{answer}");
         assert_eq!(arrays.index()["values"][2], 4 * sensor.taxels().len());
-        assert_eq!(arrays.index().get("picture").is_some(), sensor.optics().is_some());
+        assert_eq!(arrays.index().get("image").is_some(), sensor.optics().is_some());
     }
 }
 

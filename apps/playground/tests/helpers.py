@@ -28,7 +28,7 @@ def force(page, slot=0):
     return float(page.get_attribute(f"#force-of-{slot}", "data-value"))
 
 
-def picture(page, slot=0):
+def image(page, slot=0):
     """The tactile image, as bytes."""
     return page.evaluate("slot => document.getElementById(`tactile-${slot}`).toDataURL()", slot)
 

@@ -2,7 +2,7 @@
 
 import pytest
 from conftest import watched
-from helpers import answered, by_command, drag, force, go, picture
+from helpers import answered, by_command, drag, force, go, image
 
 CUBE = """v 0 0 0\nv 8 0 0\nv 8 8 0\nv 0 8 0\nv 0 0 8\nv 8 0 8\nv 8 8 8\nv 0 8 8
 f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 3 4 8 7\nf 1 5 8 4\nf 2 3 7 6\n"""
@@ -20,7 +20,7 @@ def test_a_link_restores_everything(page, browser, url):
     other.wait_for_selector("#force-of-1[data-value]")
     answered(other)
     assert [force(other, 0), force(other, 1)] == [force(page, 0), force(page, 1)]
-    assert picture(other, 1) == picture(page, 1)
+    assert image(other, 1) == image(page, 1)
     assert other.own_complaints() == []
     other.close()
 

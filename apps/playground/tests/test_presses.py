@@ -1,7 +1,7 @@
 """Every sensor with every skin: what the page says is what the program says."""
 
 import pytest
-from helpers import by_command, drag, force, go, picture
+from helpers import by_command, drag, force, go, image
 
 # The catalogue is the page's; this list is checked against it below.
 OFFERS = {
@@ -25,9 +25,9 @@ def test_the_offers_are_those_that_are_tested(page):
 @pytest.mark.parametrize("sensor, skin", [(sensor, skin) for sensor, skins in OFFERS.items() for skin in skins])
 def test_a_press_is_that_of_the_program(page, sensor, skin):
     go(page, sensor=sensor, skin0=skin, object="sphere:radius=5mm", depth=0.7)
-    before = picture(page)
+    before = image(page)
     drag(page)
-    assert picture(page) != before
+    assert image(page) != before
     assert page.input_value("#skin-0") == skin
     said = by_command(page)
     assert said["force_n"] > 1e-3
@@ -59,7 +59,7 @@ def test_sliders_of_the_skin_are_written_to_a_file_for_the_program(page, tmp_pat
 
 def test_two_skins_stand_side_by_side(page):
     go(page, sensor="wts0614", compare=1, skin0="springs", skin1="layer", depth=0.7)
-    assert picture(page, 0) != picture(page, 1)
+    assert image(page, 0) != image(page, 1)
     alone = {}
     for slot, skin in enumerate(["springs", "layer"]):
         alone[slot] = force(page, slot)

@@ -1,4 +1,4 @@
-// The colour map of dermis's pictures: points in Oklab with a smooth curve through them, lightness linear in the value.
+// The colour map of dermis's images: points in Oklab with a smooth curve through them, lightness linear in the value.
 
 const EMBER = [
   [0.17, 0.0, -0.052], [0.328, 0.046, -0.122], [0.486, 0.132, -0.078],

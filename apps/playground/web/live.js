@@ -24,8 +24,8 @@ let what = null;
 let times = [];
 let lines = [];
 let ended = false;
-/** The last picture of each camera: they come less often than moments. */
-const pictures = [];
+/** The last image of each camera: they come less often than moments. */
+const images = [];
 
 followTheme($("theme"), (isDark) => {
   dark = isDark;
@@ -62,25 +62,25 @@ function begin(next) {
   $("about").textContent = what.description;
   scene.clear();
   what.bodies.forEach(({ touched, positions, triangles }, i) => put(`body${i}`, positions, triangles, touched ? PALETTE[i % PALETTE.length] : PLAIN, !touched));
-  const cards = what.sensors.map((sensor, i) => {
+  const panels = what.sensors.map((sensor, i) => {
     put(`sensor${i}`, sensor.positions, sensor.triangles, UNTOUCHED, false, 0.55);
     if (sensor.size) {
       const [low, high] = [sensor.low_mm, sensor.high_mm];
       scene.put(`base${i}`, { ...box([low[0], low[1], 0.05], [high[0], high[1], 0.1]), tint: BASE, sharp: true });
     }
     sensor.arrays = { taxels: sensor.taxels };
-    return card(sensor.name, i);
+    return panel(sensor.name, i);
   });
-  $("answers").replaceChildren(...cards);
+  $("answers").replaceChildren(...panels);
 }
 
 function put(name, positions, triangles, tint, sharp, glow = 0) {
   scene.put(name, { positions: new Float32Array(positions), triangles: Int32Array.from(triangles), tint, sharp, glow });
 }
 
-function card(name, i) {
+function panel(name, i) {
   const article = document.createElement("article");
-  article.innerHTML = `<strong></strong><div class="picture"><canvas class="tactile" id="tactile-${i}" role="img"></canvas></div><p class="note"><output id="force-${i}"></output></p>`;
+  article.innerHTML = `<strong></strong><div class="image"><canvas class="tactile" id="tactile-${i}" role="img"></canvas></div><p class="note"><output id="force-${i}"></output></p>`;
   article.querySelector("strong").textContent = name;
   return article;
 }
@@ -104,9 +104,9 @@ function show(frame) {
     const tint = new Float32Array(3 * sensor.paint.length);
     sensor.paint.forEach((taxel, k) => tint.set(taxel < 0 ? UNTOUCHED : pressed(felt.values[taxel], peak), 3 * k));
     scene.paint(`sensor${i}`, tint);
-    if (felt.picture) pictures[i] = felt.picture;
+    if (felt.image) images[i] = felt.image;
     const answer = { arrays: { values: felt.values } };
-    if (pictures[i]) Object.assign(answer, { picture: pictures[i].slice(0, 2), arrays: { picture: opaque(pictures[i][2]) } });
+    if (images[i]) Object.assign(answer, { image: images[i].slice(0, 2), arrays: { image: opaque(images[i][2]) } });
     const canvas = $(`tactile-${i}`);
     drawTactile(canvas, sensor, answer, peak);
     const [x, y, z] = felt.force_n.map(short);

@@ -10,7 +10,7 @@ import { POSE, fresh, fromHash, rounded, toHash } from "./state.js";
 import { followTheme } from "./theme.js";
 
 /** Larger files are not read. */
-const MOST_BYTES = 120e6;
+const MAX_BYTES = 120e6;
 
 const $ = (id) => document.getElementById(id);
 const client = new Client();
@@ -139,7 +139,7 @@ function restore(next) {
 /** Takes a dropped file. */
 async function take(blob) {
   if (!blob) return;
-  if (blob.size > MOST_BYTES) return say(`${blob.name}: ${Math.round(blob.size / 1e6)} MB are more than the page takes (${MOST_BYTES / 1e6} MB); simplify the mesh, or use \`dermis press\`.`);
+  if (blob.size > MAX_BYTES) return say(`${blob.name}: ${Math.round(blob.size / 1e6)} MB are more than the page takes (${MAX_BYTES / 1e6} MB); simplify the mesh, or use \`dermis press\`.`);
   const unit = $("unit").value;
   const bytes = new Uint8Array(await blob.arrayBuffer());
   const answer = await askObject({ name: blob.name, unit }, bytes);

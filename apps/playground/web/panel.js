@@ -21,7 +21,7 @@ export class Panel {
     this.select.id = `skin-${slot}`;
     article.querySelector(".field label").htmlFor = this.select.id;
     this.tactile.id = `tactile-${slot}`;
-    [this.picture, this.scale, this.peak] = [".picture", ".scale", ".peak"].map((name) => article.querySelector(name));
+    [this.image, this.scale, this.peak] = [".image", ".scale", ".peak"].map((name) => article.querySelector(name));
     this.readings = article.querySelector(".readings");
     this.warnings = article.querySelector(".warnings");
     this.knobs = article.querySelector(".knobs");
@@ -64,8 +64,8 @@ export class Panel {
   /** Draws an answer; `peak` (N) is the end of the scale. */
   show(answer, peak) {
     drawTactile(this.tactile, this.sensor, answer, peak);
-    const wide = answer.picture != null;
-    this.picture.classList.toggle("wide", wide);
+    const wide = answer.image != null;
+    this.image.classList.toggle("wide", wide);
     this.scale.hidden = wide;
     this.peak.textContent = `${short(peak)} N`;
     const [fx, fy, fz] = answer.force_n;

@@ -63,7 +63,7 @@ export class Scene {
     this.program = link(this.gl);
     this.uniforms = new Map();
     this.things = new Map();
-    /** Pixels of the picture by pixels of the screen: less while a slow machine is in motion. */
+    /** Pixels of the image by pixels of the screen: less while a slow machine is in motion. */
     this.sharpness = 1;
     this.background = [1, 1, 1];
     this.view = { azimuth: -60, elevation: 28, distance: 90, target: [0, 0, 2] };
@@ -125,7 +125,7 @@ export class Scene {
     [...this.things.keys()].forEach((name) => this.remove(name));
   }
 
-  /** From the camera to what it looks at: farther where the picture is narrow. */
+  /** From the camera to what it looks at: farther where the image is narrow. */
   distance() {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     return this.view.distance * Math.max(1, (0.9 * height) / Math.max(1, width));

@@ -1,17 +1,17 @@
-// Tactile images on a canvas: a camera's picture, a grid of taxels, or dots where taxels have no grid.
+// Tactile images on a canvas: a camera's image, a grid of taxels, or dots where taxels have no grid.
 
 import { ember, pressed } from "./colours.js";
 
 /** Draws what a sensor feels; `peak` fixes the scale (N). */
 export function drawTactile(canvas, sensor, answer, peak) {
-  if (answer.picture) return drawPicture(canvas, answer.picture, answer.arrays.picture);
+  if (answer.image) return drawImage(canvas, answer.image, answer.arrays.image);
   const values = answer.arrays.values;
   if (sensor.size) return drawGrid(canvas, sensor.size, values, peak);
   drawDots(canvas, sensor, values, peak);
 }
 
-/** A picture of `[width, height]` pixels, four bytes each. */
-export function drawPicture(canvas, [width, height], pixels) {
+/** An image of `[width, height]` pixels, four bytes each. */
+export function drawImage(canvas, [width, height], pixels) {
   resize(canvas, width, height);
   canvas.classList.remove("pixelated");
   const image = new ImageData(new Uint8ClampedArray(pixels.buffer, pixels.byteOffset, pixels.length), width, height);

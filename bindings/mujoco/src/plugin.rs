@@ -34,7 +34,7 @@ pub struct Description {
     reset: Option<unsafe extern "C-unwind" fn(*const c_void, *mut f64, *mut c_void, c_int)>,
     compute: Option<unsafe extern "C-unwind" fn(*const c_void, *mut c_void, c_int, c_int)>,
     advance: Option<unsafe extern "C-unwind" fn(*const c_void, *mut c_void, c_int)>,
-    /// Pictures, actuators and distance fields are not ours; room to spare, should a later version ask for more.
+    /// Images, actuators and distance fields are not ours; room to spare, should a later version ask for more.
     unused: [usize; 26],
 }
 

@@ -1,4 +1,4 @@
-"""Trains a network to tell twenty-one indenters apart by their pictures; tries it on new poses and on other skins."""
+"""Trains a network to tell twenty-one indenters apart by their images; tries it on new poses and on other skins."""
 
 import os
 import pathlib
@@ -27,14 +27,14 @@ scenario.kind = "press"
 
 
 def touches(name: str, seed: int, count: int, skin: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """Pictures, less their mean, and labels of a set that is made if it is not there."""
+    """Images, less their mean, and labels of a set that is made if it is not there."""
     OUT.mkdir(parents=True, exist_ok=True)
     spec = OUT / f"{name}.toml"
     spec.write_text(SPEC.format(name=name, seed=seed, count=count, skin=skin))
     dataset.make(spec, OUT / name)
     rows = TouchDataset(OUT / name, columns=["observation.images.tactile", "label"])
-    pictures = torch.stack([row["observation.images.tactile"] for row in rows])
-    return pictures - pictures.mean(dim=0), torch.stack([row["label"] for row in rows])
+    images = torch.stack([row["observation.images.tactile"] for row in rows])
+    return images - images.mean(dim=0), torch.stack([row["label"] for row in rows])
 
 
 train, truth = touches("train", 1, 21 * 120, "skin.mu = 0.0")
@@ -53,8 +53,8 @@ network.eval()
 scores = {}
 skins = {"layer": "skin.mu = 0.0", "gel": 'skin_kind = "gel", skin.cell = "0.8 mm"', "imprint": 'skin_kind = "imprint"'}
 for name, skin in skins.items():
-    pictures, labels = touches(name, 2, 42 if name == "gel" else 210, skin)
+    images, labels = touches(name, 2, 42 if name == "gel" else 210, skin)
     with torch.no_grad():
-        scores[name] = (network(pictures).argmax(dim=1) == labels).float().mean().item()
+        scores[name] = (network(images).argmax(dim=1) == labels).float().mean().item()
     print(f"new poses on the skin {name}: {100 * scores[name]:.1f} % of {len(labels)} right (by chance: 4.8 %)")
 assert scores["layer"] > 0.9 and scores["gel"] > 0.3

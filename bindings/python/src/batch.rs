@@ -4,7 +4,7 @@ pub mod presses;
 
 use crate::array::array;
 use crate::device::Device;
-use crate::error::OrTold;
+use crate::error::IntoPyErr;
 use crate::pose::six;
 use crate::reading::{Kept, Reading};
 use crate::threads::detached;
@@ -35,8 +35,8 @@ impl Batch {
         array(py, &[&[self.all.len()][..], &each, behind].concat(), &all)
     }
 
-    /// Pictures of all readings, made on all cores and not kept.
-    fn pictures<'py, T: Element + Copy>(
+    /// Images of all readings, made on all cores and not kept.
+    fn images<'py, T: Element + Copy>(
         &self,
         py: Python<'py>,
         behind: &[usize],
@@ -44,10 +44,9 @@ impl Batch {
     ) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
         let sensor = self.device.sensor()?;
         let blind = || dermis::sensor::optics::OpticsError::Blind { sensor: sensor.name().to_owned() };
-        let camera = sensor.optics().ok_or_else(blind).or_told()?.camera();
-        let pictures =
-            detached(py, || self.all.par_iter().map(|kept| values(kept)).collect::<Vec<PyResult<Vec<T>>>>())?;
-        let all: Vec<T> = pictures.into_iter().collect::<PyResult<Vec<_>>>()?.concat();
+        let camera = sensor.optics().ok_or_else(blind).into_py_err()?.camera();
+        let images = detached(py, || self.all.par_iter().map(|kept| values(kept)).collect::<Vec<PyResult<Vec<T>>>>())?;
+        let all: Vec<T> = images.into_iter().collect::<PyResult<Vec<_>>>()?.concat();
         array(py, &[&[self.all.len(), camera.height, camera.width][..], behind].concat(), &all)
     }
 }
@@ -130,16 +129,16 @@ impl Batch {
     #[getter]
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u8>>> {
         let image = |kept: &Kept| {
-            let sight = kept.device.sensor()?.look(&kept.touch, kept.numbers.frame).or_told()?;
-            Ok(sight.picture.to_rgb8().into_flattened())
+            let sight = kept.device.sensor()?.look(&kept.touch, kept.numbers.frame).into_py_err()?;
+            Ok(sight.image.to_rgb8().into_flattened())
         };
-        self.pictures(py, &[3], image)
+        self.images(py, &[3], image)
     }
 
     /// ``Reading.depth`` of all (m), float32, shape (n, height, width), made on all cores.
     #[getter]
     fn depth<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-        self.pictures(py, &[], Kept::pressed_m)
+        self.images(py, &[], Kept::pressed_m)
     }
 
     fn __repr__(&self) -> String {

@@ -2,7 +2,7 @@
 
 use crate::array::{Numbers, array};
 use crate::device::Device;
-use crate::error::{Error, OrTold};
+use crate::error::{Error, IntoPyErr};
 use crate::sensor::Sensor;
 use crate::threads::detached;
 use dermis::sensor::SensorSpec;
@@ -167,7 +167,7 @@ pub fn characterise_sensor(py: Python<'_>, sensor: PyRef<'_, Sensor>, protocol: 
             interrupted.is_none()
         })
     })?
-    .or_told()?;
+    .into_py_err()?;
     interrupted.map_or(Ok(Bench { bench }), Err)
 }
 
@@ -181,7 +181,7 @@ pub fn fit_device(
 ) -> PyResult<(Sensor, String)> {
     let (device, bench) = (sensor.device.clone(), &bench.bench);
     let inner = device.sensor()?;
-    let found = detached(py, || fit(bench, inner.taxels(), *inner.response(), kernel))?.or_told()?;
+    let found = detached(py, || fit(bench, inner.taxels(), *inner.response(), kernel))?.into_py_err()?;
     let spec = device.spec();
     let spec = SensorSpec {
         name: format!("{}-fitted", spec.name),
@@ -190,7 +190,7 @@ pub fn fit_device(
         ..spec.clone()
     };
     let folder = device.folder().map(ToOwned::to_owned);
-    let fitted = detached(py, || Device::build(spec, folder))?.or_told()?;
+    let fitted = detached(py, || Device::build(spec, folder))?.into_py_err()?;
     let numbers = serde_json::to_string(&found).map_err(|error| Error::new_err(error.to_string()))?;
     Ok((Sensor::of_device(Arc::new(fitted))?, numbers))
 }

@@ -1,6 +1,6 @@
 //! Data sets.
 
-use crate::error::{OrTold, Told};
+use crate::error::{IntoPyErr, Told};
 use crate::threads::detached;
 use dermis::dataset::{Dataset as Set, DatasetError, Share};
 use pyo3::prelude::*;
@@ -27,7 +27,7 @@ impl Dataset {
     /// Reads a description. `file` is what messages call it, `folder` where its files are looked for.
     #[new]
     fn new(py: Python<'_>, text: &str, file: &str, folder: Option<PathBuf>) -> PyResult<Self> {
-        let set = detached(py, || Set::parse(file, text, folder.as_deref()))?.or_told()?;
+        let set = detached(py, || Set::parse(file, text, folder.as_deref()))?.into_py_err()?;
         Ok(Self { set })
     }
 
@@ -59,28 +59,28 @@ impl Dataset {
         })?;
         match raised {
             Some(error) => Err(error),
-            None => made.or_told().map(drop),
+            None => made.into_py_err().map(drop),
         }
     }
 
     /// Makes some shards on one core, those that are not there yet.
     fn make_shards(&self, py: Python<'_>, out: PathBuf, shards: Vec<usize>) -> PyResult<()> {
-        detached(py, || self.set.make_shards(&out, &shards, &|| true))?.or_told()
+        detached(py, || self.set.make_shards(&out, &shards, &|| true))?.into_py_err()
     }
 
     /// The shards that a folder lacks.
     fn missing(&self, py: Python<'_>, out: PathBuf) -> PyResult<Vec<usize>> {
-        detached(py, || self.set.missing(&out))?.or_told()
+        detached(py, || self.set.missing(&out))?.into_py_err()
     }
 
     /// Completes a folder whose shards are all there.
     fn complete(&self, py: Python<'_>, out: PathBuf) -> PyResult<()> {
-        detached(py, || self.set.complete(&out))?.or_told()
+        detached(py, || self.set.complete(&out))?.into_py_err()
     }
 }
 
 /// Compares every file of a finished set with its hash; returns how many there are.
 #[pyfunction]
 pub fn check_dataset(py: Python<'_>, folder: PathBuf) -> PyResult<usize> {
-    detached(py, || dermis::dataset::check(&folder))?.or_told()
+    detached(py, || dermis::dataset::check(&folder))?.into_py_err()
 }

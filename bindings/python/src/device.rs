@@ -1,8 +1,8 @@
 //! A sensor with the description that it was built from, so that it can be pickled.
 
-use crate::error::{Error, OrTold};
-use dermis::device::arrays::Arrays;
-use dermis::device::{DeviceError, Gpu, LayerBatch};
+use crate::error::{Error, IntoPyErr};
+use dermis::gpu::arrays::Arrays;
+use dermis::gpu::{Gpu, GpuError, LayerBatch};
 use dermis::sensor::{Sensor, SensorError, SensorSpec, SkinSpec};
 use dermis::skin;
 use pyo3::prelude::*;
@@ -14,8 +14,8 @@ pub struct Device {
     spec: SensorSpec,
     folder: Option<PathBuf>,
     built: OnceLock<Sensor>,
-    on_card: OnceLock<Result<Arc<Arrays>, DeviceError>>,
-    /// Its layer on a card with each object that was pressed on it and still lives.
+    on_gpu: OnceLock<Result<Arc<Arrays>, GpuError>>,
+    /// Its layer on a GPU with each object that was pressed on it and still lives.
     layers: Mutex<Vec<(Weak<skin::Object>, Arc<LayerBatch>)>>,
 }
 
@@ -23,18 +23,18 @@ impl Device {
     /// Builds a sensor from its description. `folder` is where its files are looked for.
     pub fn build(spec: SensorSpec, folder: Option<PathBuf>) -> Result<Self, SensorError> {
         let built = OnceLock::from(spec.build(folder.as_deref())?);
-        Ok(Self { spec, folder, built, on_card: OnceLock::new(), layers: Mutex::default() })
+        Ok(Self { spec, folder, built, on_gpu: OnceLock::new(), layers: Mutex::default() })
     }
 
     /// A device that something else has built, such as a world.
     pub fn of_sensor(spec: SensorSpec, folder: Option<PathBuf>, sensor: Sensor) -> Self {
-        Self { spec, folder, built: OnceLock::from(sensor), on_card: OnceLock::new(), layers: Mutex::default() }
+        Self { spec, folder, built: OnceLock::from(sensor), on_gpu: OnceLock::new(), layers: Mutex::default() }
     }
 
     /// From what [`Device::saved`] gave.
     pub fn restore(toml: &str, folder: Option<PathBuf>) -> Result<Self, SensorError> {
         let spec = SensorSpec::parse("a pickled sensor", toml)?;
-        Ok(Self { spec, folder, built: OnceLock::new(), on_card: OnceLock::new(), layers: Mutex::default() })
+        Ok(Self { spec, folder, built: OnceLock::new(), on_gpu: OnceLock::new(), layers: Mutex::default() })
     }
 
     /// What is needed to build it again.
@@ -52,23 +52,23 @@ impl Device {
         self.folder.as_deref()
     }
 
-    /// Its taxels on a card, put there when they are first asked for.
-    pub fn on_card(&self, gpu: &Arc<Gpu>) -> Result<Arc<Arrays>, DeviceError> {
+    /// Its taxels on a GPU, put there when they are first asked for.
+    pub fn on_gpu(&self, gpu: &Arc<Gpu>) -> Result<Arc<Arrays>, GpuError> {
         let put = || {
-            let unbuilt = |error: PyErr| DeviceError::BadInput { reason: error.to_string() };
+            let unbuilt = |error: PyErr| GpuError::BadInput { reason: error.to_string() };
             Arrays::new(gpu, self.sensor().map_err(unbuilt)?).map(Arc::new)
         };
-        self.on_card.get_or_init(put).clone()
+        self.on_gpu.get_or_init(put).clone()
     }
 
-    /// Its layer on a card with an object over it, put there when they are first asked for.
-    pub fn layer_on_card(&self, gpu: &Arc<Gpu>, object: &Arc<skin::Object>) -> Result<Arc<LayerBatch>, DeviceError> {
+    /// Its layer on a GPU with an object over it, put there when they are first asked for.
+    pub fn layer_on_gpu(&self, gpu: &Arc<Gpu>, object: &Arc<skin::Object>) -> Result<Arc<LayerBatch>, GpuError> {
         let mut known = self.layers.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|(object, _)| object.strong_count() > 0);
         if let Some((_, layer)) = known.iter().find(|(known, _)| known.as_ptr() == Arc::as_ptr(object)) {
             return Ok(Arc::clone(layer));
         }
-        let unbuilt = |error: PyErr| DeviceError::BadInput { reason: error.to_string() };
+        let unbuilt = |error: PyErr| GpuError::BadInput { reason: error.to_string() };
         let layer = Arc::new(LayerBatch::new(gpu, self.sensor().map_err(unbuilt)?, object)?);
         known.push((Arc::downgrade(object), Arc::clone(&layer)));
         Ok(layer)
@@ -79,7 +79,7 @@ impl Device {
         if let Some(sensor) = self.built.get() {
             return Ok(sensor);
         }
-        let sensor = self.spec.build(self.folder.as_deref()).or_told()?;
+        let sensor = self.spec.build(self.folder.as_deref()).into_py_err()?;
         Ok(self.built.get_or_init(|| sensor))
     }
 }
@@ -93,7 +93,7 @@ pub fn with_parameters(spec: &SensorSpec, parameters: &Bound<'_, PyAny>) -> PyRe
         spec.to_toml().parse().map_err(|error: toml::de::Error| bad(error.to_string()))?;
     merge(&mut description, changes);
     let text = toml::to_string(&description).map_err(|error| bad(error.to_string()))?;
-    SensorSpec::parse("`parameters`", &text).or_told()
+    SensorSpec::parse("`parameters`", &text).into_py_err()
 }
 
 fn merge(into: &mut toml::Table, changes: toml::Table) {
@@ -115,10 +115,10 @@ fn replaces(old: &toml::Table, new: &toml::Table) -> bool {
 /// The same sensor with a skin solved in another way.
 pub fn with_skin(spec: SensorSpec, kind: &str) -> PyResult<SensorSpec> {
     match kind {
-        "hydroelastic" => spec.with_hydroelastic_skin().or_told(),
-        "layer" => spec.with_layer_skin().or_told(),
-        "imprint" => spec.with_imprint_skin().or_told(),
-        "gel" => spec.with_gel_skin().or_told(),
+        "hydroelastic" => spec.with_hydroelastic_skin().into_py_err(),
+        "layer" => spec.with_layer_skin().into_py_err(),
+        "imprint" => spec.with_imprint_skin().into_py_err(),
+        "gel" => spec.with_gel_skin().into_py_err(),
         "springs" if matches!(spec.skin, SkinSpec::Springs { .. }) => Ok(spec),
         "springs" => Err(Error::new_err(format!("sensor {:?} has no springs: leave out `skin`", spec.name))),
         _ => Err(Error::new_err(format!(

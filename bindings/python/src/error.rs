@@ -75,7 +75,7 @@ impl Told for SceneError {
     }
 }
 
-impl Told for dermis::device::DeviceError {}
+impl Told for dermis::gpu::GpuError {}
 impl Told for dermis::experiments::ExperimentError {}
 impl Told for dermis::geometry::MeshError {}
 impl Told for dermis::record::RecordError {}
@@ -92,13 +92,13 @@ impl Told for dermis::skin::SkinError {}
 impl Told for dermis::world::WorldError {}
 
 /// Results whose errors can be told to Python.
-pub trait OrTold<T> {
+pub trait IntoPyErr<T> {
     /// The value or the exception.
-    fn or_told(self) -> PyResult<T>;
+    fn into_py_err(self) -> PyResult<T>;
 }
 
-impl<T, E: Told> OrTold<T> for Result<T, E> {
-    fn or_told(self) -> PyResult<T> {
+impl<T, E: Told> IntoPyErr<T> for Result<T, E> {
+    fn into_py_err(self) -> PyResult<T> {
         self.map_err(|error| error.told())
     }
 }

@@ -1,6 +1,6 @@
 //! The experiments of the papers.
 
-use crate::error::{Error, OrTold};
+use crate::error::{Error, IntoPyErr};
 use crate::threads::detached;
 use dermis::experiments::{self, Options};
 use pyo3::prelude::*;
@@ -23,7 +23,7 @@ pub fn run_experiment(
     skin: Option<String>,
     out: Option<PathBuf>,
 ) -> PyResult<String> {
-    let experiment = experiments::find(name).or_told()?;
+    let experiment = experiments::find(name).into_py_err()?;
     let options = Options { full, data, skin, out: None };
     let mut interrupted = None;
     let outcome = detached(py, || {
@@ -35,7 +35,7 @@ pub fn run_experiment(
     if let Some(error) = interrupted {
         return Err(error);
     }
-    let outcome = outcome.or_told()?;
+    let outcome = outcome.into_py_err()?;
     let verdicts: Vec<_> = outcome
         .verdicts
         .iter()

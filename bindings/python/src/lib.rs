@@ -6,13 +6,13 @@
 mod array;
 mod batch;
 mod bench;
-mod card;
 mod contacts;
 mod dataset;
 mod device;
 mod error;
 mod experiments;
 mod features;
+mod gpu;
 mod metrics;
 mod motion;
 mod object;
@@ -40,9 +40,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<batch::Batch>()?;
     module.add_class::<bench::Bench>()?;
-    module.add_class::<card::DeviceArray>()?;
-    module.add_class::<card::DeviceBatch>()?;
-    module.add_class::<card::Environments>()?;
+    module.add_class::<gpu::DeviceArray>()?;
+    module.add_class::<gpu::DeviceBatch>()?;
+    module.add_class::<gpu::Environments>()?;
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<features::Features>()?;
     module.add_class::<object::Object>()?;
@@ -56,7 +56,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bench::characterise_sensor, module)?)?;
     module.add_function(wrap_pyfunction!(dataset::check_dataset, module)?)?;
     module.add_function(wrap_pyfunction!(bench::fit_device, module)?)?;
-    module.add_function(wrap_pyfunction!(metrics::compare_pictures, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::compare_images, module)?)?;
     module.add_function(wrap_pyfunction!(experiments::experiment_list, module)?)?;
     module.add_function(wrap_pyfunction!(experiments::run_experiment, module)?)
 }

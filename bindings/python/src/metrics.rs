@@ -1,12 +1,12 @@
-//! How alike two pictures are.
+//! How alike two images are.
 
 use crate::array::Numbers;
-use crate::error::{Error, OrTold};
+use crate::error::{Error, IntoPyErr};
 use crate::threads::detached;
 use dermis::sensor::metrics::{Frame, Mask, Metrics, Ssim};
 use pyo3::prelude::*;
 
-/// A picture of levels 0–255, (height, width) or (height, width, channels).
+/// An image of levels 0–255, (height, width) or (height, width, channels).
 fn frame(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Frame> {
     let numbers = Numbers::read(value, what)?;
     let (height, width, channels) = match numbers.shape.as_slice() {
@@ -15,7 +15,7 @@ fn frame(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Frame> {
         _ => return Err(numbers.wrong_shape(what, "(height, width) or (height, width, channels)")),
     };
     let channel = |c: usize| numbers.values.iter().skip(c).step_by(channels).copied().collect();
-    Frame::new(what, width, height, (0..channels).map(channel).collect()).or_told()
+    Frame::new(what, width, height, (0..channels).map(channel).collect()).into_py_err()
 }
 
 fn mask_of(value: &Bound<'_, PyAny>) -> PyResult<Mask> {
@@ -23,15 +23,15 @@ fn mask_of(value: &Bound<'_, PyAny>) -> PyResult<Mask> {
     let value = value.py().import("numpy")?.call_method1("asarray", (value,))?.call_method1("astype", ("uint8",))?;
     let numbers = Numbers::read(&value, "mask")?;
     let &[height, width] = numbers.shape.as_slice() else { return Err(numbers.wrong_shape("mask", "(height, width)")) };
-    Mask::new("mask", width, height, numbers.values.iter().map(|&value| value != 0.0).collect()).or_told()
+    Mask::new("mask", width, height, numbers.values.iter().map(|&value| value != 0.0).collect()).into_py_err()
 }
 
 /// SSIM, PSNR (dB), MAE and RMSE (of 255), and how many pixels were compared.
 #[pyfunction]
-pub fn compare_pictures(
+pub fn compare_images(
     py: Python<'_>,
     truth: &Bound<'_, PyAny>,
-    picture: &Bound<'_, PyAny>,
+    image: &Bound<'_, PyAny>,
     mask: Option<&Bound<'_, PyAny>>,
     window: &str,
 ) -> PyResult<(f64, f64, f64, f64, usize)> {
@@ -40,8 +40,8 @@ pub fn compare_pictures(
         "gaussian" => Ssim::gaussian(),
         _ => return Err(Error::new_err(format!("`window` must be \"uniform\" or \"gaussian\", got {window:?}"))),
     };
-    let (truth, picture) = (frame(truth, "truth")?, frame(picture, "picture")?);
+    let (truth, image) = (frame(truth, "truth")?, frame(image, "image")?);
     let mask = mask.map(mask_of).transpose()?;
-    let found = detached(py, || Metrics::compare(&truth, &picture, mask.as_ref(), &ssim))?.or_told()?;
+    let found = detached(py, || Metrics::compare(&truth, &image, mask.as_ref(), &ssim))?.into_py_err()?;
     Ok((found.ssim, found.psnr_db, found.mae_255, found.rmse_255, found.pixels))
 }

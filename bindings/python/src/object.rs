@@ -1,7 +1,7 @@
 //! Things that can be touched.
 
 use crate::array::{Numbers, array, positive, rows, vector};
-use crate::error::{Error, OrTold};
+use crate::error::{Error, IntoPyErr};
 use crate::pose::vectors;
 use crate::threads::detached;
 use dermis::geometry::files::{Import, LengthUnit, read};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Edges of the triangles that stand for a round shape, as a part of its size, where nothing else is said.
 const EDGE_OF_SIZE: f64 = 1.0 / 40.0;
 /// More cells than this are no height field but a slip.
-const MOST_CELLS: usize = 2_000_000;
+const MAX_CELLS: usize = 2_000_000;
 
 /// A thing that can be touched: a shape in a frame of its own.
 ///
@@ -58,7 +58,7 @@ impl Shape {
 
 impl Made {
     fn build(&self) -> PyResult<skin::Object> {
-        let exact = |primitive: Primitive, edge_m: f64| skin::Object::of_primitive(primitive, edge_m).or_told();
+        let exact = |primitive: Primitive, edge_m: f64| skin::Object::of_primitive(primitive, edge_m).into_py_err();
         let object = match &self.shape {
             Shape::Sphere { radius_m, edge_m } => exact(Primitive::Sphere { radius_m: *radius_m }, *edge_m)?,
             Shape::Ellipsoid { semi_axes_m, edge_m } => {
@@ -73,7 +73,7 @@ impl Made {
             }
             Shape::Mesh { vertices_m, triangles } => {
                 let vertices = vertices_m.iter().map(|&vertex| Vec3::from_array(vertex)).collect();
-                skin::Object::new(TriMesh::new(self.name.clone(), vertices, triangles.to_vec()).or_told()?)
+                skin::Object::new(TriMesh::new(self.name.clone(), vertices, triangles.to_vec()).into_py_err()?)
             }
         };
         Ok(skin::Object { mu: self.mu, ..object })
@@ -108,8 +108,8 @@ impl Object {
     #[new]
     #[pyo3(signature = (shape, *, unit=None, mu=None))]
     fn new(py: Python<'_>, shape: &str, unit: Option<&str>, mu: Option<f64>) -> PyResult<Self> {
-        let spec = ObjectSpec::parse_flag(shape, unit_of(unit)?).or_told()?;
-        let mesh = detached(py, || spec.build(None))?.or_told()?;
+        let spec = ObjectSpec::parse_flag(shape, unit_of(unit)?).into_py_err()?;
+        let mesh = detached(py, || spec.build(None))?.into_py_err()?;
         Self::of_mesh(py, &mesh, mu)
     }
 
@@ -188,7 +188,7 @@ impl Object {
         };
         let sides = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
         let triangles = sides.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
-        let mesh = TriMesh::new("plane", (0..8).map(corner).collect(), triangles).or_told()?;
+        let mesh = TriMesh::new("plane", (0..8).map(corner).collect(), triangles).into_py_err()?;
         Self::of_mesh(py, &mesh, mu)
     }
 
@@ -216,7 +216,7 @@ impl Object {
             .into_iter()
             .map(|[a, b, c]| Ok([index(a)?, index(b)?, index(c)?]))
             .collect::<PyResult<Vec<_>>>()?;
-        let mesh = TriMesh::without_degenerates(name, vertices, triangles).or_told()?;
+        let mesh = TriMesh::without_degenerates(name, vertices, triangles).into_py_err()?;
         Self::of_mesh(py, &mesh, mu)
     }
 
@@ -242,13 +242,13 @@ impl Object {
         let &[row_count, col_count] = heights.shape.as_slice() else {
             return Err(heights.wrong_shape("heights", "(rows, cols)"));
         };
-        if row_count < 2 || col_count < 2 || row_count * col_count > MOST_CELLS {
+        if row_count < 2 || col_count < 2 || row_count * col_count > MAX_CELLS {
             return Err(heights.wrong_shape("heights", "(rows, cols) with at least 2 of each and at most 2e6 in all"));
         }
         if let Some(low) = heights.values.iter().find(|&&height| height <= -base) {
             return Err(Error::new_err(format!("`heights` must be above -base ({} m), got {low} m", -base)));
         }
-        let mesh = terrain(row_count, col_count, [width, depth, base], &heights.values).or_told()?;
+        let mesh = terrain(row_count, col_count, [width, depth, base], &heights.values).into_py_err()?;
         Self::of_mesh(py, &mesh, mu)
     }
 
@@ -256,7 +256,7 @@ impl Object {
     #[staticmethod]
     #[pyo3(signature = (name, *, mu=None))]
     fn indenter(py: Python<'_>, name: &str, mu: Option<f64>) -> PyResult<Self> {
-        let mesh = dermis::geometry::shapes::indenters::find(name).or_told()?;
+        let mesh = dermis::geometry::shapes::indenters::find(name).into_py_err()?;
         Self::of_mesh(py, &mesh, mu)
     }
 
@@ -268,7 +268,7 @@ impl Object {
     #[pyo3(signature = (path, *, unit=None, repair=false, mu=None))]
     fn load(py: Python<'_>, path: PathBuf, unit: Option<&str>, repair: bool, mu: Option<f64>) -> PyResult<Self> {
         let import = Import { unit: unit_of(unit)?, drop_degenerate: repair, ..Import::default() };
-        let mesh = detached(py, || read(&path, &import))?.or_told()?;
+        let mesh = detached(py, || read(&path, &import))?.into_py_err()?;
         Self::of_mesh(py, &mesh, mu)
     }
 

@@ -2,13 +2,13 @@
 
 use crate::array::array;
 use crate::device::Device;
-use crate::error::{Error, OrTold};
+use crate::error::{Error, IntoPyErr};
 use crate::features::Features;
 use crate::pose::{matrix, six};
 use crate::threads::detached;
 use crate::touch::Touch;
 use dermis::geometry::Pose;
-use dermis::sensor::optics::{Relief, Sight};
+use dermis::sensor::optics::{CameraFrame, Relief};
 use dermis::{sensor, sight, skin};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 /// What a sensor reports of one touch. Forces act on the sensor and are in its frame (N).
 ///
 /// Before the response of the device, ``forces`` summed over all taxels plus ``outside`` is ``force``, always.
-/// Pictures (``image``, ``depth``, ``normals``, ``markers``, ``flow``) are made when they are first asked for.
+/// Images (``image``, ``depth``, ``normals``, ``markers``, ``flow``) are made when they are first asked for.
 #[pyclass(frozen, module = "dermis")]
 pub struct Reading {
     pub kept: Arc<Kept>,
@@ -31,7 +31,7 @@ pub struct Kept {
     pub device: Arc<Device>,
     pub numbers: Values,
     pub touch: Arc<skin::Touch>,
-    pub sight: OnceLock<Sight>,
+    pub sight: OnceLock<CameraFrame>,
 }
 
 /// All but the touch.
@@ -39,7 +39,7 @@ pub struct Kept {
 pub struct Values {
     /// What the taxels report.
     pub reading: sensor::Reading,
-    /// Number of the picture.
+    /// Number of the image.
     pub frame: u64,
     /// Travel of a press past first contact (m).
     pub travel_m: Option<f64>,
@@ -64,11 +64,11 @@ impl Kept {
     }
 
     /// What the camera sees.
-    pub fn look(&self) -> PyResult<&Sight> {
+    pub fn look(&self) -> PyResult<&CameraFrame> {
         if let Some(sight) = self.sight.get() {
             return Ok(sight);
         }
-        let seen = self.device.sensor()?.look(&self.touch, self.numbers.frame).or_told()?;
+        let seen = self.device.sensor()?.look(&self.touch, self.numbers.frame).into_py_err()?;
         Ok(self.sight.get_or_init(|| seen))
     }
 
@@ -97,7 +97,7 @@ impl Reading {
     }
 
     /// What the camera sees, made without holding the interpreter.
-    fn seen(&self, py: Python<'_>) -> PyResult<&Sight> {
+    fn seen(&self, py: Python<'_>) -> PyResult<&CameraFrame> {
         match self.kept.sight.get() {
             Some(sight) => Ok(sight),
             None => detached(py, || self.kept.look())?,
@@ -210,8 +210,8 @@ impl Reading {
     /// What the camera sees: RGB of 0–255, uint8, shape (height, width, 3). Raises dermis.Error on a sensor without a camera.
     #[getter]
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u8>>> {
-        let picture = &self.seen(py)?.picture;
-        array(py, &[picture.height, picture.width, 3], picture.to_rgb8().as_flattened())
+        let image = &self.seen(py)?.image;
+        array(py, &[image.height, image.width, 3], image.to_rgb8().as_flattened())
     }
 
     /// How far the gel is pressed in at each pixel (m), positive inwards, float32, shape (height, width).
@@ -237,7 +237,7 @@ impl Reading {
         array(py, &[markers.len(), 4], markers.as_flattened())
     }
 
-    /// How far what each pixel saw before the touch has moved in the picture: right and down (pixels), float32,
+    /// How far what each pixel saw before the touch has moved in the image: right and down (pixels), float32,
     /// shape (height, width, 2).
     #[getter]
     fn flow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
@@ -292,7 +292,7 @@ impl Reading {
         numbers: &[u8],
         touch: PyRef<'_, Touch>,
     ) -> PyResult<Self> {
-        let device = Arc::new(Device::restore(toml, folder).or_told()?);
+        let device = Arc::new(Device::restore(toml, folder).into_py_err()?);
         let numbers = serde_json::from_slice(numbers).map_err(|error| Error::new_err(error.to_string()))?;
         let kept = Kept { device, numbers, touch: touch.touch.clone(), sight: OnceLock::new() };
         Ok(Self::new(kept))

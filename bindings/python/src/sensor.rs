@@ -2,18 +2,18 @@
 
 use crate::array::{array, positive, vector};
 use crate::batch::presses;
-use crate::card::{self, DeviceBatch, Environments, batch::Places};
 use crate::contacts;
 use crate::device::{Device, with_parameters, with_skin};
-use crate::error::{Error, OrTold, Told};
+use crate::error::{Error, IntoPyErr, Told};
+use crate::gpu::{self, DeviceBatch, Environments, batch::Places};
 use crate::motion::Moving;
 use crate::object::Object;
 use crate::pose::vectors;
 use crate::reading::{Kept, Reading, Values};
 use crate::state::{History, State};
 use crate::threads::detached;
-use dermis::device::{Choice, DeviceError};
 use dermis::geometry::{MassProperties, Mat3, Vec3};
+use dermis::gpu::{Choice, GpuError};
 use dermis::sensor::{self, Aim, Goal, SensorSpec};
 use dermis::skin;
 use numpy::PyArrayDyn;
@@ -60,7 +60,7 @@ impl Sensor {
     ) -> PyResult<Self> {
         let spec = skin.map_or(Ok(spec.clone()), |kind| with_skin(spec, kind))?;
         let spec = parameters.map_or(Ok(spec.clone()), |parameters| with_parameters(&spec, parameters))?;
-        Self::of_device(Arc::new(detached(py, || Device::build(spec, folder))?.or_told()?))
+        Self::of_device(Arc::new(detached(py, || Device::build(spec, folder))?.into_py_err()?))
     }
 
     /// Locked for a moment only, never while a skin works.
@@ -99,7 +99,7 @@ impl Sensor {
     #[staticmethod]
     #[pyo3(signature = (name, *, skin=None, parameters=None))]
     fn preset(py: Python<'_>, name: &str, skin: Option<&str>, parameters: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        Self::build(py, sensor::presets::find(name).or_told()?, None, skin, parameters)
+        Self::build(py, sensor::presets::find(name).into_py_err()?, None, skin, parameters)
     }
 
     /// A sensor from its description, a TOML file. skin and parameters: as for ``preset``.
@@ -114,9 +114,9 @@ impl Sensor {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(&path)
             .map_err(|error| sensor::SensorError::Unreadable { path: name.clone(), reason: error.to_string() })
-            .or_told()?;
+            .into_py_err()?;
         let folder = path.parent().map(|parent| std::path::absolute(parent).unwrap_or_else(|_| parent.to_owned()));
-        Self::build(py, SensorSpec::parse(&name, &text).or_told()?, folder, skin, parameters)
+        Self::build(py, SensorSpec::parse(&name, &text).into_py_err()?, folder, skin, parameters)
     }
 
     /// A sensor from the text of its description (TOML). folder: where its files are looked for.
@@ -129,7 +129,7 @@ impl Sensor {
         skin: Option<&str>,
         parameters: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        Self::build(py, SensorSpec::parse("the description", text).or_told()?, folder, skin, parameters)
+        Self::build(py, SensorSpec::parse("the description", text).into_py_err()?, folder, skin, parameters)
     }
 
     /// Presses an object along -z into the sensor, from rest, without sliding and infinitely slowly, and reads it.
@@ -164,25 +164,25 @@ impl Sensor {
             |value: Option<&Bound<'_, PyAny>>, what| value.map_or(Ok([0.0; 2]), |value| vector::<2>(value, what));
         let aim = Aim { at_m: pair(at, "at")?, tilt_rad: pair(tilt, "tilt")?, yaw_rad: finite(yaw, "yaw")? };
         let (goal, sensor, object) = (goal(depth, force)?, self.inner()?, obj.thing.clone());
-        let pressed = detached(py, || sensor::press(sensor, &object, &aim, goal))?.or_told()?;
+        let pressed = detached(py, || sensor::press(sensor, &object, &aim, goal))?.into_py_err()?;
         let skin = Arc::new(pressed.state.clone());
         let history = History { skin, ..at_rest(sensor) };
         *self.history() = history;
         Ok(Reading::new(presses::kept(&self.device, pressed)))
     }
 
-    /// Many presses at once, on all cores or on a graphics card, each from rest; the sensor's own history stays as it is.
+    /// Many presses at once, on all cores or on a GPU, each from rest; the sensor's own history stays as it is.
     ///
-    /// Either poses: where the object is held, (n, 4, 4), (n, 7) or (n, 3); on a card also a tensor that is there already (PyTorch's,
+    /// Either poses: where the object is held, (n, 4, 4), (n, 7) or (n, 3); on a GPU also a tensor that is there already (PyTorch's,
     /// CuPy's or JAX's: whatever has ``__dlpack__`` or ``__cuda_array_interface__``), and then nothing touches the host. Or depth or force
     /// with at, tilt (each (n, 2) or (2,)) and yaw ((n,) or a number), as for ``press``; depth and force may be (n,) too.
     ///
-    /// device: "cpu"; "cuda", an NVIDIA card, which takes springs, hydroelastic pads over grids and layers with what a camera sees of them,
-    /// at poses or to a depth; or "auto", the card where there is one that can, and else the CPU, with a warning that says why once.
+    /// device: "cpu"; "cuda", an NVIDIA GPU, which takes springs, hydroelastic pads over grids and layers with what a camera sees of them,
+    /// at poses or to a depth; or "auto", the GPU where there is one that can, and else the CPU, with a warning that says why once.
     ///
-    /// Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … of all of them as one array; from a card a DeviceBatch,
+    /// Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … of all of them as one array; from a GPU a DeviceBatch,
     /// which has the same arrays and hands them to others without a copy. Raises dermis.Error with the number of the first press that
-    /// cannot be made, and with what is missing where there is no card for "cuda".
+    /// cannot be made, and with what is missing where there is no GPU for "cuda".
     #[pyo3(signature = (obj, poses=None, *, depth=None, force=None, at=None, tilt=None, yaw=None, device="cpu"))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn press_batch(
@@ -199,15 +199,15 @@ impl Sensor {
     ) -> PyResult<Py<PyAny>> {
         self.inner()?;
         let object = obj.thing.clone();
-        let choice = card::choice(device)?;
-        if let Some(gpu) = card::open(py, choice)? {
+        let choice = gpu::choice(device)?;
+        if let Some(gpu) = gpu::open(py, choice)? {
             let alone = [depth, force, at, tilt, yaw].iter().all(Option::is_none);
             let places = match poses {
                 Some(poses) if alone => Places::read(poses, &gpu)?,
                 _ => {
                     let wanted = presses::read(poses, depth, force, at, tilt, yaw)?;
                     if choice == Choice::Auto && !presses::are_places(&wanted) {
-                        card::warn_once(py, "presses to a force are made there")?;
+                        gpu::warn_once(py, "presses to a force are made there")?;
                         return Ok(
                             Py::new(py, detached(py, || presses::make(&self.device, &object, &wanted))??)?.into_any()
                         );
@@ -216,17 +216,17 @@ impl Sensor {
                 }
             };
             match detached(py, || DeviceBatch::of_places(&gpu, &self.device, &object, places))? {
-                Err(error @ DeviceError::Unsupported { .. }) if choice == Choice::Auto => {
-                    card::warn_once(py, &error.to_string())?;
+                Err(error @ GpuError::Unsupported { .. }) if choice == Choice::Auto => {
+                    gpu::warn_once(py, &error.to_string())?;
                 }
-                made => return Ok(Py::new(py, made.or_told()?)?.into_any()),
+                made => return Ok(Py::new(py, made.into_py_err()?)?.into_any()),
             }
         }
         let wanted = presses::read(poses, depth, force, at, tilt, yaw)?;
         Ok(Py::new(py, detached(py, || presses::make(&self.device, &object, &wanted))??)?.into_any())
     }
 
-    /// Many environments that go on in time on a graphics card, each with a sensor like this one that nothing has touched, and an object
+    /// Many environments that go on in time on a GPU, each with a sensor like this one that nothing has touched, and an object
     /// like obj. For springs.
     ///
     /// >>> envs = sensor.environments(ball, 4096)                      # doctest: +SKIP
@@ -235,9 +235,9 @@ impl Sensor {
     fn environments(&self, py: Python<'_>, obj: PyRef<'_, Object>, count: usize) -> PyResult<Environments> {
         self.inner()?;
         let object = obj.thing.clone();
-        let gpu = card::open(py, Choice::Cuda)?.ok_or_else(|| DeviceError::NoDriver.told())?;
-        let made = detached(py, || Environments::new(&gpu, &self.device, card::thing(&gpu, &object)?, count))?;
-        made.or_told()
+        let gpu = gpu::open(py, Choice::Cuda)?.ok_or_else(|| GpuError::NoDriver.told())?;
+        let made = detached(py, || Environments::new(&gpu, &self.device, gpu::thing(&gpu, &object)?, count))?;
+        made.into_py_err()
     }
 
     /// Lets things move for a time dt (s) and reads the sensor with all of its response.
@@ -265,8 +265,8 @@ impl Sensor {
         let moving = Moving::read(objects, pose, twist, sensor_pose, sensor_twist)?;
         let (sensor, before) = (self.inner()?, self.history().clone());
         let (touch, reading, after) = detached(py, || {
-            let (touch, skin) = moving.with(|motion| sensor.touch(&before.skin, motion, dt_s)).or_told()?;
-            let (reading, response) = sensor.sense(&before.response, &touch, dt_s).or_told()?;
+            let (touch, skin) = moving.with(|motion| sensor.touch(&before.skin, motion, dt_s)).into_py_err()?;
+            let (reading, response) = sensor.sense(&before.response, &touch, dt_s).into_py_err()?;
             let frame = before.frame + 1;
             Ok::<_, PyErr>((touch, reading, History { skin: Arc::new(skin), response: Arc::new(response), frame }))
         })??;
@@ -287,7 +287,7 @@ impl Sensor {
         let moving = Moving::read(objects, pose, None, sensor_pose, None)?;
         let (sensor, before) = (self.inner()?, self.history().clone());
         let (touch, skin) =
-            detached(py, || moving.with(|motion| sensor.skin().settle(&before.skin, motion)))?.or_told()?;
+            detached(py, || moving.with(|motion| sensor.skin().settle(&before.skin, motion)))?.into_py_err()?;
         let reading = detached(py, || sensor.read(&touch))?;
         Ok(self.keep(History { skin: Arc::new(skin), ..before }, touch, reading))
     }
@@ -312,7 +312,7 @@ impl Sensor {
     ) -> PyResult<Reading> {
         let contacts = contacts::read(points, forces, normals, objects, depths, sensor_pose)?;
         let sensor = self.inner()?;
-        let touch = contacts.touch().or_told()?;
+        let touch = contacts.touch().into_py_err()?;
         let reading = detached(py, || sensor.read(&touch))?;
         let numbers = Values { reading, frame: 0, travel_m: None, sensor_from_object: None };
         Ok(Reading::new(Kept::new(self.device.clone(), numbers, touch)))
@@ -337,8 +337,8 @@ impl Sensor {
         detached(py, || {
             let nothing = skin::Motion { targets: &[] };
             // Refused now rather than in the next step: a state of another sensor does not fit.
-            sensor.touch(&given.skin, &nothing, 1e-9).or_told()?;
-            sensor.sense(&given.response, &skin::Touch::default(), 1e-9).or_told()?;
+            sensor.touch(&given.skin, &nothing, 1e-9).into_py_err()?;
+            sensor.sense(&given.response, &skin::Touch::default(), 1e-9).into_py_err()?;
             Ok::<_, PyErr>(())
         })??;
         *self.history() = given;
@@ -456,7 +456,7 @@ impl Sensor {
         folder: Option<PathBuf>,
         state: PyRef<'_, State>,
     ) -> PyResult<Self> {
-        let device = Device::restore(toml, folder).or_told()?;
+        let device = Device::restore(toml, folder).into_py_err()?;
         detached(py, || device.sensor().map(|_| ()))??;
         Ok(Self { device: Arc::new(device), history: Mutex::new(state.history.clone()) })
     }

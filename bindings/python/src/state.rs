@@ -23,7 +23,7 @@ pub struct History {
     pub skin: Arc<skin::State>,
     /// Of the response.
     pub response: Arc<ResponseState>,
-    /// How many pictures were made possible: a step is one.
+    /// How many images were made possible: a step is one.
     pub frame: u64,
 }
 

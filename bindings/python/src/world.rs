@@ -2,7 +2,7 @@
 
 use crate::array::{array, positive, vector};
 use crate::device::Device;
-use crate::error::{Error, OrTold};
+use crate::error::{Error, IntoPyErr};
 use crate::object::Object;
 use crate::pose::{matrix, pose_or_identity, six};
 use crate::reading::{Kept, Reading, Values};
@@ -11,7 +11,7 @@ use crate::sensor::Sensor;
 use crate::threads::detached;
 use dermis::geometry::Vec3;
 use dermis::record::Format;
-use dermis::run::{Continue, Keeper, USUAL_PICTURE_EVERY_S, run_into};
+use dermis::run::{Continue, RunRecorder, USUAL_IMAGE_EVERY_S, run_into};
 use dermis::scene::{Built, SceneError, SceneSpec};
 use dermis::world::{self, Body, BodyId, SensorId, WorldParameters};
 use numpy::PyArrayDyn;
@@ -126,7 +126,7 @@ impl World {
         let built = Built {
             name: "world".into(),
             description: String::new(),
-            world: world::World::new(parameters).or_told()?,
+            world: world::World::new(parameters).into_py_err()?,
             bodies: Vec::new(),
             sensors: Vec::new(),
             hand: None,
@@ -144,7 +144,7 @@ impl World {
             let scene = SceneSpec::read(&path)?;
             Self::of_scene(&scene, &path.display().to_string(), path.parent())
         })?
-        .or_told()
+        .into_py_err()
     }
 
     /// A world from the text of a scene file. folder: where its files are looked for.
@@ -152,7 +152,7 @@ impl World {
     #[pyo3(signature = (text, *, folder=None))]
     fn parse(py: Python<'_>, text: &str, folder: Option<PathBuf>) -> PyResult<Self> {
         detached(py, || Self::of_scene(&SceneSpec::parse("the scene", text)?, "the scene", folder.as_deref()))?
-            .or_told()
+            .into_py_err()
     }
 
     /// Puts a body in.
@@ -177,7 +177,7 @@ impl World {
         let mut body = match (motion, mass, &obj) {
             ("free", Some(mass), Some(obj)) => {
                 let mass_kg = positive(mass, "mass", "kilograms")?;
-                let mass = obj.thing.surface.mesh().mass_properties(mass_kg).or_told()?;
+                let mass = obj.thing.surface.mesh().mass_properties(mass_kg).into_py_err()?;
                 Body::free(name, place, mass)
             }
             ("free", ..) => {
@@ -203,7 +203,7 @@ impl World {
             inside.built.bodies.push((name.to_owned(), id));
             Ok::<_, world::WorldError>(())
         })?
-        .or_told()
+        .into_py_err()
     }
 
     /// Mounts a sensor on a body, at a pose of the body's frame. Its history starts anew.
@@ -240,7 +240,7 @@ impl World {
                 let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
                 (0..now).try_for_each(|_| inside.built.step())
             })?
-            .or_told()?;
+            .into_py_err()?;
             py.check_signals()?;
         }
         Ok(())
@@ -249,31 +249,31 @@ impl World {
     /// Runs to the end of the scene, or for ``duration`` (s) from now, and returns what was felt on the way.
     ///
     /// record: a file that is written on the way, whole at every moment: ``.mcap`` (Foxglove), ``.parquet``, or a folder of arrays and
-    /// pictures. format: "mcap", "ros2" (a bag, in an ``.mcap`` file), "parquet", "npy" or "png", where the name does not say it.
-    /// picture_every: time between two recorded pictures (s).
-    #[pyo3(signature = (*, duration=None, record=None, format=None, picture_every=USUAL_PICTURE_EVERY_S))]
+    /// images. format: "mcap", "ros2" (a bag, in an ``.mcap`` file), "parquet", "npy" or "png", where the name does not say it.
+    /// image_every: time between two recorded images (s).
+    #[pyo3(signature = (*, duration=None, record=None, format=None, image_every=USUAL_IMAGE_EVERY_S))]
     fn run(
         &self,
         py: Python<'_>,
         duration: Option<f64>,
         record: Option<PathBuf>,
         format: Option<&str>,
-        picture_every: f64,
+        image_every: f64,
     ) -> PyResult<Recording> {
         let format = format.map(format_of).transpose()?;
-        let picture_every_s = positive(picture_every, "picture_every", "seconds")?;
+        let image_every_s = positive(image_every, "image_every", "seconds")?;
         let duration_s = duration.map(|duration| positive(duration, "duration", "seconds")).transpose()?;
         let mut interrupted = None;
         let recording = detached(py, || {
             let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
             let usual_s = inside.built.duration_s;
             let mut keeper = match &record {
-                Some(path) => Some(Keeper::open(&inside.built, path, format, picture_every_s)?),
+                Some(path) => Some(RunRecorder::open(&inside.built, path, format, image_every_s)?),
                 None => None,
             };
             inside.built.duration_s = duration_s.unwrap_or(usual_s);
             let mut steps = 0u64;
-            let outcome = run_into(&mut inside.built, keeper.as_mut(), &mut |_| {
+            let outcome = run_into(&mut inside.built, run_recorder.as_mut(), &mut |_| {
                 steps += 1;
                 if steps.is_multiple_of(STEPS_BETWEEN_SIGNALS) {
                     interrupted = Python::attach(|py| py.check_signals().err());
@@ -281,10 +281,10 @@ impl World {
                 if interrupted.is_some() { Continue::No } else { Continue::Yes }
             });
             inside.built.duration_s = usual_s;
-            keeper.map_or(Ok(Vec::new()), Keeper::finish)?;
+            run_recorder.map_or(Ok(Vec::new()), RunRecorder::finish)?;
             outcome
         })?
-        .or_told()?;
+        .into_py_err()?;
         interrupted.map_or(Ok(Recording::new(recording)), Err)
     }
 

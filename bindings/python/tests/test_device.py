@@ -1,4 +1,4 @@
-"""Batches on a graphics card. Without one, what is said then; the rest is skipped, loudly."""
+"""Batches on a GPU. Without one, what is said then; the rest is skipped, loudly."""
 
 import gc
 import subprocess
@@ -13,7 +13,7 @@ import dermis
 BALL = dermis.Object.sphere(radius=10e-3)
 
 
-def why_no_card() -> str | None:
+def why_no_gpu() -> str | None:
     try:
         dermis.Sensor.preset("uji-foam-14x6").press_batch(BALL, np.zeros((0, 3)), device="cuda")
     except dermis.Error as error:
@@ -21,10 +21,10 @@ def why_no_card() -> str | None:
     return None
 
 
-WHY = why_no_card()
-on_card = pytest.mark.skipif(WHY is not None, reason=f"SKIPPED: no card: {WHY}")
+WHY = why_no_gpu()
+on_gpu = pytest.mark.skipif(WHY is not None, reason=f"SKIPPED: no GPU: {WHY}")
 if WHY is not None:
-    print(f"SKIPPED: batches on a card are not compared: {WHY}", file=sys.stderr)
+    print(f"SKIPPED: batches on a GPU are not compared: {WHY}", file=sys.stderr)
 
 
 @pytest.fixture
@@ -49,20 +49,20 @@ def test_devices_are_three(foam):
     assert isinstance(foam.press_batch(BALL, places(2), device="cpu"), dermis.Batch)
 
 
-@pytest.mark.skipif(WHY is None, reason="there is a card")
-def test_without_a_card_cuda_names_what_is_missing(foam):
+@pytest.mark.skipif(WHY is None, reason="there is a GPU")
+def test_without_a_gpu_cuda_names_what_is_missing(foam):
     for ask in (
         lambda: foam.press_batch(BALL, places(2), device="cuda"),
         lambda: foam.press_batch(BALL, depth=1e-3, device="cuda"),
         lambda: foam.environments(BALL, 3),
     ):
-        with pytest.raises(dermis.Error, match="no (NVIDIA driver|NVIDIA card|run-time compiler)") as caught:
+        with pytest.raises(dermis.Error, match="no (NVIDIA driver|NVIDIA GPU|run-time compiler)") as caught:
             ask()
         assert "device cpu" in str(caught.value) and "\n" not in str(caught.value)
 
 
-@pytest.mark.skipif(WHY is None, reason="there is a card")
-def test_without_a_card_auto_works_on_the_cpu_and_says_so_once():
+@pytest.mark.skipif(WHY is None, reason="there is a GPU")
+def test_without_a_gpu_auto_works_on_the_cpu_and_says_so_once():
     program = """
 import sys, warnings, numpy, dermis
 warnings.simplefilter("always")
@@ -76,9 +76,9 @@ assert isinstance(first, dermis.Batch) and (first.forces == foam.press_batch(bal
     assert run.stderr.count("dermis works on the CPU: no ") == 1, run.stderr
 
 
-@on_card
+@on_gpu
 @pytest.mark.parametrize("skin", [None, "hydroelastic"])
-def test_the_card_feels_what_the_cpu_feels(skin):
+def test_the_gpu_feels_what_the_cpu_feels(skin):
     foam = dermis.Sensor.preset("uji-foam-14x6", skin=skin)
     for obj in (BALL, dermis.Object.box(size=[18e-3, 14e-3, 12e-3])):
         poses = places(200)
@@ -108,8 +108,8 @@ def over_gelsight(count, seed=2):
     return poses
 
 
-@on_card
-def test_pictures_on_the_card_are_those_of_the_cpu():
+@on_gpu
+def test_images_on_the_gpu_are_those_of_the_cpu():
     sensor, ball = dermis.Sensor.preset("gelsight"), dermis.Object.sphere(radius=4e-3)
     here, there = (sensor.press_batch(ball, over_gelsight(6), device=device) for device in ("cpu", "cuda"))
     height, width, _ = sensor.image_shape
@@ -119,11 +119,11 @@ def test_pictures_on_the_card_are_those_of_the_cpu():
     np.testing.assert_allclose(there.force, here.force, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(there.forces.sum(axis=(1, 2)) + there.outside, there.force, rtol=0, atol=1e-9)
     torch = pytest.importorskip("torch")
-    pictures = torch.from_dlpack(there.image_on_device)
-    assert pictures.is_cuda and (pictures.cpu().numpy() == there.image).all()
+    images = torch.from_dlpack(there.image_on_device)
+    assert images.is_cuda and (images.cpu().numpy() == there.image).all()
 
 
-@on_card
+@on_gpu
 def test_presses_to_a_depth_find_their_places_on_the_host(foam):
     depths = np.linspace(0.5e-3, 3e-3, 7)
     here, there = foam.press_batch(BALL, depth=depths), foam.press_batch(BALL, depth=depths, device="cuda")
@@ -133,9 +133,9 @@ def test_presses_to_a_depth_find_their_places_on_the_host(foam):
         foam.press_batch(BALL, depth=[1e-3, 1.0], device="cuda")
 
 
-@on_card
+@on_gpu
 def test_what_cannot_be_done_there_is_said_in_a_sentence(foam):
-    with pytest.raises(dermis.Error, match="presses to a force cannot be made on a card"):
+    with pytest.raises(dermis.Error, match="presses to a force cannot be made on a GPU"):
         foam.press_batch(BALL, force=1.0, device="cuda")
     with pytest.raises(dermis.Error, match="gel"):
         dermis.Sensor.preset("gelsight", skin="gel").press_batch(BALL, places(2), device="cuda")
@@ -147,7 +147,7 @@ def test_what_cannot_be_done_there_is_said_in_a_sentence(foam):
         assert isinstance(foam.press_batch(BALL, force=0.5, device="auto"), dermis.Batch)
 
 
-@on_card
+@on_gpu
 def test_torch_takes_and_gives_tensors_without_a_copy(foam):
     torch = pytest.importorskip("torch")
     poses = places(300, seed=2)
@@ -170,8 +170,8 @@ def test_torch_takes_and_gives_tensors_without_a_copy(foam):
     fill[0].forces_on_device.__dlpack__()
 
 
-@on_card
-def test_poses_on_the_card_may_be_written_in_every_way(foam):
+@on_gpu
+def test_poses_on_the_gpu_may_be_written_in_every_way(foam):
     torch = pytest.importorskip("torch")
     poses = places(50, seed=3)
     matrices = np.tile(np.eye(4), (50, 1, 1))
@@ -203,7 +203,7 @@ def test_poses_on_the_card_may_be_written_in_every_way(foam):
             foam.press_batch(BALL, bad, device="cuda")
 
 
-@on_card
+@on_gpu
 def test_cuda_array_interface_is_read(foam):
     cupy = pytest.importorskip("cupy")
     poses = places(20, seed=4)
@@ -217,7 +217,7 @@ def test_cuda_array_interface_is_read(foam):
     assert np.array_equal(got, foam.press_batch(BALL, poses, device="cuda").forces)
 
 
-@on_card
+@on_gpu
 def test_environments_go_on_as_sensors_do(foam):
     count, dt = 6, 1e-3
     random = np.random.default_rng(5)

@@ -25,9 +25,9 @@ def test_gymnasiums_checker_passes(name):
         warnings.filterwarnings("ignore", message=".*(infinity|-infinity|inf).*")
         check_env(env.unwrapped)
     env.close()
-    picture = gymnasium.make(name, render_mode="rgb_array")
-    picture.reset(seed=1)
-    assert picture.render().dtype == np.uint8
+    image = gymnasium.make(name, render_mode="rgb_array")
+    image.reset(seed=1)
+    assert image.render().dtype == np.uint8
 
 
 @pytest.mark.parametrize("name", NAMES)

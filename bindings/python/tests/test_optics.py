@@ -12,7 +12,7 @@ def pressed():
     return sensor, sensor.press(dermis.Object.sphere(radius=4e-3), depth=0.6e-3)
 
 
-def test_pictures_have_their_shapes(pressed):
+def test_images_have_their_shapes(pressed):
     sensor, reading = pressed
     height, width, _ = sensor.image_shape
     assert reading.image.shape == (height, width, 3) and reading.image.dtype == np.uint8

@@ -58,7 +58,7 @@ def _messages(path):
         return [(channel.topic, message.log_time * 1e-9, json.loads(message.data)) for _, channel, message in reader.iter_messages()]
 
 
-def test_mcap_opens_elsewhere_and_its_pictures_decode(tmp_path):
+def test_mcap_opens_elsewhere_and_its_images_decode(tmp_path):
     import base64
 
     path = tmp_path / "run.mcap"
@@ -116,9 +116,9 @@ def test_arrays_are_numpys(tmp_path):
     taxels = np.load(folder / "left_pad" / "taxels_n.npy")
     assert taxels.shape == (len(recording), 14, 6)
     assert np.array_equal(taxels.reshape(len(recording), -1), recording.taxels("Left pad"))
-    pictures = sorted((folder / "left_pad" / "tactile").glob("*.png"))
-    assert len(pictures) == len(np.load(folder / "left_pad" / "tactile" / "times_s.npy"))
-    assert _opened(pictures[-1].read_bytes()).ndim == 3
+    images = sorted((folder / "left_pad" / "tactile").glob("*.png"))
+    assert len(images) == len(np.load(folder / "left_pad" / "tactile" / "times_s.npy"))
+    assert _opened(images[-1].read_bytes()).ndim == 3
     with pytest.raises(dermis.Error, match="not empty"):
         dermis.World.parse(SCENE).run(record=folder)
     with pytest.raises(dermis.Error, match="`format`"):
@@ -263,11 +263,11 @@ def test_messages_fit_the_definitions_of_ros1():
     assert np.array_equal(taxels.data.reshape(14, 6), reading.taxels.astype(np.float32))
     from dermis import _heat
 
-    picture = _heat.picture(reading.taxels, reading.centers)
-    image = survived("sensor_msgs/msg/Image", dermis.ros.image(picture))
-    assert np.array_equal(image.data.reshape(image.height, image.width, 3), picture) and image.width >= 100
+    image = _heat.image(reading.taxels, reading.centers)
+    image = survived("sensor_msgs/msg/Image", dermis.ros.image(image))
+    assert np.array_equal(image.data.reshape(image.height, image.width, 3), image) and image.width >= 100
     curved = dermis.Sensor.preset("fingertip").press(dermis.Object.sphere(radius=5e-3), depth=1e-3)
-    drawn = _heat.picture(curved.taxels, curved.centers)
+    drawn = _heat.image(curved.taxels, curved.centers)
     assert drawn.shape[2] == 3 and min(drawn.shape[:2]) > 50 and drawn.max() > 200
 
 

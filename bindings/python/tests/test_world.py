@@ -124,21 +124,21 @@ def test_a_bench_survives_its_files(tmp_path):
         calibration.fit(dermis.Sensor.preset("wts0614"), bench)
 
 
-def test_metrics_of_equal_and_unequal_pictures():
-    picture = np.random.default_rng(0).integers(0, 255, (40, 50, 3), np.uint8)
-    same = metrics.compare(picture, picture)
+def test_metrics_of_equal_and_unequal_images():
+    image = np.random.default_rng(0).integers(0, 255, (40, 50, 3), np.uint8)
+    same = metrics.compare(image, image)
     assert same.ssim == pytest.approx(1) and same.mae_255 == 0 and np.isinf(same.psnr_db) and same.pixels == 2000
     shifted = metrics.compare(np.full((40, 50), 100.0), np.full((40, 50), 110.0))
     assert shifted.mae_255 == pytest.approx(10) and shifted.rmse_255 == pytest.approx(10)
     assert shifted.psnr_db == pytest.approx(20 * np.log10(25.5))
     mask = np.zeros((40, 50), bool)
     mask[:10] = True
-    assert metrics.compare(picture, picture, mask=mask).pixels == 500
+    assert metrics.compare(image, image, mask=mask).pixels == 500
     for bad in [dict(mask=np.zeros((40, 50), bool)), dict(window="square"), dict(mask=np.ones((3, 3), bool))]:
         with pytest.raises(dermis.Error):
-            metrics.compare(picture, picture, **bad)
+            metrics.compare(image, image, **bad)
     with pytest.raises(dermis.Error):
-        metrics.compare(picture, picture[:20])
+        metrics.compare(image, image[:20])
 
 
 def test_an_experiment_runs_and_leaves_its_figures(tmp_path):

@@ -1,7 +1,7 @@
-//! Labelled pictures of a ball pressed into an optical sensor, as files.
+//! Labelled images of a ball pressed into an optical sensor, as files.
 
 use dermis_sensor::calibration::optics::Label;
-use dermis_sensor::optics::{OpticsError, Picture};
+use dermis_sensor::optics::{FloatImage, OpticsError};
 use std::path::{Path, PathBuf};
 
 /// Why labelled presses cannot be used. Each names the file.
@@ -39,16 +39,16 @@ pub enum BallPressesError {
         /// What stands there.
         got: String,
     },
-    /// A contact that is not in the picture.
+    /// A contact that is not in the image.
     #[error(
-        "{path}, line {line}: the contact of {file} at column {column}, row {row} with radius {radius} px lies outside the picture of {width} x {height} pixels"
+        "{path}, line {line}: the contact of {file} at column {column}, row {row} with radius {radius} px lies outside the image of {width} x {height} pixels"
     )]
     OutsideFrame {
         /// The table.
         path: String,
         /// Line, from 1.
         line: usize,
-        /// The picture.
+        /// The image.
         file: String,
         /// Column of the middle.
         column: f64,
@@ -56,9 +56,9 @@ pub enum BallPressesError {
         row: f64,
         /// Radius (px).
         radius: f64,
-        /// Columns of the picture.
+        /// Columns of the image.
         width: usize,
-        /// Rows of the picture.
+        /// Rows of the image.
         height: usize,
     },
     /// A table without presses.
@@ -67,38 +67,38 @@ pub enum BallPressesError {
         /// The table.
         path: String,
     },
-    /// A picture that is none or has another size.
+    /// An image that is none or has another size.
     #[error(transparent)]
-    Picture(#[from] OpticsError),
+    FloatImage(#[from] OpticsError),
 }
 
-/// A labelled picture.
+/// A labelled image.
 #[derive(Clone, Debug)]
 pub struct LabelledPress {
     /// Its file.
     pub file: String,
     /// What it shows.
-    pub picture: Picture,
+    pub image: FloatImage,
     /// Middle and radius of the contact.
     pub label: Label,
     /// Where the ball was on the sensor: x and y (m), where the table says so.
     pub place_m: Option<[f64; 2]>,
 }
 
-/// The picture without contact and those of presses.
+/// The image without contact and those of presses.
 #[derive(Clone, Debug)]
 pub struct BallPresses {
     /// Without contact.
-    pub background: Picture,
+    pub background: FloatImage,
     /// With it, in the order of the table.
     pub presses: Vec<LabelledPress>,
 }
 
 impl BallPresses {
     /// Reads a background and a table of presses: `file` (beside the table), `center_x_px`, `center_y_px` and `contact_radius_px`, and
-    /// where places are known `x_mm` and `y_mm`. All pictures must be as large as the background and all middles inside.
+    /// where places are known `x_mm` and `y_mm`. All images must be as large as the background and all middles inside.
     pub fn read(background: &Path, table: &Path) -> Result<Self, BallPressesError> {
-        let background = read_picture(background, "the picture without contact")?;
+        let background = read_image(background, "the image without contact")?;
         let path = table.display().to_string();
         let text = std::fs::read_to_string(table).map_err(|error| unreadable(table, "the table of presses", &error))?;
         let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
@@ -144,9 +144,9 @@ impl BallPresses {
                 Some((x, y)) => Some([number(x, "x_mm")? * 1e-3, number(y, "y_mm")? * 1e-3]),
             };
             let shown = beside(table, name);
-            let picture = read_picture(&shown, "the picture of a press")?;
-            picture.check_size(&shown.display().to_string(), background.width, background.height)?;
-            presses.push(LabelledPress { file: name.to_owned(), picture, label, place_m });
+            let image = read_image(&shown, "the image of a press")?;
+            image.check_size(&shown.display().to_string(), background.width, background.height)?;
+            presses.push(LabelledPress { file: name.to_owned(), image, label, place_m });
         }
         if presses.is_empty() {
             return Err(BallPressesError::Empty { path });
@@ -163,7 +163,7 @@ fn unreadable(path: &Path, what: &'static str, error: &std::io::Error) -> BallPr
     BallPressesError::Unreadable { path: path.display().to_string(), what, reason: error.to_string() }
 }
 
-fn read_picture(path: &Path, what: &'static str) -> Result<Picture, BallPressesError> {
+fn read_image(path: &Path, what: &'static str) -> Result<FloatImage, BallPressesError> {
     let bytes = std::fs::read(path).map_err(|error| unreadable(path, what, &error))?;
-    Ok(Picture::from_png(&path.display().to_string(), &bytes)?)
+    Ok(FloatImage::from_png(&path.display().to_string(), &bytes)?)
 }

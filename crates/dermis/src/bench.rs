@@ -2,15 +2,15 @@
 
 mod cpu_clock;
 mod gel;
-mod gel_on_card;
+mod gel_on_gpu;
 mod layer;
-pub mod layer_on_card;
+pub mod layer_on_gpu;
 mod optics;
 mod response;
 mod springs;
-mod springs_on_card;
+mod springs_on_gpu;
 
-use crate::device::{DeviceError, Gpu};
+use crate::gpu::{Gpu, GpuError};
 use crate::validate::feats::FeatsError;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,11 +24,11 @@ pub struct Bench {
     /// What it measures, in a line.
     pub title: &'static str,
     run: fn() -> BTreeMap<String, f64>,
-    on_card: Option<OnCard>,
+    on_gpu: Option<OnGpu>,
 }
 
-/// The same work on a graphics card.
-type OnCard = fn(&Arc<Gpu>) -> Result<BTreeMap<String, f64>, DeviceError>;
+/// The same work on a GPU.
+type OnGpu = fn(&Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError>;
 
 /// All benchmarks.
 pub static ALL: &[Bench] = &[
@@ -36,31 +36,31 @@ pub static ALL: &[Bench] = &[
         name: "springs",
         title: "a step of the spring skin against texels and triangles, and against brute force",
         run: springs::run,
-        on_card: Some(springs_on_card::run),
+        on_gpu: Some(springs_on_gpu::run),
     },
     Bench {
         name: "response",
         title: "a full response chain on 84 taxels against a step of the skin before it",
         run: response::run,
-        on_card: None,
+        on_gpu: None,
     },
     Bench {
         name: "layer",
         title: "a ball on a layer of 256 x 256 cells, from rest and from the last step, and against n^2 log n",
         run: layer::run,
-        on_card: Some(layer_on_card::run),
+        on_gpu: Some(layer_on_gpu::run),
     },
     Bench {
         name: "optics",
-        title: "from the pose of a ball to a picture of 640 x 480 pixels, on one core",
+        title: "from the pose of a ball to an image of 640 x 480 pixels, on one core",
         run: optics::run,
-        on_card: None,
+        on_gpu: None,
     },
     Bench {
         name: "gel",
         title: "particles of the gel on one core and two, and a press to rest with its errors at the same cells",
         run: gel::run,
-        on_card: Some(gel_on_card::run),
+        on_gpu: Some(gel_on_gpu::run),
     },
 ];
 
@@ -70,15 +70,15 @@ impl Bench {
         (self.run)()
     }
 
-    /// True when it can be run on a graphics card as well.
-    pub fn has_card(&self) -> bool {
-        self.on_card.is_some()
+    /// True when it can be run on a GPU as well.
+    pub fn has_gpu(&self) -> bool {
+        self.on_gpu.is_some()
     }
 
-    /// Runs it on a graphics card: many presses at once where the processor makes one after the other. Nothing where there is no
+    /// Runs it on a GPU: many presses at once where the CPU makes one after the other. Nothing where there is no
     /// such thing.
-    pub fn run_on_card(&self, gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, DeviceError> {
-        self.on_card.map_or_else(|| Ok(BTreeMap::new()), |run| run(gpu))
+    pub fn run_on_gpu(&self, gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
+        self.on_gpu.map_or_else(|| Ok(BTreeMap::new()), |run| run(gpu))
     }
 }
 

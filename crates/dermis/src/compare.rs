@@ -1,10 +1,10 @@
-//! Two recordings side by side: how far their numbers and pictures are apart, over time.
+//! Two recordings side by side: how far their numbers and images are apart, over time.
 
 mod page;
 
 pub use page::{add, csv};
 
-use dermis_record::{Log, PictureLog, SignalLog};
+use dermis_record::{ImageLog, Log, SignalLog};
 use dermis_sensor::metrics::{Frame, Metrics, MetricsError, Ssim};
 use serde::Serialize;
 
@@ -71,8 +71,8 @@ pub struct Comparison {
     pub b: String,
     /// Numbers.
     pub signals: Vec<SignalComparison>,
-    /// Pictures.
-    pub pictures: Vec<PictureComparison>,
+    /// Images.
+    pub images: Vec<ImageComparison>,
     /// Names that only the first has.
     pub only_in_a: Vec<String>,
     /// Names that only the second has.
@@ -105,9 +105,9 @@ pub struct SignalComparison {
     pub over_time: Vec<[f64; 4]>,
 }
 
-/// Pictures of one name in both.
+/// Images of one name in both.
 #[derive(Clone, Debug, Serialize)]
-pub struct PictureComparison {
+pub struct ImageComparison {
     /// Their name in the first.
     pub name: String,
     /// And in the second.
@@ -116,7 +116,7 @@ pub struct PictureComparison {
     pub times: usize,
     /// Mean scores.
     pub score: Option<Metrics>,
-    /// What the first picture of the first recording would have scored throughout.
+    /// What the first image of the first recording would have scored throughout.
     pub null: Option<Metrics>,
     /// Why a pair could not be compared.
     pub left_out: Option<String>,
@@ -131,20 +131,20 @@ pub struct PictureComparison {
 /// Times of a recording, from and to (s).
 fn span(log: &Log) -> Option<(f64, f64)> {
     let signals = log.signals.iter().map(|signal| &signal.times_s);
-    let all = signals.chain(log.pictures.iter().map(|pictures| &pictures.times_s));
+    let all = signals.chain(log.images.iter().map(|images| &images.times_s));
     all.filter_map(|times| Some((*times.first()?, *times.last()?))).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
 /// Adds to every time (s).
 fn shift(log: &mut Log, by_s: f64) {
     let signals = log.signals.iter_mut().map(|signal| &mut signal.times_s);
-    let all = signals.chain(log.pictures.iter_mut().map(|pictures| &mut pictures.times_s));
+    let all = signals.chain(log.images.iter_mut().map(|images| &mut images.times_s));
     all.flatten().for_each(|time| *time += by_s);
 }
 
 fn names(log: &Log) -> Vec<String> {
     let signals = log.signals.iter().map(|signal| &signal.name);
-    signals.chain(log.pictures.iter().map(|pictures| &pictures.name)).cloned().collect()
+    signals.chain(log.images.iter().map(|images| &images.name)).cloned().collect()
 }
 
 fn told(names: &[String]) -> String {
@@ -190,13 +190,13 @@ pub fn compare(a: &Log, b: &Log, options: &Options) -> Result<Comparison, Compar
         let owner = name.strip_suffix("/tactile");
         owner.is_some_and(|owner| signals.iter().any(|signal| signal.name == format!("{owner}/taxels_n")))
     };
-    let pictures: Vec<PictureComparison> = a
-        .pictures
+    let images: Vec<ImageComparison> = a
+        .images
         .iter()
-        .filter(|pictures| !is_drawn(&pictures.name))
-        .filter_map(|pictures| Some(compare_pictures(pictures, b.pictures(&other(&pictures.name))?)))
+        .filter(|images| !is_drawn(&images.name))
+        .filter_map(|images| Some(compare_images(images, b.images(&other(&images.name))?)))
         .collect();
-    if signals.is_empty() && pictures.iter().all(|pictures| pictures.times == 0 && pictures.left_out.is_none()) {
+    if signals.is_empty() && images.iter().all(|images| images.times == 0 && images.left_out.is_none()) {
         let times = |log: &Log| span(log).map_or("no times".into(), |(from, to)| format!("{from:.3} s to {to:.3} s"));
         let (a_times, b_times) = (times(&a), times(&b));
         return Err(CompareError::NoCommonTime { a: a.source, b: b.source, a_times, b_times });
@@ -204,7 +204,7 @@ pub fn compare(a: &Log, b: &Log, options: &Options) -> Result<Comparison, Compar
     let used: Vec<String> = common.iter().map(|name| other(name)).collect();
     let only_in_a = names_a.iter().filter(|name| !common.contains(name)).cloned().collect();
     let only_in_b = names_b.into_iter().filter(|name| !used.contains(name)).collect();
-    Ok(Comparison { a: a.source, b: b.source, signals, pictures, only_in_a, only_in_b })
+    Ok(Comparison { a: a.source, b: b.source, signals, images, only_in_a, only_in_b })
 }
 
 fn compare_signal(a: &SignalLog, b: &SignalLog) -> Option<SignalComparison> {
@@ -246,20 +246,20 @@ fn compare_signal(a: &SignalLog, b: &SignalLog) -> Option<SignalComparison> {
     })
 }
 
-/// The time between pictures (s), as most of them have it.
+/// The time between images (s), as most of them have it.
 fn usual_gap_s(times_s: &[f64]) -> f64 {
     let mut gaps: Vec<f64> = times_s.windows(2).map(|two| two[1] - two[0]).collect();
     gaps.sort_by(f64::total_cmp);
     gaps.get(gaps.len() / 2).copied().unwrap_or(0.0)
 }
 
-fn compare_pictures(a: &PictureLog, b: &PictureLog) -> PictureComparison {
+fn compare_images(a: &ImageLog, b: &ImageLog) -> ImageComparison {
     let near_s = 0.5 * usual_gap_s(&a.times_s).max(usual_gap_s(&b.times_s)) + 1e-9;
     let ssim = Ssim::default();
     let (mut over_time, mut nulls, mut left_out, mut worst) = (Vec::new(), Vec::new(), None, None);
     let mut least = f64::INFINITY;
     let frame =
-        |log: &PictureLog, i: usize| Frame::from_png(format!("{}, {:.3} s", log.name, log.times_s[i]), &log.files[i]);
+        |log: &ImageLog, i: usize| Frame::from_png(format!("{}, {:.3} s", log.name, log.times_s[i]), &log.files[i]);
     let first = if a.files.is_empty() { None } else { frame(a, 0).ok() };
     for (i, &time_s) in a.times_s.iter().enumerate() {
         let next = b.times_s.partition_point(|known| *known < time_s);
@@ -268,9 +268,9 @@ fn compare_pictures(a: &PictureLog, b: &PictureLog) -> PictureComparison {
         let nearest = candidates.into_iter().flatten().min_by(|x, y| off(x).total_cmp(&off(y)));
         let Some(j) = nearest.filter(|j| off(j) <= near_s) else { continue };
         let scored = || -> Result<(Metrics, Option<Metrics>), MetricsError> {
-            let (truth, picture) = (frame(a, i)?, frame(b, j)?);
+            let (truth, image) = (frame(a, i)?, frame(b, j)?);
             let null = first.as_ref().and_then(|first| Metrics::compare(&truth, first, None, &ssim).ok());
-            Ok((Metrics::compare(&truth, &picture, None, &ssim)?, null))
+            Ok((Metrics::compare(&truth, &image, None, &ssim)?, null))
         };
         match scored() {
             Ok((score, null)) => {
@@ -284,7 +284,7 @@ fn compare_pictures(a: &PictureLog, b: &PictureLog) -> PictureComparison {
         }
     }
     let scores: Vec<Metrics> = over_time.iter().map(|(_, score)| *score).collect();
-    PictureComparison {
+    ImageComparison {
         name: a.name.clone(),
         other_name: b.name.clone(),
         times: over_time.len(),
@@ -296,7 +296,7 @@ fn compare_pictures(a: &PictureLog, b: &PictureLog) -> PictureComparison {
     }
 }
 
-/// Mean of each score; PSNR from the mean squared error, so that equal pictures do not make it infinite unless all are.
+/// Mean of each score; PSNR from the mean squared error, so that equal images do not make it infinite unless all are.
 fn mean(scores: &[Metrics]) -> Option<Metrics> {
     let count = scores.len() as f64;
     let of = |value: fn(&Metrics) -> f64| scores.iter().map(value).sum::<f64>() / count;

@@ -3,7 +3,7 @@
 //! Each experiment has a folder of its name under `experiments/` in the repository with the claim in words and
 //! `expected.toml`, which says what number the paper gives and between which bounds ours must lie. The code is here.
 
-mod edge_picture;
+mod edge_image;
 mod expected;
 mod finger;
 mod foam;
@@ -73,7 +73,7 @@ pub enum ExperimentError {
     /// A shape refused.
     #[error(transparent)]
     Shape(#[from] dermis_geometry::shapes::ShapeError),
-    /// Labelled pictures cannot be read.
+    /// Labelled images cannot be read.
     #[error(transparent)]
     BallPresses(#[from] crate::ball_presses::BallPressesError),
     /// A camera refused.
@@ -82,7 +82,7 @@ pub enum ExperimentError {
         /// What is wrong.
         error: dermis_sensor::optics::OpticsError,
     },
-    /// Pictures cannot be kept.
+    /// Images cannot be kept.
     #[error("{path}: cannot be written or read back: {reason}")]
     Folder {
         /// The file or folder.
@@ -120,7 +120,7 @@ pub struct Options {
     pub full: bool,
     /// Folder of measurements, for the experiments that need some ([`Experiment::needs_data`]).
     pub data: Option<PathBuf>,
-    /// Folder for pictures that are kept as soon as they are made, so that an experiment can be stopped and gone on with.
+    /// Folder for images that are kept as soon as they are made, so that an experiment can be stopped and gone on with.
     pub out: Option<PathBuf>,
     /// Another skin than the sensor's own, for the experiments that can be run with several.
     pub skin: Option<String>,
@@ -221,7 +221,7 @@ pub static ALL: &[Experiment] = &[
     experiment!("tacchi-images", "21 indenters, 9 places, 11 depths as an optical gel sees them", tacchi_images::run),
     experiment!(
         "real-balls",
-        "simulated pictures of balls beside those of two real sensors",
+        "simulated images of balls beside those of two real sensors",
         real_balls::run,
         needs_data = true
     ),

@@ -1,6 +1,6 @@
 //! dermis simulates the sense of touch for robots.
 //!
-//! This is the facade: everything that the crates beside it offer, under one name, with scene files, pictures and the
+//! This is the facade: everything that the crates beside it offer, under one name, with scene files, images and the
 //! experiments of the papers on top.
 //!
 //! ```
@@ -23,17 +23,17 @@ pub use dermis_world as world;
 
 pub mod ball_presses;
 pub mod bench;
+pub mod camera_frame;
 pub mod compare;
 pub mod dataset;
-pub mod device;
 pub mod experiments;
+pub mod gpu;
+pub mod image;
 pub mod npy;
 pub mod output;
-pub mod picture;
 pub mod report;
 pub mod run;
 pub mod scene;
-pub mod sight;
 pub mod validate;
 
 /// What most programs need.

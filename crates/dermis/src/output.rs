@@ -30,7 +30,7 @@ impl Output {
         self.files.push((name.into(), bytes.into()));
     }
 
-    /// Adds a picture as PNG.
+    /// Adds an image as PNG.
     pub fn add_image(&mut self, name: impl Into<PathBuf>, image: &dermis_draw::Image) {
         self.add(name, image.encode_png());
     }

@@ -33,7 +33,7 @@ struct Entry {
 struct Findings {
     verdicts: Vec<Verdict>,
     notes: Vec<String>,
-    /// Name and data URI of each picture.
+    /// Name and data URI of each image.
     figures: Vec<(String, String)>,
 }
 
@@ -60,10 +60,9 @@ impl Report {
 
     /// Takes in what came out of an experiment.
     pub fn add(&mut self, experiment: &Experiment, outcome: &Outcome, wall_s: f64) {
-        let pictures = outcome.files.names().filter(|name| name.extension().is_some_and(|end| end == "png"));
-        let figures = pictures
-            .filter_map(|name| Some((name.display().to_string(), data_uri(outcome.files.get(name)?))))
-            .collect();
+        let images = outcome.files.names().filter(|name| name.extension().is_some_and(|end| end == "png"));
+        let figures =
+            images.filter_map(|name| Some((name.display().to_string(), data_uri(outcome.files.get(name)?)))).collect();
         let findings = Findings { verdicts: outcome.verdicts.clone(), notes: outcome.notes.clone(), figures };
         self.entries.insert(experiment.name, Entry { result: Ok(findings), wall_s });
     }

@@ -1,10 +1,10 @@
 //! The run loop, and what is kept of a run.
 
-mod keeper;
 mod recording;
+mod run_recorder;
 
-pub use keeper::{Keeper, USUAL_PICTURE_EVERY_S};
 pub use recording::{BodyTrack, Recording, SensorRow, SensorTrack};
+pub use run_recorder::{RunRecorder, USUAL_IMAGE_EVERY_S};
 
 use crate::scene::Built;
 use dermis_record::RecordError;
@@ -64,14 +64,14 @@ pub fn run(built: &mut Built, each: &mut dyn FnMut(Progress<'_>) -> Continue) ->
 /// The same; every row of the recording also goes to the keeper's files, while the run goes on.
 pub fn run_into(
     built: &mut Built,
-    mut keeper: Option<&mut Keeper>,
+    mut run_recorder: Option<&mut RunRecorder>,
     each: &mut dyn FnMut(Progress<'_>) -> Continue,
 ) -> Result<Recording, RunError> {
     let step_s = built.world.parameters().step_s;
     let steps = (built.duration_s / step_s).round().max(1.0) as u64;
     let mut recording = Recording::new(built);
     recording.keep(built);
-    keeper.as_deref_mut().map_or(Ok(()), |keeper| keeper.keep(built))?;
+    run_recorder.as_deref_mut().map_or(Ok(()), |recorder| recorder.keep(built))?;
     for step in 1..=steps {
         built.step()?;
         let phase = built.task.as_ref().map(|task| task.phase());
@@ -82,7 +82,7 @@ pub fn run_into(
         let over = stopped || step == steps || phase == Some(Phase::Done);
         if over || step % built.record_every == 0 {
             recording.keep(built);
-            keeper.as_deref_mut().map_or(Ok(()), |keeper| keeper.keep(built))?;
+            run_recorder.as_deref_mut().map_or(Ok(()), |recorder| recorder.keep(built))?;
         }
         recording.interrupted |= stopped;
         recording.steps = step;

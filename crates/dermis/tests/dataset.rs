@@ -194,15 +194,15 @@ fn things_move_over_the_skin_as_said() {
     assert!(load(0) < load(1) && load(1) < load(2) && load(4) < load(3) && load(3) < load(2), "{}", load(0));
 }
 
-/// The picture's contact is where the ball is: its area is that of the touch to the width of a cell, and pixels are as many as asked for.
+/// The image's contact is where the ball is: its area is that of the touch to the width of a cell, and pixels are as many as asked for.
 #[test]
-fn pictures_come_with_where_they_are_touched() {
+fn images_come_with_where_they_are_touched() {
     let set = set(&format!("{LAYER}kind = \"press\""));
     assert_eq!(set.pixels(), Some((60, 80)));
     let episode = set.episode(0).unwrap();
     let felt = &episode.frames[0].felt[0];
     let seen = felt.sight.as_ref().unwrap();
-    assert_eq!(&seen.picture_png[1..4], b"PNG");
+    assert_eq!(&seen.image_png[1..4], b"PNG");
     let pixel_mm = 0.0295 * 8.0;
     let radius_mm = (seen.contact.sum[0] * pixel_mm * pixel_mm / std::f64::consts::PI).sqrt();
     // Between Hertz's half-space (√(R d) = 1.41 mm) and a foundation of springs (√(2 R d) = 2 mm), by a cell of 0.5 mm.

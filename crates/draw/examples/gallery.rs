@@ -1,4 +1,4 @@
-//! Makes one picture of every kind, into the folder given as argument or `out/gallery`.
+//! Makes one image of every kind, into the folder given as argument or `out/gallery`.
 
 use dermis_draw::{
     Camera, ColourMap, Edges, HeatMap, Image, LineStyle, Marker, Material, PALETTE, Plot, ScatterMap, Scene, Series,
@@ -92,7 +92,7 @@ fn contact_sheet() -> Image {
     };
     (0..9)
         .fold(Sheet::new(3).title("A sphere rolls over the pad"), |sheet, i| {
-            sheet.picture(frame(i), format!("t = {:.2} s", 0.05 * i as f64))
+            sheet.image(frame(i), format!("t = {:.2} s", 0.05 * i as f64))
         })
         .render()
 }
@@ -199,10 +199,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     save("time.png", time_plot())?;
     save("scatter.png", scatter_map())?;
     save("sheet.png", contact_sheet())?;
-    let both = Sheet::new(2).title("Two plots on one page").picture(plot(), "(a)").picture(time_plot(), "(b)");
+    let both = Sheet::new(2).title("Two plots on one page").image(plot(), "(a)").image(time_plot(), "(b)");
     save("subplots.png", both.render())?;
-    let pictures =
+    let images =
         std::fs::read_dir(&folder)?.filter_map(Result::ok).filter(|f| f.path().extension() == Some("png".as_ref()));
-    assert!(pictures.count() >= 9, "one picture of every kind");
+    assert!(images.count() >= 9, "one image of every kind");
     Ok(())
 }

@@ -12,12 +12,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, mesh) in indenters::all()? {
         let scene = Scene::new().mesh(&mesh, &turned, material);
         let camera = Camera::framing(scene.bounds(), -60.0, 42.0);
-        sheet = sheet.picture(scene.render(&camera, 220, 180), name);
+        sheet = sheet.image(scene.render(&camera, 220, 180), name);
     }
     let folder = PathBuf::from(std::env::var_os("DERMIS_OUT").unwrap_or_else(|| "out".into()));
     std::fs::create_dir_all(&folder)?;
-    let picture = sheet.render();
-    picture.save(&folder.join("indenters.png"))?;
-    assert!(picture.width() > 7 * 220 && picture.height() > 3 * 180, "seven to a row, three rows");
+    let image = sheet.render();
+    image.save(&folder.join("indenters.png"))?;
+    assert!(image.width() > 7 * 220 && image.height() > 3 * 180, "seven to a row, three rows");
     Ok(())
 }

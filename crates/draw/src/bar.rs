@@ -39,7 +39,7 @@ impl Bar {
         if factor.is_empty() { self.label.clone() } else { format!("{factor} {}", self.label) }
     }
 
-    /// How much room (px) the bar takes beside a picture of this height, its gap included.
+    /// How much room (px) the bar takes beside an image of this height, its gap included.
     pub fn room(&self, height: f64) -> f64 {
         let ticks = Scale::Linear.ticks(self.low, self.high, tick_count(height));
         let widest = ticks.labels.iter().map(|l| Font::new(13.0).width(l)).fold(0.0, f64::max);

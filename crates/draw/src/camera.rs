@@ -2,29 +2,29 @@
 
 use dermis_geometry::{Bounds, Vec2, Vec3};
 
-/// A perspective camera, `z` of the world upwards in its picture.
+/// A perspective camera, `z` of the world upwards in its image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
     eye: Vec3,
     right: Vec3,
     up: Vec3,
     forward: Vec3,
-    /// Tangent of half the angle between the upper and the lower edge of the picture.
+    /// Tangent of half the angle between the upper and the lower edge of the image.
     half_height: f64,
 }
 
 impl Camera {
-    /// At `eye` (m), with `target` (m) in the middle of the picture, which is `fov_deg` high.
+    /// At `eye` (m), with `target` (m) in the middle of the image, which is `fov_deg` high.
     pub fn look_at(eye: Vec3, target: Vec3, fov_deg: f64) -> Self {
         let forward = (target - eye).try_normalize().unwrap_or(-Vec3::Z);
-        // Straight up or down, the picture's upper edge is along +y.
+        // Straight up or down, the image's upper edge is along +y.
         let right = forward.cross(Vec3::Z).try_normalize().filter(|_| forward.z.abs() < 1.0 - 1e-9).unwrap_or(Vec3::X);
         let half_height = (fov_deg.clamp(1.0, 150.0).to_radians() / 2.0).tan();
         Self { eye, right, up: right.cross(forward), forward, half_height }
     }
 
     /// Far enough to see all of `bounds`. The camera stands `azimuth_deg` around from +x towards +y and
-    /// `elevation_deg` above the horizon; the picture is taken to be about 4 : 3, or wider.
+    /// `elevation_deg` above the horizon; the image is taken to be about 4 : 3, or wider.
     pub fn framing(bounds: Bounds, azimuth_deg: f64, elevation_deg: f64) -> Self {
         const FOV_DEG: f64 = 28.0;
         let (azimuth, elevation) = (azimuth_deg.to_radians(), elevation_deg.clamp(-89.9, 89.9).to_radians());
@@ -63,12 +63,12 @@ impl Camera {
         self.eye
     }
 
-    /// Unit vectors to the right, to the top and into the picture.
+    /// Unit vectors to the right, to the top and into the image.
     pub fn axes(&self) -> [Vec3; 3] {
         [self.right, self.up, self.forward]
     }
 
-    /// Where a point (m) appears in a picture of `width × height` pixels, and how deep (m) it lies in front of the
+    /// Where a point (m) appears in an image of `width × height` pixels, and how deep (m) it lies in front of the
     /// camera; `None` when it lies behind.
     pub fn project(&self, point: Vec3, width: usize, height: usize) -> Option<(Vec2, f64)> {
         let view = self.view(point);

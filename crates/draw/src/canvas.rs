@@ -1,8 +1,8 @@
-//! Anti-aliased shapes on a picture.
+//! Anti-aliased shapes on an image.
 //!
 //! Coordinates are in pixels, `x` to the right and `y` down, and whole numbers lie *between* pixels: the middle of
 //! the upper left pixel is (0.5, 0.5). Each shape first becomes a mask of coverage and is then laid over the
-//! picture once, so that a translucent line does not darken where it crosses itself.
+//! image once, so that a translucent line does not darken where it crosses itself.
 
 use crate::dash::dashes;
 use crate::mask::{Mask, band_coverage};
@@ -32,7 +32,7 @@ impl From<Rgb> for Ink {
     }
 }
 
-/// A picture being drawn on.
+/// An image being drawn on.
 pub struct Canvas<'a> {
     image: &'a mut Image,
     clip: Rect,

@@ -1,4 +1,4 @@
-//! Pictures of one channel: for numbers, not for eyes.
+//! Images of one channel: for numbers, not for eyes.
 
 /// The bytes of a PNG file with 8 bits a pixel, rows from the top. `None` unless there are `width × height` levels and some.
 pub fn encode_grey8(width: usize, height: usize, levels: &[u8]) -> Option<Vec<u8>> {

@@ -52,7 +52,7 @@ impl HeatMap {
         }
     }
 
-    /// Heading of the picture.
+    /// Heading of the image.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
@@ -70,7 +70,7 @@ impl HeatMap {
         self
     }
 
-    /// Zero has the first colour and `max` the last, whatever the values are: to compare pictures.
+    /// Zero has the first colour and `max` the last, whatever the values are: to compare images.
     pub fn max(self, max: f64) -> Self {
         self.range(0.0, max)
     }
@@ -132,7 +132,7 @@ impl HeatMap {
         Bar::spanning(self.map, &self.values, self.range, &self.unit)
     }
 
-    /// Upper left corner of the cells in the picture.
+    /// Upper left corner of the cells in the image.
     fn origin(&self) -> Vec2 {
         if self.bare {
             return Vec2::ZERO;
@@ -149,7 +149,7 @@ impl HeatMap {
         Vec2::new(left, top)
     }
 
-    /// Where a cell is in the picture (px).
+    /// Where a cell is in the image (px).
     pub fn cell_rect(&self, row: usize, col: usize) -> Rect {
         let (corner, side) = (self.origin(), self.side());
         let (left, top) = (corner.x + col as f64 * side, corner.y + row as f64 * side);

@@ -1,4 +1,4 @@
-//! A picture as rows of pixels, and its way into a file.
+//! An image as rows of pixels, and its way into a file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 /// Red, green, blue, each 0 to 255, in the sRGB sense.
 pub type Rgb = [u8; 3];
 
-/// Why a picture did not reach its file.
+/// Why an image did not reach its file.
 #[derive(Debug, thiserror::Error)]
 pub enum DrawError {
     /// The file system refused.
-    #[error("{}: the picture cannot be written: {reason}", path.display())]
+    #[error("{}: the image cannot be written: {reason}", path.display())]
     Write {
-        /// Where the picture was to go.
+        /// Where the image was to go.
         path: PathBuf,
         /// What the file system said.
         reason: String,
     },
 }
 
-/// A picture: `width × height` pixels, rows from the top, each row from the left. Never empty.
+/// An image: `width × height` pixels, rows from the top, each row from the left. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     width: usize,
@@ -28,13 +28,13 @@ pub struct Image {
 }
 
 impl Image {
-    /// One colour everywhere. A side of zero becomes one pixel: PNG knows no empty picture.
+    /// One colour everywhere. A side of zero becomes one pixel: PNG knows no empty image.
     pub fn new(width: usize, height: usize, colour: Rgb) -> Self {
         let (width, height) = (width.max(1), height.max(1));
         Self { width, height, pixels: vec![colour; width * height] }
     }
 
-    /// The picture whose pixel in column `x` of row `y` is `colour(x, y)`.
+    /// The image whose pixel in column `x` of row `y` is `colour(x, y)`.
     pub fn from_fn(width: usize, height: usize, mut colour: impl FnMut(usize, usize) -> Rgb) -> Self {
         let mut image = Self::new(width, height, [0; 3]);
         for y in 0..image.height {
@@ -65,7 +65,7 @@ impl Image {
         self.pixels[y * self.width + x]
     }
 
-    /// Sets one pixel; outside the picture nothing happens.
+    /// Sets one pixel; outside the image nothing happens.
     pub fn set(&mut self, x: usize, y: usize, colour: Rgb) {
         if x < self.width && y < self.height {
             self.pixels[y * self.width + x] = colour;
@@ -103,7 +103,7 @@ impl Image {
         })
     }
 
-    /// Another size, each pixel the mean of the area it covers: for making pictures smaller.
+    /// Another size, each pixel the mean of the area it covers: for making images smaller.
     pub fn resize_box(&self, width: usize, height: usize) -> Self {
         let (width, height) = (width.max(1), height.max(1));
         let columns: Vec<_> = (0..width).map(|x| overlaps(x, width, self.width)).collect();
@@ -123,12 +123,12 @@ impl Image {
         })
     }
 
-    /// The picture as the bytes of a PNG file; the same pixels give the same bytes.
+    /// The image as the bytes of a PNG file; the same pixels give the same bytes.
     pub fn encode_png(&self) -> Vec<u8> {
         self.encode(png::Compression::Balanced)
     }
 
-    /// As [`Image::encode_png`], several times as fast and somewhat larger: for many pictures.
+    /// As [`Image::encode_png`], several times as fast and somewhat larger: for many images.
     pub fn encode_png_quick(&self) -> Vec<u8> {
         self.encode(png::Compression::Fast)
     }
@@ -139,19 +139,19 @@ impl Image {
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_compression(compression);
-        let mut writer = encoder.write_header().expect("a vector takes the header of a non-empty picture");
+        let mut writer = encoder.write_header().expect("a vector takes the header of a non-empty image");
         writer.write_image_data(self.pixels.as_flattened()).expect("a vector takes exactly width × height pixels");
         writer.finish().expect("a vector takes the last bytes");
         bytes
     }
 
     /// Writes a PNG file. It is written beside `path` first and then renamed, so that `path` holds either what it
-    /// held before or the whole picture.
+    /// held before or the whole image.
     pub fn save(&self, path: &Path) -> Result<(), DrawError> {
         Self::place(path, self.encode_png())
     }
 
-    /// As [`Image::save`], several times as fast and somewhat larger: for many pictures.
+    /// As [`Image::save`], several times as fast and somewhat larger: for many images.
     pub fn save_quick(&self, path: &Path) -> Result<(), DrawError> {
         Self::place(path, self.encode_png_quick())
     }
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn saved_file_is_the_encoding_and_nothing_else_is_left() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("picture.png");
+        let path = folder.path().join("image.png");
         chequered().save(&path).unwrap();
         chequered().save(&path).unwrap();
         assert_eq!(fs::read(&path).unwrap(), chequered().encode_png());
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn unwritable_path_is_named_and_nothing_is_left() {
         let folder = tempfile::tempdir().unwrap();
-        let missing = folder.path().join("missing").join("picture.png");
+        let missing = folder.path().join("missing").join("image.png");
         let message = chequered().save(&missing).unwrap_err().to_string();
         assert!(message.contains(&missing.display().to_string()), "{message}");
         // A folder already sits where the file should go: the rename fails after the bytes were written.
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn resizing_keeps_a_flat_picture_and_means_a_mixed_one() {
+    fn resizing_keeps_a_flat_image_and_means_a_mixed_one() {
         let flat = Image::new(5, 3, [10, 200, 77]);
         assert_eq!(flat.resize_box(2, 7), Image::new(2, 7, [10, 200, 77]));
         assert_eq!(flat.resize_nearest(9, 1), Image::new(9, 1, [10, 200, 77]));

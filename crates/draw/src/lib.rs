@@ -1,6 +1,6 @@
 //! What is looked at.
 //!
-//! Pictures as PNG files from pure Rust: no fonts, no window, no GPU, and the same numbers give the same bytes.
+//! Images as PNG files from pure Rust: no fonts, no window, no GPU, and the same numbers give the same bytes.
 //! The crate knows shapes ([`TriMesh`](dermis_geometry::TriMesh)) and numbers, and nothing of sensors: those who
 //! have something to show turn it into a [`HeatMap`], a [`ScatterMap`], a [`Plot`] or a [`Scene`], each of which
 //! gives an [`Image`], and put several together on a [`Sheet`].

@@ -8,7 +8,7 @@ pub(crate) fn band_coverage(d: f64, half: f64) -> f64 {
     ((d + 0.5).min(half) - (d - 0.5).max(-half)).clamp(0.0, 1.0)
 }
 
-/// Coverage of each pixel of a part of the picture.
+/// Coverage of each pixel of a part of the image.
 pub(crate) struct Mask {
     pub left: usize,
     pub top: usize,

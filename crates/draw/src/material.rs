@@ -35,7 +35,7 @@ impl Material {
         Self { colour, shine: 0.25, alpha: 1.0, smooth: true, edges: Edges::None }
     }
 
-    /// Soft grey, for what holds things and is not the point of the picture.
+    /// Soft grey, for what holds things and is not the point of the image.
     pub fn plain() -> Self {
         Self::new([176, 182, 190])
     }

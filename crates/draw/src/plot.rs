@@ -11,7 +11,7 @@ use crate::text::Font;
 use crate::{Image, Rgb};
 use dermis_geometry::Vec2;
 
-/// A plot of several series. Several plots on one picture are a [`Sheet`](crate::Sheet).
+/// A plot of several series. Several plots on one image are a [`Sheet`](crate::Sheet).
 #[derive(Clone, Debug)]
 pub struct Plot {
     title: String,
@@ -114,7 +114,7 @@ impl Plot {
         self
     }
 
-    /// Size of the picture (px).
+    /// Size of the image (px).
     pub fn size(mut self, width: usize, height: usize) -> Self {
         self.size = (width.max(160), height.max(120));
         self
@@ -247,7 +247,7 @@ fn draw_series(canvas: &mut Canvas, series: &Series, colour: Rgb, body: Rect, pl
     }
     for (point, &error) in series.points.iter().zip(&series.errors) {
         let (low, high) = (place(*point - Vec2::Y * error), place(*point + Vec2::Y * error));
-        // A bar that reaches zero on a logarithmic axis runs out of the picture.
+        // A bar that reaches zero on a logarithmic axis runs out of the image.
         let low = if low.is_finite() { low } else { Vec2::new(high.x, body.bottom + 10.0) };
         if !(low.is_finite() && high.is_finite()) {
             continue;

@@ -1,4 +1,4 @@
-//! Which triangle is seen at each sample of a picture.
+//! Which triangle is seen at each sample of an image.
 
 use crate::camera::Camera;
 use dermis_geometry::{Vec2, Vec3};
@@ -7,7 +7,7 @@ use dermis_geometry::{Vec2, Vec3};
 pub(crate) const NOTHING: u32 = u32::MAX;
 
 /// Calls `visit(x, y, value)` for every sample of a `width × height` grid inside the triangle. Samples lie in the
-/// middle of cells. `value` is linear over the picture and given at the corners. Neighbours share no sample and
+/// middle of cells. `value` is linear over the image and given at the corners. Neighbours share no sample and
 /// leave none out: an edge is cut the same way from both sides.
 pub(crate) fn scan(corners: [(Vec2, f64); 3], width: usize, height: usize, mut visit: impl FnMut(usize, usize, f64)) {
     let [(a, va), (b, vb), (c, vc)] = corners;
@@ -55,7 +55,7 @@ impl Visible {
         Self { width, height, triangle: vec![NOTHING; width * height], nearness: vec![0.0; width * height] }
     }
 
-    /// Puts a triangle (m) into the picture where it is nearer than what is there.
+    /// Puts a triangle (m) into the image where it is nearer than what is there.
     pub fn add(&mut self, camera: &Camera, corners: [Vec3; 3], triangle: u32, near_m: f64) {
         let view = corners.map(|c| camera.view(c));
         let (width, height) = (self.width, self.height);

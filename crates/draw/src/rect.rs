@@ -1,8 +1,8 @@
-//! A part of a picture.
+//! A part of an image.
 
 use dermis_geometry::Vec2;
 
-/// A rectangle along the picture's sides, in pixels.
+/// A rectangle along the image's sides, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rect {
     /// Left side.

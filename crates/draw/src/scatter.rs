@@ -39,7 +39,7 @@ impl ScatterMap {
         }
     }
 
-    /// Heading of the picture.
+    /// Heading of the image.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self

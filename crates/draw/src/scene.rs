@@ -1,4 +1,4 @@
-//! Things in space, and the picture of them.
+//! Things in space, and the image of them.
 
 use crate::camera::Camera;
 use crate::canvas::{Canvas, Ink};
@@ -94,7 +94,7 @@ impl Scene {
         Bounds::around(self.triangles.iter().flat_map(|t| t.corners).filter(|c| c.is_finite()))
     }
 
-    /// The picture that the camera takes.
+    /// The image that the camera takes.
     pub fn render(&self, camera: &Camera, width: usize, height: usize) -> Image {
         let (width, height) = (width.max(1), height.max(1));
         let bounds = self.bounds();
@@ -127,10 +127,10 @@ impl Scene {
 mod tests {
     use super::*;
 
-    fn card(at: Vec3) -> TriMesh {
+    fn gpu(at: Vec3) -> TriMesh {
         let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
         let vertices = corners.map(|(x, z)| at + Vec3::new(x, 0.0, z)).to_vec();
-        TriMesh::new("card", vertices, vec![[0, 1, 2], [0, 2, 3]]).unwrap()
+        TriMesh::new("GPU", vertices, vec![[0, 1, 2], [0, 2, 3]]).unwrap()
     }
 
     fn view() -> Camera {
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn near_hides_far_in_either_order() {
         let (red, blue) = (Material::new([200, 20, 20]), Material::new([20, 20, 200]));
-        let (near, far) = (card(Vec3::ZERO), card(Vec3::new(0.0, 2.0, 0.5)));
+        let (near, far) = (gpu(Vec3::ZERO), gpu(Vec3::new(0.0, 2.0, 0.5)));
         let identity = &Pose::IDENTITY;
         let one = Scene::new().mesh(&near, identity, red).mesh(&far, identity, blue).render(&view(), 80, 60);
         let other = Scene::new().mesh(&far, identity, blue).mesh(&near, identity, red).render(&view(), 80, 60);
@@ -152,8 +152,8 @@ mod tests {
     #[test]
     fn translucent_shows_both() {
         let glass = Material::new([200, 20, 20]).alpha(0.5);
-        let scene = Scene::new().mesh(&card(Vec3::ZERO), &Pose::IDENTITY, glass).mesh(
-            &card(Vec3::new(0.0, 1.0, 0.0)),
+        let scene = Scene::new().mesh(&gpu(Vec3::ZERO), &Pose::IDENTITY, glass).mesh(
+            &gpu(Vec3::new(0.0, 1.0, 0.0)),
             &Pose::IDENTITY,
             Material::new([20, 20, 200]),
         );
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn colours_per_vertex_or_triangle_and_too_few() {
         let paint = |colours: &[Rgb]| {
-            Scene::new().coloured_mesh(&card(Vec3::ZERO), &Pose::IDENTITY, colours).render(&view(), 80, 60)
+            Scene::new().coloured_mesh(&gpu(Vec3::ZERO), &Pose::IDENTITY, colours).render(&view(), 80, 60)
         };
         let (red, blue) = ([220, 0, 0], [0, 0, 220]);
         let halves = paint(&[red, blue]);
@@ -208,8 +208,8 @@ mod tests {
         let inside = Camera::look_at(Vec3::new(0.1, 0.0, 0.1), Vec3::ONE, 60.0);
         let scene = Scene::new()
             .ground(-1.0)
-            .mesh(&card(Vec3::ZERO), &Pose::from_translation(Vec3::NAN), Material::plain())
-            .mesh(&card(Vec3::ZERO), &Pose::IDENTITY, Material::plain().flat().edges(crate::Edges::All))
+            .mesh(&gpu(Vec3::ZERO), &Pose::from_translation(Vec3::NAN), Material::plain())
+            .mesh(&gpu(Vec3::ZERO), &Pose::IDENTITY, Material::plain().flat().edges(crate::Edges::All))
             .arrow(Vec3::ZERO, Vec3::ONE, 0.1, [0; 3])
             .arrow(Vec3::ZERO, Vec3::ZERO, 0.1, [0; 3])
             .label(Vec3::ONE, "one");

@@ -1,4 +1,4 @@
-//! Several pictures on one page.
+//! Several images on one page.
 
 use crate::Image;
 use crate::canvas::Canvas;
@@ -6,7 +6,7 @@ use crate::colour::{INK, PAPER};
 use crate::text::Font;
 use dermis_geometry::Vec2;
 
-/// A contact sheet: pictures in rows, each with a caption. With one row it is a strip.
+/// A contact sheet: images in rows, each with a caption. With one row it is a strip.
 #[derive(Clone, Debug)]
 pub struct Sheet {
     columns: usize,
@@ -18,7 +18,7 @@ pub struct Sheet {
 }
 
 impl Sheet {
-    /// A page with so many pictures to a row.
+    /// A page with so many images to a row.
     pub fn new(columns: usize) -> Self {
         Self {
             columns: columns.max(1),
@@ -30,9 +30,9 @@ impl Sheet {
         }
     }
 
-    /// Adds a picture to the right of the last one, or below when the row is full.
-    pub fn picture(mut self, picture: Image, caption: impl Into<String>) -> Self {
-        self.cells.push((picture, caption.into()));
+    /// Adds an image to the right of the last one, or below when the row is full.
+    pub fn image(mut self, image: Image, caption: impl Into<String>) -> Self {
+        self.cells.push((image, caption.into()));
         self
     }
 
@@ -42,7 +42,7 @@ impl Sheet {
         self
     }
 
-    /// Room (px) between pictures.
+    /// Room (px) between images.
     pub fn gap(mut self, gap: usize) -> Self {
         self.gap = gap;
         self
@@ -54,7 +54,7 @@ impl Sheet {
         self
     }
 
-    /// Puts captions above the pictures instead of below.
+    /// Puts captions above the images instead of below.
     pub fn captions_above(mut self) -> Self {
         self.captions_above = true;
         self
@@ -84,27 +84,27 @@ impl Sheet {
         let across = widths.iter().sum::<usize>() + self.gap * (columns - 1);
         let width = (across + 2 * self.margin).max(title_width);
         let down = heights.iter().map(|h| h.0 + h.1).sum::<usize>() + self.gap * rows.len().saturating_sub(1);
-        let mut image = Image::new(width, down + 2 * self.margin + head, PAPER);
+        let mut page = Image::new(width, down + 2 * self.margin + head, PAPER);
         let mut top = self.margin + head;
         for (row, &(tall, caption_room)) in rows.iter().zip(&heights) {
             let mut left = (width - across) / 2;
-            for (c, (picture, caption)) in row.iter().enumerate() {
-                let x = left + (widths[c] - picture.width()) / 2;
+            for (c, (image, caption)) in row.iter().enumerate() {
+                let x = left + (widths[c] - image.width()) / 2;
                 let shift = if self.captions_above { caption_room } else { 0 };
-                let y = top + shift + (tall - picture.height()) / 2;
-                image.blit(picture, x as i64, y as i64);
+                let y = top + shift + (tall - image.height()) / 2;
+                page.blit(image, x as i64, y as i64);
                 let first = if self.captions_above { top } else { top + tall + 4 };
                 for (i, line) in lines(c, caption).iter().enumerate() {
                     let at = Vec2::new(left as f64 + widths[c] as f64 / 2.0, (first + i * LINE + 14) as f64);
-                    Canvas::new(&mut image).text(at, line, font, INK);
+                    Canvas::new(&mut page).text(at, line, font, INK);
                 }
                 left += widths[c] + self.gap;
             }
             top += tall + caption_room + self.gap;
         }
         let at = Vec2::new(width as f64 / 2.0, (self.margin + 18) as f64);
-        Canvas::new(&mut image).text(at, &self.title, title_font, INK);
-        image
+        Canvas::new(&mut page).text(at, &self.title, title_font, INK);
+        page
     }
 }
 
@@ -113,11 +113,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pictures_stand_in_rows() {
+    fn images_stand_in_rows() {
         let [red, green, blue] = [[200, 0, 0], [0, 200, 0], [0, 0, 200]];
         let page = [red, green, blue]
             .into_iter()
-            .fold(Sheet::new(2).gap(5).margin(3), |sheet, colour| sheet.picture(Image::new(10, 8, colour), ""));
+            .fold(Sheet::new(2).gap(5).margin(3), |sheet, colour| sheet.image(Image::new(10, 8, colour), ""));
         let image = page.render();
         assert_eq!((image.width(), image.height()), (3 + 10 + 5 + 10 + 3, 3 + 8 + 5 + 8 + 3));
         assert_eq!(image.pixel(3, 3), red);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_sheet_is_a_picture() {
+    fn empty_sheet_is_a_image() {
         Sheet::new(0).render();
         Sheet::new(3).title("nothing yet").captions_above().render();
     }

@@ -40,7 +40,7 @@ pub(crate) struct View<'a> {
 }
 
 impl View<'_> {
-    /// The picture, without labels.
+    /// The image, without labels.
     pub fn render(&self) -> Image {
         let (wide, high) = (self.width * SAMPLES, self.height * SAMPLES);
         let near_m = 1e-3 * self.bounds.size().length().max((self.bounds.center() - self.camera.eye()).length());
@@ -117,7 +117,7 @@ impl View<'_> {
         sum / (SAMPLES * SAMPLES) as f64
     }
 
-    /// Linear light of what is seen at a place of the picture (px).
+    /// Linear light of what is seen at a place of the image (px).
     fn seen(&self, what: u32, place: Vec2) -> Vec3 {
         let ray = self.camera.ray(place, self.width as f64, self.height as f64);
         match what {

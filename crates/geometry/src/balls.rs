@@ -1,6 +1,6 @@
 //! Points with a radius: what a point cloud is when it is pressed.
 
-use crate::shapes::{MOST_TRIANGLES, ShapeError};
+use crate::shapes::{MAX_TRIANGLES, ShapeError};
 use crate::{Bounds, TriMesh, Vec3};
 
 /// Equal balls about the points of a cloud; the solid is all of them together. Points nearer to each other than the radius make a smooth
@@ -25,7 +25,7 @@ impl Balls {
         if let Some(bad) = centers.iter().flat_map(|center| center.to_array()).find(|x| !x.is_finite()) {
             return Err(ShapeError::BadLength { shape: "points", what: "coordinate", got: bad });
         }
-        if centers.len() * FACES.len() > MOST_TRIANGLES {
+        if centers.len() * FACES.len() > MAX_TRIANGLES {
             return Err(ShapeError::TooFine {
                 shape: "points",
                 edge_m: radius_m,
@@ -62,7 +62,7 @@ impl Balls {
         (arm.length() - self.radius_m, arm.normalize_or(Vec3::Z))
     }
 
-    /// An octahedron for every ball, its corners on the ball: for pictures, and for skins that ask for triangles.
+    /// An octahedron for every ball, its corners on the ball: for images, and for skins that ask for triangles.
     pub fn mesh(&self) -> Result<TriMesh, ShapeError> {
         let corners = [Vec3::X, Vec3::Y, Vec3::Z, Vec3::NEG_X, Vec3::NEG_Y, Vec3::NEG_Z];
         let vertices = self.centers.iter().flat_map(|&c| corners.map(|corner| c + corner * self.radius_m)).collect();

@@ -1,6 +1,6 @@
 //! A mesh with shorter edges and the same surface.
 
-use crate::shapes::MOST_TRIANGLES;
+use crate::shapes::MAX_TRIANGLES;
 use crate::{TriMesh, Vec3};
 use std::collections::HashMap;
 
@@ -15,9 +15,9 @@ pub enum RefineError {
         /// The edge (m).
         edge_m: f64,
     },
-    /// More triangles than [`MOST_TRIANGLES`].
+    /// More triangles than [`MAX_TRIANGLES`].
     #[error(
-        "{mesh}: edges of at most {edge_m} m would take more than {MOST_TRIANGLES} triangles on its {area_m2:.3e} m²; allow longer ones"
+        "{mesh}: edges of at most {edge_m} m would take more than {MAX_TRIANGLES} triangles on its {area_m2:.3e} m²; allow longer ones"
     )]
     TooFine {
         /// Name of the mesh.
@@ -39,14 +39,14 @@ pub fn refined(mesh: &TriMesh, edge_m: f64) -> Result<TriMesh, RefineError> {
     let area_m2 = mesh.area_m2();
     let too_fine = || RefineError::TooFine { mesh: name(), edge_m, area_m2 };
     // No triangle is larger than an equilateral one.
-    if area_m2 / (0.25 * 3f64.sqrt() * edge_m * edge_m) > MOST_TRIANGLES as f64 {
+    if area_m2 / (0.25 * 3f64.sqrt() * edge_m * edge_m) > MAX_TRIANGLES as f64 {
         return Err(too_fine());
     }
     let (mut vertices, mut triangles) = (mesh.vertices().to_vec(), mesh.triangles().to_vec());
     loop {
         let before = triangles.len();
         triangles = halve(&mut vertices, &triangles, edge_m);
-        if triangles.len() > MOST_TRIANGLES {
+        if triangles.len() > MAX_TRIANGLES {
             return Err(too_fine());
         }
         if triangles.len() == before {

@@ -12,7 +12,7 @@ const EDGES_PER_WAVE: f64 = 6.0;
 /// Edges across a scratch, at least.
 const EDGES_PER_SCRATCH: f64 = 4.0;
 /// The highest rms height, in wavelengths: the rms slope is then 2π/8, and surfaces do not yet run into themselves.
-const MOST_RMS_PER_WAVE: f64 = 0.125;
+const MAX_RMS_PER_WAVE: f64 = 0.125;
 
 /// Why a surface cannot be roughened.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -103,7 +103,7 @@ impl Roughness {
         if let Some(&(what, got)) = lengths.iter().find(|(_, got)| !(*got > 0.0 && got.is_finite())) {
             return Err(RoughnessError::BadLength { what, got });
         }
-        if self.rms_m > MOST_RMS_PER_WAVE * self.wavelength_m {
+        if self.rms_m > MAX_RMS_PER_WAVE * self.wavelength_m {
             return Err(RoughnessError::TooSteep { rms_m: self.rms_m, wavelength_m: self.wavelength_m });
         }
         if self.scratch_depth_m > self.scratch_width_m {

@@ -23,7 +23,7 @@ pub use rounded::rounded_box;
 use crate::MeshError;
 
 /// More triangles than this are refused: far beyond what a simulation can use, and most likely a unit slip.
-pub const MOST_TRIANGLES: usize = 5_000_000;
+pub const MAX_TRIANGLES: usize = 5_000_000;
 
 /// Why a shape could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -78,9 +78,9 @@ pub enum ShapeError {
         /// The name.
         name: String,
     },
-    /// More triangles than [`MOST_TRIANGLES`].
+    /// More triangles than [`MAX_TRIANGLES`].
     #[error(
-        "{shape}: about {triangles:.3e} triangles would be needed, and {MOST_TRIANGLES} are allowed; is the edge or the pitch of {edge_m} m in millimetres or micrometres?"
+        "{shape}: about {triangles:.3e} triangles would be needed, and {MAX_TRIANGLES} are allowed; is the edge or the pitch of {edge_m} m in millimetres or micrometres?"
     )]
     TooFine {
         /// The shape asked for.
@@ -100,5 +100,5 @@ fn check_length(shape: &'static str, what: &'static str, got: f64) -> Result<(),
 }
 
 fn check_count(shape: &'static str, edge_m: f64, triangles: f64) -> Result<(), ShapeError> {
-    if triangles <= MOST_TRIANGLES as f64 { Ok(()) } else { Err(ShapeError::TooFine { shape, edge_m, triangles }) }
+    if triangles <= MAX_TRIANGLES as f64 { Ok(()) } else { Err(ShapeError::TooFine { shape, edge_m, triangles }) }
 }

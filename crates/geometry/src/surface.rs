@@ -83,7 +83,7 @@ impl Surface {
         Self { mesh, bvh, corners, place, normals, features, closed, primitive: None, balls: None, bounds }
     }
 
-    /// A primitive: rays meet its exact surface. Pictures, nearest points and signed distance are those of a mesh of it, whose
+    /// A primitive: rays meet its exact surface. Images, nearest points and signed distance are those of a mesh of it, whose
     /// round parts have edges of at most `edge_m`.
     pub fn of_primitive(primitive: Primitive, edge_m: f64) -> Result<Self, ShapeError> {
         let surface = Self::new(primitive.mesh(edge_m)?);

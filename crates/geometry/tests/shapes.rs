@@ -103,7 +103,7 @@ fn flat_shapes_are_exact() {
 }
 
 #[test]
-fn grid_is_laid_out_as_a_picture() {
+fn grid_is_laid_out_as_a_image() {
     let (rows, cols, pitch) = (3, 5, 0.002);
     let grid = shapes::grid(rows, cols, pitch).unwrap();
     assert_eq!((grid.vertices().len(), grid.triangles().len(), euler(&grid)), (15, 16, 1));

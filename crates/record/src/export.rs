@@ -16,11 +16,11 @@ pub enum ExportFormat {
     Mcap,
     /// One table with a row a time.
     Parquet,
-    /// The same as text, without pictures.
+    /// The same as text, without images.
     Csv,
-    /// A folder of numpy's arrays, with pictures as files.
+    /// A folder of numpy's arrays, with images as files.
     Npy,
-    /// A folder of pictures.
+    /// A folder of images.
     Png,
 }
 
@@ -49,8 +49,8 @@ pub struct Exported {
     pub signals: usize,
     /// Times that signals have, or messages of MCAP.
     pub times: usize,
-    /// Pictures.
-    pub pictures: usize,
+    /// Images.
+    pub images: usize,
     /// Whether the end of the source was missing.
     pub cut: bool,
 }
@@ -73,23 +73,17 @@ pub fn export(from: &Path, to: &Path, format: ExportFormat) -> Result<Exported, 
         let log = McapLog::read(from)?;
         made_parent(to)?;
         let path = log.write(to)?;
-        return Ok(Exported {
-            path,
-            signals: log.channels.len(),
-            times: log.messages.len(),
-            pictures: 0,
-            cut: log.cut,
-        });
+        return Ok(Exported { path, signals: log.channels.len(), times: log.messages.len(), images: 0, cut: log.cut });
     }
     let log = Log::read(from)?;
     let (times_s, values) = log.aligned();
     let nothing = |found: String| RecordError::Nothing { path: log.source.clone(), task: "export in this form", found };
-    let pictures: usize = log.pictures.iter().map(|pictures| pictures.files.len()).sum();
-    if format == ExportFormat::Png && pictures == 0 {
-        return Err(nothing(format!("{} signals and no pictures", log.signals.len())));
+    let images: usize = log.images.iter().map(|images| images.files.len()).sum();
+    if format == ExportFormat::Png && images == 0 {
+        return Err(nothing(format!("{} signals and no images", log.signals.len())));
     }
     if format != ExportFormat::Png && times_s.is_empty() {
-        return Err(nothing(format!("{pictures} pictures and no numbers; give `--format png`")));
+        return Err(nothing(format!("{images} images and no numbers; give `--format png`")));
     }
     made_parent(to)?;
     match format {
@@ -105,8 +99,8 @@ pub fn export(from: &Path, to: &Path, format: ExportFormat) -> Result<Exported, 
             filled.inspect_err(|_| drop(std::fs::remove_dir_all(to)))?;
         }
     }
-    let pictures = if format == ExportFormat::Csv { 0 } else { pictures };
-    Ok(Exported { path: to.to_owned(), signals: log.signals.len(), times: times_s.len(), pictures, cut: log.cut })
+    let images = if format == ExportFormat::Csv { 0 } else { images };
+    Ok(Exported { path: to.to_owned(), signals: log.signals.len(), times: times_s.len(), images, cut: log.cut })
 }
 
 fn made_parent(path: &Path) -> Result<(), RecordError> {
@@ -139,14 +133,14 @@ fn csv(log: &Log, times_s: &[f64], values: &[Vec<f64>]) -> String {
 fn table(log: &Log, times_s: Vec<f64>, values: Vec<Vec<f64>>) -> Result<Table, crate::table::TableError> {
     let rows = times_s.len();
     let mut table = Table::new();
-    for pictures in &log.pictures {
+    for images in &log.images {
         let (mut files, mut paths) = (vec![Vec::new(); rows], vec![String::new(); rows]);
-        for (time_s, file) in pictures.times_s.iter().zip(&pictures.files) {
+        for (time_s, file) in images.times_s.iter().zip(&images.files) {
             let row = times_s.partition_point(|known| known < time_s).min(rows - 1);
             files[row] = file.clone();
-            paths[row] = format!("{}-{time_s:.6}.png", pictures.name.replace('/', "-"));
+            paths[row] = format!("{}-{time_s:.6}.png", images.name.replace('/', "-"));
         }
-        table = table.images(pictures.name.clone(), files, paths)?;
+        table = table.images(images.name.clone(), files, paths)?;
     }
     table = table.column("time_s", Values::F64(times_s))?;
     for (signal, values) in log.signals.iter().zip(values) {
@@ -173,13 +167,13 @@ fn fill(log: &Log, times_s: &[f64], values: &[Vec<f64>], to: &Path, with_numbers
         }
         array(TIMES.trim_end_matches(".npy"), 1, times_s)?;
     }
-    for pictures in &log.pictures {
-        for (i, file) in pictures.files.iter().enumerate() {
-            let path = to.join(inside(&pictures.name)).join(format!("{i:06}.png"));
+    for images in &log.images {
+        for (i, file) in images.files.iter().enumerate() {
+            let path = to.join(inside(&images.name)).join(format!("{i:06}.png"));
             made_parent(&path)?;
             placed(&path, file)?;
         }
-        array(&format!("{}/times_s", pictures.name), 1, &pictures.times_s)?;
+        array(&format!("{}/times_s", images.name), 1, &images.times_s)?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A folder of arrays and pictures.
+//! A folder of arrays and images.
 
 use crate::npy::NpyFile;
 use crate::signals::{Signal, signals, values};
@@ -7,10 +7,10 @@ use crate::{Layout, Moment, RecordError, Sink};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The file of times (s), beside the numbers and beside each sequence of pictures.
+/// The file of times (s), beside the numbers and beside each sequence of images.
 pub const TIMES: &str = "times_s.npy";
 
-/// `times_s.npy` and one array a signal, `NAME/force_n.npy`, with a row a moment; pictures as `NAME/camera/000000.png` …, with a `times_s.npy` of their own.
+/// `times_s.npy` and one array a signal, `NAME/force_n.npy`, with a row a moment; images as `NAME/camera/000000.png` …, with a `times_s.npy` of their own.
 pub struct FolderSink {
     folder: PathBuf,
     numbers: Option<Numbers>,
@@ -64,14 +64,14 @@ impl Sink for FolderSink {
             }
         }
         for (i, felt) in moment.sensors.iter().enumerate() {
-            for (name, picture) in felt.pictures() {
+            for (name, image) in felt.images() {
                 let sequence = match self.sequences.entry((i, name)) {
                     std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
                     std::collections::btree_map::Entry::Vacant(entry) => {
                         entry.insert(Sequence::create(&self.folder.join(&self.frames[i]).join(name))?)
                     }
                 };
-                sequence.add(moment.time_s, &picture.encode_png())?;
+                sequence.add(moment.time_s, &image.encode_png())?;
             }
         }
         Ok(())

@@ -12,9 +12,9 @@ pub enum Format {
     Ros2,
     /// One Parquet file.
     Parquet,
-    /// A folder of numpy's arrays, with pictures as PNG.
+    /// A folder of numpy's arrays, with images as PNG.
     Npy,
-    /// A folder of pictures as PNG.
+    /// A folder of images as PNG.
     Png,
 }
 

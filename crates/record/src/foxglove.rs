@@ -85,9 +85,9 @@ impl FoxgloveSink {
             "raw": reading.raw,
         });
         self.add(first + 1, time_ns, &taxels)?;
-        for (i, picture) in [&felt.camera, &felt.tactile].into_iter().enumerate() {
-            let Some(picture) = picture else { continue };
-            let data = crate::base64::encode(&picture.encode_png());
+        for (i, image) in [&felt.camera, &felt.tactile].into_iter().enumerate() {
+            let Some(image) = image else { continue };
+            let data = crate::base64::encode(&image.encode_png());
             let image = json!({ "timestamp": stamp, "frame_id": frame, "data": data, "format": "png" });
             self.add(first + 2 + i, time_ns, &image)?;
         }

@@ -10,7 +10,7 @@ pub enum Numbers {
     F32(Vec<f32>),
     /// 64 bits, whole.
     I64(Vec<i64>),
-    /// 8 bits, whole, from 0 to 255: pictures, and yes or no.
+    /// 8 bits, whole, from 0 to 255: images, and yes or no.
     U8(Vec<u8>),
 }
 
@@ -228,7 +228,7 @@ mod tests {
         let mut inner = Group::new();
         inner.note("num_samples", Note::Whole(2));
         inner.array("actions", &[2, 3], Numbers::F32(vec![0.5, -1.0, 2.0, 3.0, 4.0, 1e-3]));
-        inner.array("picture", &[1, 2, 2, 1], Numbers::U8(vec![0, 1, 254, 255]));
+        inner.array("image", &[1, 2, 2, 1], Numbers::U8(vec![0, 1, 254, 255]));
         let mut root = Group::new();
         root.note("env_args", Note::Text("{\"größe\": 1}".into()));
         root.group("demo_0", inner);

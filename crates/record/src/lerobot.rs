@@ -1,7 +1,7 @@
 //! LeRobot's layout of data sets, version 3.0: which files there are, and what their reader wants to know.
 //!
 //! ```text
-//! data/chunk-000/file-000.parquet             frames, one row each; pictures in the table
+//! data/chunk-000/file-000.parquet             frames, one row each; images in the table
 //! meta/info.json                              features, counts, where things are
 //! meta/tasks.parquet                          what was done, by number
 //! meta/episodes/chunk-000/file-000.parquet    where episodes begin and end
@@ -24,7 +24,7 @@ pub struct Feature {
     pub name: String,
     /// `float32`, `int64`, `bool` or `image`.
     pub kind: &'static str,
-    /// Of a row; `[1]` for a single value; rows, columns and channels of a picture.
+    /// Of a row; `[1]` for a single value; rows, columns and channels of an image.
     pub shape: Vec<usize>,
     /// What the entries of its last dimension are.
     pub names: Option<Vec<String>>,
@@ -58,7 +58,7 @@ pub fn own_features() -> Vec<Feature> {
 pub struct Statistics {
     /// Rows.
     pub rows: usize,
-    /// Values of each entry; more than rows for pictures.
+    /// Values of each entry; more than rows for images.
     pub values: usize,
     /// Least of each entry.
     pub min: Vec<f64>,
@@ -106,7 +106,7 @@ impl Statistics {
         }
     }
 
-    /// As `stats.json` has it; entries in the shape of the feature, of pictures one for each channel.
+    /// As `stats.json` has it; entries in the shape of the feature, of images one for each channel.
     pub fn to_json(&self, feature: &Feature) -> Value {
         let count = (self.values as f64).max(1.0);
         let mean: Vec<f64> = self.sum.iter().map(|sum| sum / count).collect();

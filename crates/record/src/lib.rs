@@ -1,9 +1,10 @@
 //! What is kept: recordings and tables in files that other tools open.
 //!
 //! A run hands every [`Moment`] to a [`Recorder`], which writes it into a [`Sink`]: an MCAP file for Foxglove or ROS 2, Parquet, or a folder of
-//! arrays and pictures. Whatever kills the process, the files that are there open and hold all but the last moments. [`Log`] reads
-//! recordings back, also those of others, as signals and pictures over time.
+//! arrays and images. Whatever kills the process, the files that are there open and hold all but the last moments. [`Log`] reads
+//! recordings back, also those of others, as signals and images over time.
 
+pub mod atomic_folder;
 pub mod base64;
 mod error;
 mod export;
@@ -20,7 +21,6 @@ mod npy;
 mod parquet;
 mod recorder;
 mod ros2;
-pub mod shelf;
 mod signals;
 pub mod table;
 pub mod tar;
@@ -32,8 +32,8 @@ pub use folder::FolderSink;
 pub use format::Format;
 pub use foxglove::FoxgloveSink;
 pub use layout::{BodyLayout, Layout, SensorLayout, WORLD, plain_name};
-pub use log::{Log, PictureLog, SignalLog};
-pub use moment::{Felt, Moment, Picture};
+pub use log::{ImageLog, Log, SignalLog};
+pub use moment::{Felt, Moment, RecordedImage};
 pub use parquet::{ParquetSink, parts_folder};
 pub use recorder::{Recorder, Sink};
 pub use ros2::Ros2Sink;

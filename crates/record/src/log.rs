@@ -1,4 +1,4 @@
-//! Recordings read back: signals and pictures over time, whatever file they come from.
+//! Recordings read back: signals and images over time, whatever file they come from.
 
 mod from_csv;
 mod from_folder;
@@ -15,8 +15,8 @@ pub struct Log {
     pub source: String,
     /// Numbers, in the order in which they first appear.
     pub signals: Vec<SignalLog>,
-    /// Pictures.
-    pub pictures: Vec<PictureLog>,
+    /// Images.
+    pub images: Vec<ImageLog>,
     /// Whether the end of the file is missing.
     pub cut: bool,
 }
@@ -34,9 +34,9 @@ pub struct SignalLog {
     pub values: Vec<f64>,
 }
 
-/// Pictures over time.
+/// Images over time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PictureLog {
+pub struct ImageLog {
     /// Whose and what: `pad/camera`.
     pub name: String,
     /// The times (s).
@@ -92,9 +92,9 @@ impl Log {
         self.signals.iter().find(|signal| signal.name == name)
     }
 
-    /// Pictures by name.
-    pub fn pictures(&self, name: &str) -> Option<&PictureLog> {
-        self.pictures.iter().find(|pictures| pictures.name == name)
+    /// Images by name.
+    pub fn images(&self, name: &str) -> Option<&ImageLog> {
+        self.images.iter().find(|images| images.name == name)
     }
 
     /// Adds numbers of a time; a row of another length than the first of its name, or earlier than the last, is left out.
@@ -112,15 +112,15 @@ impl Log {
         }
     }
 
-    fn push_picture(&mut self, name: &str, time_s: f64, file: Vec<u8>) {
-        let place = self.pictures.iter().position(|pictures| pictures.name == name).unwrap_or_else(|| {
-            self.pictures.push(PictureLog { name: name.to_owned(), times_s: Vec::new(), files: Vec::new() });
-            self.pictures.len() - 1
+    fn push_image(&mut self, name: &str, time_s: f64, file: Vec<u8>) {
+        let place = self.images.iter().position(|images| images.name == name).unwrap_or_else(|| {
+            self.images.push(ImageLog { name: name.to_owned(), times_s: Vec::new(), files: Vec::new() });
+            self.images.len() - 1
         });
-        let pictures = &mut self.pictures[place];
-        if pictures.times_s.last().is_none_or(|last| *last < time_s) {
-            pictures.times_s.push(time_s);
-            pictures.files.push(file);
+        let images = &mut self.images[place];
+        if images.times_s.last().is_none_or(|last| *last < time_s) {
+            images.times_s.push(time_s);
+            images.files.push(file);
         }
     }
 

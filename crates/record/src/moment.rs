@@ -25,23 +25,23 @@ pub struct Felt {
     pub force_newton: Vec3,
     /// Torque on it about its origin, in its frame (N m).
     pub torque_newton_m: Vec3,
-    /// What its camera sees, where it has one and a picture is due.
-    pub camera: Option<Picture>,
+    /// What its camera sees, where it has one and an image is due.
+    pub camera: Option<RecordedImage>,
     /// Its taxels as a heat map to be looked at, where one is due.
-    pub tactile: Option<Picture>,
+    pub tactile: Option<RecordedImage>,
 }
 
 impl Felt {
-    /// The pictures that are there, by name.
-    pub fn pictures(&self) -> impl Iterator<Item = (&'static str, &Picture)> {
+    /// The images that are there, by name.
+    pub fn images(&self) -> impl Iterator<Item = (&'static str, &RecordedImage)> {
         let both = [("camera", &self.camera), ("tactile", &self.tactile)];
-        both.into_iter().filter_map(|(name, picture)| Some((name, picture.as_ref()?)))
+        both.into_iter().filter_map(|(name, image)| Some((name, image.as_ref()?)))
     }
 }
 
 /// Colours, rows from the top.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Picture {
+pub struct RecordedImage {
     /// Pixels across.
     pub width: usize,
     /// Pixels down.
@@ -50,7 +50,7 @@ pub struct Picture {
     pub pixels: Vec<[u8; 3]>,
 }
 
-impl Picture {
+impl RecordedImage {
     /// It as the bytes of a PNG file: little time rather than the smallest file.
     pub fn encode_png(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -62,7 +62,7 @@ impl Picture {
             writer.write_image_data(self.pixels.as_flattened())?;
             writer.finish()
         });
-        debug_assert!(written.is_ok(), "a picture in memory can be written unless its sides do not fit its pixels");
+        debug_assert!(written.is_ok(), "an image in memory can be written unless its sides do not fit its pixels");
         bytes
     }
 }

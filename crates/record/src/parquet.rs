@@ -72,7 +72,7 @@ impl Sink for ParquetSink {
     }
 }
 
-/// `time_s`, `sensor`, what the sensor reports, its pictures (empty where none was due), and where each body was.
+/// `time_s`, `sensor`, what the sensor reports, its images (empty where none was due), and where each body was.
 fn table(layout: &Layout, moments: &[Moment]) -> Result<Table, TableError> {
     let sensors = layout.sensors.len();
     let frames = layout.sensor_frames();
@@ -101,10 +101,10 @@ fn table(layout: &Layout, moments: &[Moment]) -> Result<Table, TableError> {
         let (mut bytes, mut paths) = (Vec::new(), Vec::new());
         for (time_s, sensor, moment, _) in &rows {
             let felt = &moment.sensors[*sensor];
-            let picture = felt.pictures().find(|(known, _)| *known == name);
-            bytes.push(picture.map(|(_, picture)| picture.encode_png()).unwrap_or_default());
+            let image = felt.images().find(|(known, _)| *known == name);
+            bytes.push(image.map(|(_, image)| image.encode_png()).unwrap_or_default());
             let path = |_| format!("{}-{name}-{time_s:.6}.png", frames[*sensor]);
-            paths.push(picture.map(path).unwrap_or_default());
+            paths.push(image.map(path).unwrap_or_default());
         }
         table = table.images(name, bytes, paths)?;
     }

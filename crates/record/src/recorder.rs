@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 const LONGEST_WAIT: Duration = Duration::from_millis(250);
 /// … and of the run's own time (s).
 const LONGEST_SPAN_S: f64 = 0.5;
-/// So many moments may wait for their file; with pictures each may take megabytes.
-const MOST_WAITING: usize = 16;
+/// So many moments may wait for their file; with images each may take megabytes.
+const MAX_WAITING: usize = 16;
 
 /// Where moments go.
 pub trait Sink: Send {
@@ -36,7 +36,7 @@ pub struct Recorder {
 impl Recorder {
     /// Starts to write into a sink.
     pub fn start(sink: Box<dyn Sink>) -> Self {
-        let (sender, receiver) = sync_channel(MOST_WAITING);
+        let (sender, receiver) = sync_channel(MAX_WAITING);
         let worker = std::thread::spawn(move || write(sink, &receiver));
         Self { sender: Some(sender), worker: Some(worker) }
     }

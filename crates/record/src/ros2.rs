@@ -64,9 +64,9 @@ impl Sink for Ros2Sink {
             let wrench = messages::wrench(time_ns, frame, felt.force_newton, felt.torque_newton_m);
             self.writer.add(first, time_ns, &wrench)?;
             self.writer.add(first + 1, time_ns, &messages::taxels(&felt.reading))?;
-            for (j, picture) in [&felt.camera, &felt.tactile].into_iter().enumerate() {
-                if let Some(picture) = picture {
-                    self.writer.add(first + 2 + j, time_ns, &messages::image(time_ns, frame, picture))?;
+            for (j, image) in [&felt.camera, &felt.tactile].into_iter().enumerate() {
+                if let Some(image) = image {
+                    self.writer.add(first + 2 + j, time_ns, &messages::image(time_ns, frame, image))?;
                 }
             }
         }

@@ -3,7 +3,7 @@
 //! A [`Table`] is a handful of columns of one length in memory; [`Table::write`] makes a file of it, and a [`TableWriter`] a file of
 //! several that follow each other (its row groups), so that a long recording needs the memory of one part. The same table gives the same
 //! bytes: nothing depends on time, machine or threads. Values are stored plainly, without compression: every reader has that, and touch
-//! that is worth compressing is a picture, which comes as PNG or JPEG already.
+//! that is worth compressing is an image, which comes as PNG or JPEG already.
 //!
 //! The writer is ours because the format needs so little: a few hundred lines against a crate that takes longer to compile than all of this room.
 
@@ -73,7 +73,7 @@ pub enum Values {
     Bool(Vec<bool>),
     /// Texts.
     Text(Vec<String>),
-    /// Anything, such as an encoded picture.
+    /// Anything, such as an encoded image.
     Bytes(Vec<Vec<u8>>),
 }
 
@@ -118,7 +118,7 @@ impl Rows {
     }
 }
 
-/// One column or, of a picture, two under one name.
+/// One column or, of an image, two under one name.
 #[derive(Clone, Debug, PartialEq)]
 struct Column {
     name: String,
@@ -176,7 +176,7 @@ impl Table {
         self.push(name, lengths.len(), vec![(None, values, Rows::Varying(lengths))])
     }
 
-    /// A column of encoded pictures with the names of their files, as Hugging Face's `Image` has them: `{bytes, path}`.
+    /// A column of encoded images with the names of their files, as Hugging Face's `Image` has them: `{bytes, path}`.
     pub fn images(self, name: impl Into<String>, bytes: Vec<Vec<u8>>, paths: Vec<String>) -> Result<Self, TableError> {
         let name = name.into();
         if bytes.len() != paths.len() {

@@ -17,7 +17,7 @@ fn recorded(folder: &Path, format: Format, name: &str) -> Log {
 }
 
 #[test]
-fn numbers_and_pictures_survive() {
+fn numbers_and_images_survive() {
     let folder = tempfile::tempdir().unwrap();
     for (name, format, file) in FORMATS {
         let log = recorded(folder.path(), format, file);
@@ -56,9 +56,9 @@ fn numbers_and_pictures_survive() {
                     assert!(found.width == truth.len() && off <= most_off, "{name}: {frame}/{signal}: off by {off}");
                 }
             }
-            for picture in ["camera", "tactile"] {
-                let found = log.pictures(&format!("{frame}/{picture}")).unwrap_or_else(|| panic!("{name}: {picture}"));
-                assert_eq!(found.files.len(), 20, "{name}: {frame}/{picture}");
+            for image in ["camera", "tactile"] {
+                let found = log.images(&format!("{frame}/{image}")).unwrap_or_else(|| panic!("{name}: {image}"));
+                assert_eq!(found.files.len(), 20, "{name}: {frame}/{image}");
                 let levels = dermis_sensor::metrics::Frame::from_png("p", &found.files[7]).unwrap();
                 assert_eq!((levels.width(), levels.height(), levels.channels()[0][0]), (8, 6, 70.0), "{name}");
             }
@@ -70,7 +70,7 @@ fn numbers_and_pictures_survive() {
     // Nothing is left of what was there on the way.
     let mut left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
-    assert_eq!(left, ["arrays", "bag.mcap", "pictures", "run.mcap", "run.parquet"]);
+    assert_eq!(left, ["arrays", "bag.mcap", "images", "run.mcap", "run.parquet"]);
 }
 
 #[test]

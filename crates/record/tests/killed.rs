@@ -84,9 +84,9 @@ fn all_but_the_last_second_is_there() {
             Err(error) => panic!("{format}, killed after {kept_s} s: {error}"),
         };
         let signals = log.signals.iter().map(|signal| (&signal.name, &signal.times_s, 0.02));
-        let pictures = log.pictures.iter().map(|pictures| (&pictures.name, &pictures.times_s, 0.04));
+        let images = log.images.iter().map(|images| (&images.name, &images.times_s, 0.04));
         let mut channels = 0;
-        for (name, times_s, every_s) in signals.chain(pictures) {
+        for (name, times_s, every_s) in signals.chain(images) {
             channels += 1;
             for (i, time_s) in times_s.iter().enumerate() {
                 assert!((time_s - i as f64 * every_s).abs() < 1e-9, "{format}: {name}: moment {i} is at {time_s} s");

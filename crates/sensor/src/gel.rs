@@ -1,6 +1,6 @@
 //! A gel for a skin, as a file describes it.
 
-use crate::body::bad_key;
+use crate::hydroelastic_spec::bad_key;
 use crate::spec::SkinSpec;
 use crate::surface::{BuiltSurface, read_mesh};
 use crate::{Chain, Sensor, SensorError, SensorSpec, SurfaceSpec};
@@ -8,7 +8,7 @@ use dermis_geometry::files::LengthUnit;
 use dermis_geometry::quantity::{Density, Frequency, Length, Pressure, Speed, Time};
 use dermis_geometry::shapes::{self, Fingertip};
 use dermis_geometry::{Pose, Surface, TriMesh, Vec3};
-use dermis_skin::gel::{Bonds, Face, PaperGel, PaperParameters};
+use dermis_skin::gel::{Bonds, Face, TacchiGel, TacchiParameters};
 use dermis_skin::{Constitution, Gel, GelFriction, GelParameters, SkinError};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ pub struct GelSpec {
     pub mass_scaling: f64,
     /// Solved as in Chen et al. 2023, for comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paper: Option<PaperSpec>,
+    pub paper: Option<TacchiSpec>,
 }
 
 /// How stress follows from deformation: see [`Constitution`].
@@ -98,10 +98,10 @@ pub struct HeldSpec {
     pub within: Length,
 }
 
-/// The numbers that the paper's own method needs: see [`PaperParameters`].
+/// The numbers that the paper's own method needs: see [`TacchiParameters`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PaperSpec {
+pub struct TacchiSpec {
     /// Particles along x, y, z.
     pub particles: [usize; 3],
     /// Edge of the grid.
@@ -153,7 +153,7 @@ impl GelSpec {
             let Some(size_m) = block else {
                 return Err(bad_key(&name, "paper", "needs a grid: the paper's gel is a block"));
             };
-            let skin = PaperGel::new(self.paper_parameters(paper, size_m)).map_err(refused)?;
+            let skin = TacchiGel::new(self.paper_parameters(paper, size_m)).map_err(refused)?;
             return Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh));
         }
         let bonds = Bonds::at(&self.bonded);
@@ -242,9 +242,9 @@ impl GelSpec {
         }
     }
 
-    fn paper_parameters(&self, paper: &PaperSpec, size_m: Vec3) -> PaperParameters {
+    fn paper_parameters(&self, paper: &TacchiSpec, size_m: Vec3) -> TacchiParameters {
         let cell_m = paper.grid_edge.si() / paper.grid_nodes.max(1) as f64;
-        PaperParameters {
+        TacchiParameters {
             material: GelParameters { cell_m, ..self.parameters(size_m.z) },
             size_m,
             particles: paper.particles,

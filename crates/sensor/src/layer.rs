@@ -1,6 +1,6 @@
 //! A layer skin, as a file describes it.
 
-use crate::body::bad_key;
+use crate::hydroelastic_spec::bad_key;
 use crate::spec::SkinSpec;
 use crate::{FrictionSpec, SensorError, SensorSpec, SurfaceSpec};
 use dermis_geometry::quantity::{Length, Pressure, Time};

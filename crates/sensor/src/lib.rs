@@ -8,7 +8,6 @@
 //! **What is kept.** Before the response, the taxels' force vectors plus [`Reading::outside_newton`] equal the force
 //! on the sensor. The scalar values are projections on the taxels' normals and need not.
 
-mod body;
 pub mod calibration;
 mod canvas;
 mod cells;
@@ -16,6 +15,7 @@ pub mod characterise;
 pub mod features;
 mod gaussian;
 mod gel;
+mod hydroelastic_spec;
 mod imprint;
 mod layer;
 pub mod metrics;
@@ -38,9 +38,9 @@ mod toml_file;
 pub mod urdf;
 mod weights;
 
-pub use body::AreaFrictionSpec;
 pub use canvas::Canvas;
-pub use gel::{ConstitutionSpec, GelFrictionSpec, GelSpec, HeldSpec, PaperSpec};
+pub use gel::{ConstitutionSpec, GelFrictionSpec, GelSpec, HeldSpec, TacchiSpec};
+pub use hydroelastic_spec::AreaFrictionSpec;
 pub use imprint::ImprintSpec;
 pub use layer::{BranchSpec, CoatingSpec, LayerSpec};
 pub use press::{Aim, Goal, PressError, Pressed, depth_pose, first_contact, press};

@@ -1,7 +1,7 @@
-//! How alike two pictures are: SSIM, PSNR, MAE and RMSE, over the whole frame or inside a mask.
+//! How alike two images are: SSIM, PSNR, MAE and RMSE, over the whole frame or inside a mask.
 //!
 //! The numbers are those of scikit-image (`structural_similarity`, `peak_signal_noise_ratio`) to rounding;
-//! `validation/metrics` holds the script and the values that the tests compare with. Most of a tactile picture is
+//! `validation/metrics` holds the script and the values that the tests compare with. Most of a tactile image is
 //! untouched gel, so that a full-frame score barely moves whatever is drawn: [`ImageScore`] therefore puts beside each
 //! score its **null**, that of the background alone.
 
@@ -17,15 +17,15 @@ pub use ssim::{Ssim, Window};
 
 use serde::Serialize;
 
-/// The largest level of an 8-bit picture.
-const MOST_LEVEL: f64 = 255.0;
+/// The largest level of an 8-bit image.
+const MAX_LEVEL: f64 = 255.0;
 
-/// Likeness of two pictures, over all their channels.
+/// Likeness of two images, over all their channels.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Metrics {
-    /// Mean structural similarity, 1 for equal pictures.
+    /// Mean structural similarity, 1 for equal images.
     pub ssim: f64,
-    /// Peak signal-to-noise ratio (dB); infinite for equal pictures, which JSON writes as `null`.
+    /// Peak signal-to-noise ratio (dB); infinite for equal images, which JSON writes as `null`.
     pub psnr_db: f64,
     /// Mean absolute difference, in levels of 255.
     pub mae_255: f64,
@@ -36,17 +36,17 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Compares a picture with the true one. With a mask only its pixels count; their SSIM is the mean of the full map
+    /// Compares an image with the true one. With a mask only its pixels count; their SSIM is the mean of the full map
     /// there, whose windows reach past the mask (and past the border, by reflection).
-    pub fn compare(truth: &Frame, picture: &Frame, mask: Option<&Mask>, ssim: &Ssim) -> Result<Self, MetricsError> {
-        truth.check_alike(picture)?;
+    pub fn compare(truth: &Frame, image: &Frame, mask: Option<&Mask>, ssim: &Ssim) -> Result<Self, MetricsError> {
+        truth.check_alike(image)?;
         if let Some(mask) = mask {
             mask.check_size(truth)?;
         }
-        let map = ssim.mean(truth, picture, mask)?;
+        let map = ssim.mean(truth, image, mask)?;
         let counts = |i: usize| mask.is_none_or(|mask| mask.holds(i));
         let (mut absolute, mut squared, mut values) = (0.0, 0.0, 0usize);
-        for (a, b) in truth.channels().iter().zip(picture.channels()) {
+        for (a, b) in truth.channels().iter().zip(image.channels()) {
             for (_, (a, b)) in a.iter().zip(b).enumerate().filter(|&(i, _)| counts(i)) {
                 absolute += (a - b).abs();
                 squared += (a - b) * (a - b);
@@ -56,7 +56,7 @@ impl Metrics {
         let mean_squared = squared / values as f64;
         Ok(Self {
             ssim: map,
-            psnr_db: 10.0 * (MOST_LEVEL * MOST_LEVEL / mean_squared).log10(),
+            psnr_db: 10.0 * (MAX_LEVEL * MAX_LEVEL / mean_squared).log10(),
             mae_255: absolute / values as f64,
             rmse_255: mean_squared.sqrt(),
             pixels: values / truth.channels().len(),
@@ -64,26 +64,26 @@ impl Metrics {
     }
 }
 
-/// A picture's likeness to the true one, and what the background alone would have scored.
+/// An image's likeness to the true one, and what the background alone would have scored.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ImageScore {
-    /// Of the picture.
+    /// Of the image.
     pub score: Metrics,
     /// Of the background.
     pub null: Metrics,
 }
 
 impl ImageScore {
-    /// Scores a picture, and the picture without contact, against the true one.
+    /// Scores an image, and the image without contact, against the true one.
     pub fn new(
         truth: &Frame,
-        picture: &Frame,
+        image: &Frame,
         background: &Frame,
         mask: Option<&Mask>,
         ssim: &Ssim,
     ) -> Result<Self, MetricsError> {
         Ok(Self {
-            score: Metrics::compare(truth, picture, mask, ssim)?,
+            score: Metrics::compare(truth, image, mask, ssim)?,
             null: Metrics::compare(truth, background, mask, ssim)?,
         })
     }

@@ -1,20 +1,20 @@
 //! What a camera behind the gel sees: depth, colour and markers.
 //!
 //! [`Optics`] is a transducer like the taxels: it works from a touch's deformed surface ([`dermis_skin::Touch::surface`]) and
-//! never asks how the skin was solved. Pictures cost milliseconds, so they are not part of a [`crate::Reading`]: ask for one
-//! with [`crate::Sensor::look`]. Levels are those of an 8-bit picture (0–255), in `f32` until [`Picture::to_rgb8`].
+//! never asks how the skin was solved. Images cost milliseconds, so they are not part of a [`crate::Reading`]: ask for one
+//! with [`crate::Sensor::look`]. Levels are those of an 8-bit image (0–255), in `f32` until [`FloatImage::to_rgb8`].
 
 mod background;
 mod calibrated;
 mod camera;
 mod error;
 mod exposure;
+mod float_image;
 mod lattice;
 mod light;
 mod markers;
 mod membrane;
 mod phong;
-mod picture;
 mod position;
 mod relief;
 mod shadow;
@@ -22,17 +22,17 @@ mod spec;
 mod wide;
 
 pub use background::BackgroundSpec;
-pub use calibrated::{Calibrated, CalibratedSpec, LEAST_PRESSED_MM, LEAST_SLOPE};
+pub use calibrated::{Calibrated, CalibratedSpec, MIN_PRESSED_MM, MIN_SLOPE};
 pub(crate) use calibrated::{coefficients, features, surface_monomials};
 pub use camera::{Camera, CameraSpec, Crop, NoiseSpec};
 pub use error::OpticsError;
 pub use exposure::Exposure;
+pub use float_image::FloatImage;
 pub use lattice::{Lattice, Tap};
 pub use light::{Light, LightSpec};
 pub use markers::{Markers, MarkersSpec, Pattern};
 pub use membrane::Membrane;
 pub use phong::{Phong, PhongSpec, Source, SourceSpec};
-pub use picture::Picture;
 pub use position::Area;
 pub(crate) use position::place_in;
 pub use position::{Frame, along_row};
@@ -53,12 +53,12 @@ pub struct Optics {
 
 /// What the camera sees of a touch.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sight {
+pub struct CameraFrame {
     /// The colours, with markers and everything the camera does.
-    pub picture: Picture,
+    pub image: FloatImage,
     /// Depth and slope of what is seen.
     pub relief: Relief,
-    /// For each marker where it is in the picture (pixels) before the touch and now: column, row, column, row.
+    /// For each marker where it is in the image (pixels) before the touch and now: column, row, column, row.
     pub markers: Vec<[f64; 4]>,
 }
 
@@ -94,25 +94,25 @@ impl Optics {
         &self.exposure
     }
 
-    /// What is seen of a deformed surface. `frame` is the number of the picture: it decides the noise and nothing else.
-    pub fn look(&self, surface: &Field, frame: u64) -> Sight {
+    /// What is seen of a deformed surface. `frame` is the number of the image: it decides the noise and nothing else.
+    pub fn look(&self, surface: &Field, frame: u64) -> CameraFrame {
         let relief = Relief::of(surface, &self.camera);
         let rest = || surface.rest_heights_m.as_ref().map(|_| Relief::at_rest(surface, &self.camera));
-        let mut picture = self.light.shade(&relief, rest);
+        let mut image = self.light.shade(&relief, rest);
         let markers = self.markers.as_ref().map(|markers| markers.track(surface, &self.camera)).unwrap_or_default();
         if let Some(seen) = &relief.seen {
-            for channel in &mut picture.channels {
+            for channel in &mut image.channels {
                 channel.iter_mut().zip(seen).filter(|(_, seen)| !**seen).for_each(|(level, _)| *level = 0.0);
             }
         }
         if let Some(dots) = &self.markers {
-            dots.paint(&mut picture, &markers, &self.camera);
+            dots.paint(&mut image, &markers, &self.camera);
         }
-        self.exposure.apply(&mut picture, frame);
-        Sight { picture, relief, markers }
+        self.exposure.apply(&mut image, frame);
+        CameraFrame { image, relief, markers }
     }
 
-    /// How far (pixels, right and down) the point of the gel that a pixel saw before the touch has moved in the picture: the ground
+    /// How far (pixels, right and down) the point of the gel that a pixel saw before the touch has moved in the image: the ground
     /// truth of optical flow.
     pub fn flow(&self, surface: &Field) -> [Vec<f32>; 2] {
         Lattice::over(surface, &self.camera).flow(surface, &self.camera)

@@ -1,4 +1,4 @@
-//! Pictures from PNG files.
+//! Images from PNG files.
 
 /// What a PNG file holds: levels (0–255) of one channel for grey, of three for colour, rows from the top. Opacity is left out.
 pub(crate) struct PngLevels {
@@ -10,9 +10,9 @@ pub(crate) struct PngLevels {
 /// Why it cannot be read; the words go on from the name of the file.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PngError {
-    #[error("is no PNG picture ({reason})")]
+    #[error("is no PNG image ({reason})")]
     NoPng { reason: String },
-    #[error("is a broken PNG picture ({reason})")]
+    #[error("is a broken PNG image ({reason})")]
     Broken { reason: String },
     #[error("has 16 bits a channel where 8 are needed")]
     TooFine,

@@ -145,7 +145,7 @@ fn hold(sensor: &Sensor, object: &Object, contact: &Pose, depth_m: f64, state: &
 /// A bracket narrower than this part of the depth is a point.
 const NARROW: f64 = 1e-14;
 /// More touches than this are not made.
-const MOST_TOUCHES: usize = 80;
+const MAX_TOUCHES: usize = 80;
 
 /// False position after Illinois, with a halving wherever it stalls: the force of a skin grows with depth, not always
 /// smoothly. Every trial starts from the deepest state that presses less than it should, so that a skin with a history is
@@ -187,7 +187,7 @@ fn until_force(
     };
     let mut high_miss = miss_of(&best);
     let (mut width, mut stalled) = (best.depth_m - low_m, 0);
-    while touches < MOST_TOUCHES && miss_of(&best) > near * force_n {
+    while touches < MAX_TOUCHES && miss_of(&best) > near * force_n {
         let high_m = best.depth_m;
         let secant = high_m - (high_m - low_m) * high_miss / (high_miss - low_miss);
         let inside = secant > low_m && secant < high_m && stalled < 3;

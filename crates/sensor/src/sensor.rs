@@ -1,6 +1,6 @@
 //! Skin, transducer and response in one.
 
-use crate::optics::{Optics, OpticsError, Sight};
+use crate::optics::{CameraFrame, Optics, OpticsError};
 use crate::{Chain, RayReading, Reading, Report, Response, ResponseError, ResponseState, Taxels};
 use dermis_geometry::TriMesh;
 use dermis_skin::{Motion, Skin, SkinError, State, Touch};
@@ -19,7 +19,7 @@ pub struct Sensor {
 }
 
 impl Sensor {
-    /// Puts a sensor together. `surface` is the shape of the undeformed skin, for pictures and first contact; a
+    /// Puts a sensor together. `surface` is the shape of the undeformed skin, for images and first contact; a
     /// [`Response`] is a response of counts alone.
     pub fn new(
         name: impl Into<String>,
@@ -136,9 +136,9 @@ impl Sensor {
         Ok((felt.reported(report), state))
     }
 
-    /// What the camera sees of a touch: its `frame`-th picture, which decides the noise and nothing else. Apart from
-    /// [`Sensor::read`], because a picture costs more than a reading and is wanted less often.
-    pub fn look(&self, touch: &Touch, frame: u64) -> Result<Sight, OpticsError> {
+    /// What the camera sees of a touch: its `frame`-th image, which decides the noise and nothing else. Apart from
+    /// [`Sensor::read`], because an image costs more than a reading and is wanted less often.
+    pub fn look(&self, touch: &Touch, frame: u64) -> Result<CameraFrame, OpticsError> {
         let optics = self.optics.as_deref().ok_or_else(|| OpticsError::Blind { sensor: self.name.clone() })?;
         let unknown = || OpticsError::NoSurface { sensor: self.name.clone() };
         Ok(optics.look(touch.surface.as_ref().ok_or_else(unknown)?, frame))

@@ -1,6 +1,6 @@
 //! A sensor as a file describes it: plain data, every number with its unit.
 
-use crate::body::{AreaFrictionSpec, Field, bad_key};
+use crate::hydroelastic_spec::{AreaFrictionSpec, Field, bad_key};
 use crate::optics::{CameraSpec, LightSpec, MarkersSpec, Optics, OpticsError, OpticsSpec};
 use crate::surface::BuiltSurface;
 use crate::urdf::UrdfError;
@@ -441,7 +441,7 @@ impl SensorSpec {
     pub fn build(&self, folder: Option<&Path>) -> Result<Sensor, SensorError> {
         if matches!(self.reading, ReadingSpec::Gaussian { .. }) && !matches!(self.skin, SkinSpec::Springs { .. }) {
             let rule = "of kind \"gaussian\" is for springs; a layer and a gel spread loads by themselves, and a hydroelastic skin takes a `spread` of its response";
-            return Err(crate::body::bad_key(&self.name, "reading", rule));
+            return Err(crate::hydroelastic_spec::bad_key(&self.name, "reading", rule));
         }
         let sensor = self.reading.of(self.build_touch(folder)?)?;
         let refuse = |error| SensorError::Optics { sensor: self.name.clone(), error };

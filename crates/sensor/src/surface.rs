@@ -1,6 +1,6 @@
 //! The shape of a sensing surface, as a file describes it.
 
-use crate::body::bad_key;
+use crate::hydroelastic_spec::bad_key;
 use crate::{SensorError, Taxels, urdf};
 use dermis_geometry::files::{Import, LengthUnit, read};
 use dermis_geometry::quantity::{Angle, Length};
@@ -126,7 +126,7 @@ pub(crate) struct BuiltSurface {
 }
 
 /// More taxels than this are a slip of the unit.
-const MOST_TAXELS: usize = 1_000_000;
+const MAX_TAXELS: usize = 1_000_000;
 
 impl SurfaceSpec {
     /// The same shape with facets of about `spacing_m`, for those that are generated: what a camera sees should be smooth.
@@ -204,9 +204,9 @@ impl SurfaceSpec {
         reach_m: f64,
         mesh: TriMesh,
     ) -> Result<BuiltSurface, SensorError> {
-        if centers.is_empty() || centers.len() > MOST_TAXELS || centers.len() != normals.len() {
+        if centers.is_empty() || centers.len() > MAX_TAXELS || centers.len() != normals.len() {
             let rule = format!(
-                "must be 1 to {MOST_TAXELS}, each with one of `normals`; there are {} and {} normals",
+                "must be 1 to {MAX_TAXELS}, each with one of `normals`; there are {} and {} normals",
                 centers.len(),
                 normals.len()
             );
@@ -240,8 +240,8 @@ impl SurfaceSpec {
         points_per_side: usize,
     ) -> Result<BuiltSurface, SensorError> {
         let texels = rows.saturating_mul(cols).saturating_mul(points_per_side.saturating_mul(points_per_side));
-        if rows == 0 || cols == 0 || texels > MOST_TAXELS {
-            return Err(SensorError::BadCount { sensor: sensor.to_owned(), rows, cols, most: MOST_TAXELS });
+        if rows == 0 || cols == 0 || texels > MAX_TAXELS {
+            return Err(SensorError::BadCount { sensor: sensor.to_owned(), rows, cols, most: MAX_TAXELS });
         }
         if !(pitch_m > 0.0 && pitch_m.is_finite()) {
             return Err(SensorError::BadPitch { sensor: sensor.to_owned(), got_mm: pitch_m * 1e3 });

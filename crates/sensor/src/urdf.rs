@@ -93,7 +93,7 @@ pub fn parse(file: &str, text: &str, sensor: &str) -> Result<Vec<(Vec3, Vec3)>, 
 }
 
 /// More taxels than this are a slip.
-const MOST_TAXELS: usize = 1_000_000;
+const MAX_TAXELS: usize = 1_000_000;
 
 struct Reader<'a> {
     file: &'a str,
@@ -145,7 +145,7 @@ impl Reader<'_> {
 
     fn array(&self, node: Node<'_, '_>) -> Result<Vec<Pose>, UrdfError> {
         let (rows, cols) = (self.count(node, "rows")?, self.count(node, "cols")?);
-        if rows.saturating_mul(cols) > MOST_TAXELS {
+        if rows.saturating_mul(cols) > MAX_TAXELS {
             return Err(self.rule(node, "more than a million taxels are a slip"));
         }
         let two = "two numbers of metres";

@@ -34,7 +34,7 @@ fn in_disc(width: usize, height: usize, i: usize) -> bool {
 }
 
 /// The formula of `validation/metrics/make_golden.py`: a ramp with hashed noise, and a disc on it unless `kind` is 0.
-fn picture(width: usize, height: usize, channels: usize, kind: usize) -> Frame {
+fn image(width: usize, height: usize, channels: usize, kind: usize) -> Frame {
     let level = |c: usize, i: usize| {
         let (x, y) = (i % width, i / width);
         let ramp = 60 + (2 * x + 3 * y + 40 * c) % 100;
@@ -43,7 +43,7 @@ fn picture(width: usize, height: usize, channels: usize, kind: usize) -> Frame {
         f64::from((ramp + noise + disc) as u8)
     };
     let channel = |c: usize| (0..width * height).map(|i| level(c, i)).collect();
-    Frame::new(format!("picture {kind}"), width, height, (0..channels).map(channel).collect()).unwrap()
+    Frame::new(format!("image {kind}"), width, height, (0..channels).map(channel).collect()).unwrap()
 }
 
 fn disc(width: usize, height: usize) -> Mask {
@@ -69,7 +69,7 @@ fn the_numbers_are_those_of_scikit_image() {
     assert_eq!(golden.cases.len(), 24);
     for case in &golden.cases {
         let (width, height) = (case.width, case.height);
-        let [background, truth, other] = [0, 1, 2].map(|kind| picture(width, height, case.channels, kind));
+        let [background, truth, other] = [0, 1, 2].map(|kind| image(width, height, case.channels, kind));
         let mask = case.masked.then(|| disc(width, height));
         let got = ImageScore::new(&truth, &other, &background, mask.as_ref(), &window(&case.window)).unwrap();
         for (got, wanted) in [(got.score, &case.score), (got.null, &case.null)] {
@@ -87,16 +87,16 @@ fn the_numbers_are_those_of_scikit_image() {
 }
 
 #[test]
-fn equal_pictures_are_alike() {
-    let frame = picture(30, 20, 3, 1);
+fn equal_images_are_alike() {
+    let frame = image(30, 20, 3, 1);
     let got = Metrics::compare(&frame, &frame, None, &Ssim::gaussian()).unwrap();
     assert!((got.ssim - 1.0).abs() < 1e-12 && got.psnr_db.is_infinite(), "{got:?}");
     assert_eq!((got.mae_255, got.rmse_255, got.pixels), (0.0, 0.0, 600));
 }
 
-/// Flat pictures have no variance: SSIM = (2ab + C₁)/(a² + b² + C₁), MAE = RMSE = |a − b|.
+/// Flat images have no variance: SSIM = (2ab + C₁)/(a² + b² + C₁), MAE = RMSE = |a − b|.
 #[test]
-fn flat_pictures_have_a_closed_form() {
+fn flat_images_have_a_closed_form() {
     let flat = |level: f64| Frame::new("flat", 16, 16, vec![vec![level; 256]]).unwrap();
     let got = Metrics::compare(&flat(100.0), &flat(120.0), None, &Ssim::default()).unwrap();
     let c1 = 2.55f64.powi(2);
@@ -108,7 +108,7 @@ fn flat_pictures_have_a_closed_form() {
 /// What lies outside the mask moves neither PSNR, MAE nor RMSE; SSIM only within half a window of it.
 #[test]
 fn a_mask_leaves_the_rest_out() {
-    let (truth, other) = (picture(64, 48, 3, 1), picture(64, 48, 3, 2));
+    let (truth, other) = (image(64, 48, 3, 1), image(64, 48, 3, 2));
     let mut channels = other.channels().to_vec();
     channels.iter_mut().for_each(|channel| channel[..64 * 3].fill(0.0));
     let spoilt = Frame::new("spoilt", 64, 48, channels).unwrap();
@@ -124,14 +124,14 @@ fn slips_are_named() {
     let ssim = Ssim::default();
     let refused =
         |a: &Frame, b: &Frame, mask: Option<&Mask>| Metrics::compare(a, b, mask, &ssim).unwrap_err().to_string();
-    let (a, b) = (picture(64, 48, 3, 1), picture(48, 64, 3, 2));
+    let (a, b) = (image(64, 48, 3, 1), image(48, 64, 3, 2));
     let message = refused(&a, &b, None);
-    assert!(message.contains("picture 2") && message.contains("48 x 64") && message.contains("64 x 48"), "{message}");
-    let message = refused(&a, &picture(64, 48, 1, 2), None);
+    assert!(message.contains("image 2") && message.contains("48 x 64") && message.contains("64 x 48"), "{message}");
+    let message = refused(&a, &image(64, 48, 1, 2), None);
     assert!(message.contains("1 channels") && message.contains('3'), "{message}");
     let message = refused(&a, &a, Some(&disc(48, 64)));
     assert!(message.starts_with("disc:"), "{message}");
-    let message = refused(&picture(6, 9, 1, 1), &picture(6, 9, 1, 2), None);
+    let message = refused(&image(6, 9, 1, 1), &image(6, 9, 1, 2), None);
     assert!(message.contains("6 x 9") && message.contains("7 x 7"), "{message}");
     assert!(matches!(Mask::new("m", 2, 1, vec![false; 2]), Err(MetricsError::EmptyMask { .. })));
     assert!(matches!(Frame::new("f", 2, 1, vec![vec![0.0]]), Err(MetricsError::WrongLength { got: 1, .. })));
@@ -139,5 +139,5 @@ fn slips_are_named() {
     let even = Ssim { window: Window::Uniform { side: 8 }, ..ssim };
     assert!(matches!(Metrics::compare(&a, &a, None, &even), Err(MetricsError::BadWindow { .. })));
     let message = Frame::from_png("x.png", b"GIF89a").unwrap_err().to_string();
-    assert!(message.starts_with("x.png: is no PNG picture"), "{message}");
+    assert!(message.starts_with("x.png: is no PNG image"), "{message}");
 }

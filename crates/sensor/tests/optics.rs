@@ -119,7 +119,7 @@ fn dot_near(levels: &[f32], width: usize, at: [f64; 2]) -> [f64; 2] {
     [x_sum / sum, y_sum / sum]
 }
 
-/// Under pure shear every marker moves by the surface's displacement to 0.1 pixel, in the array and in the picture, and so does the
+/// Under pure shear every marker moves by the surface's displacement to 0.1 pixel, in the array and in the image, and so does the
 /// flow at every pixel.
 #[test]
 fn markers_and_flow_follow_pure_shear() {
@@ -131,7 +131,7 @@ fn markers_and_flow_follow_pure_shear() {
     assert_eq!(sight.markers.len(), 63);
     for &[x0, y0, x1, y1] in &sight.markers {
         assert!((x1 - x0 - expected[0]).abs() < 0.1 && (y1 - y0 - expected[1]).abs() < 0.1);
-        let dot = dot_near(&sight.picture.channels[0], 640, [x1, y1]);
+        let dot = dot_near(&sight.image.channels[0], 640, [x1, y1]);
         assert!((dot[0] - x1).abs() < 0.1 && (dot[1] - y1).abs() < 0.1, "{dot:?} {x1} {y1}");
     }
     let [right, down] = optics.flow(&sheared);
@@ -209,13 +209,13 @@ fn a_curved_gel_has_no_seams() {
         shadow: None,
     });
     let optics = Optics::new(&OpticsSpec { camera: camera_spec(Some(30e-3)), light, markers: None }, None).unwrap();
-    let picture = optics.look(&dome, 0).picture;
-    let line = &picture.channels[0][240 * 640 + 80..240 * 640 + 560];
+    let image = optics.look(&dome, 0).image;
+    let line = &image.channels[0][240 * 640 + 80..240 * 640 + 560];
     let jump = line.windows(3).map(|w| (w[0] - 2.0 * w[1] + w[2]).abs()).fold(0.0, f32::max);
     assert!(jump < 0.5, "{jump}");
 }
 
-/// A gel smaller than the picture ends where it ends, and it is dark beyond.
+/// A gel smaller than the image ends where it ends, and it is dark beyond.
 #[test]
 fn beyond_the_gel_it_is_dark() {
     let small = Field { rows: 60, cols: 60, values: vec![Vec3::ZERO; 3600], ..field(1e-4, |_| Vec3::ZERO) };
@@ -223,7 +223,7 @@ fn beyond_the_gel_it_is_dark() {
         Optics::new(&OpticsSpec { camera: camera_spec(None), light: LightSpec::default(), markers: None }, None)
             .unwrap();
     let sight = optics.look(&small, 0);
-    let lit = sight.picture.channels[0].iter().filter(|level| **level > 0.0).count() as f64;
+    let lit = sight.image.channels[0].iter().filter(|level| **level > 0.0).count() as f64;
     assert!((lit * PIXEL_M * PIXEL_M / 36e-6 - 1.0).abs() < 0.02, "{lit}");
-    assert_eq!(sight.picture.channels[0][0], 0.0);
+    assert_eq!(sight.image.channels[0][0], 0.0);
 }

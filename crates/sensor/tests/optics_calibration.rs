@@ -6,9 +6,9 @@ use ball::Ball;
 use dermis_geometry::quantity::Angle;
 use dermis_geometry::{Random, Vec3};
 use dermis_sensor::calibration::optics::{
-    AROUND, BallPress, Dent, INSIDE, Label, MOST_PLACE_DEGREE, align, fit_calibrated, fit_phong, rmse_255,
+    AROUND, BallPress, Dent, INSIDE, Label, MAX_PLACE_DEGREE, align, fit_calibrated, fit_phong, rmse_255,
 };
-use dermis_sensor::optics::{BackgroundSpec, Camera, CameraSpec, LightSpec, PhongSpec, Picture, Relief, SourceSpec};
+use dermis_sensor::optics::{BackgroundSpec, Camera, CameraSpec, FloatImage, LightSpec, PhongSpec, Relief, SourceSpec};
 
 const PIXEL_M: f64 = 6e-5;
 
@@ -43,8 +43,8 @@ fn truth() -> PhongSpec {
     }
 }
 
-/// Presses over the picture, their labels off by up to a pixel as those of people are.
-fn presses(count: usize) -> (Picture, Vec<BallPress>) {
+/// Presses over the image, their labels off by up to a pixel as those of people are.
+fn presses(count: usize) -> (FloatImage, Vec<BallPress>) {
     let camera = camera();
     let light = truth().build(320, 240, PIXEL_M, None).unwrap();
     let mut random = Random::new(11);
@@ -54,8 +54,8 @@ fn presses(count: usize) -> (Picture, Vec<BallPress>) {
         let at = [random.between(-5e-3, 5e-3), random.between(-3.5e-3, 3.5e-3)];
         let field = Ball { radius_m: 2e-3, contact_m }.field(at, 160, 210, 1e-4);
         let relief = Relief::of(&field, &camera);
-        let mut picture = light.shade(&relief);
-        for channel in &mut picture.channels {
+        let mut image = light.shade(&relief);
+        for channel in &mut image.channels {
             channel
                 .iter_mut()
                 .for_each(|level| *level = (*level + 1.5 * random.normal() as f32).clamp(0.0, 255.0).round());
@@ -63,7 +63,7 @@ fn presses(count: usize) -> (Picture, Vec<BallPress>) {
         let middle = camera.project(Vec3::new(at[0], at[1], 0.0));
         let mut off = || random.between(-1.0, 1.0);
         let label = Label { column: middle[0] + off(), row: middle[1] + off(), radius: contact_m / PIXEL_M + off() };
-        BallPress { picture, relief, label }
+        BallPress { image, relief, label }
     };
     (background, (0..count).map(press).collect())
 }
@@ -76,7 +76,7 @@ fn even(presses: &[BallPress]) -> Vec<&BallPress> {
 #[test]
 fn ten_presses_give_the_light_of_ten_others() {
     let (background, presses) = presses(20);
-    let fit = fit_calibrated(&background, &even(&presses), truth().background, MOST_PLACE_DEGREE).unwrap();
+    let fit = fit_calibrated(&background, &even(&presses), truth().background, MAX_PLACE_DEGREE).unwrap();
     let light = LightSpec::Calibrated(fit.spec).build(320, 240, PIXEL_M, None).unwrap();
     let held_out = || presses.iter().skip(1).step_by(2);
     for (region, most) in [(INSIDE, 4.0), (AROUND, 4.0)] {
@@ -108,7 +108,7 @@ fn lamps_come_back_where_they_stand() {
     assert!(ours < 3.0, "{ours}");
 }
 
-/// Labels that are off by up to ten pixels are put right from the pictures, and deeper presses are found to be deeper.
+/// Labels that are off by up to ten pixels are put right from the images, and deeper presses are found to be deeper.
 #[test]
 fn loose_labels_are_put_right() {
     let camera = camera();
@@ -124,11 +124,11 @@ fn loose_labels_are_put_right() {
     for i in 0..10 {
         let at = [random.between(-2e-3, 2e-3), random.between(-1.5e-3, 1.5e-3)];
         let relief = relief(i % 5, at);
-        let picture = light.shade(&relief);
+        let image = light.shade(&relief);
         let middle = camera.project(Vec3::new(at[0], at[1], 0.0));
         let mut off = || random.between(-10.0, 10.0);
         let label = Label { column: middle[0] + off(), row: middle[1] + off(), radius: 22.0 };
-        presses.push(BallPress { picture, relief, label });
+        presses.push(BallPress { image, relief, label });
         middles.push(middle);
     }
     let depths_m = align(&background, &mut presses, &camera, &dents, &[0, 1, 2, 3, 4]).unwrap();

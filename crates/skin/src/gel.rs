@@ -14,10 +14,10 @@ mod kernel;
 mod lattice;
 mod motion;
 mod mpm;
-mod paper;
 mod parameters;
 mod simd;
 mod state;
+mod tacchi;
 mod task;
 mod view;
 
@@ -25,10 +25,10 @@ pub use bonds::{Bonds, Face};
 pub use contact::Hold;
 pub use energy::Energy;
 pub use mpm::{Body, Cloud, Flight, Totals};
-pub use paper::{PaperGel, PaperParameters};
 pub use parameters::{Constitution, GelFriction, GelParameters};
 pub use simd::Simd;
 pub use state::GelState;
+pub use tacchi::{TacchiGel, TacchiParameters};
 pub use task::{Plan, PlanPoint, PlanSpot, PlanSpring, Precision, Pressed, Rest, Task};
 
 use crate::{Facet, Load, Motion, Skin, SkinError, State, Support, Tangent, Touch};

@@ -49,7 +49,7 @@ pub struct Imprint {
 /// How often the surroundings are smoothed.
 const PASSES: usize = 6;
 /// More cells than this are a slip of the unit.
-const MOST_CELLS: f64 = 2048.0 * 2048.0;
+const MAX_CELLS: f64 = 2048.0 * 2048.0;
 
 impl Imprint {
     /// Prepares it. Refuses parameters that mean nothing.
@@ -65,8 +65,8 @@ impl Imprint {
         require_not_negative("bulge", "1", parameters.bulge)?;
         let grid = Self::cells(size_m, parameters.center_m, cell_m);
         let (rows, cols) = (grid.rows as f64, grid.cols as f64);
-        if rows * cols > MOST_CELLS {
-            return Err(SkinError::TooManyCells { rows, cols, most: MOST_CELLS });
+        if rows * cols > MAX_CELLS {
+            return Err(SkinError::TooManyCells { rows, cols, most: MAX_CELLS });
         }
         let expected = grid.rows * grid.cols;
         if let Some(got) =

@@ -205,10 +205,10 @@ pub enum SkinError {
         /// What is not finite.
         what: &'static str,
     },
-    /// A skin on a card could not answer.
+    /// A skin on a GPU could not answer.
     #[error("{reason}")]
     Device {
-        /// What the card's side says.
+        /// What the GPU's side says.
         reason: String,
     },
 }

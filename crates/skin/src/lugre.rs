@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     /// Every branch of the series against the library's functions, to a few units in the last place of one: 1 + expm1 and exp differ
-    /// by that much, and by how much depends on the processor that the mathematics library finds.
+    /// by that much, and by how much depends on the CPU that the mathematics library finds.
     #[test]
     fn decay_is_exact_on_both_sides_of_its_switch() {
         for i in 0..4000 {

@@ -71,7 +71,7 @@ const PARALLEL_SITES: usize = 1024;
 /// A site that nothing held.
 const FREE: u32 = u32::MAX;
 /// n·n_c is not let below this: a ray that grazes a face would get an unbounded force.
-const LEAST_COSINE: f64 = 0.2;
+const MIN_COSINE: f64 = 0.2;
 
 impl Springs {
     /// A skin with these sites. Refuses sites without area or normal, and meaningless parameters.

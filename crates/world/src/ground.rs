@@ -14,7 +14,7 @@ const DIRECTIONS: usize = 400;
 /// Points kept of the rim of a flat face, at most about.
 const RIM: usize = 64;
 /// Meshes finer than this stand on their outermost points alone.
-const MOST_POINTS: usize = 20_000;
+const MAX_POINTS: usize = 20_000;
 
 /// A body on the ground: the points it can stand on and their bristles.
 #[derive(Clone, Debug)]
@@ -95,7 +95,7 @@ pub(crate) fn outermost_points(mesh: &TriMesh) -> Vec<Vec3> {
 /// The vertices a body can stand on: all of them, but for the inside of flat faces, where the rim does. A ball that
 /// stood on fewer points than its mesh has would rock from one to the next. Of very fine meshes only the outermost.
 fn standing_points(mesh: &TriMesh) -> Vec<Vec3> {
-    if mesh.vertices().len() > MOST_POINTS {
+    if mesh.vertices().len() > MAX_POINTS {
         return outermost_points(mesh);
     }
     let mut stands = vec![true; mesh.vertices().len()];

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// A longer head is refused.
-const MOST_HEAD_BYTES: usize = 16 * 1024;
+const MAX_HEAD_BYTES: usize = 16 * 1024;
 /// A head that takes longer is given up.
 const HEAD_TIME: Duration = Duration::from_secs(5);
 /// A reader that takes nothing for so long is given up.
@@ -35,7 +35,7 @@ pub fn read(stream: &mut TcpStream) -> Result<Request, Refusal> {
     let mut head = Vec::new();
     let mut part = [0; 2048];
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
-        if head.len() > MOST_HEAD_BYTES {
+        if head.len() > MAX_HEAD_BYTES {
             return Err(Refusal("431 Request Header Fields Too Large", "the head of the request is too long"));
         }
         let left = HEAD_TIME.saturating_sub(start.elapsed());

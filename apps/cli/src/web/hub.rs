@@ -5,9 +5,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Moments of the past that a page which joins late is told; twice as many are thinned to this.
-const MOST_PAST: usize = 2000;
+const MAX_PAST: usize = 2000;
 /// Moments that wait for a slow page; older ones are left out.
-const MOST_WAITING: usize = 8;
+const MAX_WAITING: usize = 8;
 
 /// What every page is told.
 #[derive(Default)]
@@ -47,7 +47,7 @@ impl Hub {
     pub fn frame(&self, json: &str, forces: String) {
         let mut shared = self.lock();
         shared.past.push(forces);
-        if shared.past.len() > 2 * MOST_PAST {
+        if shared.past.len() > 2 * MAX_PAST {
             let mut keep = false;
             shared.past.retain(|_| {
                 keep = !keep;
@@ -110,9 +110,9 @@ impl Hub {
 impl Shared {
     fn tell(&mut self, event: &Arc<str>) {
         for (_, waiting) in &mut self.viewers {
-            if waiting.len() >= MOST_WAITING {
+            if waiting.len() >= MAX_WAITING {
                 // The newest counts; what is first may be the scene itself, so it stays.
-                waiting.remove(MOST_WAITING / 2);
+                waiting.remove(MAX_WAITING / 2);
             }
             waiting.push_back(Arc::clone(event));
         }
@@ -173,7 +173,7 @@ mod tests {
         (0..1000).for_each(|i| hub.frame(&i.to_string(), format!("[{i}]")));
         hub.end("{}");
         let told: Vec<_> = std::iter::from_fn(|| viewer.next(NOW)).collect();
-        assert!(told.len() <= MOST_WAITING, "{}", told.len());
+        assert!(told.len() <= MAX_WAITING, "{}", told.len());
         assert!(told[0].starts_with("event: scene") && told[told.len() - 1].starts_with("event: end"));
         assert!(told[told.len() - 2].contains("999"));
     }
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(hub.viewers(), 1);
         drop(viewer);
         assert_eq!(hub.viewers(), 0);
-        (0..5 * MOST_PAST).for_each(|i| hub.frame("{}", format!("[{i}]")));
-        assert!(hub.lock().past.len() <= 2 * MOST_PAST);
+        (0..5 * MAX_PAST).for_each(|i| hub.frame("{}", format!("[{i}]")));
+        assert!(hub.lock().past.len() <= 2 * MAX_PAST);
     }
 }

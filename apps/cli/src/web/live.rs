@@ -30,9 +30,9 @@ pub struct LiveArguments {
 /// Moments a second.
 const RATE: f64 = 30.0;
 /// Every how many moments a camera is looked through.
-const PICTURE_EVERY: u64 = 3;
-/// Widest picture that is sent.
-const MOST_WIDTH: usize = 160;
+const IMAGE_EVERY: u64 = 3;
+/// Widest image that is sent.
+const MAX_WIDTH: usize = 160;
 /// How long the start waits for the first page.
 const PATIENCE: Duration = Duration::from_secs(8);
 /// How long the end waits for pages to have been told.
@@ -81,7 +81,7 @@ impl Live {
             return;
         }
         let viewed = self.hub.viewers() > 0;
-        let (frame, forces) = self.moment(progress, viewed && self.moments.is_multiple_of(PICTURE_EVERY));
+        let (frame, forces) = self.moment(progress, viewed && self.moments.is_multiple_of(IMAGE_EVERY));
         self.hub.frame(&frame.to_string(), forces.to_string());
         self.moments = (progress.time_s * RATE).floor() as u64 + 1;
         if viewed { self.keep_pace(progress.time_s) } else { self.anchor = None }
@@ -156,7 +156,7 @@ impl Live {
                 "lit": reading.lit(),
                 "saturated": reading.saturated,
                 "values": values,
-                "picture": if look { picture(world, *id) } else { Value::Null },
+                "image": if look { image(world, *id) } else { Value::Null },
             })
         });
         let frame = json!({
@@ -170,13 +170,13 @@ impl Live {
 }
 
 /// What a sensor's camera sees, thinned to what a page shows: width, height, and red, green, blue as base64.
-fn picture(world: &World, id: SensorId) -> Value {
+fn image(world: &World, id: SensorId) -> Value {
     let sensor = world.sensor(id);
     let Some(Ok(sight)) = sensor.optics().map(|_| sensor.look(world.touch(id), 0)) else {
         return Value::Null;
     };
-    let (pixels, width) = (sight.picture.to_rgb8(), sight.picture.width);
-    let step = width.div_ceil(MOST_WIDTH);
+    let (pixels, width) = (sight.image.to_rgb8(), sight.image.width);
+    let step = width.div_ceil(MAX_WIDTH);
     let rows: Vec<&[[u8; 3]]> = pixels.chunks(width).step_by(step).collect();
     let thin: Vec<u8> = rows.iter().flat_map(|row| row.iter().step_by(step).flatten().copied()).collect();
     json!([width.div_ceil(step), rows.len(), base64(&thin)])

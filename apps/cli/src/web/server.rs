@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// More connections at once are turned away.
-const MOST_CONNECTIONS: usize = 64;
+const MAX_CONNECTIONS: usize = 64;
 /// How often a stream of events says that it is still there, so that a page that has gone is noticed.
 const STILL_HERE: Duration = Duration::from_secs(2);
 
@@ -51,7 +51,7 @@ impl Server {
             // A connection that broke before it began is its own affair.
             let Ok(stream) = stream else { continue };
             let site = Arc::clone(&self.site);
-            if site.connections.fetch_add(1, Ordering::Relaxed) >= MOST_CONNECTIONS {
+            if site.connections.fetch_add(1, Ordering::Relaxed) >= MAX_CONNECTIONS {
                 site.connections.fetch_sub(1, Ordering::Relaxed);
                 continue;
             }

@@ -11,7 +11,7 @@ A sensor is a soft skin over a transducer. Press something on it, and read it:
 Lengths in metres, forces in newtons, angles in radians, times in seconds. Everything is in the sensor's frame: origin in the
 middle of the sensing surface, +z out of the skin. Forces act on the sensor.
 
-Beside this: ``dermis.calibration`` (a device from bench data), ``dermis.metrics`` (how alike pictures are), ``dermis.experiments``
+Beside this: ``dermis.calibration`` (a device from bench data), ``dermis.metrics`` (how alike images are), ``dermis.experiments``
 (the papers, run again).
 """
 

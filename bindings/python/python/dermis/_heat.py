@@ -1,4 +1,4 @@
-"""Tactile images as pictures, with numpy alone."""
+"""Tactile images as images, with numpy alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 # From nothing to the largest force: dark, red, orange, pale.
 _STOPS = np.array([[13, 8, 30], [122, 28, 109], [222, 73, 62], [252, 173, 50], [252, 255, 200]], float)
 # Pixels along the longer side, at least.
-_LEAST_SIDE = 240
+_MIN_SIDE = 240
 
 
 def _colours(values: NDArray[np.float64], most: float | None) -> NDArray[np.uint8]:
@@ -20,7 +20,7 @@ def _colours(values: NDArray[np.float64], most: float | None) -> NDArray[np.uint
     return levels
 
 
-def picture(
+def image(
     taxels: NDArray[np.float64], centers: NDArray[np.float64], *, most: float | None = None
 ) -> NDArray[np.uint8]:
     """The taxels' forces (N) as colours, (height, width, 3). Without a grid each pixel shows the nearest taxel, seen along -z.
@@ -29,13 +29,13 @@ def picture(
     """
     if taxels.ndim == 2:
         cells = _colours(taxels, most)
-        side = max(1, -(-_LEAST_SIDE // max(taxels.shape)))
+        side = max(1, -(-_MIN_SIDE // max(taxels.shape)))
         return np.ascontiguousarray(np.repeat(np.repeat(cells, side, axis=0), side, axis=1))
     places = centers.reshape(-1, 3)[:, :2]
     low, high = places.min(axis=0), places.max(axis=0)
     extent = max(float((high - low).max()), 1e-9)
     margin = 0.05 * extent
-    step = (extent + 2 * margin) / _LEAST_SIDE
+    step = (extent + 2 * margin) / _MIN_SIDE
     columns = np.arange(low[0] - margin, high[0] + margin + step / 2, step)
     rows = np.arange(high[1] + margin, low[1] - margin - step / 2, -step)
     across = (columns[None, :, None] - places[None, None, :, 0]) ** 2

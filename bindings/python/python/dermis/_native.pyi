@@ -276,15 +276,15 @@ class Batch:
     @property
     def depth(self) -> NDArray[np.float32]: ...
 
-class _OnCard(Protocol):
-    """A tensor of another library on the card: PyTorch's, CuPy's, JAX's."""
+class _OnGpu(Protocol):
+    """A tensor of another library on the GPU: PyTorch's, CuPy's, JAX's."""
 
     def __dlpack__(self, *, stream: Any = ...) -> Any: ...
     def __dlpack_device__(self) -> tuple[Any, int]: ...
 
 @final
 class DeviceArray:
-    """Numbers in the memory of a graphics card: ``torch.from_dlpack(x)`` takes them without a copy, ``x.numpy()`` with one."""
+    """Numbers in the memory of a GPU: ``torch.from_dlpack(x)`` takes them without a copy, ``x.numpy()`` with one."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -309,7 +309,7 @@ class DeviceArray:
 
 @final
 class DeviceBatch:
-    """The readings of many presses of one sensor, in the memory of a graphics card: as numpy arrays, copied when they are asked for, or
+    """The readings of many presses of one sensor, in the memory of a GPU: as numpy arrays, copied when they are asked for, or
     where they are (``…_on_device``), for ``torch.from_dlpack`` and others."""
 
     def __len__(self) -> int: ...
@@ -352,10 +352,10 @@ class DeviceBatch:
 
 @final
 class Environments:
-    """Many sensors of one kind, each with an object of one kind: environments whose history stays on a graphics card."""
+    """Many sensors of one kind, each with an object of one kind: environments whose history stays on a GPU."""
 
     def __len__(self) -> int: ...
-    def step(self, poses: ArrayLike | _OnCard, twists: ArrayLike | _OnCard | None = None, *, dt: float) -> DeviceBatch:
+    def step(self, poses: ArrayLike | _OnGpu, twists: ArrayLike | _OnGpu | None = None, *, dt: float) -> DeviceBatch:
         """Lets the object of every environment move for a time dt (s)."""
 
     def reset(self, which: Sequence[bool] | None = None) -> None:
@@ -417,13 +417,13 @@ class Sensor:
         yaw: ArrayLike | None = None,
         device: Literal["cpu"] = "cpu",
     ) -> Batch:
-        """Many presses at once, on all cores or on a graphics card, each from rest."""
+        """Many presses at once, on all cores or on a GPU, each from rest."""
 
     @overload
     def press_batch(
         self,
         obj: Object,
-        poses: ArrayLike | _OnCard | None = None,
+        poses: ArrayLike | _OnGpu | None = None,
         *,
         depth: ArrayLike | None = None,
         at: ArrayLike | None = None,
@@ -435,7 +435,7 @@ class Sensor:
     def press_batch(
         self,
         obj: Object,
-        poses: ArrayLike | _OnCard | None = None,
+        poses: ArrayLike | _OnGpu | None = None,
         *,
         depth: ArrayLike | None = None,
         force: ArrayLike | None = None,
@@ -445,7 +445,7 @@ class Sensor:
         device: str,
     ) -> Batch | DeviceBatch: ...
     def environments(self, obj: Object, count: int) -> Environments:
-        """Many environments that go on in time on a graphics card, each with a sensor like this one and an object like obj."""
+        """Many environments that go on in time on a GPU, each with a sensor like this one and an object like obj."""
 
     def step(
         self,
@@ -581,7 +581,7 @@ class World:
         duration: float | None = None,
         record: str | os.PathLike[str] | None = None,
         format: str | None = None,
-        picture_every: float = ...,
+        image_every: float = ...,
     ) -> Recording:
         """Runs to the end of the scene, or for duration (s). record: an .mcap or .parquet file or a folder, written on the way."""
 
@@ -651,8 +651,8 @@ class Bench:
 
 def characterise_sensor(sensor: Sensor, protocol: str) -> Bench: ...
 def fit_device(sensor: Sensor, bench: Bench, kernel: int) -> tuple[Sensor, str]: ...
-def compare_pictures(
-    truth: ArrayLike, picture: ArrayLike, mask: ArrayLike | None, window: str
+def compare_images(
+    truth: ArrayLike, image: ArrayLike, mask: ArrayLike | None, window: str
 ) -> tuple[float, float, float, float, int]: ...
 def experiment_list() -> list[tuple[str, str, bool]]: ...
 def run_experiment(

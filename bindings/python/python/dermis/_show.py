@@ -1,4 +1,4 @@
-"""Pictures of readings. Apart from the rest, because importing matplotlib takes longer than most presses."""
+"""Images of readings. Apart from the rest, because importing matplotlib takes longer than most presses."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 >>> dataset.make("array.toml", "/shared/array", ray="auto")         # all nodes of a Ray cluster
 >>> touches = dataset.Touches("out/array")                          # rows by number, as numpy arrays
 
-``dermis dataset example array`` prints a description to start from. Reading needs ``pyarrow``, pictures ``pillow``; both come with
+``dermis dataset example array`` prints a description to start from. Reading needs ``pyarrow``, images ``pillow``; both come with
 ``pip install dermis[dataset]``. ``dermis.torch`` has the same rows for PyTorch.
 """
 
@@ -139,7 +139,7 @@ _ATTEMPTS = 6
 class Touches:
     """The rows of a finished data set in the format ``lerobot`` or ``parquet``: frames by number.
 
-    Each is a dict of numpy arrays by column; pictures are uint8, (height, width, channels). columns: those that are wanted; all without it.
+    Each is a dict of numpy arrays by column; images are uint8, (height, width, channels). columns: those that are wanted; all without it.
     """
 
     def __init__(self, folder: _Place, columns: Iterable[str] | None = None) -> None:
@@ -159,7 +159,7 @@ class Touches:
         shapes = {column["name"]: column for column in self.about["columns"]}
         self.columns = list(columns) if columns is not None else [*shapes, "timestamp", "frame_index", "episode_index"]
         self._shapes = {name: tuple(shapes[name]["shape"]) for name in self.columns if name in shapes}
-        self._pictures = {name for name in self.columns if shapes.get(name, {}).get("dtype") == "image"}
+        self._images = {name for name in self.columns if shapes.get(name, {}).get("dtype") == "image"}
         self._parquet = parquet
         self._files = sorted((self.folder / "data").glob("**/*.parquet"))
         self._each = self.about["episodes_per_shard"] * self.about["frames_per_episode"]
@@ -176,7 +176,7 @@ class Touches:
         return {name: self._value(name, table.column(name)[at]) for name in self.columns}
 
     def column(self, name: str) -> Any:
-        """One column of all rows, as an array (rows, …); pictures too, so mind their size."""
+        """One column of all rows, as an array (rows, …); images too, so mind their size."""
         parts = [self._table(file).column(name) for file in range(len(self._files))]
         return np.stack([self._value(name, value) for part in parts for value in part])
 
@@ -185,7 +185,7 @@ class Touches:
 
     def _value(self, name: str, scalar: Any) -> Any:
         value = scalar.as_py()
-        if name not in self._pictures:
+        if name not in self._images:
             kind = {float: np.float32, bool: np.bool_, int: np.int64}
             flat = value
             while isinstance(flat, list):

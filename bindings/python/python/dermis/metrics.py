@@ -1,6 +1,6 @@
-"""How alike two pictures are, as scikit-image has it.
+"""How alike two images are, as scikit-image has it.
 
-Most of a tactile picture is untouched gel, so that a full-frame score barely moves whatever is drawn: compare it with the score of
+Most of a tactile image is untouched gel, so that a full-frame score barely moves whatever is drawn: compare it with the score of
 the background alone, and look inside a ``mask`` of the contact.
 """
 
@@ -16,12 +16,12 @@ __all__ = ["Likeness", "compare"]
 
 
 class Likeness(NamedTuple):
-    """Scores of a picture against the true one, over all channels."""
+    """Scores of an image against the true one, over all channels."""
 
     ssim: float
-    """Mean structural similarity, 1 for equal pictures."""
+    """Mean structural similarity, 1 for equal images."""
     psnr_db: float
-    """Peak signal-to-noise ratio (dB); infinite for equal pictures."""
+    """Peak signal-to-noise ratio (dB); infinite for equal images."""
     mae_255: float
     """Mean absolute difference, in levels of 255."""
     rmse_255: float
@@ -31,11 +31,11 @@ class Likeness(NamedTuple):
 
 
 def compare(
-    truth: ArrayLike, picture: ArrayLike, *, mask: ArrayLike | None = None, window: str = "uniform"
+    truth: ArrayLike, image: ArrayLike, *, mask: ArrayLike | None = None, window: str = "uniform"
 ) -> Likeness:
-    """Compares a picture with the true one.
+    """Compares an image with the true one.
 
-    truth, picture: levels 0–255, (height, width) or (height, width, channels). mask: which pixels count, (height, width).
+    truth, image: levels 0–255, (height, width) or (height, width, channels). mask: which pixels count, (height, width).
     window: of SSIM, "uniform" (7 x 7 pixels) or "gaussian" (1.5 pixels).
     """
-    return Likeness(*_native.compare_pictures(truth, picture, mask, window))
+    return Likeness(*_native.compare_images(truth, image, mask, window))

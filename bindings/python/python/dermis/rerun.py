@@ -104,7 +104,7 @@ def _log_reading(reading: dermis.Reading, path: str, recording: Any, most: float
     rr.log(f"{path}/force", rr.Scalars(reading.force), recording=recording)
     rr.log(f"{path}/torque", rr.Scalars(reading.wrench[3:]), recording=recording)
     rr.log(f"{path}/sum", rr.Scalars([reading.sum]), recording=recording)
-    heat = _heat.picture(reading.taxels, reading.centers, most=most)
+    heat = _heat.image(reading.taxels, reading.centers, most=most)
     rr.log(f"{path}/tactile", rr.Image(heat), recording=recording)
     rr.log(f"{path}/taxels", rr.Tensor(reading.taxels), recording=recording)
     try:

@@ -20,7 +20,7 @@ __all__ = ["TouchDataset"]
 
 
 class TouchDataset(Dataset[dict[str, torch.Tensor]]):
-    """The rows of a data set as tensors; pictures are float32 from 0 to 1, (channels, height, width).
+    """The rows of a data set as tensors; images are float32 from 0 to 1, (channels, height, width).
 
     folder, columns: as in ``dermis.dataset.Touches``. rows: those that are wanted, by number; all without it. transform: applied to every row.
     """

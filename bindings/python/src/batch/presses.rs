@@ -106,7 +106,7 @@ pub fn depth_pose(sensor: &Sensor, object: &skin::Object, wanted: &Wanted) -> Re
             Ok((pose, *depth_m))
         }
         Wanted::Press(_, Goal::Force(_)) => {
-            Err("presses to a force cannot be made on a card: give `depth` or `poses`, or use the device cpu".into())
+            Err("presses to a force cannot be made on a GPU: give `depth` or `poses`, or use the device cpu".into())
         }
         Wanted::Hold(pose) => Ok((*pose, f64::NAN)),
     }

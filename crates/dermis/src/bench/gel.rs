@@ -6,7 +6,7 @@ use super::cpu_clock::{cpu_nanoseconds, program_s};
 use crate::validate::feats::{self, FeatsError};
 use dermis_geometry::shapes::sphere;
 use dermis_geometry::{Mat3, Pose, Primitive, Vec3};
-use dermis_skin::gel::{Bonds, Cloud, PaperGel, PaperParameters, Simd};
+use dermis_skin::gel::{Bonds, Cloud, Simd, TacchiGel, TacchiParameters};
 use dermis_skin::{Gel, GelParameters, Motion, Object, Skin, Target};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -106,7 +106,7 @@ fn press(numbers: &mut BTreeMap<String, f64>) -> Option<()> {
             numbers.insert("press_tacchi_s".into(), TACCHI_S);
         }
     }
-    let paper = PaperGel::new(PaperParameters::default()).ok()?;
+    let paper = TacchiGel::new(TacchiParameters::default()).ok()?;
     let (pressed, wall, ran) = timed(|| pool.install(|| paper.pressed(&mesh, pose)));
     let (touch, steps) = pressed.ok()?;
     numbers.insert("paper_press_wall_s".into(), wall);

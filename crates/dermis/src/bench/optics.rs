@@ -1,4 +1,4 @@
-//! From a pose to a picture.
+//! From a pose to an image.
 
 use super::cpu_clock::best_cpu_nanoseconds as nanoseconds;
 use dermis_geometry::shapes::sphere;
@@ -66,7 +66,7 @@ fn measure() -> BTreeMap<String, f64> {
     numbers
 }
 
-fn shaded(optics: &Optics, relief: &Relief) -> dermis_sensor::optics::Picture {
+fn shaded(optics: &Optics, relief: &Relief) -> dermis_sensor::optics::FloatImage {
     match optics.light() {
         Light::Phong(phong) => phong.shade(relief),
         Light::Calibrated(calibrated) => calibrated.shade(relief, None),
@@ -79,6 +79,6 @@ fn pose_to_rgb(case: &Case, state: &State, step: usize) {
     if let Some((touch, _)) = case.settle(state, depth_m)
         && let Ok(sight) = case.sensor.look(&touch, 0)
     {
-        black_box(sight.picture.to_rgb8());
+        black_box(sight.image.to_rgb8());
     }
 }

@@ -1,6 +1,6 @@
-//! A comparison as pictures and as a table.
+//! A comparison as images and as a table.
 
-use super::{Comparison, PictureComparison, SignalComparison};
+use super::{Comparison, ImageComparison, SignalComparison};
 use crate::output::Output;
 use dermis_draw::{Image, LineStyle, Plot, Series, Sheet};
 use dermis_record::Log;
@@ -8,24 +8,24 @@ use dermis_sensor::metrics::Frame;
 use std::fmt::Write;
 
 /// More plots than this make a page that nobody reads; the table has them all.
-const MOST_PLOTS: usize = 24;
+const MAX_PLOTS: usize = 24;
 
-/// Adds `compare.png`, the signals and scores over time, `errors.csv` and, where pictures were compared, the pair that is least alike.
+/// Adds `compare.png`, the signals and scores over time, `errors.csv` and, where images were compared, the pair that is least alike.
 pub fn add(output: &mut Output, comparison: &Comparison, a: &Log, b: &Log) {
     let title = format!("{} (truth) and {}", file_name(&comparison.a), file_name(&comparison.b));
     let mut sheet = Sheet::new(3).title(title);
     // What stays as it is in both, and is the same, needs no plot.
     let moves = |signal: &&SignalComparison| signal.range > 0.0 || signal.max_abs > 0.0;
-    for signal in comparison.signals.iter().filter(moves).take(MOST_PLOTS) {
-        sheet = sheet.picture(signal_plot(signal), "");
+    for signal in comparison.signals.iter().filter(moves).take(MAX_PLOTS) {
+        sheet = sheet.image(signal_plot(signal), "");
     }
-    for pictures in comparison.pictures.iter().filter(|pictures| pictures.times > 0) {
-        sheet = sheet.picture(picture_plot(pictures), "");
+    for images in comparison.images.iter().filter(|images| images.times > 0) {
+        sheet = sheet.image(image_plot(images), "");
     }
     output.add_image("compare.png", &sheet.render());
-    for pictures in &comparison.pictures {
-        if let Some(pair) = pair(pictures, a, b) {
-            output.add_image(format!("least-alike-{}.png", pictures.name.replace('/', "-")), &pair);
+    for images in &comparison.images {
+        if let Some(pair) = pair(images, a, b) {
+            output.add_image(format!("least-alike-{}.png", images.name.replace('/', "-")), &pair);
         }
     }
     output.add("errors.csv", csv(comparison));
@@ -49,10 +49,10 @@ fn signal_plot(signal: &SignalComparison) -> Image {
         .render()
 }
 
-fn picture_plot(pictures: &PictureComparison) -> Image {
-    let scores = pictures.over_time.iter().map(|(time, score)| (*time, score.ssim));
+fn image_plot(images: &ImageComparison) -> Image {
+    let scores = images.over_time.iter().map(|(time, score)| (*time, score.ssim));
     Plot::new()
-        .title(pictures.name.clone())
+        .title(images.name.clone())
         .x_label("Time (s)")
         .y_label("SSIM")
         .series(Series::line("SSIM", scores))
@@ -62,11 +62,11 @@ fn picture_plot(pictures: &PictureComparison) -> Image {
 }
 
 /// The pair that is least alike.
-fn pair(pictures: &PictureComparison, a: &Log, b: &Log) -> Option<Image> {
-    let (i, j) = pictures.worst?;
-    let (of_a, of_b) = (a.pictures(&pictures.name)?, b.pictures(&pictures.other_name)?);
+fn pair(images: &ImageComparison, a: &Log, b: &Log) -> Option<Image> {
+    let (i, j) = images.worst?;
+    let (of_a, of_b) = (a.images(&images.name)?, b.images(&images.other_name)?);
     let image = |file: &[u8]| {
-        let frame = Frame::from_png("picture", file).ok()?;
+        let frame = Frame::from_png("image", file).ok()?;
         let level = |x: usize, y: usize, c: usize| {
             frame.channels()[c.min(frame.channels().len() - 1)][y * frame.width() + x] as u8
         };
@@ -74,13 +74,13 @@ fn pair(pictures: &PictureComparison, a: &Log, b: &Log) -> Option<Image> {
     };
     let caption = |what: &str, time_s: f64| format!("{what}, {time_s:.3} s");
     let sheet = Sheet::new(2)
-        .title(format!("{}: least alike", pictures.name))
-        .picture(image(&of_a.files[i])?, caption("first", of_a.times_s[i]))
-        .picture(image(&of_b.files[j])?, caption("second", of_b.times_s[j]));
+        .title(format!("{}: least alike", images.name))
+        .image(image(&of_a.files[i])?, caption("first", of_a.times_s[i]))
+        .image(image(&of_b.files[j])?, caption("second", of_b.times_s[j]));
     Some(sheet.render())
 }
 
-/// A row for each time and signal: root mean square of the first, the second and their difference; of pictures SSIM, PSNR and MAE.
+/// A row for each time and signal: root mean square of the first, the second and their difference; of images SSIM, PSNR and MAE.
 pub fn csv(comparison: &Comparison) -> String {
     let mut text = String::from("time_s,name,first_rms,second_rms,difference_rms,ssim,psnr_db,mae_255\n");
     for signal in &comparison.signals {
@@ -88,9 +88,9 @@ pub fn csv(comparison: &Comparison) -> String {
             let _ = writeln!(text, "{time},{},{first},{second},{off},,,", signal.name);
         }
     }
-    for pictures in &comparison.pictures {
-        for (time, score) in &pictures.over_time {
-            let _ = writeln!(text, "{time},{},,,,{},{},{}", pictures.name, score.ssim, score.psnr_db, score.mae_255);
+    for images in &comparison.images {
+        for (time, score) in &images.over_time {
+            let _ = writeln!(text, "{time},{},,,,{},{},{}", images.name, score.ssim, score.psnr_db, score.mae_255);
         }
     }
     text

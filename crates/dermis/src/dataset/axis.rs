@@ -75,9 +75,9 @@ struct Table<T> {
 }
 
 /// More than this many values on one axis are a slip.
-const MOST_VALUES: usize = 1_000_000;
+const MAX_VALUES: usize = 1_000_000;
 /// After so many draws outside of its bounds a normal axis takes the nearer bound.
-const MOST_DRAWS: usize = 1000;
+const MAX_DRAWS: usize = 1000;
 
 impl<T: Measure> Table<T> {
     fn axis(self) -> Result<Axis<T>, String> {
@@ -96,8 +96,8 @@ impl<T: Measure> Table<T> {
         };
         if let Some(values) = self.values {
             return match values.len() {
-                1..=MOST_VALUES => Ok(Axis::Values(values)),
-                count => Err(format!("`values` must have 1 to {MOST_VALUES} entries, got {count}")),
+                1..=MAX_VALUES => Ok(Axis::Values(values)),
+                count => Err(format!("`values` must have 1 to {MAX_VALUES} entries, got {count}")),
             };
         }
         if let Some(ends) = self.uniform {
@@ -113,8 +113,8 @@ impl<T: Measure> Table<T> {
         let (Some(from), Some(to), Some(steps)) = (self.from, self.to, self.steps) else {
             return Err("`from`, `to` and `steps` go together".to_owned());
         };
-        if !(2..=MOST_VALUES).contains(&steps) || !from.same_unit(&to) {
-            return Err(format!("`steps` must be 2 to {MOST_VALUES} between two values of one unit, got {steps}"));
+        if !(2..=MAX_VALUES).contains(&steps) || !from.same_unit(&to) {
+            return Err(format!("`steps` must be 2 to {MAX_VALUES} between two values of one unit, got {steps}"));
         }
         let (a, b, last) = (from.number(), to.number(), (steps - 1) as f64);
         Ok(Axis::Values((0..steps).map(|i| from.with(a + (b - a) * i as f64 / last)).collect()))
@@ -140,7 +140,7 @@ impl<T: Measure> Axis<T> {
                 let mut draw = || mean.number() + sd.number() * random.normal();
                 let Some([low, high]) = within else { return mean.with(draw()) };
                 let (low, high) = (low.number(), high.number());
-                let inside = (0..MOST_DRAWS).map(|_| draw()).find(|value| (low..=high).contains(value));
+                let inside = (0..MAX_DRAWS).map(|_| draw()).find(|value| (low..=high).contains(value));
                 mean.with(inside.unwrap_or_else(|| mean.number().clamp(low, high)))
             }
         }

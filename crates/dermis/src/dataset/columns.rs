@@ -5,9 +5,9 @@ use super::set::Dataset;
 use dermis_record::lerobot::{Feature, Statistics, own_features};
 use dermis_record::table::{Table, TableError, Values};
 
-/// How pictures are put into a table.
+/// How images are put into a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pictures {
+pub enum Images {
     /// As bytes.
     Inside,
     /// As the names of their files.
@@ -28,9 +28,9 @@ pub fn features(set: &Dataset) -> Vec<Feature> {
             Feature::new(name("depth"), "float32", &[1]),
         ]);
         if let Some((height, width)) = set.pixels() {
-            let [picture, contact] = picture_names(part);
+            let [image, contact] = image_names(part);
             let sides = ["height", "width", "channels"];
-            all.push(Feature::new(picture, "image", &[height, width, 3]).named(&sides));
+            all.push(Feature::new(image, "image", &[height, width, 3]).named(&sides));
             all.push(Feature::new(contact, "image", &[height, width, 1]).named(&sides));
         }
     }
@@ -63,14 +63,14 @@ fn column(part: &str, what: &str) -> String {
     if part.is_empty() { format!("observation.{what}") } else { format!("observation.{part}.{what}") }
 }
 
-/// The columns of a sensor's picture and of where it is touched.
-pub fn picture_names(part: &str) -> [String; 2] {
+/// The columns of a sensor's image and of where it is touched.
+pub fn image_names(part: &str) -> [String; 2] {
     let end = if part.is_empty() { String::new() } else { format!("_{part}") };
     [format!("observation.images.tactile{end}"), format!("observation.images.contact{end}")]
 }
 
-/// The file of a picture, in the folder of its shard.
-pub fn picture_file(episode: usize, frame: usize, name: &str) -> String {
+/// The file of an image, in the folder of its shard.
+pub fn image_file(episode: usize, frame: usize, name: &str) -> String {
     let short = name.trim_start_matches("observation.images.");
     format!("{episode:08}-{frame:04}-{short}.png")
 }
@@ -78,7 +78,7 @@ pub fn picture_file(episode: usize, frame: usize, name: &str) -> String {
 /// What one number a frame is taken from.
 type Of<'a, T> = &'a dyn Fn(&Episode, &Frame) -> T;
 
-/// Rows of a shard in the making: pictures are taken out of the episodes, which may then be let go.
+/// Rows of a shard in the making: images are taken out of the episodes, which may then be let go.
 pub struct Columns<'a> {
     set: &'a Dataset,
     episodes: &'a mut [Episode],
@@ -99,14 +99,14 @@ impl<'a> Columns<'a> {
     }
 
     /// The table, and the sums for its statistics by column.
-    pub fn table(mut self, pictures: Pictures, folder: &str) -> Result<(Table, Vec<(String, Statistics)>), TableError> {
+    pub fn table(mut self, images: Images, folder: &str) -> Result<(Table, Vec<(String, Statistics)>), TableError> {
         let mut sums: Vec<(String, Statistics)> = Vec::new();
         let mut table = Table::new();
         for feature in all_features(self.set) {
             let each: usize = feature.shape.iter().product();
             if feature.kind == "image" {
                 sums.push((feature.name.clone(), self.levels(&feature.name, feature.shape[2])));
-                table = self.pictures(table, &feature.name, pictures, folder)?;
+                table = self.images(table, &feature.name, images, folder)?;
                 continue;
             }
             let values = self.values(&feature.name);
@@ -119,7 +119,7 @@ impl<'a> Columns<'a> {
         Ok((table, sums))
     }
 
-    /// The values of a column that is no picture.
+    /// The values of a column that is no image.
     fn values(&self, name: &str) -> Values {
         for (at, part) in self.set.parts().iter().enumerate() {
             let of = |what: &str| column(part, what) == name;
@@ -166,34 +166,34 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Which sensor a picture is of, and whether it is that of the contact.
+    /// Which sensor an image is of, and whether it is that of the contact.
     fn part_of(&self, name: &str) -> (usize, bool) {
         let found = self.set.parts().iter().enumerate().find_map(|(at, part)| {
-            let which = picture_names(part).iter().position(|own| own == name)?;
+            let which = image_names(part).iter().position(|own| own == name)?;
             Some((at, which == 1))
         });
         found.unwrap_or((0, false))
     }
 
-    fn pictures(&mut self, table: Table, name: &str, pictures: Pictures, folder: &str) -> Result<Table, TableError> {
+    fn images(&mut self, table: Table, name: &str, images: Images, folder: &str) -> Result<Table, TableError> {
         let (part, is_contact) = self.part_of(name);
         let (mut bytes, mut paths) = (Vec::new(), Vec::new());
         for episode in self.episodes.iter_mut() {
             for (number, frame) in episode.frames.iter_mut().enumerate() {
-                paths.push(format!("{folder}{}", picture_file(episode.index, number, name)));
-                if let (Pictures::Inside, Some(seen)) = (pictures, &mut frame.felt[part].sight) {
-                    let png = if is_contact { &mut seen.contact_png } else { &mut seen.picture_png };
+                paths.push(format!("{folder}{}", image_file(episode.index, number, name)));
+                if let (Images::Inside, Some(seen)) = (images, &mut frame.felt[part].sight) {
+                    let png = if is_contact { &mut seen.contact_png } else { &mut seen.image_png };
                     bytes.push(std::mem::take(png));
                 }
             }
         }
-        match pictures {
-            Pictures::Inside => table.images(name, bytes, paths),
-            Pictures::Beside => table.column(name, Values::Text(paths)),
+        match images {
+            Images::Inside => table.images(name, bytes, paths),
+            Images::Beside => table.column(name, Values::Text(paths)),
         }
     }
 
-    /// Sums over the pixels of a picture's column.
+    /// Sums over the pixels of an image's column.
     fn levels(&self, name: &str, channels: usize) -> Statistics {
         let (part, is_contact) = self.part_of(name);
         let mut all = Statistics::default();

@@ -166,7 +166,7 @@ fn scale_pixels(spec: &mut SensorSpec, factor: f64) -> Result<(), String> {
         None => None,
     };
     match background {
-        Some(BackgroundSpec::File(_)) => Err("a light with a picture for its background cannot be scaled".to_owned()),
+        Some(BackgroundSpec::File(_)) => Err("a light with an image for its background cannot be scaled".to_owned()),
         _ => Ok(()),
     }
 }

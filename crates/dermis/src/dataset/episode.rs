@@ -68,17 +68,17 @@ pub struct Felt {
 /// What a camera sees, as PNG.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
-    /// The picture.
-    pub picture_png: Vec<u8>,
+    /// The image.
+    pub image_png: Vec<u8>,
     /// White where the object touches.
     pub contact_png: Vec<u8>,
-    /// Sums over the picture's pixels, for the statistics of the set.
+    /// Sums over the image's pixels, for the statistics of the set.
     pub levels: Levels,
     /// The same of the contact, alike in all channels.
     pub contact: Levels,
 }
 
-/// Red, green and blue from 0 to 1 over all pixels of a picture.
+/// Red, green and blue from 0 to 1 over all pixels of an image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Levels {
     /// Pixels.
@@ -94,12 +94,12 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// Of a picture of one channel.
+    /// Of an image of one channel.
     pub fn of_grey(levels: &[u8]) -> Self {
         Self::of(&levels.iter().map(|&level| [level; 3]).collect::<Vec<_>>())
     }
 
-    /// Of a picture.
+    /// Of an image.
     pub fn of(pixels: &[[u8; 3]]) -> Self {
         // Whole numbers until the end: exact, whatever the order.
         let (mut min, mut max, mut sum, mut squares) = ([255u8; 3], [0u8; 3], [0u64; 3], [0u64; 3]);

@@ -2,7 +2,7 @@
 
 use crate::object::ObjectError;
 use crate::scene::SceneError;
-use dermis_record::shelf::ShelfError;
+use dermis_record::atomic_folder::AtomicFolderError;
 use dermis_record::table::TableError;
 use dermis_sensor::optics::OpticsError;
 use dermis_sensor::{PressError, ResponseError, SensorError, TomlError};
@@ -134,7 +134,7 @@ pub enum DatasetError {
     },
     /// A file could not be read or written.
     #[error(transparent)]
-    Shelf(#[from] ShelfError),
+    AtomicFolder(#[from] AtomicFolderError),
     /// The columns do not make a table.
     #[error(transparent)]
     Table(#[from] TableError),

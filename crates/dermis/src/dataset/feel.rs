@@ -19,12 +19,12 @@ pub fn feel(
     let sight = match sensor.optics() {
         None => None,
         Some(optics) => {
-            let pixels = sensor.look(touch, frame)?.picture.to_rgb8();
+            let pixels = sensor.look(touch, frame)?.image.to_rgb8();
             let camera = optics.camera();
-            let picture = Image::from_fn(camera.width, camera.height, |x, y| pixels[y * camera.width + x]);
+            let image = Image::from_fn(camera.width, camera.height, |x, y| pixels[y * camera.width + x]);
             let contact = contact_mask(touch, camera);
             Some(Seen {
-                picture_png: picture.encode_png_quick(),
+                image_png: image.encode_png_quick(),
                 // There are as many levels as pixels.
                 contact_png: encode_grey8(camera.width, camera.height, &contact).unwrap_or_default(),
                 levels: Levels::of(&pixels),

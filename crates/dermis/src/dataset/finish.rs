@@ -5,8 +5,8 @@ use super::error::DatasetError;
 use super::set::Dataset;
 use super::shard::ShardRecord;
 use super::spec::FormatSpec;
+use dermis_record::atomic_folder::{AtomicFolder, Placed, sha256_of};
 use dermis_record::lerobot::{self, EPISODES_FILE, EpisodeRow, Info, Statistics};
-use dermis_record::shelf::{Placed, Shelf, sha256_of};
 use dermis_record::table::{TableError, TableWriter};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -17,18 +17,18 @@ use std::path::Path;
 pub const SUMS: &str = "SHA256SUMS";
 
 /// How many shards are missing.
-fn missing(set: &Dataset, shelf: &Shelf) -> Result<usize, DatasetError> {
+fn missing(set: &Dataset, atomic_folder: &AtomicFolder) -> Result<usize, DatasetError> {
     let mut missing = 0;
     for shard in 0..set.shards() {
-        missing += usize::from(ShardRecord::find(shelf, shard)?.is_none());
+        missing += usize::from(ShardRecord::find(atomic_folder, shard)?.is_none());
     }
     Ok(missing)
 }
 
 /// Whether all shards are there.
-pub fn is_complete(set: &Dataset, shelf: &Shelf) -> Result<bool, DatasetError> {
+pub fn is_complete(set: &Dataset, atomic_folder: &AtomicFolder) -> Result<bool, DatasetError> {
     for shard in (0..set.shards()).rev() {
-        if ShardRecord::find(shelf, shard)?.is_none() {
+        if ShardRecord::find(atomic_folder, shard)?.is_none() {
             return Ok(false);
         }
     }
@@ -36,13 +36,13 @@ pub fn is_complete(set: &Dataset, shelf: &Shelf) -> Result<bool, DatasetError> {
 }
 
 /// Writes everything that is about the whole set. The same shards give the same bytes, whoever does it, and doing it twice does no harm.
-pub fn finish(set: &Dataset, shelf: &Shelf) -> Result<(), DatasetError> {
+pub fn finish(set: &Dataset, atomic_folder: &AtomicFolder) -> Result<(), DatasetError> {
     let mut files: Vec<Placed> = Vec::new();
     let mut sums: Vec<(String, Statistics)> = Vec::new();
     for shard in 0..set.shards() {
-        let Some(record) = ShardRecord::find(shelf, shard)? else {
-            let (missing, all) = (missing(set, shelf)?, set.shards());
-            return Err(DatasetError::Missing { folder: shelf.folder().display().to_string(), missing, all });
+        let Some(record) = ShardRecord::find(atomic_folder, shard)? else {
+            let (missing, all) = (missing(set, atomic_folder)?, set.shards());
+            return Err(DatasetError::Missing { folder: atomic_folder.folder().display().to_string(), missing, all });
         };
         files.extend(record.files);
         for (name, part) in record.sums {
@@ -56,24 +56,28 @@ pub fn finish(set: &Dataset, shelf: &Shelf) -> Result<(), DatasetError> {
             }
         }
     }
-    files.push(shelf.place("dataset.toml", set.text.as_bytes())?);
-    files.push(shelf.place("dataset.json", pretty(&about(set)).as_bytes())?);
+    files.push(atomic_folder.place("dataset.toml", set.text.as_bytes())?);
+    files.push(atomic_folder.place("dataset.json", pretty(&about(set)).as_bytes())?);
     for (index, device) in set.devices.iter().enumerate() {
-        files.push(shelf.place(&format!("sensors/{index}.toml"), device.spec.to_toml().as_bytes())?);
+        files.push(atomic_folder.place(&format!("sensors/{index}.toml"), device.spec.to_toml().as_bytes())?);
     }
     if set.spec.format == FormatSpec::Lerobot {
-        files.extend(lerobot_files(set, shelf, &sums)?);
+        files.extend(lerobot_files(set, atomic_folder, &sums)?);
     }
     files.sort_by(|a, b| a.name.cmp(&b.name));
     let mut list = String::new();
     for file in &files {
         let _ = writeln!(list, "{}  {}", file.sha256, file.name);
     }
-    shelf.place(SUMS, list.as_bytes())?;
+    atomic_folder.place(SUMS, list.as_bytes())?;
     Ok(())
 }
 
-fn lerobot_files(set: &Dataset, shelf: &Shelf, sums: &[(String, Statistics)]) -> Result<Vec<Placed>, DatasetError> {
+fn lerobot_files(
+    set: &Dataset,
+    atomic_folder: &AtomicFolder,
+    sums: &[(String, Statistics)],
+) -> Result<Vec<Placed>, DatasetError> {
     let all = all_features(set);
     let tasks: Vec<String> = set.labels.iter().map(|label| format!("{} {label}", set.spec.scenario.name())).collect();
     let info = Info {
@@ -98,7 +102,7 @@ fn lerobot_files(set: &Dataset, shelf: &Shelf, sums: &[(String, Statistics)]) ->
         })
         .collect();
     // Bit by bit, so that a set of any size needs little memory.
-    let episodes = shelf.place_with(EPISODES_FILE, |file| {
+    let episodes = atomic_folder.place_with(EPISODES_FILE, |file| {
         let mut writer = TableWriter::new(file).map_err(told)?;
         for start in (0..set.count()).step_by(EPISODES_AT_ONCE) {
             let rows: Vec<EpisodeRow> = (start..(start + EPISODES_AT_ONCE).min(set.count())).map(row).collect();
@@ -109,9 +113,9 @@ fn lerobot_files(set: &Dataset, shelf: &Shelf, sums: &[(String, Statistics)]) ->
     })?;
     Ok(vec![
         episodes,
-        shelf.place("meta/info.json", pretty(&info.to_json()).as_bytes())?,
-        shelf.place("meta/stats.json", pretty(&Value::Object(stats)).as_bytes())?,
-        shelf.place("meta/tasks.parquet", &lerobot::tasks(&tasks)?.to_bytes()?)?,
+        atomic_folder.place("meta/info.json", pretty(&info.to_json()).as_bytes())?,
+        atomic_folder.place("meta/stats.json", pretty(&Value::Object(stats)).as_bytes())?,
+        atomic_folder.place("meta/tasks.parquet", &lerobot::tasks(&tasks)?.to_bytes()?)?,
     ])
 }
 

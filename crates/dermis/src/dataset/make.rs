@@ -4,7 +4,7 @@ use super::error::DatasetError;
 use super::finish;
 use super::set::Dataset;
 use super::shard::ShardRecord;
-use dermis_record::shelf::Shelf;
+use dermis_record::atomic_folder::AtomicFolder;
 use rayon::ThreadPoolBuilder;
 use std::path::Path;
 use std::str::FromStr;
@@ -75,25 +75,25 @@ impl Dataset {
         tell: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<Made, DatasetError> {
         let start = Instant::now();
-        let shelf = self.claim(out)?;
+        let atomic_folder = self.claim(out)?;
         if share == Share::ALL {
-            shelf.sweep()?;
+            atomic_folder.sweep()?;
         }
         let (mut work, mut found) = (Vec::new(), 0);
         for shard in (0..self.shards()).filter(|shard| shard % share.of == share.part) {
-            match ShardRecord::find(&shelf, shard)? {
+            match ShardRecord::find(&atomic_folder, shard)? {
                 Some(_) => found += self.episodes_of(shard).len(),
                 None => work.push(shard),
             }
         }
         let wanted = work.iter().map(|&shard| self.episodes_of(shard).len()).sum();
         let threads = threads.clamp(1, work.len().max(1));
-        let run = Run::new(self, &shelf, &work);
+        let run = Run::new(self, &atomic_folder, &work);
         run.work_with(threads, &mut |made| tell(Progress { wanted, made }))?;
-        let complete = finish::is_complete(self, &shelf)?;
+        let complete = finish::is_complete(self, &atomic_folder)?;
         if complete {
-            finish::finish(self, &shelf).map_err(|error| self.full(&shelf, error))?;
-            shelf.sweep()?;
+            finish::finish(self, &atomic_folder).map_err(|error| self.full(&atomic_folder, error))?;
+            atomic_folder.sweep()?;
         }
         Ok(Made {
             episodes: wanted,
@@ -107,19 +107,20 @@ impl Dataset {
 
     /// Completes a set whose shards are all there, such as those that others have made.
     pub fn complete(&self, out: &Path) -> Result<(), DatasetError> {
-        let shelf = self.claim(out)?;
-        finish::finish(self, &shelf).map_err(|error| self.full(&shelf, error))?;
-        Ok(shelf.sweep()?)
+        let atomic_folder = self.claim(out)?;
+        finish::finish(self, &atomic_folder).map_err(|error| self.full(&atomic_folder, error))?;
+        Ok(atomic_folder.sweep()?)
     }
 
     /// Makes some shards, one after the other, and nothing else; those that are there stay. For programs that share the work themselves.
     pub fn make_shards(&self, out: &Path, shards: &[usize], go_on: &dyn Fn() -> bool) -> Result<(), DatasetError> {
-        let shelf = self.claim(out)?;
+        let atomic_folder = self.claim(out)?;
         for &shard in shards.iter().filter(|shard| **shard < self.shards()) {
-            if ShardRecord::find(&shelf, shard)?.is_none() {
-                let made = self.make_shard(&shelf, shard, go_on).map_err(|error| self.full(&shelf, error))?;
+            if ShardRecord::find(&atomic_folder, shard)?.is_none() {
+                let made =
+                    self.make_shard(&atomic_folder, shard, go_on).map_err(|error| self.full(&atomic_folder, error))?;
                 if made.is_none() {
-                    return Err(self.stopped(&shelf));
+                    return Err(self.stopped(&atomic_folder));
                 }
             }
         }
@@ -128,10 +129,10 @@ impl Dataset {
 
     /// The shards that a folder lacks.
     pub fn missing(&self, out: &Path) -> Result<Vec<usize>, DatasetError> {
-        let shelf = self.claim(out)?;
+        let atomic_folder = self.claim(out)?;
         let mut missing = Vec::new();
         for shard in 0..self.shards() {
-            if ShardRecord::find(&shelf, shard)?.is_none() {
+            if ShardRecord::find(&atomic_folder, shard)?.is_none() {
                 missing.push(shard);
             }
         }
@@ -139,11 +140,11 @@ impl Dataset {
     }
 
     /// The folder, which must be empty or hold this very set.
-    fn claim(&self, out: &Path) -> Result<Shelf, DatasetError> {
+    fn claim(&self, out: &Path) -> Result<AtomicFolder, DatasetError> {
         const MARK: &str = ".shards/fingerprint";
         let other = |what: &str| DatasetError::OtherSet { folder: out.display().to_string(), what: what.to_owned() };
-        let shelf = Shelf::open(out)?;
-        match shelf.read(MARK)? {
+        let atomic_folder = AtomicFolder::open(out)?;
+        match atomic_folder.read(MARK)? {
             Some(mark) if mark == self.fingerprint().as_bytes() => {}
             Some(_) => {
                 return Err(other(
@@ -155,38 +156,42 @@ impl Dataset {
                 if strange.into_iter().any(|entry| entry.file_name() != ".shards") {
                     return Err(other("it holds files that are not of this data set"));
                 }
-                shelf.place(MARK, self.fingerprint().as_bytes()).map_err(|error| self.full(&shelf, error.into()))?;
+                atomic_folder
+                    .place(MARK, self.fingerprint().as_bytes())
+                    .map_err(|error| self.full(&atomic_folder, error.into()))?;
             }
         }
-        Ok(shelf)
+        Ok(atomic_folder)
     }
 
     /// Tells a disk without room from other errors.
-    fn full(&self, shelf: &Shelf, error: DatasetError) -> DatasetError {
+    fn full(&self, atomic_folder: &AtomicFolder, error: DatasetError) -> DatasetError {
         match error {
-            DatasetError::Shelf(error) if error.is_full() => DatasetError::Full {
+            DatasetError::AtomicFolder(error) if error.is_full() => DatasetError::Full {
                 file: error.path.display().to_string(),
                 reason: error.error.to_string(),
-                done: self.done(shelf),
+                done: self.done(atomic_folder),
                 all: self.shards(),
             },
             other => other,
         }
     }
 
-    fn stopped(&self, shelf: &Shelf) -> DatasetError {
-        DatasetError::Stopped { done: self.done(shelf), all: self.shards() }
+    fn stopped(&self, atomic_folder: &AtomicFolder) -> DatasetError {
+        DatasetError::Stopped { done: self.done(atomic_folder), all: self.shards() }
     }
 
-    fn done(&self, shelf: &Shelf) -> usize {
-        (0..self.shards()).filter(|&shard| ShardRecord::find(shelf, shard).is_ok_and(|record| record.is_some())).count()
+    fn done(&self, atomic_folder: &AtomicFolder) -> usize {
+        (0..self.shards())
+            .filter(|&shard| ShardRecord::find(atomic_folder, shard).is_ok_and(|record| record.is_some()))
+            .count()
     }
 }
 
 /// A run in progress.
 struct Run<'a> {
     set: &'a Dataset,
-    shelf: &'a Shelf,
+    atomic_folder: &'a AtomicFolder,
     work: &'a [usize],
     next: AtomicUsize,
     made: AtomicUsize,
@@ -196,10 +201,10 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(set: &'a Dataset, shelf: &'a Shelf, work: &'a [usize]) -> Self {
+    fn new(set: &'a Dataset, atomic_folder: &'a AtomicFolder, work: &'a [usize]) -> Self {
         Self {
             set,
-            shelf,
+            atomic_folder,
             work,
             next: AtomicUsize::new(0),
             made: AtomicUsize::new(0),
@@ -233,10 +238,10 @@ impl<'a> Run<'a> {
         });
         tell(self.made.load(Ordering::Relaxed));
         if let Some(fault) = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            return Err(self.set.full(self.shelf, fault));
+            return Err(self.set.full(self.atomic_folder, fault));
         }
         if self.stop.load(Ordering::Relaxed) && self.made.load(Ordering::Relaxed) < self.wanted() {
-            return Err(self.set.stopped(self.shelf));
+            return Err(self.set.stopped(self.atomic_folder));
         }
         Ok(())
     }
@@ -255,7 +260,7 @@ impl<'a> Run<'a> {
         };
         while !self.stop.load(Ordering::Relaxed) {
             let Some(&shard) = self.work.get(self.next.fetch_add(1, Ordering::Relaxed)) else { return };
-            match self.set.make_shard(self.shelf, shard, &go_on) {
+            match self.set.make_shard(self.atomic_folder, shard, &go_on) {
                 Ok(Some(record)) => {
                     let bytes: u64 = record.files.iter().map(|file| file.bytes).sum();
                     self.bytes.fetch_add(bytes as usize, Ordering::Relaxed);

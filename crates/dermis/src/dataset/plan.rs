@@ -2,7 +2,7 @@
 
 use super::error::DatasetError;
 use super::set::Dataset;
-use dermis_record::shelf::Shelf;
+use dermis_record::atomic_folder::AtomicFolder;
 use std::path::Path;
 use std::time::Instant;
 
@@ -33,7 +33,7 @@ const MOST: usize = 64;
 impl Dataset {
     /// Makes a few episodes, spread over the whole set, and estimates from them. `folder` is where they are written for a moment.
     pub fn plan(&self, folder: &Path, threads: usize) -> Result<Plan, DatasetError> {
-        let shelf = Shelf::open(folder)?;
+        let atomic_folder = AtomicFolder::open(folder)?;
         // The first one of its kind makes skins and objects ready.
         self.episode(0)?;
         let start = Instant::now();
@@ -47,11 +47,11 @@ impl Dataset {
         }
         let episode_s = start.elapsed().as_secs_f64() / tried.len() as f64;
         let count = tried.len();
-        let written = self.write(&shelf, 0, &mut tried)?;
+        let written = self.write(&atomic_folder, 0, &mut tried)?;
         let placed: u64 = written.files.iter().map(|file| file.bytes).sum();
         for file in &written.files {
             // It is in a folder of its own that its owner takes away.
-            let _ = std::fs::remove_file(shelf.path(&file.name));
+            let _ = std::fs::remove_file(atomic_folder.path(&file.name));
         }
         let workers = threads.clamp(1, self.shards());
         // The last round of shards may leave threads without work.

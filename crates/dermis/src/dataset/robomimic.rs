@@ -3,7 +3,7 @@
 use super::episode::{Episode, Felt};
 use super::set::Dataset;
 use dermis_record::hdf5::{Group, Note, Numbers};
-use dermis_sensor::optics::Picture;
+use dermis_sensor::optics::FloatImage;
 use serde_json::json;
 
 /// The file of some episodes.
@@ -70,7 +70,7 @@ fn observations(set: &Dataset, episode: &Episode) -> Group {
         obs.array(&name("contact"), &[frames, taxels], Numbers::U8(contact));
         if let Some((height, width)) = set.pixels() {
             let seen = || felt().filter_map(|felt| felt.sight.as_ref());
-            let pixels = seen().flat_map(|seen| decoded(&seen.picture_png)).flatten().collect();
+            let pixels = seen().flat_map(|seen| decoded(&seen.image_png)).flatten().collect();
             obs.array(&name("image"), &[frames, height, width, 3], Numbers::U8(pixels));
             let touched = seen().flat_map(|seen| decoded(&seen.contact_png)).map(|pixel| pixel[0]).collect();
             obs.array(&name("contact_image"), &[frames, height, width, 1], Numbers::U8(touched));
@@ -79,7 +79,7 @@ fn observations(set: &Dataset, episode: &Episode) -> Group {
     obs
 }
 
-/// The pixels of a picture that was just encoded.
+/// The pixels of an image that was just encoded.
 fn decoded(png: &[u8]) -> Vec<[u8; 3]> {
-    Picture::from_png("picture", png).map(|picture| picture.to_rgb8()).unwrap_or_default()
+    FloatImage::from_png("image", png).map(|image| image.to_rgb8()).unwrap_or_default()
 }

@@ -9,7 +9,7 @@ use super::scenario::{Draw, play};
 use super::spec::{DatasetSpec, FormatSpec, ScenarioSpec};
 use super::things::{self, Thing};
 use dermis_geometry::Random;
-use dermis_record::shelf::sha256;
+use dermis_record::atomic_folder::sha256;
 use dermis_sensor::{Aim, Goal, Sensor, SkinSpec};
 use dermis_skin::Object;
 use std::path::{Path, PathBuf};
@@ -139,7 +139,7 @@ impl Dataset {
         self.taxels
     }
 
-    /// Rows and columns of a sensor's pictures, if it makes some.
+    /// Rows and columns of a sensor's images, if it makes some.
     pub fn pixels(&self) -> Option<(usize, usize)> {
         self.pixels
     }
@@ -159,10 +159,10 @@ impl Dataset {
 
     /// Episodes in a shard.
     pub fn shard_len(&self) -> usize {
-        // A shard is in memory until it is written. Pictures of gels take about half of their pixels' bytes; in HDF5 they are not compressed.
+        // A shard is in memory until it is written. Images of gels take about half of their pixels' bytes; in HDF5 they are not compressed.
         let bytes_of_a_pixel = if self.spec.format == FormatSpec::Robomimic { 6 } else { 2 };
-        let pictures = self.pixels.map_or(0, |(height, width)| bytes_of_a_pixel * height * width);
-        let frame = (pictures + 17 * self.taxels + 200) * self.parts().len();
+        let images = self.pixels.map_or(0, |(height, width)| bytes_of_a_pixel * height * width);
+        let frame = (images + 17 * self.taxels + 200) * self.parts().len();
         let room = (SHARD_BYTES / (frame * self.frames()).max(1)).clamp(1, SHARD);
         self.spec.shard.unwrap_or_else(|| self.count().div_ceil(SHARDS).clamp(1, room))
     }

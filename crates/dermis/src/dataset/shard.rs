@@ -1,6 +1,6 @@
 //! A shard: some episodes, made at once, kept whole.
 
-use super::columns::{Columns, Pictures, picture_file, picture_names};
+use super::columns::{Columns, Images, image_file, image_names};
 use super::episode::Episode;
 use super::error::DatasetError;
 use super::finish::told;
@@ -8,8 +8,8 @@ use super::robomimic;
 use super::set::Dataset;
 use super::spec::FormatSpec;
 use crate::npy;
+use dermis_record::atomic_folder::{AtomicFolder, Placed};
 use dermis_record::lerobot::{Statistics, data_file};
-use dermis_record::shelf::{Placed, Shelf};
 use dermis_record::tar::TarWriter;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
@@ -56,10 +56,10 @@ impl ShardRecord {
     }
 
     /// The record of a shard, if it is finished and its files are as long as they were.
-    pub fn find(shelf: &Shelf, shard: usize) -> Result<Option<Self>, DatasetError> {
-        let Some(bytes) = shelf.read(&record_file(shard))? else { return Ok(None) };
+    pub fn find(atomic_folder: &AtomicFolder, shard: usize) -> Result<Option<Self>, DatasetError> {
+        let Some(bytes) = atomic_folder.read(&record_file(shard))? else { return Ok(None) };
         let record = serde_json::from_slice::<Value>(&bytes).ok().and_then(|value| Self::from_value(&value));
-        Ok(record.filter(|record| record.files.iter().all(|file| shelf.holds(&file.name, file.bytes))))
+        Ok(record.filter(|record| record.files.iter().all(|file| atomic_folder.holds(&file.name, file.bytes))))
     }
 }
 
@@ -67,7 +67,7 @@ impl Dataset {
     /// Makes a shard and puts it into the folder; `go_on` is asked before every episode. `None` where it said no.
     pub fn make_shard(
         &self,
-        shelf: &Shelf,
+        atomic_folder: &AtomicFolder,
         shard: usize,
         go_on: &dyn Fn() -> bool,
     ) -> Result<Option<ShardRecord>, DatasetError> {
@@ -78,31 +78,32 @@ impl Dataset {
             }
             episodes.push(self.episode(index)?);
         }
-        let record = self.write(shelf, shard, &mut episodes)?;
+        let record = self.write(atomic_folder, shard, &mut episodes)?;
         let text = serde_json::to_vec(&record.to_value()).unwrap_or_default();
-        shelf.place(&record_file(shard), &text)?;
+        atomic_folder.place(&record_file(shard), &text)?;
         Ok(Some(record))
     }
 
-    /// Writes episodes as a shard, without its record; pictures may be taken out of them.
+    /// Writes episodes as a shard, without its record; images may be taken out of them.
     pub(super) fn write(
         &self,
-        shelf: &Shelf,
+        atomic_folder: &AtomicFolder,
         shard: usize,
         episodes: &mut [Episode],
     ) -> Result<ShardRecord, DatasetError> {
         match self.spec.format {
-            FormatSpec::Lerobot => self.write_table(shelf, &data_file(shard), "", Pictures::Inside, episodes),
-            FormatSpec::Webdataset => self.write_tar(shelf, shard, episodes),
+            FormatSpec::Lerobot => self.write_table(atomic_folder, &data_file(shard), "", Images::Inside, episodes),
+            FormatSpec::Webdataset => self.write_tar(atomic_folder, shard, episodes),
             FormatSpec::Robomimic => {
-                let placed = shelf.place(&format!("shard-{shard:06}.hdf5"), &robomimic::file(self, episodes))?;
+                let placed =
+                    atomic_folder.place(&format!("shard-{shard:06}.hdf5"), &robomimic::file(self, episodes))?;
                 Ok(ShardRecord { files: vec![placed], sums: Vec::new() })
             }
             FormatSpec::Parquet => {
                 let folder = format!("images/{shard:06}/");
-                let mut files = self.write_pictures(shelf, &folder, episodes)?;
+                let mut files = self.write_images(atomic_folder, &folder, episodes)?;
                 let table = format!("data/{shard:06}.parquet");
-                let record = self.write_table(shelf, &table, &folder, Pictures::Beside, episodes)?;
+                let record = self.write_table(atomic_folder, &table, &folder, Images::Beside, episodes)?;
                 files.extend(record.files);
                 Ok(ShardRecord { files, ..record })
             }
@@ -111,26 +112,31 @@ impl Dataset {
 
     fn write_table(
         &self,
-        shelf: &Shelf,
+        atomic_folder: &AtomicFolder,
         name: &str,
         folder: &str,
-        pictures: Pictures,
+        images: Images,
         episodes: &mut [Episode],
     ) -> Result<ShardRecord, DatasetError> {
-        let (table, sums) = Columns::new(self, episodes).table(pictures, folder)?;
-        let placed = shelf.place_with(name, |file| table.write(file).map(drop).map_err(told))?;
+        let (table, sums) = Columns::new(self, episodes).table(images, folder)?;
+        let placed = atomic_folder.place_with(name, |file| table.write(file).map(drop).map_err(told))?;
         Ok(ShardRecord { files: vec![placed], sums })
     }
 
-    fn write_pictures(&self, shelf: &Shelf, folder: &str, episodes: &[Episode]) -> Result<Vec<Placed>, DatasetError> {
+    fn write_images(
+        &self,
+        atomic_folder: &AtomicFolder,
+        folder: &str,
+        episodes: &[Episode],
+    ) -> Result<Vec<Placed>, DatasetError> {
         let mut files = Vec::new();
         for episode in episodes {
             for (number, frame) in episode.frames.iter().enumerate() {
                 for (part, felt) in self.parts().iter().zip(&frame.felt) {
                     let Some(seen) = &felt.sight else { continue };
-                    for (name, png) in picture_names(part).iter().zip([&seen.picture_png, &seen.contact_png]) {
-                        let file = format!("{folder}{}", picture_file(episode.index, number, name));
-                        files.push(shelf.place(&file, png)?);
+                    for (name, png) in image_names(part).iter().zip([&seen.image_png, &seen.contact_png]) {
+                        let file = format!("{folder}{}", image_file(episode.index, number, name));
+                        files.push(atomic_folder.place(&file, png)?);
                     }
                 }
             }
@@ -138,9 +144,14 @@ impl Dataset {
         Ok(files)
     }
 
-    fn write_tar(&self, shelf: &Shelf, shard: usize, episodes: &[Episode]) -> Result<ShardRecord, DatasetError> {
+    fn write_tar(
+        &self,
+        atomic_folder: &AtomicFolder,
+        shard: usize,
+        episodes: &[Episode],
+    ) -> Result<ShardRecord, DatasetError> {
         let name = format!("shard-{shard:06}.tar");
-        let placed = shelf.place_with(&name, |file| {
+        let placed = atomic_folder.place_with(&name, |file| {
             let mut tar = TarWriter::new(file);
             for episode in episodes {
                 self.append(&mut tar, episode)?;
@@ -193,7 +204,7 @@ impl Dataset {
                 }
                 if let Some(seen) = &felt.sight {
                     tar.append(&format!("{key}.{start}contact.png"), &seen.contact_png)?;
-                    tar.append(&format!("{key}.{start}png"), &seen.picture_png)?;
+                    tar.append(&format!("{key}.{start}png"), &seen.image_png)?;
                 }
             }
             tar.append(&format!("{key}.json"), Value::Object(about).to_string().as_bytes())?;

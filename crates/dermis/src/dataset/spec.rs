@@ -54,7 +54,7 @@ pub struct DatasetSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FormatSpec {
-    /// LeRobot v3.0: Parquet with pictures in it, and what its reader wants to know.
+    /// LeRobot v3.0: Parquet with images in it, and what its reader wants to know.
     Lerobot,
     /// WebDataset: tar files.
     Webdataset,

@@ -2,7 +2,7 @@
 
 use super::setting::{GRAVITY, add, free_body};
 use super::{ExperimentError, Findings, Options, Progress, tell};
-use crate::picture;
+use crate::image;
 use dermis_draw::{Camera, Material, PALETTE, Scene, Sheet};
 use dermis_geometry::shapes::{self, Fingertip};
 use dermis_geometry::{Pose, Quat, TriMesh, Vec3};
@@ -125,11 +125,11 @@ fn figure(
     let mut maps = Vec::new();
     let peak = |id: SensorId| world.reading(id).values_newton.iter().copied().fold(0.0, f64::max);
     for (digit, &id) in digits.iter().zip(sensors) {
-        let (mesh, colours): (TriMesh, _) = picture::painted(world.sensor(id), &world.reading(id), peak(id));
+        let (mesh, colours): (TriMesh, _) = image::painted(world.sensor(id), &world.reading(id), peak(id));
         // Side by side, turned to the reader.
         let shown = Pose::new(Quat::from_rotation_x(70f64.to_radians()), Vec3::X * (-0.013 * digit.side));
         pads = pads.coloured_mesh(&mesh, &shown, &colours);
-        maps.push(picture::tactile(
+        maps.push(image::tactile(
             world.sensor(id),
             &world.reading(id),
             &format!("{}, seen on the pad", digit.name),
@@ -137,6 +137,6 @@ fn figure(
         ));
     }
     let pads = pads.render(&Camera::framing(pads.bounds(), -90.0, 12.0), 640, 520);
-    sheet = sheet.picture(hand, "the grasp").picture(pads, "what the pads feel: index left, thumb right");
-    Ok(maps.into_iter().fold(sheet, |sheet, map| sheet.picture(map, "")).render())
+    sheet = sheet.image(hand, "the grasp").image(pads, "what the pads feel: index left, thumb right");
+    Ok(maps.into_iter().fold(sheet, |sheet, map| sheet.image(map, "")).render())
 }

@@ -2,7 +2,7 @@
 
 use super::setting::{GRAVITY, add, foam, free_body};
 use super::{ExperimentError, Findings, Options, Progress, tell};
-use crate::picture;
+use crate::image;
 use dermis_draw::{Image, Sheet};
 use dermis_geometry::shapes::{cuboid, cylinder, sphere, spray_bottle};
 use dermis_geometry::{Pose, Quat, TriMesh, Vec3};
@@ -120,7 +120,7 @@ fn grasp(thing: &Thing, progress: &mut dyn FnMut(f64) -> bool) -> Result<Held, E
     let [left, right] = gripper.sensors();
     let readings = [left, right].map(|id| world.reading(id));
     let peak = readings.iter().flat_map(|r| &r.values_newton).copied().fold(0.0, f64::max);
-    let bare = |k: usize| picture::tactile_bare(&readings[k], peak, 12).unwrap_or_else(|| Image::new(8, 8, [255; 3]));
+    let bare = |k: usize| image::tactile_bare(&readings[k], peak, 12).unwrap_or_else(|| Image::new(8, 8, [255; 3]));
     let reach = [left, right].map(|id| (world.world_from_sensor(id).inverse() * world.pose(object)).translation.z);
     let held_up = world.pose(object).translation.z > thing.origin_z + 0.01;
     Ok(Held {
@@ -129,9 +129,9 @@ fn grasp(thing: &Thing, progress: &mut dyn FnMut(f64) -> bool) -> Result<Held, E
         reach,
         lit: readings[1].lit(),
         pitch_m: world.sensor(right).taxels().pitch_m().unwrap_or(0.0),
-        view: picture::view(&world, -62.0, 14.0, 520, 520),
+        view: image::view(&world, -62.0, 14.0, 520, 520),
         tactile: [bare(0), bare(1)],
-        forces: picture::tactile(world.sensor(right), &readings[1], &format!("{}, right finger", thing.name), None),
+        forces: image::tactile(world.sensor(right), &readings[1], &format!("{}, right finger", thing.name), None),
     })
 }
 
@@ -159,11 +159,11 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         }
         views.push((held.view, format!("{name}, {:.0} g", thing.mass_kg * 1e3)));
         let [a, b] = held.tactile;
-        images.push((Sheet::new(2).gap(12).picture(a, "left").picture(b, "right").render(), String::new()));
+        images.push((Sheet::new(2).gap(12).image(a, "left").image(b, "right").render(), String::new()));
         forces.push((held.forces, String::new()));
     }
-    for (picture, caption) in views.into_iter().chain(images).chain(forces) {
-        figure = figure.picture(picture, caption);
+    for (image, caption) in views.into_iter().chain(images).chain(forces) {
+        figure = figure.image(image, caption);
     }
     findings.files.add_image("grasps.png", &figure.render());
     findings.note("Foam of section 3.4 (k = 58.5 N/m, c = 0.585 N s/m a texel) with bristles of σ₀ = 300 N/m, σ₁ = 0.5 N s/m; steps of 0.1 ms; each object lifted by 30 mm and held 5 s. Slip is the motion of the object in the hand over those 5 s.");

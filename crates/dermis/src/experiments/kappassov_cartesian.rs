@@ -1,10 +1,10 @@
 //! Fig. 12: a palm follows an object that a human hand moves.
 
-use super::edge_picture::edge_picture;
+use super::edge_image::edge_image;
 use super::hand_script::HandScript;
 use super::setting::springs;
 use super::{ExperimentError, Findings, Options, Progress, tell};
-use crate::picture;
+use crate::image;
 use dermis_draw::{Camera, Image, LineStyle, PALETTE, Plot, Series, Sheet};
 use dermis_geometry::quantity::Force;
 use dermis_geometry::shapes::{cylinder, rounded_box};
@@ -162,8 +162,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
                 .size()
                 .zip(world.sensor(palm.sensor()).taxels().pitch_m())
                 .unwrap_or(((1, 1), 1e-3));
-            let image =
-                edge_picture(size, pitch, &palm.image().newton, sensed.features.as_ref(), FRAC_PI_2, (20, 0.16));
+            let image = edge_image(size, pitch, &palm.image().newton, sensed.features.as_ref(), FRAC_PI_2, (20, 0.16));
             frames.push((time_s, scene(&world), image));
         }
         if control % 100 == 0 {
@@ -206,7 +205,7 @@ fn judge(findings: &mut Findings, kept: &[Kept], wanted_newton: f64) {
 
 fn scene(world: &World) -> Image {
     let camera = Camera::look_at(Vec3::new(0.26, -0.30, 0.27), Vec3::new(0.03, 0.0, 0.145), 29.0);
-    picture::scene(world).render(&camera, 480, 480)
+    image::scene(world).render(&camera, 480, 480)
 }
 
 fn draw(findings: &mut Findings, kept: &[Kept], wanted_newton: f64, frames: Vec<(f64, Image, Image)>) {
@@ -245,17 +244,17 @@ fn draw(findings: &mut Findings, kept: &[Kept], wanted_newton: f64, frames: Vec<
         .series(Series::line("target ± 15 %", bound(1.0)).style(LineStyle::Dashed))
         .series(Series::line("", bound(0.85)).style(LineStyle::Dotted).colour(PALETTE[1]))
         .series(Series::line("", bound(1.15)).style(LineStyle::Dotted).colour(PALETTE[1]));
-    let plots = [way, direction, force].iter().fold(Sheet::new(3), |sheet, plot| sheet.picture(plot.render(), ""));
+    let plots = [way, direction, force].iter().fold(Sheet::new(3), |sheet, plot| sheet.image(plot.render(), ""));
     findings.files.add_image("cartesian-tracking.png", &plots.render());
     if let Some((_, view, _)) = frames.first() {
         findings.files.add_image("cartesian-scene.png", view);
     }
     let mut strip = Sheet::new(frames.len().max(1)).gap(12);
     for (time_s, view, _) in &frames {
-        strip = strip.picture(view.resize_box(340, 340), format!("{time_s:.1} s"));
+        strip = strip.image(view.resize_box(340, 340), format!("{time_s:.1} s"));
     }
     for (_, _, image) in frames {
-        strip = strip.picture(image, "");
+        strip = strip.image(image, "");
     }
     let title = "A palm follows a bar in a human hand: edge as felt (red) and as wanted (green)";
     findings.files.add_image("cartesian.png", &strip.title(title).render());

@@ -36,8 +36,8 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
                 of_shape.push(d);
                 let most = a.iter().chain(&b).copied().fold(0.01, f64::max);
                 sheet = sheet
-                    .picture(picture(&a, most), format!("{name} {angle}°"))
-                    .picture(picture(&b, most), format!("{load} g: {:.1} %", 100.0 * d));
+                    .image(heat_map(&a, most), format!("{name} {angle}°"))
+                    .image(heat_map(&b, most), format!("{load} g: {:.1} %", 100.0 * d));
             }
         }
         findings.metric(format!("image_difference_{name}"), median(of_shape.clone()));
@@ -161,6 +161,6 @@ fn shared_evenly(image: &[f64]) -> Vec<f64> {
     image.iter().map(|value| if *value > LIT { mean } else { 0.0 }).collect()
 }
 
-fn picture(values: &[f64], most: f64) -> Image {
+fn heat_map(values: &[f64], most: f64) -> Image {
     HeatMap::new(14, 6, values).map(ColourMap::Grey).max(most).cell_px(12).bare().render()
 }

@@ -1,8 +1,8 @@
 //! Fig. 11: a platform of three arrays turns until an edge lies as it should.
 
-use super::edge_picture::edge_picture;
+use super::edge_image::edge_image;
 use super::{ExperimentError, Findings, Options, Progress, tell};
-use crate::picture;
+use crate::image;
 use dermis_draw::{Camera, Image, LineStyle, PALETTE, Plot, Series, Sheet};
 use dermis_geometry::shapes::cylinder;
 use dermis_geometry::{Pose, Quat, Vec2, Vec3};
@@ -156,7 +156,7 @@ fn run_from(
         let error = axis.x.abs().min(1.0).acos();
         run.path.push((time_s, pan.to_degrees(), error.to_degrees()));
         if pending.next_if(|&at| time_s >= at - 1e-9).is_some() {
-            let shown = edge_picture(
+            let shown = edge_image(
                 (ROWS, 3 * COLS),
                 PITCH,
                 &side_by_side(platform.image()),
@@ -180,7 +180,7 @@ fn side_by_side(image: &TactileImage) -> Vec<f64> {
 }
 
 fn scene(world: &World) -> Image {
-    let scene = picture::scene(world);
+    let scene = image::scene(world);
     let camera = Camera::look_at(Vec3::new(0.16, -0.26, 0.34), Vec3::new(0.0, 0.0, 0.060), 24.0);
     scene.render(&camera, 640, 480)
 }
@@ -251,10 +251,10 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
             }
             let labels = ["I, at the start", "II, on the way", "III, at the end"];
             for ((time_s, view, _), label) in run.frames.iter().zip(labels) {
-                strip = strip.picture(view.resize_box(400, 300), format!("{label} ({time_s:.1} s)"));
+                strip = strip.image(view.resize_box(400, 300), format!("{label} ({time_s:.1} s)"));
             }
             for (_, _, image) in &run.frames {
-                strip = strip.picture(image.clone(), "");
+                strip = strip.image(image.clone(), "");
             }
             done += 1;
             tell(progress, f64::from(done) / (2 * STARTS.len()) as f64)?;
@@ -268,7 +268,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     findings.metric("starts", STARTS.len() as f64);
     findings.metric("final_error_deg", worst_final);
     let rows = (0..2).flat_map(|row| plots.iter().map(move |column| &column[row]));
-    let curves = rows.fold(Sheet::new(2), |sheet, plot| sheet.picture(plot.clone(), ""));
+    let curves = rows.fold(Sheet::new(2), |sheet, plot| sheet.image(plot.clone(), ""));
     findings.files.add_image("pan-tilt.png", &curves.title("Fourteen starts; dashed: converged").render());
     findings.files.add_image(
         "pan-tilt-phases.png",

@@ -163,10 +163,10 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     findings.files.add("roughness.csv", table);
     findings.files.add("slide.csv", rows(&coarse, &felt));
     let sheet = Sheet::new(2)
-        .picture(plot(&coarse.exact, &part, "Exact reading: force / largest"), "")
-        .picture(plot(&coarse.rays, &part, "Ray reading: pressure / largest"), "");
+        .image(plot(&coarse.exact, &part, "Exact reading: force / largest"), "")
+        .image(plot(&coarse.rays, &part, "Ray reading: pressure / largest"), "");
     findings.files.add_image("edge.png", &sheet.render());
-    findings.files.add_image("edge-scene.png", &picture(&exact, &bar)?);
+    findings.files.add_image("edge-scene.png", &image(&exact, &bar)?);
     findings.note(format!(
         "The fingertip, pitched by {PITCH_DEG}°, is led straight over the edge of a square bar that is turned by {YAW_DEG}°, {DEPTH_M} m deep; the paper presses it by a soft constraint that it does not describe. Roughness is total variation over twice the peak, 1 for a single rise and fall, of every taxel that is touched at all."
     ));
@@ -205,7 +205,7 @@ fn plot(trace: &Trace, taxels: &[usize], title: &str) -> Image {
 }
 
 /// The fingertip with the edge over it, painted by pressure, as Fig. 3.
-fn picture(sensor: &Sensor, bar: &Object) -> Result<Image, ExperimentError> {
+fn image(sensor: &Sensor, bar: &Object) -> Result<Image, ExperimentError> {
     let pose = sensor_from_bar(2e-3);
     let targets = [Target::at_rest(bar, pose)];
     let (touch, _) = sensor.skin().settle(&sensor.skin().rest(), &Motion { targets: &targets })?;

@@ -1,16 +1,16 @@
-//! Simulated pictures beside real ones: balls pressed into two GelSight sensors.
+//! Simulated images beside real ones: balls pressed into two GelSight sensors.
 
 use super::{ExperimentError, Findings, Options, Progress, tell};
 use crate::ball_presses::BallPresses;
-use crate::sight::colours;
+use crate::camera_frame::colours;
 use dermis_draw::{Image, Sheet};
 use dermis_geometry::quantity::Length;
 use dermis_geometry::shapes::{capsule, sphere};
 use dermis_sensor::calibration::optics::{
-    AROUND, BallPress, Dent, INSIDE, Label, MOST_PLACE_DEGREE, Region, align, ball_reliefs, fit_calibrated, fit_phong,
+    AROUND, BallPress, Dent, INSIDE, Label, MAX_PLACE_DEGREE, Region, align, ball_reliefs, fit_calibrated, fit_phong,
     rmse_255,
 };
-use dermis_sensor::optics::{BackgroundSpec, CameraSpec, Light, LightSpec, Picture};
+use dermis_sensor::optics::{BackgroundSpec, CameraSpec, FloatImage, Light, LightSpec};
 use dermis_sensor::{Sensor, SensorSpec, SkinSpec, presets};
 use dermis_skin::Object;
 use std::path::Path;
@@ -19,7 +19,7 @@ use std::path::Path;
 const BALL_M: f64 = 2e-3;
 /// What a pixel spans (m), by the data's own description.
 const PIXEL_M: f64 = 2.95e-5;
-/// Radius of the round end (m) of the pin that the Mini's pictures show: of seven between 0.3 and 2 mm the one that suits them best.
+/// Radius of the round end (m) of the pin that the Mini's images show: of seven between 0.3 and 2 mm the one that suits them best.
 const PIN_M: f64 = 0.5e-3;
 /// Edge of a cell (m) under it.
 const PIN_CELL_M: f64 = 6e-5;
@@ -43,7 +43,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
 struct Judged {
     preset: &'static str,
     prefix: &'static str,
-    background: Picture,
+    background: FloatImage,
     kept_as: BackgroundSpec,
     presses: Vec<BallPress>,
 }
@@ -67,7 +67,7 @@ impl Judged {
         let presses = presses
             .into_iter()
             .zip(reliefs)
-            .map(|(press, relief)| BallPress { picture: press.picture, relief, label: press.label })
+            .map(|(press, relief)| BallPress { image: press.image, relief, label: press.label })
             .collect();
         Ok(Self { preset, prefix, background, kept_as: BackgroundSpec::File(file), presses })
     }
@@ -103,7 +103,7 @@ impl Judged {
             .map(|(press, label)| BallPress { label: *label, ..press.clone() })
             .collect();
         for (name, region) in [("", INSIDE), ("ring_", AROUND)] {
-            let score = |shown: &dyn Fn(&BallPress) -> Picture| rmse_255(&odd, region, shown);
+            let score = |shown: &dyn Fn(&BallPress) -> FloatImage| rmse_255(&odd, region, shown);
             let by = |light: &Light| score(&|press| light.shade(&press.relief, || None));
             findings.metric(format!("{prefix}{name}rmse_255"), by(&lights.calibrated));
             findings.metric(format!("{prefix}{name}phong_rmse_255"), by(&lights.phong));
@@ -120,13 +120,13 @@ impl Judged {
 
     /// A ball where the labels have it.
     fn labelled(&self, findings: &mut Findings) -> Result<(), ExperimentError> {
-        let lights = self.lights(MOST_PLACE_DEGREE)?;
+        let lights = self.lights(MAX_PLACE_DEGREE)?;
         self.score(&lights, &self.labels(), self.prefix, findings);
         self.show(&lights, "as labelled", findings);
         Ok(())
     }
 
-    /// A pin where the pictures show it. The labels' pixels are judged as before.
+    /// A pin where the images show it. The labels' pixels are judged as before.
     fn aligned(&mut self, findings: &mut Findings) -> Result<(), ExperimentError> {
         let sensor = plain(self.preset, &self.background, Some(PIN_CELL_M))?;
         let Some(camera) = sensor.optics().map(|optics| optics.camera().clone()) else { return Ok(()) };
@@ -141,7 +141,7 @@ impl Judged {
         let farthest = self.presses.iter().zip(&labels).map(off).fold(0.0, f64::max);
         let (least, most) = depths_m.iter().fold((f64::INFINITY, 0.0f64), |(a, b), &d| (a.min(d), b.max(d)));
         findings.note(format!(
-            "{}: by their pictures the presses lie up to {farthest:.0} pixels from their labels, and those of a pin with a round end of {} mm \
+            "{}: by their images the presses lie up to {farthest:.0} pixels from their labels, and those of a pin with a round end of {} mm \
              pressed by {:.1} to {:.1} mm suit them.",
             self.preset,
             PIN_M * 1e3,
@@ -171,7 +171,7 @@ impl Judged {
 }
 
 /// The preset's skin behind a camera like that of the data, which looks at the middle of the gel.
-fn plain(preset: &str, background: &Picture, cell_m: Option<f64>) -> Result<Sensor, ExperimentError> {
+fn plain(preset: &str, background: &FloatImage, cell_m: Option<f64>) -> Result<Sensor, ExperimentError> {
     let mut spec = presets::find(preset)?;
     if let (SkinSpec::Layer(layer), Some(cell_m)) = (&mut spec.skin, cell_m) {
         layer.mu = 0.0;
@@ -182,26 +182,26 @@ fn plain(preset: &str, background: &Picture, cell_m: Option<f64>) -> Result<Sens
 }
 
 /// Presses that the fit has not seen: real, calibrated, with lamps, and four times what the calibrated one is off.
-fn side_by_side(title: &str, odd: &[&BallPress], lights: &Lights, background: &Picture) -> Image {
+fn side_by_side(title: &str, odd: &[&BallPress], lights: &Lights, background: &FloatImage) -> Image {
     const SHOWN: usize = 4;
     let mut sheet = Sheet::new(4).title(title).gap(10);
     for press in odd.iter().step_by((odd.len() / SHOWN).max(1)).take(SHOWN) {
         let ours = lights.calibrated.shade(&press.relief, || None);
         let lamps = lights.phong.shade(&press.relief, || None);
-        let score = |picture: &Picture, region: Region| rmse_255([*press], region, |_| picture.clone());
-        let off = Picture {
+        let score = |image: &FloatImage, region: Region| rmse_255([*press], region, |_| image.clone());
+        let off = FloatImage {
             channels: [0, 1, 2].map(|c| {
-                let pairs = press.picture.channels[c].iter().zip(&ours.channels[c]);
+                let pairs = press.image.channels[c].iter().zip(&ours.channels[c]);
                 pairs.map(|(real, ours)| 128.0 + 4.0 * (ours - real)).collect()
             }),
             ..*background
         };
-        let small = |picture: &Picture| colours(picture).resize_box(320, 240);
+        let small = |image: &FloatImage| colours(image).resize_box(320, 240);
         sheet = sheet
-            .picture(small(&press.picture), "real")
-            .picture(small(&ours), format!("calibrated: {:.1} levels off inside", score(&ours, INSIDE)))
-            .picture(small(&lamps), format!("lamps: {:.1} levels off inside", score(&lamps, INSIDE)))
-            .picture(small(&off), "calibrated minus real, times four");
+            .image(small(&press.image), "real")
+            .image(small(&ours), format!("calibrated: {:.1} levels off inside", score(&ours, INSIDE)))
+            .image(small(&lamps), format!("lamps: {:.1} levels off inside", score(&lamps, INSIDE)))
+            .image(small(&off), "calibrated minus real, times four");
     }
     sheet.render()
 }

@@ -43,7 +43,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
                 sheet = layer_row(sheet, name, &pressed, &pressure);
             }
         }
-        plots = plots.picture(plot.render(), "");
+        plots = plots.image(plot.render(), "");
         tell(progress, (done + 1) as f64 / 3.0)?;
     }
     let ratio = |findings: &Findings, a: &str, b: &str| findings.metrics[a] / findings.metrics[b];
@@ -124,7 +124,7 @@ fn layer_row(sheet: Sheet, name: &str, pressed: &Pressed, pressure_kpa: &[f64]) 
     let surface = down(&pressed.touch.surface, 1e3);
     let base = down(&pressed.touch.base, 1e-3);
     sheet
-        .picture(map(pressure_kpa, "kPa"), format!("{name}: pressure"))
-        .picture(map(&surface, "mm"), format!("{name}: surface sinks by"))
-        .picture(map(&base, "kPa"), format!("{name}: pressure on the base"))
+        .image(map(pressure_kpa, "kPa"), format!("{name}: pressure"))
+        .image(map(&surface, "mm"), format!("{name}: surface sinks by"))
+        .image(map(&base, "kPa"), format!("{name}: pressure on the base"))
 }

@@ -4,7 +4,7 @@ use super::{ExperimentError, Findings, Options, Progress, tell};
 use dermis_draw::{LineStyle, Plot, Series};
 use dermis_geometry::shapes::sphere;
 use dermis_geometry::{Pose, Vec3};
-use dermis_skin::gel::{Bonds, PaperGel, PaperParameters};
+use dermis_skin::gel::{Bonds, TacchiGel, TacchiParameters};
 use dermis_skin::{Field, Gel, GelParameters, Motion, Object, Skin, Target};
 
 const RADIUS: f64 = 4e-3;
@@ -16,30 +16,30 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     let pose = |depth: f64| Pose::from_translation(Vec3::Z * (RADIUS - depth));
     // The paper's own gel, or a quarter of it with the same particles and grid.
     let paper = if options.full {
-        PaperParameters::default()
+        TacchiParameters::default()
     } else {
-        PaperParameters {
+        TacchiParameters {
             size_m: Vec3::new(10e-3, 10e-3, 4e-3),
             particles: [51, 51, 21],
             indenter_particles: 50_000,
-            ..PaperParameters::default()
+            ..TacchiParameters::default()
         }
     };
-    let press = |p: PaperParameters| -> Result<Field, ExperimentError> {
-        let (touch, _) = PaperGel::new(p)?.pressed(&ball, pose(DEPTH))?;
+    let press = |p: TacchiParameters| -> Result<Field, ExperimentError> {
+        let (touch, _) = TacchiGel::new(p)?.pressed(&ball, pose(DEPTH))?;
         Ok(touch.surface.unwrap_or_else(|| unreachable!("a gel knows its surface")))
     };
     let as_printed = press(paper)?;
     tell(progress, 0.2)?;
-    let slower = press(PaperParameters { speed_m_per_s: paper.speed_m_per_s / 4.0, ..paper })?;
+    let slower = press(TacchiParameters { speed_m_per_s: paper.speed_m_per_s / 4.0, ..paper })?;
     tell(progress, 0.5)?;
     let lighter = {
-        let mut light = PaperParameters { step_s: paper.step_s / 2.0, ..paper };
+        let mut light = TacchiParameters { step_s: paper.step_s / 2.0, ..paper };
         light.material.density_kg_per_m3 /= 4.0;
         press(light)?
     };
     tell(progress, 0.7)?;
-    let sparse = press(PaperParameters { indenter_particles: 202, ..paper })?;
+    let sparse = press(TacchiParameters { indenter_particles: 202, ..paper })?;
     tell(progress, 0.8)?;
 
     let cell_m = if options.full { 0.4e-3 } else { 0.5e-3 };

@@ -1,12 +1,12 @@
 //! The data set of Tacchi: twenty-one indenters, nine places, eleven depths.
 
 use super::{ExperimentError, Findings, Options, Progress, tell};
-use crate::sight::colours;
+use crate::camera_frame::colours;
 use dermis_draw::{Image, Sheet};
 use dermis_geometry::quantity::Length;
 use dermis_geometry::shapes::indenters;
 use dermis_geometry::{Pose, Vec3};
-use dermis_sensor::optics::{OpticsError, Picture, Relief, Sight};
+use dermis_sensor::optics::{CameraFrame, FloatImage, OpticsError, Relief};
 use dermis_sensor::{Sensor, SensorSpec, SkinSpec};
 use dermis_skin::{Motion, Object, Target, Touch};
 use rayon::prelude::*;
@@ -34,7 +34,7 @@ struct Series {
     depths: Vec<usize>,
 }
 
-/// What is kept of a picture to judge it by.
+/// What is kept of an image to judge it by.
 struct Shot {
     indenter: usize,
     place: [i32; 2],
@@ -45,7 +45,7 @@ struct Shot {
     radius_error_px: Option<f64>,
 }
 
-/// How far off a picture may be: less than a skin's own cell cannot be asked of it.
+/// How far off an image may be: less than a skin's own cell cannot be asked of it.
 struct Allowance {
     deepest_m: f64,
     radius_px: f64,
@@ -68,7 +68,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     let objects: Vec<Object> = indenters::all()?.into_iter().map(|(_, mesh)| Object::new(mesh)).collect();
     let work = series(options.full);
     let wanted: usize = work.iter().map(|series| series.depths.len()).sum();
-    // Each skin has a folder of its own: pictures that one has made are not another's.
+    // Each skin has a folder of its own: images that one has made are not another's.
     let skin = options.skin.as_deref().unwrap_or("layer");
     let name = if skin == "layer" { "images".to_owned() } else { format!("images-{skin}") };
     let folder = options.out.as_ref().map(|folder| folder.join(name));
@@ -104,7 +104,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     findings.metric("deepest_error_by_allowance", deepest_error_m / allowed.deepest_m);
     findings.metric("radius_error_by_allowance", radius_error_px / allowed.radius_px);
     findings.metric("least_difference_255", least_difference(&shots));
-    findings.note(format!("{made} pictures made and {kept} found in {seconds:.1} s, skin {skin:?}."));
+    findings.note(format!("{made} images made and {kept} found in {seconds:.1} s, skin {skin:?}."));
     findings.files.add_image("indenters.png", &indenter_sheet(&shots));
     if options.full {
         findings.files.add_image("depths.png", &depth_sheet(&shots));
@@ -145,13 +145,13 @@ fn series(full: bool) -> Vec<Series> {
     all.map(|(indenter, place)| Series { indenter, place, depths: (0..DEPTHS).collect() }).collect()
 }
 
-/// Where a picture is kept: by indenter, place (mm) and depth (tenths of a millimetre).
+/// Where an image is kept: by indenter, place (mm) and depth (tenths of a millimetre).
 fn file(folder: &Path, series: &Series, depth: usize) -> PathBuf {
     let [x, y] = series.place;
     folder.join(indenters::NAMES[series.indenter]).join(format!("x{x:+}_y{y:+}_d{depth:02}.png"))
 }
 
-/// Presses deeper and deeper, each from where the last one was, and keeps what is not there yet. A series of which a picture is missing
+/// Presses deeper and deeper, each from where the last one was, and keeps what is not there yet. A series of which an image is missing
 /// is solved from its beginning, so that what comes out does not depend on where an earlier run was stopped.
 fn shoot(
     sensor: &Sensor,
@@ -189,7 +189,7 @@ fn shoot(
         let (touch, next) = sensor.skin().settle(&state, &Motion { targets: &[target] })?;
         state = next;
         let sight = sensor.look(&touch, 0).map_err(|error| ExperimentError::Optics { error })?;
-        let image = colours(&sight.picture);
+        let image = colours(&sight.image);
         match file {
             Some(file) if file.exists() => kept.fetch_add(1, Ordering::Relaxed),
             Some(file) => {
@@ -206,22 +206,22 @@ fn shoot(
     Ok(shots)
 }
 
-/// Whether a picture is on one of the sheets.
+/// Whether an image is on one of the sheets.
 fn shown(place: [i32; 2], depth: usize) -> bool {
     place == [0, 0] || depth == DEPTHS - 1
 }
 
-/// A picture that an earlier run has made and judged.
+/// An image that an earlier run has made and judged.
 fn kept_shot(series: &Series, depth: usize, file: &Path) -> Result<Shot, ExperimentError> {
     let path = file.display().to_string();
     let bytes = std::fs::read(file)
         .map_err(|error| ExperimentError::Folder { path: path.clone(), reason: error.to_string() })?;
-    let picture = Picture::from_png(&path, &bytes).map_err(|error| ExperimentError::Optics { error })?;
+    let image = FloatImage::from_png(&path, &bytes).map_err(|error| ExperimentError::Optics { error })?;
     Ok(Shot {
         indenter: series.indenter,
         place: series.place,
         depth,
-        small: colours(&picture).resize_box(160, 120),
+        small: colours(&image).resize_box(160, 120),
         deepest_error_m: 0.0,
         radius_error_px: None,
     })
@@ -232,7 +232,7 @@ fn judged(
     series: &Series,
     depth: usize,
     touch: &Touch,
-    sight: &Sight,
+    sight: &CameraFrame,
     image: &Image,
 ) -> Result<Shot, ExperimentError> {
     let camera = sensor.optics().map(|optics| optics.camera().clone());
@@ -279,14 +279,14 @@ fn at(shots: &[Shot], place: [i32; 2], depth: usize) -> impl Iterator<Item = &Sh
     shots.iter().filter(move |shot| shot.place == place && shot.depth == depth)
 }
 
-/// Root mean square difference (levels) of two pictures.
+/// Root mean square difference (levels) of two images.
 fn difference(a: &Image, b: &Image) -> f64 {
     let pairs = a.pixels().as_flattened().iter().zip(b.pixels().as_flattened());
     let squares: f64 = pairs.map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum();
     (squares / a.pixels().as_flattened().len() as f64).sqrt()
 }
 
-/// The least difference (levels) of the pictures of two indenters at a millimetre: whether they can be told apart.
+/// The least difference (levels) of the images of two indenters at a millimetre: whether they can be told apart.
 fn least_difference(shots: &[Shot]) -> f64 {
     let deep: Vec<&Shot> = at(shots, [0, 0], DEPTHS - 1).collect();
     let mut least = f64::INFINITY;
@@ -301,7 +301,7 @@ fn least_difference(shots: &[Shot]) -> f64 {
 fn indenter_sheet(shots: &[Shot]) -> Image {
     let sheet = Sheet::new(7).title("Twenty-one indenters at 1 mm").gap(8);
     at(shots, [0, 0], DEPTHS - 1)
-        .fold(sheet, |sheet, shot| sheet.picture(shot.small.clone(), indenters::NAMES[shot.indenter]))
+        .fold(sheet, |sheet, shot| sheet.image(shot.small.clone(), indenters::NAMES[shot.indenter]))
         .render()
 }
 
@@ -309,7 +309,7 @@ fn depth_sheet(shots: &[Shot]) -> Image {
     let mut sheet = Sheet::new(DEPTHS).title("From 0 to 1 mm").gap(4);
     for name in ["sphere", "cross_lines", "dots", "pacman", "wave1"] {
         for shot in shots.iter().filter(|shot| indenters::NAMES[shot.indenter] == name && shot.place == [0, 0]) {
-            sheet = sheet.picture(shot.small.clone(), format!("{:.1} mm", shot.depth as f64 * 0.1));
+            sheet = sheet.image(shot.small.clone(), format!("{:.1} mm", shot.depth as f64 * 0.1));
         }
     }
     sheet.render()
@@ -319,7 +319,7 @@ fn place_sheet(shots: &[Shot]) -> Image {
     let mut sheet = Sheet::new(9).title("Nine places, 1 mm apart").gap(4);
     for name in ["hexagon", "moon", "torus"] {
         for shot in shots.iter().filter(|shot| indenters::NAMES[shot.indenter] == name && shot.depth == DEPTHS - 1) {
-            sheet = sheet.picture(shot.small.clone(), format!("{} mm, {} mm", shot.place[0], shot.place[1]));
+            sheet = sheet.image(shot.small.clone(), format!("{} mm, {} mm", shot.place[0], shot.place[1]));
         }
     }
     sheet.render()
@@ -344,7 +344,7 @@ mod tests {
     }
 
     /// A gel that is solved in full and a layer show the same ball, at two depths: they differ by less than half of what the ball adds to
-    /// the picture without it. So does the smoothing that the paper compares with.
+    /// the image without it. So does the smoothing that the paper compares with.
     #[test]
     fn every_skin_shows_the_same_ball() {
         let layer = shots("layer", "sphere", vec![0, 5, 10]);

@@ -47,7 +47,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
             "cone" => findings.metric("cone_depth", deepest / DEPTH),
             _ => (),
         }
-        sheet = sheet.picture(picture(field), *name);
+        sheet = sheet.image(image(field), *name);
         tell(progress, (index + 1) as f64 / indenters::NAMES.len() as f64)?;
     }
     findings.metric("indenters", indenters::NAMES.len() as f64);
@@ -67,7 +67,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
 }
 
 /// Depth (mm), positive where the gel is pressed in.
-fn picture(field: &Field) -> dermis_draw::Image {
+fn image(field: &Field) -> dermis_draw::Image {
     let depths: Vec<f64> = field.values.iter().map(|u| -u.z * 1e3).collect();
     let side = (220 / field.cols.max(1)).max(1);
     HeatMap::new(field.rows, field.cols, &depths).map(ColourMap::Ember).range(-0.2, 1.0).cell_px(side).bare().render()

@@ -2,7 +2,7 @@
 
 use super::setting::{GRAVITY, add, array, finger, free_body, lugre, static_test_skin};
 use super::{ExperimentError, Findings, Options, Progress, tell};
-use crate::picture;
+use crate::image;
 use dermis_draw::{LineStyle, Plot, Series};
 use dermis_geometry::quantity::Speed;
 use dermis_geometry::shapes::cuboid;
@@ -57,7 +57,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     findings.metric("creep_m_after_settle", creep_m);
     findings.metric("moved_m", (end - start).length());
     findings.metric("duration_s", duration_s);
-    findings.files.add_image("tilt-scene.png", &picture::view(&world, -35.0, 14.0, 900, 640));
+    findings.files.add_image("tilt-scene.png", &image::view(&world, -35.0, 14.0, 900, 640));
 
     let (mut loose, slider) =
         tilted(FrictionSpec::Coulomb { mu: 0.435, regularisation_speed: Speed::new(COULOMB_SPEED) }, COULOMB_STEP_S)?;

@@ -2,7 +2,7 @@
 
 use super::setting::{GRAVITY, add, array, finger, free_body, lugre, static_test_skin};
 use super::{ExperimentError, Findings, Options, Progress, tell};
-use crate::picture;
+use crate::image;
 use dermis_geometry::shapes::cuboid;
 use dermis_geometry::{Pose, Vec3};
 use dermis_world::{World, WorldParameters};
@@ -43,7 +43,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         findings.metric(format!("relative_error_{label}"), (sum / required - 1.0).abs());
         table += &format!("{mass_kg},{required},{paper},{sum:.10},{:.3e}\n", sum / required - 1.0);
         if mass_kg == 1.0 {
-            findings.files.add_image("weights.png", &picture::view(&world, -55.0, 22.0, 900, 640));
+            findings.files.add_image("weights.png", &image::view(&world, -55.0, 22.0, 900, 640));
         }
     }
     findings.files.add("weights.csv", table);

@@ -2,7 +2,7 @@
 
 use super::setting::{GRAVITY, add, foam, free_body};
 use super::{ExperimentError, Findings, Options, Progress, tell};
-use crate::picture;
+use crate::image;
 use dermis_draw::{Image, Plot, Series, Sheet};
 use dermis_geometry::shapes::cuboid;
 use dermis_geometry::{Pose, Vec3};
@@ -74,14 +74,11 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         // The end of a phase is when it shows what it did.
         if let Some((_, name)) = PHASES.iter().find(|(known, _)| *known == phase) {
             reached += 1;
-            views.push((picture::view(&world, -68.0, 12.0, 380, 460), (*name).to_owned()));
+            views.push((image::view(&world, -68.0, 12.0, 380, 460), (*name).to_owned()));
             let readings = [left, right].map(|id| world.reading(id));
             let bare =
-                |k: usize| picture::tactile_bare(&readings[k], 0.2, 9).unwrap_or_else(|| Image::new(8, 8, [255; 3]));
-            images.push((
-                Sheet::new(2).gap(10).picture(bare(0), "left").picture(bare(1), "right").render(),
-                String::new(),
-            ));
+                |k: usize| image::tactile_bare(&readings[k], 0.2, 9).unwrap_or_else(|| Image::new(8, 8, [255; 3]));
+            images.push((Sheet::new(2).gap(10).image(bare(0), "left").image(bare(1), "right").render(), String::new()));
             if phase == Phase::Lift {
                 let uneven = readings.iter().map(unevenness).fold(0.0, f64::max);
                 findings.metric("unevenness_relative", uneven);
@@ -95,7 +92,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     findings.metric("phases", f64::from(reached));
     findings.metric("lifted_m", highest - 0.5 * SIDE);
     findings.metric("cycle_s", world.time_s());
-    let strip = views.into_iter().chain(images).fold(Sheet::new(5), |sheet, (image, name)| sheet.picture(image, name));
+    let strip = views.into_iter().chain(images).fold(Sheet::new(5), |sheet, (image, name)| sheet.image(image, name));
     findings.files.add_image(
         "workcycle.png",
         &strip.title("The work cycle: scene and tactile images at the end of each phase").render(),

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 /// More steps than this are a slip of a unit.
-const MOST_STEPS: f64 = 1e9;
+const MAX_STEPS: f64 = 1e9;
 /// More numbers than this do not fit into memory comfortably.
-const MOST_VALUES: f64 = 2e8;
+const MAX_VALUES: f64 = 2e8;
 
 /// A scene that is ready to run.
 pub struct Built {
@@ -60,7 +60,7 @@ pub fn validate(scene: &SceneSpec, file: &str) -> Result<(), SceneError> {
     if step <= 0.0 {
         return bad("world", "time_step", "a positive time", format!("{step} s"));
     }
-    if !(duration > 0.0 && duration / step <= MOST_STEPS) {
+    if !(duration > 0.0 && duration / step <= MAX_STEPS) {
         return bad("world", "duration", "positive and at most 1e9 time steps", format!("{duration} s"));
     }
     if let Some(friction) = scene.world.ground_friction.filter(|friction| !(0.0..1e3).contains(friction)) {
@@ -168,7 +168,7 @@ pub fn build(scene: &SceneSpec, file: &str, folder: Option<&Path>) -> Result<Bui
     let record_every = (every_s / step_s).round().max(1.0) as u64;
     let rows = scene.world.duration.si() / step_s / record_every as f64;
     let taxels: usize = sensors.iter().map(|(_, id)| world.sensor(*id).taxels().len()).sum();
-    if rows * taxels as f64 > MOST_VALUES {
+    if rows * taxels as f64 > MAX_VALUES {
         return Err(SceneError::BadValue {
             file: file.to_owned(),
             whose: "record".into(),

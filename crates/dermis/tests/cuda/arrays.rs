@@ -1,11 +1,11 @@
-//! Arrays on a graphics card feel what they feel on the CPU.
+//! Arrays on a GPU feel what they feel on the CPU.
 
-use crate::card;
-use dermis::device::array::{Poses, Presses, fetch_into};
-use dermis::device::arrays::{Arrays, Thing};
-use dermis::device::driver::CudaSlice;
-use dermis::device::{DeviceError, Gpu};
+use crate::gpu;
 use dermis::geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
+use dermis::gpu::array::{Poses, Presses, fetch_into};
+use dermis::gpu::arrays::{Arrays, Thing};
+use dermis::gpu::driver::CudaSlice;
+use dermis::gpu::{Gpu, GpuError};
 use dermis::sensor::{Sensor, SensorSpec, presets};
 use dermis::skin::{Motion, Object, State, Target, Touch};
 use std::sync::Arc;
@@ -41,7 +41,7 @@ fn places(random: &mut Random, count: usize) -> Vec<Pose> {
     (0..count).map(place).collect()
 }
 
-/// What is on the card, on the host.
+/// What is on the GPU, on the host.
 struct Fetched {
     forces: Vec<f64>,
     values: Vec<f64>,
@@ -116,7 +116,7 @@ fn described(text: &str) -> Sensor {
 
 #[test]
 fn springs_feel_the_same() {
-    let Some(gpu) = card("springs_feel_the_same") else { return };
+    let Some(gpu) = gpu("springs_feel_the_same") else { return };
     let foam = preset("uji-foam-14x6");
     for (name, object) in objects() {
         compare(&gpu, &format!("foam, {name}"), &foam, &object, 140);
@@ -126,7 +126,7 @@ fn springs_feel_the_same() {
 /// Several springs under a taxel, loads that a cover spreads, a table instead of a line, the paper's law, and taxels without rows.
 #[test]
 fn other_springs_feel_the_same() {
-    let Some(gpu) = card("other_springs_feel_the_same") else { return };
+    let Some(gpu) = gpu("other_springs_feel_the_same") else { return };
     let surface = |points: usize| {
         format!("name = \"t\"\ncontact_points = {points}\n[surface.grid]\nrows = 10\ncols = 7\npitch = \"3 mm\"\n")
     };
@@ -162,7 +162,7 @@ fn other_springs_feel_the_same() {
 /// Thirty steps of many environments, some of which let go and are touched again: every one is as it is alone.
 #[test]
 fn springs_go_on_in_time_the_same() {
-    let Some(gpu) = card("springs_go_on_in_time_the_same") else { return };
+    let Some(gpu) = gpu("springs_go_on_in_time_the_same") else { return };
     for (sensor, object) in
         [(preset("uji-foam-14x6"), objects().swap_remove(0).1), (preset("wts0614"), objects().swap_remove(5).1)]
     {
@@ -210,7 +210,7 @@ fn springs_go_on_in_time_the_same() {
 
 #[test]
 fn pads_feel_the_same() {
-    let Some(gpu) = card("pads_feel_the_same") else { return };
+    let Some(gpu) = gpu("pads_feel_the_same") else { return };
     for name in ["uji-foam-14x6", "wts0614"] {
         let sensor = presets::find(name).unwrap().with_hydroelastic_skin().unwrap().build(None).unwrap();
         for (what, object) in objects() {
@@ -219,10 +219,10 @@ fn pads_feel_the_same() {
     }
 }
 
-/// Sums are made in one order, whatever the card does first.
+/// Sums are made in one order, whatever the GPU does first.
 #[test]
 fn two_runs_give_the_same_bytes() {
-    let Some(gpu) = card("two_runs_give_the_same_bytes") else { return };
+    let Some(gpu) = gpu("two_runs_give_the_same_bytes") else { return };
     let foam = presets::find("uji-foam-14x6").unwrap();
     let poses = places(&mut Random::new(2), 5000);
     let mesh = Object::new(shapes::sphere(8e-3, 1.2e-3).unwrap());
@@ -240,7 +240,7 @@ fn two_runs_give_the_same_bytes() {
 /// Forces that another kernel has found become presses; poses can be had in the order that others want.
 #[test]
 fn forces_of_others_are_read_along_the_normals() {
-    let Some(gpu) = card("forces_of_others_are_read_along_the_normals") else { return };
+    let Some(gpu) = gpu("forces_of_others_are_read_along_the_normals") else { return };
     let sensor = preset("fingertip");
     let ball = objects().swap_remove(0).1;
     let places = places(&mut Random::new(8), 40);
@@ -265,7 +265,7 @@ fn forces_of_others_are_read_along_the_normals() {
 
 #[test]
 fn what_cannot_be_done_there_is_refused_in_a_sentence() {
-    let Some(gpu) = card("what_cannot_be_done_there_is_refused_in_a_sentence") else { return };
+    let Some(gpu) = gpu("what_cannot_be_done_there_is_refused_in_a_sentence") else { return };
     let layer = Arrays::new(&gpu, &preset("wts0614-layer")).unwrap_err().to_string();
     assert!(layer.contains("wts0614-layer") && layer.contains("device cpu"), "{layer}");
     let text = "name = \"wide\"\n[surface.grid]\nrows = 120\ncols = 120\npitch = \"1 mm\"\n[skin]\nkind = \"springs\"\n\
@@ -274,7 +274,7 @@ fn what_cannot_be_done_there_is_refused_in_a_sentence() {
     let thing = Thing::new(&gpu, &objects().swap_remove(0).1).unwrap();
     let poses = Poses::of_host(&gpu, &vec![Pose::IDENTITY; 1_000_000]).unwrap();
     let error = arrays.settle(&thing, &poses).unwrap_err();
-    assert!(matches!(error, DeviceError::OutOfMemory { .. }) && error.to_string().contains("at most"), "{error}");
+    assert!(matches!(error, GpuError::OutOfMemory { .. }) && error.to_string().contains("at most"), "{error}");
     let nowhere = [Pose::from_translation(Vec3::new(f64::NAN, 0.0, 0.0))];
     assert!(arrays.poses(&nowhere).unwrap_err().to_string().contains("pose 0 is not finite"));
     assert_eq!(arrays.settle(&thing, &arrays.poses(&[]).unwrap()).unwrap().count, 0);

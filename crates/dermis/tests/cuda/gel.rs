@@ -1,14 +1,14 @@
-//! The gel on a card against the gel on the processor, on the cases of the processor's own tests.
+//! The gel on a GPU against the gel on the CPU, on the cases of the CPU's own tests.
 
 #[path = "../../../skin/tests/common/paraboloid.rs"]
 mod paraboloid;
 
-use crate::card;
-use dermis::device::{DeviceGel, DevicePaperGel, Gpu, flown, with_gel_on};
+use crate::gpu;
+use dermis::gpu::{Gpu, GpuGel, GpuTacchiGel, flown, with_gel_on};
 use dermis_geometry::shapes::{self, indenters};
 use dermis_geometry::{Mat3, Pose, Primitive, Quat, Vec3};
 use dermis_sensor::{Aim, Goal, Sensor, SensorSpec, press};
-use dermis_skin::gel::{Bonds, Cloud, Face, PaperGel, PaperParameters, Simd};
+use dermis_skin::gel::{Bonds, Cloud, Face, Simd, TacchiGel, TacchiParameters};
 use dermis_skin::{Constitution, Gel, GelFriction, GelParameters, Motion, Object, Skin, Target, Touch};
 use serde_json::Value;
 use std::sync::Arc;
@@ -37,24 +37,24 @@ fn apart(a: &Touch, b: &Touch) -> (f64, f64) {
     (off / deepest, force)
 }
 
-/// Presses at one place after the other on both; surfaces must agree to 0.1 % of depth, forces to 0.2 %, and two runs on the card to the bit.
+/// Presses at one place after the other on both; surfaces must agree to 0.1 % of depth, forces to 0.2 %, and two runs on the GPU to the bit.
 fn compare(gpu: &Arc<Gpu>, name: &str, gel: Gel, object: &Object, poses: &[Pose]) -> Touch {
-    let card = DeviceGel::new(gpu, gel).unwrap();
-    let (mut on_cpu, mut on_card) = (card.rest(), card.rest());
+    let gpu = GpuGel::new(gpu, gel).unwrap();
+    let (mut on_cpu, mut on_gpu) = (gpu.rest(), gpu.rest());
     let mut last = Touch::default();
     for pose in poses {
         let targets = [Target::at_rest(object, *pose)];
         let motion = Motion { targets: &targets };
-        let (cpu, next, _) = card.gel().equilibrium(&on_cpu, &motion).unwrap();
+        let (cpu, next, _) = gpu.gel().equilibrium(&on_cpu, &motion).unwrap();
         on_cpu = next;
-        let (touch, next, work, card_s) = card.equilibrium(&on_card, &motion).unwrap();
-        let (again, same) = card.settle(&on_card, &motion).unwrap();
-        assert!(touch == again && next == same, "{name}: two runs on the card differ");
-        on_card = next;
+        let (touch, next, work, gpu_s) = gpu.equilibrium(&on_gpu, &motion).unwrap();
+        let (again, same) = gpu.settle(&on_gpu, &motion).unwrap();
+        assert!(touch == again && next == same, "{name}: two runs on the GPU differ");
+        on_gpu = next;
         let (surface, force) = apart(&cpu, &touch);
         println!(
             "{name}: surface off by {surface:.1e} of depth, force by {force:.1e}; {work:?}, {:.1} ms",
-            card_s * 1e3
+            gpu_s * 1e3
         );
         assert!(surface < 1e-3, "{name}: surface off by {surface} of depth");
         assert!(force < 2e-3, "{name}: force off by {force}");
@@ -71,10 +71,10 @@ fn compare(gpu: &Arc<Gpu>, name: &str, gel: Gel, object: &Object, poses: &[Pose]
     last
 }
 
-/// A rigid paraboloid on a bonded layer, cases 0, 2 and 4 of the golden file: as the processor has it, and so within 2 % of elasticity.
+/// A rigid paraboloid on a bonded layer, cases 0, 2 and 4 of the golden file: as the CPU has it, and so within 2 % of elasticity.
 #[test]
-fn the_paraboloid_is_that_of_the_processor() {
-    let Some(gpu) = card("the_paraboloid_is_that_of_the_processor") else { return };
+fn the_paraboloid_is_that_of_the_cpu() {
+    let Some(gpu) = gpu("the_paraboloid_is_that_of_the_cpu") else { return };
     let golden: Value = serde_json::from_str(GOLDEN).unwrap();
     for (index, cell_m) in [(0, 0.5e-3), (2, 0.25e-3), (4, 0.5e-3)] {
         let case = &golden["cases"][index];
@@ -98,8 +98,8 @@ fn the_paraboloid_is_that_of_the_processor() {
 
 /// Balls, shapes in closed form, meshes and points, upright and tilted.
 #[test]
-fn whatever_presses_presses_as_on_the_processor() {
-    let Some(gpu) = card("whatever_presses_presses_as_on_the_processor") else { return };
+fn whatever_presses_presses_as_on_the_cpu() {
+    let Some(gpu) = gpu("whatever_presses_presses_as_on_the_cpu") else { return };
     let tilted =
         |z: f64| Pose::new(Quat::from_rotation_y(0.2) * Quat::from_rotation_z(0.4), Vec3::new(0.2e-3, -0.1e-3, z));
     let primitive = |shape: Primitive| Object::of_primitive(shape, 0.3e-3).unwrap();
@@ -126,8 +126,8 @@ fn whatever_presses_presses_as_on_the_processor() {
 
 /// Where it is held, what it is made of, what rubs: with the history of a press before.
 #[test]
-fn whatever_is_pressed_answers_as_on_the_processor() {
-    let Some(gpu) = card("whatever_is_pressed_answers_as_on_the_processor") else { return };
+fn whatever_is_pressed_answers_as_on_the_cpu() {
+    let Some(gpu) = gpu("whatever_is_pressed_answers_as_on_the_cpu") else { return };
     let ball = Object::of_primitive(Primitive::Sphere { radius_m: 3e-3 }, 0.3e-3).unwrap();
     let sides = Bonds::at(&[Face::Bottom, Face::LowX]);
     let made = |constitution| GelParameters { constitution, ..parameters() };
@@ -157,8 +157,8 @@ fn whatever_is_pressed_answers_as_on_the_processor() {
 
 /// Particles that fly, spin and swing: after 60 steps places agree to 1e-4 of the way gone, and two runs to the bit.
 #[test]
-fn particles_move_as_on_the_processor() {
-    let Some(gpu) = card("particles_move_as_on_the_processor") else { return };
+fn particles_move_as_on_the_cpu() {
+    let Some(gpu) = gpu("particles_move_as_on_the_cpu") else { return };
     let motion = |rest: Vec3| {
         (Vec3::new(1.5, 0.5, 0.2) + Vec3::Z.cross(rest) * 10.0, Mat3::from_diagonal(Vec3::new(1.02, 0.99, 1.0)))
     };
@@ -179,30 +179,30 @@ fn particles_move_as_on_the_processor() {
 
 /// The press of Chen et al. 2023, smaller: surface within 0.1 % of depth, force within 0.1 %, and two runs to the bit.
 #[test]
-fn the_paper_s_press_is_that_of_the_processor() {
-    let Some(gpu) = card("the_paper_s_press_is_that_of_the_processor") else { return };
-    let parameters = PaperParameters {
+fn the_paper_s_press_is_that_of_the_cpu() {
+    let Some(gpu) = gpu("the_paper_s_press_is_that_of_the_cpu") else { return };
+    let parameters = TacchiParameters {
         size_m: Vec3::new(8e-3, 8e-3, 2e-3),
         particles: [41, 41, 11],
         indenter_particles: 20_000,
-        ..PaperParameters::default()
+        ..TacchiParameters::default()
     };
-    let paper = PaperGel::new(parameters).unwrap();
+    let paper = TacchiGel::new(parameters).unwrap();
     let ball = Object::new(shapes::sphere(2e-3, 0.15e-3).unwrap());
     let pose = at(0.0, 0.0, 1.5e-3);
     let (cpu, _) = paper.pressed(&ball, pose).unwrap();
-    let card = DevicePaperGel::new(&gpu, paper);
-    let (touch, ran) = card.pressed(&ball, pose).unwrap();
+    let gpu = GpuTacchiGel::new(&gpu, paper);
+    let (touch, ran) = gpu.pressed(&ball, pose).unwrap();
     let (surface, force) = apart(&cpu, &touch);
     println!("paper: surface off by {surface:.1e} of depth, force by {force:.1e}, sorted {} times", ran.sorts);
     assert!(surface < 1e-3 && force < 1e-3, "{surface} {force}");
-    assert_eq!(touch, card.pressed(&ball, pose).unwrap().0);
+    assert_eq!(touch, gpu.pressed(&ball, pose).unwrap().0);
 }
 
-/// A particle that is turned inside out is named, as on the processor.
+/// A particle that is turned inside out is named, as on the CPU.
 #[test]
 fn what_breaks_is_told() {
-    let Some(gpu) = card("what_breaks_is_told") else { return };
+    let Some(gpu) = gpu("what_breaks_is_told") else { return };
     let motion = |rest: Vec3| (Vec3::Z * if rest.z > 0.0 { -40.0 } else { 40.0 }, Mat3::IDENTITY);
     let mut cloud = Cloud::new([12, 12, 12], GelParameters::default(), false, 0.3, Simd::detect(), motion).unwrap();
     let (_, ran) = flown(&gpu, &cloud.flight(200)).unwrap();
@@ -210,10 +210,10 @@ fn what_breaks_is_told() {
     assert!(ran.broke.is_some(), "{ran:?}");
 }
 
-/// A sensor with a gel goes to the card and feels the same; one without stays.
+/// A sensor with a gel goes to the GPU and feels the same; one without stays.
 #[test]
-fn a_sensor_takes_its_gel_to_the_card() {
-    let Some(gpu) = card("a_sensor_takes_its_gel_to_the_card") else { return };
+fn a_sensor_takes_its_gel_to_the_gpu() {
+    let Some(gpu) = gpu("a_sensor_takes_its_gel_to_the_gpu") else { return };
     let spec = r#"
         name = "a gel"
         [surface.grid]
@@ -230,12 +230,12 @@ fn a_sensor_takes_its_gel_to_the_card() {
     "#;
     let built = |text: &str| SensorSpec::parse("sensor.toml", text).unwrap().build(None).unwrap();
     let on_cpu = built(spec);
-    let on_card = with_gel_on(&gpu, &on_cpu).unwrap().unwrap();
+    let on_gpu = with_gel_on(&gpu, &on_cpu).unwrap().unwrap();
     let ball = Object::of_primitive(Primitive::Sphere { radius_m: 5e-3 }, 0.5e-3).unwrap();
     let feel = |sensor: &Sensor| press(sensor, &ball, &Aim::default(), Goal::Depth(0.4e-3)).unwrap().reading;
-    let (cpu, card) = (feel(&on_cpu), feel(&on_card));
+    let (cpu, gpu) = (feel(&on_cpu), feel(&on_gpu));
     let most = cpu.values_newton.iter().copied().fold(0.0, f64::max);
-    for (a, b) in cpu.values_newton.iter().zip(&card.values_newton) {
+    for (a, b) in cpu.values_newton.iter().zip(&gpu.values_newton) {
         assert!((a - b).abs() < 5e-3 * most, "{a} N and {b} N of {most} N");
     }
     let layer = spec.replace("\"gel\"", "\"layer\"");

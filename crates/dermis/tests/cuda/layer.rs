@@ -1,10 +1,10 @@
-//! The layer and its camera on a card against the processor.
+//! The layer and its camera on a GPU against the CPU.
 
-use crate::card;
-use dermis::device::sheet::{SheetBatch, SheetTouches, Wanted};
-use dermis::device::{Gpu, LayerBatch, describe_layer};
+use crate::gpu;
 use dermis::geometry::shapes::{cuboid, indenters, sphere};
 use dermis::geometry::{HeightField, TriMesh};
+use dermis::gpu::sheet::{SheetBatch, SheetTouches, Wanted};
+use dermis::gpu::{Gpu, LayerBatch, describe_layer};
 use dermis::prelude::*;
 use dermis::sensor::SkinSpec;
 use dermis::sensor::optics::{CameraSpec, NoiseSpec, Optics, OpticsSpec};
@@ -97,8 +97,8 @@ fn vectors(numbers: &[f64]) -> Vec<Vec3> {
 
 /// Pressure, surface, taxels and wrench of every preset with a layer, with friction and without.
 #[test]
-fn touches_are_those_of_the_processor() {
-    let Some(gpu) = card("touches_are_those_of_the_processor") else { return };
+fn touches_are_those_of_the_cpu() {
+    let Some(gpu) = gpu("touches_are_those_of_the_cpu") else { return };
     let (mut worst_pressure, mut worst_surface, mut worst_force) = (0.0f64, 0.0f64, 0.0f64);
     for name in ["gelsight", "gelsight-mini", "wts0614-layer"] {
         let sensor = precise(name);
@@ -151,7 +151,7 @@ fn touches_are_those_of_the_processor() {
 /// As presets are solved, with transforms in single precision, against much closer solutions: what the tolerance leaves is all that differs.
 #[test]
 fn single_precision_is_enough_for_its_tolerance() {
-    let Some(gpu) = card("single_precision_is_enough_for_its_tolerance") else { return };
+    let Some(gpu) = gpu("single_precision_is_enough_for_its_tolerance") else { return };
     let mut worst = 0.0f64;
     for name in ["gelsight", "gelsight-mini", "wts0614-layer"] {
         let (sensor, truth) = (preset(name).build(None).unwrap(), precise(name));
@@ -177,11 +177,11 @@ fn single_precision_is_enough_for_its_tolerance() {
     println!("worst in single precision: pressure {worst:e}");
 }
 
-/// The tests of the processor's layer, whose objects are functions: Hertz, a flat punch, stacks, roughness, thin and
+/// The tests of the CPU's layer, whose objects are functions: Hertz, a flat punch, stacks, roughness, thin and
 /// incompressible layers; up to 384 cells along a side and to regions that fill no shared memory.
 #[test]
-fn layers_under_heights_are_those_of_the_processor() {
-    let Some(gpu) = card("layers_under_heights_are_those_of_the_processor") else { return };
+fn layers_under_heights_are_those_of_the_cpu() {
+    let Some(gpu) = gpu("layers_under_heights_are_those_of_the_cpu") else { return };
     let sheet = |thickness_m: f64, nu: f64| {
         let poisson = if nu == 0.5 { Poisson::Incompressible } else { Poisson::Ratio(nu) };
         Sheet { thickness_m, young_pa: 2e5, poisson }
@@ -264,11 +264,11 @@ fn seen_by(sensor: &Sensor, spec: &SensorSpec, change: impl Fn(CameraSpec) -> Ca
 
 /// Calibrated light, lamps, dots, shadows, a near camera, a mirrored one and one that sees beyond the gel: within a level everywhere.
 #[test]
-fn pictures_are_those_of_the_processor() {
-    let Some(gpu) = card("pictures_are_those_of_the_processor") else { return };
+fn images_are_those_of_the_cpu() {
+    let Some(gpu) = gpu("images_are_those_of_the_cpu") else { return };
     let build = |name: &str| preset(name).build(None).unwrap();
     let gelsight = build("gelsight");
-    let small = dermis::bench::layer_on_card::small_gelsight().unwrap();
+    let small = dermis::bench::layer_on_gpu::small_gelsight().unwrap();
     let whole = |camera: CameraSpec| camera;
     let sensors = [
         ("gelsight", gelsight.clone()),
@@ -298,11 +298,11 @@ fn pictures_are_those_of_the_processor() {
         for (shape, mesh, poses) in cases() {
             let object = Object::new(mesh);
             let batch = LayerBatch::new(&gpu, &sensor, &object).unwrap();
-            let [height, width] = batch.batch().picture().unwrap();
+            let [height, width] = batch.batch().image().unwrap();
             let came = fetched(&gpu, &batch.press(&poses, Wanted::IMAGES).unwrap());
             let mut worst = 0;
             for (i, &pose) in poses.iter().enumerate() {
-                let truth = sensor.look(&settled(&sensor, &object, pose), 0).unwrap().picture.to_rgb8();
+                let truth = sensor.look(&settled(&sensor, &object, pose), 0).unwrap().image.to_rgb8();
                 let own = &came.images[i * 3 * height * width..(i + 1) * 3 * height * width];
                 let off = truth.as_flattened().iter().zip(own).map(|(&a, &b)| a.abs_diff(b));
                 let count = off.clone().filter(|&off| off > 1).count();
@@ -317,25 +317,25 @@ fn pictures_are_those_of_the_processor() {
 /// Twice the same bytes, and none that depends on what else is in the batch or on its size.
 #[test]
 fn the_same_poses_give_the_same_bytes() {
-    let Some(gpu) = card("the_same_poses_give_the_same_bytes") else { return };
-    let sensor = dermis::bench::layer_on_card::small_gelsight().unwrap();
+    let Some(gpu) = gpu("the_same_poses_give_the_same_bytes") else { return };
+    let sensor = dermis::bench::layer_on_gpu::small_gelsight().unwrap();
     let ball = Object::new(sphere(4e-3, 0.3e-3).unwrap());
     let batch = LayerBatch::new(&gpu, &sensor, &ball).unwrap();
-    let poses = dermis::bench::layer_on_card::ball_poses(700, 3);
+    let poses = dermis::bench::layer_on_gpu::ball_poses(700, 3);
     let one = fetched(&gpu, &batch.press(&poses, Wanted::ALL).unwrap());
     let other = fetched(&gpu, &batch.press(&poses, Wanted::ALL).unwrap());
     let alone = fetched(&gpu, &batch.press(&poses[695..696], Wanted::ALL).unwrap());
     assert!(one.images == other.images && one.pressure == other.pressure && one.surface == other.surface);
     assert!(one.forces == other.forces && one.outside == other.outside && one.wrench == other.wrench);
     let each = one.images.len() / poses.len();
-    assert!(one.images[695 * each..696 * each] == alone.images[..], "a picture depends on the batch");
+    assert!(one.images[695 * each..696 * each] == alone.images[..], "an image depends on the batch");
     assert_eq!(one.wrench[695 * 6..696 * 6], alone.wrench[..]);
 }
 
-/// Too deep, not a number: named by its place in the batch, in the processor's words.
+/// Too deep, not a number: named by its place in the batch, in the CPU's words.
 #[test]
 fn impossible_presses_are_refused_by_number() {
-    let Some(gpu) = card("impossible_presses_are_refused_by_number") else { return };
+    let Some(gpu) = gpu("impossible_presses_are_refused_by_number") else { return };
     let sensor = preset("gelsight").build(None).unwrap();
     let ball = Object::new(sphere(4e-3, 0.5e-3).unwrap());
     let batch = LayerBatch::new(&gpu, &sensor, &ball).unwrap();
@@ -353,7 +353,7 @@ fn impossible_presses_are_refused_by_number() {
     assert!(message.contains("press 2") && message.contains("not finite"), "{message}");
 }
 
-/// What a card cannot do is said before one is needed.
+/// What a GPU cannot do is said before one is needed.
 #[test]
 fn other_sensors_are_refused_by_name() {
     let ball = Object::new(sphere(4e-3, 1e-3).unwrap());
@@ -367,7 +367,7 @@ fn other_sensors_are_refused_by_name() {
     assert!(message.contains("gelsight") && message.contains("noise"), "{message}");
 }
 
-/// The description that goes to a card: all taxels over all cells, all pixels within the nodes.
+/// The description that goes to a GPU: all taxels over all cells, all pixels within the nodes.
 #[test]
 fn a_description_covers_taxels_and_pixels() {
     let ball = Object { mu: Some(0.25), ..Object::new(sphere(4e-3, 1e-3).unwrap()) };

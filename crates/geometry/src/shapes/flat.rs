@@ -43,7 +43,7 @@ pub fn prism(sides: usize, radius_m: f64, length_m: f64) -> Result<TriMesh, Shap
 
 /// An open, flat mesh in z = 0 with normals along +z, centred at the origin: `rows` × `cols` vertices `pitch_m`
 /// apart. Vertex `row * cols + col` lies at x = (col − (cols − 1)/2) pitch, y = ((rows − 1)/2 − row) pitch: the
-/// first row is the top one, as in a picture.
+/// first row is the top one, as in an image.
 pub fn grid(rows: usize, cols: usize, pitch_m: f64) -> Result<TriMesh, ShapeError> {
     check_least("grid", "rows", 2, rows)?;
     check_least("grid", "cols", 2, cols)?;

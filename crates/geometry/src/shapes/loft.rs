@@ -12,7 +12,7 @@ const ALONG: usize = 96;
 const AROUND: usize = 96;
 /// Two lines are zipped in step up to this part of their length; else a coarse ring could be run around in one go,
 /// and its closing edge used twice.
-const MOST_AHEAD: f64 = 0.2;
+const MAX_AHEAD: f64 = 0.2;
 
 /// A tube-like surface: `surface(s, t)` for a station `s` and a part `t` of a turn, right-handed about the
 /// direction of growing `s`. A ring without extent becomes a pole.
@@ -157,7 +157,7 @@ impl Strips {
             let ahead = || (i + 1) as f64 / (last.len() - 1) as f64 - (j + 1) as f64 / (next.len() - 1) as f64;
             let on_last = if i + 1 == last.len() || j + 1 == next.len() {
                 j + 1 == next.len()
-            } else if ahead().abs() > MOST_AHEAD {
+            } else if ahead().abs() > MAX_AHEAD {
                 ahead() < 0.0
             } else {
                 apart(last[i + 1], next[j]) < apart(last[i], next[j + 1])

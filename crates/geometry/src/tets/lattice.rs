@@ -1,7 +1,7 @@
 //! Any closed surface, on a lattice.
 
 use super::{DepthTets, TetsError};
-use crate::shapes::{MOST_TRIANGLES, ShapeError};
+use crate::shapes::{MAX_TRIANGLES, ShapeError};
 use crate::{Surface, TetMesh, Vec3};
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ pub fn from_surface(surface: &Surface, cell_m: f64) -> Result<DepthTets, TetsErr
     let bounds = surface.bounds().padded(0.5 * cell_m);
     let size = (bounds.size() / cell_m).ceil();
     let triangles = 12.0 * size.x * size.y * size.z;
-    if triangles > MOST_TRIANGLES as f64 {
+    if triangles > MAX_TRIANGLES as f64 {
         return Err(ShapeError::TooFine { shape: NAME, edge_m: cell_m, triangles }.into());
     }
     let [nx, ny, nz] = size.to_array().map(|n| n as i32);

@@ -6,7 +6,7 @@ use dermis_geometry::{Quat, TriMesh, Vec3};
 use serde_json::{Value, json};
 
 /// Larger meshes are left out: as text they would take longer to show than all the rest.
-const MOST_TRIANGLES: usize = 20_000;
+const MAX_TRIANGLES: usize = 20_000;
 /// Red, green, blue and opacity of skins and of bodies.
 const SKIN: [f64; 4] = [0.25, 0.27, 0.31, 1.0];
 const BODY: [f64; 4] = [0.36, 0.56, 0.80, 0.75];
@@ -18,7 +18,7 @@ pub fn update(layout: &Layout, sensor_frames: &[String], body_frames: &[String],
     let entities: Vec<Value> = sensors
         .chain(bodies)
         .filter_map(|((mesh, colour), frame)| {
-            let mesh = mesh.as_ref().filter(|mesh| mesh.triangles().len() <= MOST_TRIANGLES)?;
+            let mesh = mesh.as_ref().filter(|mesh| mesh.triangles().len() <= MAX_TRIANGLES)?;
             Some(entity(mesh, colour, frame, stamp))
         })
         .collect();

@@ -115,7 +115,7 @@ fn compressed_image() -> Value {
         json!({
             "timestamp": time(),
             "frame_id": text("frame of the sensor"),
-            "data": { "type": "string", "contentEncoding": "base64", "description": "the picture as a file" },
+            "data": { "type": "string", "contentEncoding": "base64", "description": "the image as a file" },
             "format": text("png"),
         }),
     )

@@ -1,11 +1,11 @@
 //! From folders that `dermis run` has written.
 
-use super::{Log, PictureLog, SignalLog, from_csv, from_parquet};
+use super::{ImageLog, Log, SignalLog, from_csv, from_parquet};
 use crate::folder::TIMES;
 use crate::{RecordError, npy};
 use std::path::{Path, PathBuf};
 
-/// Arrays and pictures (`--record`), tables (`--out`), or the parts of a Parquet file.
+/// Arrays and images (`--record`), tables (`--out`), or the parts of a Parquet file.
 pub fn read(folder: &Path) -> Result<Log, RecordError> {
     let files = entries(folder)?;
     let parts: Vec<PathBuf> = files.iter().filter(|path| ends(path, "parquet")).cloned().collect();
@@ -26,7 +26,7 @@ pub fn read(folder: &Path) -> Result<Log, RecordError> {
     for inner in files.iter().filter(|path| path.is_dir()) {
         arrays(&mut log, inner, times_s.as_deref())?;
     }
-    if log.signals.is_empty() && log.pictures.is_empty() {
+    if log.signals.is_empty() && log.images.is_empty() {
         let names: Vec<String> = files
             .iter()
             .take(8)
@@ -46,7 +46,7 @@ fn arrays(log: &mut Log, folder: &Path, times_s: Option<&[f64]>) -> Result<(), R
         if path.is_dir() {
             let times = path.join(TIMES);
             if times.exists() {
-                log.pictures.push(sequence(name, &path, npy::read(&times)?.2)?);
+                log.images.push(sequence(name, &path, npy::read(&times)?.2)?);
             }
         } else if let (true, Some(times_s)) = (ends(&path, "npy"), times_s) {
             let (rows, width, mut values) = npy::read(&path)?;
@@ -59,13 +59,13 @@ fn arrays(log: &mut Log, folder: &Path, times_s: Option<&[f64]>) -> Result<(), R
     Ok(())
 }
 
-fn sequence(name: String, folder: &Path, mut times_s: Vec<f64>) -> Result<PictureLog, RecordError> {
+fn sequence(name: String, folder: &Path, mut times_s: Vec<f64>) -> Result<ImageLog, RecordError> {
     let mut files = Vec::new();
     for path in entries(folder)?.iter().filter(|path| ends(path, "png")).take(times_s.len()) {
         files.push(std::fs::read(path).map_err(|error| RecordError::read(path, &error))?);
     }
     times_s.truncate(files.len());
-    Ok(PictureLog { name, times_s, files })
+    Ok(ImageLog { name, times_s, files })
 }
 
 fn ends(path: &Path, with: &str) -> bool {

@@ -31,7 +31,7 @@ pub fn read(path: &Path) -> Result<Log, RecordError> {
             _ => (),
         }
     }
-    if log.signals.is_empty() && log.pictures.is_empty() && !file.messages.is_empty() {
+    if log.signals.is_empty() && log.images.is_empty() && !file.messages.is_empty() {
         let found: Vec<String> = file
             .channels
             .iter()
@@ -83,7 +83,7 @@ fn take_json(log: &mut Log, topic: &str, schema: &str, time_s: f64, value: &Valu
         "foxglove.SceneUpdate" => (),
         "foxglove.CompressedImage" => {
             if let Some(file) = value["data"].as_str().and_then(base64::decode) {
-                log.push_picture(topic, time_s, file);
+                log.push_image(topic, time_s, file);
             }
         }
         "dermis.Wrench" => {
@@ -133,7 +133,7 @@ fn take_ros(log: &mut Log, topic: &str, time_s: f64, message: Decoded) {
             let name = if topic.ends_with("/taxels") { format!("{}/taxels_n", owner(topic)) } else { topic.to_owned() };
             log.push(&name, time_s, &values.into_iter().map(f64::from).collect::<Vec<f64>>());
         }
-        Decoded::Image(picture) => log.push_picture(topic, time_s, picture.encode_png()),
-        Decoded::Encoded(file) => log.push_picture(topic, time_s, file),
+        Decoded::Image(image) => log.push_image(topic, time_s, image.encode_png()),
+        Decoded::Encoded(file) => log.push_image(topic, time_s, file),
     }
 }

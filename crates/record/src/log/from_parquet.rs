@@ -42,7 +42,7 @@ fn take(log: &mut Log, columns: &[ReadColumn]) -> Result<(), String> {
                 if let (Some(name), Some(file)) = (name.strip_suffix(".bytes"), files.get(row))
                     && !file.is_empty()
                 {
-                    log.push_picture(name, *time_s, file.clone());
+                    log.push_image(name, *time_s, file.clone());
                 }
             } else if let Some(numbers) = numbers(&column.values, start..end) {
                 log.push(&name, *time_s, &numbers);

@@ -1,7 +1,7 @@
 //! The messages of a bag, both ways.
 
 use super::cdr::{Put, Take};
-use crate::Picture;
+use crate::RecordedImage;
 use dermis_geometry::{Pose, Quat, Vec3};
 use dermis_sensor::Reading;
 
@@ -38,14 +38,14 @@ pub fn taxels(reading: &Reading) -> Vec<u8> {
 }
 
 /// sensor_msgs/msg/Image, `rgb8`.
-pub fn image(time_ns: u64, frame: &str, picture: &Picture) -> Vec<u8> {
+pub fn image(time_ns: u64, frame: &str, image: &RecordedImage) -> Vec<u8> {
     header(Put::new(), time_ns, frame)
-        .u32(picture.height as u32)
-        .u32(picture.width as u32)
+        .u32(image.height as u32)
+        .u32(image.width as u32)
         .text("rgb8")
         .u8(0)
-        .u32(3 * picture.width as u32)
-        .bytes(picture.pixels.as_flattened())
+        .u32(3 * image.width as u32)
+        .bytes(image.pixels.as_flattened())
         .done()
 }
 
@@ -58,8 +58,8 @@ pub enum Decoded {
     /// Numbers.
     Array(Vec<f32>),
     /// Colours.
-    Image(Picture),
-    /// A picture as the bytes of its file.
+    Image(RecordedImage),
+    /// An image as the bytes of its file.
     Encoded(Vec<u8>),
 }
 
@@ -113,7 +113,7 @@ fn stamp_and_frame(take: &mut Take<'_>) -> Option<String> {
 }
 
 /// Colours of the encodings that cameras have.
-fn pixels(width: usize, height: usize, step: usize, encoding: &str, data: &[u8]) -> Option<Picture> {
+fn pixels(width: usize, height: usize, step: usize, encoding: &str, data: &[u8]) -> Option<RecordedImage> {
     let (channels, places) = match encoding {
         "rgb8" => (3, [0, 1, 2]),
         "bgr8" => (3, [2, 1, 0]),
@@ -128,7 +128,7 @@ fn pixels(width: usize, height: usize, step: usize, encoding: &str, data: &[u8])
         let row = data.get(start..start.checked_add(width.checked_mul(channels)?)?)?;
         pixels.extend(row.chunks_exact(channels).map(|pixel| places.map(|place| pixel[place])));
     }
-    Some(Picture { width, height, pixels })
+    Some(RecordedImage { width, height, pixels })
 }
 
 #[cfg(test)]
@@ -152,9 +152,9 @@ mod tests {
             decode("geometry_msgs/msg/WrenchStamped", &message),
             Some(Decoded::Wrench(f, t)) if f == force && t == torque
         ));
-        let picture = Picture { width: 2, height: 1, pixels: vec![[1, 2, 3], [4, 5, 6]] };
-        let message = image(0, "f", &picture);
-        assert!(matches!(decode("sensor_msgs/msg/Image", &message), Some(Decoded::Image(seen)) if seen == picture));
+        let image = RecordedImage { width: 2, height: 1, pixels: vec![[1, 2, 3], [4, 5, 6]] };
+        let message = image(0, "f", &image);
+        assert!(matches!(decode("sensor_msgs/msg/Image", &message), Some(Decoded::Image(seen)) if seen == image));
         for length in 0..message.len() {
             assert!(decode("sensor_msgs/msg/Image", &message[..length]).is_none(), "{length}");
         }

@@ -15,7 +15,7 @@ enum Value {
 }
 
 /// Deeper than this no header is.
-const MOST_DEPTH: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 impl Part {
     pub fn int(&self, field: i16) -> Option<i64> {
@@ -83,7 +83,7 @@ fn part(rest: &mut &[u8], depth: usize) -> Option<Part> {
 }
 
 fn value(rest: &mut &[u8], kind: u8, depth: usize) -> Option<Value> {
-    if depth > MOST_DEPTH {
+    if depth > MAX_DEPTH {
         return None;
     }
     Some(match kind {

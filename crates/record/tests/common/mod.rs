@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use dermis_geometry::{Pose, Quat, Vec3};
-use dermis_record::{BodyLayout, Felt, Format, Layout, Moment, Picture, SensorLayout};
+use dermis_record::{BodyLayout, Felt, Format, Layout, Moment, RecordedImage, SensorLayout};
 use dermis_sensor::Reading;
 
 /// Name, format and how its file is called.
@@ -11,7 +11,7 @@ pub const FORMATS: [(&str, Format, &str); 5] = [
     ("ros2", Format::Ros2, "bag.mcap"),
     ("parquet", Format::Parquet, "run.parquet"),
     ("npy", Format::Npy, "arrays"),
-    ("png", Format::Png, "pictures"),
+    ("png", Format::Png, "images"),
 ];
 
 /// Two sensors, one of them without a grid, and a body.
@@ -26,12 +26,12 @@ pub fn layout() -> Layout {
 }
 
 /// The moment at a time: every number in it follows from the time.
-pub fn moment(time_s: f64, pictures: bool) -> Moment {
+pub fn moment(time_s: f64, images: bool) -> Moment {
     let felt = |taxels: usize, size| {
         let values: Vec<f64> = (0..taxels).map(|i| (i as f64 + time_s).sin().abs()).collect();
         let force = Vec3::new(0.1 * time_s, -0.2, -values.iter().sum::<f64>());
         let grey = (time_s * 100.0) as u8;
-        let picture = pictures.then(|| Picture { width: 8, height: 6, pixels: vec![[grey, 1, 2]; 48] });
+        let image = images.then(|| RecordedImage { width: 8, height: 6, pixels: vec![[grey, 1, 2]; 48] });
         Felt {
             world_from_sensor: Pose::new(Quat::from_rotation_z(time_s), Vec3::new(time_s, 0.0, 0.1)),
             reading: Reading {
@@ -48,8 +48,8 @@ pub fn moment(time_s: f64, pictures: bool) -> Moment {
             },
             force_newton: force,
             torque_newton_m: Vec3::new(time_s, 2.0, 3.0),
-            camera: picture.clone(),
-            tactile: picture,
+            camera: image.clone(),
+            tactile: image,
         }
     };
     let bodies = vec![Pose::from_translation(Vec3::new(0.0, 0.0, 2.0 * time_s))];

@@ -1,9 +1,9 @@
-//! The light of an optical sensor from pictures of a ball pressed into it.
+//! The light of an optical sensor from images of a ball pressed into it.
 //!
-//! Needed are the picture without contact and some pictures of presses with a ball of known size, each with the middle and the
+//! Needed are the image without contact and some images of presses with a ball of known size, each with the middle and the
 //! radius of the contact. What the gel's surface looks like then is computed by the sensor's own skin ([`ball_reliefs`]); the colour
 //! that belongs to each slope, height and place is fitted, as a polynomial ([`fit_calibrated`]) or as lamps ([`fit_phong`]). Where labels
-//! are loose, [`align()`] first finds from the pictures where the ball was, and how deep.
+//! are loose, [`align()`] first finds from the images where the ball was, and how deep.
 
 mod align;
 mod ball;
@@ -16,18 +16,18 @@ mod scale;
 
 pub use align::align;
 pub use ball::{Label, ball_reliefs};
-pub use calibrated::{CalibratedFit, MOST_PLACE_DEGREE, fit_calibrated};
+pub use calibrated::{CalibratedFit, MAX_PLACE_DEGREE, fit_calibrated};
 pub use dent::Dent;
 pub use lamps::fit_phong;
 pub use scale::{ScaleFit, fit_scale};
 
-use crate::optics::{Picture, Relief};
+use crate::optics::{FloatImage, Relief};
 
-/// A picture of a pressed ball, with what is known of it.
+/// An image of a pressed ball, with what is known of it.
 #[derive(Clone, Debug)]
 pub struct BallPress {
-    /// The picture.
-    pub picture: Picture,
+    /// The image.
+    pub image: FloatImage,
     /// The surface that it shows.
     pub relief: Relief,
     /// Middle and radius of the contact.
@@ -52,7 +52,7 @@ impl BallPress {
     /// Pixels of a region, by index.
     pub fn pixels(&self, region: Region) -> impl Iterator<Item = usize> + '_ {
         let Label { column, row, radius } = self.label;
-        let (width, height) = (self.picture.width, self.picture.height);
+        let (width, height) = (self.image.width, self.image.height);
         let reach = region.to * radius;
         let span = |middle: f64, count: usize| {
             ((middle - reach).ceil().max(0.0) as usize)
@@ -65,11 +65,11 @@ impl BallPress {
         })
     }
 
-    /// Sum of squared differences to another picture, as 8-bit cameras would deliver both, over all colours, and its count.
-    fn squares(&self, other: &Picture, region: Region) -> (f64, usize) {
+    /// Sum of squared differences to another image, as 8-bit cameras would deliver both, over all colours, and its count.
+    fn squares(&self, other: &FloatImage, region: Region) -> (f64, usize) {
         let (mut sum, mut count) = (0.0, 0);
         for i in self.pixels(region) {
-            for (own, other) in self.picture.channels.iter().zip(&other.channels) {
+            for (own, other) in self.image.channels.iter().zip(&other.channels) {
                 sum += f64::from(own[i] - other[i].clamp(0.0, 255.0)).powi(2);
                 count += 1;
             }
@@ -82,7 +82,7 @@ impl BallPress {
 pub fn rmse_255<'a>(
     presses: impl IntoIterator<Item = &'a BallPress>,
     region: Region,
-    mut shown: impl FnMut(&BallPress) -> Picture,
+    mut shown: impl FnMut(&BallPress) -> FloatImage,
 ) -> f64 {
     let (mut sum, mut count) = (0.0, 0);
     for press in presses {

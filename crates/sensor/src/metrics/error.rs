@@ -1,26 +1,26 @@
-//! Why pictures cannot be compared.
+//! Why images cannot be compared.
 
-/// Why pictures cannot be compared. Each names the picture.
+/// Why images cannot be compared. Each names the image.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MetricsError {
-    /// Bytes that are no picture we read.
-    #[error("{name}: {reason}; pictures are compared as PNG files with 8 bits a channel")]
-    BadPicture {
-        /// The picture.
+    /// Bytes that are no image we read.
+    #[error("{name}: {reason}; images are compared as PNG files with 8 bits a channel")]
+    BadImage {
+        /// The image.
         name: String,
         /// What is wrong.
         reason: String,
     },
     /// Two sizes.
-    #[error("{name}: the picture is {width} x {height} pixels, but {other} is {other_width} x {other_height}")]
+    #[error("{name}: the image is {width} x {height} pixels, but {other} is {other_width} x {other_height}")]
     WrongSize {
-        /// The picture.
+        /// The image.
         name: String,
         /// Its columns.
         width: usize,
         /// Its rows.
         height: usize,
-        /// The picture or mask it is compared with.
+        /// The image or mask it is compared with.
         other: String,
         /// Its columns.
         other_width: usize,
@@ -29,22 +29,22 @@ pub enum MetricsError {
     },
     /// Grey beside colour.
     #[error(
-        "{name}: the picture has {channels} channels, but {other} has {other_channels}; save both in grey or in colour"
+        "{name}: the image has {channels} channels, but {other} has {other_channels}; save both in grey or in colour"
     )]
     WrongChannels {
-        /// The picture.
+        /// The image.
         name: String,
         /// How many it has.
         channels: usize,
-        /// The picture it is compared with.
+        /// The image it is compared with.
         other: String,
         /// How many that has.
         other_channels: usize,
     },
     /// A frame whose channels do not have width × height values.
-    #[error("{name}: a picture of {width} x {height} pixels needs as many values in each of its channels, got {got}")]
+    #[error("{name}: an image of {width} x {height} pixels needs as many values in each of its channels, got {got}")]
     WrongLength {
-        /// The picture.
+        /// The image.
         name: String,
         /// Columns.
         width: usize,
@@ -56,7 +56,7 @@ pub enum MetricsError {
     /// A level that is no number.
     #[error("{name}: the level of pixel {pixel} is {got}; every level must be a finite number")]
     NotFinite {
-        /// The picture.
+        /// The image.
         name: String,
         /// Its index, rows from the top.
         pixel: usize,
@@ -69,10 +69,10 @@ pub enum MetricsError {
         /// The mask.
         name: String,
     },
-    /// A picture smaller than the window.
+    /// An image smaller than the window.
     #[error("{name}: {width} x {height} pixels are too few for SSIM, whose window is {side} x {side}")]
     TooSmall {
-        /// The picture.
+        /// The image.
         name: String,
         /// Columns.
         width: usize,

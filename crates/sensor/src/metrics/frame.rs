@@ -1,9 +1,9 @@
-//! A picture to be compared.
+//! An image to be compared.
 
 use super::MetricsError;
 use crate::png_levels::PngLevels;
 
-/// Levels (0–255) of a grey or colour picture, channel by channel, rows from the top.
+/// Levels (0–255) of a grey or colour image, channel by channel, rows from the top.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
     name: String,
@@ -49,7 +49,7 @@ impl Frame {
     pub fn from_png(name: impl Into<String>, bytes: &[u8]) -> Result<Self, MetricsError> {
         let name = name.into();
         let PngLevels { width, height, channels } = PngLevels::decode(bytes)
-            .map_err(|error| MetricsError::BadPicture { name: name.clone(), reason: error.to_string() })?;
+            .map_err(|error| MetricsError::BadImage { name: name.clone(), reason: error.to_string() })?;
         let levels = |channel: Vec<u8>| channel.into_iter().map(f64::from).collect();
         Self::new(name, width, height, channels.into_iter().map(levels).collect())
     }
@@ -74,22 +74,22 @@ impl Frame {
         &self.channels
     }
 
-    /// Refuses a picture of another size or with other channels.
-    pub(super) fn check_alike(&self, picture: &Self) -> Result<(), MetricsError> {
-        if (self.width, self.height) != (picture.width, picture.height) {
+    /// Refuses an image of another size or with other channels.
+    pub(super) fn check_alike(&self, image: &Self) -> Result<(), MetricsError> {
+        if (self.width, self.height) != (image.width, image.height) {
             return Err(MetricsError::WrongSize {
-                name: picture.name.clone(),
-                width: picture.width,
-                height: picture.height,
+                name: image.name.clone(),
+                width: image.width,
+                height: image.height,
                 other: self.name.clone(),
                 other_width: self.width,
                 other_height: self.height,
             });
         }
-        if self.channels.len() != picture.channels.len() {
+        if self.channels.len() != image.channels.len() {
             return Err(MetricsError::WrongChannels {
-                name: picture.name.clone(),
-                channels: picture.channels.len(),
+                name: image.name.clone(),
+                channels: image.channels.len(),
                 other: self.name.clone(),
                 other_channels: self.channels.len(),
             });

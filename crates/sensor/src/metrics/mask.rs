@@ -2,7 +2,7 @@
 
 use super::{Frame, MetricsError};
 
-/// The pixels of a picture that count, such as those in contact. Never empty.
+/// The pixels of an image that count, such as those in contact. Never empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mask {
     name: String,
@@ -24,7 +24,7 @@ impl Mask {
         Ok(Self { name, width, height, held })
     }
 
-    /// The pixels of a picture that are brighter than half, in the mean of its channels.
+    /// The pixels of an image that are brighter than half, in the mean of its channels.
     pub fn from_frame(frame: &Frame) -> Result<Self, MetricsError> {
         let bright = |i: usize| {
             let sum: f64 = frame.channels().iter().map(|channel| channel[i]).sum();
@@ -39,17 +39,17 @@ impl Mask {
         self.held[pixel]
     }
 
-    pub(super) fn check_size(&self, picture: &Frame) -> Result<(), MetricsError> {
-        if (self.width, self.height) == (picture.width(), picture.height()) {
+    pub(super) fn check_size(&self, image: &Frame) -> Result<(), MetricsError> {
+        if (self.width, self.height) == (image.width(), image.height()) {
             return Ok(());
         }
         Err(MetricsError::WrongSize {
             name: self.name.clone(),
             width: self.width,
             height: self.height,
-            other: picture.name().to_owned(),
-            other_width: picture.width(),
-            other_height: picture.height(),
+            other: image.name().to_owned(),
+            other_width: image.width(),
+            other_height: image.height(),
         })
     }
 }

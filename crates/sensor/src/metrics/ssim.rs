@@ -1,6 +1,6 @@
 //! Structural similarity.
 
-use super::{Frame, MOST_LEVEL, Mask, MetricsError};
+use super::{Frame, MAX_LEVEL, Mask, MetricsError};
 
 /// Which neighbours a local mean takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,7 +49,7 @@ pub struct Ssim {
 impl Default for Ssim {
     /// What scikit-image does unless told otherwise.
     fn default() -> Self {
-        Self { window: Window::Uniform { side: 7 }, sample_covariance: true, data_range: MOST_LEVEL }
+        Self { window: Window::Uniform { side: 7 }, sample_covariance: true, data_range: MAX_LEVEL }
     }
 }
 
@@ -60,7 +60,7 @@ impl Ssim {
     }
 
     /// The mean over channels and pixels: all those whose window lies inside the frame or, with a mask, all it holds.
-    pub(super) fn mean(&self, truth: &Frame, picture: &Frame, mask: Option<&Mask>) -> Result<f64, MetricsError> {
+    pub(super) fn mean(&self, truth: &Frame, image: &Frame, mask: Option<&Mask>) -> Result<f64, MetricsError> {
         let weights = self.window.weights()?;
         let (side, reach) = (weights.len(), weights.len() / 2);
         let (width, height) = (truth.width(), truth.height());
@@ -73,7 +73,7 @@ impl Ssim {
         };
         let counts = |i: usize| mask.map_or_else(|| inside(i), |mask| mask.holds(i));
         let mut means = Vec::new();
-        for (a, b) in truth.channels().iter().zip(picture.channels()) {
+        for (a, b) in truth.channels().iter().zip(image.channels()) {
             let map = self.map(&Blur { weights: &weights, width, height }, a, b);
             let held: Vec<f64> = map.iter().enumerate().filter(|&(i, _)| counts(i)).map(|(_, &s)| s).collect();
             means.push(held.iter().sum::<f64>() / held.len() as f64);
@@ -99,7 +99,7 @@ impl Ssim {
     }
 }
 
-/// A separable filter; past the border the picture is mirrored, border pixel included.
+/// A separable filter; past the border the image is mirrored, border pixel included.
 struct Blur<'a> {
     weights: &'a [f64],
     width: usize,

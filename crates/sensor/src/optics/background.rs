@@ -1,17 +1,17 @@
 //! What the camera sees when nothing touches the gel.
 
-use super::position::{Frame, MOST_DEGREE, along_row, count, horner};
-use super::{OpticsError, Picture};
+use super::position::{Frame, MAX_DEGREE, along_row, count, horner};
+use super::{FloatImage, OpticsError};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// A picture without contact, as a file describes it. Levels are those of an 8-bit picture (0–255).
+/// An image without contact, as a file describes it. Levels are those of an 8-bit image (0–255).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum BackgroundSpec {
     /// One colour: red, green, blue.
     Colour([f64; 3]),
-    /// A PNG picture as large as the camera's; relative to the description it stands in.
+    /// A PNG image as large as the camera's; relative to the description it stands in.
     File(PathBuf),
     /// A polynomial of the place for each of red, green and blue; see the calibrated light for its order.
     Polynomial {
@@ -23,26 +23,26 @@ pub enum BackgroundSpec {
 }
 
 impl BackgroundSpec {
-    /// The picture.
-    pub fn build(&self, width: usize, height: usize, folder: Option<&Path>) -> Result<Picture, OpticsError> {
+    /// The image.
+    pub fn build(&self, width: usize, height: usize, folder: Option<&Path>) -> Result<FloatImage, OpticsError> {
         match self {
-            Self::Colour(colour) => Ok(Picture::new(width, height, colour.map(|level| level as f32))),
+            Self::Colour(colour) => Ok(FloatImage::new(width, height, colour.map(|level| level as f32))),
             Self::File(file) => {
                 let path = folder.map_or_else(|| file.clone(), |folder| folder.join(file));
                 let name = path.display().to_string();
-                let bytes = std::fs::read(&path).map_err(|error| OpticsError::BadPicture {
+                let bytes = std::fs::read(&path).map_err(|error| OpticsError::BadImage {
                     path: name.clone(),
-                    reason: format!("the picture without contact cannot be read: {error}"),
+                    reason: format!("the image without contact cannot be read: {error}"),
                 })?;
-                let picture = Picture::from_png(&name, &bytes)?;
-                picture.check_size(&name, width, height)?;
-                Ok(picture)
+                let image = FloatImage::from_png(&name, &bytes)?;
+                image.check_size(&name, width, height)?;
+                Ok(image)
             }
             Self::Polynomial { degree, levels } => {
                 check_polynomial("background", *degree, levels, 1)?;
                 let frame = Frame::new(width, height, None);
-                let mut picture = Picture::new(width, height, [0.0; 3]);
-                for (channel, coefficients) in picture.channels.iter_mut().zip(levels) {
+                let mut image = FloatImage::new(width, height, [0.0; 3]);
+                for (channel, coefficients) in image.channels.iter_mut().zip(levels) {
                     for (row, line) in channel.chunks_exact_mut(width).enumerate() {
                         let polynomial = along_row(coefficients, *degree, frame.at(0.0, row as f64)[1]);
                         for (column, pixel) in line.iter_mut().enumerate() {
@@ -50,7 +50,7 @@ impl BackgroundSpec {
                         }
                     }
                 }
-                Ok(picture)
+                Ok(image)
             }
         }
     }
@@ -64,8 +64,8 @@ pub(super) fn check_polynomial(
     terms: usize,
 ) -> Result<(), OpticsError> {
     let bad = |rule: String| Err(OpticsError::BadLight { key, rule });
-    if degree > MOST_DEGREE {
-        return bad(format!("must vary over the picture with a degree of at most {MOST_DEGREE}, got {degree}"));
+    if degree > MAX_DEGREE {
+        return bad(format!("must vary over the image with a degree of at most {MAX_DEGREE}, got {degree}"));
     }
     let needed = terms * count(degree);
     for list in levels {

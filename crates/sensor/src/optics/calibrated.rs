@@ -1,21 +1,21 @@
-//! Light as it was measured: colour as a function of the surface's slope, its height and the place in the picture.
+//! Light as it was measured: colour as a function of the surface's slope, its height and the place in the image.
 
 use super::background::check_polynomial;
-use super::position::{Frame, MOST_DEGREE, along_row, count, monomials};
+use super::position::{Frame, MAX_DEGREE, along_row, count, monomials};
 use super::wide::widest;
-use super::{Area, BackgroundSpec, OpticsError, Picture, Relief};
+use super::{Area, BackgroundSpec, FloatImage, OpticsError, Relief};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// A light fitted to pictures of known presses, as a file describes it.
+/// A light fitted to images of known presses, as a file describes it.
 ///
 /// ```text
 /// I = I₀(u, v) + Σ_k q_k(u, v) m_k(n_r, n_d, h)
 /// ```
-/// I₀ is the picture without contact. The m_k are the monomials of total degree 1 … `degree` of what is seen: the first two parts
+/// I₀ is the image without contact. The m_k are the monomials of total degree 1 … `degree` of what is seen: the first two parts
 /// (right and down) of the surface's unit normal, which stay bounded where slopes do not, and how far the gel is pressed in, h, in
 /// millimetres. They stand by degree, then by falling power of n_r, then of n_d. The q_k are polynomials of the place. Where nothing
-/// is pressed all m_k vanish, so the picture joins the background without a seam.
+/// is pressed all m_k vanish, so the image joins the background without a seam.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CalibratedSpec {
@@ -25,7 +25,7 @@ pub struct CalibratedSpec {
     pub degree: usize,
     /// Degree of the polynomials of the place, whose coordinates count from the middle in half widths, right and down.
     pub position_degree: usize,
-    /// Coefficients (levels of an 8-bit picture) for red, green and blue: for each m_k those of q_k, ordered 1, x, y, x², xy, y², …
+    /// Coefficients (levels of an 8-bit image) for red, green and blue: for each m_k those of q_k, ordered 1, x, y, x², xy, y², …
     pub levels: [Vec<f64>; 3],
     /// Where presses were made (pixels): outside, the polynomials of the place keep the value they have at its rim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ pub struct CalibratedSpec {
 /// The light, ready.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibrated {
-    background: Picture,
+    background: FloatImage,
     position_degree: usize,
     monomials: Vec<Product>,
     levels: [Vec<f64>; 3],
@@ -54,7 +54,7 @@ struct Product {
 }
 
 /// Highest degree of the monomials of slope and height.
-pub const MOST_SURFACE_DEGREE: usize = 4;
+pub const MAX_SURFACE_DEGREE: usize = 4;
 
 /// Powers of n_r, n_d and h in each monomial.
 pub(crate) fn surface_monomials(degree: usize) -> Vec<[usize; 3]> {
@@ -101,8 +101,8 @@ pub(crate) fn features(
 impl CalibratedSpec {
     /// Checks the numbers and reads the background.
     pub fn build(&self, width: usize, height: usize, folder: Option<&Path>) -> Result<Calibrated, OpticsError> {
-        if self.degree == 0 || self.degree > MOST_SURFACE_DEGREE {
-            let rule = format!("must be 1 to {MOST_SURFACE_DEGREE}, got {}", self.degree);
+        if self.degree == 0 || self.degree > MAX_SURFACE_DEGREE {
+            let rule = format!("must be 1 to {MAX_SURFACE_DEGREE}, got {}", self.degree);
             return Err(OpticsError::BadLight { key: "degree", rule });
         }
         check_polynomial("levels", self.position_degree, &self.levels, surface_monomials(self.degree).len())?;
@@ -125,13 +125,13 @@ impl CalibratedSpec {
 const BLOCK: usize = 32;
 type Block = [f32; BLOCK];
 /// Slopes below this add some tenths of a level at most, by the lights that were fitted so far.
-pub const LEAST_SLOPE: f32 = 2e-3;
+pub const MIN_SLOPE: f32 = 2e-3;
 /// Depths (mm) below this add as little.
-pub const LEAST_PRESSED_MM: f32 = 3e-3;
+pub const MIN_PRESSED_MM: f32 = 3e-3;
 
 impl Calibrated {
     /// I₀.
-    pub fn background(&self) -> &Picture {
+    pub fn background(&self) -> &FloatImage {
         &self.background
     }
 
@@ -160,13 +160,13 @@ impl Calibrated {
         self.deepest_mm
     }
 
-    /// The picture of a relief; `rest` is that of the untouched gel where it is not flat.
-    pub fn shade(&self, relief: &Relief, rest: Option<&Relief>) -> Picture {
-        let mut picture = self.background.clone();
+    /// The image of a relief; `rest` is that of the untouched gel where it is not flat.
+    pub fn shade(&self, relief: &Relief, rest: Option<&Relief>) -> FloatImage {
+        let mut image = self.background.clone();
         let frame = Frame::new(relief.width, relief.height, self.area);
         let across: Vec<f32> = (0..relief.width).map(|column| frame.at(column as f64, 0.0)[0] as f32).collect();
         let per_monomial = count(self.position_degree);
-        let mut lines: [Vec<[f32; MOST_DEGREE + 1]>; 3] = Default::default();
+        let mut lines: [Vec<[f32; MAX_DEGREE + 1]>; 3] = Default::default();
         let mut values = vec![[0.0; BLOCK]; self.monomials.len()];
         for row in 0..relief.height {
             let y = frame.at(0.0, row as f64)[1];
@@ -180,7 +180,7 @@ impl Calibrated {
                 let seen = self.seen(relief, rest, pixels.clone());
                 // Far from any contact there is nothing to add that would show.
                 let small = |part: &Block, most: f32| part.iter().all(|value| value.abs() < most);
-                if small(&seen[0], LEAST_SLOPE) && small(&seen[1], LEAST_SLOPE) && small(&seen[2], LEAST_PRESSED_MM) {
+                if small(&seen[0], MIN_SLOPE) && small(&seen[1], MIN_SLOPE) && small(&seen[2], MIN_PRESSED_MM) {
                     continue;
                 }
                 let mut x = [0.0; BLOCK];
@@ -188,12 +188,12 @@ impl Calibrated {
                 let mut sums = [[0.0; BLOCK]; 3];
                 multiply(&seen, &self.monomials, &mut values);
                 add_block(&values, &lines, self.position_degree, &x, &mut sums);
-                for (channel, sum) in picture.channels.iter_mut().zip(&sums) {
+                for (channel, sum) in image.channels.iter_mut().zip(&sums) {
                     channel[pixels.clone()].iter_mut().zip(sum).for_each(|(level, sum)| *level += sum);
                 }
             }
         }
-        picture
+        image
     }
 
     /// n_r, n_d and h of some pixels.
@@ -243,7 +243,7 @@ widest! {
     /// Σ_k q_k(x) m_k for three colours.
     fn add_block(
         values: &[Block],
-        lines: &[Vec<[f32; MOST_DEGREE + 1]>; 3],
+        lines: &[Vec<[f32; MAX_DEGREE + 1]>; 3],
         degree: usize,
         x: &Block,
         sums: &mut [Block; 3],
@@ -255,7 +255,7 @@ widest! {
             2 => add_up::<2>(values, lines, x, sums),
             3 => add_up::<3>(values, lines, x, sums),
             4 => add_up::<4>(values, lines, x, sums),
-            _ => add_up::<MOST_DEGREE>(values, lines, x, sums),
+            _ => add_up::<MAX_DEGREE>(values, lines, x, sums),
         }
     }
 }
@@ -266,14 +266,14 @@ const LANES: usize = 16;
 #[inline(always)]
 fn add_up<const DEGREE: usize>(
     values: &[Block],
-    lines: &[Vec<[f32; MOST_DEGREE + 1]>; 3],
+    lines: &[Vec<[f32; MAX_DEGREE + 1]>; 3],
     x: &Block,
     sums: &mut [Block; 3],
 ) {
     for (sum, lines) in sums.iter_mut().zip(lines) {
         for start in (0..BLOCK).step_by(LANES) {
             // A polynomial of x for each pixel: its coefficients first, then its value.
-            let mut coefficients = [[0.0f32; LANES]; MOST_DEGREE + 1];
+            let mut coefficients = [[0.0f32; LANES]; MAX_DEGREE + 1];
             for (line, values) in lines.iter().zip(values) {
                 for (power, coefficient) in coefficients[..=DEGREE].iter_mut().enumerate() {
                     for i in 0..LANES {
@@ -315,7 +315,7 @@ mod tests {
         let area = Some(Area { left: 10.0, top: 2.0, right: 50.0, bottom: 7.0 });
         let spec = CalibratedSpec { area, deepest_mm: Some(0.5), ..spec() };
         let relief = relief(width, height);
-        let picture = spec.build(width, height, None).unwrap().shade(&relief, None);
+        let image = spec.build(width, height, None).unwrap().shade(&relief, None);
         let frame = Frame::new(width, height, area);
         for i in 0..width * height {
             let (right, down) = (f64::from(relief.slope_right[i]), f64::from(relief.slope_down[i]));
@@ -324,7 +324,7 @@ mod tests {
             let row = features(seen, frame.at((i % width) as f64, (i / width) as f64), 2, 2);
             for (c, background) in [100.0, 110.0, 120.0].into_iter().enumerate() {
                 let expected: f64 = background + row.iter().zip(&spec.levels[c]).map(|(a, b)| a * b).sum::<f64>();
-                assert!((f64::from(picture.channels[c][i]) - expected).abs() < 1e-3);
+                assert!((f64::from(image.channels[c][i]) - expected).abs() < 1e-3);
             }
         }
     }
@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn an_untouched_gel_shows_the_background() {
         let flat = Relief { z_m: vec![0.0; 64], slope_right: vec![0.0; 64], slope_down: vec![0.0; 64], ..relief(8, 8) };
-        assert_eq!(spec().build(8, 8, None).unwrap().shade(&flat, None), Picture::new(8, 8, [100.0, 110.0, 120.0]));
+        assert_eq!(spec().build(8, 8, None).unwrap().shade(&flat, None), FloatImage::new(8, 8, [100.0, 110.0, 120.0]));
         // A curved one too, by what it is at rest.
         let curved = relief(8, 8);
         assert_eq!(spec().build(8, 8, None).unwrap().shade(&curved, Some(&curved)).channels[1], vec![110.0; 64]);

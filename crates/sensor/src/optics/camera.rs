@@ -7,27 +7,27 @@ use serde::{Deserialize, Serialize};
 
 /// A camera as a file describes it.
 ///
-/// It looks along +z from behind the gel. Pictures have +x to the right and +y up, like every other grid of dermis; a
+/// It looks along +z from behind the gel. Images have +x to the right and +y up, like every other grid of dermis; a
 /// real camera sees the gel from behind and so mirrored: `mirror = true` keeps it that way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CameraSpec {
-    /// Pixels across the whole picture.
+    /// Pixels across the whole image.
     pub width: usize,
-    /// Pixels down the whole picture.
+    /// Pixels down the whole image.
     pub height: usize,
     /// What a pixel spans on the plane of the undeformed surface.
     pub pixel: Length,
     /// From the pinhole to that plane; without it the camera is infinitely far away (orthographic).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distance: Option<Length>,
-    /// What the middle of the whole picture looks at, in the sensor's frame: x and y.
+    /// What the middle of the whole image looks at, in the sensor's frame: x and y.
     #[serde(default = "origin")]
     pub center: [Length; 2],
-    /// The picture as the camera sees it, from behind: +x to the left.
+    /// The image as the camera sees it, from behind: +x to the left.
     #[serde(default)]
     pub mirror: bool,
-    /// The part of the whole picture that is kept (pixels).
+    /// The part of the whole image that is kept (pixels).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crop: Option<Crop>,
     /// Factor on the light that arrives.
@@ -41,7 +41,7 @@ pub struct CameraSpec {
     pub noise: Option<NoiseSpec>,
 }
 
-/// A part of a picture (pixels).
+/// A part of an image (pixels).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Crop {
@@ -55,7 +55,7 @@ pub struct Crop {
     pub height: usize,
 }
 
-/// What a camera adds to the light, in levels of an 8-bit picture (0–255).
+/// What a camera adds to the light, in levels of an 8-bit image (0–255).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NoiseSpec {
@@ -79,7 +79,7 @@ fn unit() -> f64 {
 }
 
 /// More pixels than this are a slip.
-const MOST_PIXELS: usize = 1 << 26;
+const MAX_PIXELS: usize = 1 << 26;
 
 /// A camera, ready.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,14 +94,14 @@ pub struct Camera {
     pub distance_m: Option<f64>,
     /// Where the optical axis meets that plane (m), in the sensor's frame.
     pub axis_m: [f64; 2],
-    /// Column and row (from the centre of the first pixel) where the optical axis meets the picture.
+    /// Column and row (from the centre of the first pixel) where the optical axis meets the image.
     pub axis_px: [f64; 2],
     /// +x to the left.
     pub mirror: bool,
 }
 
 impl CameraSpec {
-    /// A camera of which only the size of the picture and of a pixel (m) are said: everything else as in a file that says no more.
+    /// A camera of which only the size of the image and of a pixel (m) are said: everything else as in a file that says no more.
     pub fn plain(width: usize, height: usize, pixel_m: f64) -> Self {
         Self {
             width,
@@ -120,11 +120,11 @@ impl CameraSpec {
     /// Checks the numbers.
     pub fn build(&self) -> Result<Camera, OpticsError> {
         let bad = |key: &'static str, rule: String| Err(OpticsError::BadCamera { key, rule });
-        if self.width < 2 || self.height < 2 || self.width.saturating_mul(self.height) > MOST_PIXELS {
+        if self.width < 2 || self.height < 2 || self.width.saturating_mul(self.height) > MAX_PIXELS {
             return bad(
                 "width",
                 format!(
-                    "and `height` must be at least 2 and give at most {MOST_PIXELS} pixels, got {} x {}",
+                    "and `height` must be at least 2 and give at most {MAX_PIXELS} pixels, got {} x {}",
                     self.width, self.height
                 ),
             );
@@ -160,7 +160,7 @@ impl CameraSpec {
             return bad(
                 "crop",
                 format!(
-                    "must lie inside the picture of {} x {} pixels, got {} x {} from column {}, row {}",
+                    "must lie inside the image of {} x {} pixels, got {} x {} from column {}, row {}",
                     self.width, self.height, crop.width, crop.height, crop.left, crop.top
                 ),
             );

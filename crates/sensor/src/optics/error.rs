@@ -1,4 +1,4 @@
-//! Why there is no picture.
+//! Why there is no image.
 
 /// Why a camera, its light or its markers cannot be built, or cannot show a touch.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -33,16 +33,16 @@ pub enum OpticsError {
         /// The table.
         table: &'static str,
     },
-    /// A picture file that is none, or of another kind.
+    /// An image file that is none, or of another kind.
     #[error("{path}: {reason}")]
-    BadPicture {
+    BadImage {
         /// The file.
         path: String,
         /// What is wrong.
         reason: String,
     },
-    /// A picture of the wrong size.
-    #[error("{path}: the picture is {got_width} x {got_height} pixels, but the camera's are {width} x {height}")]
+    /// An image of the wrong size.
+    #[error("{path}: the image is {got_width} x {got_height} pixels, but the camera's are {width} x {height}")]
     WrongSize {
         /// The file.
         path: String,

@@ -1,6 +1,6 @@
 //! What the camera does to the light that arrives.
 
-use super::{CameraSpec, NoiseSpec, Picture};
+use super::{CameraSpec, FloatImage, NoiseSpec};
 use dermis_geometry::Random;
 
 /// Exposure, vignetting and noise.
@@ -20,22 +20,22 @@ impl Exposure {
         Self { factor: camera.exposure as f32, vignetting: camera.vignetting as f32, noise: camera.noise }
     }
 
-    /// Makes of light what the camera records as its `frame`-th picture.
-    pub fn apply(&self, picture: &mut Picture, frame: u64) {
-        self.dim(picture);
+    /// Makes of light what the camera records as its `frame`-th image.
+    pub fn apply(&self, image: &mut FloatImage, frame: u64) {
+        self.dim(image);
         if let Some(noise) = self.noise {
-            add_noise(picture, &noise, frame);
+            add_noise(image, &noise, frame);
         }
     }
 
-    fn dim(&self, picture: &mut Picture) {
+    fn dim(&self, image: &mut FloatImage) {
         if self.factor == 1.0 && self.vignetting == 0.0 {
             return;
         }
-        let (x0, y0) = (0.5 * (picture.width as f32 - 1.0), 0.5 * (picture.height as f32 - 1.0));
+        let (x0, y0) = (0.5 * (image.width as f32 - 1.0), 0.5 * (image.height as f32 - 1.0));
         let per_corner = 1.0 / (x0 * x0 + y0 * y0);
-        for channel in &mut picture.channels {
-            for (row, line) in channel.chunks_exact_mut(picture.width).enumerate() {
+        for channel in &mut image.channels {
+            for (row, line) in channel.chunks_exact_mut(image.width).enumerate() {
                 let y = row as f32 - y0;
                 for (column, level) in line.iter_mut().enumerate() {
                     let x = column as f32 - x0;
@@ -46,10 +46,10 @@ impl Exposure {
     }
 }
 
-fn add_noise(picture: &mut Picture, noise: &NoiseSpec, frame: u64) {
+fn add_noise(image: &mut FloatImage, noise: &NoiseSpec, frame: u64) {
     let mut random = Random::new(noise.seed ^ frame.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let (read, shot) = (noise.read_levels * noise.read_levels, noise.shot_levels * noise.shot_levels / 255.0);
-    for channel in &mut picture.channels {
+    for channel in &mut image.channels {
         for level in channel {
             let variance = read + shot * f64::from(level.max(0.0));
             *level += (variance.sqrt() * random.normal()) as f32;
@@ -67,9 +67,9 @@ mod tests {
 
     #[test]
     fn the_corners_lose_what_is_said() {
-        let mut picture = Picture::new(101, 101, [200.0; 3]);
-        exposure(None).apply(&mut picture, 0);
-        let level = |row: usize, col: usize| picture.channels[1][row * 101 + col];
+        let mut image = FloatImage::new(101, 101, [200.0; 3]);
+        exposure(None).apply(&mut image, 0);
+        let level = |row: usize, col: usize| image.channels[1][row * 101 + col];
         assert!((level(50, 50) - 100.0).abs() < 1e-4);
         assert!((level(0, 0) - 60.0).abs() < 1e-4 && (level(100, 0) - 60.0).abs() < 1e-4);
         assert!((level(50, 0) - 80.0).abs() < 1e-4, "{}", level(50, 0));
@@ -80,9 +80,9 @@ mod tests {
     fn noise_has_the_variance_and_comes_back() {
         let noise = NoiseSpec { read_levels: 2.0, shot_levels: 3.0, seed: 5 };
         let taken = |frame: u64| {
-            let mut picture = Picture::new(200, 200, [127.5; 3]);
-            Exposure { factor: 1.0, vignetting: 0.0, noise: Some(noise) }.apply(&mut picture, frame);
-            picture
+            let mut image = FloatImage::new(200, 200, [127.5; 3]);
+            Exposure { factor: 1.0, vignetting: 0.0, noise: Some(noise) }.apply(&mut image, frame);
+            image
         };
         let first = taken(0);
         let all = first.channels.iter().flatten().map(|&level| f64::from(level) - 127.5);

@@ -4,7 +4,7 @@ use super::wide::widest;
 use super::{Camera, Membrane};
 use dermis_skin::Field;
 
-/// Points of the picture that are as dense as the cells of a field: where cells would be seen if nothing were deformed.
+/// Points of the image that are as dense as the cells of a field: where cells would be seen if nothing were deformed.
 /// The surface is found there and enlarged to pixels by cubic B-splines, whose curvature is continuous: slopes are what is seen.
 #[derive(Clone, Copy, Debug)]
 pub struct Lattice {
@@ -62,7 +62,7 @@ impl Lattice {
         (enlarge(&heights, self.cols, &across, &down), seen)
     }
 
-    /// How far (pixels, right and down) the point of the gel that a pixel saw before the touch has moved in the picture.
+    /// How far (pixels, right and down) the point of the gel that a pixel saw before the touch has moved in the image.
     pub fn flow(&self, field: &Field, camera: &Camera) -> [Vec<f32>; 2] {
         let sheet = Membrane::new(field);
         let still = Field { values: vec![dermis_geometry::Vec3::ZERO; field.values.len()], ..field.clone() };
@@ -94,7 +94,7 @@ impl Lattice {
         }
     }
 
-    /// The nodes that make each pixel along one side of the picture: 0 down, 1 across.
+    /// The nodes that make each pixel along one side of the image: 0 down, 1 across.
     pub fn taps(&self, sheet: &Membrane<'_>, camera: &Camera, axis: usize) -> Vec<Tap> {
         let count = [camera.height, camera.width][axis];
         let most = [self.rows, self.cols][axis] - 4;

@@ -1,6 +1,6 @@
 //! How the gel is lit.
 
-use super::{BackgroundSpec, Calibrated, CalibratedSpec, OpticsError, Phong, PhongSpec, Picture, Relief};
+use super::{BackgroundSpec, Calibrated, CalibratedSpec, FloatImage, OpticsError, Phong, PhongSpec, Relief};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -54,8 +54,8 @@ impl LightSpec {
 }
 
 impl Light {
-    /// The picture of a relief; `rest` is asked for that of the untouched gel where the light needs it.
-    pub fn shade(&self, relief: &Relief, rest: impl FnOnce() -> Option<Relief>) -> Picture {
+    /// The image of a relief; `rest` is asked for that of the untouched gel where the light needs it.
+    pub fn shade(&self, relief: &Relief, rest: impl FnOnce() -> Option<Relief>) -> FloatImage {
         match self {
             Self::Phong(phong) => phong.shade(relief),
             Self::Calibrated(calibrated) => calibrated.shade(relief, rest().as_ref()),

@@ -1,6 +1,6 @@
 //! Dots on the gel that move with it.
 
-use super::{Camera, Membrane, OpticsError, Picture};
+use super::{Camera, FloatImage, Membrane, OpticsError};
 use dermis_geometry::Random;
 use dermis_geometry::quantity::Length;
 use dermis_skin::Field;
@@ -145,7 +145,7 @@ impl Markers {
         self.colour
     }
 
-    /// Where each is in the picture (pixels) before the touch and now: column, row, column, row.
+    /// Where each is in the image (pixels) before the touch and now: column, row, column, row.
     pub fn track(&self, field: &Field, camera: &Camera) -> Vec<[f64; 4]> {
         let sheet = Membrane::new(field);
         let track = |&point: &[f64; 2]| {
@@ -157,9 +157,9 @@ impl Markers {
     }
 
     /// Paints them where `track` says they are now. The edge of a dot is one pixel soft.
-    pub(super) fn paint(&self, picture: &mut Picture, track: &[[f64; 4]], camera: &Camera) {
+    pub(super) fn paint(&self, image: &mut FloatImage, track: &[[f64; 4]], camera: &Camera) {
         let radius = self.radius_m / camera.pixel_m;
-        let (width, height) = (picture.width as f64, picture.height as f64);
+        let (width, height) = (image.width as f64, image.height as f64);
         for &[_, _, column, row] in track {
             if !(-radius..width + radius).contains(&column) || !(-radius..height + radius).contains(&row) {
                 continue;
@@ -172,8 +172,8 @@ impl Markers {
                 for x in span(column, width) {
                     let distance = (x as f64 - column).hypot(y as f64 - row);
                     let cover = (radius + 0.5 - distance).clamp(0.0, 1.0) as f32;
-                    for (channel, colour) in picture.channels.iter_mut().zip(self.colour) {
-                        let level = &mut channel[y * picture.width + x];
+                    for (channel, colour) in image.channels.iter_mut().zip(self.colour) {
+                        let level = &mut channel[y * image.width + x];
                         *level += (colour - *level) * cover;
                     }
                 }

@@ -2,7 +2,7 @@
 
 use super::shadow::{Shadow, ShadowSpec};
 use super::wide::widest;
-use super::{BackgroundSpec, OpticsError, Picture, Relief};
+use super::{BackgroundSpec, FloatImage, OpticsError, Relief};
 use dermis_geometry::quantity::Angle;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -12,7 +12,7 @@ use std::path::Path;
 /// I = k_a i_a + Σ_m ( k_d (L_m·N) i_m,d + k_s (R_m·V)^α i_m,s ),   R_m = 2 (L_m·N) N − L_m
 /// ```
 /// N is the unit normal towards the camera, V points to the camera, and products below zero are nothing, which the paper
-/// leaves unsaid. `k i` is one colour here, in levels of an 8-bit picture (0–255).
+/// leaves unsaid. `k i` is one colour here, in levels of an 8-bit image (0–255).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PhongSpec {
@@ -39,7 +39,7 @@ fn shininess() -> u32 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SourceSpec {
-    /// Where it comes from: from the right of the picture (0°) towards its top (90°).
+    /// Where it comes from: from the right of the image (0°) towards its top (90°).
     pub azimuth: Angle,
     /// How high it stands over the gel, on the camera's side.
     pub elevation: Angle,
@@ -53,7 +53,7 @@ pub struct SourceSpec {
 /// The lights, ready.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phong {
-    background: Picture,
+    background: FloatImage,
     relative: bool,
     shininess: u32,
     sources: Vec<Source>,
@@ -72,7 +72,7 @@ pub struct Source {
 }
 
 /// Beyond this a highlight is narrower than any pixel.
-const MOST_SHININESS: u32 = 1000;
+const MAX_SHININESS: u32 = 1000;
 
 impl PhongSpec {
     /// Checks the numbers and reads the background.
@@ -84,8 +84,8 @@ impl PhongSpec {
         folder: Option<&Path>,
     ) -> Result<Phong, OpticsError> {
         let bad = |key: &'static str, rule: String| Err(OpticsError::BadLight { key, rule });
-        if self.shininess == 0 || self.shininess > MOST_SHININESS {
-            return bad("shininess", format!("must be 1 to {MOST_SHININESS}, got {}", self.shininess));
+        if self.shininess == 0 || self.shininess > MAX_SHININESS {
+            return bad("shininess", format!("must be 1 to {MAX_SHININESS}, got {}", self.shininess));
         }
         for source in &self.sources {
             let degrees = source.elevation.si().to_degrees();
@@ -107,7 +107,7 @@ impl PhongSpec {
 }
 
 impl SourceSpec {
-    /// Unit vector towards the light: right and up in the picture, towards the camera.
+    /// Unit vector towards the light: right and up in the image, towards the camera.
     pub fn direction(&self) -> [f64; 3] {
         let ((sin_a, cos_a), (sin_e, cos_e)) = (self.azimuth.si().sin_cos(), self.elevation.si().sin_cos());
         [cos_e * cos_a, cos_e * sin_a, sin_e]
@@ -126,7 +126,7 @@ type Block = [f32; BLOCK];
 
 impl Phong {
     /// k_a i_a.
-    pub fn background(&self) -> &Picture {
+    pub fn background(&self) -> &FloatImage {
         &self.background
     }
 
@@ -145,9 +145,9 @@ impl Phong {
         self.shadow.as_ref()
     }
 
-    /// The picture of a relief.
-    pub fn shade(&self, relief: &Relief) -> Picture {
-        let mut picture = self.background.clone();
+    /// The image of a relief.
+    pub fn shade(&self, relief: &Relief) -> FloatImage {
+        let mut image = self.background.clone();
         let shadow = |source: &Source| self.shadow.as_ref().map(|shadow| shadow.lit(relief, source.direction));
         let lamps: Vec<Lamp> =
             self.sources.iter().map(|source| Lamp { source, lit: shadow(source), flat: self.flat(source) }).collect();
@@ -164,7 +164,7 @@ impl Phong {
                         *specular *= lit;
                     }
                 }
-                for (c, channel) in picture.channels.iter_mut().enumerate() {
+                for (c, channel) in image.channels.iter_mut().enumerate() {
                     let colour = [lamp.source.diffuse[c], lamp.source.specular[c]];
                     if colour != [0.0; 2] {
                         add(&mut channel[start..end], &diffuse, &specular, colour, lamp.flat);
@@ -172,7 +172,7 @@ impl Phong {
                 }
             }
         }
-        picture
+        image
     }
 
     /// What a source gives to an untouched flat gel, if that is to be taken off.
@@ -279,10 +279,10 @@ mod tests {
         // Tilted towards the right: seen from the camera its normal leans to the right, where z grows.
         let relief = slope(30f32.to_radians().tan(), 0.0);
         let light = spec(0.0, 40.0, [100.0, 0.0, 50.0], [0.0, 80.0, 0.0]).build(2, 2, 1e-5, None).unwrap();
-        let picture = light.shade(&relief);
+        let image = light.shade(&relief);
         let cos = |degrees: f64| degrees.to_radians().cos();
         let expected = [10.0 + 100.0 * cos(20.0), 20.0 + 80.0 * cos(10.0).powi(4), 30.0 + 50.0 * cos(20.0)];
-        for (channel, expected) in picture.channels.iter().zip(expected) {
+        for (channel, expected) in image.channels.iter().zip(expected) {
             assert!((f64::from(channel[3]) - expected).abs() < 1e-3, "{} {expected}", channel[3]);
         }
     }
@@ -291,17 +291,17 @@ mod tests {
     fn what_looks_away_is_dark_and_not_negative() {
         let light = spec(90.0, 20.0, [100.0; 3], [100.0; 3]).build(2, 2, 1e-5, None).unwrap();
         // The light is at the top; a face that leans down is one whose z falls upwards, so grows downwards.
-        let picture = light.shade(&slope(0.0, 3.0));
-        assert_eq!(picture.channels.map(|channel| channel[0]), [10.0, 20.0, 30.0]);
-        let picture = light.shade(&slope(0.0, -3.0));
-        assert!(picture.channels[0][0] > 80.0);
+        let image = light.shade(&slope(0.0, 3.0));
+        assert_eq!(image.channels.map(|channel| channel[0]), [10.0, 20.0, 30.0]);
+        let image = light.shade(&slope(0.0, -3.0));
+        assert!(image.channels[0][0] > 80.0);
     }
 
     #[test]
     fn relative_lights_leave_an_untouched_gel_as_it_is() {
         let light = PhongSpec { relative: true, ..spec(30.0, 20.0, [100.0; 3], [70.0; 3]) };
-        let picture = light.build(2, 2, 1e-5, None).unwrap().shade(&slope(0.0, 0.0));
-        for (channel, level) in picture.channels.iter().zip([10.0, 20.0, 30.0]) {
+        let image = light.build(2, 2, 1e-5, None).unwrap().shade(&slope(0.0, 0.0));
+        for (channel, level) in image.channels.iter().zip([10.0, 20.0, 30.0]) {
             assert!((channel[0] - level).abs() < 1e-4);
         }
     }

@@ -1,8 +1,8 @@
-//! Quantities that vary slowly over the picture.
+//! Quantities that vary slowly over the image.
 
 use serde::{Deserialize, Serialize};
 
-/// A polynomial of the place in the picture: coordinates count from the middle, in half widths, right and down. Monomials
+/// A polynomial of the place in the image: coordinates count from the middle, in half widths, right and down. Monomials
 /// stand by degree, and within a degree by falling power of the first coordinate: 1, x, y, x², xy, y², …
 pub(super) fn monomials(degree: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..=degree).flat_map(|total| (0..=total).map(move |second| (total - second, second)))
@@ -13,7 +13,7 @@ pub(super) fn count(degree: usize) -> usize {
     (degree + 1) * (degree + 2) / 2
 }
 
-/// The part of a picture in which something is known (pixels): left, top, right, bottom.
+/// The part of an image in which something is known (pixels): left, top, right, bottom.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Area {
@@ -36,7 +36,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Of a picture, where polynomials are held inside an area.
+    /// Of an image, where polynomials are held inside an area.
     pub fn new(width: usize, height: usize, area: Option<Area>) -> Self {
         Self { half: 0.5 * width as f64, middle: [0.5 * (width as f64 - 1.0), 0.5 * (height as f64 - 1.0)], area }
     }
@@ -57,8 +57,8 @@ pub(crate) fn place_in(width: usize, height: usize, [column, row]: [f64; 2]) -> 
 }
 
 /// Powers of x with the powers of y of one row multiplied in: a polynomial of x, lowest power first.
-pub fn along_row(coefficients: &[f64], degree: usize, y: f64) -> [f32; MOST_DEGREE + 1] {
-    let mut line = [0.0; MOST_DEGREE + 1];
+pub fn along_row(coefficients: &[f64], degree: usize, y: f64) -> [f32; MAX_DEGREE + 1] {
+    let mut line = [0.0; MAX_DEGREE + 1];
     for ((i, j), coefficient) in monomials(degree).zip(coefficients) {
         line[i] += coefficient * y.powi(j as i32);
     }
@@ -66,7 +66,7 @@ pub fn along_row(coefficients: &[f64], degree: usize, y: f64) -> [f32; MOST_DEGR
 }
 
 /// Highest degree of a polynomial of the place.
-pub const MOST_DEGREE: usize = 5;
+pub const MAX_DEGREE: usize = 5;
 
 /// Value of a polynomial of x, lowest power first.
 #[inline(always)]

@@ -6,7 +6,7 @@ use super::wide::widest;
 use dermis_geometry::Vec3;
 use dermis_skin::Field;
 
-/// What every pixel of a picture sees of the surface, rows from the top.
+/// What every pixel of an image sees of the surface, rows from the top.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relief {
     /// Pixels across.
@@ -15,9 +15,9 @@ pub struct Relief {
     pub height: usize,
     /// Height (m) of the seen point over the sensor's plane z = 0: negative where the gel is pressed in.
     pub z_m: Vec<f32>,
-    /// Slope of the surface to the right of the picture (m/m).
+    /// Slope of the surface to the right of the image (m/m).
     pub slope_right: Vec<f32>,
-    /// Slope of the surface down the picture (m/m).
+    /// Slope of the surface down the image (m/m).
     pub slope_down: Vec<f32>,
     /// Which pixels see the gel; all of them without it.
     pub seen: Option<Vec<bool>>,
@@ -79,7 +79,7 @@ impl Relief {
         }
     }
 
-    /// Unit normals of the seen surface, towards the camera, in the axes of the picture: right, up, towards the camera.
+    /// Unit normals of the seen surface, towards the camera, in the axes of the image: right, up, towards the camera.
     pub fn normals(&self) -> Vec<[f32; 3]> {
         let unit = |(&right, &down): (&f32, &f32)| {
             // The camera is at −z: seen from there the surface rises where z falls.

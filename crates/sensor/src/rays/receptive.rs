@@ -15,7 +15,7 @@ pub(super) struct Fields<'a> {
 }
 
 /// A mesh that is finer than this is not cut any further for paths along it.
-const MOST_TRIANGLES: usize = 200_000;
+const MAX_TRIANGLES: usize = 200_000;
 
 impl Fields<'_> {
     /// (taxel, sample, weight), the weights of a taxel summing to 1. Refuses a taxel that feels nothing.
@@ -90,7 +90,7 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     fn new(skin: &TriMesh, spacing_m: f64, samples: &'a [SurfacePoint]) -> Self {
         let mut mesh = skin.clone();
-        while mesh.triangles().len() * 4 <= MOST_TRIANGLES && longest_edge(&mesh) > 2.0 * spacing_m {
+        while mesh.triangles().len() * 4 <= MAX_TRIANGLES && longest_edge(&mesh) > 2.0 * spacing_m {
             match mesh.subdivided() {
                 Ok(finer) => mesh = finer,
                 Err(_) => break,

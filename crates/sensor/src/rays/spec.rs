@@ -1,7 +1,7 @@
 //! How taxels read, as a file describes it.
 
 use super::{RayReading, RaySettings, SubTaxel, Window};
-use crate::body::bad_key;
+use crate::hydroelastic_spec::bad_key;
 use crate::{Sensor, SensorError};
 use dermis_geometry::Vec3;
 use dermis_geometry::quantity::{Angle, Length};
@@ -76,7 +76,7 @@ pub struct SubTaxelSpec {
 }
 
 /// More samples than this are a slip of the unit.
-const MOST_SAMPLES: f64 = 1e6;
+const MAX_SAMPLES: f64 = 1e6;
 
 impl ReadingSpec {
     /// True when nothing but the cells counts.
@@ -109,7 +109,7 @@ impl ReadingSpec {
         let name = sensor.name();
         let (radius_m, spacing_m) = (positive(name, "radius", *radius)?, positive(name, "spacing", *spacing)?);
         let samples = sensor.surface().area_m2() / (spacing_m * spacing_m);
-        if samples > MOST_SAMPLES {
+        if samples > MAX_SAMPLES {
             let rule = format!("of {} mm would scatter about {samples:.0} samples; be coarser", spacing_m * 1e3);
             return Err(bad_key(name, "spacing", &rule));
         }

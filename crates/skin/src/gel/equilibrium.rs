@@ -37,11 +37,11 @@ pub(crate) struct Equilibrium<'a> {
 }
 
 /// Most steps of Newton's method between two updates of the pressures.
-const MOST_NEWTON: usize = 15;
+const MAX_NEWTON: usize = 15;
 /// Most updates of the pressures.
-const MOST_UPDATES: usize = 8;
+const MAX_UPDATES: usize = 8;
 /// Most steps of conjugate gradients in one of Newton's.
-const MOST_CONJUGATE: usize = 600;
+const MAX_CONJUGATE: usize = 600;
 
 /// A residual, of the load, that is no rest.
 pub(crate) const LOST: f64 = 0.05;
@@ -94,7 +94,7 @@ impl<'a> Equilibrium<'a> {
     ) -> Result<Vec<Near>, SkinError> {
         self.planes = self.nearest_planes(u, before);
         self.planes.par_iter_mut().flatten().for_each(|plane| *plane = plane.moved(before, indenters));
-        let mut most = MOST_UPDATES;
+        let mut most = MAX_UPDATES;
         let mut was_stuck = false;
         let mut update = 0;
         loop {
@@ -113,7 +113,7 @@ impl<'a> Equilibrium<'a> {
             }
             if stuck && !was_stuck {
                 was_stuck = true;
-                most = update + MOST_UPDATES;
+                most = update + MAX_UPDATES;
             }
             self.planes = self.next_planes(u, indenters, was_stuck);
         }
@@ -182,7 +182,7 @@ impl<'a> Equilibrium<'a> {
             return Err(SkinError::BadGel { key: "state", rule: "holds a gel that is turned inside out".to_owned() });
         }
         let mut trial = vec![0.0; u.len()];
-        for _ in 0..MOST_NEWTON {
+        for _ in 0..MAX_NEWTON {
             let norm = norm(&here.residual);
             effort.residual = if here.load > 0.0 { norm / here.load } else { 0.0 };
             effort.energy_j = here.energy;
@@ -303,7 +303,7 @@ impl<'a> Equilibrium<'a> {
         p.copy_from_slice(&z);
         let mut rho = dot(&r, &z);
         let goal = forcing * forcing * rho;
-        for _ in 0..MOST_CONJUGATE {
+        for _ in 0..MAX_CONJUGATE {
             self.unfold(&mut p);
             q.fill(0.0);
             self.elastic.product(&self.tangent, &p, &mut q);

@@ -8,7 +8,7 @@ use dermis_geometry::{Bounds, Mat3, Surface, TriMesh, Vec3};
 /// Cells that are worked on side by side.
 pub(crate) const LANES: usize = 8;
 /// More cells than this are a slip of the unit.
-const MOST_CELLS: usize = 20_000_000;
+const MAX_CELLS: usize = 20_000_000;
 
 /// A regular grid over the undeformed gel. A cell has 2 × 2 × 2 particles at ± a quarter of its edges; node `i` of an axis is the
 /// middle of cell `i − 1`, so that the quadratic B-splines of nodes `i … i + 2` cover cell `i` and faces of cells are knots.
@@ -90,11 +90,11 @@ impl Lattice {
     }
 
     fn empty(origin: Vec3, cell_m: Vec3, counts: Vec3, parameters: &GelParameters) -> Result<Self, SkinError> {
-        if counts.x * counts.y * counts.z > MOST_CELLS as f64 {
+        if counts.x * counts.y * counts.z > MAX_CELLS as f64 {
             return Err(SkinError::BadGel {
                 key: "cell",
                 rule: format!(
-                    "of {} mm makes more than {MOST_CELLS} cells in this gel: make it larger",
+                    "of {} mm makes more than {MAX_CELLS} cells in this gel: make it larger",
                     parameters.cell_m * 1e3
                 ),
             });

@@ -40,7 +40,7 @@ impl Effort {
 const SINGLE: f64 = 5e-6;
 
 /// More iterations than this mean that rounding is all that is left to remove.
-const MOST_ITERATIONS: usize = 400;
+const MAX_ITERATIONS: usize = 400;
 
 /// Up to so many cells are cheaper one by one (some microseconds each, on a hundred cells squared) than by a transform.
 const FEW: usize = 64;
@@ -58,7 +58,7 @@ fn is_active(pressure: f64, gap: f64) -> f64 {
     f64::from(u8::from(pressure > 0.0 || gap < 0.0))
 }
 
-/// Sums in eight lanes, in an order that does not depend on the processor.
+/// Sums in eight lanes, in an order that does not depend on the CPU.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let mut lanes = [0.0; 8];
@@ -121,7 +121,7 @@ impl<'a> Complementarity<'a> {
         let mut last_product = 0.0;
         let mut clipped: Vec<(usize, f64)> = Vec::new();
         let mut anew = true;
-        while effort.iterations < MOST_ITERATIONS {
+        while effort.iterations < MAX_ITERATIONS {
             for ((residual, on), gap) in residual.iter_mut().zip(&active).zip(&gap) {
                 *residual = on * gap;
             }

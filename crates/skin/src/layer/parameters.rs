@@ -29,7 +29,7 @@ pub struct LayerParameters {
 }
 
 /// More cells than this are a slip of the unit.
-const MOST_CELLS: f64 = 2048.0 * 2048.0;
+const MAX_CELLS: f64 = 2048.0 * 2048.0;
 
 impl LayerParameters {
     /// One sheet without friction or memory, tolerance 1e-5.
@@ -73,8 +73,8 @@ impl LayerParameters {
     /// The cells: as many as fit the size best.
     pub(super) fn grid(&self) -> Result<HeightGrid, SkinError> {
         let [cols, rows] = self.size_m.map(|size_m| (size_m / self.cell_m).round().max(1.0));
-        if rows * cols > MOST_CELLS {
-            return Err(SkinError::TooManyCells { rows, cols, most: MOST_CELLS });
+        if rows * cols > MAX_CELLS {
+            return Err(SkinError::TooManyCells { rows, cols, most: MAX_CELLS });
         }
         Ok(HeightGrid { rows: rows as usize, cols: cols as usize, cell_m: self.cell_m, center: Vec2::ZERO })
     }

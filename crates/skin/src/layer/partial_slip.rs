@@ -22,7 +22,7 @@ pub struct PartialSlip<'a> {
 }
 
 /// More iterations than this mean that rounding is all that is left to remove.
-const MOST_ITERATIONS: usize = 600;
+const MAX_ITERATIONS: usize = 600;
 /// A traction this close to its bound is at it.
 const AT_BOUND: f64 = 1.0 - 1e-9;
 
@@ -69,7 +69,7 @@ impl<'a> PartialSlip<'a> {
         let mut lately = [f64::NEG_INFINITY; LATELY];
         loop {
             effort.error_m = error_m(wanted_m, bound, shear, &lag);
-            if effort.error_m <= tolerance_m || effort.iterations >= MOST_ITERATIONS {
+            if effort.error_m <= tolerance_m || effort.iterations >= MAX_ITERATIONS {
                 return effort;
             }
             if effort.iterations == 0 {

@@ -51,9 +51,9 @@ pub struct Solution {
 /// Room around a contact for it to grow without starting again.
 const MARGIN: usize = 3;
 /// How often pressure and shear, which bend each other, are solved in turn at most.
-const MOST_TURNS: usize = 12;
+const MAX_TURNS: usize = 12;
 /// How often the region may grow.
-const MOST_GROWTHS: usize = 16;
+const MAX_GROWTHS: usize = 16;
 
 impl Solver<'_> {
     /// What happens under `overhead` after `state`, over a step of `dt_s` or, without, until nothing changes any more.
@@ -86,7 +86,7 @@ impl Solver<'_> {
             problem.solve(&mut scaled, &mut effort);
             growth += 1;
             let contact = Region::around(region.rows, region.cols, |i| scaled.parts[2][i] > 0.0);
-            if growth < MOST_GROWTHS && touches_border(&contact, &region, rows, cols) {
+            if growth < MAX_GROWTHS && touches_border(&contact, &region, rows, cols) {
                 let contact = Region { row: contact.row + region.row, col: contact.col + region.col, ..contact };
                 region = contact.roomy(2 * MARGIN + contact.rows.max(contact.cols) / 8, rows, cols).union(&region);
                 continue;
@@ -98,7 +98,7 @@ impl Solver<'_> {
                     && !region.contains(i / cols, i % cols)
             };
             let missed = Region::around(rows, cols, overlaps);
-            if missed.is_empty() || growth >= MOST_GROWTHS {
+            if missed.is_empty() || growth >= MAX_GROWTHS {
                 return solution;
             }
             region = region.union(&missed).roomy(1, rows, cols);
@@ -210,7 +210,7 @@ impl Problem<'_> {
             carried[1][i] += slide[1] + self.past[1][i];
         }
         let mut sticking = PartialSlip::new(self.solver.influences, region);
-        for _ in 0..MOST_TURNS {
+        for _ in 0..MAX_TURNS {
             let pressure =
                 Tractions { parts: [vec![0.0; region.len()], vec![0.0; region.len()], tractions.parts[2].clone()] };
             let moved = spread.of(&region, &pressure, &region, &[Output::X, Output::Y]);

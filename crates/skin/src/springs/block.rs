@@ -1,7 +1,7 @@
 //! Sites that are stepped together.
 #![allow(clippy::needless_range_loop, reason = "a lane is a place in many arrays at once")]
 
-use super::{Elasticity, LEAST_COSINE, Law, Seen, Site, SpringParameters};
+use super::{Elasticity, Law, MIN_COSINE, Seen, Site, SpringParameters};
 use crate::lugre::{carried, carries_in_lanes};
 use crate::slides::{Lanes, Lanes3, SLIDES, Slides, get, set};
 use crate::{Bristle, Facet, Load, Tangent};
@@ -183,7 +183,7 @@ impl Block {
             let n = [self.normal[0][lane], self.normal[1][lane], self.normal[2][lane]];
             let out = [self.out[0][lane], self.out[1][lane], self.out[2][lane]];
             let v = [slides.velocity[0][lane], slides.velocity[1][lane], slides.velocity[2][lane]];
-            let cosine = (out[0] * n[0] + out[1] * n[1] + out[2] * n[2]).max(LEAST_COSINE);
+            let cosine = (out[0] * n[0] + out[1] * n[1] + out[2] * n[2]).max(MIN_COSINE);
             let approach = -(v[0] * n[0] + v[1] * n[1] + v[2] * n[2]);
             let by_cosine = cosine.recip();
             let lever = slanted * by_cosine + (1.0 - slanted);

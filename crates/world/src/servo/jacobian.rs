@@ -41,7 +41,7 @@ pub struct TactileJacobian {
 }
 
 /// Selected motions that the features show less than this, relative to the clearest, are refused.
-const LEAST_RATIO: f64 = 1e-3;
+const MIN_RATIO: f64 = 1e-3;
 
 impl TactileJacobian {
     /// Each feature answers to its own motion alone, with these gains (unit of the feature per m or rad).
@@ -97,7 +97,7 @@ impl TactileJacobian {
         let svd = scaled.svd(true, true);
         let (u, v_t) = (svd.u.unwrap_or_default(), svd.v_t.unwrap_or_default());
         let ratio = svd.singular_values.min() / svd.singular_values.max();
-        if ratio.is_nan() || ratio < LEAST_RATIO {
+        if ratio.is_nan() || ratio < MIN_RATIO {
             let weakest = v_t.row(svd.singular_values.imin()).iamax_full().1;
             return Err(ServoError::Unobservable { dof: dofs[weakest], ratio });
         }

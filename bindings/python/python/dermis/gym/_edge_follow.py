@@ -11,7 +11,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from dermis import Sensor
-from dermis.gym._picture import picture
+from dermis.gym._image import image
 from dermis.mujoco import attach
 
 STEP = 0.05  # s
@@ -91,7 +91,7 @@ class EdgeFollow(gymnasium.Env[Any, Any]):
 
     def render(self) -> NDArray[np.uint8] | None:
         """What the array reports."""
-        return picture(self._taxels, full=0.5) if self.render_mode == "rgb_array" else None
+        return image(self._taxels, full=0.5) if self.render_mode == "rgb_array" else None
 
     def _lay(self) -> NDArray[np.float64]:
         """Lays a random cable; returns the heading (rad) of every segment."""

@@ -12,7 +12,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from dermis import Sensor
-from dermis.gym._picture import picture
+from dermis.gym._image import image
 from dermis.mujoco import attach
 
 Observation = dict[str, NDArray[np.float32]]
@@ -93,7 +93,7 @@ class GraspLift(gymnasium.Env[Any, Any]):
         """What the two arrays feel, side by side."""
         if self.render_mode != "rgb_array":
             return None
-        return np.concatenate([picture(-forces[..., 2], full=0.5) for forces in self._forces], axis=1)
+        return np.concatenate([image(-forces[..., 2], full=0.5) for forces in self._forces], axis=1)
 
     def close(self) -> None:
         """Takes the sensors off."""

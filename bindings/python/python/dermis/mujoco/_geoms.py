@@ -15,7 +15,7 @@ from dermis.mujoco._place import Array, find, rigid
 # MuJoCo's planes are endless; this is far enough (m).
 PLANE_SIZE, PLANE_DEPTH = 2e3, 1.0
 # So many shapes are kept for other sensors and other mjData.
-MOST_KEPT = 256
+MAX_KEPT = 256
 
 _built: dict[bytes, Object] = {}
 
@@ -49,7 +49,7 @@ def shape(model: Any, geom: int) -> tuple[Object, Array]:
             made = _build(kind, matter)
         except (ValueError, TypeError) as error:
             raise Error(f"{name(model, geom)} cannot be touched: {error}") from None
-        while len(_built) >= MOST_KEPT:
+        while len(_built) >= MAX_KEPT:
             del _built[next(iter(_built))]
         _built[digest] = made
     return _built[digest], offset

@@ -15,9 +15,9 @@ from dermis._names import plain_name
 from dermis.ros import _contacts, _messages
 
 WORLD = "world"
-# Readings a second, of a device that does not say it, and pictures a second.
+# Readings a second, of a device that does not say it, and images a second.
 USUAL_RATE_HZ = 100.0
-PICTURE_RATE_HZ = 30.0
+IMAGE_RATE_HZ = 30.0
 
 
 def _ros() -> Any:
@@ -58,7 +58,7 @@ class Sensor:
         self._to_tactile = topic("tactile", Image)
         self._to_camera = topic("camera", Image) if device.image_shape else None
         self._most = 0.0
-        self._next_reading = self._next_picture = -np.inf
+        self._next_reading = self._next_image = -np.inf
 
     def publish(self, reading: dermis.Reading, now: Any, seconds: float) -> None:
         """Publishes what is due at a time (s)."""
@@ -71,11 +71,11 @@ class Sensor:
         array.layout.dim = [self._side(**side) for side in fields["layout"]["dim"]]
         array.data = fields["data"].tolist()
         self._to_taxels.publish(array)
-        if seconds < self._next_picture - 1e-9:
+        if seconds < self._next_image - 1e-9:
             return
-        self._next_picture = max(self._next_picture + 1 / PICTURE_RATE_HZ, seconds)
+        self._next_image = max(self._next_image + 1 / IMAGE_RATE_HZ, seconds)
         self._most = max(self._most, float(reading.taxels.max(initial=0.0)))
-        heat = _heat.picture(reading.taxels, reading.centers, most=self._most)
+        heat = _heat.image(reading.taxels, reading.centers, most=self._most)
         self._stamped(self._to_tactile, self._image(), _messages.image(heat), now)
         if self._to_camera is not None:
             try:

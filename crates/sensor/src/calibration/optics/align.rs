@@ -1,21 +1,21 @@
-//! Where a round object was, from its picture: labels made by hand are off.
+//! Where a round object was, from its image: labels made by hand are off.
 
 use super::{BallPress, Dent, Label, fit_calibrated};
 use crate::calibration::FitError;
-use crate::optics::{BackgroundSpec, Camera, Picture};
+use crate::optics::{BackgroundSpec, Camera, FloatImage};
 
 /// Fits and choices in turn, at most.
 const ROUNDS: usize = 6;
 /// Pixels of which one is looked at, down and across.
 const STRIDE: usize = 3;
 
-/// Puts each press where its picture shows it, with the depth that suits its picture best. Its relief and the middle of its label are
+/// Puts each press where its image shows it, with the depth that suits its image best. Its relief and the middle of its label are
 /// replaced, the radius stays. The light that depths are judged by is fitted to the presses numbered `fitted`, in turn with the choice.
 ///
-/// What the pictures do not tell is how steep the dents are altogether: a brighter light on flatter dents looks the same. The depths
+/// What the images do not tell is how steep the dents are altogether: a brighter light on flatter dents looks the same. The depths
 /// given decide it; the choice begins in their middle.
 pub fn align(
-    background: &Picture,
+    background: &FloatImage,
     presses: &mut [BallPress],
     camera: &Camera,
     dents: &[Dent],
@@ -25,7 +25,7 @@ pub fn align(
         return Err(FitError::TooFew { what: "the depth of a press", got: 0, needed: 1 });
     }
     for press in &mut *presses {
-        let [column, row] = middle(background, &press.picture, press.label);
+        let [column, row] = middle(background, &press.image, press.label);
         press.label = Label { column, row, ..press.label };
     }
     let mut chosen = vec![dents.len() / 2; presses.len()];
@@ -57,12 +57,12 @@ pub fn align(
 }
 
 /// Squares of what a dent's light on the background leaves over, within two radii of the label.
-fn misses(background: &Picture, press: &BallPress, added: &Picture) -> f64 {
+fn misses(background: &FloatImage, press: &BallPress, added: &FloatImage) -> f64 {
     let near = super::Region { from: 0.0, to: super::AROUND.to };
     let width = background.width;
     let kept = |i: &usize| (i % width).is_multiple_of(STRIDE) && (i / width).is_multiple_of(STRIDE);
     let square = |i: usize| -> f64 {
-        let of = |c: usize| press.picture.channels[c][i] - background.channels[c][i] - added.channels[c][i];
+        let of = |c: usize| press.image.channels[c][i] - background.channels[c][i] - added.channels[c][i];
         (0..3).map(|c| f64::from(of(c)).powi(2)).sum()
     };
     press.pixels(near).filter(kept).map(square).sum()
@@ -70,12 +70,12 @@ fn misses(background: &Picture, press: &BallPress, added: &Picture) -> f64 {
 
 /// The middle of a dent within a radius of its label. What a dent adds to the background is nearly odd about its middle, because a lamp that
 /// brightens one flank darkens the other: so what is added at opposite places must cancel, as the product of the two says best.
-fn middle(background: &Picture, picture: &Picture, label: Label) -> [f64; 2] {
+fn middle(background: &FloatImage, image: &FloatImage, label: Label) -> [f64; 2] {
     let (width, height) = (background.width as isize, background.height as isize);
     let inside = |x: isize, y: isize| (0..width).contains(&x) && (0..height).contains(&y);
     let added = |c: usize, x: isize, y: isize| {
         let i = (y * width + x) as usize;
-        f64::from(picture.channels[c][i] - background.channels[c][i])
+        f64::from(image.channels[c][i] - background.channels[c][i])
     };
     let reach = label.radius.max(2.0) as isize;
     let score = |[column, row]: [isize; 2]| {

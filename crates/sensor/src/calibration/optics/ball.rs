@@ -4,7 +4,7 @@ use crate::optics::Relief;
 use crate::{Aim, Goal, PressError, Sensor, press};
 use dermis_skin::Object;
 
-/// A contact as a person marks it in a picture (pixels).
+/// A contact as a person marks it in an image (pixels).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Label {
     /// Column of its middle.

@@ -4,7 +4,7 @@ use super::BallPress;
 use super::normal_equations::NormalEquations;
 use super::samples::samples;
 use crate::calibration::FitError;
-use crate::optics::{Area, BackgroundSpec, CalibratedSpec, Picture};
+use crate::optics::{Area, BackgroundSpec, CalibratedSpec, FloatImage};
 use crate::optics::{coefficients, features, place_in, surface_monomials};
 
 /// A fitted light and how sure it is.
@@ -18,9 +18,9 @@ pub struct CalibratedFit {
 
 /// Degrees tried: of slope and height, of the place.
 const TRIED: [(usize, usize); 9] = [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2)];
-const MOST: (usize, usize) = (3, MOST_PLACE_DEGREE);
+const MOST: (usize, usize) = (3, MAX_PLACE_DEGREE);
 /// The highest degree of the place that is ever tried.
-pub const MOST_PLACE_DEGREE: usize = 2;
+pub const MAX_PLACE_DEGREE: usize = 2;
 /// Holds back what the presses do not determine.
 const RIDGE: f64 = 1e-4;
 /// Presses are kept out in turn by so many parts.
@@ -29,7 +29,7 @@ const PARTS: usize = 5;
 /// Fits colour against slope, height and place. The degrees are those that do best on presses kept out of the fit; that of the place is
 /// at most `most_place_degree`, which should be 0 where all presses were made at one place.
 pub fn fit_calibrated(
-    background: &Picture,
+    background: &FloatImage,
     presses: &[&BallPress],
     kept_as: BackgroundSpec,
     most_place_degree: usize,
@@ -85,7 +85,7 @@ fn subset(degree: usize, position_degree: usize) -> Vec<usize> {
 }
 
 /// The rectangle about all contacts.
-fn pressed_area(presses: &[&BallPress], background: &Picture) -> Area {
+fn pressed_area(presses: &[&BallPress], background: &FloatImage) -> Area {
     let ends = |of: &dyn Fn(&BallPress) -> f64, most: f64| {
         let low = presses.iter().map(|p| of(p) - p.label.radius).fold(f64::INFINITY, f64::min);
         let high = presses.iter().map(|p| of(p) + p.label.radius).fold(f64::NEG_INFINITY, f64::max);

@@ -14,7 +14,7 @@ pub struct Dent {
 }
 
 impl Dent {
-    /// Those of an object of revolution about z at some depths (m), in the middle of the sensor's picture. None where the sensor has no
+    /// Those of an object of revolution about z at some depths (m), in the middle of the sensor's image. None where the sensor has no
     /// camera or its skin does not know its surface.
     pub fn series(sensor: &Sensor, object: &Object, depths_m: &[f64]) -> Result<Vec<Self>, PressError> {
         let Some(camera) = sensor.optics().map(|optics| optics.camera().clone()) else { return Ok(Vec::new()) };
@@ -35,7 +35,7 @@ impl Dent {
         Self { depth_m, profile: profile(relief, middle) }
     }
 
-    /// The same dent about another place (column and row) of the camera's picture.
+    /// The same dent about another place (column and row) of the camera's image.
     pub fn relief(&self, camera: &Camera, [column, row]: [f64; 2]) -> Relief {
         let (width, height) = (camera.width, camera.height);
         let count = width * height;
@@ -64,7 +64,7 @@ impl Dent {
     }
 }
 
-/// Means over rings of a pixel's width that fit in the picture.
+/// Means over rings of a pixel's width that fit in the image.
 fn profile(relief: &Relief, [column, row]: [f64; 2]) -> Vec<[f32; 2]> {
     let mut rings = vec![([0.0f64; 2], 0usize); (column.min(row).max(0.0) as usize).max(1)];
     for i in 0..relief.z_m.len() {

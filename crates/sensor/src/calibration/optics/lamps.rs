@@ -3,7 +3,7 @@
 use super::BallPress;
 use super::samples::{Sample, samples};
 use crate::calibration::{FitError, least_squares};
-use crate::optics::{BackgroundSpec, PhongSpec, Picture, SourceSpec};
+use crate::optics::{BackgroundSpec, FloatImage, PhongSpec, SourceSpec};
 use dermis_geometry::quantity::Angle;
 
 /// Lamps of each colour.
@@ -11,17 +11,21 @@ const LAMPS: usize = 2;
 /// α of the highlights.
 const SHININESS: u32 = 5;
 /// Samples used: lamps have few parameters.
-const MOST_SAMPLES: usize = 6000;
+const MAX_SAMPLES: usize = 6000;
 
 /// Finds two lamps of each of red, green and blue, one after the other: where a lamp stands by trying all directions and then closing
 /// in, how bright it is by least squares. They add only what differs from the untouched gel ([`PhongSpec::relative`]).
-pub fn fit_phong(background: &Picture, presses: &[&BallPress], kept_as: BackgroundSpec) -> Result<PhongSpec, FitError> {
+pub fn fit_phong(
+    background: &FloatImage,
+    presses: &[&BallPress],
+    kept_as: BackgroundSpec,
+) -> Result<PhongSpec, FitError> {
     const NEEDED: usize = 3;
     if presses.len() < NEEDED {
         return Err(FitError::TooFew { what: "the lamps of a sensor", got: presses.len(), needed: NEEDED });
     }
     let all: Vec<Sample> = presses.iter().flat_map(|press| samples(press, background)).collect();
-    let stride = all.len().div_ceil(MOST_SAMPLES).max(1);
+    let stride = all.len().div_ceil(MAX_SAMPLES).max(1);
     let some: Vec<Sample> = all.into_iter().step_by(stride).collect();
     let sources = (0..3).flat_map(|channel| lamps(&some, channel)).collect();
     Ok(PhongSpec { background: kept_as, relative: true, shininess: SHININESS, sources, shadow: None })

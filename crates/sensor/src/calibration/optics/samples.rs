@@ -1,7 +1,7 @@
 //! What pixels say of the light.
 
 use super::{AROUND, BallPress, INSIDE, Region};
-use crate::optics::Picture;
+use crate::optics::FloatImage;
 
 /// One pixel.
 #[derive(Clone, Copy, Debug)]
@@ -23,14 +23,14 @@ const WEIGHT_AROUND: f64 = 0.2;
 
 /// Pixels of a press, spread evenly over the contact and its surroundings. The ring between them, where the error of a label turns
 /// steep slopes into flat ones, is left out.
-pub(super) fn samples(press: &BallPress, background: &Picture) -> Vec<Sample> {
+pub(super) fn samples(press: &BallPress, background: &FloatImage) -> Vec<Sample> {
     let mut samples = taken(press, background, INSIDE, 1.0);
     samples.extend(taken(press, background, AROUND, WEIGHT_AROUND));
     samples
 }
 
-fn taken(press: &BallPress, background: &Picture, region: Region, weight: f64) -> Vec<Sample> {
-    let width = press.picture.width;
+fn taken(press: &BallPress, background: &FloatImage, region: Region, weight: f64) -> Vec<Sample> {
+    let width = press.image.width;
     let area = std::f64::consts::PI * press.label.radius.powi(2) * (region.to.powi(2) - region.from.powi(2));
     let stride = (area / TAKEN as f64).sqrt().ceil().max(1.0) as usize;
     let weight = weight * (stride * stride) as f64 / press.label.radius.powi(2);
@@ -41,7 +41,7 @@ fn taken(press: &BallPress, background: &Picture, region: Region, weight: f64) -
         Sample {
             seen: [right * scale, down * scale, -1e3 * f64::from(relief.z_m[i])],
             pixel: [(i % width) as f64, (i / width) as f64],
-            added: [0, 1, 2].map(|c| f64::from(press.picture.channels[c][i] - background.channels[c][i])),
+            added: [0, 1, 2].map(|c| f64::from(press.image.channels[c][i] - background.channels[c][i])),
             weight,
         }
     };

@@ -7,7 +7,7 @@ use crate::calibration::FitError;
 pub struct ScaleFit {
     /// What a pixel spans (m).
     pub pixel_m: f64,
-    /// +x is to the left of the picture.
+    /// +x is to the left of the image.
     pub mirror: bool,
     /// Column and row that show the sensor's origin.
     pub origin_px: [f64; 2],
@@ -38,7 +38,7 @@ pub fn fit_scale(places_m: &[[f64; 2]], middles_px: &[[f64; 2]]) -> Result<Scale
     let mirror = right < 0.0;
     let per_m = (right.abs() - down) / (square_x + square_y);
     if per_m <= 0.0 {
-        return Err(FitError::NoSpread { what: "direction of rows (+y must be up in the picture)" });
+        return Err(FitError::NoSpread { what: "direction of rows (+y must be up in the image)" });
     }
     let sign = if mirror { -1.0 } else { 1.0 };
     let origin_px = [middle[0] - sign * per_m * place[0], middle[1] + per_m * place[1]];

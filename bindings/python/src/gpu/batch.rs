@@ -1,0 +1,279 @@
+//! Many readings that stay on the GPU.
+
+use super::foreign;
+use super::tensor::{Data, DeviceArray};
+use crate::array::array;
+use crate::batch::presses::{Wanted, depth_pose};
+use crate::device::Device;
+use crate::error::{Error, IntoPyErr};
+use crate::pose::poses as read_poses;
+use crate::threads::detached;
+use dermis::geometry::Pose;
+use dermis::gpu::array::{Poses, Presses};
+use dermis::gpu::driver::CudaSlice;
+use dermis::gpu::sheet::{SheetTouches, Wanted as Parts};
+use dermis::gpu::{Gpu, GpuError};
+use dermis::sensor::{Report, Sensor};
+use dermis::skin;
+use numpy::PyArrayDyn;
+use pyo3::prelude::*;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// The readings of many presses of one sensor, in the memory of a GPU.
+///
+/// ``taxels``, ``forces``, ``force`` … are those of a ``Batch``: numpy arrays, copied from the GPU when they are asked for.
+/// ``taxels_on_device``, ``forces_on_device`` … are the same numbers where they are: ``torch.from_dlpack(batch.forces_on_device)`` is a tensor
+/// without a copy, and keeps the memory alive by itself.
+#[pyclass(frozen, module = "dermis")]
+pub struct DeviceBatch {
+    device: Arc<Device>,
+    /// What taxels feel.
+    presses: Presses,
+    /// What its camera sees.
+    images: Option<Images>,
+    travel_m: Option<Vec<f64>>,
+}
+
+/// Images on the GPU, (n, height, width, 3).
+pub struct Images {
+    /// Red, green, blue.
+    pub rgb: Arc<CudaSlice<u8>>,
+    /// Rows.
+    pub height: usize,
+    /// Columns.
+    pub width: usize,
+}
+
+/// Where presses are to be made.
+pub enum Places {
+    /// Known on the host; some by how far (m) they are past first contact.
+    Host(Vec<Pose>, Option<Vec<f64>>),
+    /// On the GPU.
+    gpu(Poses),
+}
+
+impl Places {
+    /// Poses, from the host or from the GPU.
+    pub fn read(value: &Bound<'_, PyAny>, gpu: &Arc<Gpu>) -> PyResult<Self> {
+        if let Some(found) = foreign::read(value, gpu, "poses")? {
+            return Ok(Self::gpu(found.poses(gpu, "poses")?));
+        }
+        Ok(Self::Host(read_poses(value, "poses")?, None))
+    }
+
+    /// Them on the GPU, and how far (m) they are past first contact where that is known.
+    fn on_gpu(self, gpu: &Arc<Gpu>) -> Result<(Poses, Option<Vec<f64>>), GpuError> {
+        match self {
+            Self::Host(poses, travel_m) => Ok((Poses::of_host(gpu, &poses)?, travel_m)),
+            Self::gpu(poses) => Ok((poses, None)),
+        }
+    }
+
+    /// The poses of presses to a depth, found on all cores.
+    pub fn of_depths(device: &Device, object: &skin::Object, wanted: &[Wanted]) -> PyResult<Self> {
+        let sensor = device.sensor()?;
+        let one = |(number, wanted): (usize, &Wanted)| {
+            depth_pose(sensor, object, wanted).map_err(|error| Error::new_err(format!("press {number}: {error}")))
+        };
+        let all: Vec<PyResult<(Pose, f64)>> = wanted.par_iter().enumerate().map(one).collect();
+        let (poses, travel_m) = all.into_iter().collect::<PyResult<Vec<_>>>()?.into_iter().unzip();
+        Ok(Self::Host(poses, Some(travel_m)))
+    }
+}
+
+impl DeviceBatch {
+    /// Presses an object on a sensor at many places.
+    pub fn of_places(
+        gpu: &Arc<Gpu>,
+        device: &Arc<Device>,
+        object: &Arc<skin::Object>,
+        places: Places,
+    ) -> Result<Self, GpuError> {
+        let sensor = device.sensor().map_err(|error| GpuError::BadInput { reason: error.to_string() })?;
+        let (poses, travel_m) = places.on_gpu(gpu)?;
+        let made = if sensor.skin_as::<skin::Layer>().is_some() {
+            Self::of_layer(gpu, device, sensor, object, &poses)?
+        } else {
+            let (arrays, thing) = (device.on_gpu(gpu)?, super::thing(gpu, object)?);
+            Self::of_presses(device, arrays.settle(&thing, &poses)?)
+        };
+        // Whoever takes the numbers need not know our queue.
+        gpu.finish()?;
+        Ok(Self { travel_m, ..made })
+    }
+
+    /// Presses an object on a layer: what taxels feel, and what a camera sees where there is one.
+    fn of_layer(
+        gpu: &Arc<Gpu>,
+        device: &Arc<Device>,
+        sensor: &Sensor,
+        object: &Arc<skin::Object>,
+        poses: &Poses,
+    ) -> Result<Self, GpuError> {
+        let layer = device.layer_on_gpu(gpu, object)?;
+        let parts = Parts { images: sensor.optics().is_some(), pressure: false, surface: false, taxels: true };
+        let SheetTouches { count, images, forces, outside, wrench, .. } =
+            layer.press_on_device(&poses.with_w_last(gpu)?.slice(..7 * poses.count), parts)?;
+        let presses = Presses::of_forces(gpu, count, sensor.taxels().normals(), forces, outside, wrench)?;
+        let images = sensor.optics().map(|optics| Images {
+            rgb: Arc::new(images),
+            height: optics.camera().height,
+            width: optics.camera().width,
+        });
+        Ok(Self { images, ..Self::of_presses(device, presses) })
+    }
+
+    /// What has been felt already.
+    pub fn of_presses(device: &Arc<Device>, presses: Presses) -> Self {
+        Self { device: Arc::clone(device), presses, images: None, travel_m: None }
+    }
+
+    /// Extent of what taxels feel: presses, then rows and columns or taxels, then the rest.
+    fn shape(&self, behind: &[usize]) -> PyResult<Vec<usize>> {
+        let taxels = self.device.sensor()?.taxels();
+        let each = taxels.size().map_or_else(|| vec![taxels.len()], |(rows, cols)| vec![rows, cols]);
+        Ok([&[self.presses.count][..], &each, behind].concat())
+    }
+
+    fn whole(&self, data: Data, shape: &[usize]) -> DeviceArray {
+        DeviceArray::whole(&self.presses.gpu, data, shape)
+    }
+
+    /// What the device reports of every press, as if it had no memory and no noise; made on the host, on all cores.
+    fn reports(&self, py: Python<'_>) -> PyResult<Vec<Report>> {
+        let (sensor, presses) = (self.device.sensor()?, &self.presses);
+        let made = detached(py, || {
+            let values = presses.fetch(&presses.values_newton)?;
+            let each = presses.taxels.max(1);
+            Ok::<_, GpuError>(values.par_chunks(each).map(|one| sensor.chain().respond_at_once(one)).collect())
+        })?;
+        made.into_py_err()
+    }
+}
+
+#[pymethods]
+impl DeviceBatch {
+    fn __len__(&self) -> usize {
+        self.presses.count
+    }
+
+    /// What the GPU is called.
+    #[getter]
+    fn device(&self) -> &str {
+        self.presses.gpu.name()
+    }
+
+    /// ``Reading.taxels`` of all (N), shape (n, rows, cols) or (n, taxels), copied.
+    #[getter]
+    fn taxels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.taxels_on_device()?.numpy(py)
+    }
+
+    /// ``Reading.reported`` of all (N), shaped like ``taxels``, made on the host.
+    #[getter]
+    fn reported<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let all: Vec<f64> = self.reports(py)?.into_iter().flat_map(|report| report.newton).collect();
+        array(py, &self.shape(&[])?, &all)
+    }
+
+    /// ``Reading.raw`` of all (counts), shaped like ``taxels``, made on the host.
+    #[getter]
+    fn raw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u32>>> {
+        let all: Vec<u32> = self.reports(py)?.into_iter().flat_map(|report| report.raw).collect();
+        array(py, &self.shape(&[])?, &all)
+    }
+
+    /// ``Reading.forces`` of all (N), shape (n, rows, cols, 3) or (n, taxels, 3), copied.
+    #[getter]
+    fn forces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.forces_on_device()?.numpy(py)
+    }
+
+    /// ``Reading.force`` of all (N), shape (n, 3), copied.
+    #[getter]
+    fn force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.force_on_device()?.numpy(py)
+    }
+
+    /// ``Reading.wrench`` of all (N, N m), shape (n, 6), copied.
+    #[getter]
+    fn wrench<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.wrench_on_device()?.numpy(py)
+    }
+
+    /// ``Reading.outside`` of all (N), shape (n, 3), copied.
+    #[getter]
+    fn outside<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.outside_on_device()?.numpy(py)
+    }
+
+    /// ``Reading.saturated`` of all, shape (n,), copied.
+    #[getter]
+    fn saturated<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.saturated_on_device()?.numpy(py)
+    }
+
+    /// ``Reading.travel`` of all (m), shape (n,); NaN where the object was held at a pose.
+    #[getter]
+    fn travel<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let unknown = vec![f64::NAN; self.presses.count];
+        array(py, &[self.presses.count], self.travel_m.as_deref().unwrap_or(&unknown))
+    }
+
+    /// ``Reading.image`` of all, uint8, shape (n, height, width, 3), copied.
+    #[getter]
+    fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.image_on_device()?.numpy(py)
+    }
+
+    /// ``taxels`` where they are.
+    #[getter]
+    fn taxels_on_device(&self) -> PyResult<DeviceArray> {
+        Ok(self.whole(Data::F64(Arc::clone(&self.presses.values_newton)), &self.shape(&[])?))
+    }
+
+    /// ``forces`` where they are.
+    #[getter]
+    fn forces_on_device(&self) -> PyResult<DeviceArray> {
+        Ok(self.whole(Data::F64(Arc::clone(&self.presses.forces_newton)), &self.shape(&[3])?))
+    }
+
+    /// ``force`` where it is: the first half of every ``wrench``.
+    #[getter]
+    fn force_on_device(&self) -> PyResult<DeviceArray> {
+        let wrench = self.wrench_on_device()?;
+        Ok(DeviceArray { shape: vec![self.presses.count, 3], ..wrench })
+    }
+
+    /// ``wrench`` where it is.
+    #[getter]
+    fn wrench_on_device(&self) -> PyResult<DeviceArray> {
+        Ok(self.whole(Data::F64(Arc::clone(&self.presses.wrench)), &[self.presses.count, 6]))
+    }
+
+    /// ``outside`` where it is.
+    #[getter]
+    fn outside_on_device(&self) -> PyResult<DeviceArray> {
+        Ok(self.whole(Data::F64(Arc::clone(&self.presses.outside_newton)), &[self.presses.count, 3]))
+    }
+
+    /// ``saturated`` where it is.
+    #[getter]
+    fn saturated_on_device(&self) -> PyResult<DeviceArray> {
+        Ok(self.whole(Data::U32(Arc::clone(&self.presses.saturated)), &[self.presses.count]))
+    }
+
+    /// ``image`` where it is.
+    #[getter]
+    fn image_on_device(&self) -> PyResult<DeviceArray> {
+        let why = || Error::new_err(format!("sensor {:?} has no camera on the GPU", self.device.spec().name));
+        let Images { rgb, height, width } = self.images.as_ref().ok_or_else(why)?;
+        Ok(self.whole(Data::U8(Arc::clone(rgb)), &[self.presses.count, *height, *width, 3]))
+    }
+
+    fn __repr__(&self) -> String {
+        let (name, gpu) = (&self.device.spec().name, self.presses.gpu.name());
+        format!("<dermis.DeviceBatch of {name:?}: {} readings on {GPU}>", self.presses.count)
+    }
+}

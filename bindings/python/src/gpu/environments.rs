@@ -1,0 +1,107 @@
+//! Many simulations in time, on the GPU.
+
+use super::batch::{DeviceBatch, Places};
+use super::foreign;
+use crate::array::{positive, rows};
+use crate::device::Device;
+use crate::error::{Error, IntoPyErr};
+use crate::threads::detached;
+use dermis::geometry::{Pose, Twist, Vec3};
+use dermis::gpu::array::Twists;
+use dermis::gpu::arrays::{self, Thing};
+use dermis::gpu::{Gpu, GpuError};
+use pyo3::prelude::*;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Many sensors of one kind, each with an object of one kind: environments whose history stays on a GPU.
+///
+/// Made by ``Sensor.environments``. ``step`` does in each what ``Sensor.step`` does in one, without the device's response.
+#[pyclass(frozen, module = "dermis")]
+pub struct Environments {
+    device: Arc<Device>,
+    gpu: Arc<Gpu>,
+    thing: Arc<Thing>,
+    inner: Mutex<arrays::Environments>,
+    count: usize,
+}
+
+impl Environments {
+    /// `count` of them, in which nothing has been touched.
+    pub fn new(gpu: &Arc<Gpu>, device: &Arc<Device>, thing: Arc<Thing>, count: usize) -> Result<Self, GpuError> {
+        let inner = Mutex::new(device.on_gpu(gpu)?.environments(count)?);
+        Ok(Self { device: Arc::clone(device), gpu: Arc::clone(gpu), thing, inner, count })
+    }
+}
+
+/// Velocities of the host: given of the objects' origins, wanted at the sensor's.
+fn moved(poses: &[Pose], twists: &[[f64; 6]]) -> Vec<Twist> {
+    let one = |(pose, v): (&Pose, &[f64; 6])| {
+        Twist::new(Vec3::new(v[0], v[1], v[2]), Vec3::new(v[3], v[4], v[5])).moved(-pose.translation)
+    };
+    poses.iter().zip(twists).map(one).collect()
+}
+
+#[pymethods]
+impl Environments {
+    fn __len__(&self) -> usize {
+        self.count
+    }
+
+    /// Lets the object of every environment move for a time dt (s).
+    ///
+    /// poses: where each is at the start of the step, (n, 4, 4), (n, 7) or (n, 3). twists: how each moves, (n, 6): velocity of the object's
+    /// origin (m/s), angular velocity (rad/s); at rest without. Both may be numpy arrays or tensors on the GPU, and both of one kind.
+    ///
+    /// Returns a DeviceBatch.
+    #[pyo3(signature = (poses, twists=None, *, dt))]
+    fn step(
+        &self,
+        py: Python<'_>,
+        poses: &Bound<'_, PyAny>,
+        twists: Option<&Bound<'_, PyAny>>,
+        dt: f64,
+    ) -> PyResult<DeviceBatch> {
+        let (gpu, dt_s) = (&self.gpu, positive(dt, "dt", "seconds")?);
+        let (places, speeds) = match (Places::read(poses, gpu)?, twists) {
+            (Places::gpu(places), Some(twists)) => {
+                let both = || Error::new_err("`twists` must be on the GPU where `poses` are");
+                let twists = foreign::read(twists, gpu, "twists")?.ok_or_else(both)?;
+                let speeds = twists.twists(gpu, &places, "twists")?;
+                (places, speeds)
+            }
+            (Places::gpu(places), None) => {
+                let still = vec![Twist::ZERO; places.count];
+                (places, Twists::of_host(gpu, &still).into_py_err()?)
+            }
+            (Places::Host(places, _), twists) => {
+                let twists = twists.map_or(Ok(vec![[0.0; 6]; places.len()]), |twists| rows::<6>(twists, "twists"))?;
+                if twists.len() != places.len() {
+                    let (n, m) = (places.len(), twists.len());
+                    return Err(Error::new_err(format!("`poses` is for {n} environments and `twists` for {m}")));
+                }
+                let speeds = Twists::of_host(gpu, &moved(&places, &twists)).into_py_err()?;
+                (self.device.on_gpu(gpu).into_py_err()?.poses(&places).into_py_err()?, speeds)
+            }
+        };
+        let felt = detached(py, || {
+            let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+            let felt = inner.step(&self.thing, &places, &speeds, dt_s)?;
+            gpu.finish()?;
+            Ok::<_, GpuError>(felt)
+        })?;
+        Ok(DeviceBatch::of_presses(&self.device, felt.into_py_err()?))
+    }
+
+    /// Lets go: nothing has touched these sensors. which: of all environments, True where that is meant, (n,); all of them without.
+    #[pyo3(signature = (which=None))]
+    fn reset(&self, which: Option<Vec<bool>>) -> PyResult<()> {
+        let which = which.unwrap_or_else(|| vec![true; self.count]);
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.reset(&which).into_py_err()
+    }
+
+    fn __repr__(&self) -> String {
+        let (name, gpu) = (&self.device.spec().name, self.gpu.name());
+        format!("<dermis.Environments of {name:?}: {} on {GPU}>", self.count)
+    }
+}

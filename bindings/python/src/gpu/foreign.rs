@@ -1,0 +1,117 @@
+//! Arrays of others that are on the GPU already.
+
+use super::dlpack::{self, Taken};
+use crate::error::{Error, IntoPyErr};
+use dermis::gpu::Gpu;
+use dermis::gpu::array::{Foreign, Layout, Poses, Twists};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+
+/// Numbers on the GPU, and whoever owns them.
+pub struct OnGpu {
+    foreign: Foreign,
+    shape: Vec<usize>,
+    /// Lets go of the numbers when dropped.
+    _owner: Option<Taken>,
+}
+
+/// Reads an array that is on the GPU; none if it is not. Its own work on it is done before ours.
+pub fn read(value: &Bound<'_, PyAny>, gpu: &Arc<Gpu>, what: &str) -> PyResult<Option<OnGpu>> {
+    if value.hasattr("__dlpack_device__")? {
+        let (kind, _): (i32, i32) = value.call_method0("__dlpack_device__")?.extract()?;
+        return if kind == dlpack::CUDA { by_dlpack(value, gpu, what).map(Some) } else { Ok(None) };
+    }
+    if value.hasattr("__cuda_array_interface__")? {
+        return by_interface(value, gpu, what).map(Some);
+    }
+    Ok(None)
+}
+
+fn by_dlpack(value: &Bound<'_, PyAny>, gpu: &Arc<Gpu>, what: &str) -> PyResult<OnGpu> {
+    let arguments = PyDict::new(value.py());
+    // The owner makes our queue wait for its own.
+    arguments.set_item("stream", gpu.stream.cu_stream() as usize)?;
+    let taken = Taken::new(&value.call_method("__dlpack__", (), Some(&arguments))?)?;
+    let own = gpu.context.ordinal() as i32;
+    if taken.device() != [dlpack::CUDA, own] {
+        return Err(Error::new_err(format!("`{what}` is on GPU {} and dermis works on GPU {own}", taken.device()[1])));
+    }
+    let single = single(taken.real_bits().map(usize::from), what)?;
+    let shape = taken.shape();
+    let strides = taken.strides().map(|strides| strides.iter().map(|&stride| stride as usize).collect::<Vec<_>>());
+    contiguous(&shape, strides.as_deref(), 1, what)?;
+    let foreign = Foreign { address: taken.address(), count: shape.first().copied().unwrap_or(0), single };
+    Ok(OnGpu { foreign, shape, _owner: Some(taken) })
+}
+
+fn by_interface(value: &Bound<'_, PyAny>, gpu: &Arc<Gpu>, what: &str) -> PyResult<OnGpu> {
+    let described = value.getattr("__cuda_array_interface__")?;
+    let described = described.cast::<PyDict>().map_err(|error| Error::new_err(error.to_string()))?;
+    let missing = |key: &str| Error::new_err(format!("`{what}`: its __cuda_array_interface__ has no {key:?}"));
+    let get = |key: &str| described.get_item(key)?.ok_or_else(|| missing(key));
+    let shape: Vec<usize> = get("shape")?.extract()?;
+    let bits = match get("typestr")?.extract::<String>()?.as_str() {
+        "<f4" => Some(32),
+        "<f8" => Some(64),
+        _ => None,
+    };
+    let single = single(bits, what)?;
+    let strides = described.get_item("strides")?.filter(|strides| !strides.is_none());
+    let strides = strides.map(|strides| strides.extract::<Vec<usize>>()).transpose()?;
+    contiguous(&shape, strides.as_deref(), if single { 4 } else { 8 }, what)?;
+    let (address, _): (u64, bool) = get("data")?.extract()?;
+    // It may name a stream that still writes: wait for all of them.
+    gpu.context.synchronize().map_err(dermis::gpu::GpuError::from).into_py_err()?;
+    let foreign = Foreign { address, count: shape.first().copied().unwrap_or(0), single };
+    Ok(OnGpu { foreign, shape, _owner: None })
+}
+
+fn single(bits: Option<usize>, what: &str) -> PyResult<bool> {
+    match bits {
+        Some(32) => Ok(true),
+        Some(64) => Ok(false),
+        _ => Err(Error::new_err(format!("`{what}` on the GPU must be of float32 or float64"))),
+    }
+}
+
+fn contiguous(shape: &[usize], strides: Option<&[usize]>, unit: usize, what: &str) -> PyResult<()> {
+    let Some(strides) = strides else { return Ok(()) };
+    let mut expected = unit;
+    for axis in (0..shape.len()).rev() {
+        if shape[axis] > 1 && strides[axis] != expected {
+            return Err(Error::new_err(format!("`{what}` on the GPU must lie row by row: pass its contiguous()")));
+        }
+        expected *= shape[axis].max(1);
+    }
+    Ok(())
+}
+
+impl OnGpu {
+    fn wrong_shape(&self, what: &str, wanted: &str) -> PyErr {
+        Error::new_err(format!("`{what}` must have shape {wanted}, got {:?}", self.shape))
+    }
+
+    /// As poses.
+    pub fn poses(&self, gpu: &Arc<Gpu>, what: &str) -> PyResult<Poses> {
+        let layout = match self.shape[..] {
+            [_, 3] => Layout::Position,
+            [_, 7] => Layout::Quaternion,
+            [_, 4, 4] => Layout::Matrix,
+            _ => return Err(self.wrong_shape(what, "(n, 4, 4), (n, 7) or (n, 3)")),
+        };
+        // SAFETY: the owner has told where so many numbers lie, keeps them while `self` is there, and its work on them is done first.
+        #[allow(unsafe_code)]
+        let read = unsafe { Poses::of_device(gpu, self.foreign, layout) };
+        read.into_py_err()
+    }
+
+    /// As velocities of objects at `poses`.
+    pub fn twists(&self, gpu: &Arc<Gpu>, poses: &Poses, what: &str) -> PyResult<Twists> {
+        let [_, 6] = self.shape[..] else { return Err(self.wrong_shape(what, "(n, 6)")) };
+        // SAFETY: as for poses.
+        #[allow(unsafe_code)]
+        let read = unsafe { Twists::of_device(gpu, self.foreign, poses) };
+        read.into_py_err()
+    }
+}

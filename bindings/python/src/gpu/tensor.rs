@@ -1,0 +1,177 @@
+//! Numbers that stay on the GPU.
+
+use super::dlpack::{self, Kind};
+use crate::error::IntoPyErr;
+use crate::threads::detached;
+use dermis::gpu::Gpu;
+use dermis::gpu::array::fetch_into;
+use dermis::gpu::driver::{CudaSlice, DevicePtr, DeviceRepr};
+use numpy::{IxDyn, PyArrayDyn, PyArrayMethods};
+use pyo3::exceptions::PyBufferError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use std::sync::Arc;
+
+/// Numbers in the memory of a GPU.
+///
+/// ``torch.from_dlpack(x)``, ``cupy.from_dlpack(x)`` or ``jax.dlpack.from_dlpack(x)`` take it as it is, without a copy; what they make keeps
+/// it alive. ``numpy.asarray(x)`` or ``x.numpy()`` copy it to the host. Do not write into it: other views share it.
+#[pyclass(frozen, module = "dermis")]
+pub struct DeviceArray {
+    pub gpu: Arc<Gpu>,
+    pub data: Data,
+    pub shape: Vec<usize>,
+    /// Numbers from one to the next along each axis.
+    pub strides: Vec<usize>,
+}
+
+/// What the numbers are.
+#[derive(Clone)]
+pub enum Data {
+    F64(Arc<CudaSlice<f64>>),
+    U32(Arc<CudaSlice<u32>>),
+    U8(Arc<CudaSlice<u8>>),
+}
+
+impl Data {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::F64(_) => Kind { code: dlpack::FLOAT, bits: 64, name: "float64", numpy: "<f8" },
+            Self::U32(_) => Kind { code: dlpack::UNSIGNED, bits: 32, name: "uint32", numpy: "<u4" },
+            Self::U8(_) => Kind { code: dlpack::UNSIGNED, bits: 8, name: "uint8", numpy: "|u1" },
+        }
+    }
+
+    fn address(&self, gpu: &Gpu) -> u64 {
+        match self {
+            Self::F64(data) => data.device_ptr(&gpu.stream).0,
+            Self::U32(data) => data.device_ptr(&gpu.stream).0,
+            Self::U8(data) => data.device_ptr(&gpu.stream).0,
+        }
+    }
+}
+
+impl DeviceArray {
+    /// All of a buffer, row by row.
+    pub fn whole(gpu: &Arc<Gpu>, data: Data, shape: &[usize]) -> Self {
+        let mut strides = vec![1; shape.len()];
+        for axis in (1..shape.len()).rev() {
+            strides[axis - 1] = strides[axis] * shape[axis];
+        }
+        Self { gpu: Arc::clone(gpu), data, shape: shape.to_vec(), strides }
+    }
+
+    /// An array on the host.
+    fn fetch<'py, T>(&self, py: Python<'py>, buffer: &CudaSlice<T>) -> PyResult<Bound<'py, PyAny>>
+    where
+        T: DeviceRepr + numpy::Element + Copy + Default + Send + Sync,
+    {
+        let count: usize = self.shape.iter().product();
+        let rows_alone = DeviceArray::whole(&self.gpu, self.data.clone(), &self.shape).strides == self.strides;
+        let made = PyArrayDyn::<T>::zeros(py, IxDyn(&self.shape), false);
+        if count > 0 && rows_alone {
+            let mut room = made.readwrite();
+            let room = room.as_slice_mut()?;
+            detached(py, || fetch_into(&self.gpu, buffer, room))?.into_py_err()?;
+        } else if count > 0 {
+            let mut all = vec![T::default(); buffer.len()];
+            detached(py, || fetch_into(&self.gpu, buffer, &mut all))?.into_py_err()?;
+            let place = |mut index: usize| {
+                let mut place = 0;
+                for axis in (0..self.shape.len()).rev() {
+                    place += index % self.shape[axis] * self.strides[axis];
+                    index /= self.shape[axis];
+                }
+                place
+            };
+            let mut room = made.readwrite();
+            room.as_slice_mut()?.iter_mut().enumerate().for_each(|(index, number)| *number = all[place(index)]);
+        }
+        Ok(made.into_any())
+    }
+}
+
+#[pymethods]
+impl DeviceArray {
+    /// Extent along each axis.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.shape)
+    }
+
+    /// What the numbers are, as numpy calls it.
+    #[getter]
+    fn dtype(&self) -> &'static str {
+        self.data.kind().name
+    }
+
+    /// A copy on the host.
+    pub fn numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match &self.data {
+            Data::F64(data) => self.fetch(py, data),
+            Data::U32(data) => self.fetch(py, data),
+            Data::U8(data) => self.fetch(py, data),
+        }
+    }
+
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if copy == Some(false) {
+            return Err(pyo3::exceptions::PyValueError::new_err("what is on the GPU must be copied to be an array"));
+        }
+        let made = self.numpy(py)?;
+        dtype.map_or(Ok(made.clone()), |dtype| made.call_method1("astype", (dtype,)))
+    }
+
+    fn __len__(&self) -> usize {
+        self.shape.first().copied().unwrap_or(0)
+    }
+
+    /// (2, number of the GPU): it is CUDA's.
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        (dlpack::CUDA, self.gpu.context.ordinal() as i32)
+    }
+
+    /// For those who take arrays by the DLPack protocol. All numbers are there when a batch is made, so no stream need wait.
+    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    fn __dlpack__(
+        &self,
+        py: Python<'_>,
+        stream: Option<&Bound<'_, PyAny>>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Py<PyAny>> {
+        let _ = (stream, max_version);
+        if copy == Some(true) || dl_device.is_some_and(|device| device != self.__dlpack_device__()) {
+            return Err(PyBufferError::new_err("it is handed on where it is; copy it there, or call numpy()"));
+        }
+        let address = self.data.address(&self.gpu);
+        let owner = Box::new((self.data.clone(), Arc::clone(&self.gpu)));
+        dlpack::capsule(py, address, self.__dlpack_device__(), self.data.kind(), &self.shape, &self.strides, owner)
+    }
+
+    /// For those who take arrays by CUDA's own protocol. Keep this object while they use it.
+    #[getter]
+    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let kind = self.data.kind();
+        let bytes = usize::from(kind.bits) / 8;
+        let made = PyDict::new(py);
+        made.set_item("shape", PyTuple::new(py, &self.shape)?)?;
+        made.set_item("strides", PyTuple::new(py, self.strides.iter().map(|stride| stride * bytes))?)?;
+        made.set_item("typestr", kind.numpy)?;
+        made.set_item("data", (self.data.address(&self.gpu), true))?;
+        made.set_item("version", 3)?;
+        Ok(made)
+    }
+
+    fn __repr__(&self) -> String {
+        let shape = self.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        format!("<dermis.DeviceArray ({shape}) of {} on {}>", self.data.kind().name, self.gpu.name())
+    }
+}

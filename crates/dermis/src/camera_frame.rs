@@ -1,0 +1,130 @@
+//! What an optical sensor sees, as images and arrays.
+
+use crate::npy;
+use crate::output::Output;
+use dermis_draw::{Canvas, ColourMap, Image, PALETTE, Sheet, encode_grey16};
+use dermis_geometry::Vec2;
+use dermis_sensor::optics::{CameraFrame, FloatImage, Optics, Relief};
+use dermis_skin::Field;
+use std::fmt::Write;
+
+/// Metres of a level in the 16-bit depth image.
+pub const DEPTH_LEVEL_M: f64 = 1e-7;
+
+/// The colours as a camera delivers them.
+pub fn colours(image: &FloatImage) -> Image {
+    let pixels = image.to_rgb8();
+    Image::from_fn(image.width, image.height, |x, y| pixels[y * image.width + x])
+}
+
+/// Normals as colours: right is red, up is green, towards the camera is blue.
+pub fn normals(relief: &Relief) -> Image {
+    let normals = relief.normals();
+    Image::from_fn(relief.width, relief.height, |x, y| {
+        normals[y * relief.width + x].map(|part| (127.5 + 127.5 * part).round() as u8)
+    })
+}
+
+/// How far each pixel is pressed in (m): against what was there before the touch.
+pub fn pressed_m(relief: &Relief, rest: Option<&Relief>) -> Vec<f32> {
+    let before = |i: usize| rest.map_or(0.0, |rest| rest.z_m[i]);
+    relief.z_m.iter().enumerate().map(|(i, z)| before(i) - z).collect()
+}
+
+/// Depth as colours, from nothing to the deepest; bulges count as nothing.
+fn depth_image(relief: &Relief, pressed: &[f32]) -> Image {
+    let deepest = f64::from(pressed.iter().copied().fold(1e-9, f32::max));
+    Image::from_fn(relief.width, relief.height, |x, y| {
+        ColourMap::Ember.colour((f64::from(pressed[y * relief.width + x]) / deepest).max(0.0))
+    })
+}
+
+/// Where markers went: a line from where each was, five times as long as it moved, over the faded image.
+fn marker_image(image: &Image, markers: &[[f64; 4]]) -> Image {
+    const STRETCH: f64 = 5.0;
+    let pale = Image::from_fn(image.width(), image.height(), |x, y| {
+        image.pixel(x, y).map(|c| (160 + u16::from(c) * 3 / 8) as u8)
+    });
+    let mut image = pale;
+    let mut canvas = Canvas::new(&mut image);
+    for &[x0, y0, x1, y1] in markers {
+        // On a canvas whole numbers lie between pixels.
+        let from = Vec2::new(x0 + 0.5, y0 + 0.5);
+        let to = from + Vec2::new(x1 - x0, y1 - y0) * STRETCH;
+        canvas.line(from, to, 2.0, PALETTE[3]);
+        canvas.disc(from, 2.5, PALETTE[0]);
+    }
+    image
+}
+
+/// Adds everything that is seen to a folder: `rgb.png`, `depth.png` (16 bits, 0.1 µm a level), `depth.npy` (m), `normals.png`,
+/// `normals.npy`, `flow.npy` (pixels), `markers.csv` and `markers.npy` (pixels) where there are markers, and all of it on one page,
+/// `sight.png`.
+pub fn add(output: &mut Output, optics: &Optics, surface: &Field, sight: &CameraFrame, title: &str) {
+    let CameraFrame { image, relief, markers } = sight;
+    let (width, height) = (relief.width, relief.height);
+    let rest = surface.rest_heights_m.as_ref().map(|_| Relief::at_rest(surface, optics.camera()));
+    let pressed = pressed_m(relief, rest.as_ref());
+    let rgb = colours(image);
+    let shown = [("rgb.png", rgb.clone()), ("normals.png", normals(relief))];
+    shown.iter().for_each(|(name, image)| output.add_image(*name, image));
+    let level = |depth: &f32| (f64::from(*depth) / DEPTH_LEVEL_M).round().clamp(0.0, 65535.0) as u16;
+    let levels: Vec<u16> = pressed.iter().map(level).collect();
+    let [right, down] = optics.flow(surface);
+    let arrays = [
+        ("depth.png", encode_grey16(width, height, &levels)),
+        ("depth.npy", npy::of_f32(&[height, width], relief.z_m.iter().copied())),
+        ("normals.npy", npy::of_f32(&[height, width, 3], relief.normals().as_flattened().iter().copied())),
+        ("flow.npy", npy::of_f32(&[height, width, 2], (0..2 * right.len()).map(|i| [&right, &down][i % 2][i / 2]))),
+        (
+            "markers.npy",
+            if markers.is_empty() {
+                None
+            } else {
+                npy::of_f64(&[markers.len(), 4], markers.as_flattened().iter().copied())
+            },
+        ),
+    ];
+    for (name, bytes) in arrays {
+        if let Some(bytes) = bytes {
+            output.add(name, bytes);
+        }
+    }
+    let mut sheet = Sheet::new(2)
+        .title(title)
+        .image(rgb.clone(), "what the camera sees")
+        .image(depth_image(relief, &pressed), depth_caption(&pressed))
+        .image(shown[1].1.clone(), "normals (red right, green up, blue to the camera)");
+    let (moved, caption) = if markers.is_empty() {
+        (flow_points(width, height, &right, &down), "where points of the gel went, five times as far")
+    } else {
+        output.add("markers.csv", markers_csv(markers));
+        (markers.clone(), "where markers went, five times as far")
+    };
+    sheet = sheet.image(marker_image(&rgb, &moved), caption);
+    output.add_image("sight.png", &sheet.render());
+}
+
+/// Points of the gel all over the image, before and now, as markers would have them.
+fn flow_points(width: usize, height: usize, right: &[f32], down: &[f32]) -> Vec<[f64; 4]> {
+    let step = (width / 16).max(1);
+    let places = (step / 2..height).step_by(step).flat_map(|y| (step / 2..width).step_by(step).map(move |x| (x, y)));
+    let moved = |(x, y): (usize, usize)| {
+        let (column, row, i) = (x as f64, y as f64, y * width + x);
+        [column, row, column + f64::from(right[i]), row + f64::from(down[i])]
+    };
+    places.map(moved).collect()
+}
+
+fn depth_caption(pressed: &[f32]) -> String {
+    let deepest = pressed.iter().copied().fold(0.0, f32::max);
+    format!("depth (light: {:.3} mm)", deepest * 1e3)
+}
+
+fn markers_csv(markers: &[[f64; 4]]) -> String {
+    let mut text = String::from("marker,column_before_px,row_before_px,column_px,row_px\n");
+    for (i, [x0, y0, x1, y1]) in markers.iter().enumerate() {
+        let _ = writeln!(text, "{i},{x0:.4},{y0:.4},{x1:.4},{y1:.4}");
+    }
+    text
+}

@@ -1,0 +1,139 @@
+//! Rows of a run on their way into files.
+
+use crate::image::tactile_values;
+use crate::scene::Built;
+use dermis_draw::{HeatMap, Image};
+use dermis_record::{BodyLayout, Felt, Format, Layout, Moment, RecordError, RecordedImage, Recorder, SensorLayout};
+use dermis_sensor::Sensor;
+use dermis_world::{BodyId, BodyKind, SensorId};
+use std::path::{Path, PathBuf};
+
+/// Time between two images (s), unless told: 30 a second.
+pub const USUAL_IMAGE_EVERY_S: f64 = 1.0 / 30.0;
+
+/// Hands what a run keeps to a recorder: every row with its numbers and, less often, images.
+pub struct RunRecorder {
+    recorder: Recorder,
+    sensors: Vec<SensorId>,
+    bodies: Vec<BodyId>,
+    image_every_s: f64,
+    next_image_s: f64,
+    /// The largest value (N) of each sensor so far: a heat map's colours mean the same from then on.
+    peaks_newton: Vec<f64>,
+    /// Width and height of each sensor's heat maps, which all of a sequence have.
+    heat_sizes: Vec<Option<(usize, usize)>>,
+}
+
+/// Pixels along the longer side of a heat map, at least.
+const MIN_HEAT_PX: usize = 240;
+
+impl RunRecorder {
+    /// Starts a recording of a scene that is about to run. Without a format the name of the file decides.
+    pub fn open(built: &Built, path: &Path, format: Option<Format>, image_every_s: f64) -> Result<Self, RecordError> {
+        let format = format.map_or_else(|| Format::of_path(path), Ok)?;
+        let recorder = format.record(path, &layout(built))?;
+        let world = &built.world;
+        Ok(Self {
+            recorder,
+            sensors: built.sensors.iter().map(|(_, id)| *id).collect(),
+            bodies: moving(built),
+            image_every_s,
+            next_image_s: world.time_s(),
+            peaks_newton: vec![0.0; built.sensors.len()],
+            heat_sizes: vec![None; built.sensors.len()],
+        })
+    }
+
+    /// Keeps the world as it is now.
+    pub fn keep(&mut self, built: &Built) -> Result<(), RecordError> {
+        let world = &built.world;
+        let time_s = world.time_s();
+        // A hair early counts: times are sums of steps.
+        let images = time_s > self.next_image_s - 1e-9;
+        if images {
+            self.next_image_s = (self.next_image_s + self.image_every_s).max(time_s);
+        }
+        let sensors = (0..self.sensors.len()).map(|i| self.felt(built, i, images)).collect();
+        let bodies = self.bodies.iter().map(|id| world.pose(*id)).collect();
+        self.recorder.keep(Moment { time_s, sensors, bodies })
+    }
+
+    fn felt(&mut self, built: &Built, i: usize, images: bool) -> Felt {
+        let (world, id) = (&built.world, self.sensors[i]);
+        let (sensor, reading, touch) = (world.sensor(id), world.reading(id), world.touch(id));
+        let peak = reading.values_newton.iter().copied().fold(self.peaks_newton[i], f64::max);
+        self.peaks_newton[i] = peak;
+        let camera = if images && sensor.optics().is_some() {
+            // Before its first step a skin knows no surface, and there is nothing to see.
+            sensor.look(touch, world.steps()).ok().map(|sight| RecordedImage {
+                width: sight.image.width,
+                height: sight.image.height,
+                pixels: sight.image.to_rgb8(),
+            })
+        } else {
+            None
+        };
+        let tactile = images.then(|| {
+            let image = heat(sensor, &reading.values_newton, peak);
+            let size = *self.heat_sizes[i].get_or_insert((image.width(), image.height()));
+            padded(&image, size)
+        });
+        Felt {
+            world_from_sensor: world.world_from_sensor(id),
+            force_newton: touch.on_sensor.force,
+            torque_newton_m: touch.on_sensor.torque,
+            reading,
+            camera,
+            tactile,
+        }
+    }
+
+    /// Ends the recording; returns the files and folders that hold it.
+    pub fn finish(self) -> Result<Vec<PathBuf>, RecordError> {
+        self.recorder.finish()
+    }
+}
+
+/// Taxels as colours, the brightest for `most_newton`: the cells of a grid and nothing else, or dots with their scale.
+fn heat(sensor: &Sensor, values_newton: &[f64], most_newton: f64) -> Image {
+    let most = if most_newton > 0.0 { most_newton } else { 1.0 };
+    match sensor.taxels().size() {
+        Some((rows, cols)) => {
+            let side = MIN_HEAT_PX.div_ceil(rows.max(cols).max(1));
+            HeatMap::new(rows, cols, values_newton).max(most).cell_px(side).bare().render()
+        }
+        None => tactile_values(sensor, values_newton, "", Some(most)),
+    }
+}
+
+/// The upper left part of an image, of a size that may be larger.
+fn padded(image: &Image, (width, height): (usize, usize)) -> RecordedImage {
+    let inside = |x: usize, y: usize| x < image.width() && y < image.height();
+    let pixel = |i: usize| {
+        let (x, y) = (i % width, i / width);
+        if inside(x, y) { image.pixel(x, y) } else { [255; 3] }
+    };
+    RecordedImage { width, height, pixels: (0..width * height).map(pixel).collect() }
+}
+
+/// Bodies that can move, and those that can be touched.
+fn moving(built: &Built) -> Vec<BodyId> {
+    let world = &built.world;
+    let shown = |id: &BodyId| world.body(*id).kind != BodyKind::Fixed || world.body(*id).object.is_some();
+    world.bodies().filter(shown).collect()
+}
+
+fn layout(built: &Built) -> Layout {
+    let world = &built.world;
+    let sensor = |(name, id): &(String, SensorId)| {
+        let sensor = world.sensor(*id);
+        let (taxels, size) = (sensor.taxels().len(), sensor.taxels().size());
+        SensorLayout { name: name.clone(), taxels, size, mesh: Some(sensor.surface().clone()) }
+    };
+    let body = |id: BodyId| BodyLayout { name: world.body(id).name.clone(), mesh: world.body(id).visible().cloned() };
+    Layout {
+        scene: built.name.clone(),
+        sensors: built.sensors.iter().map(sensor).collect(),
+        bodies: moving(built).into_iter().map(body).collect(),
+    }
+}

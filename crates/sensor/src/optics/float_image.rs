@@ -1,0 +1,76 @@
+//! A colour image as light, before it is cut to 8 bits.
+
+use super::OpticsError;
+use crate::png_levels::PngLevels;
+
+/// Red, green and blue of every pixel, rows from the top, in levels of an 8-bit image (0–255, not rounded, not clamped).
+#[derive(Clone, Debug, PartialEq)]
+pub struct FloatImage {
+    /// Pixels across.
+    pub width: usize,
+    /// Pixels down.
+    pub height: usize,
+    /// Red, green, blue.
+    pub channels: [Vec<f32>; 3],
+}
+
+impl FloatImage {
+    /// One colour everywhere.
+    pub fn new(width: usize, height: usize, colour: [f32; 3]) -> Self {
+        Self { width, height, channels: colour.map(|level| vec![level; width * height]) }
+    }
+
+    /// From 8-bit pixels.
+    pub fn from_rgb8(width: usize, height: usize, pixels: &[[u8; 3]]) -> Self {
+        let channel = |c: usize| pixels.iter().map(|pixel| f32::from(pixel[c])).collect();
+        Self { width, height, channels: [channel(0), channel(1), channel(2)] }
+    }
+
+    /// From the bytes of a PNG file with 8 bits a channel; `path` is what messages call it.
+    pub fn from_png(path: &str, bytes: &[u8]) -> Result<Self, OpticsError> {
+        let PngLevels { width, height, channels } = PngLevels::decode(bytes)
+            .map_err(|error| OpticsError::BadImage { path: path.to_owned(), reason: error.to_string() })?;
+        let of = |c: usize| channels[c.min(channels.len() - 1)].iter().map(|&level| f32::from(level)).collect();
+        Ok(Self { width, height, channels: [0, 1, 2].map(of) })
+    }
+
+    /// Refuses an image of another size.
+    pub fn check_size(&self, path: &str, width: usize, height: usize) -> Result<(), OpticsError> {
+        if (self.width, self.height) == (width, height) {
+            return Ok(());
+        }
+        let (got_width, got_height) = (self.width, self.height);
+        Err(OpticsError::WrongSize { path: path.to_owned(), got_width, got_height, width, height })
+    }
+
+    /// What an 8-bit camera delivers: rounded and clamped, red, green and blue of each pixel.
+    pub fn to_rgb8(&self) -> Vec<[u8; 3]> {
+        // Rounding to the nearest by truncation, on values that are not negative.
+        let level = |value: f32| (value.clamp(0.0, 255.0) + 0.5) as i32 as u8;
+        let [red, green, blue] = &self.channels;
+        red.iter().zip(green).zip(blue).map(|((&r, &g), &b)| [level(r), level(g), level(b)]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_bits_come_back() {
+        let pixels = [[0, 128, 255], [1, 2, 3]];
+        let image = FloatImage::from_rgb8(2, 1, &pixels);
+        assert_eq!(image.to_rgb8(), pixels);
+        let bright = FloatImage { channels: [vec![300.0, -4.0], vec![0.4, 0.6], vec![254.4, 254.6]], ..image };
+        assert_eq!(bright.to_rgb8(), [[255, 0, 254], [0, 1, 255]]);
+    }
+
+    #[test]
+    fn what_is_no_png_is_refused_by_name() {
+        let message = FloatImage::from_png("b.png", b"not an image").unwrap_err().to_string();
+        assert!(message.starts_with("b.png: is no PNG image"), "{message}");
+        let image = FloatImage::new(4, 3, [0.0; 3]);
+        let message = image.check_size("b.png", 640, 480).unwrap_err().to_string();
+        assert!(message.contains("b.png") && message.contains("4 x 3") && message.contains("640 x 480"), "{message}");
+    }
+}
