@@ -37,7 +37,7 @@ def package():
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", wheel], check=True)
 
 
-def GPU():
+def gpu():
     query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
     return subprocess.run(query, check=True, capture_output=True, text=True).stdout.strip()
 
@@ -62,7 +62,7 @@ def main():
 
     when = datetime.datetime.now(datetime.timezone.utc)
     log = arguments.log / f"log-{when:%Y-%m-%d}.md"
-    lines = [f"# Skins on a GPU against the CPU, {when:%Y-%m-%d}", "", f"GPU: {GPU()}", ""]
+    lines = [f"# Skins on a GPU against the CPU, {when:%Y-%m-%d}", "", f"GPU: {gpu()}", ""]
     failed = []
     for command in commands:
         name = " ".join([pathlib.Path(command[0]).name, *[pathlib.Path(w).name if "/" in w else w for w in command[1:]]])

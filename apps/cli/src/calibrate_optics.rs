@@ -13,7 +13,7 @@ use dermis::sensor::calibration::optics::{
     AROUND, BallPress, Dent, INSIDE, Label, MAX_PLACE_DEGREE, ScaleFit, align, ball_reliefs, fit_calibrated, fit_phong,
     fit_scale, rmse_255,
 };
-use dermis::sensor::optics::{BackgroundSpec, CameraSpec, Image, Light, LightSpec};
+use dermis::sensor::optics::{BackgroundSpec, CameraSpec, FloatImage, Light, LightSpec};
 use dermis::sensor::{Sensor, SensorSpec};
 use dermis::skin::Object;
 use serde_json::json;
@@ -128,7 +128,7 @@ fn aligned(
     sensor: &Sensor,
     radius_m: f64,
     data: Vec<LabelledPress>,
-    background: &Image,
+    background: &FloatImage,
 ) -> anyhow::Result<Vec<BallPress>> {
     const TRIED: usize = 12;
     /// Of the deepest that the skin takes: beyond, its surface is not to be trusted.
@@ -191,7 +191,7 @@ fn scale(arguments: &Arguments, data: &BallPresses) -> anyhow::Result<ScaleFit> 
     fit_scale(&places, &middles).with_context(|| arguments.presses.display().to_string())
 }
 
-fn camera(base: &SensorSpec, background: &Image, scale: &ScaleFit) -> CameraSpec {
+fn camera(base: &SensorSpec, background: &FloatImage, scale: &ScaleFit) -> CameraSpec {
     let ScaleFit { pixel_m, mirror, origin_px, .. } = *scale;
     let sign = if mirror { -1.0 } else { 1.0 };
     let off = [
@@ -209,7 +209,7 @@ fn camera(base: &SensorSpec, background: &Image, scale: &ScaleFit) -> CameraSpec
 
 fn fit(
     arguments: &Arguments,
-    background: &Image,
+    background: &FloatImage,
     presses: &[&BallPress],
     kept_as: BackgroundSpec,
 ) -> anyhow::Result<LightSpec> {
@@ -244,7 +244,7 @@ struct Trial {
     figure: Image,
 }
 
-fn judge(arguments: &Arguments, background: &Image, presses: &[BallPress], pixel_m: f64) -> anyhow::Result<Trial> {
+fn judge(arguments: &Arguments, background: &FloatImage, presses: &[BallPress], pixel_m: f64) -> anyhow::Result<Trial> {
     let even: Vec<&BallPress> = presses.iter().step_by(2).collect();
     let odd: Vec<&BallPress> = presses.iter().skip(1).step_by(2).collect();
     let kept_as = BackgroundSpec::File(std::path::absolute(&arguments.background)?);
@@ -269,7 +269,7 @@ fn figure(odd: &[&BallPress], light: &Light) -> Image {
     for press in odd.iter().step_by((odd.len() / SHOWN).max(1)).take(SHOWN) {
         let ours = light.shade(&press.relief, || None);
         let off = rmse_255([*press], INSIDE, |_| ours.clone());
-        let small = |image: &Image| colours(image).resize_box(360, 360 * image.height / image.width.max(1));
+        let small = |image: &FloatImage| colours(image).resize_box(360, 360 * image.height / image.width.max(1));
         sheet = sheet
             .image(small(&press.image), "measured")
             .image(small(&ours), format!("simulated: {} of 255 off in contact", short(off)));

@@ -3,6 +3,7 @@
 use crate::console::{commit, probe, say, say_aside, say_json, short};
 use anyhow::Context;
 use clap::ValueEnum;
+use dermis::camera_frame;
 use dermis::geometry::files::LengthUnit;
 use dermis::geometry::quantity::{Angle, Force, Length};
 use dermis::gpu::{Choice, has_gel, with_gel_on};
@@ -11,7 +12,6 @@ use dermis::object::{ObjectSpec, RoughnessSpec};
 use dermis::output::Output;
 use dermis::prelude::*;
 use dermis::sensor::{Pressed, SkinSpec};
-use dermis::sight;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -61,7 +61,7 @@ pub struct Arguments {
     #[arg(long, value_name = "auto|cpu|cuda", default_value_t = Choice::Auto)]
     device: Choice,
     /// Write tactile.png, scene.png, reading.json and taxels.csv into this folder; for an optical sensor also rgb.png, depth.png and
-    /// .npy, normals.png and .npy, flow.npy, markers.csv and .npy, and sight.png.
+    /// .npy, normals.png and .npy, flow.npy, markers.csv and .npy, and camera_frame.png.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print one JSON document.

@@ -78,7 +78,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let file = arguments.scene.display().to_string();
     let mut built = spec.build(&file, arguments.scene.parent())?;
     probe(arguments.out.as_deref())?;
-    let mut keeper = run_recorder(arguments, &built)?;
+    let mut run_recorder = run_recorder(arguments, &built)?;
     let mut live = Live::begin(&arguments.live, &built)?;
     let mut show = |progress: Progress<'_>| live.iter_mut().for_each(|live| live.step(&progress));
     let recording = simulate(&mut built, run_recorder.as_mut(), &mut show).with_context(|| file.clone())?;

@@ -9,7 +9,7 @@ use crate::threads::detached;
 use crate::touch::Touch;
 use dermis::geometry::Pose;
 use dermis::sensor::optics::{CameraFrame, Relief};
-use dermis::{sensor, sight, skin};
+use dermis::{camera_frame, sensor, skin};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
@@ -31,7 +31,7 @@ pub struct Kept {
     pub device: Arc<Device>,
     pub numbers: Values,
     pub touch: Arc<skin::Touch>,
-    pub sight: OnceLock<CameraFrame>,
+    pub camera_frame: OnceLock<CameraFrame>,
 }
 
 /// All but the touch.
@@ -50,7 +50,7 @@ pub struct Values {
 impl Kept {
     /// A reading that has not been looked at.
     pub fn new(device: Arc<Device>, numbers: Values, touch: skin::Touch) -> Self {
-        Self { device, numbers, touch: Arc::new(touch), sight: OnceLock::new() }
+        Self { device, numbers, touch: Arc::new(touch), camera_frame: OnceLock::new() }
     }
 
     /// Shape of per-taxel arrays, with more axes behind.
@@ -65,11 +65,11 @@ impl Kept {
 
     /// What the camera sees.
     pub fn look(&self) -> PyResult<&CameraFrame> {
-        if let Some(sight) = self.sight.get() {
-            return Ok(sight);
+        if let Some(camera_frame) = self.camera_frame.get() {
+            return Ok(camera_frame);
         }
         let seen = self.device.sensor()?.look(&self.touch, self.numbers.frame).into_py_err()?;
-        Ok(self.sight.get_or_init(|| seen))
+        Ok(self.camera_frame.get_or_init(|| seen))
     }
 
     /// How far each pixel is pressed in (m).
@@ -82,7 +82,7 @@ impl Kept {
             }
             _ => None,
         };
-        Ok(sight::pressed_m(relief, rest.as_ref()))
+        Ok(camera_frame::pressed_m(relief, rest.as_ref()))
     }
 }
 
@@ -98,8 +98,8 @@ impl Reading {
 
     /// What the camera sees, made without holding the interpreter.
     fn seen(&self, py: Python<'_>) -> PyResult<&CameraFrame> {
-        match self.kept.sight.get() {
-            Some(sight) => Ok(sight),
+        match self.kept.camera_frame.get() {
+            Some(camera_frame) => Ok(camera_frame),
             None => detached(py, || self.kept.look())?,
         }
     }
@@ -294,7 +294,7 @@ impl Reading {
     ) -> PyResult<Self> {
         let device = Arc::new(Device::restore(toml, folder).into_py_err()?);
         let numbers = serde_json::from_slice(numbers).map_err(|error| Error::new_err(error.to_string()))?;
-        let kept = Kept { device, numbers, touch: touch.touch.clone(), sight: OnceLock::new() };
+        let kept = Kept { device, numbers, touch: touch.touch.clone(), camera_frame: OnceLock::new() };
         Ok(Self::new(kept))
     }
 

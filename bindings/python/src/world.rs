@@ -267,7 +267,7 @@ impl World {
         let recording = detached(py, || {
             let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
             let usual_s = inside.built.duration_s;
-            let mut keeper = match &record {
+            let mut run_recorder = match &record {
                 Some(path) => Some(RunRecorder::open(&inside.built, path, format, image_every_s)?),
                 None => None,
             };

@@ -8,7 +8,7 @@ use cudarc::driver::{CudaContext, CudaModule, CudaStream};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// a GPU with one queue of work. What is put there is done in order.
+/// A GPU with one queue of work. What is put there is done in order.
 #[derive(Debug)]
 pub struct Gpu {
     /// The driver's context: the GPU's own, which PyTorch and others share.

@@ -50,14 +50,14 @@ pub enum Places {
     /// Known on the host; some by how far (m) they are past first contact.
     Host(Vec<Pose>, Option<Vec<f64>>),
     /// On the GPU.
-    gpu(Poses),
+    Gpu(Poses),
 }
 
 impl Places {
     /// Poses, from the host or from the GPU.
     pub fn read(value: &Bound<'_, PyAny>, gpu: &Arc<Gpu>) -> PyResult<Self> {
         if let Some(found) = foreign::read(value, gpu, "poses")? {
-            return Ok(Self::gpu(found.poses(gpu, "poses")?));
+            return Ok(Self::Gpu(found.poses(gpu, "poses")?));
         }
         Ok(Self::Host(read_poses(value, "poses")?, None))
     }
@@ -66,7 +66,7 @@ impl Places {
     fn on_gpu(self, gpu: &Arc<Gpu>) -> Result<(Poses, Option<Vec<f64>>), GpuError> {
         match self {
             Self::Host(poses, travel_m) => Ok((Poses::of_host(gpu, &poses)?, travel_m)),
-            Self::gpu(poses) => Ok((poses, None)),
+            Self::Gpu(poses) => Ok((poses, None)),
         }
     }
 
@@ -274,6 +274,6 @@ impl DeviceBatch {
 
     fn __repr__(&self) -> String {
         let (name, gpu) = (&self.device.spec().name, self.presses.gpu.name());
-        format!("<dermis.DeviceBatch of {name:?}: {} readings on {GPU}>", self.presses.count)
+        format!("<dermis.DeviceBatch of {name:?}: {} readings on {gpu}>", self.presses.count)
     }
 }

@@ -63,13 +63,13 @@ impl Environments {
     ) -> PyResult<DeviceBatch> {
         let (gpu, dt_s) = (&self.gpu, positive(dt, "dt", "seconds")?);
         let (places, speeds) = match (Places::read(poses, gpu)?, twists) {
-            (Places::gpu(places), Some(twists)) => {
+            (Places::Gpu(places), Some(twists)) => {
                 let both = || Error::new_err("`twists` must be on the GPU where `poses` are");
                 let twists = foreign::read(twists, gpu, "twists")?.ok_or_else(both)?;
                 let speeds = twists.twists(gpu, &places, "twists")?;
                 (places, speeds)
             }
-            (Places::gpu(places), None) => {
+            (Places::Gpu(places), None) => {
                 let still = vec![Twist::ZERO; places.count];
                 (places, Twists::of_host(gpu, &still).into_py_err()?)
             }
@@ -102,6 +102,6 @@ impl Environments {
 
     fn __repr__(&self) -> String {
         let (name, gpu) = (&self.device.spec().name, self.gpu.name());
-        format!("<dermis.Environments of {name:?}: {} on {GPU}>", self.count)
+        format!("<dermis.Environments of {name:?}: {} on {gpu}>", self.count)
     }
 }
