@@ -1,7 +1,7 @@
 //! A sensor with the description that it was built from, so that it can be pickled.
 
 use crate::error::{Error, IntoPyErr};
-use dermis::gpu::arrays::Arrays;
+use dermis::gpu::array::Arrays;
 use dermis::gpu::{Gpu, GpuError, LayerBatch};
 use dermis::sensor::{Sensor, SensorError, SensorSpec, SkinSpec};
 use dermis::skin;

@@ -11,7 +11,7 @@ pub use environments::Environments;
 pub use tensor::DeviceArray;
 
 use crate::error::IntoPyErr;
-use dermis::gpu::arrays::Thing;
+use dermis::gpu::array::Thing;
 use dermis::gpu::{Choice, Gpu, GpuError};
 use dermis::skin;
 use pyo3::exceptions::PyRuntimeWarning;

@@ -15,6 +15,7 @@
 
 pub use dermis_draw as draw;
 pub use dermis_geometry as geometry;
+pub use dermis_gpu as gpu;
 pub use dermis_record as record;
 pub use dermis_sensor as sensor;
 pub use dermis_sensor::object;
@@ -27,7 +28,6 @@ pub mod camera_frame;
 pub mod compare;
 pub mod dataset;
 pub mod experiments;
-pub mod gpu;
 pub mod image;
 pub mod npy;
 pub mod output;

@@ -12,15 +12,16 @@ mod error;
 pub mod gel;
 mod gpu;
 mod kind;
+pub mod layer;
 mod library;
 mod program;
-pub mod sheet;
 mod timer;
 
 pub use choice::Choice;
 pub use error::GpuError;
+pub use gel::{GpuGel, GpuTacchiGel, boarded, flown, has_gel, with_gel_on};
 pub use gpu::Gpu;
+pub use layer::{LayerBatch, describe_layer};
 pub use timer::Timer;
 
-/// What buffers and launches are made with.
 pub use cudarc::driver;

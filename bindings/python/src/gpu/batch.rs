@@ -11,7 +11,7 @@ use crate::threads::detached;
 use dermis::geometry::Pose;
 use dermis::gpu::array::{Poses, Presses};
 use dermis::gpu::driver::CudaSlice;
-use dermis::gpu::sheet::{SheetTouches, Wanted as Parts};
+use dermis::gpu::layer::{SheetTouches, Wanted as Parts};
 use dermis::gpu::{Gpu, GpuError};
 use dermis::sensor::{Report, Sensor};
 use dermis::skin;

@@ -8,7 +8,7 @@ use crate::error::{Error, IntoPyErr};
 use crate::threads::detached;
 use dermis::geometry::{Pose, Twist, Vec3};
 use dermis::gpu::array::Twists;
-use dermis::gpu::arrays::{self, Thing};
+use dermis::gpu::array::{self as arrays, Thing};
 use dermis::gpu::{Gpu, GpuError};
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,6 +1,6 @@
 //! Presses on a GelSight's layer and their images, many at once, on a GPU.
 
-use crate::gpu::{Gpu, GpuError, LayerBatch, Timer, driver::CudaSlice, sheet::Wanted};
+use crate::gpu::{Gpu, GpuError, LayerBatch, Timer, driver::CudaSlice, layer::Wanted};
 use dermis_geometry::quantity::Length;
 use dermis_geometry::shapes::sphere;
 use dermis_geometry::{Pose, Quat, Random, Vec3};

@@ -1,6 +1,6 @@
 //! Presses of 84 taxels on a GPU.
 
-use crate::gpu::arrays::{Arrays, Thing};
+use crate::gpu::array::{Arrays, Thing};
 use dermis_geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
 use dermis_gpu::driver::sys::CUdevice_attribute;
 use dermis_gpu::{Gpu, GpuError};

@@ -152,9 +152,9 @@ mod tests {
             decode("geometry_msgs/msg/WrenchStamped", &message),
             Some(Decoded::Wrench(f, t)) if f == force && t == torque
         ));
-        let image = RecordedImage { width: 2, height: 1, pixels: vec![[1, 2, 3], [4, 5, 6]] };
-        let message = image(0, "f", &image);
-        assert!(matches!(decode("sensor_msgs/msg/Image", &message), Some(Decoded::Image(seen)) if seen == image));
+        let pixels = RecordedImage { width: 2, height: 1, pixels: vec![[1, 2, 3], [4, 5, 6]] };
+        let message = image(0, "f", &pixels);
+        assert!(matches!(decode("sensor_msgs/msg/Image", &message), Some(Decoded::Image(seen)) if seen == pixels));
         for length in 0..message.len() {
             assert!(decode("sensor_msgs/msg/Image", &message[..length]).is_none(), "{length}");
         }

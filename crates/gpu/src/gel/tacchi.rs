@@ -1,8 +1,8 @@
 //! Particles of a moving gel on a GPU.
 
+use crate::gel::{Ran, Rules, Steps, Swarm};
+use crate::{Gpu, GpuError};
 use dermis_geometry::Pose;
-use dermis_gpu::gel::{Ran, Rules, Steps, Swarm};
-use dermis_gpu::{Gpu, GpuError};
 use dermis_skin::gel::{Body, Constitution, Flight, TacchiGel};
 use dermis_skin::{Motion, Object, Skin, SkinError, State, Support, Touch};
 use std::sync::Arc;

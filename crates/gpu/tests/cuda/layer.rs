@@ -1,15 +1,17 @@
 //! The layer and its camera on a GPU against the CPU.
 
 use crate::gpu;
-use dermis::geometry::shapes::{cuboid, indenters, sphere};
-use dermis::geometry::{HeightField, TriMesh};
-use dermis::gpu::sheet::{SheetBatch, SheetTouches, Wanted};
-use dermis::gpu::{Gpu, LayerBatch, describe_layer};
-use dermis::prelude::*;
-use dermis::sensor::SkinSpec;
-use dermis::sensor::optics::{CameraSpec, NoiseSpec, Optics, OpticsSpec};
-use dermis::skin::layer::{Overhead, Poisson, Sheet};
-use dermis::skin::{Layer, LayerParameters, SkinError};
+use dermis_geometry::shapes::{cuboid, indenters, sphere};
+use dermis_geometry::{HeightField, TriMesh};
+use dermis_geometry::{Pose, Quat, Random, Twist, Vec3};
+use dermis_gpu::layer::{SheetBatch, SheetTouches, Wanted};
+use dermis_gpu::{Gpu, LayerBatch, describe_layer};
+use dermis_sensor::SkinSpec;
+use dermis_sensor::optics::{Area, CameraSpec, LightSpec, NoiseSpec, Optics, OpticsSpec};
+use dermis_sensor::{Sensor, SensorSpec};
+use dermis_skin::layer::{Overhead, Poisson, Sheet};
+use dermis_skin::{Layer, LayerParameters, SkinError};
+use dermis_skin::{Motion, Object, Skin, Target, Touch};
 
 fn preset(name: &str) -> SensorSpec {
     SensorSpec::find(name).unwrap().0
@@ -268,7 +270,7 @@ fn images_are_those_of_the_cpu() {
     let Some(gpu) = gpu("images_are_those_of_the_cpu") else { return };
     let build = |name: &str| preset(name).build(None).unwrap();
     let gelsight = build("gelsight");
-    let small = dermis::bench::layer_on_gpu::small_gelsight().unwrap();
+    let small = small_gelsight().unwrap();
     let whole = |camera: CameraSpec| camera;
     let sensors = [
         ("gelsight", gelsight.clone()),
@@ -289,7 +291,7 @@ fn images_are_those_of_the_cpu() {
             seen_by(&gelsight, &preset("tacchi"), |camera| CameraSpec {
                 width: 24,
                 height: 18,
-                pixel: dermis::geometry::quantity::Length::new(0.7e-3),
+                pixel: dermis_geometry::quantity::Length::new(0.7e-3),
                 ..camera
             }),
         ),
@@ -318,10 +320,10 @@ fn images_are_those_of_the_cpu() {
 #[test]
 fn the_same_poses_give_the_same_bytes() {
     let Some(gpu) = gpu("the_same_poses_give_the_same_bytes") else { return };
-    let sensor = dermis::bench::layer_on_gpu::small_gelsight().unwrap();
+    let sensor = small_gelsight().unwrap();
     let ball = Object::new(sphere(4e-3, 0.3e-3).unwrap());
     let batch = LayerBatch::new(&gpu, &sensor, &ball).unwrap();
-    let poses = dermis::bench::layer_on_gpu::ball_poses(700, 3);
+    let poses = ball_poses(700, 3);
     let one = fetched(&gpu, &batch.press(&poses, Wanted::ALL).unwrap());
     let other = fetched(&gpu, &batch.press(&poses, Wanted::ALL).unwrap());
     let alone = fetched(&gpu, &batch.press(&poses[695..696], Wanted::ALL).unwrap());
@@ -382,4 +384,33 @@ fn a_description_covers_taxels_and_pixels() {
     let camera = description.camera.unwrap();
     assert!(camera.across.iter().all(|(first, _)| first + 4 <= camera.nodes[1]));
     assert!(camera.down.iter().all(|(first, _)| first + 4 <= camera.nodes[0]));
+}
+
+/// The preset `gelsight` with half as many pixels along a side, twice as wide: 320 × 240.
+fn small_gelsight() -> Option<Sensor> {
+    let mut spec = SensorSpec::find("gelsight").ok()?.0;
+    let camera = spec.camera.as_mut()?;
+    (camera.width, camera.height) = (camera.width / 2, camera.height / 2);
+    camera.pixel = dermis_geometry::quantity::Length::new(2.0 * camera.pixel.si());
+    if let Some(LightSpec::Calibrated(light)) = &mut spec.light {
+        let half = |area: Area| Area {
+            left: 0.5 * area.left,
+            top: 0.5 * area.top,
+            right: 0.5 * area.right,
+            bottom: 0.5 * area.bottom,
+        };
+        light.area = light.area.map(half);
+    }
+    spec.build(None).ok()
+}
+
+/// A ball of 4 mm radius anyhow turned, 0.3 to 1.2 mm deep, somewhere in the middle 8 mm.
+fn ball_poses(count: usize, seed: u64) -> Vec<Pose> {
+    let mut random = Random::new(seed);
+    let mut pose = || {
+        let turn = Quat::from_rotation_z(random.between(-3.0, 3.0)) * Quat::from_rotation_x(random.between(-3.0, 3.0));
+        let [x, y] = [random.between(-4e-3, 4e-3), random.between(-4e-3, 4e-3)];
+        Pose::new(turn, Vec3::new(x, y, 4e-3 - random.between(0.3e-3, 1.2e-3)))
+    };
+    (0..count).map(|_| pose()).collect()
 }

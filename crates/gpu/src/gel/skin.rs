@@ -1,9 +1,9 @@
 //! A gel that comes to rest on a GPU.
 
-use super::flight::GpuTacchiGel;
+use super::tacchi::GpuTacchiGel;
+use crate::gel::{Body, Constitution, Hold, Level, Outcome, Point, Press, Spot, Spring, Way};
+use crate::{Gpu, GpuError};
 use dermis_geometry::Surface;
-use dermis_gpu::gel::{Body, Constitution, Hold, Level, Outcome, Point, Press, Spot, Spring, Way};
-use dermis_gpu::{Gpu, GpuError};
 use dermis_sensor::Sensor;
 use dermis_skin::gel::{self, Face, Plan, PlanSpot, Precision, Pressed, Rest, TacchiGel, Work};
 use dermis_skin::{Gel, Motion, Skin, SkinError, State, Support, Touch};

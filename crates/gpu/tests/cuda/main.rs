@@ -4,7 +4,7 @@ mod arrays;
 mod gel;
 mod layer;
 
-use dermis::gpu::Gpu;
+use dermis_gpu::Gpu;
 use std::io::Write;
 use std::sync::Arc;
 

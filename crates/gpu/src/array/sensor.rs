@@ -1,11 +1,11 @@
 //! Arrays of springs and pads on a GPU: many presses of one object at once.
 
-use dermis_geometry::{Pose, Twist};
-use dermis_gpu::array::{
+use crate::array::{
     Cells, PadDescription, Pads, Poses, Presses, Rubbing, Shape, SpringDescription, SpringSite, Springs, Steps,
     Stiffness, Stretch, Tetrahedron, Twists,
 };
-use dermis_gpu::{Gpu, GpuError};
+use crate::{Gpu, GpuError};
+use dermis_geometry::{Pose, Twist};
 use dermis_sensor::Sensor;
 use dermis_skin::hydroelastic::{Cell, Compliance, DEEPEST, Hydroelastic, Piece, Shape as FieldShape, TetField};
 use dermis_skin::{self as skin, Damping, Elasticity, Friction, Law, Object};

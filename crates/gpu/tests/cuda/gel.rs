@@ -4,9 +4,9 @@
 mod paraboloid;
 
 use crate::gpu;
-use dermis::gpu::{Gpu, GpuGel, GpuTacchiGel, flown, with_gel_on};
 use dermis_geometry::shapes::{self, indenters};
 use dermis_geometry::{Mat3, Pose, Primitive, Quat, Vec3};
+use dermis_gpu::{Gpu, GpuGel, GpuTacchiGel, flown, with_gel_on};
 use dermis_sensor::{Aim, Goal, Sensor, SensorSpec, press};
 use dermis_skin::gel::{Bonds, Cloud, Face, Simd, TacchiGel, TacchiParameters};
 use dermis_skin::{Constitution, Gel, GelFriction, GelParameters, Motion, Object, Skin, Target, Touch};
@@ -233,9 +233,9 @@ fn a_sensor_takes_its_gel_to_the_gpu() {
     let on_gpu = with_gel_on(&gpu, &on_cpu).unwrap().unwrap();
     let ball = Object::of_primitive(Primitive::Sphere { radius_m: 5e-3 }, 0.5e-3).unwrap();
     let feel = |sensor: &Sensor| press(sensor, &ball, &Aim::default(), Goal::Depth(0.4e-3)).unwrap().reading;
-    let (cpu, gpu) = (feel(&on_cpu), feel(&on_gpu));
+    let (cpu, gpu_reading) = (feel(&on_cpu), feel(&on_gpu));
     let most = cpu.values_newton.iter().copied().fold(0.0, f64::max);
-    for (a, b) in cpu.values_newton.iter().zip(&gpu.values_newton) {
+    for (a, b) in cpu.values_newton.iter().zip(&gpu_reading.values_newton) {
         assert!((a - b).abs() < 5e-3 * most, "{a} N and {b} N of {most} N");
     }
     let layer = spec.replace("\"gel\"", "\"layer\"");

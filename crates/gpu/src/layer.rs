@@ -1,5 +1,6 @@
 //! Batches of presses on an elastic layer, and what a camera under it sees.
 
+mod batch;
 mod description;
 mod object;
 mod plan;
@@ -9,6 +10,7 @@ mod sight;
 mod tables;
 mod touches;
 
+pub use batch::{LayerBatch, describe_layer};
 pub use description::{
     CameraDescription, Dots, LampDescription, LightDescription, ShadowDescription, SheetDescription, Span, TaxelCells,
 };
@@ -27,10 +29,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tables::{InfluenceTables, Tables};
 
 const SOURCE: &str = concat!(
-    include_str!("sheet/fourier.cu"),
-    include_str!("sheet/heights.cu"),
-    include_str!("sheet/contact.cu"),
-    include_str!("sheet/fields.cu")
+    include_str!("layer/fourier.cu"),
+    include_str!("layer/heights.cu"),
+    include_str!("layer/contact.cu"),
+    include_str!("layer/fields.cu")
 );
 
 /// A layer on the GPU, ready for presses.

@@ -1,12 +1,12 @@
 //! Sensors with a layer for their skin, pressed many times at once on a GPU.
 
-use dermis_geometry::{Pose, Vec3};
-use dermis_gpu::driver::CudaView;
-use dermis_gpu::sheet::{
+use crate::driver::CudaView;
+use crate::layer::{
     CameraDescription, Dots, LampDescription, LightDescription, ShadowDescription, SheetBatch, SheetDescription,
     SheetObject, SheetTouches, Span, TaxelCells, Wanted,
 };
-use dermis_gpu::{Gpu, GpuError};
+use crate::{Gpu, GpuError};
+use dermis_geometry::{Pose, Vec3};
 use dermis_sensor::Sensor;
 use dermis_sensor::optics::{
     Calibrated, Frame, Lattice, Light, MIN_PRESSED_MM, MIN_SLOPE, Membrane, Optics, Phong, along_row,

@@ -1,13 +1,13 @@
 //! Arrays on a GPU feel what they feel on the CPU.
 
 use crate::gpu;
-use dermis::geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
-use dermis::gpu::array::{Poses, Presses, fetch_into};
-use dermis::gpu::arrays::{Arrays, Thing};
-use dermis::gpu::driver::CudaSlice;
-use dermis::gpu::{Gpu, GpuError};
-use dermis::sensor::{Sensor, SensorSpec, presets};
-use dermis::skin::{Motion, Object, State, Target, Touch};
+use dermis_geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
+use dermis_gpu::array::{Arrays, Thing};
+use dermis_gpu::array::{Poses, Presses, fetch_into};
+use dermis_gpu::driver::CudaSlice;
+use dermis_gpu::{Gpu, GpuError};
+use dermis_sensor::{Sensor, SensorSpec, presets};
+use dermis_skin::{Motion, Object, State, Target, Touch};
 use std::sync::Arc;
 
 /// The bound on every difference, as a part of the press's largest taxel. Springs came out the same to the last bit, pads to 3e-15.
