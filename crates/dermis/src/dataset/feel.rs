@@ -2,8 +2,8 @@
 
 use super::episode::{Felt, Levels, Seen};
 use super::error::Fault;
-use dermis_draw::{Image, encode_grey8};
 use dermis_geometry::{Pose, Vec3};
+use dermis_sensor::image::encode_grey8;
 use dermis_sensor::optics::Camera;
 use dermis_sensor::{Reading, Sensor};
 use dermis_skin::{Load, Touch};
@@ -19,15 +19,14 @@ pub fn feel(
     let sight = match sensor.optics() {
         None => None,
         Some(optics) => {
-            let pixels = sensor.look(touch, frame)?.image.to_rgb8();
+            let image = sensor.look(touch, frame)?.image.to_rgb8();
             let camera = optics.camera();
-            let image = Image::from_fn(camera.width, camera.height, |x, y| pixels[y * camera.width + x]);
             let contact = contact_mask(touch, camera);
             Some(Seen {
-                image_png: image.encode_png_quick(),
+                image_png: image.encode_png_fast(),
                 // There are as many levels as pixels.
                 contact_png: encode_grey8(camera.width, camera.height, &contact).unwrap_or_default(),
-                levels: Levels::of(&pixels),
+                levels: Levels::of(image.pixels()),
                 contact: Levels::of_grey(&contact),
             })
         }
