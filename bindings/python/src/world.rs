@@ -89,7 +89,7 @@ impl World {
         for (name, id) in &built.sensors {
             let entry = scene.sensors.iter().find(|entry| entry.name == *name);
             let of_gripper = || scene.gripper.as_ref().map(|gripper| gripper.sensor.clone()).unwrap_or_default();
-            let described = entry.map_or_else(of_gripper, |entry| entry.device());
+            let described = entry.map_or_else(of_gripper, |entry| entry.sensor());
             let (spec, folder) = described.resolve(name, file, folder)?;
             devices.push(Arc::new(Device::of_sensor(spec, folder, built.world.sensor(*id).clone())));
         }
