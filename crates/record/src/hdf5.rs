@@ -43,8 +43,8 @@ impl Group {
     }
 
     /// Adds an attribute.
-    pub fn attribute(&mut self, name: &str, note: Attribute) {
-        self.attributes.push((name.to_owned(), note));
+    pub fn attribute(&mut self, name: &str, value: Attribute) {
+        self.attributes.push((name.to_owned(), value));
     }
 
     /// Adds a group.
@@ -122,7 +122,7 @@ fn write_group(group: &Group, file: &mut Vec<u8>) -> u64 {
         link.extend(address.to_le_bytes());
         messages.push((LINK, link));
     }
-    messages.extend(group.attributes.iter().map(|(name, note)| (ATTRIBUTE, attribute(name, note))));
+    messages.extend(group.attributes.iter().map(|(name, value)| (ATTRIBUTE, attribute(name, value))));
     write_header(&messages, file)
 }
 
@@ -193,8 +193,8 @@ fn whole(size: u32, signed: bool) -> Vec<u8> {
     bytes
 }
 
-fn attribute(name: &str, note: &Attribute) -> Vec<u8> {
-    let (datatype, data) = match note {
+fn attribute(name: &str, value: &Attribute) -> Vec<u8> {
+    let (datatype, data) = match value {
         Attribute::Whole(number) => (whole(8, true), number.to_le_bytes().to_vec()),
         Attribute::Text(text) => {
             // UTF-8, filled up with zeros; at least one byte.
@@ -222,13 +222,13 @@ fn attribute(name: &str, note: &Attribute) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// The bytes that `h5py` has read back as the same tree; see the Python tests for data sets.
+    /// The golden file, which `h5py` has read back as the same tree; see the Python tests for data sets.
     #[test]
     fn the_bytes_are_those_that_h5py_has_read() {
         let mut inner = Group::new();
         inner.attribute("num_samples", Attribute::Whole(2));
         inner.array("actions", &[2, 3], Numbers::F32(vec![0.5, -1.0, 2.0, 3.0, 4.0, 1e-3]));
-        inner.array("image", &[1, 2, 2, 1], Numbers::U8(vec![0, 1, 254, 255]));
+        inner.array("picture", &[1, 2, 2, 1], Numbers::U8(vec![0, 1, 254, 255]));
         let mut root = Group::new();
         root.attribute("env_args", Attribute::Text("{\"größe\": 1}".into()));
         root.group("demo_0", inner);
