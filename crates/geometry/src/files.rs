@@ -13,22 +13,21 @@ mod msh;
 mod obj;
 mod ply;
 mod points;
-mod soup;
+mod raw_mesh;
 mod stl;
-mod tet_soup;
 mod text;
 mod unit;
 mod vtk;
 mod weld;
 mod write;
 
-pub use error::{FileError, Place};
+pub use error::{FileError, Place, Problem};
 pub use points::read_points;
 pub use unit::{LengthUnit, UnknownUnit};
 pub use write::{write_obj, write_stl};
 
 use crate::{MeshError, TetMesh, TriMesh, Vec3};
-use soup::Soup;
+use raw_mesh::RawMesh;
 use std::fmt;
 use std::path::Path;
 
@@ -57,7 +56,7 @@ pub struct Format {
     extension: &'static str,
     /// The length unit that the format prescribes.
     unit: Option<LengthUnit>,
-    parse: fn(file: &str, bytes: &[u8], external: &gltf::External) -> Result<Soup, FileError>,
+    parse: fn(bytes: &[u8], external: &gltf::External) -> Result<RawMesh, FileError>,
 }
 
 impl Format {
@@ -106,17 +105,17 @@ impl fmt::Debug for Format {
 /// The mesh is named by the path. Buffers that a glTF file keeps beside itself are read too.
 pub fn read(path: &Path, import: &Import) -> Result<TriMesh, FileError> {
     let file = path.display().to_string();
-    let metadata = std::fs::metadata(path).map_err(|error| FileError::from_io(&file, &error))?;
+    let metadata = std::fs::metadata(path).map_err(|error| Problem::from_io(&error).in_file(&file))?;
     if metadata.is_dir() {
-        return Err(FileError::IsDirectory { file });
+        return Err(Problem::IsDirectory.in_file(&file));
     }
     let Some(format) = Format::from_path(path) else {
         let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
-        return Err(FileError::UnknownExtension { file, extension });
+        return Err(Problem::UnknownExtension { extension }.in_file(&file));
     };
     // Before the bytes are read: this answer costs nothing.
     unit_of(&file, format, import)?;
-    let bytes = std::fs::read(path).map_err(|error| FileError::from_io(&file, &error))?;
+    let bytes = std::fs::read(path).map_err(|error| Problem::from_io(&error).in_file(&file))?;
     let folder = path.parent().unwrap_or(Path::new(""));
     parse_with(&file, format, &bytes, import, &gltf::External::Folder(folder))
 }
@@ -145,23 +144,25 @@ pub fn read_tets(path: &Path, unit: LengthUnit) -> Result<TetMesh, FileError> {
         Some("vtk") => TetFormat::Vtk,
         Some("msh") => TetFormat::Msh,
         extension => {
-            return Err(FileError::UnknownTetExtension { file, extension: extension.unwrap_or_default().to_owned() });
+            let extension = extension.unwrap_or_default().to_owned();
+            return Err(Problem::UnknownTetExtension { extension }.in_file(&file));
         }
     };
-    let bytes = std::fs::read(path).map_err(|error| FileError::from_io(&file, &error))?;
+    let bytes = std::fs::read(path).map_err(|error| Problem::from_io(&error).in_file(&file))?;
     parse_tets(&file, format, &bytes, unit)
 }
 
 /// The same from bytes; `name` appears in messages.
 pub fn parse_tets(name: &str, format: TetFormat, bytes: &[u8], unit: LengthUnit) -> Result<TetMesh, FileError> {
     if bytes.is_empty() {
-        return Err(FileError::Empty { file: name.into() });
+        return Err(Problem::Empty.in_file(name));
     }
-    let soup = match format {
-        TetFormat::Vtk => vtk::parse(name, bytes),
-        TetFormat::Msh => msh::parse(name, bytes),
-    }?;
-    soup.finish(name, unit)
+    let mesh = match format {
+        TetFormat::Vtk => vtk::parse(bytes),
+        TetFormat::Msh => msh::parse(bytes),
+    }
+    .map_err(|error| error.in_file(name))?;
+    mesh.finish(name, unit)
 }
 
 fn parse_with(
@@ -173,23 +174,23 @@ fn parse_with(
 ) -> Result<TriMesh, FileError> {
     let unit = unit_of(file, format, import)?;
     if bytes.is_empty() {
-        return Err(FileError::Empty { file: file.into() });
+        return Err(Problem::Empty.in_file(file));
     }
-    finish(file, (format.parse)(file, bytes, external)?, unit, import)
+    finish(file, (format.parse)(bytes, external).map_err(|error| error.in_file(file))?, unit, import)
 }
 
 fn unit_of(file: &str, format: Format, import: &Import) -> Result<LengthUnit, FileError> {
-    import.unit.or(format.unit).ok_or_else(|| FileError::NoUnit { file: file.into(), format })
+    import.unit.or(format.unit).ok_or_else(|| Problem::NoUnit { format }.in_file(file))
 }
 
 /// Scales, checks, welds and checks again. The first check is on the file's own numbering, so that what is
 /// wrong in the file is named as it stands there; after it only welding can take a triangle's area.
-fn finish(file: &str, soup: Soup, unit: LengthUnit, import: &Import) -> Result<TriMesh, FileError> {
-    let Soup { mut vertices, triangles, origins } = soup;
+fn finish(file: &str, mesh: RawMesh, unit: LengthUnit, import: &Import) -> Result<TriMesh, FileError> {
+    let RawMesh { mut vertices, triangles, origins } = mesh;
     for vertex in &mut vertices {
         *vertex = unit.in_metres(*vertex);
     }
-    let in_file = checked(file, vertices, triangles, import).map_err(|error| origins.locate(error))?;
+    let in_file = checked(file, vertices, triangles, import).map_err(|error| origins.locate(error).in_file(file))?;
     if !import.weld {
         return Ok(in_file);
     }
@@ -199,9 +200,9 @@ fn finish(file: &str, soup: Soup, unit: LengthUnit, import: &Import) -> Result<T
         // No triangle was dropped on this way, so the number is the file's.
         MeshError::ZeroArea { mesh, triangle, .. } => {
             let [a, b, c] = in_file.triangles()[triangle];
-            origins.locate(MeshError::ZeroArea { mesh, triangle, a, b, c })
+            origins.locate(MeshError::ZeroArea { mesh, triangle, a, b, c }).in_file(file)
         }
-        other => origins.locate(other),
+        other => origins.locate(other).in_file(file),
     })
 }
 

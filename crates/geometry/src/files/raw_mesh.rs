@@ -1,20 +1,20 @@
-//! What a reader hands on: positions and triangles as the file has them, not yet checked.
+//! The output of the readers: positions and elements as in the file, not yet checked.
 
-use super::{FileError, Place};
-use crate::{MeshError, Vec3};
+use super::{FileError, LengthUnit, Place, Problem};
+use crate::{MeshError, TetMesh, Vec3};
 
 pub(super) const MAX_TRIANGLES: usize = 50_000_000;
 pub(super) const MAX_VERTICES: usize = 3 * MAX_TRIANGLES;
 
 /// Positions in the file's unit and triangles in the file's numbering.
 #[derive(Debug)]
-pub(super) struct Soup {
+pub(super) struct RawMesh {
     pub vertices: Vec<Vec3>,
     pub triangles: Vec<[u32; 3]>,
     pub origins: Origins,
 }
 
-/// Where in the file the elements of a soup stand.
+/// Where in the file the elements of a mesh stand.
 #[derive(Debug)]
 pub(super) enum Origins {
     Unknown,
@@ -29,7 +29,7 @@ pub(super) enum Origins {
     Primitives(Vec<Part>),
 }
 
-/// The stretch of a soup that came from one primitive of a glTF file.
+/// The stretch of a mesh that came from one primitive of a glTF file.
 #[derive(Debug)]
 pub(super) struct Part {
     pub first_vertex: usize,
@@ -38,7 +38,7 @@ pub(super) struct Part {
     pub primitive: usize,
 }
 
-impl Soup {
+impl RawMesh {
     pub fn new(origins: Origins) -> Self {
         Self { vertices: Vec::new(), triangles: Vec::new(), origins }
     }
@@ -47,8 +47,8 @@ impl Soup {
         Self::new(Origins::Lines { of_vertex: Vec::new(), of_triangle: Vec::new() })
     }
 
-    pub fn push_vertex(&mut self, file: &str, vertex: Vec3, place: Place) -> Result<(), FileError> {
-        check_count(file, place, "vertices", self.vertices.len() + 1)?;
+    pub fn push_vertex(&mut self, vertex: Vec3, place: Place) -> Result<(), FileError> {
+        check_count(place, "vertices", self.vertices.len() + 1)?;
         self.vertices.push(vertex);
         if let (Origins::Lines { of_vertex, .. }, Place::Line(line)) = (&mut self.origins, place) {
             of_vertex.push(line as u32);
@@ -57,11 +57,11 @@ impl Soup {
     }
 
     /// Cuts a polygon into triangles around its first corner; it has at least three.
-    pub fn push_polygon(&mut self, file: &str, corners: &[u32], place: Place) -> Result<(), FileError> {
+    pub fn push_polygon(&mut self, corners: &[u32], place: Place) -> Result<(), FileError> {
         if corners.len() < 3 {
-            return Err(FileError::FaceCorners { file: file.into(), place, corners: corners.len() });
+            return Err(Problem::FaceCorners { corners: corners.len() }.at(place));
         }
-        check_count(file, place, "triangles", self.triangles.len() + corners.len() - 2)?;
+        check_count(place, "triangles", self.triangles.len() + corners.len() - 2)?;
         for pair in corners[1..].windows(2) {
             self.triangles.push([corners[0], pair[0], pair[1]]);
             if let (Origins::Lines { of_triangle, .. }, Place::Line(line)) = (&mut self.origins, place) {
@@ -73,10 +73,10 @@ impl Soup {
 }
 
 /// Refuses more vertices or triangles than are read.
-pub(super) fn check_count(file: &str, place: Place, what: &'static str, count: usize) -> Result<(), FileError> {
+pub(super) fn check_count(place: Place, what: &'static str, count: usize) -> Result<(), FileError> {
     let limit = if what == "vertices" { MAX_VERTICES } else { MAX_TRIANGLES };
     if count > limit {
-        return Err(FileError::TooLarge { file: file.into(), place, what, claimed: count as u64, limit: limit as u64 });
+        return Err(Problem::TooLarge { what, claimed: count as u64, limit: limit as u64 }.at(place));
     }
     Ok(())
 }
@@ -91,7 +91,7 @@ impl Origins {
                 self.of_triangle(triangle)
             }
         };
-        FileError::Mesh { error, place }
+        FileError { place, ..Problem::Mesh(error).into() }
     }
 
     fn of_vertex(&self, vertex: usize) -> Option<Place> {
@@ -113,8 +113,38 @@ impl Origins {
     }
 }
 
+/// The error of a triangle that refers to a vertex that does not exist; the mesh is named later.
+pub(super) fn index_out_of_range(triangle: usize, index: i64, vertices: usize) -> Problem {
+    Problem::Mesh(MeshError::IndexOutOfRange { mesh: String::new(), triangle, index, vertices })
+}
+
 impl Part {
     pub fn place(&self) -> Place {
         Place::Primitive { mesh: self.mesh, primitive: self.primitive }
+    }
+}
+
+/// What a reader of tetrahedra hands on. Vertices that no tetrahedron uses are left out at the end.
+pub(super) struct RawTets {
+    pub vertices: Vec<Vec3>,
+    pub tets: Vec<[u32; 4]>,
+}
+
+impl RawTets {
+    /// Scales, drops unused vertices and checks.
+    pub fn finish(self, file: &str, unit: LengthUnit) -> Result<TetMesh, FileError> {
+        let mut place = vec![u32::MAX; self.vertices.len()];
+        let mut vertices = Vec::new();
+        let mut tets = self.tets;
+        for index in tets.iter_mut().flatten() {
+            // What is out of range stays so, and is refused below with its number.
+            let Some(place) = place.get_mut(*index as usize) else { continue };
+            if *place == u32::MAX {
+                *place = vertices.len() as u32;
+                vertices.push(unit.in_metres(self.vertices[*index as usize]));
+            }
+            *index = *place;
+        }
+        TetMesh::new(file, vertices, tets).map_err(|error| Problem::Tets(error).in_file(file))
     }
 }
