@@ -41,7 +41,7 @@ pub use ray::Ray;
 pub use refine::{RefineError, refined};
 pub use roughness::{Roughness, RoughnessError};
 pub use surface::{Closest, Hit, Nearest, Surface};
-pub use tet_mesh::{TetMesh, TetMeshError};
+pub use tet_mesh::TetMesh;
 pub use topology::TopologyError;
 pub use triangle_set::TriangleSet;
 pub use twist::{Twist, Wrench};

@@ -14,7 +14,7 @@ pub use lattice::from_surface;
 pub use round::{capsule, convex, cylinder, ellipsoid, sphere};
 
 use crate::shapes::ShapeError;
-use crate::{MeshError, TetMesh, TetMeshError, TopologyError};
+use crate::{MeshError, TetMesh, TopologyError};
 
 /// Tetrahedra with the extent of their vertices.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,10 +34,7 @@ pub enum TetsError {
     /// The shape's numbers mean nothing.
     #[error(transparent)]
     Shape(#[from] ShapeError),
-    /// The tetrahedra would be degenerate.
-    #[error(transparent)]
-    Tets(#[from] TetMeshError),
-    /// The surface would be degenerate.
+    /// The tetrahedra or their surface would be degenerate.
     #[error(transparent)]
     Mesh(#[from] MeshError),
     /// The surface bounds no solid.

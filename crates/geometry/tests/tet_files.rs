@@ -83,7 +83,7 @@ fn gmsh_2_and_4() {
         msh(&two.replace("2 4 2 0 1 7 3 5 9", "2 5 2 0 1 7 3 5 9 1 1 1 1")).unwrap_err().problem,
         Problem::NotTets { .. }
     ));
-    assert!(matches!(msh(&two.replace("7 3 5 9", "7 3 5 8")).unwrap_err().problem, Problem::Tets(_)));
+    assert!(matches!(msh(&two.replace("7 3 5 9", "7 3 5 8")).unwrap_err().problem, Problem::Mesh(_)));
     assert!(matches!(msh(&two[..60]).unwrap_err().problem, Problem::CutOff { .. }));
     assert!(matches!(
         msh("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n").unwrap_err().problem,

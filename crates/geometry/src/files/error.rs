@@ -1,7 +1,7 @@
 //! Why a file cannot be read as a mesh.
 
 use super::Format;
-use crate::{MeshError, TetMeshError};
+use crate::MeshError;
 use std::fmt;
 use std::io::ErrorKind;
 
@@ -59,7 +59,7 @@ impl fmt::Display for FileError {
         match (problem, place) {
             // The errors of meshes begin with the name of the mesh.
             (Problem::Mesh(error), Some(place)) => write!(f, "{error} (at {place} of the file)"),
-            (Problem::Mesh(_) | Problem::Tets(_), _) => write!(f, "{problem}"),
+            (Problem::Mesh(_), None) => write!(f, "{problem}"),
             (_, Some(place)) => write!(f, "{file}, {place}: {problem}"),
             (_, None) => write!(f, "{file}: {problem}"),
         }
@@ -100,12 +100,9 @@ pub enum Problem {
     /// The file has more vertices or triangles than the reader accepts.
     #[error("{claimed} {what}, and at most {limit} are read; simplify the mesh")]
     TooLarge { what: &'static str, claimed: u64, limit: u64 },
-    /// The content is not a valid triangle mesh. Triangles and vertices are numbered as in the file.
+    /// The content is not a valid mesh. Elements and vertices are numbered as in the file.
     #[error(transparent)]
     Mesh(MeshError),
-    /// The content is not a valid mesh of tetrahedra.
-    #[error(transparent)]
-    Tets(TetMeshError),
 
     /// A cell is not a tetrahedron; `kind` is its type in the numbering of the format.
     #[error(

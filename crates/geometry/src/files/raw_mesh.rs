@@ -85,9 +85,9 @@ impl Origins {
     /// Adds the place of the element that the error is about.
     pub fn locate(&self, error: MeshError) -> FileError {
         let place = match error {
-            MeshError::Empty { .. } => None,
+            MeshError::Empty { .. } | MeshError::NoVolume { .. } => None,
             MeshError::NotFinite { vertex, .. } => self.of_vertex(vertex),
-            MeshError::IndexOutOfRange { triangle, .. } | MeshError::ZeroArea { triangle, .. } => {
+            MeshError::IndexOutOfRange { number: triangle, .. } | MeshError::ZeroArea { triangle, .. } => {
                 self.of_triangle(triangle)
             }
         };
@@ -115,7 +115,13 @@ impl Origins {
 
 /// The error of a triangle that refers to a vertex that does not exist; the mesh is named later.
 pub(super) fn index_out_of_range(triangle: usize, index: i64, vertices: usize) -> Problem {
-    Problem::Mesh(MeshError::IndexOutOfRange { mesh: String::new(), triangle, index, vertices })
+    Problem::Mesh(MeshError::IndexOutOfRange {
+        mesh: String::new(),
+        element: "triangle",
+        number: triangle,
+        index,
+        vertices,
+    })
 }
 
 impl Part {
@@ -145,6 +151,6 @@ impl RawTets {
             }
             *index = *place;
         }
-        TetMesh::new(file, vertices, tets).map_err(|error| Problem::Tets(error).in_file(file))
+        TetMesh::new(file, vertices, tets).map_err(|error| Problem::Mesh(error).in_file(file))
     }
 }
