@@ -1,11 +1,10 @@
 //! Meshes from files: triangles from STL, OBJ, PLY, glTF and GLB, tetrahedra from VTK and Gmsh, points from XYZ and PLY.
 //!
-//! Each format has a reader that hands on positions and triangles as the file has them; here they are scaled
-//! to metres, checked, welded, and become a [`TriMesh`]. Two rules hold for all of them. A length is never
-//! guessed: a format that does not say its unit is refused until [`Import::unit`] does. And no count in a file
-//! is believed before the bytes behind it are there: what was cut off or damaged is refused, with the place.
+//! Each reader returns positions and elements as in the file; this module scales them to metres, checks and welds them into a [`TriMesh`].
+//! Two rules hold for all readers. Length units are never guessed: a format without units needs [`Import::unit`]. And no count of a file
+//! is trusted before its data are present: truncated and damaged files are refused with the place of the damage.
 //!
-//! Vertices that no triangle uses are kept, as the file has them.
+//! Unused vertices are kept.
 
 mod error;
 mod gltf;
@@ -31,15 +30,15 @@ use raw_mesh::RawMesh;
 use std::fmt;
 use std::path::Path;
 
-/// How a file becomes a mesh.
+/// Options for reading a mesh file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Import {
-    /// What one unit of the file's coordinates is. Needed for STL, OBJ and PLY; glTF is in metres unless told.
+    /// Length unit of the file. Required for STL, OBJ and PLY; glTF defaults to metres.
     pub unit: Option<LengthUnit>,
-    /// Makes one vertex of those at the same place, within 1e-9 of the diagonal of the box around the mesh. STL
-    /// has no shared vertices at all and exporters split them at seams: without welding such meshes look open.
+    /// Merges vertices closer than 1e-9 of the diagonal of the bounding box. STL has no shared vertices and exporters split them at seams:
+    /// without welding such meshes are open.
     pub weld: bool,
-    /// Leaves out triangles without area, also those that lose it by welding, instead of refusing the file.
+    /// Drops triangles without area, also those that lose it by welding, instead of refusing the file.
     pub drop_degenerate: bool,
 }
 
@@ -113,21 +112,21 @@ pub fn read(path: &Path, import: &Import) -> Result<TriMesh, FileError> {
         let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
         return Err(Problem::UnknownExtension { extension }.in_file(&file));
     };
-    // Before the bytes are read: this answer costs nothing.
+    // Before the file is read: this check is cheap.
     unit_of(&file, format, import)?;
     let bytes = std::fs::read(path).map_err(|error| Problem::from_io(&error).in_file(&file))?;
     let folder = path.parent().unwrap_or(Path::new(""));
     parse_with(&file, format, &bytes, import, &gltf::External::Folder(folder))
 }
 
-/// The same from bytes, without a file system; `name` appears in messages.
+/// Reads a mesh from bytes, without a file system; errors name the file `name`.
 ///
-/// A glTF file must then hold its buffers itself: one that keeps them in other files is refused.
+/// A glTF file with buffers in other files is refused.
 pub fn parse(name: &str, format: Format, bytes: &[u8], import: &Import) -> Result<TriMesh, FileError> {
     parse_with(name, format, bytes, import, &gltf::External::Refused)
 }
 
-/// A kind of file with tetrahedra.
+/// A file format of tetrahedral meshes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TetFormat {
     /// VTK legacy, an unstructured grid, text or binary.
@@ -136,8 +135,7 @@ pub enum TetFormat {
     Msh,
 }
 
-/// Reads a file of tetrahedra; the format comes from the extension (`.vtk .msh`, in either case). Neither format says
-/// its unit.
+/// Reads a tetrahedral mesh; the format follows from the extension (`.vtk .msh`, upper or lower case). Neither format has units.
 pub fn read_tets(path: &Path, unit: LengthUnit) -> Result<TetMesh, FileError> {
     let file = path.display().to_string();
     let format = match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
@@ -152,7 +150,7 @@ pub fn read_tets(path: &Path, unit: LengthUnit) -> Result<TetMesh, FileError> {
     parse_tets(&file, format, &bytes, unit)
 }
 
-/// The same from bytes; `name` appears in messages.
+/// Reads a tetrahedral mesh from bytes; errors name the file `name`.
 pub fn parse_tets(name: &str, format: TetFormat, bytes: &[u8], unit: LengthUnit) -> Result<TetMesh, FileError> {
     if bytes.is_empty() {
         return Err(Problem::Empty.in_file(name));
@@ -183,8 +181,8 @@ fn unit_of(file: &str, format: Format, import: &Import) -> Result<LengthUnit, Fi
     import.unit.or(format.unit).ok_or_else(|| Problem::NoUnit { format }.in_file(file))
 }
 
-/// Scales, checks, welds and checks again. The first check is on the file's own numbering, so that what is
-/// wrong in the file is named as it stands there; after it only welding can take a triangle's area.
+/// Scales, checks, welds and checks again. The first check uses the numbering of the file, so that errors refer to it; after that only
+/// welding can remove a triangle's area.
 fn finish(file: &str, mesh: RawMesh, unit: LengthUnit, import: &Import) -> Result<TriMesh, FileError> {
     let RawMesh { mut vertices, triangles, origins } = mesh;
     for vertex in &mut vertices {
@@ -197,7 +195,7 @@ fn finish(file: &str, mesh: RawMesh, unit: LengthUnit, import: &Import) -> Resul
     let welded = weld::weld(in_file.vertices());
     let triangles = in_file.triangles().iter().map(|t| t.map(|i| welded.from_original[i as usize])).collect();
     checked(file, welded.vertices, triangles, import).map_err(|error| match error {
-        // No triangle was dropped on this way, so the number is the file's.
+        // No triangle was dropped here, so the number is that of the file.
         MeshError::ZeroArea { mesh, triangle, .. } => {
             let [a, b, c] = in_file.triangles()[triangle];
             origins.locate(MeshError::ZeroArea { mesh, triangle, a, b, c }).in_file(file)

@@ -1,4 +1,4 @@
-//! Triangle meshes that have been checked.
+//! Validated triangle meshes.
 
 use crate::topology::{TopologyError, check_closed};
 use crate::{Bounds, Mat3, Pose, Vec3};
@@ -79,14 +79,14 @@ pub struct MassProperties {
 }
 
 impl TriMesh {
-    /// Checks and takes vertices (m) and triangles. `name` appears in every message about the mesh.
+    /// Validates vertices (m) and triangles. Every error names the mesh `name`.
     pub fn new(name: impl Into<String>, vertices: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Result<Self, MeshError> {
         let mesh = Self { name: name.into(), vertices, triangles };
         mesh.check()?;
         Ok(mesh)
     }
 
-    /// As [`TriMesh::new`], but triangles without area are left out instead of refused.
+    /// As [`TriMesh::new`], but drops triangles without area instead of refusing them.
     pub fn without_degenerates(
         name: impl Into<String>,
         vertices: Vec<Vec3>,
@@ -245,7 +245,7 @@ impl TriMesh {
         check_closed(self)
     }
 
-    /// The same name over other elements, for those who keep to what [`TriMesh::new`] checks.
+    /// A mesh of this name with other elements, which must satisfy the checks of [`TriMesh::new`].
     pub(crate) fn with_elements(&self, vertices: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Self {
         Self { name: self.name.clone(), vertices, triangles }
     }
@@ -285,7 +285,7 @@ impl TriMesh {
         }
     }
 
-    /// Both meshes as one.
+    /// Joins both meshes into one.
     pub fn joined(&self, other: &Self) -> Self {
         let offset = self.vertices.len() as u32;
         let mut joined = self.clone();

@@ -1,4 +1,4 @@
-//! Tetrahedral meshes that have been checked.
+//! Validated tetrahedral meshes.
 
 use crate::mesh::{check_finite, check_indices};
 use crate::{Bounds, MeshError, Pose, TriMesh, Vec3};
@@ -66,7 +66,7 @@ impl TetMesh {
         (b - a).cross(c - a).dot(d - a) / 6.0
     }
 
-    /// Volume (m³) of all.
+    /// Volume (m³) of all tetrahedra.
     pub fn volume_m3(&self) -> f64 {
         (0..self.tets.len()).map(|t| self.tet_volume_m3(t)).sum()
     }

@@ -14,7 +14,7 @@ pub(super) struct RawMesh {
     pub origins: Origins,
 }
 
-/// Where in the file the elements of a mesh stand.
+/// Places of the elements in the file.
 #[derive(Debug)]
 pub(super) enum Origins {
     Unknown,
@@ -29,7 +29,7 @@ pub(super) enum Origins {
     Primitives(Vec<Part>),
 }
 
-/// The stretch of a mesh that came from one primitive of a glTF file.
+/// The range of a mesh that came from one primitive of a glTF file.
 #[derive(Debug)]
 pub(super) struct Part {
     pub first_vertex: usize,
@@ -56,7 +56,7 @@ impl RawMesh {
         Ok(())
     }
 
-    /// Cuts a polygon into triangles around its first corner; it has at least three.
+    /// Triangulates a polygon as a fan about its first corner.
     pub fn push_polygon(&mut self, corners: &[u32], place: Place) -> Result<(), FileError> {
         if corners.len() < 3 {
             return Err(Problem::FaceCorners { corners: corners.len() }.at(place));
@@ -72,7 +72,7 @@ impl RawMesh {
     }
 }
 
-/// Refuses more vertices or triangles than are read.
+/// Refuses more vertices or triangles than the limit.
 pub(super) fn check_count(place: Place, what: &'static str, count: usize) -> Result<(), FileError> {
     let limit = if what == "vertices" { MAX_VERTICES } else { MAX_TRIANGLES };
     if count > limit {
@@ -82,7 +82,7 @@ pub(super) fn check_count(place: Place, what: &'static str, count: usize) -> Res
 }
 
 impl Origins {
-    /// Adds the place of the element that the error is about.
+    /// Adds the place of the element that the error names.
     pub fn locate(&self, error: MeshError) -> FileError {
         let place = match error {
             MeshError::Empty { .. } | MeshError::NoVolume { .. } => None,
@@ -130,7 +130,7 @@ impl Part {
     }
 }
 
-/// What a reader of tetrahedra hands on. Vertices that no tetrahedron uses are left out at the end.
+/// Positions and tetrahedra of a file. Unused vertices are dropped at the end.
 pub(super) struct RawTets {
     pub vertices: Vec<Vec3>,
     pub tets: Vec<[u32; 4]>,
@@ -143,7 +143,7 @@ impl RawTets {
         let mut vertices = Vec::new();
         let mut tets = self.tets;
         for index in tets.iter_mut().flatten() {
-            // What is out of range stays so, and is refused below with its number.
+            // Indices out of range stay, and are refused below with their number.
             let Some(place) = place.get_mut(*index as usize) else { continue };
             if *place == u32::MAX {
                 *place = vertices.len() as u32;

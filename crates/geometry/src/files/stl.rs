@@ -17,8 +17,8 @@ impl Format {
 fn parse(bytes: &[u8]) -> Result<RawMesh, FileError> {
     let word = bytes.trim_ascii_start();
     let says_solid = word.len() >= 5 && word[..5].eq_ignore_ascii_case(b"solid");
-    // Binary files may begin with "solid" too. Their length gives them away; if they were cut off, the zeros
-    // in their header or count do.
+    // Binary files may begin with "solid" too. They are recognised by their length or, if
+    // truncated, by zeros in their header or count.
     let binary_length = claimed_facets(bytes).is_some_and(|n| length_of(n) == bytes.len() as u64);
     let has_zeros = bytes[..bytes.len().min(HEADER)].contains(&0);
     if says_solid && !binary_length && !has_zeros { parse_text(bytes) } else { parse_binary(bytes) }
@@ -87,7 +87,7 @@ fn parse_facet(words: &mut TextReader, mesh: &mut RawMesh) -> Result<(), FileErr
     let facet_line = words.line();
     words.keyword("normal")?;
     for _ in 0..3 {
-        // Exporters write all sorts of things for the normal of a sliver.
+        // Exporters write arbitrary text for the normal of a sliver.
         words.required("a facet's normal")?;
     }
     words.keyword("outer")?;

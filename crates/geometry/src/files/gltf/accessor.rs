@@ -1,4 +1,4 @@
-//! Numbers from buffers.
+//! Reads accessors: positions and indices.
 
 use super::super::raw_mesh::check_count;
 use super::super::{FileError, Place, Problem};

@@ -1,4 +1,4 @@
-//! The bytes behind a glTF file: in the file itself, in its container, or in another file.
+//! Loads the buffers of a glTF file: embedded, from its container, or from another file.
 
 use super::super::text::excerpt;
 use super::super::{FileError, Place, Problem};

@@ -1,4 +1,4 @@
-//! The parts of the JSON that say where triangles are.
+//! The parts of the JSON that define triangles.
 
 use super::super::text::excerpt;
 use super::super::{FileError, Place, Problem};

@@ -1,4 +1,4 @@
-//! The numbers of a PLY file, one record after the other.
+//! Reads the records of a PLY file.
 
 use super::super::text::{number, unexpected};
 use super::super::{FileError, Place, Problem};
@@ -90,7 +90,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The items of a list. Its length is believed only as far as there are items.
+    /// The items of a list. Its length is not trusted: items are read one by one.
     pub fn list(&mut self, property: &Property, mut item_is: impl FnMut(f64)) -> Result<(), FileError> {
         let Property::List { count, item, .. } = property else { return Ok(()) };
         let place = self.place();

@@ -30,7 +30,7 @@ pub(super) enum Property {
     List { name: String, count: Scalar, item: Scalar },
 }
 
-/// So many records of the same properties.
+/// A number of records with the same properties.
 #[derive(Debug)]
 pub(super) struct Element {
     pub name: String,
