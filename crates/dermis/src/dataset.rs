@@ -6,7 +6,7 @@
 mod axis;
 mod cache;
 mod columns;
-mod device;
+mod sensor;
 mod episode;
 mod error;
 mod feel;
@@ -30,4 +30,4 @@ pub use plan::Plan;
 pub use randomise::{Loose, RandomiseSpec};
 pub use set::Dataset;
 pub use shard::ShardRecord;
-pub use spec::{DatasetSpec, FormatSpec, ObjectSource, PoseSpec, ScenarioSpec, SensorSource, SkinKind};
+pub use spec::{DatasetSpec, FormatSpec, ObjectSource, PoseSpec, ScenarioSpec, SensorEntry};

@@ -22,7 +22,6 @@
 
 mod body;
 mod build;
-mod device;
 mod error;
 mod gravity;
 mod hand;
@@ -30,18 +29,15 @@ mod place;
 
 pub use body::{BodyMotion, BodySpec};
 pub use build::{Built, slug};
-pub use device::DeviceSpec;
-pub(crate) use device::changed;
 pub use error::SceneError;
 pub use gravity::GravitySpec;
 pub use hand::{GripperKind, GripperSpec, Hand, TaskKind, TaskSpec};
 pub use place::{PlaceSpec, RotateSpec};
 
 use dermis_geometry::quantity::{Length, Time};
-use dermis_sensor::{ReadingSpec, SurfaceSpec, parse_toml};
+use dermis_sensor::{SensorSource, parse_toml};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A whole scene.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -102,57 +98,24 @@ pub struct RecordSpec {
     pub every: Option<Time>,
 }
 
-/// A sensor and where it is: a [`DeviceSpec`] with a name and a place.
+/// A sensor and where it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SensorEntry {
     /// Its name, in messages and records.
     pub name: String,
-    /// One that ships.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub preset: Option<String>,
-    /// A sensor's own TOML, relative to the scene.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<PathBuf>,
-    /// Where its texels are, for a sensor that is described here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub surface: Option<SurfaceSpec>,
-    /// Contact points along a side of a texel.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub contact_points: Option<usize>,
-    /// Its skin, or what differs from the preset's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub skin: Option<Map<String, Value>>,
-    /// How its taxels read the skin, if otherwise than the preset's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reading: Option<ReadingSpec>,
-    /// Its response, or what differs from the preset's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response: Option<Map<String, Value>>,
     /// The body that carries it; without one it is fixed in the world.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// Where its origin is, on the body or in the world.
+    /// Position of its origin, on the body or in the world.
     #[serde(default)]
     pub at: PlaceSpec,
-    /// How it is turned.
+    /// Its orientation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotate: Option<RotateSpec>,
-}
-
-impl SensorEntry {
-    /// The device, without its place.
-    pub fn device(&self) -> DeviceSpec {
-        DeviceSpec {
-            preset: self.preset.clone(),
-            file: self.file.clone(),
-            surface: self.surface.clone(),
-            contact_points: self.contact_points,
-            skin: self.skin.clone(),
-            reading: self.reading.clone(),
-            response: self.response.clone(),
-        }
-    }
+    /// The sensor.
+    #[serde(flatten)]
+    pub sensor: SensorSource,
 }
 
 impl SceneSpec {

@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, Measure};
 use super::cache::Cache;
-use super::device::{Device, Material};
+use super::sensor::{Material, SensorTemplate};
 use super::episode::Episode;
 use super::error::{DatasetError, Fault};
 use super::scenario::{Draw, play};
@@ -35,7 +35,7 @@ pub struct Dataset {
     /// What messages call it.
     pub file: String,
     /// Its sensors.
-    pub devices: Vec<Device>,
+    pub devices: Vec<SensorTemplate>,
     /// Its objects.
     pub things: Vec<Thing>,
     /// Their labels.
@@ -78,8 +78,8 @@ impl Dataset {
             let told = |reason| DatasetError::Randomise { file: file.to_owned(), key: randomise.key.clone(), reason };
             randomise.check().map_err(told)?;
         }
-        let devices: Vec<Device> =
-            spec.sensors.iter().map(|source| Device::resolve(source, file, folder)).collect::<Result<_, _>>()?;
+        let devices: Vec<SensorTemplate> =
+            spec.sensors.iter().map(|entry| SensorTemplate::resolve(entry, file, folder)).collect::<Result<_, _>>()?;
         let (things, labels) = things::list(&spec.objects, mixed(spec.seed, Stream::Things, 0), file, folder)?;
         if spec.pose.mu.is_some() && devices.iter().any(|device| !matches!(device.spec.skin, SkinSpec::Layer(_))) {
             let remedy = "is for skins of the kind layer only: randomise `skin.friction` of the others".to_owned();
@@ -343,7 +343,7 @@ fn mixed(seed: u64, stream: Stream, number: usize) -> u64 {
 fn fingerprint(
     spec: &DatasetSpec,
     text: &str,
-    devices: &[Device],
+    devices: &[SensorTemplate],
     things: &[Thing],
     file: &str,
     folder: Option<&Path>,

@@ -6,7 +6,7 @@ use super::randomise::RandomiseSpec;
 use crate::object::{ObjectSpec, RoughnessSpec};
 use dermis_geometry::files::LengthUnit;
 use dermis_geometry::quantity::{Angle, Force, Frequency, Length, Mass, Time};
-use dermis_sensor::{SurfaceSpec, parse_toml};
+use dermis_sensor::{SensorSource, parse_toml};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ pub struct DatasetSpec {
     pub materials: usize,
     /// The sensors; all with as many taxels and pixels.
     #[serde(rename = "sensor")]
-    pub sensors: Vec<SensorSource>,
+    pub sensors: Vec<SensorEntry>,
     /// What touches them.
     #[serde(rename = "object")]
     pub objects: Vec<ObjectSource>,
@@ -80,60 +80,16 @@ fn one() -> usize {
     1
 }
 
-/// A sensor of a data set: exactly one of `preset`, `file` and `surface`; tables hold what differs from it, as in a scene.
+/// A sensor of a data set.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SensorSource {
-    /// What it is called; its preset's name without it.
+pub struct SensorEntry {
+    /// Its name; by default that of its preset or file.
     #[serde(default)]
     pub name: Option<String>,
-    /// One that ships.
-    #[serde(default)]
-    pub preset: Option<String>,
-    /// A sensor's own TOML, relative to the description of the data set.
-    #[serde(default)]
-    pub file: Option<PathBuf>,
-    /// Where its texels are.
-    #[serde(default)]
-    pub surface: Option<SurfaceSpec>,
-    /// Contact points along a side of a texel.
-    #[serde(default)]
-    pub contact_points: Option<usize>,
-    /// Another kind of skin that comes nearest to its own: hydroelastic, layer, gel or imprint.
-    #[serde(default)]
-    pub skin_kind: Option<SkinKind>,
-    /// A factor on the number of its pixels across and down, which see the same: 0.5 makes 320 × 240 of 640 × 480.
-    #[serde(default)]
-    pub resolution: Option<f64>,
-    /// Its skin, or what differs.
-    #[serde(default)]
-    pub skin: Option<Map<String, Value>>,
-    /// Its response, or what differs.
-    #[serde(default)]
-    pub response: Option<Map<String, Value>>,
-    /// Its camera, or what differs.
-    #[serde(default)]
-    pub camera: Option<Map<String, Value>>,
-    /// Its light, or what differs.
-    #[serde(default)]
-    pub light: Option<Map<String, Value>>,
-    /// Its markers, or what differs.
-    #[serde(default)]
-    pub markers: Option<Map<String, Value>>,
-}
-
-/// A skin to stand for another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SkinKind {
-    /// A pressure field.
-    Hydroelastic,
-    /// An elastic layer.
-    Layer,
-    /// A gel of particles.
-    Gel,
-    /// The object's own shape, smoothed.
-    Imprint,
+    /// The sensor.
+    #[serde(flatten)]
+    pub source: SensorSource,
 }
 
 /// What touches: exactly one of `shape`, `indenters` and `folder`.

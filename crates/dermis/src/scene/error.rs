@@ -65,18 +65,6 @@ pub enum SceneError {
         /// The name.
         name: String,
     },
-    /// A table that replaces part of a sensor does not fit.
-    #[error("{file}: {whose}: `{key}`: {reason}")]
-    Table {
-        /// The file.
-        file: String,
-        /// Which sensor.
-        whose: String,
-        /// `skin` or `response`.
-        key: &'static str,
-        /// What is wrong.
-        reason: String,
-    },
     /// A body's shape was refused.
     #[error("{file}: body {body:?}: `shape`: {error}")]
     Object {
@@ -113,4 +101,11 @@ pub enum SceneError {
         /// Why.
         error: Box<WorldError>,
     },
+}
+
+impl SceneError {
+    /// A sensor that was refused, in a scene file.
+    pub(crate) fn sensor(file: &str) -> impl Fn(SensorError) -> Self {
+        move |error| Self::Sensor { file: file.to_owned(), error: Box::new(error) }
+    }
 }

@@ -1,7 +1,9 @@
 //! Grippers of a scene, and what they do.
 
-use super::{DeviceSpec, PlaceSpec, SceneError};
+use super::build::build_sensor;
+use super::{PlaceSpec, SceneError};
 use dermis_geometry::quantity::{Force, Frequency, Length, Mass, Speed, Time};
+use dermis_sensor::SensorSource;
 use dermis_world::{
     Gripper, ParallelGripper, ParallelGripperParameters, PickAndPlace, PickParameters, SensorId, ThreeFingerHand,
     ThreeFingerParameters, World, WorldError,
@@ -27,7 +29,7 @@ pub struct GripperSpec {
     /// Which.
     pub kind: GripperKind,
     /// The sensor on each finger.
-    pub sensor: DeviceSpec,
+    pub sensor: SensorSource,
     /// Where the middle of the sensors is at the start.
     #[serde(default)]
     pub center: PlaceSpec,
@@ -122,8 +124,8 @@ impl GripperSpec {
                     force_limit_newton: self.force_limit.map_or(usual.force_limit_newton, Force::si),
                     ..usual
                 };
-                let left = self.sensor.build("left", file, folder)?;
-                let right = self.sensor.build("right", file, folder)?;
+                let left = build_sensor(&self.sensor, "left", file, folder)?;
+                let right = build_sensor(&self.sensor, "right", file, folder)?;
                 ParallelGripper::build(world, parameters, left, right).map(Hand::Parallel).map_err(refused)
             }
             GripperKind::ThreeFinger => {
@@ -138,7 +140,7 @@ impl GripperSpec {
                     force_limit_newton: self.force_limit.map_or(usual.force_limit_newton, Force::si),
                     ..usual
                 };
-                let sensor = self.sensor.build("finger", file, folder)?;
+                let sensor = build_sensor(&self.sensor, "finger", file, folder)?;
                 ThreeFingerHand::build(world, parameters, &sensor).map(Hand::ThreeFinger).map_err(refused)
             }
         }

@@ -1,0 +1,100 @@
+//! The sensors of a data set: a description, and the randomised sensors drawn from it.
+
+use super::error::{DatasetError, Fault};
+use super::randomise::RandomiseSpec;
+use super::spec::SensorEntry;
+use dermis_geometry::Random;
+use dermis_sensor::optics::{Optics, OpticsError};
+use dermis_sensor::{Sensor, SensorError, SensorSpec};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// A sensor's description, before anything is drawn.
+#[derive(Clone, Debug)]
+pub struct SensorTemplate {
+    /// The description.
+    pub spec: SensorSpec,
+    /// Where its files are looked for.
+    folder: Option<PathBuf>,
+}
+
+impl SensorTemplate {
+    /// Reads the description of a sensor. `file` is what messages call the data set's description.
+    pub fn resolve(entry: &SensorEntry, file: &str, folder: Option<&Path>) -> Result<Self, DatasetError> {
+        let source = &entry.source;
+        let stem = || source.file.as_ref()?.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let name = entry.name.clone().or_else(|| source.preset.clone()).or_else(stem);
+        let name = name.unwrap_or_else(|| "sensor".to_owned());
+        let refused = |error| DatasetError::Sensor { file: file.to_owned(), error: Box::new(error) };
+        let (spec, folder) = source.resolve(&name, folder).map_err(refused)?;
+        Ok(Self { spec, folder })
+    }
+
+    /// Its description as a value in which draws can be set.
+    pub fn description(&self) -> Value {
+        serde_json::to_value(&self.spec).unwrap_or_default()
+    }
+
+    /// Builds the sensor of one material: draws the entries that need a skin of their own, in the order of the list.
+    pub fn build(&self, drawn: &[RandomiseSpec], random: &mut Random) -> Result<Material, Fault> {
+        let mut description = self.description();
+        let mut numbers = Vec::new();
+        for randomise in drawn.iter().filter(|randomise| randomise.is_material()) {
+            let failed = |reason| Fault::Drawn { key: randomise.key.clone(), reason };
+            numbers.push(randomise.apply(&mut description, random).map_err(failed)?);
+        }
+        let spec = if numbers.is_empty() { self.spec.clone() } else { read(description.clone(), drawn)? };
+        let sensor = spec.build(self.folder.as_deref())?;
+        Ok(Material { sensor, description, drawn: numbers })
+    }
+
+    /// The sensor of one episode: a material's, with response, camera, light and markers drawn. Returns the drawn numbers too.
+    pub fn dress(
+        &self,
+        material: &Material,
+        drawn: &[RandomiseSpec],
+        random: &mut Random,
+    ) -> Result<(Sensor, Vec<f64>), Fault> {
+        let mut description = None;
+        let mut numbers = Vec::new();
+        for randomise in drawn.iter().filter(|randomise| !randomise.is_material()) {
+            let description = description.get_or_insert_with(|| material.description.clone());
+            let failed = |reason| Fault::Drawn { key: randomise.key.clone(), reason };
+            numbers.push(randomise.apply(description, random).map_err(failed)?);
+        }
+        let Some(description) = description else { return Ok((material.sensor.clone(), numbers)) };
+        let spec = read(description, drawn)?;
+        let mut sensor = material.sensor.clone();
+        let first = |key: &str| drawn.iter().any(|randomise| randomise.key.split('.').next() == Some(key));
+        if first("response") {
+            let refused = |error| SensorError::BadResponse { sensor: spec.name.clone(), error };
+            sensor =
+                sensor.with_response(spec.response.build(sensor.taxels(), Some(sensor.surface())).map_err(refused)?);
+        }
+        if first("camera") || first("light") || first("markers") {
+            let refused = |error: OpticsError| SensorError::Optics { sensor: spec.name.clone(), error };
+            if let Some(optics) = spec.optics().map_err(refused)? {
+                sensor = sensor.with_optics(Optics::new(&optics, self.folder.as_deref()).map_err(refused)?);
+            }
+        }
+        Ok((sensor, numbers))
+    }
+}
+
+/// A sensor with its skin built.
+#[derive(Debug)]
+pub struct Material {
+    /// The sensor.
+    pub sensor: Sensor,
+    /// Its description, with the numbers drawn for the skin.
+    description: Value,
+    /// The drawn numbers.
+    pub drawn: Vec<f64>,
+}
+
+fn read(description: Value, drawn: &[RandomiseSpec]) -> Result<SensorSpec, Fault> {
+    serde_json::from_value(description).map_err(|error| {
+        let keys: Vec<&str> = drawn.iter().map(|randomise| randomise.key.as_str()).collect();
+        Fault::Drawn { key: keys.join("`, `"), reason: error.to_string() }
+    })
+}
