@@ -76,7 +76,7 @@ impl Told for SceneError {
 }
 
 impl Told for dermis::gpu::GpuError {}
-impl Told for dermis::experiments::ExperimentError {}
+impl Told for dermis_research::experiments::ExperimentError {}
 impl Told for dermis::geometry::MeshError {}
 impl Told for dermis::record::RecordError {}
 impl Told for dermis::run::RunError {}
@@ -84,6 +84,7 @@ impl Told for dermis::geometry::TopologyError {}
 impl Told for dermis::geometry::shapes::ShapeError {}
 impl Told for dermis::sensor::PressError {}
 impl Told for dermis::sensor::ResponseError {}
+impl Told for dermis::sensor::UnknownSkin {}
 impl Told for dermis::sensor::calibration::FitError {}
 impl Told for dermis::sensor::characterise::BenchError {}
 impl Told for dermis::sensor::metrics::MetricsError {}

@@ -6,7 +6,6 @@
 mod axis;
 mod cache;
 mod columns;
-mod sensor;
 mod episode;
 mod error;
 mod feel;
@@ -16,6 +15,7 @@ mod plan;
 mod randomise;
 mod robomimic;
 mod scenario;
+mod sensor;
 mod set;
 mod shard;
 mod spec;

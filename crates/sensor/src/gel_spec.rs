@@ -203,6 +203,11 @@ impl GelSpec {
         }
     }
 
+    /// Edge of a cell (m) of a gel of a thickness (m).
+    pub fn cell_m(&self, thickness_m: f64) -> f64 {
+        self.cell.map_or(thickness_m / CELLS_DEEP, Length::si)
+    }
+
     /// The parameters of a gel of a thickness (m). `sensor` is named in errors.
     pub fn parameters(&self, sensor: &str, thickness_m: f64) -> Result<GelParameters, SensorError> {
         Ok(GelParameters {
@@ -210,7 +215,7 @@ impl GelSpec {
             poisson: self.poisson,
             density_kg_per_m3: self.density.si(),
             constitution: self.constitution,
-            cell_m: self.cell.map_or(thickness_m / CELLS_DEEP, Length::si),
+            cell_m: self.cell_m(thickness_m),
             friction: self.friction.build_gel(sensor)?,
             damping_per_s: self.damping.si(),
             mass_scaling: self.mass_scaling,

@@ -1,7 +1,6 @@
 //! Why there is no data set.
 
 use crate::object::ObjectError;
-use crate::scene::SceneError;
 use dermis_record::atomic_folder::AtomicFolderError;
 use dermis_record::table::TableError;
 use dermis_sensor::optics::OpticsError;
@@ -33,9 +32,6 @@ pub enum DatasetError {
         /// What is asked of it, and what it is.
         rule: String,
     },
-    /// A sensor that cannot be.
-    #[error(transparent)]
-    Scene(#[from] SceneError),
     /// A sensor that cannot be.
     #[error("{file}: {error}")]
     Sensor {

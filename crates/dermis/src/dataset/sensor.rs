@@ -98,3 +98,28 @@ fn read(description: Value, drawn: &[RandomiseSpec]) -> Result<SensorSpec, Fault
         Fault::Drawn { key: keys.join("`, `"), reason: error.to_string() }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dermis_sensor::presets;
+
+    /// `stiffness_per_area` takes the place of the preset's `stiffness`, and a conversion comes before the overrides.
+    #[test]
+    fn an_override_follows_the_rule_of_the_sensor() {
+        let resolved = |text: &str| {
+            let entry: SensorEntry = dermis_sensor::parse_toml("set.toml", text).unwrap();
+            SensorTemplate::resolve(&entry, "set.toml", None).map(|template| template.spec)
+        };
+        let preset = presets::find("uji-foam-14x6").unwrap();
+        let spec = resolved("preset = \"uji-foam-14x6\"\nskin.stiffness_per_area = \"10 MPa/m\"").unwrap();
+        let changes = serde_json::json!({ "skin": { "stiffness_per_area": "10 MPa/m" } });
+        assert_eq!(spec, preset.with_overrides(changes.as_object().unwrap()).unwrap());
+        let spec = resolved("preset = \"uji-foam-14x6\"\nskin_kind = \"layer\"\nskin.mu = 0.1").unwrap();
+        let changes = serde_json::json!({ "skin": { "mu": 0.1 } });
+        let layer = preset.with_skin(dermis_sensor::SkinKind::Layer).unwrap();
+        assert_eq!(spec, layer.with_overrides(changes.as_object().unwrap()).unwrap());
+        let message = resolved("preset = \"uji-foam-14x6\"\nresolution = 0.5").unwrap_err().to_string();
+        assert!(message.contains("`resolution` needs a sensor with a camera"), "{message}");
+    }
+}

@@ -2,10 +2,10 @@
 
 use super::axis::{Axis, Measure};
 use super::cache::Cache;
-use super::sensor::{Material, SensorTemplate};
 use super::episode::Episode;
 use super::error::{DatasetError, Fault};
 use super::scenario::{Draw, play};
+use super::sensor::{Material, SensorTemplate};
 use super::spec::{DatasetSpec, FormatSpec, ScenarioSpec};
 use super::things::{self, Thing};
 use dermis_geometry::Random;

@@ -8,7 +8,6 @@ use dermis_geometry::files::LengthUnit;
 use dermis_geometry::quantity::{Angle, Force, Frequency, Length, Mass, Time};
 use dermis_sensor::{SensorSource, parse_toml};
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// A data set: who is touched by what, how often, and what is kept.

@@ -105,7 +105,7 @@ pub enum SceneError {
 
 impl SceneError {
     /// A sensor that was refused, in a scene file.
-    pub(crate) fn sensor(file: &str) -> impl Fn(SensorError) -> Self {
+    pub fn sensor(file: &str) -> impl Fn(SensorError) -> Self {
         move |error| Self::Sensor { file: file.to_owned(), error: Box::new(error) }
     }
 }
