@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 /// Exactly one of `preset`, `file` and `surface` (with `skin`). The tables override parts of the description by the rule of
 /// [`SensorSpec::with_overrides`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SensorSource {
     /// Name of a preset.
     #[serde(default, skip_serializing_if = "Option::is_none")]

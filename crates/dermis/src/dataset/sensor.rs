@@ -1,6 +1,6 @@
-//! The sensors of a data set: a description, and the randomised sensors drawn from it.
+//! The sensors of a data set: a description, and the randomised sensors built from it.
 
-use super::error::{DatasetError, Fault};
+use super::error::{DatasetError, EpisodeError};
 use super::randomise::RandomiseSpec;
 use super::spec::SensorEntry;
 use dermis_geometry::Random;
@@ -9,17 +9,17 @@ use dermis_sensor::{Sensor, SensorError, SensorSpec};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// A sensor's description, before anything is drawn.
+/// A sensor's description, without randomised values.
 #[derive(Clone, Debug)]
-pub struct SensorTemplate {
+pub struct DatasetSensor {
     /// The description.
     pub spec: SensorSpec,
     /// Where its files are looked for.
     folder: Option<PathBuf>,
 }
 
-impl SensorTemplate {
-    /// Reads the description of a sensor. `file` is what messages call the data set's description.
+impl DatasetSensor {
+    /// Resolves an entry to a description. `file` names the data set's description in messages.
     pub fn resolve(entry: &SensorEntry, file: &str, folder: Option<&Path>) -> Result<Self, DatasetError> {
         let source = &entry.source;
         let stem = || source.file.as_ref()?.file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -30,37 +30,37 @@ impl SensorTemplate {
         Ok(Self { spec, folder })
     }
 
-    /// Its description as a value in which draws can be set.
+    /// Its description as JSON, into which drawn values are inserted.
     pub fn description(&self) -> Value {
         serde_json::to_value(&self.spec).unwrap_or_default()
     }
 
-    /// Builds the sensor of one material: draws the entries that need a skin of their own, in the order of the list.
-    pub fn build(&self, drawn: &[RandomiseSpec], random: &mut Random) -> Result<Material, Fault> {
+    /// Builds the sensor of one material: draws the keys that change the skin, in the order of the list.
+    pub fn build(&self, drawn: &[RandomiseSpec], random: &mut Random) -> Result<Material, EpisodeError> {
         let mut description = self.description();
         let mut numbers = Vec::new();
         for randomise in drawn.iter().filter(|randomise| randomise.is_material()) {
-            let failed = |reason| Fault::Drawn { key: randomise.key.clone(), reason };
-            numbers.push(randomise.apply(&mut description, random).map_err(failed)?);
+            let rejected = |reason| EpisodeError::Drawn { key: randomise.key.clone(), reason };
+            numbers.push(randomise.apply(&mut description, random).map_err(rejected)?);
         }
         let spec = if numbers.is_empty() { self.spec.clone() } else { read(description.clone(), drawn)? };
         let sensor = spec.build(self.folder.as_deref())?;
         Ok(Material { sensor, description, drawn: numbers })
     }
 
-    /// The sensor of one episode: a material's, with response, camera, light and markers drawn. Returns the drawn numbers too.
-    pub fn dress(
+    /// The sensor of one episode: a material with drawn response, camera, light and markers. Also returns the drawn values.
+    pub fn with_draws(
         &self,
         material: &Material,
         drawn: &[RandomiseSpec],
         random: &mut Random,
-    ) -> Result<(Sensor, Vec<f64>), Fault> {
+    ) -> Result<(Sensor, Vec<f64>), EpisodeError> {
         let mut description = None;
         let mut numbers = Vec::new();
         for randomise in drawn.iter().filter(|randomise| !randomise.is_material()) {
             let description = description.get_or_insert_with(|| material.description.clone());
-            let failed = |reason| Fault::Drawn { key: randomise.key.clone(), reason };
-            numbers.push(randomise.apply(description, random).map_err(failed)?);
+            let rejected = |reason| EpisodeError::Drawn { key: randomise.key.clone(), reason };
+            numbers.push(randomise.apply(description, random).map_err(rejected)?);
         }
         let Some(description) = description else { return Ok((material.sensor.clone(), numbers)) };
         let spec = read(description, drawn)?;
@@ -86,16 +86,16 @@ impl SensorTemplate {
 pub struct Material {
     /// The sensor.
     pub sensor: Sensor,
-    /// Its description, with the numbers drawn for the skin.
+    /// Its description, with the values drawn for the skin.
     description: Value,
-    /// The drawn numbers.
+    /// The drawn values.
     pub drawn: Vec<f64>,
 }
 
-fn read(description: Value, drawn: &[RandomiseSpec]) -> Result<SensorSpec, Fault> {
+fn read(description: Value, drawn: &[RandomiseSpec]) -> Result<SensorSpec, EpisodeError> {
     serde_json::from_value(description).map_err(|error| {
         let keys: Vec<&str> = drawn.iter().map(|randomise| randomise.key.as_str()).collect();
-        Fault::Drawn { key: keys.join("`, `"), reason: error.to_string() }
+        EpisodeError::Drawn { key: keys.join("`, `"), reason: error.to_string() }
     })
 }
 
@@ -109,7 +109,7 @@ mod tests {
     fn an_override_follows_the_rule_of_the_sensor() {
         let resolved = |text: &str| {
             let entry: SensorEntry = dermis_sensor::parse_toml("set.toml", text).unwrap();
-            SensorTemplate::resolve(&entry, "set.toml", None).map(|template| template.spec)
+            DatasetSensor::resolve(&entry, "set.toml", None).map(|template| template.spec)
         };
         let preset = presets::find("uji-foam-14x6").unwrap();
         let spec = resolved("preset = \"uji-foam-14x6\"\nskin.stiffness_per_area = \"10 MPa/m\"").unwrap();

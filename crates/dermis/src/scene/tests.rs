@@ -102,6 +102,9 @@ fn the_line_of_a_slip_in_a_sensor_is_named() {
     assert!(message.contains("pitch = 3") && message.contains("no unit"), "{message}");
     let message = refusal(&BALL_ON_PAD.replace("preset =", "presets ="));
     assert!(message.contains("(`presets = "), "{message}");
+    let gripper = "[gripper]\nkind = \"parallel\"\nsensor.presets = \"wts0614\"\n[[sensor]]";
+    let message = refusal(&BALL_ON_PAD.replace("[[sensor]]", gripper));
+    assert!(message.contains("presets"), "{message}");
 }
 
 #[test]
