@@ -18,23 +18,14 @@ mod friction;
 mod gaussian;
 mod gel_spec;
 mod hydroelastic_spec;
-<<<<<<< HEAD
+pub mod image;
 mod imprint_spec;
 mod layer_spec;
-=======
-pub mod image;
-mod imprint;
-mod layer;
->>>>>>> main
 pub mod metrics;
 pub mod object;
 pub mod openrave;
 pub mod optics;
-<<<<<<< HEAD
 mod overrides;
-mod png_levels;
-=======
->>>>>>> main
 pub mod presets;
 mod press;
 mod rays;
@@ -54,21 +45,14 @@ pub mod urdf;
 mod weights;
 
 pub use canvas::Canvas;
-<<<<<<< HEAD
 pub use error::SensorError;
 pub use friction::{AreaFrictionSpec, FrictionSpec};
 pub use gel_spec::{GelSpec, HeldSpec, TacchiSpec};
 pub use hydroelastic_spec::HydroelasticSpec;
+pub use image::Image;
 pub use imprint_spec::ImprintSpec;
 pub use layer_spec::{BranchSpec, CoatingSpec, LayerSpec};
 pub use overrides::{from_table, merge};
-=======
-pub use gel::{ConstitutionSpec, GelFrictionSpec, GelSpec, HeldSpec, TacchiSpec};
-pub use hydroelastic_spec::AreaFrictionSpec;
-pub use image::Image;
-pub use imprint::ImprintSpec;
-pub use layer::{BranchSpec, CoatingSpec, LayerSpec};
->>>>>>> main
 pub use press::{Aim, Goal, PressError, Pressed, depth_pose, first_contact, press};
 pub use rays::{DistanceSpec, RayReading, RaySettings, ReadingSpec, SubTaxel, SubTaxelSpec, Window};
 pub use reading::Reading;
