@@ -1,7 +1,7 @@
-//! dermis simulates the sense of touch for robots.
+//! dermis simulates tactile sensors for robots.
 //!
-//! This is the facade: everything that the crates beside it offer, under one name, with scene files, the run loop,
-//! data sets and images on top.
+//! This is the facade: it re-exports the other crates under one name and adds scene files, the run loop, data sets and
+//! images.
 //!
 //! ```
 //! use dermis::prelude::*;
@@ -31,7 +31,7 @@ pub mod output;
 pub mod run;
 pub mod scene;
 
-/// What most programs need.
+/// The types that most programs need.
 pub mod prelude {
     pub use dermis_geometry::{Pose, Quat, Surface, TriMesh, Twist, Vec3, Wrench};
     pub use dermis_sensor::{Aim, Goal, Reading, Sensor, SensorSpec, press};

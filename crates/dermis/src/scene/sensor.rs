@@ -1,4 +1,4 @@
-//! A sensor in a scene: one that ships, one from a file, or one described on the spot, with changes.
+//! A sensor in a scene: a preset, a file, or an inline description, with overrides.
 
 use super::SceneError;
 use dermis_sensor::{ReadingSpec, Sensor, SensorError, SensorSpec, SkinSpec, SurfaceSpec, presets};
@@ -12,26 +12,26 @@ use std::path::{Path, PathBuf};
 /// makes of springs on a grid the pad that carries as much.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DeviceSpec {
-    /// One that ships.
+pub struct SceneSensorSpec {
+    /// A built-in preset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
-    /// A sensor's own TOML, relative to the scene.
+    /// A sensor's TOML file, relative to the scene.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
-    /// Where its texels are, for a sensor that is described here.
+    /// The taxel layout, for a sensor described here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surface: Option<SurfaceSpec>,
-    /// Contact points along a side of a texel.
+    /// Contact points along each side of a texel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact_points: Option<usize>,
-    /// Its skin, or what differs from the preset's.
+    /// Its skin, or overrides of the preset's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skin: Option<Map<String, Value>>,
-    /// How its taxels read the skin, if otherwise than the preset's.
+    /// How its taxels read the skin; by default as in the preset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<ReadingSpec>,
-    /// Its response, or what differs from the preset's.
+    /// Its response, or overrides of the preset's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Map<String, Value>>,
 }
@@ -40,7 +40,7 @@ pub struct DeviceSpec {
 const ONE_OF: [&[&str]; 2] =
     [&["stiffness", "stiffness_per_area", "force_table", "pressure_table"], &["damping", "damping_per_area"]];
 
-impl DeviceSpec {
+impl SceneSensorSpec {
     /// Builds the sensor. `scene` is what messages call the scene, `folder` where its files are looked for.
     pub fn build(&self, name: &str, scene: &str, folder: Option<&Path>) -> Result<Sensor, SceneError> {
         let (spec, folder) = self.resolve(name, scene, folder)?;
@@ -54,9 +54,9 @@ impl DeviceSpec {
         scene: &str,
         folder: Option<&Path>,
     ) -> Result<(SensorSpec, Option<PathBuf>), SceneError> {
-        let whose = format!("sensor {name:?}");
-        let rule = |rule| SceneError::Rule { file: scene.to_owned(), whose: whose.clone(), rule };
-        let table = |key, reason| SceneError::Table { file: scene.to_owned(), whose: whose.clone(), key, reason };
+        let owner = format!("sensor {name:?}");
+        let rule = |rule| SceneError::rule(scene, &owner, rule);
+        let table = |key, reason| SceneError::Table { file: scene.to_owned(), owner: owner.clone(), key, reason };
         let given = [self.preset.is_some(), self.file.is_some(), self.surface.is_some()];
         if given.iter().filter(|given| **given).count() != 1 {
             return Err(rule("give exactly one of `preset`, `file` and `surface`"));

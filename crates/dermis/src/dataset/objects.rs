@@ -10,23 +10,23 @@ use dermis_geometry::{Random, Vec3};
 use dermis_skin::Object;
 use std::path::Path;
 
-/// One object, to be made when it is needed.
+/// An object of a data set, built on demand.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Thing {
-    /// What it is called; several may share a label.
+pub struct DatasetObject {
+    /// Its label; several objects may share one.
     pub label: String,
-    /// Which label, in the order in which labels come first.
+    /// Index of the label, in order of first appearance.
     pub label_index: usize,
     /// Its shape.
     pub shape: ObjectSpec,
-    /// A factor on its size.
+    /// Scale factor.
     pub scale: f64,
-    /// Defects.
+    /// Surface roughness.
     pub roughness: Option<RoughnessSpec>,
 }
 
-impl Thing {
-    /// Makes it.
+impl DatasetObject {
+    /// Builds the object.
     pub fn build(&self, folder: Option<&Path>) -> Result<Object, ObjectError> {
         if self.scale == 1.0 {
             return self.shape.object(folder, self.roughness.as_ref());
@@ -36,14 +36,14 @@ impl Thing {
     }
 }
 
-/// All objects that the sources name, and their labels.
+/// All objects of the sources, and their labels.
 pub fn list(
     sources: &[ObjectSource],
     seed: u64,
     file: &str,
     folder: Option<&Path>,
-) -> Result<(Vec<Thing>, Vec<String>), DatasetError> {
-    let (mut things, mut labels): (Vec<Thing>, Vec<String>) = (Vec::new(), Vec::new());
+) -> Result<(Vec<DatasetObject>, Vec<String>), DatasetError> {
+    let (mut objects, mut labels): (Vec<DatasetObject>, Vec<String>) = (Vec::new(), Vec::new());
     let mut random = Random::new(seed);
     for source in sources {
         for (name, shape) in shapes(source, file, folder)? {
@@ -57,16 +57,22 @@ pub fn list(
                     1 => roughness,
                     _ => RoughnessSpec { seed: u64::from(random.next_u32()), ..roughness },
                 });
-                things.push(Thing { label: name.clone(), label_index, shape: shape.clone(), scale, roughness });
+                objects.push(DatasetObject {
+                    label: name.clone(),
+                    label_index,
+                    shape: shape.clone(),
+                    scale,
+                    roughness,
+                });
             }
         }
     }
-    Ok((things, labels))
+    Ok((objects, labels))
 }
 
-/// Names and shapes of one source.
+/// Labels and shapes of one source.
 fn shapes(source: &ObjectSource, file: &str, folder: Option<&Path>) -> Result<Vec<(String, ObjectSpec)>, DatasetError> {
-    let named = |usual: &str| source.name.clone().unwrap_or_else(|| usual.to_owned());
+    let named = |default: &str| source.name.clone().unwrap_or_else(|| default.to_owned());
     if let Some(shape) = &source.shape {
         return Ok(vec![(named(shape.kind()), shape.clone())]);
     }
@@ -89,7 +95,7 @@ fn shapes(source: &ObjectSource, file: &str, folder: Option<&Path>) -> Result<Ve
         end.is_some_and(|end| ["stl", "obj", "ply", "gltf", "glb"].contains(&end.as_str()))
     };
     let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).filter(|path| is_mesh(path)).collect();
-    // The order in which a file system lists is its own.
+    // The file system lists files in no particular order.
     files.sort();
     if files.is_empty() {
         return Err(rule(format!("{} holds no mesh files (.stl .obj .ply .gltf .glb)", path.display())));

@@ -1,9 +1,9 @@
-//! The sensors of a data set: a description, and the devices drawn from it.
+//! The sensors of a data set: a description, and the randomised sensors built from it.
 
-use super::error::{DatasetError, Fault};
+use super::error::{DatasetError, EpisodeError};
 use super::randomise::RandomiseSpec;
 use super::spec::{SensorSource, SkinKind};
-use crate::scene::{DeviceSpec, changed};
+use crate::scene::{SceneSensorSpec, changed};
 use dermis_geometry::Random;
 use dermis_geometry::quantity::Length;
 use dermis_sensor::optics::{BackgroundSpec, LightSpec, Optics, OpticsError};
@@ -11,24 +11,24 @@ use dermis_sensor::{Sensor, SensorError, SensorSpec, SkinSpec};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// A sensor's description with everything that is the same for all devices.
+/// A sensor's description, without randomised values.
 #[derive(Clone, Debug)]
-pub struct Device {
+pub struct DatasetSensor {
     /// The description.
     pub spec: SensorSpec,
     /// Where its files are looked for.
     folder: Option<PathBuf>,
 }
 
-impl Device {
-    /// Puts together what a source says. `file` is what messages call the data set's description.
+impl DatasetSensor {
+    /// Resolves a source to a description. `file` names the data set's description in messages.
     pub fn resolve(source: &SensorSource, file: &str, folder: Option<&Path>) -> Result<Self, DatasetError> {
         let refused = |error: SensorError| DatasetError::Sensor { file: file.to_owned(), error: Box::new(error) };
         let stem =
             source.file.as_ref().and_then(|path| path.file_stem()).map(|stem| stem.to_string_lossy().into_owned());
         let name =
             source.name.clone().or_else(|| source.preset.clone()).or(stem).unwrap_or_else(|| "sensor".to_owned());
-        let base = DeviceSpec {
+        let base = SceneSensorSpec {
             preset: source.preset.clone(),
             file: source.file.clone(),
             surface: source.surface.clone(),
@@ -67,37 +67,37 @@ impl Device {
         Ok(Self { spec, folder })
     }
 
-    /// Its description as a value that draws can be put into.
+    /// Its description as JSON, into which drawn values are inserted.
     pub fn description(&self) -> Value {
         serde_json::to_value(&self.spec).unwrap_or_default()
     }
 
-    /// The device of one material: draws what needs a skin of its own, in the order of the list. Also what was drawn.
-    pub fn build(&self, drawn: &[RandomiseSpec], random: &mut Random) -> Result<Material, Fault> {
+    /// Builds the sensor of one material: draws the keys that change the skin, in the order of the list.
+    pub fn build(&self, drawn: &[RandomiseSpec], random: &mut Random) -> Result<Material, EpisodeError> {
         let mut description = self.description();
         let mut numbers = Vec::new();
         for randomise in drawn.iter().filter(|randomise| randomise.is_material()) {
-            let told = |reason| Fault::Drawn { key: randomise.key.clone(), reason };
-            numbers.push(randomise.apply(&mut description, random).map_err(told)?);
+            let rejected = |reason| EpisodeError::Drawn { key: randomise.key.clone(), reason };
+            numbers.push(randomise.apply(&mut description, random).map_err(rejected)?);
         }
         let spec = if numbers.is_empty() { self.spec.clone() } else { read(description.clone(), drawn)? };
         let sensor = spec.build(self.folder.as_deref())?;
         Ok(Material { sensor, description, drawn: numbers })
     }
 
-    /// What a material's device reports by in one episode: response, camera, light and markers with their draws. Also what was drawn.
-    pub fn dress(
+    /// The sensor of one episode: a material with drawn response, camera, light and markers. Also returns the drawn values.
+    pub fn with_draws(
         &self,
         material: &Material,
         drawn: &[RandomiseSpec],
         random: &mut Random,
-    ) -> Result<(Sensor, Vec<f64>), Fault> {
+    ) -> Result<(Sensor, Vec<f64>), EpisodeError> {
         let mut description = None;
         let mut numbers = Vec::new();
         for randomise in drawn.iter().filter(|randomise| !randomise.is_material()) {
             let description = description.get_or_insert_with(|| material.description.clone());
-            let told = |reason| Fault::Drawn { key: randomise.key.clone(), reason };
-            numbers.push(randomise.apply(description, random).map_err(told)?);
+            let rejected = |reason| EpisodeError::Drawn { key: randomise.key.clone(), reason };
+            numbers.push(randomise.apply(description, random).map_err(rejected)?);
         }
         let Some(description) = description else { return Ok((material.sensor.clone(), numbers)) };
         let spec = read(description, drawn)?;
@@ -118,25 +118,25 @@ impl Device {
     }
 }
 
-/// A device whose skin is made.
+/// A sensor with its skin built.
 #[derive(Debug)]
 pub struct Material {
     /// The sensor.
     pub sensor: Sensor,
-    /// Its description, with what was drawn for the skin.
+    /// Its description, with the values drawn for the skin.
     description: Value,
-    /// What was drawn.
+    /// The drawn values.
     pub drawn: Vec<f64>,
 }
 
-fn read(description: Value, drawn: &[RandomiseSpec]) -> Result<SensorSpec, Fault> {
+fn read(description: Value, drawn: &[RandomiseSpec]) -> Result<SensorSpec, EpisodeError> {
     serde_json::from_value(description).map_err(|error| {
         let keys: Vec<&str> = drawn.iter().map(|randomise| randomise.key.as_str()).collect();
-        Fault::Drawn { key: keys.join("`, `"), reason: error.to_string() }
+        EpisodeError::Drawn { key: keys.join("`, `"), reason: error.to_string() }
     })
 }
 
-/// More or fewer pixels that see the same.
+/// Scales the number of pixels; the camera sees the same area.
 fn scale_pixels(spec: &mut SensorSpec, factor: f64) -> Result<(), String> {
     let Some(camera) = &mut spec.camera else { return Err("the sensor has no camera".to_owned()) };
     if !(factor > 0.0 && factor.is_finite()) {

@@ -1,33 +1,33 @@
-//! Ways along a skin.
+//! Trajectories of an object along a skin.
 
 use dermis_geometry::{Pose, Quat, Vec3};
 
-/// Poses from 0 to 1, and beyond.
+/// A rigid motion parametrised from 0 (start) to 1 (end); it extrapolates.
 #[derive(Clone, Copy, Debug)]
-pub struct Path {
+pub struct Trajectory {
     start: Pose,
-    /// What it turns about (m).
+    /// Centre of rotation (m).
     pivot: Vec3,
-    /// Axis times angle (rad).
-    turn: Vec3,
-    /// How far the pivot goes (m).
+    /// Rotation vector: axis times angle (rad).
+    rotation: Vec3,
+    /// Displacement of the pivot (m).
     shift: Vec3,
 }
 
-impl Path {
-    /// Straight on: a distance (m) in a direction (rad, from x towards y).
+impl Trajectory {
+    /// A translation by a distance (m) in a direction (rad, from x towards y).
     pub fn straight(start: &Pose, distance_m: f64, direction_rad: f64) -> Self {
         let shift = level(direction_rad) * distance_m;
-        Self { start: *start, pivot: start.translation, turn: Vec3::ZERO, shift }
+        Self { start: *start, pivot: start.translation, rotation: Vec3::ZERO, shift }
     }
 
-    /// On the spot: an angle (rad) about the sensor's normal through the object's origin.
-    pub fn turning(start: &Pose, angle_rad: f64) -> Self {
-        Self { start: *start, pivot: start.translation, turn: Vec3::Z * angle_rad, shift: Vec3::ZERO }
+    /// A rotation by an angle (rad) about the sensor's normal through the object's origin.
+    pub fn rotating(start: &Pose, angle_rad: f64) -> Self {
+        Self { start: *start, pivot: start.translation, rotation: Vec3::Z * angle_rad, shift: Vec3::ZERO }
     }
 
-    /// Over the skin without slipping: by an angle (rad), in a direction (rad), about an axis as far (m) from what touches. What touches is taken to be
-    /// below the object's origin, as deep in the skin as it was pressed.
+    /// Rolling without slip by an angle (rad) in a direction (rad), with a rolling radius (m). The contact is assumed to lie
+    /// below the object's origin, at the pressed depth.
     pub fn rolling(
         start: &Pose,
         depth_m: f64,
@@ -41,13 +41,18 @@ impl Path {
         let lowest = start.translation.z - contact.translation.z;
         debug_assert!((lowest + depth_m).abs() < 1e-9);
         let pivot = Vec3::new(start.translation.x, start.translation.y, radius_m - depth_m);
-        Self { start: *start, pivot, turn: Vec3::Z.cross(forward) * angle_rad, shift: forward * (radius_m * angle_rad) }
+        Self {
+            start: *start,
+            pivot,
+            rotation: Vec3::Z.cross(forward) * angle_rad,
+            shift: forward * (radius_m * angle_rad),
+        }
     }
 
-    /// The pose after a part of the way.
+    /// The pose at a fraction of the motion.
     pub fn at(&self, part: f64) -> Pose {
-        let turn = Quat::from_scaled_axis(self.turn * part);
-        let about = Pose::new(turn, self.pivot + self.shift * part - turn * self.pivot);
+        let rotation = Quat::from_scaled_axis(self.rotation * part);
+        let about = Pose::new(rotation, self.pivot + self.shift * part - rotation * self.pivot);
         about * self.start
     }
 }
@@ -66,7 +71,7 @@ mod tests {
         let (radius, depth) = (4e-3, 0.5e-3);
         let contact = Pose::from_translation(Vec3::new(1e-3, 2e-3, radius));
         let start = Pose { translation: contact.translation - Vec3::Z * depth, ..contact };
-        let path = Path::rolling(&start, depth, &contact, 0.6, 0.3, radius);
+        let path = Trajectory::rolling(&start, depth, &contact, 0.6, 0.3, radius);
         let end = path.at(1.0).translation - start.translation;
         assert!((end.length() - radius * 0.6).abs() < 1e-12 && end.z.abs() < 1e-12);
         let step = 1e-6;
@@ -78,10 +83,10 @@ mod tests {
     #[test]
     fn turning_keeps_the_origin_and_sliding_the_turn() {
         let start = Pose::new(Quat::from_rotation_x(0.2), Vec3::new(1e-3, 0.0, 2e-3));
-        let turned = Path::turning(&start, 0.5).at(1.0);
-        assert!((turned.translation - start.translation).length() < 1e-15);
-        assert!((turned.rotation * start.rotation.inverse()).to_scaled_axis().distance(Vec3::Z * 0.5) < 1e-12);
-        let slid = Path::straight(&start, 2e-3, std::f64::consts::FRAC_PI_2).at(0.5);
+        let rotated = Trajectory::rotating(&start, 0.5).at(1.0);
+        assert!((rotated.translation - start.translation).length() < 1e-15);
+        assert!((rotated.rotation * start.rotation.inverse()).to_scaled_axis().distance(Vec3::Z * 0.5) < 1e-12);
+        let slid = Trajectory::straight(&start, 2e-3, std::f64::consts::FRAC_PI_2).at(0.5);
         assert!((slid.translation - start.translation - Vec3::Y * 1e-3).length() < 1e-15);
         assert!(slid.rotation.abs_diff_eq(start.rotation, 1e-15));
     }

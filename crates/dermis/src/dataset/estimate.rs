@@ -1,4 +1,4 @@
-//! What making a data set would take.
+//! Estimates the time and disk space to make a data set.
 
 use super::error::DatasetError;
 use super::set::Dataset;
@@ -6,42 +6,42 @@ use dermis_record::atomic_folder::AtomicFolder;
 use std::path::Path;
 use std::time::Instant;
 
-/// Counts, and estimates from a few episodes.
+/// Counts, and estimates from a few trial episodes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
-    /// Episodes in all.
+pub struct Estimate {
+    /// Episodes in total.
     pub episodes: usize,
-    /// Frames in all.
+    /// Frames in total.
     pub frames: usize,
     /// Shards.
     pub shards: usize,
-    /// Episodes that were made to estimate from.
+    /// Trial episodes behind the estimate.
     pub tried: usize,
-    /// Of one episode on one core (s).
+    /// Time per episode on one core (s).
     pub episode_s: f64,
-    /// In all, on so many threads (s).
+    /// Total time with the given number of threads (s).
     pub wall_s: f64,
-    /// On the disk, in all.
+    /// Total size on disk (bytes).
     pub bytes: u64,
 }
 
-/// How long to try for (s).
-const TRY_S: f64 = 2.0;
-/// Episodes that are tried at most.
-const MOST: usize = 64;
+/// Time limit of the trial (s).
+const TRIAL_S: f64 = 2.0;
+/// Most trial episodes.
+const MAX_TRIALS: usize = 64;
 
 impl Dataset {
-    /// Makes a few episodes, spread over the whole set, and estimates from them. `folder` is where they are written for a moment.
-    pub fn plan(&self, folder: &Path, threads: usize) -> Result<Plan, DatasetError> {
+    /// Makes a few episodes, spread over the whole set, and extrapolates. They are written to `folder` temporarily.
+    pub fn estimate(&self, folder: &Path, threads: usize) -> Result<Estimate, DatasetError> {
         let atomic_folder = AtomicFolder::open(folder)?;
-        // The first one of its kind makes skins and objects ready.
+        // The first episode fills the caches.
         self.episode(0)?;
         let start = Instant::now();
         let mut tried = Vec::new();
-        let most = MOST.min(self.count());
-        while tried.len() < most && (tried.len() < 2.min(most) || start.elapsed().as_secs_f64() < TRY_S) {
-            // A stride that meets every object and sensor in turn.
-            let stride = (self.count() / MOST).max(1);
+        let max = MAX_TRIALS.min(self.count());
+        while tried.len() < max && (tried.len() < 2.min(max) || start.elapsed().as_secs_f64() < TRIAL_S) {
+            // A stride that visits every object and sensor.
+            let stride = (self.count() / MAX_TRIALS).max(1);
             let index = tried.len() * stride + (tried.len() % stride);
             tried.push(self.episode(index.min(self.count() - 1))?);
         }
@@ -50,13 +50,13 @@ impl Dataset {
         let written = self.write(&atomic_folder, 0, &mut tried)?;
         let placed: u64 = written.files.iter().map(|file| file.bytes).sum();
         for file in &written.files {
-            // It is in a folder of its own that its owner takes away.
+            // The caller removes the folder.
             let _ = std::fs::remove_file(atomic_folder.path(&file.name));
         }
         let workers = threads.clamp(1, self.shards());
-        // The last round of shards may leave threads without work.
+        // Some threads may be idle in the last round of shards.
         let rounds = self.shards().div_ceil(workers);
-        Ok(Plan {
+        Ok(Estimate {
             episodes: self.count(),
             frames: self.count() * self.frames(),
             shards: self.shards(),
