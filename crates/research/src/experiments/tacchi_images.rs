@@ -1,11 +1,11 @@
 //! The data set of Tacchi: twenty-one indenters, nine places, eleven depths.
 
 use super::{ExperimentError, Findings, Options, Progress, tell};
-use dermis::camera_frame::colours;
 use dermis::draw::{Image, Sheet};
 use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::indenters;
 use dermis::geometry::{Pose, Vec3};
+use dermis::record::atomic_file;
 use dermis::sensor::optics::{CameraFrame, FloatImage, OpticsError, Relief};
 use dermis::sensor::{Sensor, SensorSpec, SkinSpec};
 use dermis::skin::{Motion, Object, Target, Touch};
@@ -189,11 +189,11 @@ fn shoot(
         let (touch, next) = sensor.skin().settle(&state, &Motion { targets: &[target] })?;
         state = next;
         let sight = sensor.look(&touch, 0).map_err(|error| ExperimentError::Optics { error })?;
-        let image = colours(&sight.image);
+        let image = sight.image.to_rgb8();
         match file {
             Some(file) if file.exists() => kept.fetch_add(1, Ordering::Relaxed),
             Some(file) => {
-                image.save_quick(file).map_err(|error| ExperimentError::Folder {
+                atomic_file::write(file, &image.encode_png_fast()).map_err(|error| ExperimentError::Folder {
                     path: file.display().to_string(),
                     reason: error.to_string(),
                 })?;
@@ -221,7 +221,7 @@ fn kept_shot(series: &Series, depth: usize, file: &Path) -> Result<Shot, Experim
         indenter: series.indenter,
         place: series.place,
         depth,
-        small: colours(&image).resize_box(160, 120),
+        small: image.to_rgb8().resize_box(160, 120),
         deepest_error_m: 0.0,
         radius_error_px: None,
     })
