@@ -115,7 +115,7 @@ fn layer_row(sheet: Sheet, name: &str, pressed: &Pressed, pressure_kpa: &[f64]) 
         let extent = COLS as f64 * CELL_M * 1e3;
         HeatMap::new(COLS, COLS, part).unit(unit).extent_mm(extent, extent).cell_px(6).render()
     };
-    let down = |field: &Option<dermis::skin::Field>, scale: f64| -> Vec<f64> {
+    let down = |field: &Option<dermis::skin::SurfaceField>, scale: f64| -> Vec<f64> {
         field.as_ref().map_or_else(Vec::new, |field| field.values.iter().map(|value| -value.z * scale).collect())
     };
     let surface = down(&pressed.touch.surface, 1e3);
