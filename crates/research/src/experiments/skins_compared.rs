@@ -83,8 +83,8 @@ pub(super) fn as_springs(layer: &SensorSpec) -> Result<SensorSpec, ExperimentErr
         (&layer.skin, &mut spec.skin, &spec.surface)
     {
         let parameters = of.parameters(&layer.name, &layer.surface)?;
-        let sheet = parameters.sheets[0];
-        let per_area = sheet.confined_pa() / sheet.thickness_m;
+        let ply = parameters.plies[0];
+        let per_area = ply.confined_pa() / ply.thickness_m;
         springs.stiffness = Some(dermis::geometry::quantity::Stiffness::new(per_area * pitch.si() * pitch.si()));
         springs.max_penetration = of.thickness;
         springs.friction = dermis::sensor::FrictionSpec::None;
