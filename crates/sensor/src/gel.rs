@@ -8,7 +8,7 @@ use dermis_geometry::files::LengthUnit;
 use dermis_geometry::quantity::{Density, Frequency, Length, Pressure, Speed, Time};
 use dermis_geometry::shapes::{self, Fingertip};
 use dermis_geometry::{Pose, Surface, TriMesh, Vec3};
-use dermis_skin::gel::{Bonds, Face, TacchiGel, TacchiParameters};
+use dermis_skin::gel::{FixedFaces, Face, TacchiGel, TacchiParameters};
 use dermis_skin::{Constitution, Gel, GelFriction, GelParameters, SkinError};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -156,7 +156,7 @@ impl GelSpec {
             let skin = TacchiGel::new(self.paper_parameters(paper, size_m)).map_err(refused)?;
             return Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh));
         }
-        let bonds = Bonds::at(&self.bonded);
+        let bonds = FixedFaces::at(&self.bonded);
         if bonds.is_none() && self.held.is_none() {
             return Err(bad_key(
                 &name,
@@ -176,7 +176,7 @@ impl GelSpec {
         if let Some(held) = &self.held {
             let bone = Surface::new(read_mesh(&held.file, held.unit, folder)?);
             let within_m = held.within.si();
-            skin = skin.held_where(|at| bone.nearest(at).distance_m <= within_m).map_err(refused)?;
+            skin = skin.fixed_where(|at| bone.nearest(at).distance_m <= within_m).map_err(refused)?;
         }
         Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh))
     }

@@ -6,7 +6,7 @@ use super::cpu_clock::{cpu_nanoseconds, program_s};
 use crate::validate::feats::{self, FeatsError};
 use dermis_geometry::shapes::sphere;
 use dermis_geometry::{Mat3, Pose, Primitive, Vec3};
-use dermis_skin::gel::{Bonds, Cloud, Simd, TacchiGel, TacchiParameters};
+use dermis_skin::gel::{FixedFaces, ParticleBlock, Simd, TacchiGel, TacchiParameters};
 use dermis_skin::{Gel, GelParameters, Motion, Object, Skin, Target};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,16 +28,16 @@ pub(super) const CELL_M: f64 = 0.4e-3;
 const TACCHI_S: f64 = 27.0;
 
 /// A free block that flies, spins and swings.
-pub(super) fn cloud(counts: [usize; 3]) -> Option<Cloud> {
+pub(super) fn cloud(counts: [usize; 3]) -> Option<ParticleBlock> {
     let motion = |rest: Vec3| {
         let velocity = Vec3::new(0.1, 0.05, 0.02) + Vec3::Z.cross(rest) * 10.0;
         (velocity, Mat3::from_diagonal(Vec3::new(1.02, 0.99, 1.0)))
     };
-    Cloud::new(counts, GelParameters::default(), false, 0.3, Simd::detect(), motion).ok()
+    ParticleBlock::new(counts, GelParameters::default(), false, 0.3, Simd::detect(), motion).ok()
 }
 
 /// Nanoseconds of a step by particles, the best of some runs: by the clock, and by the time that a thread of the pool ran.
-fn step_ns(cloud: &mut Cloud, threads: usize, runs: usize) -> Option<(f64, f64)> {
+fn step_ns(cloud: &mut ParticleBlock, threads: usize, runs: usize) -> Option<(f64, f64)> {
     let steps = (4_000_000 / cloud.len()).clamp(3, 40);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()?;
     let mut best = (f64::INFINITY, f64::INFINITY);
@@ -87,7 +87,7 @@ fn press(numbers: &mut BTreeMap<String, f64>) -> Option<()> {
     let exact = Object::of_primitive(Primitive::Sphere { radius_m: 4e-3 }, 0.2e-3).ok()?;
     let pose = Pose::from_translation(Vec3::Z * (4e-3 - DEPTH_M));
     let parameters = GelParameters { cell_m: CELL_M, ..GelParameters::default() };
-    let gel = Gel::block(Vec3::new(20e-3, 20e-3, 4e-3), Bonds::default(), parameters).ok()?;
+    let gel = Gel::block(Vec3::new(20e-3, 20e-3, 4e-3), FixedFaces::default(), parameters).ok()?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().ok()?;
     for (name, ball) in [("press", &mesh), ("press_of_primitive", &exact)] {
         let motion = Motion { targets: &[Target::at_rest(ball, pose)] };

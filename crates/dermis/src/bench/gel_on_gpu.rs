@@ -4,7 +4,7 @@ use super::gel::{CELL_M, PAPER, cloud};
 use crate::gpu::{Gpu, GpuError, GpuGel, GpuTacchiGel, boarded};
 use dermis_geometry::shapes::{indenters, sphere};
 use dermis_geometry::{Pose, Primitive, Vec3};
-use dermis_skin::gel::{Bonds, TacchiGel, TacchiParameters};
+use dermis_skin::gel::{FixedFaces, TacchiGel, TacchiParameters};
 use dermis_skin::{Field, Gel, GelParameters, Motion, Object, Skin, Target};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ fn steps(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), GpuE
 /// Presses of 1 mm on a gel of 20 × 20 × 4 mm.
 fn presses(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), GpuError> {
     let parameters = GelParameters { cell_m: CELL_M, ..GelParameters::default() };
-    let gel = Gel::block(Vec3::new(20e-3, 20e-3, 4e-3), Bonds::default(), parameters).map_err(not_done)?;
+    let gel = Gel::block(Vec3::new(20e-3, 20e-3, 4e-3), FixedFaces::default(), parameters).map_err(not_done)?;
     let gpu_gel = GpuGel::new(gpu, gel)?;
     let ball = Pose::from_translation(Vec3::Z * 3e-3);
     let things = [

@@ -4,7 +4,7 @@ use super::{ExperimentError, Findings, Options, Progress, tell};
 use dermis_draw::{LineStyle, Plot, Series};
 use dermis_geometry::shapes::sphere;
 use dermis_geometry::{Pose, Vec3};
-use dermis_skin::gel::{Bonds, TacchiGel, TacchiParameters};
+use dermis_skin::gel::{FixedFaces, TacchiGel, TacchiParameters};
 use dermis_skin::{Field, Gel, GelParameters, Motion, Object, Skin, Target};
 
 const RADIUS: f64 = 4e-3;
@@ -43,7 +43,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     tell(progress, 0.8)?;
 
     let cell_m = if options.full { 0.4e-3 } else { 0.5e-3 };
-    let gel = Gel::block(paper.size_m, Bonds::default(), GelParameters { cell_m, ..GelParameters::default() })?;
+    let gel = Gel::block(paper.size_m, FixedFaces::default(), GelParameters { cell_m, ..GelParameters::default() })?;
     let rest = |depths: &[f64]| -> Result<Field, ExperimentError> {
         let mut state = gel.rest();
         let mut field = None;

@@ -8,7 +8,7 @@ use dermis_geometry::shapes::{self, indenters};
 use dermis_geometry::{Mat3, Pose, Primitive, Quat, Vec3};
 use dermis_gpu::{Gpu, GpuGel, GpuTacchiGel, flown, with_gel_on};
 use dermis_sensor::{Aim, Goal, Sensor, SensorSpec, press};
-use dermis_skin::gel::{Bonds, Cloud, Face, Simd, TacchiGel, TacchiParameters};
+use dermis_skin::gel::{FixedFaces, ParticleBlock, Face, Simd, TacchiGel, TacchiParameters};
 use dermis_skin::{Constitution, Gel, GelFriction, GelParameters, Motion, Object, Skin, Target, Touch};
 use serde_json::Value;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn parameters() -> GelParameters {
     GelParameters { cell_m: 0.5e-3, ..GelParameters::default() }
 }
 
-fn block(bonds: Bonds, parameters: GelParameters) -> Gel {
+fn block(bonds: FixedFaces, parameters: GelParameters) -> Gel {
     Gel::block(SIZE, bonds, parameters).unwrap()
 }
 
@@ -87,7 +87,7 @@ fn the_paraboloid_is_that_of_the_cpu() {
             ..GelParameters::default()
         };
         let side = 2.0 * a + 5.0 * h;
-        let gel = Gel::block(Vec3::new(side, side, h), Bonds::default(), parameters).unwrap();
+        let gel = Gel::block(Vec3::new(side, side, h), FixedFaces::default(), parameters).unwrap();
         let object = Object::new(paraboloid::paraboloid(number("R_m") * smaller, 1.6 * a));
         let pose = at(0.0, 0.0, -number("depth_m") / smaller);
         let touch = compare(&gpu, &format!("paraboloid {index}"), gel, &object, &[pose]);
@@ -116,10 +116,10 @@ fn whatever_presses_presses_as_on_the_cpu() {
         ("moon", Object::new(indenters::find("moon").unwrap()), at(0.0, 0.0, -0.4e-3)),
         ("line", Object::new(indenters::find("line").unwrap()), at(0.0, 0.0, -0.6e-3)),
     ] {
-        compare(&gpu, name, block(Bonds::default(), parameters()), &object, &[pose]);
+        compare(&gpu, name, block(FixedFaces::default(), parameters()), &object, &[pose]);
     }
     let coarse = GelParameters { cell_m: 0.8e-3, ..GelParameters::default() };
-    let wide = Gel::block(Vec3::new(20e-3, 20e-3, 4e-3), Bonds::default(), coarse).unwrap();
+    let wide = Gel::block(Vec3::new(20e-3, 20e-3, 4e-3), FixedFaces::default(), coarse).unwrap();
     let moon = Object::new(indenters::find("moon").unwrap());
     compare(&gpu, "tilted moon", wide, &moon, &[Pose::new(Quat::from_rotation_y(0.2), Vec3::Z * -0.5e-3)]);
 }
@@ -129,26 +129,26 @@ fn whatever_presses_presses_as_on_the_cpu() {
 fn whatever_is_pressed_answers_as_on_the_cpu() {
     let Some(gpu) = gpu("whatever_is_pressed_answers_as_on_the_cpu") else { return };
     let ball = Object::of_primitive(Primitive::Sphere { radius_m: 3e-3 }, 0.3e-3).unwrap();
-    let sides = Bonds::at(&[Face::Bottom, Face::LowX]);
+    let sides = FixedFaces::at(&[Face::Bottom, Face::LowX]);
     let made = |constitution| GelParameters { constitution, ..parameters() };
     let rubbing = |friction| GelParameters { friction, ..parameters() };
     let dome = shapes::sphere(6e-3, 0.5e-3).unwrap().transformed(&at(0.0, 0.0, -6e-3));
     let bone = Primitive::Sphere { radius_m: 4e-3 };
     let coarse = GelParameters { cell_m: 0.75e-3, ..parameters() };
-    let flesh = Gel::solid(&dome, -6e-3, Bonds::default(), coarse).unwrap();
-    let boned = flesh.held_where(|at| bone.nearest(at + Vec3::Z * 6e-3).0 <= 0.0).unwrap();
+    let flesh = Gel::solid(&dome, -6e-3, FixedFaces::default(), coarse).unwrap();
+    let boned = flesh.fixed_where(|at| bone.nearest(at + Vec3::Z * 6e-3).0 <= 0.0).unwrap();
     let down = at(0.0, 0.0, 2.6e-3);
     for (name, gel, poses) in [
-        ("cup", block(Bonds::CUP, parameters()), vec![down]),
+        ("cup", block(FixedFaces::CUP, parameters()), vec![down]),
         ("held at a side", block(sides, parameters()), vec![at(-2.1e-3, 0.4e-3, 2.6e-3)]),
-        ("fixed corotated", block(Bonds::default(), made(Constitution::FixedCorotated)), vec![down]),
-        ("linear", block(Bonds::default(), made(Constitution::Linear)), vec![down]),
+        ("fixed corotated", block(FixedFaces::default(), made(Constitution::FixedCorotated)), vec![down]),
+        ("linear", block(FixedFaces::default(), made(Constitution::Linear)), vec![down]),
         (
             "rubbed",
-            block(Bonds::default(), rubbing(GelFriction::Coulomb { mu: 0.4 })),
+            block(FixedFaces::default(), rubbing(GelFriction::Coulomb { mu: 0.4 })),
             vec![down, at(0.3e-3, 0.0, 2.6e-3)],
         ),
-        ("sticking", block(Bonds::default(), rubbing(GelFriction::Sticking)), vec![down, at(0.2e-3, 0.0, 2.6e-3)]),
+        ("sticking", block(FixedFaces::default(), rubbing(GelFriction::Sticking)), vec![down, at(0.2e-3, 0.0, 2.6e-3)]),
         ("flesh on a bone", boned, vec![down]),
     ] {
         compare(&gpu, name, gel, &ball, &poses);
@@ -164,7 +164,7 @@ fn particles_move_as_on_the_cpu() {
     };
     for bonded in [false, true] {
         let mut cloud =
-            Cloud::new([30, 26, 18], GelParameters::default(), bonded, 0.3, Simd::detect(), motion).unwrap();
+            ParticleBlock::new([30, 26, 18], GelParameters::default(), bonded, 0.3, Simd::detect(), motion).unwrap();
         let flight = cloud.flight(60);
         let (body, ran) = flown(&gpu, &flight).unwrap();
         assert_eq!((body.clone(), ran.broke), (flown(&gpu, &flight).unwrap().0, None));
@@ -204,7 +204,7 @@ fn the_paper_s_press_is_that_of_the_cpu() {
 fn what_breaks_is_told() {
     let Some(gpu) = gpu("what_breaks_is_told") else { return };
     let motion = |rest: Vec3| (Vec3::Z * if rest.z > 0.0 { -40.0 } else { 40.0 }, Mat3::IDENTITY);
-    let mut cloud = Cloud::new([12, 12, 12], GelParameters::default(), false, 0.3, Simd::detect(), motion).unwrap();
+    let mut cloud = ParticleBlock::new([12, 12, 12], GelParameters::default(), false, 0.3, Simd::detect(), motion).unwrap();
     let (_, ran) = flown(&gpu, &cloud.flight(200)).unwrap();
     assert!(ran.broke.is_some() == cloud.run(200).is_err(), "{ran:?}");
     assert!(ran.broke.is_some(), "{ran:?}");

@@ -1,132 +1,145 @@
-//! One pass over the particles of a block: from the grid, and back to it.
+//! Transfers between the particles of a block and the grid: P2G, G2P, and both in one sweep.
 #![allow(unsafe_code, reason = "vector loads; every offset is bounded by the tile's margin")]
 
 use super::floats::{Floats, Plain};
-use crate::gel::{Constitution, Simd};
+use crate::gel::{Constitution, Simd, StepConstants};
 
 /// Cells along an edge of a block.
 pub(super) const BLOCK: usize = 4;
-/// Nodes along an edge of a tile: those of a block's particles, even when they have strayed by a cell.
+/// Nodes along an edge of a tile: those of a block's particles, even one cell outside the block.
 pub(super) const TILE_EDGE: usize = 8;
-/// Numbers in a tile: mass and momentum, or velocity, of its nodes; and room for a vector that starts at the last node.
+/// Floats in a tile: mass and momentum (or velocity) of its nodes, and padding for a vector load that starts at the last node.
 pub(super) const TILE: usize = TILE_EDGE * TILE_EDGE * TILE_EDGE * 4 + 16;
-/// Particles that are worked on at once.
+/// Particles per vector.
 pub(super) const BATCH: usize = 16;
-/// From one node to the next along y and z.
+/// Floats from one node to the next along y and z.
 const ALONG_Y: usize = TILE_EDGE * 4;
 const ALONG_Z: usize = TILE_EDGE * ALONG_Y;
-/// The last offset from which three nodes a side can be reached.
+/// Largest index of a first node whose 3³ stencil fits the tile.
 const LAST: f32 = ((5 * TILE_EDGE + 5) * TILE_EDGE + 5) as f32;
 
-/// The part of a cell that a particle may go in a step.
+/// Fraction of a cell that a particle may travel in a step.
 const MARGIN: f32 = 0.2;
 
-/// The nodes around a block.
+/// Mass and momentum, or velocity, of the nodes around a block.
 pub(super) type Tile = [f32; TILE];
 
-/// What does not change during a step.
+/// Material and grid of a step.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rules {
+pub(super) struct StepSetup {
     pub constitution: Constitution,
-    pub lambda_pa: f32,
-    pub mu_pa: f32,
-    /// Length of the step (s).
-    pub dt_s: f32,
+    pub constants: StepConstants,
     /// Edges of a cell (m).
     pub edge_m: [f32; 3],
-    /// Density (kg/m³), scaled.
-    pub density: f32,
 }
 
-/// The particles of a block: places in cells from the block's corner, velocities (m/s), affine velocities (1/s), deformation
-/// gradients, and the part of a whole particle that each is. Sixteen a row; empty places have no part.
-pub(super) struct Slots<'a> {
-    pub at: [&'a mut [f32]; 3],
+/// Columns of a block's particles: positions (cells, from the block's corner), velocities (m/s), affine velocities (1/s), deformation
+/// gradients and volume fractions. Their number is a multiple of [`BATCH`]; padding has volume fraction 0.
+pub(super) struct BlockParticles<'a> {
+    pub position: [&'a mut [f32]; 3],
     pub velocity: [&'a mut [f32]; 3],
     pub affine: [&'a mut [f32]; 9],
     pub deformation: [&'a mut [f32]; 9],
-    pub part: &'a [f32],
-    /// Velocity (m/s) of particles that are not free.
-    pub led: Option<Led<'a>>,
+    pub volume_fraction: &'a [f32],
+    /// Prescribed motion, if any particle of the run has one.
+    pub prescribed: Option<Prescribed<'a>>,
 }
 
-/// Particles that go where they are told.
+/// Particles with prescribed velocity.
 #[derive(Clone, Copy)]
-pub(super) struct Led<'a> {
-    /// 0: free; else one of `velocities`, from 1, the first for particles that are held still.
-    pub kind: &'a [u8],
+pub(super) struct Prescribed<'a> {
+    /// 0 for a free particle, k for one with `velocities[k − 1]`; the first velocity is that of particles held still.
+    pub index: &'a [u8],
     pub velocities: &'a [[f32; 3]],
 }
 
-/// What went wrong or is due.
+/// Result of a transfer for one block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Outcome {
-    /// What particles that are led, but not those held still, have taken (in particle masses, m/s).
-    pub led: [f32; 3],
-    /// A slot whose particle is not where or what a particle of a body can be.
-    pub inverted: Option<usize>,
-    /// A particle has strayed from its block: sort before the next step.
+pub(super) struct TransferOutcome {
+    /// Impulse that moving prescribed particles received (in full-particle masses, m/s).
+    pub prescribed: [f32; 3],
+    /// Slot of a particle that is inverted or has left its tile.
+    pub failed: Option<usize>,
+    /// A particle is near the border of its tile: sort before the next step.
     pub strayed: bool,
 }
 
-/// What a pass does.
+/// Kind of transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pass {
-    /// Particles to grid.
-    Start,
-    /// Grid to particles, which move, and back to the grid.
-    Go,
-    /// Grid to particles, which move and keep their velocities.
-    Stop,
+pub(super) enum Transfer {
+    /// Particles to grid: the first half of a step.
+    P2G,
+    /// Grid to particles, advection, and particles to grid for the next step.
+    G2P2G,
+    /// Grid to particles and advection; velocities are stored.
+    G2P,
 }
 
-/// Does a pass with the instructions at hand.
-pub(super) fn pass(
+/// Runs a transfer with the given vector instructions.
+pub(super) fn transfer_block(
     simd: Simd,
-    what: Pass,
-    rules: &Rules,
+    kind: Transfer,
+    setup: &StepSetup,
     from: &Tile,
     to: &mut Tile,
-    slots: &mut Slots<'_>,
-) -> Outcome {
+    particles: &mut BlockParticles<'_>,
+) -> TransferOutcome {
     match simd {
         #[cfg(target_arch = "x86_64")]
-        Simd::Avx512 => unsafe { wide::avx512(what, rules, from, to, slots) },
+        Simd::Avx512 => unsafe { wide::avx512(kind, setup, from, to, particles) },
         #[cfg(target_arch = "x86_64")]
-        Simd::Avx2 => unsafe { wide::avx2(what, rules, from, to, slots) },
-        _ => any::<Plain>(what, rules, from, to, slots),
+        Simd::Avx2 => unsafe { wide::avx2(kind, setup, from, to, particles) },
+        _ => any::<Plain>(kind, setup, from, to, particles),
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    //! The same code for the instructions of newer machines.
+    //! The same code compiled for AVX-512 and AVX2.
 
-    use super::{Outcome, Pass, Rules, Slots, Tile, any};
+    use super::{BlockParticles, StepSetup, Tile, Transfer, TransferOutcome, any};
     use crate::gel::mpm::floats::{Avx2, Avx512};
 
     #[target_feature(enable = "avx512f,fma")]
-    pub fn avx512(what: Pass, rules: &Rules, from: &Tile, to: &mut Tile, slots: &mut Slots<'_>) -> Outcome {
-        any::<Avx512>(what, rules, from, to, slots)
+    pub fn avx512(
+        kind: Transfer,
+        setup: &StepSetup,
+        from: &Tile,
+        to: &mut Tile,
+        particles: &mut BlockParticles<'_>,
+    ) -> TransferOutcome {
+        any::<Avx512>(kind, setup, from, to, particles)
     }
 
     #[target_feature(enable = "avx2,fma")]
-    pub fn avx2(what: Pass, rules: &Rules, from: &Tile, to: &mut Tile, slots: &mut Slots<'_>) -> Outcome {
-        any::<Avx2>(what, rules, from, to, slots)
+    pub fn avx2(
+        kind: Transfer,
+        setup: &StepSetup,
+        from: &Tile,
+        to: &mut Tile,
+        particles: &mut BlockParticles<'_>,
+    ) -> TransferOutcome {
+        any::<Avx2>(kind, setup, from, to, particles)
     }
 }
 
 #[inline(always)]
-fn any<T: Floats>(what: Pass, rules: &Rules, from: &Tile, to: &mut Tile, slots: &mut Slots<'_>) -> Outcome {
-    match what {
-        Pass::Start => run::<T, false, true>(rules, from, to, slots),
-        Pass::Go => run::<T, true, true>(rules, from, to, slots),
-        Pass::Stop => run::<T, true, false>(rules, from, to, slots),
+fn any<T: Floats>(
+    kind: Transfer,
+    setup: &StepSetup,
+    from: &Tile,
+    to: &mut Tile,
+    particles: &mut BlockParticles<'_>,
+) -> TransferOutcome {
+    match kind {
+        Transfer::P2G => run::<T, false, true>(setup, from, to, particles),
+        Transfer::G2P2G => run::<T, true, true>(setup, from, to, particles),
+        Transfer::G2P => run::<T, true, false>(setup, from, to, particles),
     }
 }
 
-/// Sixteen weights a node and axis, where the nodes are from the particles (cells), the products of both, and the first node of
-/// each particle.
+/// Quadratic B-spline stencils of a batch of particles: by axis and node the weights, the distances node − particle (cells) and their
+/// products; and the index of each particle's first node.
 struct Weights {
     weight: [[[f32; BATCH]; 3]; 3],
     away: [[[f32; BATCH]; 3]; 3],
@@ -164,12 +177,12 @@ impl Weights {
         }
         let edge = T::splat(TILE_EDGE as f32);
         let rows = cell[2].add(one).mul_add(edge, cell[1].add(one));
-        // Bounded, so that nodes are in the tile whatever a particle does.
+        // Bounded, so that the stencil is in the tile wherever the particle is.
         let first = rows.mul_add(edge, cell[0].add(one)).bounded(LAST);
         unsafe { first.store(self.first.as_mut_ptr()) };
     }
 
-    /// The first number of the first node of a particle.
+    /// Index in the tile of a particle's first node.
     #[inline(always)]
     fn first(&self, particle: usize) -> usize {
         // A whole number from 0 to LAST.
@@ -179,78 +192,78 @@ impl Weights {
 
 #[inline(always)]
 fn run<T: Floats, const GATHER: bool, const SCATTER: bool>(
-    rules: &Rules,
+    setup: &StepSetup,
     from: &Tile,
     to: &mut Tile,
-    slots: &mut Slots<'_>,
-) -> Outcome {
-    let mut outcome = Outcome::default();
+    particles: &mut BlockParticles<'_>,
+) -> TransferOutcome {
+    let mut outcome = TransferOutcome::default();
     let mut weights = Weights::ZERO;
-    let count = slots.part.len();
+    let count = particles.volume_fraction.len();
     let mut first = 0;
     while first < count {
         let mut at = [T::splat(0.0); 3];
         for axis in 0..3 {
-            at[axis] = unsafe { T::load(slots.at[axis][first..first + BATCH].as_ptr()) };
+            at[axis] = unsafe { T::load(particles.position[axis][first..first + BATCH].as_ptr()) };
         }
         let mut velocity = [T::splat(0.0); 3];
         let mut affine = [T::splat(0.0); 9];
         let mut deformation = [T::splat(0.0); 9];
         for i in 0..9 {
-            deformation[i] = unsafe { T::load(slots.deformation[i][first..first + BATCH].as_ptr()) };
+            deformation[i] = unsafe { T::load(particles.deformation[i][first..first + BATCH].as_ptr()) };
         }
         weights.set(&at);
         if GATHER {
-            gather(from, &weights, rules, &mut velocity, &mut affine);
-            lead(slots, first, &mut velocity, &mut affine, &mut outcome);
+            gather(from, &weights, setup, &mut velocity, &mut affine);
+            prescribe(particles, first, &mut velocity, &mut affine, &mut outcome);
             for i in 0..9 {
                 let mut sum = deformation[i];
                 for k in 0..3 {
-                    let rate = affine[3 * (i / 3) + k].mul(T::splat(rules.dt_s));
+                    let rate = affine[3 * (i / 3) + k].mul(T::splat(setup.constants.dt_s));
                     // The old deformation: `deformation` is written below.
-                    let old = unsafe { T::load(slots.deformation[3 * k + i % 3][first..first + BATCH].as_ptr()) };
+                    let old = unsafe { T::load(particles.deformation[3 * k + i % 3][first..first + BATCH].as_ptr()) };
                     sum = rate.mul_add(old, sum);
                 }
                 deformation[i] = sum;
             }
             for axis in 0..3 {
-                let cells = T::splat(rules.dt_s / rules.edge_m[axis]);
+                let cells = T::splat(setup.constants.dt_s / setup.edge_m[axis]);
                 at[axis] = velocity[axis].mul_add(cells, at[axis]);
                 outcome.strayed |= at[axis].outside(-1.0 + MARGIN, 5.0 - MARGIN).is_some();
-                // Farther than its tile in one step, or no number.
+                // Outside its tile after one step, or NaN.
                 if let Some(lane) = at[axis].outside(-1.0, 5.0) {
-                    outcome.inverted = outcome.inverted.or(Some(first + lane));
+                    outcome.failed = outcome.failed.or(Some(first + lane));
                 }
-                unsafe { at[axis].store(slots.at[axis][first..first + BATCH].as_mut_ptr()) };
+                unsafe { at[axis].store(particles.position[axis][first..first + BATCH].as_mut_ptr()) };
             }
             for i in 0..9 {
-                unsafe { deformation[i].store(slots.deformation[i][first..first + BATCH].as_mut_ptr()) };
+                unsafe { deformation[i].store(particles.deformation[i][first..first + BATCH].as_mut_ptr()) };
             }
         } else {
             for axis in 0..3 {
-                velocity[axis] = unsafe { T::load(slots.velocity[axis][first..first + BATCH].as_ptr()) };
+                velocity[axis] = unsafe { T::load(particles.velocity[axis][first..first + BATCH].as_ptr()) };
             }
             for i in 0..9 {
-                affine[i] = unsafe { T::load(slots.affine[i][first..first + BATCH].as_ptr()) };
+                affine[i] = unsafe { T::load(particles.affine[i][first..first + BATCH].as_ptr()) };
             }
         }
         let volume = determinant(&deformation);
         if let Some(lane) = volume.outside(0.0, f32::MAX) {
-            outcome.inverted = outcome.inverted.or(Some(first + lane));
+            outcome.failed = outcome.failed.or(Some(first + lane));
         }
         if SCATTER {
-            let part = unsafe { T::load(slots.part[first..first + BATCH].as_ptr()) };
+            let volume_fraction = unsafe { T::load(particles.volume_fraction[first..first + BATCH].as_ptr()) };
             if GATHER {
                 weights.set(&at);
             }
-            let stress = kirchhoff(rules, &deformation, volume);
-            scatter(to, &weights, rules, part, &velocity, &affine, &stress);
+            let stress = kirchhoff(setup, &deformation, volume);
+            scatter(to, &weights, setup, volume_fraction, &velocity, &affine, &stress);
         } else {
             for axis in 0..3 {
-                unsafe { velocity[axis].store(slots.velocity[axis][first..first + BATCH].as_mut_ptr()) };
+                unsafe { velocity[axis].store(particles.velocity[axis][first..first + BATCH].as_mut_ptr()) };
             }
             for i in 0..9 {
-                unsafe { affine[i].store(slots.affine[i][first..first + BATCH].as_mut_ptr()) };
+                unsafe { affine[i].store(particles.affine[i][first..first + BATCH].as_mut_ptr()) };
             }
         }
         first += BATCH;
@@ -258,9 +271,9 @@ fn run<T: Floats, const GATHER: bool, const SCATTER: bool>(
     outcome
 }
 
-/// v = Σ w vᵢ and C = Σ w vᵢ ⊗ (xᵢ − x) 4/Δx² (Chen et al. 2023, eqs 7 and 8 as they are meant: with the velocity of the node).
+/// v = Σ w vᵢ and C = Σ w vᵢ ⊗ (xᵢ − x) 4/Δx² (Chen et al. 2023, eqs 7 and 8, with the node's velocity in 8 where the paper prints the particle's).
 #[inline(always)]
-fn gather<T: Floats>(from: &Tile, weights: &Weights, rules: &Rules, velocity: &mut [T; 3], affine: &mut [T; 9]) {
+fn gather<T: Floats>(from: &Tile, weights: &Weights, setup: &StepSetup, velocity: &mut [T; 3], affine: &mut [T; 9]) {
     let mut rows = [T::splat(0.0); 16];
     for particle in 0..BATCH {
         let first = weights.first(particle);
@@ -289,7 +302,7 @@ fn gather<T: Floats>(from: &Tile, weights: &Weights, rules: &Rules, velocity: &m
     for axis in 0..3 {
         velocity[axis] = rows[axis];
         for along in 0..3 {
-            affine[3 * axis + along] = rows[4 + 4 * along + axis].mul(T::splat(4.0 / rules.edge_m[along]));
+            affine[3 * axis + along] = rows[4 + 4 * along + axis].mul(T::splat(4.0 / setup.edge_m[along]));
         }
     }
 }
@@ -299,23 +312,24 @@ fn gather<T: Floats>(from: &Tile, weights: &Weights, rules: &Rules, velocity: &m
 fn scatter<T: Floats>(
     to: &mut Tile,
     weights: &Weights,
-    rules: &Rules,
-    part: T,
+    setup: &StepSetup,
+    volume_fraction: T,
     velocity: &[T; 3],
     affine: &[T; 9],
     stress: &[T; 6],
 ) {
     let mut rows = [T::splat(0.0); 16];
-    rows[3] = part;
+    rows[3] = volume_fraction;
     // τ by rows: xx, xy, xz, yy, yz, zz.
     let place = [[0, 1, 2], [1, 3, 4], [2, 4, 5]];
     for axis in 0..3 {
-        rows[axis] = velocity[axis].mul(part);
+        rows[axis] = velocity[axis].mul(volume_fraction);
         for along in 0..3 {
-            let edge = rules.edge_m[along];
-            let push = stress[place[axis][along]].mul(T::splat(-4.0 * rules.dt_s / (rules.density * edge)));
+            let edge = setup.edge_m[along];
+            let push = stress[place[axis][along]]
+                .mul(T::splat(-4.0 * setup.constants.dt_s / (setup.constants.density * edge)));
             let carried = affine[3 * axis + along].mul_add(T::splat(edge), push);
-            rows[4 + 4 * along + axis] = carried.mul(part);
+            rows[4 + 4 * along + axis] = carried.mul(volume_fraction);
         }
     }
     T::transpose(&mut rows);
@@ -347,22 +361,28 @@ fn scatter<T: Floats>(
     }
 }
 
-/// Gives particles that are led their velocity, and no strain unless they are held still.
+/// Replaces the velocity of prescribed particles and records the impulse; moving ones get no affine velocity.
 #[inline(always)]
-fn lead<T: Floats>(slots: &Slots<'_>, first: usize, velocity: &mut [T; 3], affine: &mut [T; 9], outcome: &mut Outcome) {
-    let Some(led) = &slots.led else { return };
-    let kinds = &led.kind[first..first + BATCH];
-    if kinds.iter().all(|&kind| kind == 0) {
+fn prescribe<T: Floats>(
+    particles: &BlockParticles<'_>,
+    first: usize,
+    velocity: &mut [T; 3],
+    affine: &mut [T; 9],
+    outcome: &mut TransferOutcome,
+) {
+    let Some(prescribed) = &particles.prescribed else { return };
+    let indices = &prescribed.index[first..first + BATCH];
+    if indices.iter().all(|&index| index == 0) {
         return;
     }
     for axis in 0..3 {
         let mut lanes = [0f32; BATCH];
         unsafe { velocity[axis].store(lanes.as_mut_ptr()) };
         for l in 0..BATCH {
-            if kinds[l] > 0 {
-                let given = led.velocities[kinds[l] as usize - 1][axis];
-                if kinds[l] > 1 {
-                    outcome.led[axis] += lanes[l] - given;
+            if indices[l] > 0 {
+                let given = prescribed.velocities[indices[l] as usize - 1][axis];
+                if indices[l] > 1 {
+                    outcome.prescribed[axis] += lanes[l] - given;
                 }
                 lanes[l] = given;
             }
@@ -373,7 +393,7 @@ fn lead<T: Floats>(slots: &Slots<'_>, first: usize, velocity: &mut [T; 3], affin
         let mut lanes = [0f32; BATCH];
         unsafe { column.store(lanes.as_mut_ptr()) };
         for l in 0..BATCH {
-            if kinds[l] > 1 {
+            if indices[l] > 1 {
                 lanes[l] = 0.0;
             }
         }
@@ -389,21 +409,21 @@ fn determinant<T: Floats>(f: &[T; 9]) -> T {
     first.sub(second).add(third)
 }
 
-/// τ = J σ: xx, xy, xz, yy, yz, zz.
+/// Kirchhoff stress τ = J σ: xx, xy, xz, yy, yz, zz.
 #[inline(always)]
-fn kirchhoff<T: Floats>(rules: &Rules, f: &[T; 9], volume: T) -> [T; 6] {
+fn kirchhoff<T: Floats>(setup: &StepSetup, f: &[T; 9], volume: T) -> [T; 6] {
     let one = T::splat(1.0);
-    let pressure = T::splat(rules.lambda_pa).mul(volume).mul(volume.sub(one));
+    let pressure = T::splat(setup.constants.lambda_pa).mul(volume).mul(volume.sub(one));
     let pairs = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
     let mut stress = [one; 6];
-    if rules.constitution == Constitution::FixedCorotated {
+    if setup.constitution == Constitution::FixedCorotated {
         let r = rotation(f);
         for (i, &(a, b)) in pairs.iter().enumerate() {
             let mut sum = T::splat(0.0);
             for k in 0..3 {
                 sum = f[3 * a + k].sub(r[3 * a + k]).mul_add(f[3 * b + k], sum);
             }
-            stress[i] = sum.mul(T::splat(2.0 * rules.mu_pa));
+            stress[i] = sum.mul(T::splat(2.0 * setup.constants.mu_pa));
         }
     } else {
         for (i, &(a, b)) in pairs.iter().enumerate() {
@@ -411,7 +431,7 @@ fn kirchhoff<T: Floats>(rules: &Rules, f: &[T; 9], volume: T) -> [T; 6] {
             for k in 0..3 {
                 sum = f[3 * a + k].mul_add(f[3 * b + k], sum);
             }
-            stress[i] = sum.mul(T::splat(rules.mu_pa));
+            stress[i] = sum.mul(T::splat(setup.constants.mu_pa));
         }
     }
     for diagonal in [0, 3, 5] {
