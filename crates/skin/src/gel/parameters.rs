@@ -150,7 +150,7 @@ const CONTACT_BY_CONFINED: f64 = 2.0;
 /// Contact stiffness against sliding divided by that against penetration.
 const TANGENTIAL_BY_NORMAL: f64 = 6.0;
 
-/// Declares a struct of equal numbers that CPU and GPU kernels share; `NAMES` lists its fields, in order, for the CUDA declaration.
+/// Declares a struct of equal numbers for CPU and GPU; `CUDA` is its declaration for the kernels' source.
 macro_rules! shared_numbers {
     ($(#[$doc:meta])* $type:ident: $number:ty { $($(#[$field_doc:meta])* $field:ident,)* }) => {
         $(#[$doc])*
@@ -159,8 +159,12 @@ macro_rules! shared_numbers {
         pub struct $type { $($(#[$field_doc])* pub $field: $number,)* }
 
         impl $type {
-            /// Names of the fields, in memory order.
-            pub const NAMES: &'static [&'static str] = &[$(stringify!($field)),*];
+            /// The same struct in CUDA.
+            pub const CUDA: &'static str = concat!(
+                "struct ", stringify!($type), " {\n",
+                $("    ", stringify!($number), " ", stringify!($field), ";\n",)*
+                "};\n"
+            );
         }
     };
 }
