@@ -61,7 +61,7 @@ impl GpuGel {
     ) -> Result<(Touch, State, SolverStats, f64), SkinError> {
         let path = self.gel.load_path(state, motion)?;
         let (solution, gpu_s) =
-            self.solve(&path, motion).map_err(|error| SkinError::Device { reason: error.to_string() })?;
+            self.solve(&path, motion)?;
         let Some(solution) = solution else {
             return Err(SkinError::BadGel { key: "state", rule: "holds a gel that is turned inside out".to_owned() });
         };

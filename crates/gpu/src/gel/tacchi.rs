@@ -27,7 +27,7 @@ impl GpuTacchiGel {
             let run = mpm.run(steps.count)?;
             Ok((mpm.particles()?, run))
         });
-        let (particles, run) = solved.map_err(|error| SkinError::Device { reason: error.to_string() })?;
+        let (particles, run) = solved?;
         if let Some((particle, step)) = run.failed {
             return Err(SkinError::GelBroke { particle, step, dt_us: steps.setup.dt_s * 1e6 });
         }

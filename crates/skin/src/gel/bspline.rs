@@ -1,13 +1,13 @@
 //! Displacement gradients at the particles of eight cells at a time, and their transpose, by tensor-product quadratic B-splines.
 
-use super::doubles::Doubles;
 use super::reference_grid::{LANES, ReferenceGrid};
+use crate::simd::F64x8;
 
 /// Gradients at the eight particles of a cell, by particle, component, direction.
 pub(crate) type Gradients<T> = [[[T; 3]; 3]; 8];
 
 #[inline(always)]
-fn at<T: Doubles>(values: &[f64], index: usize) -> T {
+fn at<T: F64x8>(values: &[f64], index: usize) -> T {
     let mut here = [0.0; LANES];
     here.copy_from_slice(&values[index..index + LANES]);
     T::load(&here)
@@ -38,7 +38,7 @@ impl Row {
 
     /// ∂u/∂X at the particles of cells `x … x + 7` in layer `z`.
     #[inline(always)]
-    pub fn gradients<T: Doubles>(&self, u: &[f64], z: usize, x: usize, out: &mut Gradients<T>) {
+    pub fn gradients<T: F64x8>(&self, u: &[f64], z: usize, x: usize, out: &mut Gradients<T>) {
         let zero = T::splat(0.0);
         for c in 0..3 {
             let mut value = [[[zero; 2]; 3]; 3];
@@ -81,7 +81,7 @@ impl Row {
 
     /// Adds the nodal forces of the particles' stresses times volumes: the transpose of [`Self::gradients`].
     #[inline(always)]
-    pub fn spread<T: Doubles>(&self, stress: &Gradients<T>, z: usize, x: usize, out: &mut [f64]) {
+    pub fn spread<T: F64x8>(&self, stress: &Gradients<T>, z: usize, x: usize, out: &mut [f64]) {
         let zero = T::splat(0.0);
         for c in 0..3 {
             let mut value = [[[zero; 2]; 3]; 3];

@@ -1,10 +1,9 @@
 //! Strain energy, internal forces and tangent stiffness of the gel (total Lagrangian).
 
 use super::bspline::{D, Gradients, Row, W};
-use super::doubles::{Doubles, Plain};
 use super::parameters::{Coefficients, Constitution};
 use super::reference_grid::{LANES, ReferenceGrid};
-use super::simd::Simd;
+use crate::simd::{F64x8, Kernel, Simd, Vectors};
 use rayon::prelude::*;
 
 /// Numbers stored for the tangent stiffness of a particle: F⁻ᵀ, V μ, V α, V β.
@@ -60,7 +59,8 @@ impl Elastic {
             work.into_par_iter().for_each(|(index, ((force, tangent), energy))| {
                 let y = 3 * index + colour;
                 let fill = &self.grid.fill[y * fill_row..(y + 1) * fill_row];
-                *energy = kernel.stress_row(self.simd, &u[y * plane..(y + 3) * plane], fill, force, tangent);
+                let u = &u[y * plane..(y + 3) * plane];
+                *energy = self.simd.run(StressRow { kernel: &kernel, u, fill, force, tangent });
             });
         }
         energies.iter().sum()
@@ -76,7 +76,8 @@ impl Elastic {
                 let y = 3 * index + colour;
                 if y < rows {
                     let tangent = &tangent[y * fill_row * TANGENT_VALUES..(y + 1) * fill_row * TANGENT_VALUES];
-                    kernel.product_row(self.simd, &u[y * plane..(y + 3) * plane], tangent, out);
+                    let u = &u[y * plane..(y + 3) * plane];
+                    self.simd.run(ProductRow { kernel: &kernel, u, tangent, out });
                 }
             });
         }
@@ -112,7 +113,7 @@ impl Elastic {
     }
 }
 
-/// Material and layout of a row of cells.
+/// RowKernel and layout of a row of cells.
 #[derive(Clone, Copy)]
 struct RowKernel {
     constitution: Constitution,
@@ -124,33 +125,42 @@ struct RowKernel {
     layers: usize,
 }
 
-impl RowKernel {
-    fn stress_row(&self, simd: Simd, u: &[f64], fill: &[f32], force: &mut [f64], tangent: &mut [f32]) -> f64 {
-        match simd {
-            #[cfg(target_arch = "x86_64")]
-            #[allow(unsafe_code, reason = "the instructions were found at run time")]
-            Simd::Avx512 => unsafe { wide::stress_avx512(self, u, fill, force, tangent) },
-            #[cfg(target_arch = "x86_64")]
-            #[allow(unsafe_code, reason = "the instructions were found at run time")]
-            Simd::Avx2 => unsafe { wide::stress_avx2(self, u, fill, force, tangent) },
-            _ => self.stress_any::<Plain>(u, fill, force, tangent),
-        }
-    }
+/// Stress and tangent of a row of cells.
+struct StressRow<'a> {
+    kernel: &'a RowKernel,
+    u: &'a [f64],
+    fill: &'a [f32],
+    force: &'a mut [f64],
+    tangent: &'a mut [f32],
+}
 
-    fn product_row(&self, simd: Simd, u: &[f64], tangent: &[f32], out: &mut [f64]) {
-        match simd {
-            #[cfg(target_arch = "x86_64")]
-            #[allow(unsafe_code, reason = "the instructions were found at run time")]
-            Simd::Avx512 => unsafe { wide::product_avx512(self, u, tangent, out) },
-            #[cfg(target_arch = "x86_64")]
-            #[allow(unsafe_code, reason = "the instructions were found at run time")]
-            Simd::Avx2 => unsafe { wide::product_avx2(self, u, tangent, out) },
-            _ => self.product_any::<Plain>(u, tangent, out),
-        }
-    }
-
+impl Kernel for StressRow<'_> {
+    type Output = f64;
     #[inline(always)]
-    fn stress_any<T: Doubles>(&self, u: &[f64], fill: &[f32], force: &mut [f64], tangent: &mut [f32]) -> f64 {
+    fn run<V: Vectors>(self) -> f64 {
+        self.kernel.stress_row::<V::F64>(self.u, self.fill, self.force, self.tangent)
+    }
+}
+
+/// Tangent of a row of cells times displacements.
+struct ProductRow<'a> {
+    kernel: &'a RowKernel,
+    u: &'a [f64],
+    tangent: &'a [f32],
+    out: &'a mut [f64],
+}
+
+impl Kernel for ProductRow<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<V: Vectors>(self) {
+        self.kernel.product_row::<V::F64>(self.u, self.tangent, self.out);
+    }
+}
+
+impl RowKernel {
+    #[inline(always)]
+    fn stress_row<T: F64x8>(&self, u: &[f64], fill: &[f32], force: &mut [f64], tangent: &mut [f32]) -> f64 {
         let mut gradients: Gradients<T> = [[[T::splat(0.0); 3]; 3]; 8];
         let vectors = self.padded / LANES;
         let mut energy = [0.0; LANES];
@@ -175,7 +185,7 @@ impl RowKernel {
 
     /// Replaces ∂u/∂X by first Piola–Kirchhoff stress times volume.
     #[inline(always)]
-    fn particles<T: Doubles>(
+    fn particles<T: F64x8>(
         &self,
         gradients: &mut [[T; 3]; 3],
         fill: &[f32],
@@ -276,7 +286,7 @@ impl RowKernel {
     }
 
     #[inline(always)]
-    fn product_any<T: Doubles>(&self, u: &[f64], tangent: &[f32], out: &mut [f64]) {
+    fn product_row<T: F64x8>(&self, u: &[f64], tangent: &[f32], out: &mut [f64]) {
         let mut gradients: Gradients<T> = [[[T::splat(0.0); 3]; 3]; 8];
         let vectors = self.padded / LANES;
         for z in 0..self.layers {
@@ -295,7 +305,7 @@ impl RowKernel {
 }
 
 #[inline(always)]
-fn tangent_at<T: Doubles>(tangent: &[f32], index: usize) -> T {
+fn tangent_at<T: F64x8>(tangent: &[f32], index: usize) -> T {
     let mut narrow = [0f32; LANES];
     narrow.copy_from_slice(&tangent[index * LANES..(index + 1) * LANES]);
     T::widen(&narrow)
@@ -303,7 +313,7 @@ fn tangent_at<T: Doubles>(tangent: &[f32], index: usize) -> T {
 
 /// dP = μ dF + α (F⁻ᵀ : dF) F⁻ᵀ + β F⁻ᵀ dFᵀ F⁻ᵀ, in place.
 #[inline(always)]
-fn tangent_product<T: Doubles>(gradient: &mut [[T; 3]; 3], tangent: &[f32]) {
+fn tangent_product<T: F64x8>(gradient: &mut [[T; 3]; 3], tangent: &[f32]) {
     // Loops, not closures: only inlined code gets the vector instructions.
     let mut inverse = [[T::splat(0.0); 3]; 3];
     for c in 0..3 {
@@ -330,34 +340,6 @@ fn tangent_product<T: Doubles>(gradient: &mut [[T; 3]; 3], tangent: &[f32]) {
             let straight = shear.mul(gradient[c][d]);
             gradient[c][d] = beta.mul_add(third, trace.mul_add(inverse[c][d], straight));
         }
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod wide {
-    //! The same code compiled for AVX-512 and AVX2.
-
-    use super::RowKernel;
-    use crate::gel::doubles::{Avx2, Avx512};
-
-    #[target_feature(enable = "avx512f,avx512vl,avx512dq,fma")]
-    pub fn stress_avx512(m: &RowKernel, u: &[f64], fill: &[f32], force: &mut [f64], tangent: &mut [f32]) -> f64 {
-        m.stress_any::<Avx512>(u, fill, force, tangent)
-    }
-
-    #[target_feature(enable = "avx2,fma")]
-    pub fn stress_avx2(m: &RowKernel, u: &[f64], fill: &[f32], force: &mut [f64], tangent: &mut [f32]) -> f64 {
-        m.stress_any::<Avx2>(u, fill, force, tangent)
-    }
-
-    #[target_feature(enable = "avx512f,avx512vl,avx512dq,fma")]
-    pub fn product_avx512(m: &RowKernel, u: &[f64], tangent: &[f32], out: &mut [f64]) {
-        m.product_any::<Avx512>(u, tangent, out);
-    }
-
-    #[target_feature(enable = "avx2,fma")]
-    pub fn product_avx2(m: &RowKernel, u: &[f64], tangent: &[f32], out: &mut [f64]) {
-        m.product_any::<Avx2>(u, tangent, out);
     }
 }
 

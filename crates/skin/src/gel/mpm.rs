@@ -7,7 +7,6 @@
 
 mod blocks;
 mod columns;
-mod floats;
 mod impulses;
 mod nodes;
 mod particle_block;

@@ -1,9 +1,9 @@
 //! The simulation setting of Tacchi (Chen et al. 2023), reproduced for comparison.
 
 use super::mpm::{MpmSetup, MpmSolver, MpmSteps, ParticleState};
-use super::{Energy, GelParameters, Simd, energy};
+use super::{Energy, GelParameters, energy};
 use crate::{
-    Facet, Field, Load, Motion, Object, Skin, SkinError, State, Support, Tangent, Touch, require_not_negative,
+    Facet, Field, Load, Motion, Object, Simd, Skin, SkinError, State, Support, Tangent, Touch, require_not_negative,
     require_positive,
 };
 use dermis_geometry::sampling::area_uniform;

@@ -3,8 +3,8 @@
 use super::particles::{MpmSetup, MpmSteps, ParticleState};
 use super::solver::{MpmSolver, stable_step_s};
 use super::walls::Wall;
-use crate::gel::{Energy, GelParameters, Simd, energy};
-use crate::{SkinError, require_positive};
+use crate::gel::{Energy, GelParameters, energy};
+use crate::{Simd, SkinError, require_positive};
 use dermis_geometry::{Mat3, Vec3};
 
 /// A block of particles, two per cell along each axis, with a given initial motion and no contact. Tests of conservation and benchmarks

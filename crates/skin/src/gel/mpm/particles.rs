@@ -1,7 +1,8 @@
 //! Particles and settings of an MPM run, for any solver: the CPU's and the GPU's read the same types.
 
 use super::walls::Wall;
-use crate::gel::{GelParameters, Simd};
+use crate::Simd;
+use crate::gel::GelParameters;
 use dermis_geometry::{Mat3, Vec3};
 
 /// State of all particles, by particle number.

@@ -1,8 +1,7 @@
 //! Transfers between the particles of a block and the grid: P2G, G2P, and both in one sweep.
-#![allow(unsafe_code, reason = "vector loads; every offset is bounded by the tile's margin")]
 
-use super::floats::{Floats, Plain};
-use crate::gel::{Constitution, Simd, StepConstants};
+use crate::gel::{Constitution, StepConstants};
+use crate::simd::{F32x16, Kernel, Simd, Vectors};
 
 /// Cells along an edge of a block.
 pub(super) const BLOCK: usize = 4;
@@ -15,6 +14,8 @@ pub(super) const BATCH: usize = 16;
 /// Floats from one node to the next along y and z.
 const ALONG_Y: usize = TILE_EDGE * 4;
 const ALONG_Z: usize = TILE_EDGE * ALONG_Y;
+/// Floats from the first node of a 3³ stencil to the end of the vector that starts at its last row.
+const STENCIL: usize = 2 * ALONG_Z + 2 * ALONG_Y + BATCH;
 /// Largest index of a first node whose 3³ stencil fits the tile.
 const LAST: f32 = ((5 * TILE_EDGE + 5) * TILE_EDGE + 5) as f32;
 
@@ -84,58 +85,40 @@ pub(super) fn transfer_block(
     to: &mut Tile,
     particles: &mut BlockParticles<'_>,
 ) -> TransferOutcome {
-    match simd {
-        #[cfg(target_arch = "x86_64")]
-        Simd::Avx512 => unsafe { wide::avx512(kind, setup, from, to, particles) },
-        #[cfg(target_arch = "x86_64")]
-        Simd::Avx2 => unsafe { wide::avx2(kind, setup, from, to, particles) },
-        _ => any::<Plain>(kind, setup, from, to, particles),
+    simd.run(Run { kind, setup, from, to, particles })
+}
+
+/// The arguments of [`pass`], to be run with any instruction set.
+struct Run<'a, 'b> {
+    kind: Transfer,
+    setup: &'a StepSetup,
+    from: &'a Tile,
+    to: &'a mut Tile,
+    particles: &'a mut BlockParticles<'b>,
+}
+
+impl Kernel for Run<'_, '_> {
+    type Output = TransferOutcome;
+    #[inline(always)]
+    fn run<V: Vectors>(self) -> TransferOutcome {
+        let Self { kind, setup, from, to, particles } = self;
+        match kind {
+            Transfer::P2G => run::<V::F32, false, true>(setup, from, to, particles),
+            Transfer::G2P2G => run::<V::F32, true, true>(setup, from, to, particles),
+            Transfer::G2P => run::<V::F32, true, false>(setup, from, to, particles),
+        }
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-mod wide {
-    //! The same code compiled for AVX-512 and AVX2.
-
-    use super::{BlockParticles, StepSetup, Tile, Transfer, TransferOutcome, any};
-    use crate::gel::mpm::floats::{Avx2, Avx512};
-
-    #[target_feature(enable = "avx512f,fma")]
-    pub fn avx512(
-        kind: Transfer,
-        setup: &StepSetup,
-        from: &Tile,
-        to: &mut Tile,
-        particles: &mut BlockParticles<'_>,
-    ) -> TransferOutcome {
-        any::<Avx512>(kind, setup, from, to, particles)
-    }
-
-    #[target_feature(enable = "avx2,fma")]
-    pub fn avx2(
-        kind: Transfer,
-        setup: &StepSetup,
-        from: &Tile,
-        to: &mut Tile,
-        particles: &mut BlockParticles<'_>,
-    ) -> TransferOutcome {
-        any::<Avx2>(kind, setup, from, to, particles)
-    }
+/// The batch that starts at `first`.
+#[inline(always)]
+fn batch(values: &[f32], first: usize) -> &[f32; BATCH] {
+    values[first..].first_chunk().expect("a whole batch")
 }
 
 #[inline(always)]
-fn any<T: Floats>(
-    kind: Transfer,
-    setup: &StepSetup,
-    from: &Tile,
-    to: &mut Tile,
-    particles: &mut BlockParticles<'_>,
-) -> TransferOutcome {
-    match kind {
-        Transfer::P2G => run::<T, false, true>(setup, from, to, particles),
-        Transfer::G2P2G => run::<T, true, true>(setup, from, to, particles),
-        Transfer::G2P => run::<T, true, false>(setup, from, to, particles),
-    }
+fn batch_mut(values: &mut [f32], first: usize) -> &mut [f32; BATCH] {
+    values[first..].first_chunk_mut().expect("a whole batch")
 }
 
 /// Quadratic B-spline stencils of a batch of particles: by axis and node the weights, the distances node − particle (cells) and their
@@ -156,7 +139,7 @@ impl Weights {
     };
 
     #[inline(always)]
-    fn set<T: Floats>(&mut self, at: &[T; 3]) {
+    fn set<T: F32x16>(&mut self, at: &[T; 3]) {
         let (half, one) = (T::splat(0.5), T::splat(1.0));
         let mut cell = [one; 3];
         for axis in 0..3 {
@@ -168,30 +151,27 @@ impl Weights {
             let minus = T::splat(0.0).sub(xi);
             let aways = [minus.sub(one), minus, minus.add(one)];
             for node in 0..3 {
-                unsafe {
-                    weights[node].store(self.weight[axis][node].as_mut_ptr());
-                    aways[node].store(self.away[axis][node].as_mut_ptr());
-                    weights[node].mul(aways[node]).store(self.lean[axis][node].as_mut_ptr());
-                }
+                weights[node].store(&mut self.weight[axis][node]);
+                aways[node].store(&mut self.away[axis][node]);
+                weights[node].mul(aways[node]).store(&mut self.lean[axis][node]);
             }
         }
         let edge = T::splat(TILE_EDGE as f32);
         let rows = cell[2].add(one).mul_add(edge, cell[1].add(one));
         // Bounded, so that the stencil is in the tile wherever the particle is.
         let first = rows.mul_add(edge, cell[0].add(one)).bounded(LAST);
-        unsafe { first.store(self.first.as_mut_ptr()) };
+        first.store(&mut self.first);
     }
 
     /// Index in the tile of a particle's first node.
     #[inline(always)]
     fn first(&self, particle: usize) -> usize {
-        // A whole number from 0 to LAST.
-        4 * unsafe { self.first[particle].to_int_unchecked::<i32>() } as usize
+        4 * self.first[particle] as usize
     }
 }
 
 #[inline(always)]
-fn run<T: Floats, const GATHER: bool, const SCATTER: bool>(
+fn run<T: F32x16, const GATHER: bool, const SCATTER: bool>(
     setup: &StepSetup,
     from: &Tile,
     to: &mut Tile,
@@ -204,13 +184,13 @@ fn run<T: Floats, const GATHER: bool, const SCATTER: bool>(
     while first < count {
         let mut at = [T::splat(0.0); 3];
         for axis in 0..3 {
-            at[axis] = unsafe { T::load(particles.position[axis][first..first + BATCH].as_ptr()) };
+            at[axis] = T::load(batch(particles.position[axis], first));
         }
         let mut velocity = [T::splat(0.0); 3];
         let mut affine = [T::splat(0.0); 9];
         let mut deformation = [T::splat(0.0); 9];
         for i in 0..9 {
-            deformation[i] = unsafe { T::load(particles.deformation[i][first..first + BATCH].as_ptr()) };
+            deformation[i] = T::load(batch(particles.deformation[i], first));
         }
         weights.set(&at);
         if GATHER {
@@ -221,7 +201,7 @@ fn run<T: Floats, const GATHER: bool, const SCATTER: bool>(
                 for k in 0..3 {
                     let rate = affine[3 * (i / 3) + k].mul(T::splat(setup.constants.dt_s));
                     // The old deformation: `deformation` is written below.
-                    let old = unsafe { T::load(particles.deformation[3 * k + i % 3][first..first + BATCH].as_ptr()) };
+                    let old = T::load(batch(particles.deformation[3 * k + i % 3], first));
                     sum = rate.mul_add(old, sum);
                 }
                 deformation[i] = sum;
@@ -234,17 +214,17 @@ fn run<T: Floats, const GATHER: bool, const SCATTER: bool>(
                 if let Some(lane) = at[axis].outside(-1.0, 5.0) {
                     outcome.failed = outcome.failed.or(Some(first + lane));
                 }
-                unsafe { at[axis].store(particles.position[axis][first..first + BATCH].as_mut_ptr()) };
+                at[axis].store(batch_mut(particles.position[axis], first));
             }
             for i in 0..9 {
-                unsafe { deformation[i].store(particles.deformation[i][first..first + BATCH].as_mut_ptr()) };
+                deformation[i].store(batch_mut(particles.deformation[i], first));
             }
         } else {
             for axis in 0..3 {
-                velocity[axis] = unsafe { T::load(particles.velocity[axis][first..first + BATCH].as_ptr()) };
+                velocity[axis] = T::load(batch(particles.velocity[axis], first));
             }
             for i in 0..9 {
-                affine[i] = unsafe { T::load(particles.affine[i][first..first + BATCH].as_ptr()) };
+                affine[i] = T::load(batch(particles.affine[i], first));
             }
         }
         let volume = determinant(&deformation);
@@ -252,7 +232,7 @@ fn run<T: Floats, const GATHER: bool, const SCATTER: bool>(
             outcome.failed = outcome.failed.or(Some(first + lane));
         }
         if SCATTER {
-            let volume_fraction = unsafe { T::load(particles.volume_fraction[first..first + BATCH].as_ptr()) };
+            let volume_fraction = T::load(batch(particles.volume_fraction, first));
             if GATHER {
                 weights.set(&at);
             }
@@ -260,10 +240,10 @@ fn run<T: Floats, const GATHER: bool, const SCATTER: bool>(
             scatter(to, &weights, setup, volume_fraction, &velocity, &affine, &stress);
         } else {
             for axis in 0..3 {
-                unsafe { velocity[axis].store(particles.velocity[axis][first..first + BATCH].as_mut_ptr()) };
+                velocity[axis].store(batch_mut(particles.velocity[axis], first));
             }
             for i in 0..9 {
-                unsafe { affine[i].store(particles.affine[i][first..first + BATCH].as_mut_ptr()) };
+                affine[i].store(batch_mut(particles.affine[i], first));
             }
         }
         first += BATCH;
@@ -273,10 +253,10 @@ fn run<T: Floats, const GATHER: bool, const SCATTER: bool>(
 
 /// v = Σ w vᵢ and C = Σ w vᵢ ⊗ (xᵢ − x) 4/Δx² (Chen et al. 2023, eqs 7 and 8, with the node's velocity in 8 where the paper prints the particle's).
 #[inline(always)]
-fn gather<T: Floats>(from: &Tile, weights: &Weights, setup: &StepSetup, velocity: &mut [T; 3], affine: &mut [T; 9]) {
+fn gather<T: F32x16>(from: &Tile, weights: &Weights, setup: &StepSetup, velocity: &mut [T; 3], affine: &mut [T; 9]) {
     let mut rows = [T::splat(0.0); 16];
     for particle in 0..BATCH {
-        let first = weights.first(particle);
+        let nodes: &[f32; STENCIL] = from[weights.first(particle)..].first_chunk().expect("the stencil is in the tile");
         let w = |axis: usize, node: usize| weights.weight[axis][node][particle];
         let lean = |axis: usize, node: usize| weights.lean[axis][node][particle];
         let zero = T::splat(0.0);
@@ -284,8 +264,7 @@ fn gather<T: Floats>(from: &Tile, weights: &Weights, setup: &StepSetup, velocity
         for k in 0..3 {
             let (mut sum, mut slope) = (zero, zero);
             for j in 0..3 {
-                // In the tile: `first` is at most LAST, and two rows and planes further a vector still fits.
-                let row = unsafe { T::load(from.as_ptr().add(first + j * ALONG_Y + k * ALONG_Z)) };
+                let row = T::load(batch(nodes, j * ALONG_Y + k * ALONG_Z));
                 sum = row.mul_add(T::splat(w(1, j)), sum);
                 slope = row.mul_add(T::splat(lean(1, j)), slope);
             }
@@ -296,7 +275,7 @@ fn gather<T: Floats>(from: &Tile, weights: &Weights, setup: &StepSetup, velocity
         }
         let wx = T::quads(w(0, 0), w(0, 1), w(0, 2));
         let slope_x = T::quads(lean(0, 0), lean(0, 1), lean(0, 2));
-        rows[particle] = T::fold(value.mul(wx), value.mul(slope_x), slope_y.mul(wx), slope_z.mul(wx));
+        rows[particle] = T::sum_quads(value.mul(wx), value.mul(slope_x), slope_y.mul(wx), slope_z.mul(wx));
     }
     T::transpose(&mut rows);
     for axis in 0..3 {
@@ -309,7 +288,7 @@ fn gather<T: Floats>(from: &Tile, weights: &Weights, setup: &StepSetup, velocity
 
 /// w m, and w (m v + (m C − Δt V 4/Δx² τ) (xᵢ − x)) (eqs 2 to 5, with the mass before C that (4) lacks).
 #[inline(always)]
-fn scatter<T: Floats>(
+fn scatter<T: F32x16>(
     to: &mut Tile,
     weights: &Weights,
     setup: &StepSetup,
@@ -335,13 +314,14 @@ fn scatter<T: Floats>(
     T::transpose(&mut rows);
     for (particle, row) in rows.iter().enumerate() {
         let mut packed = [0f32; 16];
-        unsafe { row.store(packed.as_mut_ptr()) };
+        row.store(&mut packed);
         let first = weights.first(particle);
+        let nodes: &mut [f32; STENCIL] = to[first..].first_chunk_mut().expect("the stencil is in the tile");
         let w = |axis: usize, node: usize| weights.weight[axis][node][particle];
         let d = |axis: usize, node: usize| weights.away[axis][node][particle];
         let mut quads = [T::splat(0.0); 4];
-        for (index, quad) in quads.iter_mut().enumerate() {
-            *quad = unsafe { T::four_times(packed.as_ptr().add(4 * index)) };
+        for (quad, four) in quads.iter_mut().zip(packed.as_chunks().0) {
+            *quad = T::repeat_quad(four);
         }
         let wx = T::quads(w(0, 0), w(0, 1), w(0, 2));
         let along_x = quads[1].mul_add(T::quads(d(0, 0), d(0, 1), d(0, 2)), quads[0]).mul(wx);
@@ -352,10 +332,8 @@ fn scatter<T: Floats>(
             let lean = along_y.mul(wz);
             for j in 0..3 {
                 let load = lean.mul_add(T::splat(d(1, j)), layer);
-                unsafe {
-                    let at = to.as_mut_ptr().add(first + j * ALONG_Y + k * ALONG_Z);
-                    load.mul_add(T::splat(w(1, j)), T::load(at)).store(at);
-                }
+                let at = batch_mut(nodes, j * ALONG_Y + k * ALONG_Z);
+                load.mul_add(T::splat(w(1, j)), T::load(at)).store(at);
             }
         }
     }
@@ -363,7 +341,7 @@ fn scatter<T: Floats>(
 
 /// Replaces the velocity of prescribed particles and records the impulse; moving ones get no affine velocity.
 #[inline(always)]
-fn prescribe<T: Floats>(
+fn prescribe<T: F32x16>(
     particles: &BlockParticles<'_>,
     first: usize,
     velocity: &mut [T; 3],
@@ -377,7 +355,7 @@ fn prescribe<T: Floats>(
     }
     for axis in 0..3 {
         let mut lanes = [0f32; BATCH];
-        unsafe { velocity[axis].store(lanes.as_mut_ptr()) };
+        velocity[axis].store(&mut lanes);
         for l in 0..BATCH {
             if indices[l] > 0 {
                 let given = prescribed.velocities[indices[l] as usize - 1][axis];
@@ -387,22 +365,22 @@ fn prescribe<T: Floats>(
                 lanes[l] = given;
             }
         }
-        velocity[axis] = unsafe { T::load(lanes.as_ptr()) };
+        velocity[axis] = T::load(&lanes);
     }
     for column in affine {
         let mut lanes = [0f32; BATCH];
-        unsafe { column.store(lanes.as_mut_ptr()) };
+        column.store(&mut lanes);
         for l in 0..BATCH {
             if indices[l] > 1 {
                 lanes[l] = 0.0;
             }
         }
-        *column = unsafe { T::load(lanes.as_ptr()) };
+        *column = T::load(&lanes);
     }
 }
 
 #[inline(always)]
-fn determinant<T: Floats>(f: &[T; 9]) -> T {
+fn determinant<T: F32x16>(f: &[T; 9]) -> T {
     let first = f[0].mul(f[4].mul(f[8]).sub(f[5].mul(f[7])));
     let second = f[1].mul(f[3].mul(f[8]).sub(f[5].mul(f[6])));
     let third = f[2].mul(f[3].mul(f[7]).sub(f[4].mul(f[6])));
@@ -411,7 +389,7 @@ fn determinant<T: Floats>(f: &[T; 9]) -> T {
 
 /// Kirchhoff stress τ = J σ: xx, xy, xz, yy, yz, zz.
 #[inline(always)]
-fn kirchhoff<T: Floats>(setup: &StepSetup, f: &[T; 9], volume: T) -> [T; 6] {
+fn kirchhoff<T: F32x16>(setup: &StepSetup, f: &[T; 9], volume: T) -> [T; 6] {
     let one = T::splat(1.0);
     let pressure = T::splat(setup.constants.lambda_pa).mul(volume).mul(volume.sub(one));
     let pairs = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
@@ -442,7 +420,7 @@ fn kirchhoff<T: Floats>(setup: &StepSetup, f: &[T; 9], volume: T) -> [T; 6] {
 
 /// The rotation in F by Newton's iteration R ← (R + R⁻ᵀ)/2 (Higham 1986); six suffice for stretches from a third to three.
 #[inline(always)]
-fn rotation<T: Floats>(f: &[T; 9]) -> [T; 9] {
+fn rotation<T: F32x16>(f: &[T; 9]) -> [T; 9] {
     let mut r = *f;
     let half = T::splat(0.5);
     for _ in 0..6 {
