@@ -10,7 +10,6 @@ pub use equilibrium::GpuGel;
 pub use mpm::{GpuMpm, MpmRun};
 pub use tacchi::GpuTacchiGel;
 
-use crate::program::Program;
 use crate::{Gpu, GpuError};
 use dermis_sensor::Sensor;
 use dermis_skin::Gel;
@@ -45,7 +44,8 @@ pub fn with_gel_on(gpu: &Arc<Gpu>, sensor: &Sensor) -> Result<Option<Sensor>, Gp
     })
 }
 
-/// All CUDA programs of this module.
-pub(crate) fn programs() -> Vec<Program> {
+/// All programs of gels.
+#[cfg(test)]
+pub(crate) fn programs() -> Vec<crate::program::Program> {
     vec![layout::program(), mpm::program()]
 }

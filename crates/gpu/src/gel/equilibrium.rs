@@ -60,8 +60,7 @@ impl GpuGel {
         motion: &Motion<'_>,
     ) -> Result<(Touch, State, SolverStats, f64), SkinError> {
         let path = self.gel.load_path(state, motion)?;
-        let (solution, gpu_s) =
-            self.solve(&path, motion)?;
+        let (solution, gpu_s) = self.solve(&path, motion)?;
         let Some(solution) = solution else {
             return Err(SkinError::BadGel { key: "state", rule: "holds a gel that is turned inside out".to_owned() });
         };
@@ -70,11 +69,7 @@ impl GpuGel {
     }
 
     /// Follows a load path; none if the initial state has an inverted particle. Also returns the time (s) of the kernel.
-    fn solve(
-        &self,
-        path: &LoadPath<'_>,
-        motion: &Motion<'_>,
-    ) -> Result<(Option<EquilibriumSolution>, f64), GpuError> {
+    fn solve(&self, path: &LoadPath<'_>, motion: &Motion<'_>) -> Result<(Option<EquilibriumSolution>, f64), GpuError> {
         self.gpu.context.bind_to_thread()?;
         let surfaces = || motion.targets.iter().map(|target| &target.object.surface);
         let objects: Vec<GpuObject> =
@@ -86,15 +81,12 @@ impl GpuGel {
             .collect();
         let shapes = self.gpu.upload(&objects.iter().map(|object| *object.view()).collect::<Vec<_>>())?;
         let poses = self.gpu.upload(&poses)?;
-        let task = EquilibriumTask {
-            objects: objects.len() as i32,
-            loads: path.poses.len() as i32 - 1,
-            path_precision: [path.precision[0].residual, path.precision[0].gap_m],
-            final_precision: [path.precision[1].residual, path.precision[1].gap_m],
-            shapes: shapes.at(0),
-            poses: poses.at(0),
-            ..self.task
-        };
+        let mut task = self.task;
+        task.objects = objects.len() as i32;
+        task.loads = path.poses.len() as i32 - 1;
+        [task.path_precision, task.final_precision] =
+            path.precision.map(|precision| [precision.residual, precision.gap_m]);
+        (task.shapes, task.poses) = (shapes.at(0), poses.at(0));
         let grid = self.gel.problem().grid;
         let displacement: Vec<f64> = node_order(grid).map(|at| path.displacement_m[at]).collect();
         let mut arena = self.arena.lock().unwrap_or_else(PoisonError::into_inner);

@@ -4,10 +4,10 @@
 //! stored component by component.
 
 use super::arena::Arena;
+use crate::GpuError;
 use crate::cuda_struct::{Plain, Ptr, PtrMut, cuda_struct};
 use crate::object::ObjectView;
 use crate::program::{COMMON, Program};
-use crate::GpuError;
 use dermis_geometry::{Bounds, Mat3, Pose, Surface, Vec3};
 use dermis_skin::gel::{Coefficients, EquilibriumProblem, Face, FixedFaces, ReferenceGrid, Stencil};
 

@@ -287,8 +287,7 @@ impl SortedParticles {
             ((z * blocks[1] + y) * blocks[0] + x) as u32
         };
         let block = cells.iter().map(|cell| number(of(cell))).collect();
-        let mut sorted =
-            Self { cells, low, blocks, block, occupied: Vec::new(), slots: Vec::new(), used_slots: 0 };
+        let mut sorted = Self { cells, low, blocks, block, occupied: Vec::new(), slots: Vec::new(), used_slots: 0 };
         sorted.assign_slots();
         sorted
     }

@@ -8,7 +8,7 @@ use dermis_geometry::shapes::{self, indenters};
 use dermis_geometry::{Mat3, Pose, Primitive, Quat, Vec3};
 use dermis_gpu::{Gpu, GpuGel, GpuTacchiGel, flown, with_gel_on};
 use dermis_sensor::{Aim, Goal, Sensor, SensorSpec, press};
-use dermis_skin::gel::{FixedFaces, ParticleBlock, Face, Simd, TacchiGel, TacchiParameters};
+use dermis_skin::gel::{Face, FixedFaces, ParticleBlock, Simd, TacchiGel, TacchiParameters};
 use dermis_skin::{Constitution, Gel, GelFriction, GelParameters, Motion, Object, Skin, Target, Touch};
 use serde_json::Value;
 use std::sync::Arc;
@@ -204,7 +204,8 @@ fn the_paper_s_press_is_that_of_the_cpu() {
 fn what_breaks_is_told() {
     let Some(gpu) = gpu("what_breaks_is_told") else { return };
     let motion = |rest: Vec3| (Vec3::Z * if rest.z > 0.0 { -40.0 } else { 40.0 }, Mat3::IDENTITY);
-    let mut cloud = ParticleBlock::new([12, 12, 12], GelParameters::default(), false, 0.3, Simd::detect(), motion).unwrap();
+    let mut cloud =
+        ParticleBlock::new([12, 12, 12], GelParameters::default(), false, 0.3, Simd::detect(), motion).unwrap();
     let (_, ran) = flown(&gpu, &cloud.flight(200)).unwrap();
     assert!(ran.broke.is_some() == cloud.run(200).is_err(), "{ran:?}");
     assert!(ran.broke.is_some(), "{ran:?}");
