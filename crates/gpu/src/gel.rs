@@ -33,15 +33,14 @@ impl<'a> GelSkin<'a> {
         let tacchi = || skin.downcast_ref::<TacchiGel>().map(Self::Tacchi);
         skin.downcast_ref::<Gel>().map(Self::Equilibrium).or_else(tacchi)
     }
-}
 
-/// A sensor with its gel on a GPU; none if its skin is no gel.
-pub fn with_gel_on(gpu: &Arc<Gpu>, sensor: &Sensor) -> Result<Option<Sensor>, GpuError> {
-    Ok(match GelSkin::of(sensor) {
-        Some(GelSkin::Equilibrium(gel)) => Some(sensor.with_skin(GpuGel::new(gpu, gel.clone())?)),
-        Some(GelSkin::Tacchi(gel)) => Some(sensor.with_skin(GpuTacchiGel::new(gpu, gel.clone()))),
-        None => None,
-    })
+    /// The sensor with this gel on a GPU.
+    pub fn on(self, gpu: &Arc<Gpu>, sensor: &Sensor) -> Result<Sensor, GpuError> {
+        Ok(match self {
+            Self::Equilibrium(gel) => sensor.with_skin(GpuGel::new(gpu, gel.clone())?),
+            Self::Tacchi(gel) => sensor.with_skin(GpuTacchiGel::new(gpu, gel.clone())),
+        })
+    }
 }
 
 /// All programs of gels.

@@ -26,7 +26,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
         }
     };
     let press = |p: TacchiParameters| -> Result<Field, ExperimentError> {
-        let (touch, _) = TacchiGel::new(p)?.pressed(&ball, pose(DEPTH))?;
+        let (touch, _) = TacchiGel::new(p)?.press(&ball, pose(DEPTH))?;
         Ok(touch.surface.unwrap_or_else(|| unreachable!("a gel knows its surface")))
     };
     let as_printed = press(paper)?;
