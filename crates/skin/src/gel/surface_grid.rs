@@ -5,7 +5,7 @@ use crate::Field;
 use dermis_geometry::{Ray, Surface, Vec3};
 use std::sync::Arc;
 
-/// The regular grid of points of the undeformed surface whose dispointments are reported.
+/// The regular grid of points of the undeformed surface whose displacements are reported.
 #[derive(Clone, Debug)]
 pub(super) struct SurfaceGrid {
     pub rows: usize,
