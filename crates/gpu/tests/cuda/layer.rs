@@ -5,7 +5,7 @@ use dermis_geometry::shapes::{cuboid, indenters, sphere};
 use dermis_geometry::{HeightField, TriMesh};
 use dermis_geometry::{Pose, Quat, Random, Twist, Vec3};
 use dermis_gpu::layer::{SheetBatch, SheetTouches, Wanted};
-use dermis_gpu::{Gpu, LayerBatch, describe_layer};
+use dermis_gpu::{LayerBatch, describe_layer};
 use dermis_sensor::SkinSpec;
 use dermis_sensor::optics::{Area, CameraSpec, LightSpec, NoiseSpec, Optics, OpticsSpec};
 use dermis_sensor::{Sensor, SensorSpec};

@@ -7,7 +7,7 @@ use dermis::geometry::shapes::indenters;
 use dermis::geometry::{Pose, Vec3};
 use dermis::record::atomic_file;
 use dermis::sensor::optics::{CameraFrame, FloatImage, OpticsError, Relief};
-use dermis::sensor::{Sensor, SensorSpec, SkinSpec};
+use dermis::sensor::{Sensor, SensorSpec, SkinKind, SkinSpec};
 use dermis::skin::{Motion, Object, Target, Touch};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ struct Allowance {
 impl Allowance {
     fn of(spec: &SensorSpec, sensor: &Sensor) -> Self {
         if let (SkinSpec::Gel(gel), Some(optics)) = (&spec.skin, sensor.optics()) {
-            let cell_m = gel.parameters(gel.thickness.map_or(0.0, Length::si)).cell_m;
+            let cell_m = gel.cell_m(gel.thickness.map_or(0.0, Length::si));
             let radius_px = RIM_PX.max(cell_m / optics.camera().pixel_m);
             return Self { deepest_m: CELL_M.max(cell_m), radius_px };
         }
@@ -120,12 +120,11 @@ fn described(options: &Options) -> Result<SensorSpec, ExperimentError> {
         layer.mu = 0.0;
         layer.cell = Some(Length::new(CELL_M));
     }
-    match options.skin.as_deref() {
-        None | Some("layer") => Ok(spec),
-        Some("gel") => Ok(spec.with_gel_skin()?),
-        Some("imprint") => Ok(spec.with_imprint_skin()?),
-        Some(skin) => {
-            let (name, skin) = ("tacchi-images", skin.to_owned());
+    let Some(skin) = &options.skin else { return Ok(spec) };
+    match skin.parse() {
+        Ok(kind @ (SkinKind::Layer | SkinKind::Gel | SkinKind::Imprint)) => Ok(spec.with_skin(kind)?),
+        _ => {
+            let (name, skin) = ("tacchi-images", skin.clone());
             Err(ExperimentError::OtherSkin { name, skin, known: "layer, gel and imprint" })
         }
     }

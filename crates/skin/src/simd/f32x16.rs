@@ -34,11 +34,7 @@ pub(crate) struct Portable([f32; 16]);
 impl Portable {
     #[inline(always)]
     fn each(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
-        let mut out = self.0;
-        for l in 0..16 {
-            out[l] = f(self.0[l], other.0[l]);
-        }
-        Self(out)
+        Self(std::array::from_fn(|l| f(self.0[l], other.0[l])))
     }
 }
 
@@ -367,8 +363,7 @@ pub(super) fn check<T: F32x16>() {
         let sum: f32 = (0..4).map(|q| numbers[l / 4][4 * q + l % 4]).sum();
         assert!((value - sum).abs() < 1e-4);
     }
-    for l in 0..16 {
-        let (a, b) = (numbers[3][l], numbers[9][l]);
+    for (l, (&a, &b)) in numbers[3].iter().zip(&numbers[9]).enumerate() {
         assert_eq!(out(row(3).add(row(9)))[l], a + b);
         assert_eq!(out(row(3).sub(row(9)))[l], a - b);
         assert_eq!(out(row(3).mul(row(9)))[l], a * b);
