@@ -6,7 +6,7 @@ use dermis_geometry::files::LengthUnit;
 use dermis_geometry::quantity::{Density, Frequency, Length, Pressure, Speed, Time};
 use dermis_geometry::shapes::{self, Fingertip};
 use dermis_geometry::{Pose, Surface, TriMesh, Vec3};
-use dermis_skin::gel::{FixedFaces, Face, TacchiGel, TacchiParameters};
+use dermis_skin::gel::{Face, FixedFaces, TacchiGel, TacchiParameters};
 use dermis_skin::{Constitution, Gel, GelParameters};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use super::reference_grid::ReferenceGrid;
 use super::surface_grid::SurfaceGrid;
-use crate::Field;
+use crate::SurfaceField;
 use dermis_geometry::Vec3;
 
 /// Converts forces on the columns of nodes over the bottom to stresses on the cells of the output grid. The force on a column is ∫ N t dA of
@@ -37,7 +37,7 @@ impl BaseStress {
     }
 
     /// Stress (Pa) from forces (N) on the columns, row by row along x.
-    pub fn field(&self, surface: &SurfaceGrid, forces: &[Vec3]) -> Field {
+    pub fn field(&self, surface: &SurfaceGrid, forces: &[Vec3]) -> SurfaceField {
         let forces = self.sharpened(forces);
         let area_m2 = surface.cell_m * surface.cell_m;
         let values = self
@@ -49,7 +49,7 @@ impl BaseStress {
                 sum / area_m2
             })
             .collect();
-        Field {
+        SurfaceField {
             rows: surface.rows,
             cols: surface.cols,
             cell_m: surface.cell_m,

@@ -3,8 +3,8 @@
 use super::mpm::{MpmSetup, MpmSolver, MpmSteps, ParticleState};
 use super::{Energy, GelParameters, energy};
 use crate::{
-    Facet, Field, Load, Motion, Object, Simd, Skin, SkinError, State, Support, Tangent, Touch, require_not_negative,
-    require_positive,
+    Facet, Load, Motion, Object, Simd, Skin, SkinError, State, Support, SurfaceField, Tangent, Touch,
+    require_not_negative, require_positive,
 };
 use dermis_geometry::sampling::area_uniform;
 use dermis_geometry::{Pose, Surface, Vec3};
@@ -177,7 +177,7 @@ impl TacchiGel {
         sum
     }
 
-    fn field(&self, state: &ParticleState) -> Field {
+    fn field(&self, state: &ParticleState) -> SurfaceField {
         let [nx, ny, nz] = self.parameters.particles;
         let top = (nz - 1) * nx * ny;
         let values = (0..ny)
@@ -185,11 +185,11 @@ impl TacchiGel {
             .flat_map(|y| (0..nx).map(move |x| (x, y)))
             .map(|(x, y)| state.position[top + y * nx + x] - self.rest_position([x, y, nz - 1]))
             .collect();
-        Field { rows: ny, cols: nx, cell_m: self.spacing_m.x, center: Vec3::ZERO, values, rest_heights_m: None }
+        SurfaceField { rows: ny, cols: nx, cell_m: self.spacing_m.x, center: Vec3::ZERO, values, rest_heights_m: None }
     }
 
     /// The paper reports no force. Here it is the momentum that the indenter's particles received in the last step, at the deepest point.
-    fn touch_of(&self, force: Vec3, sensor_from_object: Pose, field: Field) -> Touch {
+    fn touch_of(&self, force: Vec3, sensor_from_object: Pose, field: SurfaceField) -> Touch {
         let (mut deepest, mut at, mut anchor) = (0.0, sensor_from_object.translation, Vec3::ZERO);
         for row in 0..field.rows {
             for col in 0..field.cols {
