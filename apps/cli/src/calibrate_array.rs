@@ -3,7 +3,7 @@
 use crate::bench_data::{read_creep, read_presses};
 use crate::console::{commit, probe, say, say_json, short};
 use anyhow::Context;
-use dermis::draw::{Image, Marker, PALETTE, Plot, Series, Sheet};
+use dermis::draw::{FigurePage, Image, Marker, PALETTE, Plot, Series};
 use dermis::geometry::quantity::{Force, Time};
 use dermis::output::Output;
 use dermis::sensor::calibration::{
@@ -203,7 +203,7 @@ fn taxels_figure(fit: &TaxelsFit, readings: &[Vec<(f64, f64)>]) -> Image {
                 .colour(colour),
         );
     }
-    Sheet::new(2).image(curves.render(), "").image(rests.render(), "").render()
+    FigurePage::new(2).image(curves.render(), "").image(rests.render(), "").render()
 }
 
 pub fn spread(arguments: &SpreadArguments) -> anyhow::Result<()> {

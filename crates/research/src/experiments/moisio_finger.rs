@@ -2,7 +2,7 @@
 
 use super::setting::{GRAVITY, add, free_body};
 use super::{ExperimentError, Findings, Options, Progress, tell};
-use dermis::draw::{Camera, Material, PALETTE, Scene, Sheet};
+use dermis::draw::{Camera, FigurePage, Material, PALETTE, Scene};
 use dermis::geometry::shapes::{self, Fingertip};
 use dermis::geometry::{Pose, Quat, TriMesh, Vec3};
 use dermis::image;
@@ -121,7 +121,7 @@ fn figure(
     let camera = |scene: &Scene| Camera::framing(scene.bounds(), 75.0, 35.0);
     let hand = grasp.render(&camera(&grasp), 640, 520);
     let mut pads = Scene::new();
-    let mut sheet = Sheet::new(2).title("Index finger and thumb hold a cylinder");
+    let mut sheet = FigurePage::new(2).title("Index finger and thumb hold a cylinder");
     let mut maps = Vec::new();
     let peak = |id: SensorId| world.reading(id).values_newton.iter().copied().fold(0.0, f64::max);
     for (digit, &id) in digits.iter().zip(sensors) {

@@ -2,7 +2,7 @@
 
 use super::setting::{GRAVITY, add, foam, free_body};
 use super::{ExperimentError, Findings, Options, Progress, tell};
-use dermis::draw::{Image, Sheet};
+use dermis::draw::{FigurePage, Image};
 use dermis::geometry::shapes::{cuboid, cylinder, sphere, spray_bottle};
 use dermis::geometry::{Pose, Quat, TriMesh, Vec3};
 use dermis::image;
@@ -138,7 +138,7 @@ fn grasp(thing: &Thing, progress: &mut dyn FnMut(f64) -> bool) -> Result<Held, E
 pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
     let mut findings = Findings::default();
     let mut figure =
-        Sheet::new(4).title("Four grasps: scene, tactile images left and right (white 0, black max), forces");
+        FigurePage::new(4).title("Four grasps: scene, tactile images left and right (white 0, black max), forces");
     let (mut views, mut images, mut forces) = (Vec::new(), Vec::new(), Vec::new());
     let all = things()?;
     for (index, thing) in all.iter().enumerate() {
@@ -159,7 +159,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         }
         views.push((held.view, format!("{name}, {:.0} g", thing.mass_kg * 1e3)));
         let [a, b] = held.tactile;
-        images.push((Sheet::new(2).gap(12).image(a, "left").image(b, "right").render(), String::new()));
+        images.push((FigurePage::new(2).gap(12).image(a, "left").image(b, "right").render(), String::new()));
         forces.push((held.forces, String::new()));
     }
     for (image, caption) in views.into_iter().chain(images).chain(forces) {
