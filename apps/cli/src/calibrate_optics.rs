@@ -3,7 +3,6 @@
 use crate::console::{commit, probe, say, say_json, short};
 use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
-use dermis::ball_presses::{BallPresses, LabelledPress};
 use dermis::camera_frame::colours;
 use dermis::draw::{Image, Sheet};
 use dermis::geometry::quantity::Length;
@@ -16,6 +15,7 @@ use dermis::sensor::calibration::optics::{
 use dermis::sensor::optics::{BackgroundSpec, CameraSpec, FloatImage, Light, LightSpec};
 use dermis::sensor::{Sensor, SensorSpec};
 use dermis::skin::Object;
+use dermis_research::ball_presses::{BallPresses, LabelledPress};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 

@@ -79,7 +79,7 @@ fn a_press_of_an_optical_sensor_writes_what_it_sees() {
     let press = ["press", "--sensor", "mine.toml", "--object", "sphere:radius=3mm", "--depth", "0.6mm", "--out", "o"];
     dermis(folder.path(), &press);
     let file = |name: &str| std::fs::read(folder.path().join("o").join(name)).unwrap();
-    for name in ["rgb.png", "depth.png", "normals.png", "sight.png"] {
+    for name in ["rgb.png", "depth.png", "normals.png", "camera.png"] {
         assert!(file(name).starts_with(b"\x89PNG\r\n\x1a\n"), "{name}");
     }
     let shape =

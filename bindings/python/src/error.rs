@@ -76,7 +76,7 @@ impl Told for SceneError {
 }
 
 impl Told for dermis::gpu::GpuError {}
-impl Told for dermis::experiments::ExperimentError {}
+impl Told for dermis_research::experiments::ExperimentError {}
 impl Told for dermis::geometry::MeshError {}
 impl Told for dermis::record::RecordError {}
 impl Told for dermis::run::RunError {}

@@ -11,7 +11,7 @@ use crate::sensor::Sensor;
 use crate::threads::detached;
 use dermis::geometry::Vec3;
 use dermis::record::Format;
-use dermis::run::{Continue, RunRecorder, USUAL_IMAGE_EVERY_S, run_into};
+use dermis::run::{Continue, DEFAULT_IMAGE_INTERVAL_S, RunRecorder, run_into};
 use dermis::scene::{Built, SceneError, SceneSpec};
 use dermis::world::{self, Body, BodyId, SensorId, WorldParameters};
 use numpy::PyArrayDyn;
@@ -89,7 +89,7 @@ impl World {
         for (name, id) in &built.sensors {
             let entry = scene.sensors.iter().find(|entry| entry.name == *name);
             let of_gripper = || scene.gripper.as_ref().map(|gripper| gripper.sensor.clone()).unwrap_or_default();
-            let described = entry.map_or_else(of_gripper, |entry| entry.device());
+            let described = entry.map_or_else(of_gripper, |entry| entry.sensor());
             let (spec, folder) = described.resolve(name, file, folder)?;
             devices.push(Arc::new(Device::of_sensor(spec, folder, built.world.sensor(*id).clone())));
         }
@@ -251,7 +251,7 @@ impl World {
     /// record: a file that is written on the way, whole at every moment: ``.mcap`` (Foxglove), ``.parquet``, or a folder of arrays and
     /// images. format: "mcap", "ros2" (a bag, in an ``.mcap`` file), "parquet", "npy" or "png", where the name does not say it.
     /// image_every: time between two recorded images (s).
-    #[pyo3(signature = (*, duration=None, record=None, format=None, image_every=USUAL_IMAGE_EVERY_S))]
+    #[pyo3(signature = (*, duration=None, record=None, format=None, image_every=DEFAULT_IMAGE_INTERVAL_S))]
     fn run(
         &self,
         py: Python<'_>,

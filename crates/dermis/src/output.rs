@@ -1,9 +1,9 @@
-//! Files that appear all at once or not at all.
+//! Writes a set of files completely or not at all.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Why output could not be written.
+/// An error in writing output.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: cannot be written: {reason}; nothing was left there")]
 pub struct OutputError {
@@ -20,7 +20,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Nothing yet.
+    /// An empty set.
     pub fn new() -> Self {
         Self::default()
     }
@@ -45,7 +45,7 @@ impl Output {
         self.files.iter().find(|(known, _)| known == name.as_ref()).map(|(_, bytes)| bytes.as_slice())
     }
 
-    /// Refuses a folder that cannot be made or written, before long work is done for it. Leaves nothing.
+    /// Checks that a folder can be created and written, before a long computation. Leaves nothing behind.
     pub fn probe(folder: &Path) -> Result<(), OutputError> {
         let made = missing_ancestors(folder);
         let probe = folder.join(".dermis-probe");
@@ -57,7 +57,7 @@ impl Output {
         result.map_err(|error| failure(folder, &error))
     }
 
-    /// Writes everything: first beside the final names, then by renaming. On an error all of it is taken back.
+    /// Writes all files under temporary names, then renames them. On an error, removes everything it wrote.
     pub fn commit(self, folder: &Path) -> Result<Vec<PathBuf>, OutputError> {
         let mut made = missing_ancestors(folder);
         let mut staged: Vec<(PathBuf, PathBuf)> = Vec::new();
@@ -113,7 +113,7 @@ impl Output {
     }
 }
 
-/// The folders that would have to be made, innermost first.
+/// The missing parent folders, innermost first.
 fn missing_ancestors(folder: &Path) -> Vec<PathBuf> {
     folder
         .ancestors()

@@ -50,56 +50,58 @@ impl Default for Import {
     }
 }
 
-/// A kind of mesh file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Stereolithography, text or binary.
-    Stl,
-    /// Wavefront.
-    Obj,
-    /// Polygon file format, text or binary of either byte order.
-    Ply,
-    /// glTF 2.0, as JSON.
-    Gltf,
-    /// glTF 2.0, in its binary container.
-    Glb,
+/// A mesh file format. A new format is a file with its reader and a constant like [`Format::STL`], and an entry in [`Format::ALL`].
+#[derive(Clone, Copy)]
+pub struct Format {
+    name: &'static str,
+    extension: &'static str,
+    /// The length unit that the format prescribes.
+    unit: Option<LengthUnit>,
+    parse: fn(file: &str, bytes: &[u8], external: &gltf::External) -> Result<Soup, FileError>,
 }
 
 impl Format {
-    /// By the extension, in upper or lower case.
-    pub fn from_path(path: &Path) -> Option<Self> {
-        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-            "stl" => Some(Self::Stl),
-            "obj" => Some(Self::Obj),
-            "ply" => Some(Self::Ply),
-            "gltf" => Some(Self::Gltf),
-            "glb" => Some(Self::Glb),
-            _ => None,
-        }
+    /// All formats that are read.
+    pub const ALL: [Self; 5] = [Self::STL, Self::OBJ, Self::PLY, Self::GLTF, Self::GLB];
+
+    /// The file name extension, lower case, without the dot.
+    pub fn extension(self) -> &'static str {
+        self.extension
     }
 
-    /// The unit that the format itself prescribes.
-    fn own_unit(self) -> Option<LengthUnit> {
-        match self {
-            Self::Stl | Self::Obj | Self::Ply => None,
-            Self::Gltf | Self::Glb => Some(LengthUnit::Metre),
-        }
+    /// The format of a path, by its extension in upper or lower case.
+    pub fn from_path(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?;
+        Self::ALL.into_iter().find(|format| format.extension.eq_ignore_ascii_case(extension))
+    }
+
+    /// The extensions for a message: `.stl .obj …`.
+    pub fn extension_list() -> String {
+        Self::ALL.map(|format| format!(".{}", format.extension)).join(" ")
     }
 }
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Format {}
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Stl => "STL",
-            Self::Obj => "OBJ",
-            Self::Ply => "PLY",
-            Self::Gltf => "glTF",
-            Self::Glb => "GLB",
-        })
+        f.write_str(self.name)
     }
 }
 
-/// Reads a mesh file; the format comes from the extension (`.stl .obj .ply .gltf .glb`, in either case).
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Reads a mesh file; the format comes from the extension (see [`Format::ALL`]).
 ///
 /// The mesh is named by the path. Buffers that a glTF file keeps beside itself are read too.
 pub fn read(path: &Path, import: &Import) -> Result<TriMesh, FileError> {
@@ -173,18 +175,11 @@ fn parse_with(
     if bytes.is_empty() {
         return Err(FileError::Empty { file: file.into() });
     }
-    let soup = match format {
-        Format::Stl => stl::parse(file, bytes),
-        Format::Obj => obj::parse(file, bytes),
-        Format::Ply => ply::parse(file, bytes),
-        Format::Gltf => gltf::parse_json(file, bytes, external),
-        Format::Glb => gltf::parse_binary(file, bytes, external),
-    }?;
-    finish(file, soup, unit, import)
+    finish(file, (format.parse)(file, bytes, external)?, unit, import)
 }
 
 fn unit_of(file: &str, format: Format, import: &Import) -> Result<LengthUnit, FileError> {
-    import.unit.or(format.own_unit()).ok_or_else(|| FileError::NoUnit { file: file.into(), format })
+    import.unit.or(format.unit).ok_or_else(|| FileError::NoUnit { file: file.into(), format })
 }
 
 /// Scales, checks, welds and checks again. The first check is on the file's own numbering, so that what is

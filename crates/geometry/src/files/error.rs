@@ -47,7 +47,7 @@ pub enum FileError {
         file: String,
     },
     /// A folder.
-    #[error("{file}: this is a folder; name a mesh file (.stl, .obj, .ply, .gltf or .glb) in it")]
+    #[error("{file}: this is a folder; name a mesh file in it ({})", Format::extension_list())]
     IsDirectory {
         /// Path as given.
         file: String,
@@ -68,7 +68,8 @@ pub enum FileError {
     },
     /// Not a format that is read.
     #[error(
-        "{file}: the extension {extension:?} is none of a mesh file; convert it to .stl, .obj, .ply, .gltf or .glb"
+        "{file}: {extension:?} is not an extension of a mesh file; convert it to one of {}",
+        Format::extension_list()
     )]
     UnknownExtension {
         /// Path as given.

@@ -9,20 +9,28 @@ pub(super) use buffers::External;
 
 use super::soup::{Origins, Part, Soup, check_count};
 use super::text::excerpt;
-use super::{FileError, Place};
+use super::{FileError, Format, LengthUnit, Place};
 use crate::MeshError;
 use document::{Primitive, Root};
 use glam::DMat4;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// A `.gltf`: JSON, with its buffers embedded or beside it.
-pub(super) fn parse_json(file: &str, bytes: &[u8], external: &External) -> Result<Soup, FileError> {
-    parse(file, bytes, None, external)
+impl Format {
+    /// glTF 2.0 as JSON, with its buffers embedded or in files beside it.
+    pub const GLTF: Self = Self {
+        name: "glTF",
+        extension: "gltf",
+        unit: Some(LengthUnit::Metre),
+        parse: |file, bytes, external| parse(file, bytes, None, external),
+    };
+
+    /// glTF 2.0 in its binary container.
+    pub const GLB: Self = Self { name: "GLB", extension: "glb", unit: Some(LengthUnit::Metre), parse: parse_binary };
 }
 
-/// A `.glb`: a container of JSON and, mostly, the one buffer.
-pub(super) fn parse_binary(file: &str, bytes: &[u8], external: &External) -> Result<Soup, FileError> {
+/// A `.glb` file: a container of the JSON and usually its one buffer.
+fn parse_binary(file: &str, bytes: &[u8], external: &External) -> Result<Soup, FileError> {
     let (json, binary) = glb::chunks(file, bytes)?;
     parse(file, json, binary, external)
 }

@@ -2,7 +2,7 @@
 
 use super::soup::Soup;
 use super::text::{number, unexpected, words};
-use super::{FileError, Place};
+use super::{FileError, Format, Place};
 use crate::{MeshError, Vec3};
 
 /// Statements about grouping, looks and other dimensions. Free-form curves and surfaces are not among them:
@@ -29,8 +29,14 @@ const WITHOUT_SHAPE: [&[u8]; 19] = [
     b"trace_obj",
 ];
 
+impl Format {
+    /// Wavefront.
+    pub const OBJ: Self =
+        Self { name: "OBJ", extension: "obj", unit: None, parse: |file, bytes, _| parse(file, bytes) };
+}
+
 /// All polygons of all groups, cut into triangles.
-pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<Soup, FileError> {
+fn parse(file: &str, bytes: &[u8]) -> Result<Soup, FileError> {
     let mut soup = Soup::of_lines();
     let mut latest = Latest::default();
     for_each_statement(file, bytes, |line, text| {

@@ -4,13 +4,19 @@ mod body;
 mod header;
 
 use super::soup::{Origins, Soup, check_count};
-use super::{FileError, Place};
+use super::{FileError, Format, Place};
 use crate::{MeshError, Vec3};
 use body::Body;
 use header::{Element, Encoding, Header, Property};
 
+impl Format {
+    /// Polygon file format, text or binary of either byte order.
+    pub const PLY: Self =
+        Self { name: "PLY", extension: "ply", unit: None, parse: |file, bytes, _| parse(file, bytes) };
+}
+
 /// The elements `vertex` and `face`; all others, and all other properties of these, are passed over.
-pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<Soup, FileError> {
+fn parse(file: &str, bytes: &[u8]) -> Result<Soup, FileError> {
     let header = Header::parse(file, bytes)?;
     let vertex = header.element("vertex").ok_or_else(|| missing(file, "element \"vertex\""))?;
     let face = header.element("face").ok_or_else(|| missing(file, "element \"face\""))?;

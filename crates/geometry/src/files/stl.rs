@@ -2,14 +2,20 @@
 
 use super::soup::{Origins, Soup, check_count};
 use super::text::{Words, excerpt};
-use super::{FileError, Place};
+use super::{FileError, Format, Place};
 use crate::Vec3;
 
 const HEADER: usize = 84;
 const FACET: usize = 50;
 
+impl Format {
+    /// Stereolithography, text or binary.
+    pub const STL: Self =
+        Self { name: "STL", extension: "stl", unit: None, parse: |file, bytes, _| parse(file, bytes) };
+}
+
 /// Corners of all facets, none shared. The facets' normals are not read: the order of the corners says the same.
-pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<Soup, FileError> {
+fn parse(file: &str, bytes: &[u8]) -> Result<Soup, FileError> {
     let word = bytes.trim_ascii_start();
     let says_solid = word.len() >= 5 && word[..5].eq_ignore_ascii_case(b"solid");
     // Binary files may begin with "solid" too. Their length gives them away; if they were cut off, the zeros

@@ -4,7 +4,7 @@ use super::{FileError, Format, TriMesh, Vec3, assert_cube, files, make};
 use dermis_geometry::files::Import;
 
 fn parse(json: &str) -> Result<TriMesh, FileError> {
-    files::parse("part", Format::Gltf, json.as_bytes(), &Import::default())
+    files::parse("part", Format::GLTF, json.as_bytes(), &Import::default())
 }
 
 /// The cube's file with other nodes; the first is the root.

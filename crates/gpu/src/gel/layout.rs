@@ -1,7 +1,8 @@
 //! A gel in the memory of a GPU, as the kernels read it.
 
 use super::body::{Body, Hold, Near, Spot, Way};
-use super::pack::{Pack, Plain};
+use super::pack::Pack;
+use crate::cuda_struct::Plain;
 use super::shape::Place;
 use cudarc::driver::DeviceRepr;
 use dermis_geometry::Vec3;

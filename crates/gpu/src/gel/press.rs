@@ -2,7 +2,8 @@
 
 use super::body::{Body, Hold, Outcome, Way};
 use super::layout::{Laid, RawHold, RawNear, RawOutcome, Task, laid_out, places};
-use super::pack::{Pack, bytes_of, values_of};
+use super::pack::Pack;
+use crate::cuda_struct::{bytes_of, values_of};
 use super::shape::Shape;
 use crate::{Gpu, GpuError};
 use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, LaunchConfig, PushKernelArg};

@@ -1,8 +1,9 @@
 //! What presses, as the kernels read it.
 
-use super::pack::{Pack, Plain};
+use super::pack::Pack;
+use crate::cuda_struct::Plain;
 use crate::kind::{Kind, of_primitive};
-use dermis_geometry::{Bounds, FlatNode, Mat3, Pose, Surface, Vec3};
+use dermis_geometry::{Bounds, Mat3, Pose, Surface, Vec3};
 
 /// The kernels' `Shape`.
 #[repr(C)]
@@ -39,9 +40,6 @@ pub(crate) struct Place {
 // SAFETY: numbers of eight bytes, or of four in multiples of two; no padding.
 #[allow(unsafe_code)]
 unsafe impl Plain for Shape {}
-#[allow(unsafe_code)]
-// SAFETY: as above; the kernels' `Branch`.
-unsafe impl Plain for FlatNode {}
 #[allow(unsafe_code)]
 // SAFETY: as above.
 unsafe impl Plain for Triangle {}

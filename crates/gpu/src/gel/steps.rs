@@ -1,6 +1,7 @@
 //! Particles of a moving gel, stepped on the GPU.
 
-use super::pack::{Pack, Plain, bytes_of, values_of};
+use super::pack::Pack;
+use crate::cuda_struct::{Plain, bytes_of, values_of};
 use crate::{Gpu, GpuError};
 use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DeviceRepr, LaunchConfig, PushKernelArg};
 use dermis_geometry::Vec3;
