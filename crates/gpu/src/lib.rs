@@ -25,7 +25,7 @@ pub use cuda_struct::Plain;
 pub use error::GpuError;
 pub use gel::{GpuGel, GpuTacchiGel, boarded, flown, has_gel, with_gel_on};
 pub use gpu::Gpu;
-pub use layer::{LayerBatch, describe_layer};
+pub use layer::LayerBatch;
 pub use memory::DeviceBuffer;
 pub use object::GpuObject;
 pub use timer::Timer;

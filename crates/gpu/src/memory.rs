@@ -131,6 +131,9 @@ unsafe impl<'a, 'b: 'a, T> PushKernelArg<&'b DeviceBuffer<T>> for LaunchArgs<'a>
 
 /// Launches a kernel with the given arguments: `launch!(gpu, &kernel, config, &first, &second)`. Expands to an unsafe call.
 macro_rules! launch {
+    ($gpu:expr, $kernel:expr, $config:expr; $($argument:expr),* $(,)?) => {
+        $crate::memory::launch!($gpu, $kernel, $config, $($argument),*)
+    };
     ($gpu:expr, $kernel:expr, $config:expr, $($argument:expr),* $(,)?) => {{
         use cudarc::driver::PushKernelArg as _;
         $gpu.stream.launch_builder($kernel)$(.arg($argument))*.launch($config).map(drop)
