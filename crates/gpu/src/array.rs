@@ -15,7 +15,6 @@ pub use poses::{ExternalArray, PoseFormat, Poses, Twists};
 pub use presses::Presses;
 pub use springs::Springs;
 
-use crate::program::Program;
 use crate::{Gpu, GpuError, GpuObject};
 use cudarc::driver::LaunchConfig;
 use dermis_geometry::Pose;
@@ -92,7 +91,8 @@ fn unsupported(sensor: &str, why: &str) -> GpuError {
 }
 
 /// All programs of arrays.
-pub(crate) fn programs() -> Vec<Program> {
+#[cfg(test)]
+pub(crate) fn programs() -> Vec<crate::program::Program> {
     [springs::programs(), vec![pads::program(), poses::program()]].concat()
 }
 

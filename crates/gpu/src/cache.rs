@@ -47,7 +47,9 @@ impl Cache {
     /// True when the folder holds any compiled program.
     pub fn has_programs(&self) -> bool {
         let entries = self.folder.as_deref().and_then(|folder| fs::read_dir(folder).ok());
-        entries.is_some_and(|mut all| all.any(|entry| entry.is_ok_and(|entry| entry.path().extension() == Some("cubin".as_ref()))))
+        entries.is_some_and(|mut all| {
+            all.any(|entry| entry.is_ok_and(|entry| entry.path().extension() == Some("cubin".as_ref())))
+        })
     }
 
     /// The code of a program: read from the folder, else compiled and written there. A file that is corrupt, truncated or of another
@@ -124,7 +126,8 @@ fn unpacked(mut file: Vec<u8>, key: &[u8; HASH], compiler: Option<[i32; 2]>) -> 
     let expected = packed(code, key, compiler.unwrap_or_default());
     let version = MAGIC.len() + HASH..MAGIC.len() + HASH + 8;
     let same_version = compiler.is_none() || header[version.clone()] == expected[version.clone()];
-    let same = header[..version.start] == expected[..version.start] && header[version.end..] == expected[version.end..HEADER];
+    let same =
+        header[..version.start] == expected[..version.start] && header[version.end..] == expected[version.end..HEADER];
     (same && same_version && !code.is_empty()).then(|| file.split_off(HEADER))
 }
 

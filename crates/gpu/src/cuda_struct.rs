@@ -31,7 +31,8 @@ unsafe impl Plain for Vec3 {}
 // SAFETY: numbers of four bytes, `repr(C)`; CUDA's `Node` (common.cuh), which asserts the same offsets.
 #[allow(unsafe_code)]
 unsafe impl Plain for FlatNode {}
-const _: () = assert!(size_of::<FlatNode>() == 128 && offset_of!(FlatNode, min) == 0 && offset_of!(FlatNode, max) == 48);
+const _: () =
+    assert!(size_of::<FlatNode>() == 128 && offset_of!(FlatNode, min) == 0 && offset_of!(FlatNode, max) == 48);
 const _: () = assert!(offset_of!(FlatNode, child) == 96 && offset_of!(FlatNode, count) == 112);
 
 /// The name by which CUDA knows [`FlatNode`].
@@ -69,14 +70,9 @@ macro_rules! pointer {
         pub(crate) struct $name<T>(pub u64, PhantomData<fn() -> T>);
 
         impl<T> $name<T> {
-            /// The address, or an offset until [`Self::moved`] makes it one.
+            /// The pointer to an address.
             pub const fn new(address: u64) -> Self {
                 Self(address, PhantomData)
-            }
-
-            /// The pointer `bytes` further on.
-            pub const fn moved(self, bytes: u64) -> Self {
-                Self::new(self.0 + bytes)
             }
         }
 

@@ -26,6 +26,6 @@ pub use error::GpuError;
 pub use gel::{GpuGel, GpuTacchiGel, boarded, flown, has_gel, with_gel_on};
 pub use gpu::Gpu;
 pub use layer::LayerBatch;
-pub use memory::DeviceBuffer;
+pub use memory::{DeviceBuffer, PinnedBuffer};
 pub use object::GpuObject;
 pub use timer::Timer;

@@ -4,7 +4,8 @@ use crate::cuda_struct::{Plain, Ptr, PtrMut, bytes_of, bytes_of_mut};
 use crate::{Gpu, GpuError};
 use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{
-    CudaEvent, CudaSlice, CudaView, CudaViewMut, DevicePtr, DriverError, LaunchArgs, PinnedHostSlice, PushKernelArg, result,
+    CudaEvent, CudaSlice, CudaView, CudaViewMut, DevicePtr, DriverError, LaunchArgs, PinnedHostSlice, PushKernelArg,
+    result,
 };
 use std::fmt;
 use std::marker::PhantomData;
@@ -76,6 +77,12 @@ impl<T: Plain> DeviceBuffer<T> {
         download(&self.gpu, self.address, bytes_of_mut(&mut to[..count]))
     }
 
+    /// Queues a copy of the first bytes into pinned memory, as many as fit; [`Gpu::finish`] or a [`crate::Timer`] waits for it.
+    pub fn copy_to_pinned(&self, to: &mut PinnedBuffer) -> Result<(), GpuError> {
+        let len = self.bytes.len().min(to.0.len());
+        Ok(self.gpu.stream.memcpy_dtoh(&self.bytes.slice(..len), &mut to.0)?)
+    }
+
     /// Replaces the values from `first` on.
     pub fn write(&mut self, first: usize, values: &[T]) -> Result<(), GpuError> {
         assert!(first + values.len() <= self.len, "written behind the end of a buffer");
@@ -118,6 +125,20 @@ impl<T: Plain> DeviceBuffer<T> {
     pub fn copy_from(&mut self, from: &Self) -> Result<(), GpuError> {
         assert_eq!(self.len, from.len, "buffers of different lengths");
         Ok(self.gpu.stream.memcpy_dtod(&from.bytes, &mut self.bytes)?)
+    }
+}
+
+/// Bytes of the host's memory that the GPU writes without the CPU.
+#[derive(Debug)]
+pub struct PinnedBuffer(PinnedHostSlice<u8>);
+
+impl PinnedBuffer {
+    /// Allocates bytes of any value.
+    pub fn new(gpu: &Gpu, len: usize) -> Result<Self, GpuError> {
+        // SAFETY: bytes are valid whatever they are.
+        #[allow(unsafe_code)]
+        let bytes = unsafe { gpu.context.alloc_pinned(len) };
+        Ok(Self(bytes?))
     }
 }
 

@@ -30,7 +30,7 @@ impl SurfaceKind {
     ];
 
     /// The kind of a primitive, and its lengths (m).
-    fn of_primitive(primitive: &Primitive) -> (Self, [f64; 3]) {
+    pub fn of_primitive(primitive: &Primitive) -> (Self, [f64; 3]) {
         match *primitive {
             Primitive::Sphere { radius_m } => (Self::Sphere, [radius_m, 0.0, 0.0]),
             Primitive::Ellipsoid { semi_axes_m } => (Self::Ellipsoid, semi_axes_m.to_array()),
@@ -70,6 +70,7 @@ cuda_struct! {
         pub centers: Ptr<f64>,
         pub triangles: u32,
         pub balls: i32,
+        /// The surface that distances are measured to ([`SurfaceKind`]): a primitive, balls or the mesh.
         pub kind: i32,
         pub closed: i32,
     }
@@ -79,16 +80,12 @@ cuda_struct! {
 /// it as long as they press with it.
 #[derive(Debug)]
 pub struct GpuObject {
-    pub(crate) gpu: Arc<Gpu>,
-    /// The surface that rays and distances are asked of: a primitive, balls or the mesh.
-    pub(crate) kind: SurfaceKind,
-    /// A primitive or the mesh: balls have a mesh too.
+    /// The surface that rays hit: a primitive or the mesh, which balls have too.
     pub(crate) cast_kind: SurfaceKind,
     pub(crate) is_rigid: bool,
     pub(crate) area_m2: f64,
     /// Levels of the mesh's hierarchy.
     pub(crate) levels: usize,
-    pub(crate) triangles: usize,
     view: ObjectView,
     _nodes: DeviceBuffer<Node>,
     _numbers: [DeviceBuffer<f64>; 4],
@@ -103,7 +100,8 @@ impl GpuObject {
 
     /// Uploads the surface of a rigid object.
     pub fn of_surface(gpu: &Arc<Gpu>, surface: &Surface) -> Result<Self, GpuError> {
-        let (cast_kind, mut size) = surface.primitive().map_or((SurfaceKind::Mesh, [0.0; 3]), SurfaceKind::of_primitive);
+        let (cast_kind, mut size) =
+            surface.primitive().map_or((SurfaceKind::Mesh, [0.0; 3]), SurfaceKind::of_primitive);
         let mut kind = cast_kind;
         if let Some(balls) = surface.balls() {
             (kind, size[0]) = (SurfaceKind::Balls, balls.radius_m());
@@ -146,13 +144,10 @@ impl GpuObject {
             closed: i32::from(surface.is_closed()),
         };
         Ok(Self {
-            gpu: Arc::clone(gpu),
-            kind,
             cast_kind,
             is_rigid: true,
             area_m2: surface.mesh().area_m2(),
             levels: bvh.levels(),
-            triangles: count,
             view,
             _nodes: nodes,
             _numbers: numbers,

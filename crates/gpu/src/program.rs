@@ -33,8 +33,11 @@ impl Program {
         if !library::has_compiler() {
             return Err(GpuError::NoCompiler);
         }
-        let refused =
-            |log: String| GpuError::Compile { program: self.name.to_string(), architecture: architecture.to_owned(), log };
+        let refused = |log: String| GpuError::Compile {
+            program: self.name.to_string(),
+            architecture: architecture.to_owned(),
+            log,
+        };
         let failed = |error: result::NvrtcError| refused(format!("{error:?}"));
         let text = CString::new(self.source.concat()).map_err(|error| refused(error.to_string()))?;
         let title = CString::new(&*self.name).map_err(|error| refused(error.to_string()))?;

@@ -44,13 +44,7 @@ impl Environments {
     }
 
     /// Advances every environment by `dt_s` and computes its contact loads: [`dermis_skin::Skin::touch`] in each.
-    pub fn step(
-        &mut self,
-        object: &GpuObject,
-        poses: &Poses,
-        twists: &Twists,
-        dt_s: f64,
-    ) -> Result<Presses, GpuError> {
+    pub fn step(&mut self, object: &GpuObject, poses: &Poses, twists: &Twists, dt_s: f64) -> Result<Presses, GpuError> {
         same_count(self.count, poses.count, "poses")?;
         same_count(self.count, twists.count, "twists")?;
         if !(dt_s > 0.0 && dt_s.is_finite()) {

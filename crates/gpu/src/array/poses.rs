@@ -60,10 +60,8 @@ impl Poses {
         if let Some(bad) = poses.iter().position(|pose| !pose.is_finite()) {
             return Err(GpuError::BadInput { reason: format!("pose {bad} is not finite") });
         }
-        let values: Vec<[f64; 7]> = poses
-            .iter()
-            .map(|Pose { translation: p, rotation: q }| [p.x, p.y, p.z, q.x, q.y, q.z, q.w])
-            .collect();
+        let values: Vec<[f64; 7]> =
+            poses.iter().map(|Pose { translation: p, rotation: q }| [p.x, p.y, p.z, q.x, q.y, q.z, q.w]).collect();
         Ok(Self { values: gpu.upload(values.as_flattened())?, count: poses.len() })
     }
 

@@ -6,7 +6,7 @@ use super::poses::Poses;
 use super::presses::{Outputs, Presses};
 use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
 use crate::memory::launch;
-use crate::object::{ObjectView, SurfaceKind, flat};
+use crate::object::{ObjectView, SurfaceKind};
 use crate::program::{COMMON, Program, UNFUSED};
 use crate::{DeviceBuffer, Gpu, GpuError, GpuObject};
 use dermis_geometry::Vec3;
@@ -14,13 +14,8 @@ use dermis_sensor::Taxels;
 use dermis_skin::{self as skin, Damping, Elasticity, Friction, Law};
 use std::sync::Arc;
 
-const SOURCE: &[&str] = &[
-    COMMON,
-    ObjectView::CUDA,
-    SpringSkin::CUDA,
-    include_str!("../cuda/ray.cuh"),
-    include_str!("springs.cu"),
-];
+const SOURCE: &[&str] =
+    &[COMMON, ObjectView::CUDA, SpringSkin::CUDA, include_str!("../cuda/ray.cuh"), include_str!("springs.cu")];
 /// Presses of a block, one warp each; as in the kernel.
 const WARPS: usize = 8;
 const THREADS: u32 = 32 * WARPS as u32;
@@ -289,6 +284,7 @@ fn program(kind: SurfaceKind, levels: usize, in_time: bool) -> Program {
     Program::new(name, SOURCE, &[&kind_option, &step, &stack, UNFUSED])
 }
 
+#[cfg(test)]
 pub(super) fn programs() -> Vec<Program> {
     let kinds = SurfaceKind::CAST.map(|(kind, _)| (kind, 0)).into_iter().chain([(SurfaceKind::Mesh, LEVELS[1])]);
     kinds.flat_map(|(kind, levels)| [false, true].map(|in_time| program(kind, levels, in_time))).collect()

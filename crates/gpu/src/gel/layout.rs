@@ -2,8 +2,8 @@
 
 use super::body::{Body, Hold, Near, Spot, Way};
 use super::pack::Pack;
-use crate::cuda_struct::Plain;
 use super::shape::Place;
+use crate::cuda_struct::Plain;
 use cudarc::driver::DeviceRepr;
 use dermis_geometry::Vec3;
 
