@@ -109,6 +109,7 @@ fn unsupported(sensor: &Sensor, why: &str) -> GpuError {
 }
 
 /// All programs of layers.
+#[cfg(test)]
 pub(crate) fn programs() -> Vec<Program> {
     vec![Precision::Single.program(), Precision::Double.program(), spectra::program(), camera::program()]
 }

@@ -95,22 +95,6 @@ impl<T: Plain> DeviceBuffer<T> {
         Ok(self.gpu.stream.memcpy_htod(bytes, &mut self.bytes.slice_mut(first..first + bytes.len()))?)
     }
 
-    /// The values as cudarc sees them.
-    pub(crate) fn view(&self) -> CudaView<'_, T> {
-        // SAFETY: the allocation holds `len` values and plain types are valid for any bytes.
-        #[allow(unsafe_code)]
-        let view = unsafe { self.bytes.transmute(self.len) };
-        view.expect("the allocation holds all values")
-    }
-
-    /// The values as cudarc sees them, to be written.
-    pub(crate) fn view_mut(&mut self) -> CudaViewMut<'_, T> {
-        // SAFETY: as for `view`.
-        #[allow(unsafe_code)]
-        let view = unsafe { self.bytes.transmute_mut(self.len) };
-        view.expect("the allocation holds all values")
-    }
-
     /// Sets all bytes to zero.
     pub(crate) fn clear(&mut self) -> Result<(), GpuError> {
         Ok(self.gpu.stream.memset_zeros(&mut self.bytes)?)

@@ -176,7 +176,9 @@ impl GpuCamera {
         };
         let kernel = |name: &str| gpu.kernel(&program(), name);
         let (background, light, shade) = match optics.light() {
-            Light::Calibrated(light) => (light.background(), GpuLight::calibrated(gpu, light, camera)?, "shade_calibrated"),
+            Light::Calibrated(light) => {
+                (light.background(), GpuLight::calibrated(gpu, light, camera)?, "shade_calibrated")
+            }
             Light::Phong(light) => (light.background(), GpuLight::phong(gpu, light)?, "shade_phong"),
         };
         Ok(Self {

@@ -1,9 +1,9 @@
 //! The precision of transforms.
 
+use super::LayerGrid;
 use super::fft_plan::FftPlan;
 use super::press::{ContactRegion, OPEN, REGION_BUFFERS, THREADS, TOO_DEEP};
 use super::taxels::TaxelGrid;
-use super::LayerGrid;
 use crate::object::ObjectView;
 use crate::program::{COMMON, Program};
 use crate::{DeviceBuffer, Gpu, GpuError};

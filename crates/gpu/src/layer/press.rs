@@ -178,7 +178,7 @@ impl LayerBatch {
     fn rasterize(&self, chunk: &Chunk, poses: Ptr<f64>) -> Result<(), GpuError> {
         let (gpu, kernels, keys) = (&self.gpu, &self.kernels, chunk.count * self.cells());
         let blocks = grid(keys.div_ceil(THREADS as usize).min(1 << 16), 1);
-        let over_triangles = grid(chunk.count, self.object.triangles.div_ceil(TRIANGLES_PER_BLOCK));
+        let over_triangles = grid(chunk.count, (self.object.view().triangles as usize).div_ceil(TRIANGLES_PER_BLOCK));
         let each = TRIANGLES_PER_BLOCK as i32;
         // SAFETY: depths hold one grid for each press, and there is a pose for each.
         #[allow(unsafe_code)]
@@ -251,7 +251,12 @@ impl LayerBatch {
     }
 
     /// Blocks that run at once, each with `shared_bytes`, for so many presses.
-    fn blocks(&self, kernel: &cudarc::driver::CudaFunction, shared_bytes: usize, presses: usize) -> Result<usize, GpuError> {
+    fn blocks(
+        &self,
+        kernel: &cudarc::driver::CudaFunction,
+        shared_bytes: usize,
+        presses: usize,
+    ) -> Result<usize, GpuError> {
         let each = kernel.occupancy_max_active_blocks_per_multiprocessor(THREADS, shared_bytes, None)?;
         Ok(presses.min(self.gpu.multiprocessors() * each.max(1) as usize))
     }
@@ -295,7 +300,8 @@ impl LayerBatch {
         let blocks = self.blocks(kernel, shared_bytes, members.len())?;
         let planes = gpu.zeros::<u8>(self.precision.complex_bytes(3 * blocks * size * size))?;
         let (list, taken, count) = (gpu.upload(members)?, gpu.zeros::<i32>(1)?, members.len() as i32);
-        let (lateral, lateral_below, tile_lines) = (i32::from(self.lateral), i32::from(lateral_below), tile_lines as i32);
+        let (lateral, lateral_below, tile_lines) =
+            (i32::from(self.lateral), i32::from(lateral_below), tile_lines as i32);
         let config = LaunchConfig { shared_mem_bytes: shared_bytes as u32, ..grid(blocks, 1) };
         // SAFETY: each block has three planes of its own, and there are fields for each press.
         #[allow(unsafe_code)]

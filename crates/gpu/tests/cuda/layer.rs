@@ -3,11 +3,11 @@
 use crate::gpu;
 use dermis_geometry::shapes::{cuboid, indenters, sphere};
 use dermis_geometry::{HeightField, TriMesh};
-use dermis_geometry::{Pose, Quat, Random, Twist, Vec3};
-use dermis_gpu::layer::{LayerTouches, Outputs};
+use dermis_geometry::{Pose, Quat, Twist, Vec3};
 use dermis_gpu::LayerBatch;
+use dermis_gpu::layer::{LayerTouches, Outputs};
 use dermis_sensor::SkinSpec;
-use dermis_sensor::optics::{Area, CameraSpec, LightSpec, NoiseSpec, Optics, OpticsSpec};
+use dermis_sensor::optics::{Area, CameraSpec, LightSpec, Optics, OpticsSpec};
 use dermis_sensor::{Sensor, SensorSpec};
 use dermis_skin::layer::{Overhead, Poisson, Sheet};
 use dermis_skin::{Layer, LayerParameters, SkinError};
