@@ -28,7 +28,7 @@ unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 // SAFETY: three `f64`, `repr(C)`; CUDA's `Vec3` (common.cuh).
 #[allow(unsafe_code)]
 unsafe impl Plain for Vec3 {}
-// SAFETY: numbers of four bytes, `repr(C)`; CUDA's `Node` (common.cuh), which asserts the same offsets.
+// SAFETY: numbers of four bytes, `repr(C)`; CUDA's `Node` (common.cuh), which asserts the same sizes.
 #[allow(unsafe_code)]
 unsafe impl Plain for FlatNode {}
 const _: () =

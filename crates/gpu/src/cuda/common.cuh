@@ -100,8 +100,9 @@ struct Node {
     u32 child[4];
     u32 count[4];
 };
-static_assert(sizeof(Node) == 128 && __builtin_offsetof(Node, max) == 48 && __builtin_offsetof(Node, child) == 96 &&
-                  __builtin_offsetof(Node, count) == 112,
+// The members fill the struct, so that their sizes fix their offsets.
+static_assert(sizeof(Node) == 128 && sizeof(Node::min) == 48 && sizeof(Node::max) == 48 && sizeof(Node::child) == 16 &&
+                  sizeof(Node::count) == 16,
               "Node differs from the host's FlatNode");
 __device__ __forceinline__ float box_min(const Node& node, int axis, u32 lane) { return ((const float*)&node.min[axis])[lane]; }
 __device__ __forceinline__ float box_max(const Node& node, int axis, u32 lane) { return ((const float*)&node.max[axis])[lane]; }

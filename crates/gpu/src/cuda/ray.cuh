@@ -96,20 +96,19 @@ __device__ __forceinline__ Interval in_primitive(const ObjectView& object, Vec3 
 
 // Outward unit normal of a primitive at a point of its surface.
 __device__ __forceinline__ Vec3 primitive_normal(const ObjectView& object, Vec3 at) {
-    const double a = object.size[0], b = object.size[1];
 #if KIND == ELLIPSOID
-    const double c = object.size[2];
+    const double a = object.size[0], b = object.size[1], c = object.size[2];
     return unit_or_zero(vec3(at.x / (a * a), at.y / (b * b), at.z / (c * c)));
 #elif KIND == CUBOID
     // The face that the point is farthest out of.
-    double gx = fabs(at.x) - a, gy = fabs(at.y) - b, gz = fabs(at.z) - object.size[2];
+    double gx = fabs(at.x) - object.size[0], gy = fabs(at.y) - object.size[1], gz = fabs(at.z) - object.size[2];
     if (gy > gx) return gz > gy ? vec3(0.0, 0.0, sign_of(at.z)) : vec3(0.0, sign_of(at.y), 0.0);
     return gz > gx ? vec3(0.0, 0.0, sign_of(at.z)) : vec3(sign_of(at.x), 0.0, 0.0);
 #elif KIND == CYLINDER
     Vec3 out = vec3(at.x, at.y, 0.0);
-    return fabs(at.z) - b > sqrt(dot(out, out)) - a ? vec3(0.0, 0.0, sign_of(at.z)) : unit_or_zero(out);
+    return fabs(at.z) - object.size[1] > sqrt(dot(out, out)) - object.size[0] ? vec3(0.0, 0.0, sign_of(at.z)) : unit_or_zero(out);
 #else
-    double on_axis = fmin(fmax(at.z, -b), b);
+    double half = object.size[1], on_axis = fmin(fmax(at.z, -half), half);
     return unit_or_zero(vec3(at.x, at.y, at.z - on_axis));
 #endif
 }

@@ -4,7 +4,7 @@ use crate::gpu;
 use dermis_geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
 use dermis_gpu::array::{Arrays, ExternalArray, PoseFormat, Poses, Presses, Twists};
 use dermis_gpu::{Gpu, GpuError, GpuObject};
-use dermis_sensor::{Sensor, SensorSpec, presets};
+use dermis_sensor::{Sensor, SensorSpec, SkinKind, presets};
 use dermis_skin::{Motion, Object, State, Target, Touch};
 use std::sync::Arc;
 
@@ -210,7 +210,7 @@ fn springs_go_on_in_time_the_same() {
 fn pads_feel_the_same() {
     let Some(gpu) = gpu("pads_feel_the_same") else { return };
     for name in ["uji-foam-14x6", "wts0614"] {
-        let sensor = presets::find(name).unwrap().with_hydroelastic_skin().unwrap().build(None).unwrap();
+        let sensor = presets::find(name).unwrap().with_skin(SkinKind::Hydroelastic).unwrap().build(None).unwrap();
         for (what, object) in objects() {
             compare(&gpu, &format!("pad of {name}, {what}"), &sensor, &object, 140);
         }
@@ -224,7 +224,7 @@ fn two_runs_give_the_same_bytes() {
     let foam = presets::find("uji-foam-14x6").unwrap();
     let poses = places(&mut Random::new(2), 5000);
     let mesh = Object::new(shapes::sphere(8e-3, 1.2e-3).unwrap());
-    for spec in [foam.clone(), foam.with_hydroelastic_skin().unwrap()] {
+    for spec in [foam.clone(), foam.with_skin(SkinKind::Hydroelastic).unwrap()] {
         let run = || {
             let arrays = Arrays::new(&gpu, &spec.build(None).unwrap()).unwrap();
             let got =

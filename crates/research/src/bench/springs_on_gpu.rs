@@ -1,9 +1,9 @@
 //! Presses of 84 taxels on a GPU.
 
 use dermis::geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
-use dermis::gpu::{Gpu, GpuError};
-use dermis::gpu::{GpuObject, array::Arrays};
-use dermis::sensor::presets;
+use dermis::gpu::array::Arrays;
+use dermis::gpu::{Gpu, GpuError, GpuObject};
+use dermis::sensor::{SkinKind, presets};
 use dermis::skin::Object;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
     let bad = |error: &dyn std::fmt::Display| GpuError::BadInput { reason: error.to_string() };
     let spec = presets::find("uji-foam-14x6").map_err(|error| bad(&error))?;
     let foam = spec.build(None).map_err(|error| bad(&error))?;
-    let pad = spec.with_hydroelastic_skin().and_then(|spec| spec.build(None)).map_err(|error| bad(&error))?;
+    let pad = spec.with_skin(SkinKind::Hydroelastic).and_then(|spec| spec.build(None)).map_err(|error| bad(&error))?;
     let ball = Object::of_primitive(Primitive::Sphere { radius_m: RADIUS }, EDGE).map_err(|error| bad(&error))?;
     let mesh = Object::new(shapes::sphere(RADIUS, EDGE).map_err(|error| bad(&error))?);
     let places = places(&mut Random::new(1));
