@@ -4,8 +4,7 @@ use crate::cuda_struct::{Plain, Ptr, PtrMut, bytes_of, bytes_of_mut};
 use crate::{Gpu, GpuError};
 use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{
-    CudaEvent, CudaSlice, CudaView, CudaViewMut, DevicePtr, DriverError, LaunchArgs, PinnedHostSlice, PushKernelArg,
-    result,
+    CudaEvent, CudaSlice, DevicePtr, DriverError, LaunchArgs, PinnedHostSlice, PushKernelArg, result,
 };
 use std::fmt;
 use std::marker::PhantomData;
