@@ -22,7 +22,7 @@ use cudarc::driver::CudaFunction;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as MAX_SHARED;
 use dermis_geometry::Vec3;
 use dermis_sensor::Sensor;
-use dermis_skin::{Field, Layer, LayerParameters, Object, Skin, layer::Pair};
+use dermis_skin::{Layer, LayerParameters, Object, Skin, SurfaceField, layer::Pair};
 use fft_plan::SIDES;
 use precision::Precision;
 use spectra::{Influences, Spectra};
@@ -115,10 +115,17 @@ pub(crate) fn programs() -> Vec<Program> {
 }
 
 /// The undeformed surface of a layer, without values.
-fn surface_of(layer: &Layer) -> Field {
+fn surface_of(layer: &Layer) -> SurfaceField {
     let grid = layer.grid();
     let center = Vec3::new(grid.center.x, grid.center.y, 0.0);
-    Field { rows: grid.rows, cols: grid.cols, cell_m: grid.cell_m, center, values: Vec::new(), rest_heights_m: None }
+    SurfaceField {
+        rows: grid.rows,
+        cols: grid.cols,
+        cell_m: grid.cell_m,
+        center,
+        values: Vec::new(),
+        rest_heights_m: None,
+    }
 }
 
 impl LayerBatch {
@@ -137,7 +144,7 @@ impl LayerBatch {
             cell: cells.cell_m,
             center_x: cells.center.x,
             center_y: cells.center.y,
-            max_height: layer.highest_m(),
+            max_height: layer.max_height_m(),
             max_depth: layer.max_depth_m(),
             sizes: sizes as i32,
             sides: SIDES.map(|side| side as i32),

@@ -12,7 +12,7 @@ use cudarc::driver::LaunchConfig;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use dermis_geometry::{Bounds, Bvh, Vec3};
 use dermis_sensor::Sensor;
-use dermis_skin::hydroelastic::{Cell, Compliance, DEEPEST, Hydroelastic, Shape, TetField};
+use dermis_skin::hydroelastic::{Cell, Compliance, DEEPEST, Hydroelastic, PressureFieldShape, TetField};
 use std::sync::Arc;
 
 const SOURCE: &[&str] =
@@ -103,7 +103,7 @@ impl Pads {
             return Err(refuse("on a GPU pressure fields need a grid of taxels"));
         };
         let compliance = pad.compliance().ok_or_else(|| refuse("it is rigid"))?;
-        let Shape::Tets(tets) = compliance.shape() else {
+        let PressureFieldShape::Tets(tets) = compliance.shape() else {
             return Err(refuse("its pressure field is not of tetrahedra"));
         };
         let bvh = Bvh::over(&tets.cells().iter().map(|cell| Bounds::around(cell.corners)).collect::<Vec<_>>());
@@ -222,7 +222,7 @@ impl From<&Cell> for Tetrahedron {
 
 /// The greatest pressure (Pa) in a field.
 fn max_pa(compliance: &Compliance, tets: &TetField) -> f64 {
-    let extent = tets.cells().iter().map(|cell| cell.most).fold(0.0, f64::max);
+    let extent = tets.cells().iter().map(|cell| cell.max_extent).fold(0.0, f64::max);
     let reached = compliance.pieces().iter().filter(|piece| piece.from <= extent);
     reached.map(|piece| piece.pressure(extent)).fold(f64::MIN_POSITIVE, f64::max)
 }

@@ -8,7 +8,7 @@ use cudarc::driver::{CudaFunction, LaunchConfig};
 use dermis_sensor::optics::{
     Calibrated, Camera, Frame, Lattice, Light, MIN_PRESSED_MM, MIN_SLOPE, Membrane, Optics, Phong, Shadow, along_row,
 };
-use dermis_skin::Field;
+use dermis_skin::SurfaceField;
 use std::sync::Arc;
 
 pub(super) fn program() -> Program {
@@ -140,7 +140,7 @@ pub(super) fn check_size(camera: &Camera) -> Result<(), String> {
 
 impl GpuCamera {
     /// Uploads a camera under a surface.
-    pub fn new(gpu: &Arc<Gpu>, surface: &Field, optics: &Optics) -> Result<Self, GpuError> {
+    pub fn new(gpu: &Arc<Gpu>, surface: &SurfaceField, optics: &Optics) -> Result<Self, GpuError> {
         let (camera, exposure, markers) = (optics.camera(), optics.exposure(), optics.markers());
         let (lattice, membrane) = (Lattice::over(surface, camera), Membrane::new(surface));
         let taps = |axis: usize| {

@@ -3,7 +3,7 @@
 use crate::cuda_struct::cuda_struct;
 use crate::{DeviceBuffer, Gpu, GpuError};
 use dermis_sensor::Taxels;
-use dermis_skin::Field;
+use dermis_skin::SurfaceField;
 use std::sync::Arc;
 
 cuda_struct! {
@@ -28,7 +28,7 @@ pub(super) struct TaxelSpans {
 
 impl TaxelSpans {
     /// Of taxels under a layer with such a surface.
-    pub fn new(gpu: &Arc<Gpu>, taxels: &Taxels, surface: &Field) -> Result<Self, GpuError> {
+    pub fn new(gpu: &Arc<Gpu>, taxels: &Taxels, surface: &SurfaceField) -> Result<Self, GpuError> {
         let (grid, spans, weights) = spans(taxels, surface);
         Ok(Self { grid, spans: gpu.upload(spans.as_flattened())?, weights: gpu.upload(&weights)? })
     }
@@ -40,7 +40,7 @@ impl TaxelSpans {
 }
 
 /// The grid, spans and weights of [`TaxelSpans`].
-fn spans(taxels: &Taxels, surface: &Field) -> (TaxelGrid, Vec<[i32; 3]>, Vec<f64>) {
+fn spans(taxels: &Taxels, surface: &SurfaceField) -> (TaxelGrid, Vec<[i32; 3]>, Vec<f64>) {
     let (mut grid, mut spans, mut weights) = (TaxelGrid::default(), Vec::new(), Vec::new());
     let Some((((rows, cols), pitch_m), overlaps)) = taxels.size().zip(taxels.pitch_m()).zip(taxels.overlaps(surface))
     else {
