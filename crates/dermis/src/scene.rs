@@ -59,10 +59,8 @@ pub struct SceneSpec {
     #[serde(default, rename = "sensor")]
     pub sensors: Vec<SensorEntry>,
     /// A gripper with sensors on its fingers.
-    #[serde(default)]
     pub gripper: Option<GripperSpec>,
     /// The task of the gripper.
-    #[serde(default)]
     pub task: Option<TaskSpec>,
     /// Recording settings.
     #[serde(default)]
@@ -82,10 +80,8 @@ pub struct WorldSpec {
     #[serde(default)]
     pub gravity: GravitySpec,
     /// Height of a horizontal ground plane.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ground: Option<Length>,
     /// Coefficient of friction on the ground.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ground_friction: Option<f64>,
 }
 
@@ -98,7 +94,6 @@ fn millisecond() -> Time {
 #[serde(deny_unknown_fields)]
 pub struct RecordSpec {
     /// Time between two rows; by default 10 ms, or one time step if that is longer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<Time>,
 }
 
@@ -109,34 +104,25 @@ pub struct SensorEntry {
     /// Its name, in messages and records.
     pub name: String,
     /// A built-in preset.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
     /// A sensor's TOML file, relative to the scene.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
     /// The taxel layout, for a sensor described here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surface: Option<SurfaceSpec>,
     /// Contact points along each side of a texel.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact_points: Option<usize>,
     /// Its skin, or overrides of the preset's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skin: Option<Map<String, Value>>,
     /// How its taxels read the skin; by default as in the preset.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<ReadingSpec>,
     /// Its response, or overrides of the preset's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Map<String, Value>>,
     /// The body that carries it; without one it is fixed in the world.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
     /// Position of its origin, on the body or in the world.
     #[serde(default)]
     pub at: PlaceSpec,
     /// Orientation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotate: Option<RotateSpec>,
 }
 

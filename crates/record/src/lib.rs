@@ -17,7 +17,7 @@ pub mod lerobot;
 mod log;
 pub mod mcap;
 mod moment;
-mod npy;
+pub mod npy;
 mod parquet;
 mod recorder;
 mod ros2;

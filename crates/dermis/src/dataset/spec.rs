@@ -26,10 +26,8 @@ pub struct DatasetSpec {
     /// File format.
     pub format: FormatSpec,
     /// Number of episodes; by default the whole grid once.
-    #[serde(default)]
     pub count: Option<usize>,
     /// Episodes per shard, the unit of work and of files; by default a sixteenth of all, and at most 500.
-    #[serde(default)]
     pub shard: Option<usize>,
     /// Number of materials to draw, where `randomise` names keys of a skin or a surface.
     #[serde(default = "one")]
@@ -85,40 +83,28 @@ fn one() -> usize {
 #[serde(deny_unknown_fields)]
 pub struct SensorSource {
     /// Its name; by default the preset's name.
-    #[serde(default)]
     pub name: Option<String>,
     /// A built-in preset.
-    #[serde(default)]
     pub preset: Option<String>,
     /// A sensor's TOML file, relative to the data set's description.
-    #[serde(default)]
     pub file: Option<PathBuf>,
     /// The taxel layout of a sensor described here.
-    #[serde(default)]
     pub surface: Option<SurfaceSpec>,
     /// Contact points along each side of a texel.
-    #[serde(default)]
     pub contact_points: Option<usize>,
     /// Replaces the skin by the closest one of another kind: hydroelastic, layer, gel or imprint.
-    #[serde(default)]
     pub skin_kind: Option<SkinKind>,
     /// Scales the image resolution at the same field of view: 0.5 turns 640 × 480 pixels into 320 × 240.
-    #[serde(default)]
     pub resolution: Option<f64>,
     /// Its skin, or overrides of it.
-    #[serde(default)]
     pub skin: Option<Map<String, Value>>,
     /// Its response, or overrides of it.
-    #[serde(default)]
     pub response: Option<Map<String, Value>>,
     /// Its camera, or overrides of it.
-    #[serde(default)]
     pub camera: Option<Map<String, Value>>,
     /// Its light, or overrides of it.
-    #[serde(default)]
     pub light: Option<Map<String, Value>>,
     /// Its markers, or overrides of it.
-    #[serde(default)]
     pub markers: Option<Map<String, Value>>,
 }
 
@@ -141,28 +127,21 @@ pub enum SkinKind {
 #[serde(deny_unknown_fields)]
 pub struct ObjectSource {
     /// Its label; by default the name of the shape, indenter or file.
-    #[serde(default)]
     pub name: Option<String>,
     /// A shape or a file.
-    #[serde(default)]
     pub shape: Option<ObjectSpec>,
     /// Names of built-in indenters, or `["all"]`; each has its own label.
-    #[serde(default)]
     pub indenters: Option<Vec<String>>,
     /// A folder of mesh files, relative to the data set's description; each file has its own label.
-    #[serde(default)]
     pub folder: Option<PathBuf>,
     /// The length unit of the folder's files.
-    #[serde(default)]
     pub unit: Option<LengthUnit>,
     /// Copies of each object, which differ in scale and roughness.
     #[serde(default = "one")]
     pub copies: usize,
     /// Scale factor, drawn for every copy.
-    #[serde(default)]
     pub scale: Option<Axis<f64>>,
     /// Surface roughness, different for every copy.
-    #[serde(default)]
     pub roughness: Option<RoughnessSpec>,
 }
 

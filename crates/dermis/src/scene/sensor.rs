@@ -14,25 +14,18 @@ use std::path::{Path, PathBuf};
 #[serde(deny_unknown_fields)]
 pub struct SceneSensorSpec {
     /// A built-in preset.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
     /// A sensor's TOML file, relative to the scene.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
     /// The taxel layout, for a sensor described here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surface: Option<SurfaceSpec>,
     /// Contact points along each side of a texel.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact_points: Option<usize>,
     /// Its skin, or overrides of the preset's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skin: Option<Map<String, Value>>,
     /// How its taxels read the skin; by default as in the preset.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<ReadingSpec>,
     /// Its response, or overrides of the preset's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Map<String, Value>>,
 }
 
