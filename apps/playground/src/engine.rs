@@ -74,7 +74,7 @@ impl Engine {
     }
 
     fn build(&mut self, build: &Build, arrays: &mut Arrays) -> Result<Value, PlayError> {
-        let mut spec = build.skin.of(&presets::find(&build.preset)?)?;
+        let mut spec = presets::find(&build.preset)?.with_skin(build.skin)?;
         let board = build.knobs.turn(&mut spec.skin)?;
         let sensor = look::with_width(&spec, build.width_px).build(None)?;
         look::sensor(arrays, &sensor);

@@ -46,7 +46,7 @@ pub fn surface(arrays: &mut Arrays, field: &Field) -> Value {
 
 /// A camera's image with an opaque fourth channel, as a canvas takes it.
 pub fn image(arrays: &mut Arrays, image: &FloatImage) -> Value {
-    arrays.octets("image", image.to_rgb8().into_iter().flat_map(|[r, g, b]| [r, g, b, 255]));
+    arrays.octets("image", image.to_rgb8().into_pixels().into_iter().flat_map(|[r, g, b]| [r, g, b, 255]));
     json!([image.width, image.height])
 }
 

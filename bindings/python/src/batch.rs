@@ -130,7 +130,7 @@ impl Batch {
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u8>>> {
         let image = |kept: &Kept| {
             let sight = kept.device.sensor()?.look(&kept.touch, kept.numbers.frame).into_py_err()?;
-            Ok(sight.image.to_rgb8().into_flattened())
+            Ok(sight.image.to_rgb8().into_pixels().into_flattened())
         };
         self.images(py, &[3], image)
     }

@@ -84,6 +84,7 @@ impl Told for dermis::geometry::TopologyError {}
 impl Told for dermis::geometry::shapes::ShapeError {}
 impl Told for dermis::sensor::PressError {}
 impl Told for dermis::sensor::ResponseError {}
+impl Told for dermis::sensor::UnknownSkin {}
 impl Told for dermis::sensor::calibration::FitError {}
 impl Told for dermis::sensor::characterise::BenchError {}
 impl Told for dermis::sensor::metrics::MetricsError {}

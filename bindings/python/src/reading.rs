@@ -211,7 +211,7 @@ impl Reading {
     #[getter]
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u8>>> {
         let image = &self.seen(py)?.image;
-        array(py, &[image.height, image.width, 3], image.to_rgb8().as_flattened())
+        array(py, &[image.height, image.width, 3], image.to_rgb8().pixels().as_flattened())
     }
 
     /// How far the gel is pressed in at each pixel (m), positive inwards, float32, shape (height, width).

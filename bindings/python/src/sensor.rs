@@ -3,7 +3,7 @@
 use crate::array::{array, positive, vector};
 use crate::batch::presses;
 use crate::contacts;
-use crate::device::{Device, with_parameters, with_skin};
+use crate::device::{Device, with_parameters};
 use crate::error::{Error, IntoPyErr, Told};
 use crate::gpu::{self, DeviceBatch, Environments, batch::Places};
 use crate::motion::Moving;
@@ -58,7 +58,10 @@ impl Sensor {
         skin: Option<&str>,
         parameters: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let spec = skin.map_or(Ok(spec.clone()), |kind| with_skin(spec, kind))?;
+        let spec = match skin {
+            Some(kind) => spec.with_skin(kind.parse().into_py_err()?).into_py_err()?,
+            None => spec,
+        };
         let spec = parameters.map_or(Ok(spec.clone()), |parameters| with_parameters(&spec, parameters))?;
         Self::of_device(Arc::new(detached(py, || Device::build(spec, folder))?.into_py_err()?))
     }

@@ -89,8 +89,8 @@ impl World {
         for (name, id) in &built.sensors {
             let entry = scene.sensors.iter().find(|entry| entry.name == *name);
             let of_gripper = || scene.gripper.as_ref().map(|gripper| gripper.sensor.clone()).unwrap_or_default();
-            let described = entry.map_or_else(of_gripper, |entry| entry.sensor());
-            let (spec, folder) = described.resolve(name, file, folder)?;
+            let source = entry.map_or_else(of_gripper, |entry| entry.sensor.clone());
+            let (spec, folder) = source.resolve(name, folder).map_err(SceneError::sensor(file))?;
             devices.push(Arc::new(Device::of_sensor(spec, folder, built.world.sensor(*id).clone())));
         }
         Ok(Self { inside: Mutex::new(Inside { built, devices }) })

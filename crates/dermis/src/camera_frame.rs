@@ -1,21 +1,16 @@
 //! Camera frames of optical sensors as images and arrays.
 
 use crate::output::Output;
-use dermis_draw::{Canvas, ColourMap, Image, PALETTE, Sheet, encode_grey16};
+use dermis_draw::{Canvas, ColourMap, Image, PALETTE, Sheet};
 use dermis_geometry::Vec2;
 use dermis_record::npy;
-use dermis_sensor::optics::{CameraFrame, FloatImage, Optics, Relief};
+use dermis_sensor::image::encode_grey16;
+use dermis_sensor::optics::{CameraFrame, Optics, Relief};
 use dermis_skin::Field;
 use std::fmt::Write;
 
 /// Depth (m) of one level in the 16-bit depth image.
 pub const DEPTH_LEVEL_M: f64 = 1e-7;
-
-/// The colour image of a camera.
-pub fn colours(image: &FloatImage) -> Image {
-    let pixels = image.to_rgb8();
-    Image::from_fn(image.width, image.height, |x, y| pixels[y * image.width + x])
-}
 
 /// Surface normals as colours: red points right, green up, blue towards the camera.
 pub fn normals(relief: &Relief) -> Image {
@@ -64,7 +59,7 @@ pub fn add(output: &mut Output, optics: &Optics, surface: &Field, frame: &Camera
     let (width, height) = (relief.width, relief.height);
     let rest = surface.rest_heights_m.as_ref().map(|_| Relief::at_rest(surface, optics.camera()));
     let pressed = pressed_m(relief, rest.as_ref());
-    let rgb = colours(image);
+    let rgb = image.to_rgb8();
     let shown = [("rgb.png", rgb.clone()), ("normals.png", normals(relief))];
     shown.iter().for_each(|(name, image)| output.add_image(*name, image));
     let level = |depth: &f32| (f64::from(*depth) / DEPTH_LEVEL_M).round().clamp(0.0, 65535.0) as u16;

@@ -30,4 +30,4 @@ pub use make::{MakeSummary, Progress, Share};
 pub use randomise::{AnyQuantity, RandomiseSpec};
 pub use set::Dataset;
 pub use shard::ShardRecord;
-pub use spec::{DatasetSpec, FormatSpec, ObjectSource, PoseSpec, ScenarioSpec, SensorSource, SkinKind};
+pub use spec::{DatasetSpec, FormatSpec, ObjectSource, PoseSpec, ScenarioSpec, SensorEntry};

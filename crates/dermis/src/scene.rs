@@ -26,7 +26,6 @@ mod error;
 mod gravity;
 mod hand;
 mod place;
-mod sensor;
 
 pub use body::{BodyMotion, BodySpec};
 pub use build::{Built, slug};
@@ -34,14 +33,11 @@ pub use error::SceneError;
 pub use gravity::GravitySpec;
 pub use hand::{GripperKind, GripperSpec, Hand, TaskKind, TaskSpec};
 pub use place::{PlaceSpec, RotateSpec};
-pub use sensor::SceneSensorSpec;
-pub(crate) use sensor::changed;
 
 use dermis_geometry::quantity::{Length, Time};
-use dermis_sensor::{ReadingSpec, SurfaceSpec, parse_toml};
+use dermis_sensor::{SensorSource, parse_toml};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A whole scene.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -97,48 +93,22 @@ pub struct RecordSpec {
     pub every: Option<Time>,
 }
 
-/// A sensor of a scene: a [`SceneSensorSpec`] with a name and a pose.
+/// A sensor of a scene, with a name and a pose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SensorEntry {
     /// Its name, in messages and records.
     pub name: String,
-    /// A built-in preset.
-    pub preset: Option<String>,
-    /// A sensor's TOML file, relative to the scene.
-    pub file: Option<PathBuf>,
-    /// The taxel layout, for a sensor described here.
-    pub surface: Option<SurfaceSpec>,
-    /// Contact points along each side of a texel.
-    pub contact_points: Option<usize>,
-    /// Its skin, or overrides of the preset's.
-    pub skin: Option<Map<String, Value>>,
-    /// How its taxels read the skin; by default as in the preset.
-    pub reading: Option<ReadingSpec>,
-    /// Its response, or overrides of the preset's.
-    pub response: Option<Map<String, Value>>,
     /// The body that carries it; without one it is fixed in the world.
     pub body: Option<String>,
     /// Position of its origin, on the body or in the world.
     #[serde(default)]
     pub at: PlaceSpec,
-    /// Orientation.
+    /// Its orientation.
     pub rotate: Option<RotateSpec>,
-}
-
-impl SensorEntry {
-    /// The sensor without its name and pose.
-    pub fn sensor(&self) -> SceneSensorSpec {
-        SceneSensorSpec {
-            preset: self.preset.clone(),
-            file: self.file.clone(),
-            surface: self.surface.clone(),
-            contact_points: self.contact_points,
-            skin: self.skin.clone(),
-            reading: self.reading.clone(),
-            response: self.response.clone(),
-        }
-    }
+    /// The sensor.
+    #[serde(flatten)]
+    pub sensor: SensorSource,
 }
 
 impl SceneSpec {

@@ -2,6 +2,7 @@
 
 use cudarc::driver::DriverError;
 use cudarc::driver::sys::CUresult;
+use dermis_skin::{BackendError, SkinError};
 
 /// Why something cannot be done on a GPU.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -99,6 +100,12 @@ impl GpuError {
     /// True where a smaller problem could fit.
     pub fn is_out_of_memory(&self) -> bool {
         matches!(self, Self::OutOfMemory { .. })
+    }
+}
+
+impl From<GpuError> for SkinError {
+    fn from(error: GpuError) -> Self {
+        Self::Backend(BackendError::new(error))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::common::{cuboid, sphere};
 use dermis_geometry::Vec3;
-use dermis_sensor::{Aim, Goal, SensorSpec, Taxels, presets, press};
+use dermis_sensor::{Aim, Goal, SensorSpec, SkinKind, Taxels, presets, press};
 use dermis_skin::{Field, Touch, Warning};
 
 /// Taxels and what passes beside them make up the load, wherever the object is; the object feels the opposite.
@@ -97,7 +97,7 @@ fn descriptions_are_refused_by_name() {
         let text = refusal(skin);
         assert!(text.contains(part), "{skin}: {text}");
     }
-    let curved = presets::find("fingertip").unwrap().with_layer_skin().unwrap_err().to_string();
+    let curved = presets::find("fingertip").unwrap().with_skin(SkinKind::Layer).unwrap_err().to_string();
     assert!(curved.contains("springs on a grid"), "{curved}");
 }
 
@@ -105,7 +105,7 @@ fn descriptions_are_refused_by_name() {
 #[test]
 fn a_layer_can_stand_for_springs() {
     let spec = presets::find("uji-foam-14x6").unwrap();
-    let (springs, layer) = (spec.build(None).unwrap(), spec.with_layer_skin().unwrap().build(None).unwrap());
+    let (springs, layer) = (spec.build(None).unwrap(), spec.with_skin(SkinKind::Layer).unwrap().build(None).unwrap());
     let plate = cuboid(0.2, 0.2, 5e-3);
     let force = |sensor| -press(sensor, &plate, &Aim::default(), Goal::Depth(0.5e-3)).unwrap().touch.on_sensor.force.z;
     let ratio = force(&layer) / force(&springs);

@@ -26,6 +26,7 @@ mod imprint;
 pub mod layer;
 mod lugre;
 mod motion;
+mod simd;
 mod slides;
 mod springs;
 mod state;
@@ -41,12 +42,15 @@ pub use imprint::{Imprint, ImprintParameters};
 pub use layer::{Layer, LayerParameters};
 pub use lugre::Lugre;
 pub use motion::{Motion, Object, Target};
+pub use simd::{Simd, SimdLevel};
 pub use springs::{Damping, Elasticity, Law, Site, SpringParameters, Springs, Table};
 pub use state::{Bristle, State};
 pub use touch::{Corner, Facet, Load, Support, Tangent, Touch};
 pub use warning::Warning;
 
-/// Why a skin cannot be built or cannot answer.
+use std::sync::Arc;
+
+/// Why a skin cannot be built or cannot compute a contact.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SkinError {
     /// A parameter that must be positive is not.
@@ -205,12 +209,33 @@ pub enum SkinError {
         /// What is not finite.
         what: &'static str,
     },
-    /// A skin on a GPU could not answer.
-    #[error("{reason}")]
-    Device {
-        /// What the GPU's side says.
-        reason: String,
-    },
+    /// The backend that computes the skin failed.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+}
+
+/// The error of a backend that computes a skin elsewhere than in this crate, such as a GPU. Shared, so that [`SkinError`] can be
+/// cloned; two are equal when they are clones of one another.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct BackendError(Arc<dyn std::error::Error + Send + Sync>);
+
+impl BackendError {
+    /// Wraps a backend's own error.
+    pub fn new(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self(Arc::new(error))
+    }
+
+    /// The backend's own error, where its type is `E`.
+    pub fn downcast_ref<E: std::error::Error + 'static>(&self) -> Option<&E> {
+        self.0.downcast_ref()
+    }
+}
+
+impl PartialEq for BackendError {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 /// A soft cover. See the crate's page for what is asked of it.

@@ -7,6 +7,7 @@ mod site;
 pub use elasticity::{Damping, Elasticity, Law, Table};
 pub use site::Site;
 
+use crate::simd::{Kernel, Simd, Vectors};
 use crate::slides::SLIDES;
 use crate::{Bristle, Facet, Friction, Motion, Skin, SkinError, State, Support, Tangent, Touch, require_positive};
 use block::{Block, Met};
@@ -263,46 +264,23 @@ impl Springs {
     }
 }
 
-impl Springs {
-    /// The sites that may be reached, one after the other.
-    ///
-    /// Compiled twice: with AVX2 an instruction does not overwrite what it reads, which saves many moves. Products and sums
-    /// are not contracted, so both give the same bits.
-    fn walk(
-        &self,
-        reached: &[(u32, u32)],
-        bristles: &[Bristle],
-        near: &[Seen<'_>],
-        dt_s: f64,
-    ) -> (Vec<Facet>, Vec<Bristle>) {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            #[allow(unsafe_code, reason = "AVX2 was found on the line before")]
-            return unsafe { self.walk_with_avx2(reached, bristles, near, dt_s) };
-        }
-        self.walk_plainly(reached, bristles, near, dt_s)
-    }
+/// Steps the sites that may be reached, one after the other.
+///
+/// Compiled twice: with AVX2 an instruction does not overwrite its operand, which saves many moves. Products and sums are not
+/// contracted, so both give the same bits.
+struct Walk<'a, 'b> {
+    springs: &'a Springs,
+    reached: &'a [(u32, u32)],
+    bristles: &'a [Bristle],
+    near: &'a [Seen<'b>],
+    dt_s: f64,
+}
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn walk_with_avx2(
-        &self,
-        reached: &[(u32, u32)],
-        bristles: &[Bristle],
-        near: &[Seen<'_>],
-        dt_s: f64,
-    ) -> (Vec<Facet>, Vec<Bristle>) {
-        self.walk_plainly(reached, bristles, near, dt_s)
-    }
-
+impl Kernel for Walk<'_, '_> {
+    type Output = (Vec<Facet>, Vec<Bristle>);
     #[inline(always)]
-    fn walk_plainly(
-        &self,
-        reached: &[(u32, u32)],
-        bristles: &[Bristle],
-        near: &[Seen<'_>],
-        dt_s: f64,
-    ) -> (Vec<Facet>, Vec<Bristle>) {
+    fn run<V: Vectors>(self) -> Self::Output {
+        let Self { springs, reached, bristles, near, dt_s } = self;
         let mut facets = Vec::with_capacity(reached.len());
         let mut next = Vec::with_capacity(reached.len());
         let mut block = Block::new();
@@ -315,16 +293,16 @@ impl Springs {
         for some in reached.chunks(SLIDES) {
             let meet = |lane: usize| {
                 let (site, place) = some[lane];
-                self.meet(site, bristles.get(place as usize), near)
+                springs.meet(site, bristles.get(place as usize), near)
             };
-            block.gather(&self.sites, some);
+            block.gather(&springs.sites, some);
             match ball {
-                Some((ball, radius_m)) => block.meet_ball(ball, radius_m, self.parameters.max_penetration_m, meet),
+                Some((ball, radius_m)) => block.meet_ball(ball, radius_m, springs.parameters.max_penetration_m, meet),
                 None => block.meet(meet),
             }
             block.take_up(some, bristles);
-            block.press(&self.parameters, &velocities, dt_s);
-            block.report(&self.parameters, &mut facets, &mut next);
+            block.press(&springs.parameters, &velocities, dt_s);
+            block.report(&springs.parameters, &mut facets, &mut next);
         }
         (facets, next)
     }
@@ -360,12 +338,14 @@ impl Skin for Springs {
         }
         let near = self.near(motion);
         let reached = if near.is_empty() { Vec::new() } else { self.reached(&near, bristles) };
+        let walk = |reached: &[(u32, u32)]| {
+            Simd::up_to_avx2().run(Walk { springs: self, reached, bristles, near: &near, dt_s })
+        };
         let (facets, bristles) = if reached.len() < PARALLEL_SITES {
-            self.walk(&reached, bristles, &near, dt_s)
+            walk(&reached)
         } else {
             // Sites are independent; collecting keeps their order, so the sums do not depend on the threads.
-            let walks: Vec<_> =
-                reached.par_chunks(PARALLEL_SITES / 4).map(|some| self.walk(some, bristles, &near, dt_s)).collect();
+            let walks: Vec<_> = reached.par_chunks(PARALLEL_SITES / 4).map(walk).collect();
             let (facets, bristles): (Vec<_>, Vec<_>) = walks.into_iter().unzip();
             (facets.concat(), bristles.concat())
         };

@@ -1,8 +1,8 @@
 //! The moving gel on its own: what it keeps, and what it answers to a uniform strain.
 
 use dermis_geometry::{Mat3, Quat, Vec3};
-use dermis_skin::SkinError;
-use dermis_skin::gel::{Cloud, Constitution, GelParameters, Simd, Totals};
+use dermis_skin::gel::{Cloud, Constitution, GelParameters, Totals};
+use dermis_skin::{Simd, SkinError};
 
 fn parameters() -> GelParameters {
     GelParameters { cell_m: 0.5e-3, ..GelParameters::default() }
@@ -90,13 +90,9 @@ fn threads_do_not_matter_and_vectors_only_in_rounding() {
     };
     let one = places(Simd::detect(), 1);
     assert_eq!(one, places(Simd::detect(), 2));
-    let portable = places(Simd::Portable, 2);
-    for (wide, plain) in one.0.iter().zip(&portable.0) {
-        assert!((*wide - *plain).length() < 1e-5 * parameters().cell_m, "{wide} {plain}");
-    }
-    if Simd::Avx2.is_available() {
-        for (wide, plain) in one.0.iter().zip(&places(Simd::Avx2, 1).0) {
-            assert!((*wide - *plain).length() < 1e-5 * parameters().cell_m);
+    for simd in Simd::available() {
+        for (widest, other) in one.0.iter().zip(&places(simd, 2).0) {
+            assert!((*widest - *other).length() < 1e-5 * parameters().cell_m, "{simd:?}: {widest} {other}");
         }
     }
 }
@@ -119,7 +115,7 @@ fn a_particle_that_breaks_is_named_with_its_step() {
     let number = 1234;
     let inverted = Mat3::from_diagonal(Vec3::new(1.0, 1.0, -1.0));
     let not_a_number = Mat3::from_diagonal(Vec3::new(1.0, f64::NAN, 1.0));
-    for simd in [Simd::Portable, Simd::detect()] {
+    for simd in [Simd::portable(), Simd::detect()] {
         for (velocity, deformation) in [
             (Vec3::ZERO, inverted),
             (Vec3::ZERO, not_a_number),

@@ -4,7 +4,6 @@ use super::{Comparison, ImageComparison, SignalComparison};
 use crate::output::Output;
 use dermis_draw::{Image, LineStyle, Plot, Series, Sheet};
 use dermis_record::Log;
-use dermis_sensor::metrics::Frame;
 use std::fmt::Write;
 
 /// Upper bound on the plots of a page; the table lists all signals.
@@ -65,13 +64,7 @@ fn image_plot(images: &ImageComparison) -> Image {
 fn pair(images: &ImageComparison, a: &Log, b: &Log) -> Option<Image> {
     let (i, j) = images.worst?;
     let (of_a, of_b) = (a.images(&images.name)?, b.images(&images.other_name)?);
-    let image = |file: &[u8]| {
-        let frame = Frame::from_png("image", file).ok()?;
-        let level = |x: usize, y: usize, c: usize| {
-            frame.channels()[c.min(frame.channels().len() - 1)][y * frame.width() + x] as u8
-        };
-        Some(Image::from_fn(frame.width(), frame.height(), |x, y| [0, 1, 2].map(|c| level(x, y, c))))
-    };
+    let image = |file: &[u8]| Image::decode_png(file).ok();
     let caption = |what: &str, time_s: f64| format!("{what}, {time_s:.3} s");
     let sheet = Sheet::new(2)
         .title(format!("{}: least alike", images.name))

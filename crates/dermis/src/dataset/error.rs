@@ -1,7 +1,6 @@
 //! Errors of data sets.
 
 use crate::object::ObjectError;
-use crate::scene::SceneError;
 use dermis_record::atomic_folder::AtomicFolderError;
 use dermis_record::table::TableError;
 use dermis_sensor::optics::OpticsError;
@@ -33,9 +32,6 @@ pub enum DatasetError {
         /// The rule, and the value.
         rule: String,
     },
-    /// An invalid sensor in the description.
-    #[error(transparent)]
-    Scene(#[from] SceneError),
     /// An invalid sensor.
     #[error("{file}: {error}")]
     Sensor {

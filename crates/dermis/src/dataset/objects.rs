@@ -4,7 +4,7 @@ use super::error::DatasetError;
 use super::randomise;
 use super::spec::ObjectSource;
 use crate::object::{ObjectError, ObjectSpec, RoughnessSpec};
-use dermis_geometry::files::LengthUnit;
+use dermis_geometry::files::{Format, LengthUnit};
 use dermis_geometry::shapes::indenters;
 use dermis_geometry::{Random, Vec3};
 use dermis_skin::Object;
@@ -90,15 +90,12 @@ fn shapes(source: &ObjectSource, file: &str, folder: Option<&Path>) -> Result<Ve
     let within = source.folder.as_deref().unwrap_or(Path::new("."));
     let path = folder.map_or_else(|| within.to_owned(), |folder| folder.join(within));
     let entries = std::fs::read_dir(&path).map_err(|error| rule(format!("{}: {error}", path.display())))?;
-    let is_mesh = |path: &Path| {
-        let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
-        end.is_some_and(|end| ["stl", "obj", "ply", "gltf", "glb"].contains(&end.as_str()))
-    };
-    let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).filter(|path| is_mesh(path)).collect();
+    let mut files: Vec<_> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| Format::from_path(path).is_some()).collect();
     // The file system lists files in no particular order.
     files.sort();
     if files.is_empty() {
-        return Err(rule(format!("{} holds no mesh files (.stl .obj .ply .gltf .glb)", path.display())));
+        return Err(rule(format!("{} holds no mesh files ({})", path.display(), Format::extension_list())));
     }
     Ok(files.iter().map(|mesh| mesh_entry(mesh, within, source.unit, &named)).collect())
 }

@@ -2,8 +2,8 @@
 
 use super::episode::{CameraImages, PixelSums, SensorFrame};
 use super::error::EpisodeError;
-use dermis_draw::{Image, encode_grey8};
 use dermis_geometry::{Pose, Vec3};
+use dermis_sensor::image::encode_grey8;
 use dermis_sensor::optics::Camera;
 use dermis_sensor::{Reading, Sensor};
 use dermis_skin::{Load, Touch};
@@ -19,15 +19,14 @@ pub fn observe(
     let camera = match sensor.optics() {
         None => None,
         Some(optics) => {
-            let pixels = sensor.look(touch, frame)?.image.to_rgb8();
+            let image = sensor.look(touch, frame)?.image.to_rgb8();
             let view = optics.camera();
-            let image = Image::from_fn(view.width, view.height, |x, y| pixels[y * view.width + x]);
             let contact = contact_mask(touch, view);
             Some(CameraImages {
-                image_png: image.encode_png_quick(),
+                image_png: image.encode_png_fast(),
                 // The lengths match, so encoding succeeds.
                 contact_png: encode_grey8(view.width, view.height, &contact).unwrap_or_default(),
-                levels: PixelSums::of(&pixels),
+                levels: PixelSums::of(image.pixels()),
                 contact: PixelSums::of_grey(&contact),
             })
         }

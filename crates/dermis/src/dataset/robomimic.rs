@@ -2,16 +2,16 @@
 
 use super::episode::{Episode, SensorFrame};
 use super::set::Dataset;
-use dermis_record::hdf5::{Group, Note, Numbers};
-use dermis_sensor::optics::FloatImage;
+use dermis_record::hdf5::{Attribute, Group, Numbers};
+use dermis_sensor::Image;
 use serde_json::json;
 
 /// The HDF5 file of some episodes.
 pub fn file(set: &Dataset, episodes: &[Episode]) -> Vec<u8> {
     let mut data = Group::new();
-    data.note("total", Note::Whole(episodes.iter().map(|episode| episode.frames.len() as i64).sum()));
+    data.attribute("total", Attribute::Whole(episodes.iter().map(|episode| episode.frames.len() as i64).sum()));
     let about = json!({ "env_name": set.spec.name, "type": 0, "env_kwargs": { "scenario": set.spec.scenario.name() } });
-    data.note("env_args", Note::Text(about.to_string()));
+    data.attribute("env_args", Attribute::Text(about.to_string()));
     for episode in episodes {
         data.group(&format!("demo_{}", episode.index), demonstration(set, episode));
     }
@@ -31,8 +31,8 @@ fn demonstration(set: &Dataset, episode: &Episode) -> Group {
         ("material", episode.material as i64),
         ("seed", episode.seed as i64),
     ];
-    whole.into_iter().for_each(|(name, number)| demo.note(name, Note::Whole(number)));
-    demo.note("name", Note::Text(set.labels[episode.label].clone()));
+    whole.into_iter().for_each(|(name, number)| demo.attribute(name, Attribute::Whole(number)));
+    demo.attribute("name", Attribute::Text(set.labels[episode.label].clone()));
     demo.array("actions", &[frames, 6], Numbers::F32(episode.frames.iter().flat_map(|frame| frame.action).collect()));
     // The reward is 1 for a stable grasp.
     let held = episode.grasp.is_some_and(|grasp| grasp.stable);
@@ -47,7 +47,7 @@ fn demonstration(set: &Dataset, episode: &Episode) -> Group {
         demo.array("mu", &[1], Numbers::F32(vec![mu as f32]));
     }
     if let Some(grasp) = episode.grasp {
-        demo.note("stable", Note::Whole(i64::from(grasp.stable)));
+        demo.attribute("stable", Attribute::Whole(i64::from(grasp.stable)));
         demo.array("slip_m", &[1], Numbers::F32(vec![grasp.slip_m as f32]));
     }
     demo.group("obs", observations(set, episode));
@@ -81,5 +81,5 @@ fn observations(set: &Dataset, episode: &Episode) -> Group {
 
 /// Decodes the pixels of a PNG.
 fn decoded(png: &[u8]) -> Vec<[u8; 3]> {
-    FloatImage::from_png("image", png).map(|image| image.to_rgb8()).unwrap_or_default()
+    Image::decode_png(png).map(Image::into_pixels).unwrap_or_default()
 }

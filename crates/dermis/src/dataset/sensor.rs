@@ -2,13 +2,11 @@
 
 use super::error::{DatasetError, EpisodeError};
 use super::randomise::RandomiseSpec;
-use super::spec::{SensorSource, SkinKind};
-use crate::scene::{SceneSensorSpec, changed};
+use super::spec::SensorEntry;
 use dermis_geometry::Random;
-use dermis_geometry::quantity::Length;
-use dermis_sensor::optics::{BackgroundSpec, LightSpec, Optics, OpticsError};
-use dermis_sensor::{Sensor, SensorError, SensorSpec, SkinSpec};
-use serde_json::{Map, Value};
+use dermis_sensor::optics::{Optics, OpticsError};
+use dermis_sensor::{Sensor, SensorError, SensorSpec};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// A sensor's description, without randomised values.
@@ -21,49 +19,14 @@ pub struct DatasetSensor {
 }
 
 impl DatasetSensor {
-    /// Resolves a source to a description. `file` names the data set's description in messages.
-    pub fn resolve(source: &SensorSource, file: &str, folder: Option<&Path>) -> Result<Self, DatasetError> {
-        let refused = |error: SensorError| DatasetError::Sensor { file: file.to_owned(), error: Box::new(error) };
-        let stem =
-            source.file.as_ref().and_then(|path| path.file_stem()).map(|stem| stem.to_string_lossy().into_owned());
-        let name =
-            source.name.clone().or_else(|| source.preset.clone()).or(stem).unwrap_or_else(|| "sensor".to_owned());
-        let base = SceneSensorSpec {
-            preset: source.preset.clone(),
-            file: source.file.clone(),
-            surface: source.surface.clone(),
-            contact_points: source.contact_points,
-            skin: if source.skin_kind.is_some() { None } else { source.skin.clone() },
-            reading: None,
-            response: source.response.clone(),
-        };
-        let (mut spec, folder) = base.resolve(&name, file, folder)?;
-        let wrong = |key: &str, reason: String| DatasetError::Rule {
-            file: file.to_owned(),
-            key: "sensor",
-            rule: format!("{name:?}: `{key}`: {reason}"),
-        };
-        if let Some(kind) = source.skin_kind {
-            spec = match kind {
-                SkinKind::Hydroelastic => spec.with_hydroelastic_skin(),
-                SkinKind::Layer => spec.with_layer_skin(),
-                SkinKind::Gel => spec.with_gel_skin(),
-                SkinKind::Imprint => spec.with_imprint_skin(),
-            }
-            .map_err(refused)?;
-            if let Some(changes) = &source.skin {
-                spec.skin = changed::<SkinSpec>(&spec.skin, changes).map_err(|reason| wrong("skin", reason))?;
-            }
-        }
-        let tables = [("camera", &source.camera), ("light", &source.light), ("markers", &source.markers)];
-        for (key, changes) in tables {
-            let Some(changes) = changes else { continue };
-            let change = Map::from_iter([(key.to_owned(), Value::Object(changes.clone()))]);
-            spec = changed::<SensorSpec>(&spec, &change).map_err(|reason| wrong(key, reason))?;
-        }
-        if let Some(factor) = source.resolution {
-            scale_pixels(&mut spec, factor).map_err(|reason| wrong("resolution", reason))?;
-        }
+    /// Resolves an entry to a description. `file` names the data set's description in messages.
+    pub fn resolve(entry: &SensorEntry, file: &str, folder: Option<&Path>) -> Result<Self, DatasetError> {
+        let source = &entry.source;
+        let stem = || source.file.as_ref()?.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let name = entry.name.clone().or_else(|| source.preset.clone()).or_else(stem);
+        let name = name.unwrap_or_else(|| "sensor".to_owned());
+        let refused = |error| DatasetError::Sensor { file: file.to_owned(), error: Box::new(error) };
+        let (spec, folder) = source.resolve(&name, folder).map_err(refused)?;
         Ok(Self { spec, folder })
     }
 
@@ -136,37 +99,27 @@ fn read(description: Value, drawn: &[RandomiseSpec]) -> Result<SensorSpec, Episo
     })
 }
 
-/// Scales the number of pixels; the camera sees the same area.
-fn scale_pixels(spec: &mut SensorSpec, factor: f64) -> Result<(), String> {
-    let Some(camera) = &mut spec.camera else { return Err("the sensor has no camera".to_owned()) };
-    if !(factor > 0.0 && factor.is_finite()) {
-        return Err(format!("must be a positive factor, got {factor}"));
-    }
-    if camera.crop.is_some() {
-        return Err("a camera with a crop cannot be scaled: give `camera` its sizes".to_owned());
-    }
-    let scaled = |pixels: usize| {
-        let exact = pixels as f64 * factor;
-        (exact >= 2.0 && (exact - exact.round()).abs() < 1e-6).then_some(exact.round() as usize)
-    };
-    let uneven = || format!("{factor} of {} x {} pixels are no whole pixels", camera.width, camera.height);
-    let (width, height) = scaled(camera.width).zip(scaled(camera.height)).ok_or_else(uneven)?;
-    (camera.width, camera.height, camera.pixel) = (width, height, Length::new(camera.pixel.si() / factor));
-    let background = match &mut spec.light {
-        Some(LightSpec::Calibrated(light)) => {
-            if let Some(area) = &mut light.area {
-                for side in [&mut area.left, &mut area.top, &mut area.right, &mut area.bottom] {
-                    // Whole numbers are the middles of pixels.
-                    *side = (*side + 0.5) * factor - 0.5;
-                }
-            }
-            Some(&light.background)
-        }
-        Some(LightSpec::Phong(light)) => Some(&light.background),
-        None => None,
-    };
-    match background {
-        Some(BackgroundSpec::File(_)) => Err("a light with an image for its background cannot be scaled".to_owned()),
-        _ => Ok(()),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dermis_sensor::presets;
+
+    /// `stiffness_per_area` takes the place of the preset's `stiffness`, and a conversion comes before the overrides.
+    #[test]
+    fn an_override_follows_the_rule_of_the_sensor() {
+        let resolved = |text: &str| {
+            let entry: SensorEntry = dermis_sensor::parse_toml("set.toml", text).unwrap();
+            DatasetSensor::resolve(&entry, "set.toml", None).map(|template| template.spec)
+        };
+        let preset = presets::find("uji-foam-14x6").unwrap();
+        let spec = resolved("preset = \"uji-foam-14x6\"\nskin.stiffness_per_area = \"10 MPa/m\"").unwrap();
+        let changes = serde_json::json!({ "skin": { "stiffness_per_area": "10 MPa/m" } });
+        assert_eq!(spec, preset.with_overrides(changes.as_object().unwrap()).unwrap());
+        let spec = resolved("preset = \"uji-foam-14x6\"\nskin_kind = \"layer\"\nskin.mu = 0.1").unwrap();
+        let changes = serde_json::json!({ "skin": { "mu": 0.1 } });
+        let layer = preset.with_skin(dermis_sensor::SkinKind::Layer).unwrap();
+        assert_eq!(spec, layer.with_overrides(changes.as_object().unwrap()).unwrap());
+        let message = resolved("preset = \"uji-foam-14x6\"\nresolution = 0.5").unwrap_err().to_string();
+        assert!(message.contains("`resolution` needs a sensor with a camera"), "{message}");
     }
 }

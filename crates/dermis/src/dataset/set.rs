@@ -80,7 +80,7 @@ impl Dataset {
             randomise.check().map_err(rejected)?;
         }
         let sensors: Vec<DatasetSensor> =
-            spec.sensors.iter().map(|source| DatasetSensor::resolve(source, file, folder)).collect::<Result<_, _>>()?;
+            spec.sensors.iter().map(|entry| DatasetSensor::resolve(entry, file, folder)).collect::<Result<_, _>>()?;
         let (objects, labels) = objects::list(&spec.objects, mixed(spec.seed, Stream::Objects, 0), file, folder)?;
         if spec.pose.mu.is_some() && sensors.iter().any(|sensor| !matches!(sensor.spec.skin, SkinSpec::Layer(_))) {
             let remedy = "is for skins of the kind layer only: randomise `skin.friction` of the others".to_owned();

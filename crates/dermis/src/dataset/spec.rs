@@ -6,9 +6,8 @@ use super::randomise::RandomiseSpec;
 use crate::object::{ObjectSpec, RoughnessSpec};
 use dermis_geometry::files::LengthUnit;
 use dermis_geometry::quantity::{Angle, Force, Frequency, Length, Mass, Time};
-use dermis_sensor::{SurfaceSpec, parse_toml};
+use dermis_sensor::{SensorSource, parse_toml};
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// A data set: sensors, objects, scenario, randomisation and format.
@@ -34,7 +33,7 @@ pub struct DatasetSpec {
     pub materials: usize,
     /// The sensors; all must have the same number of taxels and pixels.
     #[serde(rename = "sensor")]
-    pub sensors: Vec<SensorSource>,
+    pub sensors: Vec<SensorEntry>,
     /// The objects.
     #[serde(rename = "object")]
     pub objects: Vec<ObjectSource>,
@@ -78,48 +77,15 @@ fn one() -> usize {
     1
 }
 
-/// A sensor of a data set: exactly one of `preset`, `file` and `surface`; tables override parts of it, as in a scene.
+/// A sensor of a data set.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SensorSource {
-    /// Its name; by default the preset's name.
+pub struct SensorEntry {
+    /// Its name; by default that of its preset or file.
     pub name: Option<String>,
-    /// A built-in preset.
-    pub preset: Option<String>,
-    /// A sensor's TOML file, relative to the data set's description.
-    pub file: Option<PathBuf>,
-    /// The taxel layout of a sensor described here.
-    pub surface: Option<SurfaceSpec>,
-    /// Contact points along each side of a texel.
-    pub contact_points: Option<usize>,
-    /// Replaces the skin by the closest one of another kind: hydroelastic, layer, gel or imprint.
-    pub skin_kind: Option<SkinKind>,
-    /// Scales the image resolution at the same field of view: 0.5 turns 640 × 480 pixels into 320 × 240.
-    pub resolution: Option<f64>,
-    /// Its skin, or overrides of it.
-    pub skin: Option<Map<String, Value>>,
-    /// Its response, or overrides of it.
-    pub response: Option<Map<String, Value>>,
-    /// Its camera, or overrides of it.
-    pub camera: Option<Map<String, Value>>,
-    /// Its light, or overrides of it.
-    pub light: Option<Map<String, Value>>,
-    /// Its markers, or overrides of it.
-    pub markers: Option<Map<String, Value>>,
-}
-
-/// A skin to stand for another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SkinKind {
-    /// A pressure field.
-    Hydroelastic,
-    /// An elastic layer.
-    Layer,
-    /// A gel of particles.
-    Gel,
-    /// The object's own shape, smoothed.
-    Imprint,
+    /// The sensor.
+    #[serde(flatten)]
+    pub source: SensorSource,
 }
 
 /// Objects: exactly one of `shape`, `indenters` and `folder`.

@@ -3,7 +3,7 @@
 use crate::image::tactile_values;
 use crate::scene::Built;
 use dermis_draw::{HeatMap, Image};
-use dermis_record::{BodyLayout, Felt, Format, Layout, Moment, RecordError, RecordedImage, Recorder, SensorLayout};
+use dermis_record::{BodyLayout, Format, Layout, RecordError, Recorder, Sample, SensorLayout, SensorSample};
 use dermis_sensor::Sensor;
 use dermis_world::{BodyId, BodyKind, SensorId};
 use std::path::{Path, PathBuf};
@@ -53,23 +53,19 @@ impl RunRecorder {
         if images {
             self.next_image_s = (self.next_image_s + self.image_every_s).max(time_s);
         }
-        let sensors = (0..self.sensors.len()).map(|i| self.felt(built, i, images)).collect();
+        let sensors = (0..self.sensors.len()).map(|i| self.sample_sensor(built, i, images)).collect();
         let bodies = self.bodies.iter().map(|id| world.pose(*id)).collect();
-        self.recorder.keep(Moment { time_s, sensors, bodies })
+        self.recorder.record(Sample { time_s, sensors, bodies })
     }
 
-    fn felt(&mut self, built: &Built, i: usize, images: bool) -> Felt {
+    fn sample_sensor(&mut self, built: &Built, i: usize, images: bool) -> SensorSample {
         let (world, id) = (&built.world, self.sensors[i]);
         let (sensor, reading, touch) = (world.sensor(id), world.reading(id), world.touch(id));
         let peak = reading.values_newton.iter().copied().fold(self.peaks_newton[i], f64::max);
         self.peaks_newton[i] = peak;
         let camera = if images && sensor.optics().is_some() {
             // Before the first step a skin has no deformed surface, and the camera returns an error.
-            sensor.look(touch, world.steps()).ok().map(|sight| RecordedImage {
-                width: sight.image.width,
-                height: sight.image.height,
-                pixels: sight.image.to_rgb8(),
-            })
+            sensor.look(touch, world.steps()).ok().map(|frame| frame.image.to_rgb8())
         } else {
             None
         };
@@ -78,7 +74,7 @@ impl RunRecorder {
             let size = *self.heat_sizes[i].get_or_insert((image.width(), image.height()));
             padded(&image, size)
         });
-        Felt {
+        SensorSample {
             world_from_sensor: world.world_from_sensor(id),
             force_newton: touch.on_sensor.force,
             torque_newton_m: touch.on_sensor.torque,
@@ -107,13 +103,10 @@ fn heat(sensor: &Sensor, values_newton: &[f64], max_newton: f64) -> Image {
 }
 
 /// Crops or pads an image to a size, anchored at the upper left corner.
-fn padded(image: &Image, (width, height): (usize, usize)) -> RecordedImage {
-    let inside = |x: usize, y: usize| x < image.width() && y < image.height();
-    let pixel = |i: usize| {
-        let (x, y) = (i % width, i / width);
-        if inside(x, y) { image.pixel(x, y) } else { [255; 3] }
-    };
-    RecordedImage { width, height, pixels: (0..width * height).map(pixel).collect() }
+fn padded(image: &Image, (width, height): (usize, usize)) -> Image {
+    let mut padded = Image::new(width, height, [255; 3]);
+    padded.blit(image, 0, 0);
+    padded
 }
 
 /// Bodies that can move or be touched.

@@ -3,6 +3,7 @@
 use super::{BodySpec, Hand, SceneError, SceneSpec};
 use dermis_geometry::Pose;
 use dermis_geometry::quantity::{Length, Time};
+use dermis_sensor::{Sensor, SensorSource};
 use dermis_world::{Body, BodyId, PickAndPlace, SensorId, Stability, World, WorldError, WorldParameters};
 use std::collections::HashMap;
 use std::path::Path;
@@ -127,7 +128,7 @@ pub fn build(scene: &SceneSpec, file: &str, folder: Option<&Path>) -> Result<Bui
     }
     let mut sensors = Vec::new();
     for entry in &scene.sensors {
-        let sensor = entry.sensor().build(&entry.name, file, folder)?;
+        let sensor = build_sensor(&entry.sensor, &entry.name, file, folder)?;
         let place = entry.at.pose(&entry.rotate, file, &format!("sensor {:?}", entry.name))?;
         let (carrier, carrier_from_sensor) = match find_body(&entry.name, entry.body.as_deref(), &scene.bodies, file)? {
             Some(index) => (bodies[index].1, place),
@@ -169,4 +170,15 @@ pub fn build(scene: &SceneSpec, file: &str, folder: Option<&Path>) -> Result<Bui
         duration_s: scene.world.duration.si(),
         record_every,
     })
+}
+
+/// Builds the sensor `name` of a scene. `file` is what messages call the scene, `folder` where its files are looked for.
+pub(super) fn build_sensor(
+    source: &SensorSource,
+    name: &str,
+    file: &str,
+    folder: Option<&Path>,
+) -> Result<Sensor, SceneError> {
+    let (spec, folder) = source.resolve(name, folder).map_err(SceneError::sensor(file))?;
+    spec.build(folder.as_deref()).map_err(SceneError::sensor(file))
 }

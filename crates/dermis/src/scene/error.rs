@@ -65,18 +65,6 @@ pub enum SceneError {
         /// The name.
         name: String,
     },
-    /// An invalid override table of a sensor.
-    #[error("{file}: {owner}: `{key}`: {reason}")]
-    Table {
-        /// The file.
-        file: String,
-        /// Which sensor.
-        owner: String,
-        /// `skin` or `response`.
-        key: &'static str,
-        /// The reason.
-        reason: String,
-    },
     /// An invalid shape of a body.
     #[error("{file}: body {body:?}: `shape`: {error}")]
     Object {
@@ -122,5 +110,10 @@ impl SceneError {
 
     pub(super) fn rule(file: &str, owner: &str, rule: &'static str) -> Self {
         Self::Rule { file: file.to_owned(), owner: owner.to_owned(), rule }
+    }
+
+    /// For `map_err`: an invalid sensor in a scene file.
+    pub fn sensor(file: &str) -> impl Fn(SensorError) -> Self {
+        move |error| Self::Sensor { file: file.to_owned(), error: Box::new(error) }
     }
 }

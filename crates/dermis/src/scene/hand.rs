@@ -1,7 +1,9 @@
 //! Grippers of a scene, and their tasks.
 
-use super::{PlaceSpec, SceneError, SceneSensorSpec};
+use super::build::build_sensor;
+use super::{PlaceSpec, SceneError};
 use dermis_geometry::quantity::{Force, Frequency, Length, Mass, Speed, Time};
+use dermis_sensor::SensorSource;
 use dermis_world::{
     Gripper, ParallelGripper, ParallelGripperParameters, PickAndPlace, PickParameters, SensorId, ThreeFingerHand,
     ThreeFingerParameters, World, WorldError,
@@ -26,7 +28,7 @@ pub struct GripperSpec {
     /// The kind.
     pub kind: GripperKind,
     /// The sensor on each finger.
-    pub sensor: SceneSensorSpec,
+    pub sensor: SensorSource,
     /// Initial position of the centre between the sensors.
     #[serde(default)]
     pub center: PlaceSpec,
@@ -117,8 +119,8 @@ impl GripperSpec {
                     force_limit_newton: self.force_limit.map_or(default.force_limit_newton, Force::si),
                     ..default
                 };
-                let left = self.sensor.build("left", file, folder)?;
-                let right = self.sensor.build("right", file, folder)?;
+                let left = build_sensor(&self.sensor, "left", file, folder)?;
+                let right = build_sensor(&self.sensor, "right", file, folder)?;
                 ParallelGripper::build(world, parameters, left, right).map(Hand::Parallel).map_err(refused)
             }
             GripperKind::ThreeFinger => {
@@ -133,7 +135,7 @@ impl GripperSpec {
                     force_limit_newton: self.force_limit.map_or(default.force_limit_newton, Force::si),
                     ..default
                 };
-                let sensor = self.sensor.build("finger", file, folder)?;
+                let sensor = build_sensor(&self.sensor, "finger", file, folder)?;
                 ThreeFingerHand::build(world, parameters, &sensor).map(Hand::ThreeFinger).map_err(refused)
             }
         }

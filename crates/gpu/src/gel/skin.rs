@@ -57,7 +57,7 @@ impl GpuGel {
             nodes: &task.nodes,
             holds: &holds,
         };
-        let outcome = self.press.rest(&way).map_err(|error| SkinError::Device { reason: error.to_string() })?;
+        let outcome = self.press.rest(&way)?;
         if outcome.inverted {
             return Err(SkinError::BadGel { key: "state", rule: "holds a gel that is turned inside out".to_owned() });
         }

@@ -58,7 +58,7 @@ impl GpuTacchiGel {
     /// [`TacchiGel::pressed`] on the GPU, and how it went there.
     pub fn pressed(&self, object: &Object, sensor_from_object: Pose) -> Result<(Touch, Ran), SkinError> {
         let flight = self.paper.flight(object, sensor_from_object);
-        let (body, ran) = flown(&self.gpu, &flight).map_err(|error| SkinError::Device { reason: error.to_string() })?;
+        let (body, ran) = flown(&self.gpu, &flight)?;
         if let Some((particle, step)) = ran.broke {
             return Err(SkinError::GelBroke { particle, step, dt_us: flight.dt_s * 1e6 });
         }

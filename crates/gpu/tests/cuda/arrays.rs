@@ -6,7 +6,7 @@ use dermis_gpu::array::{Arrays, Thing};
 use dermis_gpu::array::{Poses, Presses, fetch_into};
 use dermis_gpu::driver::CudaSlice;
 use dermis_gpu::{Gpu, GpuError};
-use dermis_sensor::{Sensor, SensorSpec, presets};
+use dermis_sensor::{Sensor, SensorSpec, SkinKind, presets};
 use dermis_skin::{Motion, Object, State, Target, Touch};
 use std::sync::Arc;
 
@@ -212,7 +212,7 @@ fn springs_go_on_in_time_the_same() {
 fn pads_feel_the_same() {
     let Some(gpu) = gpu("pads_feel_the_same") else { return };
     for name in ["uji-foam-14x6", "wts0614"] {
-        let sensor = presets::find(name).unwrap().with_hydroelastic_skin().unwrap().build(None).unwrap();
+        let sensor = presets::find(name).unwrap().with_skin(SkinKind::Hydroelastic).unwrap().build(None).unwrap();
         for (what, object) in objects() {
             compare(&gpu, &format!("pad of {name}, {what}"), &sensor, &object, 140);
         }
@@ -226,7 +226,7 @@ fn two_runs_give_the_same_bytes() {
     let foam = presets::find("uji-foam-14x6").unwrap();
     let poses = places(&mut Random::new(2), 5000);
     let mesh = Object::new(shapes::sphere(8e-3, 1.2e-3).unwrap());
-    for spec in [foam.clone(), foam.with_hydroelastic_skin().unwrap()] {
+    for spec in [foam.clone(), foam.with_skin(SkinKind::Hydroelastic).unwrap()] {
         let run = || {
             let arrays = Arrays::new(&gpu, &spec.build(None).unwrap()).unwrap();
             let got = fetch(&arrays.settle(&Thing::new(&gpu, &mesh).unwrap(), &arrays.poses(&poses).unwrap()).unwrap());

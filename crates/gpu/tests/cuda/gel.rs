@@ -8,8 +8,8 @@ use dermis_geometry::shapes::{self, indenters};
 use dermis_geometry::{Mat3, Pose, Primitive, Quat, Vec3};
 use dermis_gpu::{Gpu, GpuGel, GpuTacchiGel, flown, with_gel_on};
 use dermis_sensor::{Aim, Goal, Sensor, SensorSpec, press};
-use dermis_skin::gel::{Bonds, Cloud, Face, Simd, TacchiGel, TacchiParameters};
-use dermis_skin::{Constitution, Gel, GelFriction, GelParameters, Motion, Object, Skin, Target, Touch};
+use dermis_skin::gel::{Bonds, Cloud, Face, TacchiGel, TacchiParameters};
+use dermis_skin::{Constitution, Gel, GelFriction, GelParameters, Motion, Object, Simd, Skin, Target, Touch};
 use serde_json::Value;
 use std::sync::Arc;
 

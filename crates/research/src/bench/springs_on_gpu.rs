@@ -1,42 +1,42 @@
-//! Presses of 84 taxels on a GPU.
+//! Batches of presses on an 84-taxel array on a GPU.
 
 use dermis::geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
 use dermis::gpu::array::{Arrays, Thing};
 use dermis::gpu::driver::sys::CUdevice_attribute;
 use dermis::gpu::{Gpu, GpuError};
-use dermis::sensor::presets;
+use dermis::sensor::{SkinKind, presets};
 use dermis::skin::Object;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Presses at once.
+/// Presses per batch.
 const PRESSES: usize = 1 << 18;
-/// Runs, of which the median counts.
+/// Number of runs; the median counts.
 const RUNS: usize = 9;
 const RADIUS: f64 = 0.010;
-/// An edge that gives the ball about 2,000 triangles.
+/// Edge length (m) that gives the ball about 2,000 triangles.
 const EDGE: f64 = 1.45e-3;
 
-/// Sums and products in `f64` that the kernel's lines make of a spring under a ball, where it touches and where it does not; a root or a
-/// quotient counts as eight.
+/// Double-precision operations of the kernel per spring under a ball, in contact and without contact; a root or a division counts as
+/// eight.
 const TOUCHED_OPERATIONS: f64 = 116.0;
 const MISSED_OPERATIONS: f64 = 33.0;
-/// Of those a multiprocessor does at a clock.
+/// Double-precision operations per multiprocessor and clock cycle.
 const OPERATIONS_PER_CLOCK: f64 = 64.0;
 
-/// A ball anywhere on the array, turned anyhow, half a millimetre to three deep.
+/// Random poses of a ball on the array: any orientation, 0.5 to 3 mm deep.
 fn places(random: &mut Random) -> Vec<Pose> {
     let place = |_| {
         let mut side = || random.uniform() * 2.0 - 1.0;
-        let turn = Quat::from_xyzw(side(), side(), side(), side()).normalize();
+        let rotation = Quat::from_xyzw(side(), side(), side(), side()).normalize();
         let depth = 1.75e-3 + 1.25e-3 * side();
-        Pose::new(turn, Vec3::new(side() * 10e-3, side() * 25e-3, RADIUS - depth))
+        Pose::new(rotation, Vec3::new(side() * 10e-3, side() * 25e-3, RADIUS - depth))
     };
     (0..PRESSES).map(place).collect()
 }
 
-/// Seconds on the GPU: the median of several runs after one.
+/// GPU time (s): the median of several runs after a warm-up.
 fn seconds(gpu: &Arc<Gpu>, mut work: impl FnMut() -> Result<(), GpuError>) -> Result<f64, GpuError> {
     work()?;
     let mut times = Vec::new();
@@ -49,19 +49,19 @@ fn seconds(gpu: &Arc<Gpu>, mut work: impl FnMut() -> Result<(), GpuError>) -> Re
     Ok(times[RUNS / 2])
 }
 
-/// The clock (Hz) that the GPU's multiprocessors reach.
+/// Clock rate (Hz) of the GPU's multiprocessors.
 fn clock_hz(gpu: &Gpu) -> Result<f64, GpuError> {
     let kilohertz = gpu.context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?;
     Ok(f64::from(kilohertz) * 1e3)
 }
 
-/// The figures: names that carry their units, and numbers.
+/// Numbers by name; names carry their units.
 pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
     let mut numbers = BTreeMap::new();
     let bad = |error: &dyn std::fmt::Display| GpuError::BadInput { reason: error.to_string() };
     let spec = presets::find("uji-foam-14x6").map_err(|error| bad(&error))?;
     let foam = spec.build(None).map_err(|error| bad(&error))?;
-    let pad = spec.with_hydroelastic_skin().and_then(|spec| spec.build(None)).map_err(|error| bad(&error))?;
+    let pad = spec.with_skin(SkinKind::Hydroelastic).and_then(|spec| spec.build(None)).map_err(|error| bad(&error))?;
     let ball = Object::of_primitive(Primitive::Sphere { radius_m: RADIUS }, EDGE).map_err(|error| bad(&error))?;
     let mesh = Object::new(shapes::sphere(RADIUS, EDGE).map_err(|error| bad(&error))?);
     let places = places(&mut Random::new(1));
@@ -70,7 +70,7 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
     numbers.insert("taxels".into(), foam.taxels().len() as f64);
     numbers.insert("triangles".into(), mesh.surface.mesh().triangles().len() as f64);
 
-    // What the GPU's memory does at best: a copy there, read and written.
+    // Memory bandwidth: a device-to-device copy, read and written.
     let block = gpu.stream.alloc_zeros::<u8>(1 << 30)?;
     let mut other = gpu.stream.alloc_zeros::<u8>(1 << 30)?;
     let copy_s = seconds(gpu, || Ok(gpu.stream.memcpy_dtod(&block, &mut other)?))?;
@@ -94,7 +94,7 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
         let (thing, poses) = (Thing::new(gpu, object)?, arrays.poses(&places)?);
         figures(&mut numbers, label, seconds(gpu, || arrays.settle(&thing, &poses).map(drop))?, press_bytes);
     }
-    // Of a ball the work is known; of a mesh it depends on where the rays go.
+    // The work is known for a ball; for a mesh it depends on the rays.
     let operations_per_s = OPERATIONS_PER_CLOCK * gpu.multiprocessors() as f64 * clock_hz(gpu)?;
     let arrays = Arrays::new(gpu, &foam)?;
     let felt = arrays.settle(&Thing::new(gpu, &ball)?, &arrays.poses(&places)?)?;
@@ -107,7 +107,7 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
             operations / operations_per_s * 1e9 / ns,
         );
     }
-    // What each spring met last is read; bristles are read and written where it touches.
+    // Each spring reads its last triangle; bristles in contact are read and written.
     let step_bytes = press_bytes + (48 + 4 * taxels) as f64 + 96.0 * touched;
     let twists = vec![Twist::new(Vec3::new(0.01, -0.02, 0.001), Vec3::new(0.1, 0.2, 0.3)); PRESSES];
     for (label, object) in [("spring_steps_of_a_ball", &ball), ("spring_steps_of_a_mesh", &mesh)] {

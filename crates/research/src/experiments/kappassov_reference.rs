@@ -49,8 +49,8 @@ pub fn nominal() -> Result<SensorSpec, ExperimentError> {
 
 /// Sets the stiffness of a tactel (N/m).
 pub fn set_stiffness(spec: &mut SensorSpec, newton_per_m: f64) {
-    if let SkinSpec::Springs { stiffness, .. } = &mut spec.skin {
-        *stiffness = Some(Stiffness::new(newton_per_m));
+    if let SkinSpec::Springs(springs) = &mut spec.skin {
+        springs.stiffness = Some(Stiffness::new(newton_per_m));
     }
 }
 

@@ -58,8 +58,10 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     findings.metric("duration_s", duration_s);
     findings.files.add_image("tilt-scene.png", &image::view(&world, -35.0, 14.0, 900, 640));
 
-    let (mut coulomb_world, slider) =
-        tilted(FrictionSpec::Coulomb { mu: 0.435, regularisation_speed: Speed::new(COULOMB_SPEED) }, COULOMB_STEP_S)?;
+    let (mut coulomb_world, slider) = tilted(
+        FrictionSpec::Coulomb { mu: 0.435, regularisation_speed: Some(Speed::new(COULOMB_SPEED)) },
+        COULOMB_STEP_S,
+    )?;
     let coulomb_start = coulomb_world.pose(slider).translation;
     let coulomb_steps = (COULOMB_DURATION_S / COULOMB_STEP_S) as usize;
     let mut coulomb = Vec::new();

@@ -28,7 +28,7 @@ fn twist(n: usize, progress: &mut dyn FnMut(f64) -> bool) -> Result<(Vec<(f64, f
             damping: Damping::PerArea(0.0),
             max_penetration_m: 0.012,
             law: Law::Conservative,
-            friction: match lugre(1000.0 * share, 1.0 * share).build() {
+            friction: match lugre(1000.0 * share, 1.0 * share).build("array")? {
                 dermis::skin::Friction::Lugre(lugre) => {
                     dermis::skin::Friction::Lugre(dermis::skin::Lugre { viscous_newton_s_per_m: 0.0, ..lugre })
                 }

@@ -2,7 +2,6 @@
 
 use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use crate::ball_presses::BallPresses;
-use dermis::camera_frame::colours;
 use dermis::draw::{Image, Sheet};
 use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::{capsule, sphere};
@@ -196,7 +195,7 @@ fn side_by_side(title: &str, odd: &[&BallPress], lights: &Lights, background: &F
             }),
             ..*background
         };
-        let small = |image: &FloatImage| colours(image).resize_box(320, 240);
+        let small = |image: &FloatImage| image.to_rgb8().resize_box(320, 240);
         sheet = sheet
             .image(small(&press.image), "real")
             .image(small(&ours), format!("calibrated: RMSE {:.1} inside", score(&ours, INSIDE)))

@@ -4,7 +4,7 @@ use super::ExperimentError;
 use dermis::geometry::quantity::{Damping, Length, Speed, Stiffness};
 use dermis::geometry::shapes::cuboid;
 use dermis::geometry::{MassProperties, Pose, TriMesh, Vec3};
-use dermis::sensor::{FrictionSpec, Sensor, SensorSpec, SkinSpec, presets};
+use dermis::sensor::{FrictionSpec, Sensor, SensorSpec, SkinSpec, SpringsSpec, presets};
 use dermis::skin::Object;
 use dermis::world::{Body, World, WorldParameters};
 use std::sync::Arc;
@@ -32,17 +32,11 @@ pub fn static_test_skin(friction: FrictionSpec) -> SkinSpec {
 
 /// Springs with a stiffness (N/m) and damping (N s/m) per texel, 12 mm deep.
 pub fn springs(stiffness: f64, damping: f64, friction: FrictionSpec) -> SkinSpec {
-    SkinSpec::Springs {
-        stiffness: Some(Stiffness::new(stiffness)),
-        stiffness_per_area: None,
-        force_table: None,
-        pressure_table: None,
+    SkinSpec::Springs(SpringsSpec {
         damping: Some(Damping::new(damping)),
-        damping_per_area: None,
-        max_penetration: Length::new(0.012),
-        law: Default::default(),
         friction,
-    }
+        ..SpringsSpec::new(Stiffness::new(stiffness), Length::new(0.012))
+    })
 }
 
 /// The paper's array of 14 × 6 texels with another skin.

@@ -5,7 +5,7 @@ use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{HeatMap, LineStyle, Plot, Series, Sheet};
 use dermis::geometry::shapes::{cuboid, cylinder, sphere};
 use dermis::geometry::{TriMesh, Vec3};
-use dermis::sensor::{Aim, Goal, Pressed, Sensor, SensorSpec, SkinSpec, SurfaceSpec, Taxels, presets, press};
+use dermis::sensor::{Aim, Goal, Pressed, Sensor, SensorSpec, SkinKind, SkinSpec, SurfaceSpec, Taxels, presets, press};
 use dermis::skin::{Object, Touch};
 
 const FORCE_N: f64 = 10.0;
@@ -65,25 +65,22 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
 fn sensors() -> Result<[(&'static str, Sensor); 3], ExperimentError> {
     let layer = presets::find("wts0614-layer")?;
     let springs = as_springs(&layer)?;
-    let pad = springs.with_hydroelastic_skin()?.build(None)?;
+    let pad = springs.with_skin(SkinKind::Hydroelastic)?.build(None)?;
     Ok([("springs", springs.build(None)?), ("hydroelastic", pad), ("layer", frictionless(layer).build(None)?)])
 }
 
 /// Springs with the layer's confined stiffness M/h, eight per side of a tactel.
 pub(super) fn as_springs(layer: &SensorSpec) -> Result<SensorSpec, ExperimentError> {
     let mut spec = presets::find("wts0614")?;
-    if let (
-        SkinSpec::Layer(of),
-        SkinSpec::Springs { stiffness, max_penetration, friction, .. },
-        SurfaceSpec::Grid { pitch, .. },
-    ) = (&layer.skin, &mut spec.skin, &spec.surface)
+    if let (SkinSpec::Layer(of), SkinSpec::Springs(springs), SurfaceSpec::Grid { pitch, .. }) =
+        (&layer.skin, &mut spec.skin, &spec.surface)
     {
         let parameters = of.parameters(&layer.name, &layer.surface)?;
         let sheet = parameters.sheets[0];
         let per_area = sheet.confined_pa() / sheet.thickness_m;
-        *stiffness = Some(dermis::geometry::quantity::Stiffness::new(per_area * pitch.si() * pitch.si()));
-        *max_penetration = of.thickness;
-        *friction = dermis::sensor::FrictionSpec::None;
+        springs.stiffness = Some(dermis::geometry::quantity::Stiffness::new(per_area * pitch.si() * pitch.si()));
+        springs.max_penetration = of.thickness;
+        springs.friction = dermis::sensor::FrictionSpec::None;
     }
     spec.contact_points = 8;
     Ok(spec)

@@ -1,13 +1,13 @@
 //! Chen et al. 2023: the images of 21 indenters at 9 positions and 11 depths.
 
 use super::{ExperimentError, Findings, Options, Progress, report_progress};
-use dermis::camera_frame::colours;
 use dermis::draw::{Image, Sheet};
 use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::indenters;
 use dermis::geometry::{Pose, Vec3};
+use dermis::record::atomic_file;
 use dermis::sensor::optics::{CameraFrame, FloatImage, OpticsError, Relief};
-use dermis::sensor::{Sensor, SensorSpec, SkinSpec};
+use dermis::sensor::{Sensor, SensorSpec, SkinKind, SkinSpec};
 use dermis::skin::{Motion, Object, Target, Touch};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ struct Allowance {
 impl Allowance {
     fn of(spec: &SensorSpec, sensor: &Sensor) -> Self {
         if let (SkinSpec::Gel(gel), Some(optics)) = (&spec.skin, sensor.optics()) {
-            let cell_m = gel.parameters(gel.thickness.map_or(0.0, Length::si)).cell_m;
+            let cell_m = gel.cell_m(gel.thickness.map_or(0.0, Length::si));
             let radius_px = RIM_PX.max(cell_m / optics.camera().pixel_m);
             return Self { deepest_m: CELL_M.max(cell_m), radius_px };
         }
@@ -119,12 +119,11 @@ fn described(options: &Options) -> Result<SensorSpec, ExperimentError> {
         layer.mu = 0.0;
         layer.cell = Some(Length::new(CELL_M));
     }
-    match options.skin.as_deref() {
-        None | Some("layer") => Ok(spec),
-        Some("gel") => Ok(spec.with_gel_skin()?),
-        Some("imprint") => Ok(spec.with_imprint_skin()?),
-        Some(skin) => {
-            let (name, skin) = ("tacchi-images", skin.to_owned());
+    let Some(skin) = &options.skin else { return Ok(spec) };
+    match skin.parse() {
+        Ok(kind @ (SkinKind::Layer | SkinKind::Gel | SkinKind::Imprint)) => Ok(spec.with_skin(kind)?),
+        _ => {
+            let (name, skin) = ("tacchi-images", skin.clone());
             Err(ExperimentError::OtherSkin { name, skin, known: "layer, gel and imprint" })
         }
     }
@@ -184,11 +183,12 @@ fn shoot(
         let (touch, next) = sensor.skin().settle(&state, &Motion { targets: &[target] })?;
         state = next;
         let frame = sensor.look(&touch, 0)?;
-        let image = colours(&frame.image);
+        let image = frame.image.to_rgb8();
         match file {
             Some(file) if file.exists() => kept.fetch_add(1, Ordering::Relaxed),
             Some(file) => {
-                image.save_quick(file).map_err(|error| ExperimentError::folder(file, &error))?;
+                atomic_file::write(file, &image.encode_png_fast())
+                    .map_err(|error| ExperimentError::folder(file, &error))?;
                 made.fetch_add(1, Ordering::Relaxed)
             }
             None => made.fetch_add(1, Ordering::Relaxed),
@@ -212,7 +212,7 @@ fn kept_shot(series: &PressSeries, depth: usize, file: &Path) -> Result<Shot, Ex
         indenter: series.indenter,
         place: series.place,
         depth,
-        small: colours(&image).resize_box(160, 120),
+        small: image.to_rgb8().resize_box(160, 120),
         deepest_error_m: 0.0,
         radius_error_px: None,
     })

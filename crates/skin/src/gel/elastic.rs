@@ -1,10 +1,9 @@
 //! Energy, forces and stiffness of the gel in its reference configuration.
 
-use super::doubles::{Doubles, Plain};
 use super::kernel::{Gradients, Row};
 use super::lattice::{LANES, Lattice};
 use super::parameters::{Constitution, GelParameters};
-use super::simd::Simd;
+use crate::simd::{F64x8, Kernel, Simd, Vectors};
 use rayon::prelude::*;
 
 /// Numbers kept for the stiffness of a particle: F⁻ᵀ, and three factors.
@@ -60,7 +59,8 @@ impl Elastic {
             work.into_par_iter().for_each(|(index, ((force, tangent), energy))| {
                 let y = 3 * index + colour;
                 let fill = &self.lattice.fill[y * fill_row..(y + 1) * fill_row];
-                *energy = material.stress_row(self.simd, &u[y * plane..(y + 3) * plane], fill, force, tangent);
+                let u = &u[y * plane..(y + 3) * plane];
+                *energy = self.simd.run(StressRow { material: &material, u, fill, force, tangent });
             });
         }
         energies.iter().sum()
@@ -76,7 +76,8 @@ impl Elastic {
                 let y = 3 * index + colour;
                 if y < rows {
                     let tangent = &tangent[y * fill_row * KEPT..(y + 1) * fill_row * KEPT];
-                    material.product_row(self.simd, &u[y * plane..(y + 3) * plane], tangent, out);
+                    let u = &u[y * plane..(y + 3) * plane];
+                    self.simd.run(ProductRow { material: &material, u, tangent, out });
                 }
             });
         }
@@ -131,33 +132,42 @@ struct Material {
     layers: usize,
 }
 
-impl Material {
-    fn stress_row(&self, simd: Simd, u: &[f64], fill: &[f32], force: &mut [f64], tangent: &mut [f32]) -> f64 {
-        match simd {
-            #[cfg(target_arch = "x86_64")]
-            #[allow(unsafe_code, reason = "the instructions were found at run time")]
-            Simd::Avx512 => unsafe { wide::stress_avx512(self, u, fill, force, tangent) },
-            #[cfg(target_arch = "x86_64")]
-            #[allow(unsafe_code, reason = "the instructions were found at run time")]
-            Simd::Avx2 => unsafe { wide::stress_avx2(self, u, fill, force, tangent) },
-            _ => self.stress_any::<Plain>(u, fill, force, tangent),
-        }
-    }
+/// Stress and stiffness of a row of cells.
+struct StressRow<'a> {
+    material: &'a Material,
+    u: &'a [f64],
+    fill: &'a [f32],
+    force: &'a mut [f64],
+    tangent: &'a mut [f32],
+}
 
-    fn product_row(&self, simd: Simd, u: &[f64], tangent: &[f32], out: &mut [f64]) {
-        match simd {
-            #[cfg(target_arch = "x86_64")]
-            #[allow(unsafe_code, reason = "the instructions were found at run time")]
-            Simd::Avx512 => unsafe { wide::product_avx512(self, u, tangent, out) },
-            #[cfg(target_arch = "x86_64")]
-            #[allow(unsafe_code, reason = "the instructions were found at run time")]
-            Simd::Avx2 => unsafe { wide::product_avx2(self, u, tangent, out) },
-            _ => self.product_any::<Plain>(u, tangent, out),
-        }
-    }
-
+impl Kernel for StressRow<'_> {
+    type Output = f64;
     #[inline(always)]
-    fn stress_any<T: Doubles>(&self, u: &[f64], fill: &[f32], force: &mut [f64], tangent: &mut [f32]) -> f64 {
+    fn run<V: Vectors>(self) -> f64 {
+        self.material.stress_row::<V::F64>(self.u, self.fill, self.force, self.tangent)
+    }
+}
+
+/// Product of the stiffness of a row of cells with displacements.
+struct ProductRow<'a> {
+    material: &'a Material,
+    u: &'a [f64],
+    tangent: &'a [f32],
+    out: &'a mut [f64],
+}
+
+impl Kernel for ProductRow<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<V: Vectors>(self) {
+        self.material.product_row::<V::F64>(self.u, self.tangent, self.out);
+    }
+}
+
+impl Material {
+    #[inline(always)]
+    fn stress_row<T: F64x8>(&self, u: &[f64], fill: &[f32], force: &mut [f64], tangent: &mut [f32]) -> f64 {
         let mut gradients: Gradients<T> = [[[T::splat(0.0); 3]; 3]; 8];
         let vectors = self.padded / LANES;
         let mut energy = [0.0; LANES];
@@ -182,7 +192,7 @@ impl Material {
 
     /// From ∂u/∂X to stress times volume, in place.
     #[inline(always)]
-    fn particles<T: Doubles>(
+    fn particles<T: F64x8>(
         &self,
         gradients: &mut [[T; 3]; 3],
         fill: &[f32],
@@ -277,7 +287,7 @@ impl Material {
     }
 
     #[inline(always)]
-    fn product_any<T: Doubles>(&self, u: &[f64], tangent: &[f32], out: &mut [f64]) {
+    fn product_row<T: F64x8>(&self, u: &[f64], tangent: &[f32], out: &mut [f64]) {
         let mut gradients: Gradients<T> = [[[T::splat(0.0); 3]; 3]; 8];
         let vectors = self.padded / LANES;
         for z in 0..self.layers {
@@ -296,7 +306,7 @@ impl Material {
 }
 
 #[inline(always)]
-fn kept_at<T: Doubles>(kept: &[f32], index: usize) -> T {
+fn kept_at<T: F64x8>(kept: &[f32], index: usize) -> T {
     let mut narrow = [0f32; LANES];
     narrow.copy_from_slice(&kept[index * LANES..(index + 1) * LANES]);
     T::widen(&narrow)
@@ -304,7 +314,7 @@ fn kept_at<T: Doubles>(kept: &[f32], index: usize) -> T {
 
 /// dP = μ dF + α (F⁻ᵀ : dF) F⁻ᵀ + β F⁻ᵀ dFᵀ F⁻ᵀ, in place.
 #[inline(always)]
-fn stiffen<T: Doubles>(gradient: &mut [[T; 3]; 3], kept: &[f32]) {
+fn stiffen<T: F64x8>(gradient: &mut [[T; 3]; 3], kept: &[f32]) {
     // Loops, not closures: only what is inlined here has the wide instructions.
     let mut inverse = [[T::splat(0.0); 3]; 3];
     for c in 0..3 {
@@ -331,34 +341,6 @@ fn stiffen<T: Doubles>(gradient: &mut [[T; 3]; 3], kept: &[f32]) {
             let straight = shear.mul(gradient[c][d]);
             gradient[c][d] = beta.mul_add(third, trace.mul_add(inverse[c][d], straight));
         }
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod wide {
-    //! The same code for the instructions of newer machines.
-
-    use super::Material;
-    use crate::gel::doubles::{Avx2, Avx512};
-
-    #[target_feature(enable = "avx512f,avx512vl,avx512dq,fma")]
-    pub fn stress_avx512(m: &Material, u: &[f64], fill: &[f32], force: &mut [f64], tangent: &mut [f32]) -> f64 {
-        m.stress_any::<Avx512>(u, fill, force, tangent)
-    }
-
-    #[target_feature(enable = "avx2,fma")]
-    pub fn stress_avx2(m: &Material, u: &[f64], fill: &[f32], force: &mut [f64], tangent: &mut [f32]) -> f64 {
-        m.stress_any::<Avx2>(u, fill, force, tangent)
-    }
-
-    #[target_feature(enable = "avx512f,avx512vl,avx512dq,fma")]
-    pub fn product_avx512(m: &Material, u: &[f64], tangent: &[f32], out: &mut [f64]) {
-        m.product_any::<Avx512>(u, tangent, out);
-    }
-
-    #[target_feature(enable = "avx2,fma")]
-    pub fn product_avx2(m: &Material, u: &[f64], tangent: &[f32], out: &mut [f64]) {
-        m.product_any::<Avx2>(u, tangent, out);
     }
 }
 

@@ -1,13 +1,13 @@
 //! Gradients at the particles of eight cells at once, and their transpose, factor by factor.
 
-use super::doubles::Doubles;
 use super::lattice::{LANES, Lattice};
+use crate::simd::F64x8;
 
 /// A gradient for each of the eight particles of a cell: particle, component, direction.
 pub(crate) type Gradients<T> = [[[T; 3]; 3]; 8];
 
 #[inline(always)]
-fn at<T: Doubles>(values: &[f64], index: usize) -> T {
+fn at<T: F64x8>(values: &[f64], index: usize) -> T {
     let mut here = [0.0; LANES];
     here.copy_from_slice(&values[index..index + LANES]);
     T::load(&here)
@@ -38,7 +38,7 @@ impl Row {
 
     /// ∂u/∂X at the particles of cells `x … x + 7` at height `z`.
     #[inline(always)]
-    pub fn gradients<T: Doubles>(&self, u: &[f64], z: usize, x: usize, out: &mut Gradients<T>) {
+    pub fn gradients<T: F64x8>(&self, u: &[f64], z: usize, x: usize, out: &mut Gradients<T>) {
         let zero = T::splat(0.0);
         for c in 0..3 {
             let mut value = [[[zero; 2]; 3]; 3];
@@ -81,7 +81,7 @@ impl Row {
 
     /// Adds to the nodes what the particles' stresses (times their volumes) do: the transpose of [`Self::gradients`].
     #[inline(always)]
-    pub fn spread<T: Doubles>(&self, stress: &Gradients<T>, z: usize, x: usize, out: &mut [f64]) {
+    pub fn spread<T: F64x8>(&self, stress: &Gradients<T>, z: usize, x: usize, out: &mut [f64]) {
         let zero = T::splat(0.0);
         for c in 0..3 {
             let mut value = [[[zero; 2]; 3]; 3];

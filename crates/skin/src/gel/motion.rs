@@ -4,8 +4,8 @@ use super::contact::{Hold, Near};
 use super::indenter::{Gap, Indenter};
 use super::mpm::{Body, Engine, Grid, Settings, Wall, stable_step_s};
 use super::state::Moving;
-use super::{Energy, Face, Gel, GelState, Simd, energy};
-use crate::{Constitution, Motion, SkinError, Target, Touch, Warning};
+use super::{Energy, Face, Gel, GelState, energy};
+use crate::{Constitution, Motion, Simd, SkinError, Target, Touch, Warning};
 use dermis_geometry::{Pose, Quat, Vec3};
 use std::sync::Arc;
 

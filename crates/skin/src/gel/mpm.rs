@@ -10,7 +10,6 @@ mod body;
 mod cloud;
 mod columns;
 mod engine;
-mod floats;
 mod grid;
 mod nodes;
 mod pass;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// How stress follows from deformation. All agree with linear elasticity at small strain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Constitution {
     /// Ψ = μ/2 (tr FᵀF − 3) − μ ln J + λ/2 (J − 1)².
     #[default]

@@ -1,10 +1,10 @@
 //! The setting of Chen et al. 2023, as it is: for comparison.
 
 use super::mpm::{Body, Engine, Flight, Settings};
-use super::{Energy, GelParameters, Simd, energy};
+use super::{Energy, GelParameters, energy};
 use crate::{
-    Facet, Field, Load, Motion, Object, Skin, SkinError, State, Support, Tangent, Target, Touch, require_not_negative,
-    require_positive,
+    Facet, Field, Load, Motion, Object, Simd, Skin, SkinError, State, Support, Tangent, Target, Touch,
+    require_not_negative, require_positive,
 };
 use dermis_geometry::sampling::area_uniform;
 use dermis_geometry::{Pose, Surface, Vec3};

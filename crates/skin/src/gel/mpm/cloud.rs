@@ -3,8 +3,8 @@
 use super::body::{Body, Flight};
 use super::engine::{Engine, Settings, stable_step_s};
 use super::walls::Wall;
-use crate::gel::{Energy, GelParameters, Simd, energy};
-use crate::{SkinError, require_positive};
+use crate::gel::{Energy, GelParameters, energy};
+use crate::{Simd, SkinError, require_positive};
 use dermis_geometry::{Mat3, Vec3};
 
 /// A block of particles, two a cell along each axis, in whatever motion it is given. What conservation and speed are measured on.

@@ -7,8 +7,8 @@ use super::grid::Grid;
 use super::nodes::Nodes;
 use super::pass::{Pass, Rules, TILE, Tile, pass};
 use super::walls::{Wall, Walls};
-use crate::SkinError;
-use crate::gel::{GelParameters, Simd};
+use crate::gel::GelParameters;
+use crate::{Simd, SkinError};
 use dermis_geometry::{Mat3, Vec3};
 use rayon::prelude::*;
 

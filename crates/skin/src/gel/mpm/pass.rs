@@ -1,8 +1,7 @@
 //! One pass over the particles of a block: from the grid, and back to it.
-#![allow(unsafe_code, reason = "vector loads; every offset is bounded by the tile's margin")]
 
-use super::floats::{Floats, Plain};
-use crate::gel::{Constitution, Simd};
+use crate::gel::Constitution;
+use crate::simd::{F32x16, Kernel, Simd, Vectors};
 
 /// Cells along an edge of a block.
 pub(super) const BLOCK: usize = 4;
@@ -15,6 +14,8 @@ pub(super) const BATCH: usize = 16;
 /// From one node to the next along y and z.
 const ALONG_Y: usize = TILE_EDGE * 4;
 const ALONG_Z: usize = TILE_EDGE * ALONG_Y;
+/// Numbers from the first node of a particle's 3 × 3 × 3 nodes to the end of the vector that starts at the last row.
+const STENCIL: usize = 2 * ALONG_Z + 2 * ALONG_Y + BATCH;
 /// The last offset from which three nodes a side can be reached.
 const LAST: f32 = ((5 * TILE_EDGE + 5) * TILE_EDGE + 5) as f32;
 
@@ -89,40 +90,40 @@ pub(super) fn pass(
     to: &mut Tile,
     slots: &mut Slots<'_>,
 ) -> Outcome {
-    match simd {
-        #[cfg(target_arch = "x86_64")]
-        Simd::Avx512 => unsafe { wide::avx512(what, rules, from, to, slots) },
-        #[cfg(target_arch = "x86_64")]
-        Simd::Avx2 => unsafe { wide::avx2(what, rules, from, to, slots) },
-        _ => any::<Plain>(what, rules, from, to, slots),
+    simd.run(Run { what, rules, from, to, slots })
+}
+
+/// The arguments of [`pass`], to be run with any instruction set.
+struct Run<'a, 'b> {
+    what: Pass,
+    rules: &'a Rules,
+    from: &'a Tile,
+    to: &'a mut Tile,
+    slots: &'a mut Slots<'b>,
+}
+
+impl Kernel for Run<'_, '_> {
+    type Output = Outcome;
+    #[inline(always)]
+    fn run<V: Vectors>(self) -> Outcome {
+        let Self { what, rules, from, to, slots } = self;
+        match what {
+            Pass::Start => run::<V::F32, false, true>(rules, from, to, slots),
+            Pass::Go => run::<V::F32, true, true>(rules, from, to, slots),
+            Pass::Stop => run::<V::F32, true, false>(rules, from, to, slots),
+        }
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-mod wide {
-    //! The same code for the instructions of newer machines.
-
-    use super::{Outcome, Pass, Rules, Slots, Tile, any};
-    use crate::gel::mpm::floats::{Avx2, Avx512};
-
-    #[target_feature(enable = "avx512f,fma")]
-    pub fn avx512(what: Pass, rules: &Rules, from: &Tile, to: &mut Tile, slots: &mut Slots<'_>) -> Outcome {
-        any::<Avx512>(what, rules, from, to, slots)
-    }
-
-    #[target_feature(enable = "avx2,fma")]
-    pub fn avx2(what: Pass, rules: &Rules, from: &Tile, to: &mut Tile, slots: &mut Slots<'_>) -> Outcome {
-        any::<Avx2>(what, rules, from, to, slots)
-    }
+/// The batch that starts at `first`.
+#[inline(always)]
+fn batch(values: &[f32], first: usize) -> &[f32; BATCH] {
+    values[first..].first_chunk().expect("a whole batch")
 }
 
 #[inline(always)]
-fn any<T: Floats>(what: Pass, rules: &Rules, from: &Tile, to: &mut Tile, slots: &mut Slots<'_>) -> Outcome {
-    match what {
-        Pass::Start => run::<T, false, true>(rules, from, to, slots),
-        Pass::Go => run::<T, true, true>(rules, from, to, slots),
-        Pass::Stop => run::<T, true, false>(rules, from, to, slots),
-    }
+fn batch_mut(values: &mut [f32], first: usize) -> &mut [f32; BATCH] {
+    values[first..].first_chunk_mut().expect("a whole batch")
 }
 
 /// Sixteen weights a node and axis, where the nodes are from the particles (cells), the products of both, and the first node of
@@ -143,7 +144,7 @@ impl Weights {
     };
 
     #[inline(always)]
-    fn set<T: Floats>(&mut self, at: &[T; 3]) {
+    fn set<T: F32x16>(&mut self, at: &[T; 3]) {
         let (half, one) = (T::splat(0.5), T::splat(1.0));
         let mut cell = [one; 3];
         for axis in 0..3 {
@@ -155,30 +156,27 @@ impl Weights {
             let minus = T::splat(0.0).sub(xi);
             let aways = [minus.sub(one), minus, minus.add(one)];
             for node in 0..3 {
-                unsafe {
-                    weights[node].store(self.weight[axis][node].as_mut_ptr());
-                    aways[node].store(self.away[axis][node].as_mut_ptr());
-                    weights[node].mul(aways[node]).store(self.lean[axis][node].as_mut_ptr());
-                }
+                weights[node].store(&mut self.weight[axis][node]);
+                aways[node].store(&mut self.away[axis][node]);
+                weights[node].mul(aways[node]).store(&mut self.lean[axis][node]);
             }
         }
         let edge = T::splat(TILE_EDGE as f32);
         let rows = cell[2].add(one).mul_add(edge, cell[1].add(one));
         // Bounded, so that nodes are in the tile whatever a particle does.
         let first = rows.mul_add(edge, cell[0].add(one)).bounded(LAST);
-        unsafe { first.store(self.first.as_mut_ptr()) };
+        first.store(&mut self.first);
     }
 
     /// The first number of the first node of a particle.
     #[inline(always)]
     fn first(&self, particle: usize) -> usize {
-        // A whole number from 0 to LAST.
-        4 * unsafe { self.first[particle].to_int_unchecked::<i32>() } as usize
+        4 * self.first[particle] as usize
     }
 }
 
 #[inline(always)]
-fn run<T: Floats, const GATHER: bool, const SCATTER: bool>(
+fn run<T: F32x16, const GATHER: bool, const SCATTER: bool>(
     rules: &Rules,
     from: &Tile,
     to: &mut Tile,
@@ -191,13 +189,13 @@ fn run<T: Floats, const GATHER: bool, const SCATTER: bool>(
     while first < count {
         let mut at = [T::splat(0.0); 3];
         for axis in 0..3 {
-            at[axis] = unsafe { T::load(slots.at[axis][first..first + BATCH].as_ptr()) };
+            at[axis] = T::load(batch(slots.at[axis], first));
         }
         let mut velocity = [T::splat(0.0); 3];
         let mut affine = [T::splat(0.0); 9];
         let mut deformation = [T::splat(0.0); 9];
         for i in 0..9 {
-            deformation[i] = unsafe { T::load(slots.deformation[i][first..first + BATCH].as_ptr()) };
+            deformation[i] = T::load(batch(slots.deformation[i], first));
         }
         weights.set(&at);
         if GATHER {
@@ -208,7 +206,7 @@ fn run<T: Floats, const GATHER: bool, const SCATTER: bool>(
                 for k in 0..3 {
                     let rate = affine[3 * (i / 3) + k].mul(T::splat(rules.dt_s));
                     // The old deformation: `deformation` is written below.
-                    let old = unsafe { T::load(slots.deformation[3 * k + i % 3][first..first + BATCH].as_ptr()) };
+                    let old = T::load(batch(slots.deformation[3 * k + i % 3], first));
                     sum = rate.mul_add(old, sum);
                 }
                 deformation[i] = sum;
@@ -221,17 +219,17 @@ fn run<T: Floats, const GATHER: bool, const SCATTER: bool>(
                 if let Some(lane) = at[axis].outside(-1.0, 5.0) {
                     outcome.inverted = outcome.inverted.or(Some(first + lane));
                 }
-                unsafe { at[axis].store(slots.at[axis][first..first + BATCH].as_mut_ptr()) };
+                at[axis].store(batch_mut(slots.at[axis], first));
             }
             for i in 0..9 {
-                unsafe { deformation[i].store(slots.deformation[i][first..first + BATCH].as_mut_ptr()) };
+                deformation[i].store(batch_mut(slots.deformation[i], first));
             }
         } else {
             for axis in 0..3 {
-                velocity[axis] = unsafe { T::load(slots.velocity[axis][first..first + BATCH].as_ptr()) };
+                velocity[axis] = T::load(batch(slots.velocity[axis], first));
             }
             for i in 0..9 {
-                affine[i] = unsafe { T::load(slots.affine[i][first..first + BATCH].as_ptr()) };
+                affine[i] = T::load(batch(slots.affine[i], first));
             }
         }
         let volume = determinant(&deformation);
@@ -239,7 +237,7 @@ fn run<T: Floats, const GATHER: bool, const SCATTER: bool>(
             outcome.inverted = outcome.inverted.or(Some(first + lane));
         }
         if SCATTER {
-            let part = unsafe { T::load(slots.part[first..first + BATCH].as_ptr()) };
+            let part = T::load(batch(slots.part, first));
             if GATHER {
                 weights.set(&at);
             }
@@ -247,10 +245,10 @@ fn run<T: Floats, const GATHER: bool, const SCATTER: bool>(
             scatter(to, &weights, rules, part, &velocity, &affine, &stress);
         } else {
             for axis in 0..3 {
-                unsafe { velocity[axis].store(slots.velocity[axis][first..first + BATCH].as_mut_ptr()) };
+                velocity[axis].store(batch_mut(slots.velocity[axis], first));
             }
             for i in 0..9 {
-                unsafe { affine[i].store(slots.affine[i][first..first + BATCH].as_mut_ptr()) };
+                affine[i].store(batch_mut(slots.affine[i], first));
             }
         }
         first += BATCH;
@@ -260,10 +258,10 @@ fn run<T: Floats, const GATHER: bool, const SCATTER: bool>(
 
 /// v = Σ w vᵢ and C = Σ w vᵢ ⊗ (xᵢ − x) 4/Δx² (Chen et al. 2023, eqs 7 and 8 as they are meant: with the velocity of the node).
 #[inline(always)]
-fn gather<T: Floats>(from: &Tile, weights: &Weights, rules: &Rules, velocity: &mut [T; 3], affine: &mut [T; 9]) {
+fn gather<T: F32x16>(from: &Tile, weights: &Weights, rules: &Rules, velocity: &mut [T; 3], affine: &mut [T; 9]) {
     let mut rows = [T::splat(0.0); 16];
     for particle in 0..BATCH {
-        let first = weights.first(particle);
+        let nodes: &[f32; STENCIL] = from[weights.first(particle)..].first_chunk().expect("the stencil is in the tile");
         let w = |axis: usize, node: usize| weights.weight[axis][node][particle];
         let lean = |axis: usize, node: usize| weights.lean[axis][node][particle];
         let zero = T::splat(0.0);
@@ -271,8 +269,7 @@ fn gather<T: Floats>(from: &Tile, weights: &Weights, rules: &Rules, velocity: &m
         for k in 0..3 {
             let (mut sum, mut slope) = (zero, zero);
             for j in 0..3 {
-                // In the tile: `first` is at most LAST, and two rows and planes further a vector still fits.
-                let row = unsafe { T::load(from.as_ptr().add(first + j * ALONG_Y + k * ALONG_Z)) };
+                let row = T::load(batch(nodes, j * ALONG_Y + k * ALONG_Z));
                 sum = row.mul_add(T::splat(w(1, j)), sum);
                 slope = row.mul_add(T::splat(lean(1, j)), slope);
             }
@@ -283,7 +280,7 @@ fn gather<T: Floats>(from: &Tile, weights: &Weights, rules: &Rules, velocity: &m
         }
         let wx = T::quads(w(0, 0), w(0, 1), w(0, 2));
         let slope_x = T::quads(lean(0, 0), lean(0, 1), lean(0, 2));
-        rows[particle] = T::fold(value.mul(wx), value.mul(slope_x), slope_y.mul(wx), slope_z.mul(wx));
+        rows[particle] = T::sum_quads(value.mul(wx), value.mul(slope_x), slope_y.mul(wx), slope_z.mul(wx));
     }
     T::transpose(&mut rows);
     for axis in 0..3 {
@@ -296,7 +293,7 @@ fn gather<T: Floats>(from: &Tile, weights: &Weights, rules: &Rules, velocity: &m
 
 /// w m, and w (m v + (m C − Δt V 4/Δx² τ) (xᵢ − x)) (eqs 2 to 5, with the mass before C that (4) lacks).
 #[inline(always)]
-fn scatter<T: Floats>(
+fn scatter<T: F32x16>(
     to: &mut Tile,
     weights: &Weights,
     rules: &Rules,
@@ -321,13 +318,14 @@ fn scatter<T: Floats>(
     T::transpose(&mut rows);
     for (particle, row) in rows.iter().enumerate() {
         let mut packed = [0f32; 16];
-        unsafe { row.store(packed.as_mut_ptr()) };
+        row.store(&mut packed);
         let first = weights.first(particle);
+        let nodes: &mut [f32; STENCIL] = to[first..].first_chunk_mut().expect("the stencil is in the tile");
         let w = |axis: usize, node: usize| weights.weight[axis][node][particle];
         let d = |axis: usize, node: usize| weights.away[axis][node][particle];
         let mut quads = [T::splat(0.0); 4];
-        for (index, quad) in quads.iter_mut().enumerate() {
-            *quad = unsafe { T::four_times(packed.as_ptr().add(4 * index)) };
+        for (quad, four) in quads.iter_mut().zip(packed.as_chunks().0) {
+            *quad = T::repeat_quad(four);
         }
         let wx = T::quads(w(0, 0), w(0, 1), w(0, 2));
         let along_x = quads[1].mul_add(T::quads(d(0, 0), d(0, 1), d(0, 2)), quads[0]).mul(wx);
@@ -338,10 +336,8 @@ fn scatter<T: Floats>(
             let lean = along_y.mul(wz);
             for j in 0..3 {
                 let load = lean.mul_add(T::splat(d(1, j)), layer);
-                unsafe {
-                    let at = to.as_mut_ptr().add(first + j * ALONG_Y + k * ALONG_Z);
-                    load.mul_add(T::splat(w(1, j)), T::load(at)).store(at);
-                }
+                let at = batch_mut(nodes, j * ALONG_Y + k * ALONG_Z);
+                load.mul_add(T::splat(w(1, j)), T::load(at)).store(at);
             }
         }
     }
@@ -349,7 +345,7 @@ fn scatter<T: Floats>(
 
 /// Gives particles that are led their velocity, and no strain unless they are held still.
 #[inline(always)]
-fn lead<T: Floats>(slots: &Slots<'_>, first: usize, velocity: &mut [T; 3], affine: &mut [T; 9], outcome: &mut Outcome) {
+fn lead<T: F32x16>(slots: &Slots<'_>, first: usize, velocity: &mut [T; 3], affine: &mut [T; 9], outcome: &mut Outcome) {
     let Some(led) = &slots.led else { return };
     let kinds = &led.kind[first..first + BATCH];
     if kinds.iter().all(|&kind| kind == 0) {
@@ -357,7 +353,7 @@ fn lead<T: Floats>(slots: &Slots<'_>, first: usize, velocity: &mut [T; 3], affin
     }
     for axis in 0..3 {
         let mut lanes = [0f32; BATCH];
-        unsafe { velocity[axis].store(lanes.as_mut_ptr()) };
+        velocity[axis].store(&mut lanes);
         for l in 0..BATCH {
             if kinds[l] > 0 {
                 let given = led.velocities[kinds[l] as usize - 1][axis];
@@ -367,22 +363,22 @@ fn lead<T: Floats>(slots: &Slots<'_>, first: usize, velocity: &mut [T; 3], affin
                 lanes[l] = given;
             }
         }
-        velocity[axis] = unsafe { T::load(lanes.as_ptr()) };
+        velocity[axis] = T::load(&lanes);
     }
     for column in affine {
         let mut lanes = [0f32; BATCH];
-        unsafe { column.store(lanes.as_mut_ptr()) };
+        column.store(&mut lanes);
         for l in 0..BATCH {
             if kinds[l] > 1 {
                 lanes[l] = 0.0;
             }
         }
-        *column = unsafe { T::load(lanes.as_ptr()) };
+        *column = T::load(&lanes);
     }
 }
 
 #[inline(always)]
-fn determinant<T: Floats>(f: &[T; 9]) -> T {
+fn determinant<T: F32x16>(f: &[T; 9]) -> T {
     let first = f[0].mul(f[4].mul(f[8]).sub(f[5].mul(f[7])));
     let second = f[1].mul(f[3].mul(f[8]).sub(f[5].mul(f[6])));
     let third = f[2].mul(f[3].mul(f[7]).sub(f[4].mul(f[6])));
@@ -391,7 +387,7 @@ fn determinant<T: Floats>(f: &[T; 9]) -> T {
 
 /// τ = J σ: xx, xy, xz, yy, yz, zz.
 #[inline(always)]
-fn kirchhoff<T: Floats>(rules: &Rules, f: &[T; 9], volume: T) -> [T; 6] {
+fn kirchhoff<T: F32x16>(rules: &Rules, f: &[T; 9], volume: T) -> [T; 6] {
     let one = T::splat(1.0);
     let pressure = T::splat(rules.lambda_pa).mul(volume).mul(volume.sub(one));
     let pairs = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
@@ -422,7 +418,7 @@ fn kirchhoff<T: Floats>(rules: &Rules, f: &[T; 9], volume: T) -> [T; 6] {
 
 /// The rotation in F by Newton's iteration R ← (R + R⁻ᵀ)/2 (Higham 1986); six suffice for stretches from a third to three.
 #[inline(always)]
-fn rotation<T: Floats>(f: &[T; 9]) -> [T; 9] {
+fn rotation<T: F32x16>(f: &[T; 9]) -> [T; 9] {
     let mut r = *f;
     let half = T::splat(0.5);
     for _ in 0..6 {

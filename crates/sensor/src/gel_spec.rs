@@ -1,19 +1,19 @@
 //! A gel for a skin, as a file describes it.
 
-use crate::hydroelastic_spec::bad_key;
-use crate::spec::SkinSpec;
-use crate::surface::{BuiltSurface, read_mesh};
-use crate::{Chain, Sensor, SensorError, SensorSpec, SurfaceSpec};
+use crate::surface::read_mesh;
+use crate::{FrictionSpec, LayerSpec, SensorError, SensorSpec, SkinSpec, SurfaceSpec};
 use dermis_geometry::files::LengthUnit;
 use dermis_geometry::quantity::{Density, Frequency, Length, Pressure, Speed, Time};
 use dermis_geometry::shapes::{self, Fingertip};
 use dermis_geometry::{Pose, Surface, TriMesh, Vec3};
 use dermis_skin::gel::{Bonds, Face, TacchiGel, TacchiParameters};
-use dermis_skin::{Constitution, Gel, GelFriction, GelParameters, SkinError};
+use dermis_skin::{Constitution, Gel, GelParameters};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// A block of gel over a grid of taxels, which feel the stress on its bottom, or a body of gel under another surface, bonded where it is lowest.
+///
+/// [`SensorSpec::with_skin`] makes it of a layer, as thick and of the same material, or of the layer that replaces springs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GelSpec {
@@ -26,7 +26,7 @@ pub struct GelSpec {
     pub density: Density,
     /// How stress follows from deformation.
     #[serde(default)]
-    pub constitution: ConstitutionSpec,
+    pub constitution: Constitution,
     /// How thick the block under a grid is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thickness: Option<Length>,
@@ -36,9 +36,9 @@ pub struct GelSpec {
     /// Edge of a cell, which holds eight particles; a tenth of the thickness without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<Length>,
-    /// What resists sliding.
+    /// Friction: `none`, `coulomb` with `mu` alone, or `sticking`.
     #[serde(default)]
-    pub friction: GelFrictionSpec,
+    pub friction: FrictionSpec,
     /// The faces of the box around it at which it is held.
     #[serde(default = "at_the_bottom")]
     pub bonded: Vec<Face>,
@@ -54,35 +54,6 @@ pub struct GelSpec {
     /// Solved as in Chen et al. 2023, for comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paper: Option<TacchiSpec>,
-}
-
-/// How stress follows from deformation: see [`Constitution`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ConstitutionSpec {
-    /// Neo-Hookean.
-    #[default]
-    NeoHookean,
-    /// Fixed corotated.
-    FixedCorotated,
-    /// Small strains.
-    Linear,
-}
-
-/// What resists sliding on a gel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum GelFrictionSpec {
-    /// Nothing.
-    #[default]
-    None,
-    /// At most μ times the pressure.
-    Coulomb {
-        /// μ.
-        mu: f64,
-    },
-    /// Whatever touches holds.
-    Sticking,
 }
 
 /// A mesh that holds the gel.
@@ -141,44 +112,52 @@ const CELLS_DEEP: f64 = 10.0;
 impl GelSpec {
     pub(crate) fn build(
         &self,
-        name: String,
+        sensor: &str,
         spec: &SurfaceSpec,
-        surface: BuiltSurface,
-        chain: Chain,
+        mesh: &TriMesh,
         folder: Option<&Path>,
-    ) -> Result<Sensor, SensorError> {
-        let refused = |error: SkinError| SensorError::Skin { sensor: name.clone(), error };
-        let block = self.block(&name, spec)?;
-        if let Some(paper) = &self.paper {
-            let Some(size_m) = block else {
-                return Err(bad_key(&name, "paper", "needs a grid: the paper's gel is a block"));
-            };
-            let skin = TacchiGel::new(self.paper_parameters(paper, size_m)).map_err(refused)?;
-            return Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh));
-        }
+    ) -> Result<Gel, SensorError> {
         let bonds = Bonds::at(&self.bonded);
         if bonds.is_none() && self.held.is_none() {
-            return Err(bad_key(
-                &name,
-                "bonded",
-                "must name a face, such as [\"bottom\"], unless `held` holds the gel",
-            ));
+            let rule = "must name a face, such as [\"bottom\"], unless `held` holds the gel";
+            return Err(SensorError::bad_key(sensor, "bonded", rule));
         }
-        let skin = match block {
-            Some(size_m) => Gel::block(size_m, bonds, self.parameters(size_m.z)),
+        let skin = match self.block(sensor, spec)? {
+            Some(size_m) => Gel::block(size_m, bonds, self.parameters(sensor, size_m.z)?),
             None => {
-                let (body, floor_m) = self.body(spec, &surface)?;
+                let (body, floor_m) = self.body(spec, mesh)?;
                 let thickness_m = body.bounds().max.z - floor_m;
-                Gel::solid(&body, floor_m, bonds, self.parameters(thickness_m))
+                Gel::solid(&body, floor_m, bonds, self.parameters(sensor, thickness_m)?)
             }
-        };
-        let mut skin = skin.map_err(refused)?;
-        if let Some(held) = &self.held {
-            let bone = Surface::new(read_mesh(&held.file, held.unit, folder)?);
-            let within_m = held.within.si();
-            skin = skin.held_where(|at| bone.nearest(at).distance_m <= within_m).map_err(refused)?;
         }
-        Ok(Sensor::new(name, skin, surface.taxels, chain, surface.mesh))
+        .map_err(SensorError::skin(sensor))?;
+        let Some(held) = &self.held else { return Ok(skin) };
+        let bone = Surface::new(read_mesh(&held.file, held.unit, folder)?);
+        let within_m = held.within.si();
+        skin.held_where(|at| bone.nearest(at).distance_m <= within_m).map_err(SensorError::skin(sensor))
+    }
+
+    /// The gel by the paper's own method, where `paper` asks for it.
+    pub(crate) fn build_tacchi(&self, sensor: &str, spec: &SurfaceSpec) -> Result<Option<TacchiGel>, SensorError> {
+        let Some(paper) = &self.paper else { return Ok(None) };
+        let Some(size_m) = self.block(sensor, spec)? else {
+            return Err(SensorError::bad_key(sensor, "paper", "needs a grid: the paper's gel is a block"));
+        };
+        let parameters = TacchiParameters {
+            material: GelParameters {
+                cell_m: paper.grid_edge.si() / paper.grid_nodes.max(1) as f64,
+                ..self.parameters(sensor, size_m.z)?
+            },
+            size_m,
+            particles: paper.particles,
+            grid_edge_m: paper.grid_edge.si(),
+            grid_nodes: paper.grid_nodes,
+            step_s: paper.step.si(),
+            speed_m_per_s: paper.speed.si(),
+            indenter_particles: paper.indenter_particles,
+            seed: paper.seed,
+        };
+        TacchiGel::new(parameters).map(Some).map_err(SensorError::skin(sensor))
     }
 
     /// The block under a grid (m); none under other surfaces.
@@ -186,21 +165,25 @@ impl GelSpec {
         let SurfaceSpec::Grid { rows, cols, pitch } = spec else {
             return match (self.thickness, self.size) {
                 (None, None) => Ok(None),
-                (Some(_), _) => Err(bad_key(sensor, "thickness", "is for the block under a grid; a body has its own")),
-                (None, Some(_)) => Err(bad_key(sensor, "size", "is for the block under a grid; a body has its own")),
+                (Some(_), _) => {
+                    Err(SensorError::bad_key(sensor, "thickness", "is for the block under a grid; a body has its own"))
+                }
+                (None, Some(_)) => {
+                    Err(SensorError::bad_key(sensor, "size", "is for the block under a grid; a body has its own"))
+                }
             };
         };
         let own = [*cols, *rows].map(|count| count as f64 * pitch.si());
         let [x, y] = self.size.map_or(own, |size| size.map(Length::si));
         match self.thickness {
             Some(thickness) => Ok(Some(Vec3::new(x, y, thickness.si()))),
-            None => Err(bad_key(sensor, "thickness", "is needed by a gel under a grid, such as \"4 mm\"")),
+            None => Err(SensorError::bad_key(sensor, "thickness", "is needed by a gel under a grid, such as \"4 mm\"")),
         }
     }
 
     /// The closed body that another surface bounds, and the height (m) at which it is bonded: the rim of a cap, the bone in the middle
     /// of a fingertip, the lowest plane of a mesh.
-    fn body(&self, spec: &SurfaceSpec, surface: &BuiltSurface) -> Result<(TriMesh, f64), SensorError> {
+    fn body(&self, spec: &SurfaceSpec, mesh: &TriMesh) -> Result<(TriMesh, f64), SensorError> {
         match spec {
             SurfaceSpec::SphericalPatch { radius, half_angle, .. } => {
                 let edge_m = self.cell.map_or(radius.si() / 16.0, Length::si);
@@ -216,83 +199,66 @@ impl GelSpec {
             SurfaceSpec::Grid { .. }
             | SurfaceSpec::Mesh { .. }
             | SurfaceSpec::Points { .. }
-            | SurfaceSpec::Urdf { .. } => Ok((surface.mesh.clone(), surface.mesh.bounds().min.z)),
+            | SurfaceSpec::Urdf { .. } => Ok((mesh.clone(), mesh.bounds().min.z)),
         }
     }
 
-    /// What the gel is made of, for a thickness (m).
-    pub fn parameters(&self, thickness_m: f64) -> GelParameters {
-        GelParameters {
+    /// Edge of a cell (m) of a gel of a thickness (m).
+    pub fn cell_m(&self, thickness_m: f64) -> f64 {
+        self.cell.map_or(thickness_m / CELLS_DEEP, Length::si)
+    }
+
+    /// The parameters of a gel of a thickness (m). `sensor` is named in errors.
+    pub fn parameters(&self, sensor: &str, thickness_m: f64) -> Result<GelParameters, SensorError> {
+        Ok(GelParameters {
             young_pa: self.young.si(),
             poisson: self.poisson,
             density_kg_per_m3: self.density.si(),
-            constitution: match self.constitution {
-                ConstitutionSpec::NeoHookean => Constitution::NeoHookean,
-                ConstitutionSpec::FixedCorotated => Constitution::FixedCorotated,
-                ConstitutionSpec::Linear => Constitution::Linear,
-            },
-            cell_m: self.cell.map_or(thickness_m / CELLS_DEEP, Length::si),
-            friction: match self.friction {
-                GelFrictionSpec::None => GelFriction::None,
-                GelFrictionSpec::Coulomb { mu } => GelFriction::Coulomb { mu },
-                GelFrictionSpec::Sticking => GelFriction::Sticking,
-            },
+            constitution: self.constitution,
+            cell_m: self.cell_m(thickness_m),
+            friction: self.friction.build_gel(sensor)?,
             damping_per_s: self.damping.si(),
             mass_scaling: self.mass_scaling,
-        }
+        })
     }
 
-    fn paper_parameters(&self, paper: &TacchiSpec, size_m: Vec3) -> TacchiParameters {
-        let cell_m = paper.grid_edge.si() / paper.grid_nodes.max(1) as f64;
-        TacchiParameters {
-            material: GelParameters { cell_m, ..self.parameters(size_m.z) },
-            size_m,
-            particles: paper.particles,
-            grid_edge_m: paper.grid_edge.si(),
-            grid_nodes: paper.grid_nodes,
-            step_s: paper.step.si(),
-            speed_m_per_s: paper.speed.si(),
-            indenter_particles: paper.indenter_particles,
-            seed: paper.seed,
-        }
-    }
-}
-
-/// ν of a gel that stands for a layer which keeps its volume.
-const NEARLY_INCOMPRESSIBLE: f64 = 0.49;
-
-impl SensorSpec {
-    /// The same sensor with a gel for its skin: as thick and of the same material as its layer, or as the layer that stands for its
-    /// springs ([`SensorSpec::with_layer_skin`]). A gel stays.
-    pub fn with_gel_skin(&self) -> Result<Self, SensorError> {
-        let layer = match &self.skin {
-            SkinSpec::Gel(_) => return Ok(self.clone()),
-            SkinSpec::Layer(layer) => layer,
-            SkinSpec::Springs { .. } => return self.with_layer_skin()?.with_gel_skin(),
-            SkinSpec::Hydroelastic { .. } | SkinSpec::Imprint(_) => {
-                let rule = "= \"gel\" can stand for a layer, or for springs on a grid; describe the skin in a file";
-                return Err(bad_key(&self.name, "kind", rule));
+    /// The gel that replaces a layer, or the layer that replaces springs.
+    pub(crate) fn replacing(spec: &SensorSpec) -> Result<Self, SensorError> {
+        let refused = |rule| SensorError::bad_key(&spec.name, "kind", rule);
+        let layer = match &spec.skin {
+            SkinSpec::Layer(layer) => layer.clone(),
+            SkinSpec::Springs(_) => LayerSpec::replacing(spec)?,
+            SkinSpec::Hydroelastic(_) | SkinSpec::Imprint(_) | SkinSpec::Gel(_) => {
+                return Err(refused(
+                    "= \"gel\" can replace a layer, or springs on a grid; describe the skin in a file",
+                ));
             }
         };
         if layer.coating.is_some() {
-            let rule = "= \"gel\" cannot stand for a coated layer: a gel is of one material; describe it in a file";
-            return Err(bad_key(&self.name, "kind", rule));
+            let rule = "= \"gel\" cannot replace a coated layer: a gel is of one material; describe it in a file";
+            return Err(refused(rule));
         }
-        let skin = SkinSpec::Gel(GelSpec {
+        let friction = match layer.mu > 0.0 {
+            true => FrictionSpec::Coulomb { mu: layer.mu, regularisation_speed: None },
+            false => FrictionSpec::None,
+        };
+        Ok(Self {
             young: layer.young,
             poisson: layer.poisson.unwrap_or(NEARLY_INCOMPRESSIBLE).min(NEARLY_INCOMPRESSIBLE),
             density: silicone(),
-            constitution: ConstitutionSpec::default(),
+            constitution: Constitution::default(),
             thickness: Some(layer.thickness),
             size: layer.size,
             cell: None,
-            friction: if layer.mu > 0.0 { GelFrictionSpec::Coulomb { mu: layer.mu } } else { GelFrictionSpec::None },
+            friction,
             bonded: at_the_bottom(),
             held: None,
             damping: no_damping(),
             mass_scaling: 1.0,
             paper: None,
-        });
-        Ok(Self { skin, ..self.clone() })
+        })
     }
 }
+
+/// ν of a gel that replaces an incompressible layer.
+const NEARLY_INCOMPRESSIBLE: f64 = 0.49;

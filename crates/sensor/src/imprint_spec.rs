@@ -1,15 +1,16 @@
 //! An imprint skin, as a file describes it.
 
-use crate::hydroelastic_spec::bad_key;
-use crate::spec::SkinSpec;
-use crate::{SensorError, SensorSpec, SurfaceSpec};
+use crate::skin_spec::FullyPressed;
+use crate::{SensorError, SensorSpec, SkinSpec, SurfaceSpec};
 use dermis_geometry::quantity::{AreaStiffness, Length};
 use dermis_geometry::{HeightGrid, Ray, Surface, TriMesh, Vec3};
 use dermis_skin::{Imprint, ImprintParameters};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A gel that takes the shape of what presses on it; flat under a grid, else as curved as the surface is, seen along z.
+/// A gel that takes the shape of the object pressed on it; flat under a grid, else as curved as the surface, seen along z.
+///
+/// [`SensorSpec::with_skin`] makes it of any skin: as stiff as that one when all of it is pressed, and as deep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImprintSpec {
@@ -51,10 +52,8 @@ impl ImprintSpec {
         let bounds = mesh.bounds();
         let (size, center) = (bounds.size(), bounds.center());
         let size_m = [size.x, size.y];
-        let cell_m = self.cell.map_or(size.x.max(size.y) / CELLS, Length::si);
-        if !(cell_m > 0.0 && cell_m.is_finite()) {
-            return Err(bad_key(sensor, "cell", &format!("must be a positive length, got {} mm", cell_m * 1e3)));
-        }
+        let cell = self.cell.unwrap_or(Length::new(size.x.max(size.y) / CELLS));
+        let cell_m = SensorError::check_positive(sensor, "cell", cell)?;
         let grid = Imprint::cells(size_m, [center.x, center.y], cell_m);
         let rest_heights_m = match surface {
             SurfaceSpec::Grid { .. } => None,
@@ -71,30 +70,22 @@ impl ImprintSpec {
             bulge: self.bulge,
             rest_heights_m,
         };
-        Imprint::new(parameters).map_err(|error| SensorError::Skin { sensor: sensor.to_owned(), error })
+        Imprint::new(parameters).map_err(SensorError::skin(sensor))
     }
-}
 
-impl SensorSpec {
-    /// The same sensor with an imprint for its skin: as stiff as its own when all of it is pressed, and as deep. An imprint stays.
-    pub fn with_imprint_skin(&self) -> Result<Self, SensorError> {
-        let cell = match &self.skin {
-            SkinSpec::Imprint(_) => return Ok(self.clone()),
-            SkinSpec::Layer(layer) => layer.cell,
-            SkinSpec::Springs { .. } | SkinSpec::Hydroelastic { .. } | SkinSpec::Gel(_) => None,
-        };
-        let sensor = self.build(None)?;
-        let area_m2: f64 = sensor.surface().vertex_areas_m2().iter().sum();
-        let stiffness: f64 = sensor.skin().fully_pressed().iter().map(|support| support.tangent.stiffness_normal).sum();
-        let skin = SkinSpec::Imprint(ImprintSpec {
-            thickness: Length::new(sensor.skin().max_depth_m()),
-            stiffness_per_area: AreaStiffness::new(stiffness / area_m2),
+    /// The imprint that replaces any skin.
+    pub(crate) fn replacing(spec: &SensorSpec) -> Result<Self, SensorError> {
+        let sensor = spec.build(None)?;
+        let pressed = FullyPressed::of(&sensor, sensor.surface().vertex_areas_m2().iter().sum());
+        let cell = if let SkinSpec::Layer(layer) = &spec.skin { layer.cell } else { None };
+        Ok(Self {
+            thickness: Length::new(pressed.max_depth_m),
+            stiffness_per_area: AreaStiffness::new(pressed.stiffness_pa_per_m),
             cell,
             narrow: narrow(),
             wide: wide(),
             bulge: bulge(),
-        });
-        Ok(Self { skin, ..self.clone() })
+        })
     }
 }
 

@@ -1,14 +1,16 @@
 //! A layer skin, as a file describes it.
 
-use crate::hydroelastic_spec::bad_key;
-use crate::spec::SkinSpec;
-use crate::{FrictionSpec, SensorError, SensorSpec, SurfaceSpec};
+use crate::skin_spec::FullyPressed;
+use crate::{SensorError, SensorSpec, SkinKind, SurfaceSpec};
 use dermis_geometry::quantity::{Length, Pressure, Time};
 use dermis_skin::layer::{Branch, Poisson, Sheet};
 use dermis_skin::{Layer, LayerParameters};
 use serde::{Deserialize, Serialize};
 
 /// A flat elastic layer bonded to a rigid base, under a grid of taxels.
+///
+/// [`SensorSpec::with_skin`] makes it of springs on a grid: as stiff as they are when all of it is pressed, M/h = stiffness per area,
+/// and pressed at most as deep; Poisson's ratio is taken as 0.2, friction as the springs' static coefficient.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayerSpec {
@@ -77,14 +79,13 @@ const CELLS: f64 = 128.0;
 
 impl LayerSpec {
     pub(crate) fn build(&self, sensor: &str, surface: &SurfaceSpec) -> Result<Layer, SensorError> {
-        Layer::new(self.parameters(sensor, surface)?)
-            .map_err(|error| SensorError::Skin { sensor: sensor.to_owned(), error })
+        Layer::new(self.parameters(sensor, surface)?).map_err(SensorError::skin(sensor))
     }
 
     /// The parameters under a surface, which must be a grid.
     pub fn parameters(&self, sensor: &str, surface: &SurfaceSpec) -> Result<LayerParameters, SensorError> {
         let SurfaceSpec::Grid { rows, cols, pitch } = surface else {
-            return Err(bad_key(sensor, "surface", "must be a grid under a layer, which is flat"));
+            return Err(SensorError::bad_key(sensor, "surface", "must be a grid under a layer, which is flat"));
         };
         let own = [*cols, *rows].map(|count| count as f64 * pitch.si());
         let size_m = self.size.map_or(own, |size| size.map(Length::si));
@@ -127,29 +128,17 @@ fn poisson(sensor: &str, ratio: Option<f64>, incompressible: bool) -> Result<Poi
     }
 }
 
-/// ν of a foam, where nothing is known of it.
+/// ν of a foam, where it is unknown.
 const FOAM_POISSON: f64 = 0.2;
 
-impl SensorSpec {
-    /// The same sensor with a layer for its skin. A grid of springs gets one that is as stiff as they are when all of it is
-    /// pressed, M/h = stiffness per area, and that can be pressed as deep; Poisson's ratio is taken as 0.2, friction as the
-    /// springs' static coefficient. A layer stays.
-    pub fn with_layer_skin(&self) -> Result<Self, SensorError> {
-        let (friction, springs) = match (&self.skin, &self.surface) {
-            (SkinSpec::Layer(_), _) => return Ok(self.clone()),
-            (SkinSpec::Springs { friction, .. }, SurfaceSpec::Grid { .. }) => (friction, self.build(None)?),
-            _ => {
-                let rule = "= \"layer\" can stand for springs on a grid only; describe the skin in a file";
-                return Err(bad_key(&self.name, "kind", rule));
-            }
-        };
-        let area_m2: f64 = springs.taxels().areas_m2().iter().sum();
-        let stiffness: f64 =
-            springs.skin().fully_pressed().iter().map(|support| support.tangent.stiffness_normal).sum();
-        let thickness_m = springs.skin().max_depth_m() / 0.8;
+impl LayerSpec {
+    /// The layer that replaces springs on a grid.
+    pub(crate) fn replacing(spec: &SensorSpec) -> Result<Self, SensorError> {
+        let (pressed, springs, _) = FullyPressed::springs_on_grid(spec, SkinKind::Layer)?;
+        let thickness_m = pressed.max_depth_m / 0.8;
         let nu = FOAM_POISSON;
-        let confined_pa = stiffness / area_m2 * thickness_m;
-        let skin = SkinSpec::Layer(LayerSpec {
+        let confined_pa = pressed.stiffness_pa_per_m * thickness_m;
+        Ok(Self {
             thickness: Length::new(thickness_m),
             young: Pressure::new(confined_pa * (1.0 + nu) * (1.0 - 2.0 * nu) / (1.0 - nu)),
             poisson: Some(nu),
@@ -157,14 +146,9 @@ impl SensorSpec {
             cell: None,
             size: None,
             coating: None,
-            mu: match *friction {
-                FrictionSpec::None => 0.0,
-                FrictionSpec::Lugre { mu_static, .. } => mu_static,
-                FrictionSpec::Coulomb { mu, .. } => mu,
-            },
+            mu: springs.friction.mu_static(),
             relaxation: Vec::new(),
             sense_depth: None,
-        });
-        Ok(Self { skin, ..self.clone() })
+        })
     }
 }

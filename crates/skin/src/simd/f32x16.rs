@@ -1,18 +1,11 @@
-//! Sixteen `f32` at once, on what this machine has.
-#![allow(unsafe_code, reason = "vector instructions; callers hold what was found at run time")]
+//! Sixteen `f32` in the registers of each instruction set.
+#![allow(unsafe_code, reason = "vector instructions; `Simd::run` checks that the CPU has them")]
 
-/// Sixteen numbers: of sixteen particles, or of four nodes with four numbers each (a *quad*). The methods of the wide ones may only
-/// be called where their instructions are enabled.
-pub(crate) trait Floats: Copy {
+/// Sixteen numbers: one of each of sixteen particles, or four of each of four grid nodes (a *quad* per node).
+pub(crate) trait F32x16: Copy {
     fn splat(value: f32) -> Self;
-    /// Sixteen numbers from a place.
-    ///
-    /// # Safety
-    /// They must be there.
-    unsafe fn load(from: *const f32) -> Self;
-    /// # Safety
-    /// There must be room for them.
-    unsafe fn store(self, to: *mut f32);
+    fn load(from: &[f32; 16]) -> Self;
+    fn store(self, to: &mut [f32; 16]);
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
@@ -20,50 +13,43 @@ pub(crate) trait Floats: Copy {
     /// self · b + c.
     fn mul_add(self, b: Self, c: Self) -> Self;
     fn floor(self) -> Self;
-    /// From 0 to `high`; 0 for what is no number.
+    /// Clamps each lane to 0 … `high`; NaN becomes 0.
     fn bounded(self, high: f32) -> Self;
-    /// The four numbers at a place, four times.
-    ///
-    /// # Safety
-    /// They must be there.
-    unsafe fn four_times(from: *const f32) -> Self;
+    /// One quad, repeated four times.
+    fn repeat_quad(from: &[f32; 4]) -> Self;
     /// a, b and c four times each, then four zeros.
     fn quads(a: f32, b: f32, c: f32) -> Self;
-    /// The sums of the quads of a, of b, of c and of d.
-    fn fold(a: Self, b: Self, c: Self, d: Self) -> Self;
-    /// Rows to columns.
+    /// Four quads: the sum of the quads of a, of b, of c and of d.
+    fn sum_quads(a: Self, b: Self, c: Self, d: Self) -> Self;
+    /// Transposes a 16 × 16 matrix.
     fn transpose(rows: &mut [Self; 16]);
-    /// The first lane whose number is not above `low` and below `high`.
+    /// The first lane that is not above `low` and below `high`, or is NaN.
     fn outside(self, low: f32, high: f32) -> Option<usize>;
 }
 
-/// Without special instructions.
+/// An array.
 #[derive(Clone, Copy)]
-pub(crate) struct Plain([f32; 16]);
+pub(crate) struct Portable([f32; 16]);
 
-impl Plain {
+impl Portable {
     #[inline(always)]
     fn each(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
-        let mut out = self.0;
-        for l in 0..16 {
-            out[l] = f(self.0[l], other.0[l]);
-        }
-        Self(out)
+        Self(std::array::from_fn(|l| f(self.0[l], other.0[l])))
     }
 }
 
-impl Floats for Plain {
+impl F32x16 for Portable {
     #[inline(always)]
     fn splat(value: f32) -> Self {
         Self([value; 16])
     }
     #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self {
-        Self(unsafe { from.cast::<[f32; 16]>().read_unaligned() })
+    fn load(from: &[f32; 16]) -> Self {
+        Self(*from)
     }
     #[inline(always)]
-    unsafe fn store(self, to: *mut f32) {
-        unsafe { to.cast::<[f32; 16]>().write_unaligned(self.0) }
+    fn store(self, to: &mut [f32; 16]) {
+        *to = self.0;
     }
     #[inline(always)]
     fn add(self, other: Self) -> Self {
@@ -91,17 +77,12 @@ impl Floats for Plain {
     }
     #[inline(always)]
     fn bounded(self, high: f32) -> Self {
-        // `max` gives the other where one is no number.
+        // `max` returns the other operand where one is NaN.
         Self(self.0.map(|value| value.max(0.0).min(high)))
     }
     #[inline(always)]
-    unsafe fn four_times(from: *const f32) -> Self {
-        let four = unsafe { from.cast::<[f32; 4]>().read_unaligned() };
-        let mut out = [0.0; 16];
-        for l in 0..16 {
-            out[l] = four[l % 4];
-        }
-        Self(out)
+    fn repeat_quad(from: &[f32; 4]) -> Self {
+        Self(std::array::from_fn(|l| from[l % 4]))
     }
     #[inline(always)]
     fn quads(a: f32, b: f32, c: f32) -> Self {
@@ -112,7 +93,7 @@ impl Floats for Plain {
         Self(out)
     }
     #[inline(always)]
-    fn fold(a: Self, b: Self, c: Self, d: Self) -> Self {
+    fn sum_quads(a: Self, b: Self, c: Self, d: Self) -> Self {
         let mut out = [0.0; 16];
         for (q, rows) in [a, b, c, d].iter().enumerate() {
             for l in 0..4 {
@@ -138,65 +119,60 @@ impl Floats for Plain {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use wide::{Avx2, Avx512};
+pub(super) use x86_64::{Avx2, Avx512};
 
 #[cfg(target_arch = "x86_64")]
-mod wide {
-    use super::Floats;
+mod x86_64 {
+    use super::F32x16;
+    use crate::simd::lanewise;
     use std::arch::x86_64::*;
 
     /// One 512-bit register.
     #[derive(Clone, Copy)]
     pub(crate) struct Avx512(__m512);
 
-    impl Floats for Avx512 {
-        #[inline(always)]
-        fn splat(value: f32) -> Self {
-            Self(unsafe { _mm512_set1_ps(value) })
-        }
-        #[inline(always)]
-        unsafe fn load(from: *const f32) -> Self {
-            Self(unsafe { _mm512_loadu_ps(from) })
-        }
-        #[inline(always)]
-        unsafe fn store(self, to: *mut f32) {
-            unsafe { _mm512_storeu_ps(to, self.0) }
-        }
-        #[inline(always)]
-        fn add(self, other: Self) -> Self {
-            Self(unsafe { _mm512_add_ps(self.0, other.0) })
-        }
-        #[inline(always)]
-        fn sub(self, other: Self) -> Self {
-            Self(unsafe { _mm512_sub_ps(self.0, other.0) })
-        }
-        #[inline(always)]
-        fn mul(self, other: Self) -> Self {
-            Self(unsafe { _mm512_mul_ps(self.0, other.0) })
-        }
-        #[inline(always)]
-        fn div(self, other: Self) -> Self {
-            Self(unsafe { _mm512_div_ps(self.0, other.0) })
-        }
-        #[inline(always)]
-        fn mul_add(self, b: Self, c: Self) -> Self {
-            Self(unsafe { _mm512_fmadd_ps(self.0, b.0, c.0) })
+    impl F32x16 for Avx512 {
+        lanewise! { (0)
+            binary add = _mm512_add_ps;
+            binary sub = _mm512_sub_ps;
+            binary mul = _mm512_mul_ps;
+            binary div = _mm512_div_ps;
+            ternary mul_add = _mm512_fmadd_ps;
         }
         #[inline(always)]
         fn floor(self) -> Self {
+            // SAFETY: under `Simd::run` the CPU has AVX-512.
             Self(unsafe { _mm512_roundscale_ps::<0x09>(self.0) })
         }
         #[inline(always)]
+        fn splat(value: f32) -> Self {
+            // SAFETY: under `Simd::run` the CPU has AVX-512.
+            Self(unsafe { _mm512_set1_ps(value) })
+        }
+        #[inline(always)]
+        fn load(from: &[f32; 16]) -> Self {
+            // SAFETY: under `Simd::run` the CPU has AVX-512; the array holds the lanes.
+            Self(unsafe { _mm512_loadu_ps(from.as_ptr()) })
+        }
+        #[inline(always)]
+        fn store(self, to: &mut [f32; 16]) {
+            // SAFETY: under `Simd::run` the CPU has AVX-512; the array holds the lanes.
+            unsafe { _mm512_storeu_ps(to.as_mut_ptr(), self.0) }
+        }
+        #[inline(always)]
         fn bounded(self, high: f32) -> Self {
-            // The second is taken where the first is no number.
+            // `max` returns its second operand where the first is NaN.
+            // SAFETY: under `Simd::run` the CPU has AVX-512.
             unsafe { Self(_mm512_min_ps(_mm512_max_ps(self.0, _mm512_setzero_ps()), _mm512_set1_ps(high))) }
         }
         #[inline(always)]
-        unsafe fn four_times(from: *const f32) -> Self {
-            Self(unsafe { _mm512_broadcast_f32x4(_mm_loadu_ps(from)) })
+        fn repeat_quad(from: &[f32; 4]) -> Self {
+            // SAFETY: under `Simd::run` the CPU has AVX-512; the array holds the lanes.
+            Self(unsafe { _mm512_broadcast_f32x4(_mm_loadu_ps(from.as_ptr())) })
         }
         #[inline(always)]
         fn quads(a: f32, b: f32, c: f32) -> Self {
+            // SAFETY: under `Simd::run` the CPU has AVX-512.
             unsafe {
                 let first = _mm512_maskz_mov_ps(0x000f, _mm512_set1_ps(a));
                 let second = _mm512_mask_mov_ps(first, 0x00f0, _mm512_set1_ps(b));
@@ -204,7 +180,8 @@ mod wide {
             }
         }
         #[inline(always)]
-        fn fold(a: Self, b: Self, c: Self, d: Self) -> Self {
+        fn sum_quads(a: Self, b: Self, c: Self, d: Self) -> Self {
+            // SAFETY: under `Simd::run` the CPU has AVX-512.
             unsafe {
                 let first =
                     _mm512_add_ps(_mm512_shuffle_f32x4::<0x44>(a.0, b.0), _mm512_shuffle_f32x4::<0xee>(a.0, b.0));
@@ -218,6 +195,7 @@ mod wide {
         }
         #[inline(always)]
         fn transpose(rows: &mut [Self; 16]) {
+            // SAFETY: under `Simd::run` the CPU has AVX-512.
             unsafe {
                 let mut a = [rows[0].0; 16];
                 let mut i = 0;
@@ -256,6 +234,7 @@ mod wide {
         }
         #[inline(always)]
         fn outside(self, low: f32, high: f32) -> Option<usize> {
+            // SAFETY: under `Simd::run` the CPU has AVX-512.
             let inside = unsafe {
                 _mm512_cmp_ps_mask::<_CMP_GT_OQ>(self.0, _mm512_set1_ps(low))
                     & _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.0, _mm512_set1_ps(high))
@@ -268,69 +247,60 @@ mod wide {
     #[derive(Clone, Copy)]
     pub(crate) struct Avx2(__m256, __m256);
 
-    impl Floats for Avx2 {
+    impl F32x16 for Avx2 {
+        lanewise! { (0 1)
+            binary add = _mm256_add_ps;
+            binary sub = _mm256_sub_ps;
+            binary mul = _mm256_mul_ps;
+            binary div = _mm256_div_ps;
+            ternary mul_add = _mm256_fmadd_ps;
+            unary floor = _mm256_floor_ps;
+        }
         #[inline(always)]
         fn splat(value: f32) -> Self {
+            // SAFETY: under `Simd::run` the CPU has AVX2.
             let one = unsafe { _mm256_set1_ps(value) };
             Self(one, one)
         }
         #[inline(always)]
-        unsafe fn load(from: *const f32) -> Self {
-            unsafe { Self(_mm256_loadu_ps(from), _mm256_loadu_ps(from.add(8))) }
+        fn load(from: &[f32; 16]) -> Self {
+            // SAFETY: under `Simd::run` the CPU has AVX2; the array holds the lanes.
+            unsafe { Self(_mm256_loadu_ps(from.as_ptr()), _mm256_loadu_ps(from.as_ptr().add(8))) }
         }
         #[inline(always)]
-        unsafe fn store(self, to: *mut f32) {
+        fn store(self, to: &mut [f32; 16]) {
+            // SAFETY: under `Simd::run` the CPU has AVX2.
             unsafe {
-                _mm256_storeu_ps(to, self.0);
-                _mm256_storeu_ps(to.add(8), self.1);
+                _mm256_storeu_ps(to.as_mut_ptr(), self.0);
+                _mm256_storeu_ps(to.as_mut_ptr().add(8), self.1);
             }
         }
         #[inline(always)]
-        fn add(self, other: Self) -> Self {
-            unsafe { Self(_mm256_add_ps(self.0, other.0), _mm256_add_ps(self.1, other.1)) }
-        }
-        #[inline(always)]
-        fn sub(self, other: Self) -> Self {
-            unsafe { Self(_mm256_sub_ps(self.0, other.0), _mm256_sub_ps(self.1, other.1)) }
-        }
-        #[inline(always)]
-        fn mul(self, other: Self) -> Self {
-            unsafe { Self(_mm256_mul_ps(self.0, other.0), _mm256_mul_ps(self.1, other.1)) }
-        }
-        #[inline(always)]
-        fn div(self, other: Self) -> Self {
-            unsafe { Self(_mm256_div_ps(self.0, other.0), _mm256_div_ps(self.1, other.1)) }
-        }
-        #[inline(always)]
-        fn mul_add(self, b: Self, c: Self) -> Self {
-            unsafe { Self(_mm256_fmadd_ps(self.0, b.0, c.0), _mm256_fmadd_ps(self.1, b.1, c.1)) }
-        }
-        #[inline(always)]
-        fn floor(self) -> Self {
-            unsafe { Self(_mm256_floor_ps(self.0), _mm256_floor_ps(self.1)) }
-        }
-        #[inline(always)]
         fn bounded(self, high: f32) -> Self {
-            // The second is taken where the first is no number.
+            // `max` returns its second operand where the first is NaN.
+            // SAFETY: under `Simd::run` the CPU has AVX2.
             unsafe {
                 let (zero, high) = (_mm256_setzero_ps(), _mm256_set1_ps(high));
                 Self(_mm256_min_ps(_mm256_max_ps(self.0, zero), high), _mm256_min_ps(_mm256_max_ps(self.1, zero), high))
             }
         }
         #[inline(always)]
-        unsafe fn four_times(from: *const f32) -> Self {
-            let twice = unsafe { _mm256_broadcast_ps(&*from.cast()) };
+        fn repeat_quad(from: &[f32; 4]) -> Self {
+            // SAFETY: under `Simd::run` the CPU has AVX2; the array holds the lanes.
+            let twice = unsafe { _mm256_broadcast_ps(&_mm_loadu_ps(from.as_ptr())) };
             Self(twice, twice)
         }
         #[inline(always)]
         fn quads(a: f32, b: f32, c: f32) -> Self {
+            // SAFETY: under `Simd::run` the CPU has AVX2.
             unsafe {
                 let first = _mm256_set_m128(_mm_set1_ps(b), _mm_set1_ps(a));
                 Self(first, _mm256_set_m128(_mm_setzero_ps(), _mm_set1_ps(c)))
             }
         }
         #[inline(always)]
-        fn fold(a: Self, b: Self, c: Self, d: Self) -> Self {
+        fn sum_quads(a: Self, b: Self, c: Self, d: Self) -> Self {
+            // SAFETY: under `Simd::run` the CPU has AVX2.
             unsafe {
                 let (a, b) = (_mm256_add_ps(a.0, a.1), _mm256_add_ps(b.0, b.1));
                 let (c, d) = (_mm256_add_ps(c.0, c.1), _mm256_add_ps(d.0, d.1));
@@ -343,23 +313,24 @@ mod wide {
         #[inline(always)]
         fn transpose(rows: &mut [Self; 16]) {
             let mut flat = [[0f32; 16]; 16];
-            let mut turned = [[0f32; 16]; 16];
+            let mut transposed = [[0f32; 16]; 16];
             for i in 0..16 {
-                unsafe { rows[i].store(flat[i].as_mut_ptr()) };
+                rows[i].store(&mut flat[i]);
             }
             for i in 0..16 {
                 for j in 0..16 {
-                    turned[i][j] = flat[j][i];
+                    transposed[i][j] = flat[j][i];
                 }
             }
             for i in 0..16 {
-                rows[i] = unsafe { Self::load(turned[i].as_ptr()) };
+                rows[i] = Self::load(&transposed[i]);
             }
         }
         #[inline(always)]
         fn outside(self, low: f32, high: f32) -> Option<usize> {
             let mut inside = 0;
             for (half, shift) in [(self.0, 0), (self.1, 8)] {
+                // SAFETY: under `Simd::run` the CPU has AVX2.
                 let mask = unsafe {
                     let above = _mm256_cmp_ps::<_CMP_GT_OQ>(half, _mm256_set1_ps(low));
                     let below = _mm256_cmp_ps::<_CMP_LT_OQ>(half, _mm256_set1_ps(high));
@@ -372,50 +343,39 @@ mod wide {
     }
 }
 
+/// Compares every operation with scalar arithmetic.
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check<T: Floats>() {
-        let numbers: Vec<f32> = (0..256).map(|i| i as f32 * 0.7 - 31.0).collect();
-        let row = |i: usize| unsafe { T::load(numbers[16 * i..].as_ptr()) };
-        let out = |t: T| {
-            let mut to = [0f32; 16];
-            unsafe { t.store(to.as_mut_ptr()) };
-            to
-        };
-        let mut rows: [T; 16] = std::array::from_fn(row);
-        T::transpose(&mut rows);
-        for (i, row) in rows.iter().enumerate() {
-            for (j, value) in out(*row).iter().enumerate() {
-                assert_eq!(*value, numbers[16 * j + i]);
-            }
-        }
-        let folded = out(T::fold(row(0), row(1), row(2), row(3)));
-        for (l, value) in folded.iter().enumerate() {
-            let sum: f32 = (0..4).map(|q| numbers[16 * (l / 4) + 4 * q + l % 4]).sum();
-            assert!((value - sum).abs() < 1e-4);
-        }
-        assert_eq!(out(T::quads(1.0, 2.0, 3.0))[..13], [1., 1., 1., 1., 2., 2., 2., 2., 3., 3., 3., 3., 0.]);
-        assert_eq!(out(unsafe { T::four_times(numbers.as_ptr()) })[5], numbers[1]);
-        assert_eq!(out(T::splat(-1.5).floor())[3], -2.0);
-        assert_eq!(row(2).outside(-100.0, 100.0), None);
-        assert_eq!(row(2).outside(-100.0, numbers[37]), Some(5));
-        assert_eq!(T::splat(f32::NAN).outside(-1.0, 1.0), Some(0));
+pub(super) fn check<T: F32x16>() {
+    let numbers: [[f32; 16]; 16] = std::array::from_fn(|i| std::array::from_fn(|j| (16 * i + j) as f32 * 0.7 - 31.0));
+    let row = |i: usize| T::load(&numbers[i]);
+    let out = |t: T| {
+        let mut to = [0f32; 16];
+        t.store(&mut to);
+        to
+    };
+    let mut rows: [T; 16] = std::array::from_fn(row);
+    T::transpose(&mut rows);
+    for (i, row) in rows.iter().enumerate() {
+        assert_eq!(out(*row), std::array::from_fn(|j| numbers[j][i]));
     }
-
-    #[test]
-    fn every_kind_of_vector_does_the_same() {
-        use crate::gel::Simd;
-        check::<Plain>();
-        #[cfg(target_arch = "x86_64")]
-        {
-            if Simd::Avx2.is_available() {
-                check::<Avx2>();
-            }
-            if Simd::Avx512.is_available() {
-                check::<Avx512>();
-            }
-        }
+    let sums = out(T::sum_quads(row(0), row(1), row(2), row(3)));
+    for (l, value) in sums.iter().enumerate() {
+        let sum: f32 = (0..4).map(|q| numbers[l / 4][4 * q + l % 4]).sum();
+        assert!((value - sum).abs() < 1e-4);
     }
+    for (l, (&a, &b)) in numbers[3].iter().zip(&numbers[9]).enumerate() {
+        assert_eq!(out(row(3).add(row(9)))[l], a + b);
+        assert_eq!(out(row(3).sub(row(9)))[l], a - b);
+        assert_eq!(out(row(3).mul(row(9)))[l], a * b);
+        assert_eq!(out(row(3).div(row(9)))[l], a / b);
+        assert!((out(row(3).mul_add(row(9), row(1)))[l] - (a * b + numbers[1][l])).abs() < 1e-3);
+        assert_eq!(out(row(3).bounded(5.0))[l], a.clamp(0.0, 5.0));
+    }
+    assert_eq!(out(T::quads(1.0, 2.0, 3.0))[..13], [1., 1., 1., 1., 2., 2., 2., 2., 3., 3., 3., 3., 0.]);
+    assert_eq!(out(T::repeat_quad(&[1.0, 2.0, 3.0, 4.0]))[4..9], [1.0, 2.0, 3.0, 4.0, 1.0]);
+    assert_eq!(out(T::splat(-1.5).floor())[3], -2.0);
+    assert_eq!(out(T::splat(f32::NAN).bounded(5.0))[7], 0.0);
+    assert_eq!(row(2).outside(-100.0, 100.0), None);
+    assert_eq!(row(2).outside(-100.0, numbers[2][5]), Some(5));
+    assert_eq!(T::splat(f32::NAN).outside(-1.0, 1.0), Some(0));
 }

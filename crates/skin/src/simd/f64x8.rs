@@ -1,11 +1,11 @@
-//! Eight `f64` at once, on what this machine has.
-#![allow(unsafe_code, reason = "vector instructions; callers hold what was found at run time")]
+//! Eight `f64` in the registers of each instruction set.
+#![allow(unsafe_code, reason = "vector instructions; `Simd::run` checks that the CPU has them")]
 
-/// Eight numbers. The methods of the wide ones may only be called where their instructions are enabled.
-pub(crate) trait Doubles: Copy {
+/// Eight numbers, one per lane.
+pub(crate) trait F64x8: Copy {
     fn splat(value: f64) -> Self;
     fn load(from: &[f64; 8]) -> Self;
-    /// From `f32`.
+    /// Converts from `f32`.
     fn widen(from: &[f32; 8]) -> Self;
     fn store(self, to: &mut [f64; 8]);
     fn add(self, other: Self) -> Self;
@@ -14,11 +14,11 @@ pub(crate) trait Doubles: Copy {
     fn mul_add(self, b: Self, c: Self) -> Self;
 }
 
-/// Without special instructions.
+/// An array.
 #[derive(Clone, Copy)]
-pub(crate) struct Plain([f64; 8]);
+pub(crate) struct Portable([f64; 8]);
 
-impl Doubles for Plain {
+impl F64x8 for Portable {
     #[inline(always)]
     fn splat(value: f64) -> Self {
         Self([value; 8])
@@ -50,45 +50,43 @@ impl Doubles for Plain {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use wide::{Avx2, Avx512};
+pub(super) use x86_64::{Avx2, Avx512};
 
 #[cfg(target_arch = "x86_64")]
-mod wide {
-    use super::Doubles;
+mod x86_64 {
+    use super::F64x8;
+    use crate::simd::lanewise;
     use std::arch::x86_64::*;
 
     /// One 512-bit register.
     #[derive(Clone, Copy)]
     pub(crate) struct Avx512(__m512d);
 
-    impl Doubles for Avx512 {
+    impl F64x8 for Avx512 {
+        lanewise! { (0)
+            binary add = _mm512_add_pd;
+            binary mul = _mm512_mul_pd;
+            ternary mul_add = _mm512_fmadd_pd;
+        }
         #[inline(always)]
         fn splat(value: f64) -> Self {
+            // SAFETY: under `Simd::run` the CPU has AVX-512.
             Self(unsafe { _mm512_set1_pd(value) })
         }
         #[inline(always)]
         fn load(from: &[f64; 8]) -> Self {
+            // SAFETY: under `Simd::run` the CPU has AVX-512; `from` holds eight numbers.
             Self(unsafe { _mm512_loadu_pd(from.as_ptr()) })
         }
         #[inline(always)]
         fn widen(from: &[f32; 8]) -> Self {
+            // SAFETY: under `Simd::run` the CPU has AVX-512; `from` holds eight numbers.
             Self(unsafe { _mm512_cvtps_pd(_mm256_loadu_ps(from.as_ptr())) })
         }
         #[inline(always)]
         fn store(self, to: &mut [f64; 8]) {
+            // SAFETY: under `Simd::run` the CPU has AVX-512; `to` holds eight numbers.
             unsafe { _mm512_storeu_pd(to.as_mut_ptr(), self.0) }
-        }
-        #[inline(always)]
-        fn add(self, other: Self) -> Self {
-            Self(unsafe { _mm512_add_pd(self.0, other.0) })
-        }
-        #[inline(always)]
-        fn mul(self, other: Self) -> Self {
-            Self(unsafe { _mm512_mul_pd(self.0, other.0) })
-        }
-        #[inline(always)]
-        fn mul_add(self, b: Self, c: Self) -> Self {
-            Self(unsafe { _mm512_fmadd_pd(self.0, b.0, c.0) })
         }
     }
 
@@ -96,18 +94,26 @@ mod wide {
     #[derive(Clone, Copy)]
     pub(crate) struct Avx2(__m256d, __m256d);
 
-    impl Doubles for Avx2 {
+    impl F64x8 for Avx2 {
+        lanewise! { (0 1)
+            binary add = _mm256_add_pd;
+            binary mul = _mm256_mul_pd;
+            ternary mul_add = _mm256_fmadd_pd;
+        }
         #[inline(always)]
         fn splat(value: f64) -> Self {
-            let one = unsafe { _mm256_set1_pd(value) };
-            Self(one, one)
+            // SAFETY: under `Simd::run` the CPU has AVX2.
+            let half = unsafe { _mm256_set1_pd(value) };
+            Self(half, half)
         }
         #[inline(always)]
         fn load(from: &[f64; 8]) -> Self {
+            // SAFETY: under `Simd::run` the CPU has AVX2; `from` holds twice four numbers.
             unsafe { Self(_mm256_loadu_pd(from.as_ptr()), _mm256_loadu_pd(from.as_ptr().add(4))) }
         }
         #[inline(always)]
         fn widen(from: &[f32; 8]) -> Self {
+            // SAFETY: under `Simd::run` the CPU has AVX2; `from` holds twice four numbers.
             unsafe {
                 let low = _mm256_cvtps_pd(_mm_loadu_ps(from.as_ptr()));
                 Self(low, _mm256_cvtps_pd(_mm_loadu_ps(from.as_ptr().add(4))))
@@ -115,22 +121,23 @@ mod wide {
         }
         #[inline(always)]
         fn store(self, to: &mut [f64; 8]) {
+            // SAFETY: under `Simd::run` the CPU has AVX2; `to` holds twice four numbers.
             unsafe {
                 _mm256_storeu_pd(to.as_mut_ptr(), self.0);
                 _mm256_storeu_pd(to.as_mut_ptr().add(4), self.1);
             }
         }
-        #[inline(always)]
-        fn add(self, other: Self) -> Self {
-            unsafe { Self(_mm256_add_pd(self.0, other.0), _mm256_add_pd(self.1, other.1)) }
-        }
-        #[inline(always)]
-        fn mul(self, other: Self) -> Self {
-            unsafe { Self(_mm256_mul_pd(self.0, other.0), _mm256_mul_pd(self.1, other.1)) }
-        }
-        #[inline(always)]
-        fn mul_add(self, b: Self, c: Self) -> Self {
-            unsafe { Self(_mm256_fmadd_pd(self.0, b.0, c.0), _mm256_fmadd_pd(self.1, b.1, c.1)) }
-        }
+    }
+}
+
+/// Compares every operation with scalar arithmetic.
+#[cfg(test)]
+pub(super) fn check<T: F64x8>() {
+    let (a, b): ([f64; 8], [f32; 8]) =
+        (std::array::from_fn(|l| l as f64 * 0.5 - 1.5), std::array::from_fn(|l| 3.0 - l as f32 * 0.25));
+    let mut out = [0.0; 8];
+    T::load(&a).mul_add(T::widen(&b), T::splat(2.0)).add(T::load(&a).mul(T::load(&a))).store(&mut out);
+    for l in 0..8 {
+        assert_eq!(out[l], a[l] * f64::from(b[l]) + 2.0 + a[l] * a[l]);
     }
 }
