@@ -4,7 +4,7 @@ use crate::Arrays;
 use dermis_geometry::{Pose, TriMesh, Vec3};
 use dermis_sensor::optics::{FloatImage, LightSpec};
 use dermis_sensor::{Canvas, Sensor, SensorSpec};
-use dermis_skin::Field;
+use dermis_skin::SurfaceField;
 use serde_json::{Value, json};
 
 /// Most cells along a side of the surface that is drawn.
@@ -30,7 +30,7 @@ pub fn taxels(arrays: &mut Arrays, sensor: &Sensor) {
 }
 
 /// The deformed surface (mm) on a coarse grid, and how far each point of it is pressed in (mm).
-pub fn surface(arrays: &mut Arrays, field: &Field) -> Value {
+pub fn surface(arrays: &mut Arrays, field: &SurfaceField) -> Value {
     let pick = |count: usize| {
         let shown = count.min(MAX_CELLS);
         (0..shown).map(move |i| if shown > 1 { i * (count - 1) / (shown - 1) } else { 0 }).collect::<Vec<_>>()

@@ -6,7 +6,7 @@ use dermis_geometry::Vec2;
 use dermis_record::npy;
 use dermis_sensor::image::encode_grey16;
 use dermis_sensor::optics::{CameraFrame, Optics, Relief};
-use dermis_skin::Field;
+use dermis_skin::SurfaceField;
 use std::fmt::Write;
 
 /// Depth (m) of one level in the 16-bit depth image.
@@ -54,7 +54,7 @@ fn marker_image(image: &Image, markers: &[[f64; 4]]) -> Image {
 
 /// Adds a camera frame to a folder: `rgb.png`, `depth.png` (16 bits, 0.1 µm per level), `depth.npy` (m), `normals.png`,
 /// `normals.npy`, `flow.npy` (pixels), `markers.csv` and `markers.npy` (pixels) if there are markers, and an overview, `camera.png`.
-pub fn add(output: &mut Output, optics: &Optics, surface: &Field, frame: &CameraFrame, title: &str) {
+pub fn add(output: &mut Output, optics: &Optics, surface: &SurfaceField, frame: &CameraFrame, title: &str) {
     let CameraFrame { image, relief, markers } = frame;
     let (width, height) = (relief.width, relief.height);
     let rest = surface.rest_heights_m.as_ref().map(|_| Relief::at_rest(surface, optics.camera()));

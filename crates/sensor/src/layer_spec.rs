@@ -3,7 +3,7 @@
 use crate::skin_spec::FullyPressed;
 use crate::{SensorError, SensorSpec, SkinKind, SurfaceSpec};
 use dermis_geometry::quantity::{Length, Pressure, Time};
-use dermis_skin::layer::{Branch, Poisson, Sheet};
+use dermis_skin::layer::{Branch, Ply, Poisson};
 use dermis_skin::{Layer, LayerParameters};
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ pub struct LayerSpec {
     /// Size along x and y; that of the grid of taxels without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<[Length; 2]>,
-    /// A sheet on top of it.
+    /// A ply on top of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coating: Option<CoatingSpec>,
     /// Coefficient of friction; none without it.
@@ -44,7 +44,7 @@ pub struct LayerSpec {
     pub sense_depth: Option<Length>,
 }
 
-/// A sheet on top of a layer.
+/// A ply on top of a layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CoatingSpec {
@@ -91,27 +91,27 @@ impl LayerSpec {
         let size_m = self.size.map_or(own, |size| size.map(Length::si));
         let cell_m = self.cell.map_or(size_m[0].max(size_m[1]) / CELLS, Length::si);
         let poisson = |ratio, incompressible| poisson(sensor, ratio, incompressible);
-        let mut sheets = Vec::new();
+        let mut plies = Vec::new();
         if let Some(coating) = &self.coating {
-            sheets.push(Sheet {
+            plies.push(Ply {
                 thickness_m: coating.thickness.si(),
                 young_pa: coating.young.si(),
                 poisson: poisson(coating.poisson, coating.incompressible)?,
             });
         }
-        let sheet = Sheet {
+        let ply = Ply {
             thickness_m: self.thickness.si(),
             young_pa: self.young.si(),
             poisson: poisson(self.poisson, self.incompressible)?,
         };
-        sheets.push(sheet);
+        plies.push(ply);
         let branch = |branch: &BranchSpec| Branch { ratio: branch.ratio, time_s: branch.time.si() };
         Ok(LayerParameters {
-            sheets,
+            plies,
             mu: self.mu,
             relaxation: self.relaxation.iter().map(branch).collect(),
             sense_depth_m: self.sense_depth.map(Length::si),
-            ..LayerParameters::new(sheet, size_m, cell_m)
+            ..LayerParameters::new(ply, size_m, cell_m)
         })
     }
 }

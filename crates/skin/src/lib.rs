@@ -18,8 +18,8 @@
 //! the skin. Depth and pressure are positive in compression. Forces are on the sensor unless the name says otherwise.
 
 mod contacts;
-mod field;
 mod friction;
+mod friction_lanes;
 pub mod gel;
 pub mod hydroelastic;
 mod imprint;
@@ -27,14 +27,13 @@ pub mod layer;
 mod lugre;
 mod motion;
 mod simd;
-mod slides;
 mod springs;
 mod state;
+mod surface_field;
 mod touch;
 mod warning;
 
 pub use contacts::{Contact, Contacts};
-pub use field::Field;
 pub use friction::{Coulomb, Friction};
 pub use gel::{Constitution, Gel, GelFriction, GelParameters};
 pub use hydroelastic::{Hydroelastic, HydroelasticParameters};
@@ -45,6 +44,7 @@ pub use motion::{Motion, Object, Target};
 pub use simd::{Simd, SimdLevel};
 pub use springs::{Damping, Elasticity, Law, Site, SpringParameters, Springs, Table};
 pub use state::{Bristle, State};
+pub use surface_field::SurfaceField;
 pub use touch::{Corner, Facet, Load, Support, Tangent, Touch};
 pub use warning::Warning;
 
@@ -145,36 +145,36 @@ pub enum SkinError {
         got: f64,
     },
     /// Stress asked for where there is no layer.
-    #[error("`sense_depth` ({depth_mm} mm) is below the base of the layer, which is {most_mm} mm thick")]
+    #[error("`sense_depth` ({depth_mm} mm) is below the base of the layer, which is {max_mm} mm thick")]
     SensesBelowBase {
         /// The depth asked for (mm).
         depth_mm: f64,
         /// The thickness (mm).
-        most_mm: f64,
+        max_mm: f64,
     },
     /// A grid that would take hours.
-    #[error("a layer of {rows} x {cols} cells is more than {most} in all; check the units of `cell` and of the size")]
+    #[error("a layer of {rows} x {cols} cells is more than {max} in all; check the units of `cell` and of the size")]
     TooManyCells {
         /// Rows.
         rows: f64,
         /// Columns.
         cols: f64,
         /// The most there may be.
-        most: f64,
+        max: f64,
     },
     /// Pressed farther than the layer's theory goes.
     #[error(
-        "an object is {depth_mm:.3} mm deep in the layer, which can be pressed {most_mm:.3} mm (0.8 of its thickness); use the `gel` skin for more"
+        "an object is {depth_mm:.3} mm deep in the layer, which can be pressed {max_mm:.3} mm (0.8 of its thickness); use the `gel` skin for more"
     )]
     TooDeep {
         /// How deep it is (mm).
         depth_mm: f64,
         /// How deep it may be (mm).
-        most_mm: f64,
+        max_mm: f64,
     },
     /// A layer of nothing.
     #[error("a layer needs at least one sheet of material")]
-    NoSheets,
+    NoPlies,
     /// Neither sensor nor object gives.
     #[error("a rigid sensor cannot be pressed by a rigid object: give one of them a pressure field")]
     BothRigid,

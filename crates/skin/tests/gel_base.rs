@@ -4,12 +4,12 @@ use crate::paraboloid;
 
 use dermis_geometry::{Pose, Primitive, Twist, Vec3};
 use dermis_skin::gel::{Bonds, Face};
-use dermis_skin::{Field, Gel, GelFriction, GelParameters, Motion, Object, Skin, Target, Touch};
+use dermis_skin::{Gel, GelFriction, GelParameters, Motion, Object, Skin, SurfaceField, Target, Touch};
 use serde_json::Value;
 
 const GOLDEN: &str = include_str!("golden/layer/paraboloid_on_bonded_layer.json");
 
-fn total(base: &Field) -> Vec3 {
+fn total(base: &SurfaceField) -> Vec3 {
     base.values.iter().sum::<Vec3>() * (base.cell_m * base.cell_m)
 }
 

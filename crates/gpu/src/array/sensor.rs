@@ -7,7 +7,9 @@ use crate::array::{
 use crate::{Gpu, GpuError};
 use dermis_geometry::{Pose, Twist};
 use dermis_sensor::Sensor;
-use dermis_skin::hydroelastic::{Cell, Compliance, DEEPEST, Hydroelastic, Piece, Shape as FieldShape, TetField};
+use dermis_skin::hydroelastic::{
+    Cell, Compliance, DEEPEST, Hydroelastic, Piece, PressureFieldShape as FieldShape, TetField,
+};
 use dermis_skin::{self as skin, Damping, Elasticity, Friction, Law, Object};
 use std::any::Any;
 use std::sync::Arc;
@@ -244,7 +246,7 @@ fn stretch(piece: &Piece) -> Stretch {
 
 /// The greatest pressure (Pa) in a field.
 fn most_pa(field: &Compliance, tets: &TetField) -> f64 {
-    let most = tets.cells().iter().map(|cell| cell.most).fold(0.0, f64::max);
+    let most = tets.cells().iter().map(|cell| cell.max_extent).fold(0.0, f64::max);
     let reached = field.pieces().iter().filter(|piece| piece.from <= most);
     reached.map(|piece| piece.pressure(most)).fold(f64::MIN_POSITIVE, f64::max)
 }

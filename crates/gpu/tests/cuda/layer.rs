@@ -9,7 +9,7 @@ use dermis_gpu::{Gpu, LayerBatch, describe_layer};
 use dermis_sensor::SkinSpec;
 use dermis_sensor::optics::{Area, CameraSpec, LightSpec, NoiseSpec, Optics, OpticsSpec};
 use dermis_sensor::{Sensor, SensorSpec};
-use dermis_skin::layer::{Overhead, Poisson, Sheet};
+use dermis_skin::layer::{IndenterHeightMap, Ply, Poisson};
 use dermis_skin::{Layer, LayerParameters, SkinError};
 use dermis_skin::{Motion, Object, Skin, Target, Touch};
 
@@ -184,58 +184,52 @@ fn single_precision_is_enough_for_its_tolerance() {
 #[test]
 fn layers_under_heights_are_those_of_the_cpu() {
     let Some(gpu) = gpu("layers_under_heights_are_those_of_the_cpu") else { return };
-    let sheet = |thickness_m: f64, nu: f64| {
+    let ply = |thickness_m: f64, nu: f64| {
         let poisson = if nu == 0.5 { Poisson::Incompressible } else { Poisson::Ratio(nu) };
-        Sheet { thickness_m, young_pa: 2e5, poisson }
+        Ply { thickness_m, young_pa: 2e5, poisson }
     };
     type Height = Box<dyn Fn(f64, f64) -> f64>;
     let of = |height: fn(f64, f64) -> f64| -> Height { Box::new(height) };
-    let cases: Vec<(&str, Vec<Sheet>, f64, usize, Height)> = vec![
-        ("hertz", vec![sheet(4.0, 0.3)], 8e-3, 256, of(|x, y| (x * x + y * y) / 8e-3 - 2.5e-4)),
-        ("hertz aside", vec![sheet(4.0, 0.3)], 8e-3, 256, of(|x, y| ((x - 2.2e-3).powi(2) + y * y) / 8e-3 - 2.5e-4)),
+    let cases: Vec<(&str, Vec<Ply>, f64, usize, Height)> = vec![
+        ("hertz", vec![ply(4.0, 0.3)], 8e-3, 256, of(|x, y| (x * x + y * y) / 8e-3 - 2.5e-4)),
+        ("hertz aside", vec![ply(4.0, 0.3)], 8e-3, 256, of(|x, y| ((x - 2.2e-3).powi(2) + y * y) / 8e-3 - 2.5e-4)),
         (
             "wide punch",
-            vec![sheet(1e-3, 0.3)],
+            vec![ply(1e-3, 0.3)],
             48e-3,
             192,
             of(|x, y| if x.hypot(y) <= 20e-3 { -1e-5 } else { f64::INFINITY }),
         ),
-        ("thin", vec![sheet(0.6e-3, 0.0)], 44e-3, 384, of(|x, y| (x * x + 2.0 * y * y) / 0.02 - 1e-4)),
-        (
-            "thin and incompressible",
-            vec![sheet(0.6e-3, 0.5)],
-            44e-3,
-            384,
-            of(|x, y| (x * x + 2.0 * y * y) / 0.02 - 1e-4),
-        ),
+        ("thin", vec![ply(0.6e-3, 0.0)], 44e-3, 384, of(|x, y| (x * x + 2.0 * y * y) / 0.02 - 1e-4)),
+        ("thin and incompressible", vec![ply(0.6e-3, 0.5)], 44e-3, 384, of(|x, y| (x * x + 2.0 * y * y) / 0.02 - 1e-4)),
         (
             "rough",
-            vec![sheet(2e-3, 0.5)],
+            vec![ply(2e-3, 0.5)],
             24e-3,
             96,
             of(|x, y| (x * x + y * y) / 0.02 + 2e-5 * (3e3 * x).sin() * (2e3 * y).cos() - 4e-4),
         ),
         (
             "coated",
-            vec![Sheet { young_pa: 2e6, ..sheet(0.2e-3, 0.45) }, sheet(2e-3, 0.45)],
+            vec![Ply { young_pa: 2e6, ..ply(0.2e-3, 0.45) }, ply(2e-3, 0.45)],
             16e-3,
             128,
             of(|x, y| (x * x + y * y) / 0.02 - 2e-4),
         ),
     ];
     let plate = preset("gelsight").build(None).unwrap();
-    for (name, sheets, side_m, cells, height) in cases {
+    for (name, plies, side_m, cells, height) in cases {
         for mu in [0.0, 0.5] {
             let parameters = LayerParameters {
-                sheets: sheets.clone(),
+                plies: plies.clone(),
                 tolerance: 1e-7,
                 mu,
-                ..LayerParameters::new(sheets[0], [side_m; 2], side_m / cells as f64)
+                ..LayerParameters::new(plies[0], [side_m; 2], side_m / cells as f64)
             };
             let layer = Layer::new(parameters).unwrap();
             let field = HeightField::from_fn(layer.grid(), &height);
-            let overhead = Overhead::of_heights(&field);
-            let truth = layer.solve_under(&layer.rest(), &overhead, &Twist::ZERO, None).unwrap();
+            let indenter = IndenterHeightMap::of_heights(&field);
+            let truth = layer.solve_under(&layer.rest(), &indenter, &Twist::ZERO, None).unwrap();
             let mut whole = vec![0.0; cells * cells];
             truth.region.paste(&truth.tractions.parts[2], &mut whole, cells);
             let sensor = plate.with_skin(layer);

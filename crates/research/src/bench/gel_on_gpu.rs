@@ -5,7 +5,7 @@ use dermis::geometry::shapes::{indenters, sphere};
 use dermis::geometry::{Pose, Primitive, Vec3};
 use dermis::gpu::{Gpu, GpuError, GpuGel, GpuTacchiGel, boarded};
 use dermis::skin::gel::{Bonds, TacchiGel, TacchiParameters};
-use dermis::skin::{Field, Gel, GelParameters, Motion, Object, Skin, Target};
+use dermis::skin::{Gel, GelParameters, Motion, Object, Skin, SurfaceField, Target};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -30,7 +30,7 @@ fn not_done(why: impl std::fmt::Display) -> GpuError {
 }
 
 /// The largest difference between two surfaces, over the largest displacement.
-fn apart(a: &Field, b: &Field) -> f64 {
+fn apart(a: &SurfaceField, b: &SurfaceField) -> f64 {
     let deepest = a.values.iter().map(|u| u.length()).fold(0.0, f64::max);
     a.values.iter().zip(&b.values).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max) / deepest
 }

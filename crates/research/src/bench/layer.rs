@@ -2,7 +2,7 @@
 
 use super::cpu_clock::cpu_nanoseconds;
 use dermis::geometry::{Pose, Vec3, shapes::sphere};
-use dermis::skin::layer::{Poisson, Sheet};
+use dermis::skin::layer::{Ply, Poisson};
 use dermis::skin::{Layer, LayerParameters, Motion, Object, Skin, State, Target, Touch};
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -13,8 +13,8 @@ const RADIUS_M: f64 = 15e-3;
 
 /// A gel of 4 mm on `cells` × `cells` cells.
 fn gel(cells: usize, lateral: bool) -> Option<Layer> {
-    let sheet = Sheet { thickness_m: 4e-3, young_pa: 1.45e5, poisson: Poisson::Ratio(0.45) };
-    let parameters = LayerParameters::new(sheet, [SIDE_M; 2], SIDE_M / cells as f64);
+    let ply = Ply { thickness_m: 4e-3, young_pa: 1.45e5, poisson: Poisson::Ratio(0.45) };
+    let parameters = LayerParameters::new(ply, [SIDE_M; 2], SIDE_M / cells as f64);
     Layer::new(LayerParameters { lateral, ..parameters }).ok()
 }
 

@@ -76,8 +76,8 @@ pub(super) fn as_springs(layer: &SensorSpec) -> Result<SensorSpec, ExperimentErr
         (&layer.skin, &mut spec.skin, &spec.surface)
     {
         let parameters = of.parameters(&layer.name, &layer.surface)?;
-        let sheet = parameters.sheets[0];
-        let per_area = sheet.confined_pa() / sheet.thickness_m;
+        let ply = parameters.plies[0];
+        let per_area = ply.confined_pa() / ply.thickness_m;
         springs.stiffness = Some(dermis::geometry::quantity::Stiffness::new(per_area * pitch.si() * pitch.si()));
         springs.max_penetration = of.thickness;
         springs.friction = dermis::sensor::FrictionSpec::None;
@@ -108,7 +108,7 @@ fn layer_row(sheet: Sheet, name: &str, pressed: &Pressed, pressure_kpa: &[f64]) 
         let extent = COLS as f64 * CELL_M * 1e3;
         HeatMap::new(COLS, COLS, part).unit(unit).extent_mm(extent, extent).cell_px(6).render()
     };
-    let down = |field: &Option<dermis::skin::Field>, scale: f64| -> Vec<f64> {
+    let down = |field: &Option<dermis::skin::SurfaceField>, scale: f64| -> Vec<f64> {
         field.as_ref().map_or_else(Vec::new, |field| field.values.iter().map(|value| -value.z * scale).collect())
     };
     let surface = down(&pressed.touch.surface, 1e3);

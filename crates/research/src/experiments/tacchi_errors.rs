@@ -5,7 +5,7 @@ use dermis::draw::{LineStyle, Plot, Series};
 use dermis::geometry::shapes::sphere;
 use dermis::geometry::{Pose, Vec3};
 use dermis::skin::gel::{Bonds, TacchiGel, TacchiParameters};
-use dermis::skin::{Field, Gel, GelParameters, Motion, Object, Skin, Target};
+use dermis::skin::{Gel, GelParameters, Motion, Object, Skin, SurfaceField, Target};
 
 const RADIUS: f64 = 4e-3;
 const DEPTH: f64 = 1e-3;
@@ -25,7 +25,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
             ..TacchiParameters::default()
         }
     };
-    let press = |p: TacchiParameters| -> Result<Field, ExperimentError> {
+    let press = |p: TacchiParameters| -> Result<SurfaceField, ExperimentError> {
         let (touch, _) = TacchiGel::new(p)?.pressed(&ball, pose(DEPTH))?;
         Ok(touch.surface.unwrap_or_else(|| unreachable!("a gel always reports its surface")))
     };
@@ -44,7 +44,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
 
     let cell_m = if options.full { 0.4e-3 } else { 0.5e-3 };
     let gel = Gel::block(paper.size_m, Bonds::default(), GelParameters { cell_m, ..GelParameters::default() })?;
-    let rest = |depths: &[f64]| -> Result<Field, ExperimentError> {
+    let rest = |depths: &[f64]| -> Result<SurfaceField, ExperimentError> {
         let mut state = gel.rest();
         let mut field = None;
         for &depth in depths {
@@ -103,17 +103,17 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
 }
 
 /// Largest vertical difference (mm).
-fn apart(a: &Field, b: &Field) -> f64 {
+fn apart(a: &SurfaceField, b: &SurfaceField) -> f64 {
     a.values.iter().zip(&b.values).map(|(a, b)| (a.z - b.z).abs()).fold(0.0, f64::max) * 1e3
 }
 
 /// Travel (mm) minus the largest displacement of the surface.
-fn lost(field: &Field) -> f64 {
+fn lost(field: &SurfaceField) -> f64 {
     (DEPTH - field.values.iter().map(|u| -u.z).fold(0.0, f64::max)) * 1e3
 }
 
 /// Heights (mm) along x through the centre.
-fn profile(field: &Field) -> Vec<(f64, f64)> {
+fn profile(field: &SurfaceField) -> Vec<(f64, f64)> {
     let row = field.rows / 2;
     (0..field.cols)
         .map(|col| {

@@ -5,7 +5,7 @@ use dermis::draw::{ColourMap, HeatMap, Sheet};
 use dermis::geometry::shapes::indenters;
 use dermis::geometry::{Pose, Vec3};
 use dermis::skin::gel::Bonds;
-use dermis::skin::{Field, Gel, GelParameters, Motion, Object, Skin, Target};
+use dermis::skin::{Gel, GelParameters, Motion, Object, Skin, SurfaceField, Target};
 
 const DEPTH: f64 = 1e-3;
 
@@ -67,7 +67,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
 }
 
 /// Depth (mm), positive where the gel is pressed in.
-fn image(field: &Field) -> dermis::draw::Image {
+fn image(field: &SurfaceField) -> dermis::draw::Image {
     let depths: Vec<f64> = field.values.iter().map(|u| -u.z * 1e3).collect();
     let side = (220 / field.cols.max(1)).max(1);
     HeatMap::new(field.rows, field.cols, &depths).map(ColourMap::Ember).range(-0.2, 1.0).cell_px(side).bare().render()

@@ -8,7 +8,7 @@ use super::{ValidateError, read_text};
 use dermis::geometry::shapes::sphere;
 use dermis::geometry::{Pose, TriMesh, Vec3};
 use dermis::skin::gel::Bonds;
-use dermis::skin::{Field, Gel, GelFriction, GelParameters, Motion, Object, Skin, State, Target};
+use dermis::skin::{Gel, GelFriction, GelParameters, Motion, Object, Skin, State, SurfaceField, Target};
 use serde::Serialize;
 use std::path::Path;
 
@@ -109,7 +109,7 @@ pub fn run(folder: &Path, cell_m: f64) -> Result<FeatsReport, ValidateError> {
     let gel = Gel::solid(&body()?, -THICKNESS_M, Bonds::default(), parameters(cell_m))?;
     let ball = Object::new(sphere(INDENTER_M, 0.3e-3)?);
     let lowest = ball.surface.bounds().min.z;
-    let press = |state: &State, depth_m: f64| -> Result<(f64, Field, State), ValidateError> {
+    let press = |state: &State, depth_m: f64| -> Result<(f64, SurfaceField, State), ValidateError> {
         let target = Target::at_rest(&ball, Pose::from_translation(Vec3::Z * (-lowest - depth_m)));
         let (touch, next) = gel.settle(state, &Motion { targets: &[target] })?;
         let field = touch.surface.unwrap_or_else(|| unreachable!("a gel always reports its surface"));
@@ -138,7 +138,7 @@ pub fn run(folder: &Path, cell_m: f64) -> Result<FeatsReport, ValidateError> {
     Ok(FeatsReport { particles: gel.particles(), forces, surfaces })
 }
 
-fn compare(file: &str, depth_mm: f64, nodes: &[[f64; 6]], field: &Field) -> FeatsSurface {
+fn compare(file: &str, depth_mm: f64, nodes: &[[f64; 6]], field: &SurfaceField) -> FeatsSurface {
     let (mut sum, mut worst, mut count) = (0.0, 0.0f64, 0);
     for node in nodes {
         if let Some(u) = displacement(field, node[0] * 1e-3, node[1] * 1e-3) {
@@ -158,7 +158,7 @@ fn compare(file: &str, depth_mm: f64, nodes: &[[f64; 6]], field: &Field) -> Feat
 }
 
 /// Vertical displacement (m) at a point by bilinear interpolation; `None` outside the field.
-fn displacement(field: &Field, x_m: f64, y_m: f64) -> Option<f64> {
+fn displacement(field: &SurfaceField, x_m: f64, y_m: f64) -> Option<f64> {
     let x = (x_m - field.center.x) / field.cell_m + 0.5 * (field.cols as f64 - 1.0);
     let y = (field.center.y - y_m) / field.cell_m + 0.5 * (field.rows as f64 - 1.0);
     if !(x >= 0.0 && y >= 0.0 && x < field.cols as f64 - 1.0 && y < field.rows as f64 - 1.0) {

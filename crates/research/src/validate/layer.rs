@@ -5,8 +5,8 @@
 
 use super::{ValidateError, read_json};
 use dermis::geometry::HeightField;
-use dermis::skin::layer::{Overhead, Poisson, Sheet};
-use dermis::skin::{Field, Layer, LayerParameters, Skin, SkinError, Touch};
+use dermis::skin::layer::{IndenterHeightMap, Ply, Poisson};
+use dermis::skin::{Layer, LayerParameters, Skin, SkinError, SurfaceField, Touch};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -109,15 +109,15 @@ impl Case {
 
     fn compare(&self, cells: usize) -> Result<LayerErrors, SkinError> {
         let poisson = if self.poisson == 0.5 { Poisson::Incompressible } else { Poisson::Ratio(self.poisson) };
-        let sheet = Sheet { thickness_m: self.layer_thickness_m, young_pa: self.young_pa, poisson };
+        let ply = Ply { thickness_m: self.layer_thickness_m, young_pa: self.young_pa, poisson };
         let farthest_m = self.r_m.iter().copied().fold(0.0, f64::max);
         // A few cells more than eight radii, so that the farthest samples have neighbours in all directions.
         let side_m = (8.0 * self.contact_radius_m).max(2.0 * farthest_m) * (1.0 + 6.0 / cells as f64);
         let cell_m = side_m / cells as f64;
-        let layer = Layer::new(LayerParameters::new(sheet, [side_m; 2], cell_m))?;
+        let layer = Layer::new(LayerParameters::new(ply, [side_m; 2], cell_m))?;
         let height = |x: f64, y: f64| (x * x + y * y) / (2.0 * self.radius_m) - self.depth_m;
-        let overhead = Overhead::of_heights(&HeightField::from_fn(layer.grid(), height));
-        let (touch, _) = layer.settle_under(&layer.rest(), &overhead)?;
+        let indenter = IndenterHeightMap::of_heights(&HeightField::from_fn(layer.grid(), height));
+        let (touch, _) = layer.settle_under(&layer.rest(), &indenter)?;
         Ok(self.errors(&touch, cell_m))
     }
 
@@ -140,7 +140,7 @@ impl Case {
         let force_n = -touch.on_sensor.force.z;
         let radius_m = (touch.area_m2() / std::f64::consts::PI).sqrt();
         let peak_pa = self.base_normal_stress_pa.iter().fold(0.0f64, |peak, value| peak.max(value.abs()));
-        let error = |field: &Option<Field>, truth: &[f64]| {
+        let error = |field: &Option<SurfaceField>, truth: &[f64]| {
             field.as_ref().map_or(f64::INFINITY, |field| worst_error(field, &self.r_m, truth))
         };
         LayerErrors {
@@ -153,7 +153,7 @@ impl Case {
 }
 
 /// The largest difference between −z of a field and the truth at distances from its centre, in three directions.
-fn worst_error(field: &Field, r_m: &[f64], truth: &[f64]) -> f64 {
+fn worst_error(field: &SurfaceField, r_m: &[f64], truth: &[f64]) -> f64 {
     let mut worst = 0.0f64;
     for angle in [0.0, 0.35, std::f64::consts::FRAC_PI_4] {
         for (&r, &truth) in r_m.iter().zip(truth) {
@@ -164,7 +164,7 @@ fn worst_error(field: &Field, r_m: &[f64], truth: &[f64]) -> f64 {
 }
 
 /// z of a field at x, y (m) by cubic interpolation.
-fn cubic(field: &Field, x: f64, y: f64) -> f64 {
+fn cubic(field: &SurfaceField, x: f64, y: f64) -> f64 {
     let place = |at: f64, count: usize| {
         let at = at + 0.5 * (count as f64 - 1.0);
         let first = (at.floor() - 1.0).clamp(0.0, count as f64 - 4.0);

@@ -2,7 +2,7 @@
 
 use super::lattice::Lattice;
 use super::view::View;
-use crate::Field;
+use crate::SurfaceField;
 use dermis_geometry::Vec3;
 
 /// From the forces on the columns of nodes over the bottom to a stress on the cells of a view. A force on a column is ∫ N t dA of the
@@ -37,7 +37,7 @@ impl Base {
     }
 
     /// The stress (Pa) from forces (N) on the columns, row by row along x.
-    pub fn field(&self, view: &View, forces: &[Vec3]) -> Field {
+    pub fn field(&self, view: &View, forces: &[Vec3]) -> SurfaceField {
         let forces = self.sharpened(forces);
         let area_m2 = view.cell_m * view.cell_m;
         let values = self
@@ -49,7 +49,7 @@ impl Base {
                 sum / area_m2
             })
             .collect();
-        Field {
+        SurfaceField {
             rows: view.rows,
             cols: view.cols,
             cell_m: view.cell_m,

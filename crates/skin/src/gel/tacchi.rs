@@ -3,7 +3,7 @@
 use super::mpm::{Body, Engine, Flight, Settings};
 use super::{Energy, GelParameters, energy};
 use crate::{
-    Facet, Field, Load, Motion, Object, Simd, Skin, SkinError, State, Support, Tangent, Target, Touch,
+    Facet, Load, Motion, Object, Simd, Skin, SkinError, State, Support, SurfaceField, Tangent, Target, Touch,
     require_not_negative, require_positive,
 };
 use dermis_geometry::sampling::area_uniform;
@@ -194,7 +194,7 @@ impl TacchiGel {
         sum
     }
 
-    fn field(&self, body: &Body) -> Field {
+    fn field(&self, body: &Body) -> SurfaceField {
         let [nx, ny, nz] = self.parameters.particles;
         let top = (nz - 1) * nx * ny;
         let values = (0..ny)
@@ -202,11 +202,11 @@ impl TacchiGel {
             .flat_map(|y| (0..nx).map(move |x| (x, y)))
             .map(|(x, y)| body.at[top + y * nx + x] - self.rest_place([x, y, nz - 1]))
             .collect();
-        Field { rows: ny, cols: nx, cell_m: self.spacing_m.x, center: Vec3::ZERO, values, rest_heights_m: None }
+        SurfaceField { rows: ny, cols: nx, cell_m: self.spacing_m.x, center: Vec3::ZERO, values, rest_heights_m: None }
     }
 
     /// The paper reports no force; ours is the momentum that the indenter's particles have taken in the last step, at the deepest place.
-    fn touch_of(&self, force: Vec3, sensor_from_object: Pose, field: Field) -> Touch {
+    fn touch_of(&self, force: Vec3, sensor_from_object: Pose, field: SurfaceField) -> Touch {
         let (mut deepest, mut at, mut anchor) = (0.0, sensor_from_object.translation, Vec3::ZERO);
         for row in 0..field.rows {
             for col in 0..field.cols {

@@ -1,7 +1,7 @@
 //! The grid on which the surface is reported.
 
 use super::lattice::{Lattice, Spot};
-use crate::Field;
+use crate::SurfaceField;
 use dermis_geometry::{Ray, Surface, Vec3};
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ impl View {
 
     /// Where its cells are (m), in the plane of its middle.
     pub fn places(&self) -> impl Iterator<Item = Vec3> + use<> {
-        let field = Field {
+        let field = SurfaceField {
             rows: self.rows,
             cols: self.cols,
             cell_m: self.cell_m,
@@ -88,8 +88,8 @@ impl View {
         (0..self.rows * self.cols).map(move |i| field.rest(i / field.cols, i % field.cols))
     }
 
-    pub fn field(&self, lattice: &Lattice, u: &[f64]) -> Field {
-        Field {
+    pub fn field(&self, lattice: &Lattice, u: &[f64]) -> SurfaceField {
+        SurfaceField {
             rows: self.rows,
             cols: self.cols,
             cell_m: self.cell_m,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// Vectors at the cells of a grid, row 0 at +y: a surface's displacement (m) or the stress vector on a plane (Pa).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Field {
+pub struct SurfaceField {
     /// Number of rows.
     pub rows: usize,
     /// Number of columns.
@@ -22,7 +22,7 @@ pub struct Field {
     pub rest_heights_m: Option<Arc<[f64]>>,
 }
 
-impl Field {
+impl SurfaceField {
     /// The undeformed place of a cell (m), in the sensor's frame.
     pub fn rest(&self, row: usize, col: usize) -> Vec3 {
         let along = |index: usize, count: usize| (index as f64 - 0.5 * (count as f64 - 1.0)) * self.cell_m;

@@ -5,14 +5,14 @@ use dermis_geometry::{HeightField, HeightGrid, Vec2};
 
 /// How deep each cell of a grid would be in the objects over it if nothing gave way, and in which of them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Overhead {
+pub struct IndenterHeightMap {
     /// Depth (m), row by row: negative where the object is clear of the rest surface, −∞ where there is none.
     pub depth_m: Vec<f64>,
     /// The object, by its place in the motion; of no meaning where there is none.
     pub owner: Vec<u32>,
 }
 
-impl Overhead {
+impl IndenterHeightMap {
     /// Draws the objects of a motion. What is higher than `most_m` over the surface does not matter.
     pub fn of_motion(grid: HeightGrid, motion: &Motion<'_>, most_m: f64) -> Self {
         let mut field = HeightField::empty(grid);
@@ -46,7 +46,7 @@ impl Overhead {
         Self { depth_m, owner: vec![0; field.heights_m.len()] }
     }
 
-    /// The greatest depth (m); −∞ where nothing is overhead.
+    /// The greatest depth (m); −∞ where nothing is indenter.
     pub fn deepest_m(&self) -> f64 {
         self.depth_m.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }

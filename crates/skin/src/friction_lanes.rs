@@ -4,10 +4,10 @@ use crate::Friction;
 use dermis_geometry::Vec3;
 
 /// How many texels are stepped together: some vectors' worth, all of it in the first cache.
-pub(crate) const SLIDES: usize = 32;
+pub(crate) const LANES: usize = 32;
 
 /// Numbers of all texels beside each other, so that one instruction can step several.
-pub(crate) type Lanes = [f64; SLIDES];
+pub(crate) type Lanes = [f64; LANES];
 /// Vectors of all texels, axis by axis.
 pub(crate) type Lanes3 = [Lanes; 3];
 
@@ -25,8 +25,8 @@ pub(crate) fn set(lanes: &mut Lanes3, lane: usize, vector: Vec3) {
     lanes[2][lane] = vector.z;
 }
 
-/// [`SLIDES`] texels that something presses on and may slide over.
-pub(crate) struct Slides {
+/// [`LANES`] texels that something presses on and may slide over.
+pub(crate) struct FrictionLanes {
     /// Deflection of the bristles (m): before the step, then after it.
     pub deflection_m: Lanes3,
     /// Velocity (m/s) of the object over the sensor, in the contact plane.
@@ -39,10 +39,10 @@ pub(crate) struct Slides {
     pub force: Lanes3,
 }
 
-impl Slides {
+impl FrictionLanes {
     /// All at rest, without load.
     pub fn new() -> Self {
-        let zero = [0.0; SLIDES];
+        let zero = [0.0; LANES];
         Self { deflection_m: [zero; 3], velocity: [zero; 3], normal_newton: zero, share: zero, force: [zero; 3] }
     }
 
@@ -58,7 +58,7 @@ impl Slides {
         if let Friction::Lugre(lugre) = friction {
             return lugre.step_all(self, dt_s);
         }
-        for lane in 0..SLIDES {
+        for lane in 0..LANES {
             let (held, slip) = (get(&self.deflection_m, lane), get(&self.velocity, lane));
             let (z, force) = friction.step(held, slip, self.normal_newton[lane], self.share[lane], dt_s);
             set(&mut self.deflection_m, lane, z);
@@ -87,8 +87,8 @@ mod tests {
         };
         let coulomb = Friction::Coulomb(Coulomb { mu: 0.4, regularisation_m_per_s: 1e-3 });
         for friction in [Friction::Lugre(lugre(0.4)), Friction::Lugre(lugre(0.0)), coulomb, Friction::None] {
-            for count in [1, 7, SLIDES] {
-                let mut slides = Slides::new();
+            for count in [1, 7, LANES] {
+                let mut slides = FrictionLanes::new();
                 let mut expected = Vec::new();
                 for lane in 0..count {
                     let speed = [0.0, 1e-6, 1e-3, 0.03, 2.0, 100.0][lane % 6];

@@ -12,8 +12,8 @@ pub enum Output {
     X,
     /// Motion of the surface along y (m).
     Y,
-    /// Sinking of the surface (m).
-    Sink,
+    /// NormalCompliance of the surface (m).
+    Z,
     /// Shear below along x (Pa).
     BelowX,
     /// Shear below along y (Pa).
@@ -28,7 +28,7 @@ impl Output {
         match self {
             Self::X => [(1.0, Pair::XX), (1.0, Pair::XY), (1.0, Pair::XPressure)],
             Self::Y => [(1.0, Pair::XY), (1.0, Pair::YY), (1.0, Pair::YPressure)],
-            Self::Sink => [(-1.0, Pair::XPressure), (-1.0, Pair::YPressure), (1.0, Pair::SinkPressure)],
+            Self::Z => [(-1.0, Pair::XPressure), (-1.0, Pair::YPressure), (1.0, Pair::ZPressure)],
             Self::BelowX => [(1.0, Pair::BelowXX), (1.0, Pair::BelowXY), (1.0, Pair::BelowXPressure)],
             Self::BelowY => [(1.0, Pair::BelowXY), (1.0, Pair::BelowYY), (1.0, Pair::BelowYPressure)],
             Self::BelowPressure => {
@@ -41,7 +41,7 @@ impl Output {
     fn couples(self, source: usize) -> bool {
         match self {
             Self::X | Self::Y => source == 2,
-            Self::Sink => source < 2,
+            Self::Z => source < 2,
             _ => false,
         }
     }
@@ -49,14 +49,14 @@ impl Output {
 
 /// Answers of the grid to tractions on some of its cells.
 #[derive(Clone, Copy, Debug)]
-pub struct Spread<'a> {
+pub struct SurfaceResponse<'a> {
     /// The influences of the grid.
     pub influences: &'a Influences,
     /// Whether pressure moves the surface sideways and shear sinks it.
     pub coupled: bool,
 }
 
-impl Spread<'_> {
+impl SurfaceResponse<'_> {
     /// The outputs in `to` of tractions in `from`.
     pub fn of(&self, from: &Region, tractions: &Tractions, to: &Region, outputs: &[Output]) -> Vec<Vec<f64>> {
         let mut fields = vec![vec![0.0; to.len()]; outputs.len()];
