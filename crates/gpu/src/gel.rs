@@ -14,3 +14,9 @@ pub use press::Press;
 pub use skin::{GpuGel, has_gel, with_gel_on};
 pub use steps::{Ran, Rules, Steps, Swarm};
 pub use tacchi::{GpuTacchiGel, boarded, flown};
+
+/// All programs of gels.
+#[cfg(test)]
+pub(crate) fn programs() -> Vec<crate::program::Program> {
+    vec![press::program(), steps::program()]
+}

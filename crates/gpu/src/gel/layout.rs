@@ -1,8 +1,9 @@
 //! A gel in the memory of a GPU, as the kernels read it.
 
 use super::body::{Body, Hold, Near, Spot, Way};
-use super::pack::{Pack, Plain};
+use super::pack::Pack;
 use super::shape::Place;
+use crate::cuda_struct::Plain;
 use cudarc::driver::DeviceRepr;
 use dermis_geometry::Vec3;
 

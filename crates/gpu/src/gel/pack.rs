@@ -1,43 +1,9 @@
 //! Arrays of numbers, one after the other in one piece of memory.
 
+use crate::cuda_struct::{Plain, bytes_of};
+
 /// Arrays begin at multiples of this many bytes.
 const ALIGNED: usize = 256;
-
-/// What may be copied to a GPU byte by byte.
-///
-/// # Safety
-/// All bytes of it must be numbers: no padding and no pointers of this machine.
-#[allow(unsafe_code)]
-pub(crate) unsafe trait Plain: Copy {}
-
-macro_rules! plain {
-    ($($number:ty),*) => {$(
-        // SAFETY: a number.
-        #[allow(unsafe_code)]
-        unsafe impl Plain for $number {}
-    )*};
-}
-plain!(u8, u32, i32, f32, f64, u64, i64);
-
-// SAFETY: an array of numbers has no bytes between them.
-#[allow(unsafe_code)]
-unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
-
-/// The bytes of plain values.
-pub(crate) fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
-    // SAFETY: plain values have no padding, so that all of their bytes are set.
-    #[allow(unsafe_code)]
-    unsafe {
-        std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values))
-    }
-}
-
-/// Plain values from their bytes.
-pub(crate) fn values_of<T: Plain>(bytes: &[u8]) -> Vec<T> {
-    // SAFETY: a whole number of values is read, from wherever they lie.
-    #[allow(unsafe_code)]
-    bytes.chunks_exact(size_of::<T>()).map(|chunk| unsafe { chunk.as_ptr().cast::<T>().read_unaligned() }).collect()
-}
 
 /// A piece of memory while it is laid out: arrays with contents first, then room.
 #[derive(Debug, Default)]

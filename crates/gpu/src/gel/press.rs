@@ -2,20 +2,26 @@
 
 use super::body::{Body, Hold, Outcome, Way};
 use super::layout::{Laid, RawHold, RawNear, RawOutcome, Task, laid_out, places};
-use super::pack::{Pack, bytes_of, values_of};
+use super::pack::Pack;
 use super::shape::Shape;
+use crate::cuda_struct::{bytes_of, values_of};
+use crate::program::Program;
 use crate::{Gpu, GpuError};
 use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, LaunchConfig, PushKernelArg};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Distances, what is asked for, the elastic body, contact, and the way to rest.
-const SOURCE: &str = concat!(
+const SOURCE: &[&str] = &[
     include_str!("indenter.cu"),
     include_str!("task.cu"),
     include_str!("elastic.cu"),
     include_str!("contact.cu"),
-    include_str!("press.cu")
-);
+    include_str!("press.cu"),
+];
+
+pub(super) fn program() -> Program {
+    Program::new("gel press", SOURCE, &[])
+}
 /// Threads of a block, as the kernels have them.
 const THREADS: u32 = 288;
 
@@ -37,7 +43,7 @@ impl Press {
     /// Puts a gel on the GPU.
     pub fn new(gpu: &Arc<Gpu>, body: &Body) -> Result<Self, GpuError> {
         gpu.context.bind_to_thread()?;
-        let kernel = gpu.program("gel press", SOURCE, &[])?.load_function("press")?;
+        let kernel = gpu.kernel(&program(), "press")?;
         let beside = kernel.occupancy_max_active_blocks_per_multiprocessor(THREADS, 0, None)?;
         let blocks = beside.max(1) * gpu.multiprocessors() as u32;
         let Laid { pack, mut task, point, spot } = laid_out(body, blocks as usize);

@@ -1,8 +1,9 @@
 //! What presses, as the kernels read it.
 
-use super::pack::{Pack, Plain};
-use crate::kind::{Kind, of_primitive};
-use dermis_geometry::{Bounds, FlatNode, Mat3, Pose, Surface, Vec3};
+use super::pack::Pack;
+use crate::cuda_struct::Plain;
+use crate::object::SurfaceKind;
+use dermis_geometry::{Bounds, Mat3, Pose, Surface, Vec3};
 
 /// The kernels' `Shape`.
 #[repr(C)]
@@ -40,9 +41,6 @@ pub(crate) struct Place {
 #[allow(unsafe_code)]
 unsafe impl Plain for Shape {}
 #[allow(unsafe_code)]
-// SAFETY: as above; the kernels' `Branch`.
-unsafe impl Plain for FlatNode {}
-#[allow(unsafe_code)]
 // SAFETY: as above.
 unsafe impl Plain for Triangle {}
 #[allow(unsafe_code)]
@@ -55,11 +53,11 @@ impl Shape {
         let mut shape =
             Self { size: [0.0; 3], middle: [0.0; 3], branches: 0, triangles: 0, centers: 0, kind: 0, count: 0 };
         if let Some(primitive) = surface.primitive() {
-            let (kind, size) = of_primitive(primitive);
+            let (kind, size) = SurfaceKind::of_primitive(primitive);
             (shape.kind, shape.size) = (kind as i32, size);
         } else if let Some(balls) = surface.balls() {
             let centers: Vec<[f64; 3]> = balls.centers().iter().map(Vec3::to_array).collect();
-            shape.kind = Kind::Balls as i32;
+            shape.kind = SurfaceKind::Balls as i32;
             shape.size[0] = balls.radius_m();
             shape.count = centers.len() as i32;
             shape.centers = pack.put(&centers);
@@ -75,7 +73,7 @@ impl Shape {
                     number: f64::from(triangle),
                 })
                 .collect();
-            shape.kind = Kind::Mesh as i32;
+            shape.kind = SurfaceKind::Mesh as i32;
             shape.count = triangles.len() as i32;
             shape.middle = bvh.bounds().center().to_array();
             shape.branches = pack.put(&bvh.flat());

@@ -1,12 +1,16 @@
 //! Particles of a moving gel, stepped on the GPU.
 
-use super::pack::{Pack, Plain, bytes_of, values_of};
+use super::pack::Pack;
+use crate::cuda_struct::{Plain, bytes_of, values_of};
+use crate::program::Program;
 use crate::{Gpu, GpuError};
 use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DeviceRepr, LaunchConfig, PushKernelArg};
 use dermis_geometry::Vec3;
 use std::sync::Arc;
 
-const SOURCE: &str = include_str!("steps.cu");
+pub(super) fn program() -> Program {
+    Program::new("gel steps", &[include_str!("steps.cu")], &[])
+}
 /// Threads of a block, as the kernels have them.
 const THREADS: u32 = 128;
 /// Cells along an edge of a block, and nodes in a tile.
@@ -165,7 +169,7 @@ impl Steps {
             return Err(GpuError::Unsupported { what, why });
         }
         gpu.context.bind_to_thread()?;
-        let kernel = gpu.program("gel steps", SOURCE, &[])?.load_function("steps")?;
+        let kernel = gpu.kernel(&program(), "steps")?;
         let beside = kernel.occupancy_max_active_blocks_per_multiprocessor(THREADS, 0, None)?;
         let (pack, mut run) = laid_out(&rules, &swarm);
         let what = || format!("a gel of {} particles", swarm.at.len());
