@@ -23,7 +23,7 @@ mod timer;
 pub use choice::Choice;
 pub use cuda_struct::Plain;
 pub use error::GpuError;
-pub use gel::{GpuGel, GpuTacchiGel, boarded, flown, has_gel, with_gel_on};
+pub use gel::{GelSkin, GpuGel, GpuMpm, GpuTacchiGel, MpmRun};
 pub use gpu::Gpu;
 pub use layer::{LayerBatch, describe_layer};
 pub use memory::{DeviceBuffer, PinnedBuffer};

@@ -116,8 +116,8 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
     let mut times = Vec::new();
     for _ in 0..3 {
         let start = Instant::now();
-        let felt = arrays.settle(&object, &arrays.poses(&places)?)?;
-        let fetched = (felt.forces_newton.download()?, felt.values_newton.download()?, felt.wrench.download()?);
+        let presses = arrays.settle(&object, &arrays.poses(&places)?)?;
+        let fetched = (presses.forces_newton.download()?, presses.values_newton.download()?, presses.wrench.download()?);
         std::hint::black_box(fetched);
         times.push(start.elapsed().as_secs_f64());
     }

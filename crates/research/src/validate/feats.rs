@@ -7,7 +7,7 @@
 use super::{ValidateError, read_text};
 use dermis::geometry::shapes::sphere;
 use dermis::geometry::{Pose, TriMesh, Vec3};
-use dermis::skin::gel::Bonds;
+use dermis::skin::gel::FixedFaces;
 use dermis::skin::{Gel, GelFriction, GelParameters, Motion, Object, Skin, State, SurfaceField, Target};
 use serde::Serialize;
 use std::path::Path;
@@ -106,7 +106,7 @@ fn body() -> Result<TriMesh, ValidateError> {
 
 /// Runs the comparison with cells of `cell_m`.
 pub fn run(folder: &Path, cell_m: f64) -> Result<FeatsReport, ValidateError> {
-    let gel = Gel::solid(&body()?, -THICKNESS_M, Bonds::default(), parameters(cell_m))?;
+    let gel = Gel::solid(&body()?, -THICKNESS_M, FixedFaces::default(), parameters(cell_m))?;
     let ball = Object::new(sphere(INDENTER_M, 0.3e-3)?);
     let lowest = ball.surface.bounds().min.z;
     let press = |state: &State, depth_m: f64| -> Result<(f64, SurfaceField, State), ValidateError> {

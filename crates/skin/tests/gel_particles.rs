@@ -1,7 +1,7 @@
 //! The moving gel on its own: what it keeps, and what it answers to a uniform strain.
 
 use dermis_geometry::{Mat3, Quat, Vec3};
-use dermis_skin::gel::{Cloud, Constitution, GelParameters, Totals};
+use dermis_skin::gel::{Constitution, GelParameters, ParticleBlock, Totals};
 use dermis_skin::{Simd, SkinError};
 
 fn parameters() -> GelParameters {
@@ -9,14 +9,14 @@ fn parameters() -> GelParameters {
 }
 
 /// A free block, stretched, turned, spinning and flying.
-fn thrown(constitution: Constitution, simd: Simd) -> Cloud {
+fn thrown(constitution: Constitution, simd: Simd) -> ParticleBlock {
     let stretch = Mat3::from_quat(Quat::from_rotation_x(0.4)) * Mat3::from_diagonal(Vec3::new(1.1, 0.93, 0.97));
     let parameters = GelParameters { constitution, ..parameters() };
     let motion = |rest: Vec3| (Vec3::new(0.4, -0.3, 0.2) + Vec3::new(20.0, 30.0, -50.0).cross(stretch * rest), stretch);
-    Cloud::new([14, 18, 10], parameters, false, 0.3, simd, motion).unwrap()
+    ParticleBlock::new([14, 18, 10], parameters, false, 0.3, simd, motion).unwrap()
 }
 
-fn run(cloud: &mut Cloud, steps: usize) -> Totals {
+fn run(cloud: &mut ParticleBlock, steps: usize) -> Totals {
     cloud.run(steps).unwrap();
     cloud.totals()
 }
@@ -36,7 +36,7 @@ fn a_free_gel_keeps_mass_momentum_and_angular_momentum() {
         assert!(momentum < 2e-6, "{constitution:?}: momentum changed by {momentum:e}");
         assert!(angular < 2e-5, "{constitution:?}: angular momentum changed by {angular:e}");
         // It flies: 400 steps of 4 µs at 0.54 m/s.
-        let center = cloud.places().iter().sum::<Vec3>() / cloud.len() as f64;
+        let center = cloud.positions().iter().sum::<Vec3>() / cloud.len() as f64;
         let way = Vec3::new(0.4, -0.3, 0.2) * (cloud.dt_s() * 400.0);
         assert!((center - way).length() < 1e-3 * way.length(), "{center} instead of {way}");
     }
@@ -62,11 +62,12 @@ fn uniform_strain_is_in_balance_inside() {
     let shear = Mat3::from_cols(Vec3::X, Vec3::new(0.2, 1.0, 0.0), Vec3::Z);
     for strain in [Mat3::from_diagonal(Vec3::new(1.05, 1.05, 0.85)), shear] {
         let counts = [20, 20, 20];
-        let mut cloud = Cloud::new(counts, parameters(), false, 0.3, Simd::detect(), |_| (Vec3::ZERO, strain)).unwrap();
-        let rest = cloud.places();
+        let mut cloud =
+            ParticleBlock::new(counts, parameters(), false, 0.3, Simd::detect(), |_| (Vec3::ZERO, strain)).unwrap();
+        let rest = cloud.positions();
         cloud.run(2).unwrap();
         let (mut inside, mut outside) = (0.0f64, 0.0f64);
-        for (p, (before, after)) in rest.iter().zip(cloud.places()).enumerate() {
+        for (p, (before, after)) in rest.iter().zip(cloud.positions()).enumerate() {
             let index = [p % 20, p / 20 % 20, p / 400];
             let depth = index.iter().map(|&i| i.min(19 - i)).min().unwrap();
             let moved = (after - *before).length() / parameters().cell_m;
@@ -85,7 +86,7 @@ fn threads_do_not_matter_and_vectors_only_in_rounding() {
         pool.install(|| {
             let mut cloud = thrown(Constitution::NeoHookean, simd);
             cloud.run(150).unwrap();
-            (cloud.places(), cloud.deformations())
+            (cloud.positions(), cloud.deformations())
         })
     };
     let one = places(Simd::detect(), 1);
@@ -101,7 +102,8 @@ fn threads_do_not_matter_and_vectors_only_in_rounding() {
 #[test]
 fn a_gel_that_comes_apart_says_so() {
     let squeeze = Mat3::from_diagonal(Vec3::new(1.0, 1.0, 0.3));
-    let mut cloud = Cloud::new([12; 3], parameters(), false, 3.0, Simd::detect(), |_| (Vec3::ZERO, squeeze)).unwrap();
+    let mut cloud =
+        ParticleBlock::new([12; 3], parameters(), false, 3.0, Simd::detect(), |_| (Vec3::ZERO, squeeze)).unwrap();
     let error = cloud.run(500).unwrap_err();
     assert!(matches!(error, SkinError::GelBroke { .. }), "{error}");
     let text = error.to_string();

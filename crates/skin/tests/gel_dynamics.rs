@@ -1,7 +1,7 @@
 //! The moving gel under an object: quasi-static when it is slow, and the same answer as at rest.
 
 use dermis_geometry::{Pose, Twist, Vec3, shapes};
-use dermis_skin::gel::Bonds;
+use dermis_skin::gel::FixedFaces;
 use dermis_skin::{Gel, GelParameters, Motion, Object, Skin, State, Target, Touch};
 
 const RADIUS: f64 = 3e-3;
@@ -10,7 +10,7 @@ const DEPTH: f64 = 0.4e-3;
 fn gel() -> Gel {
     let parameters =
         GelParameters { cell_m: 0.5e-3, mass_scaling: 4.0, damping_per_s: 300.0, ..GelParameters::default() };
-    Gel::block(Vec3::new(8e-3, 8e-3, 3e-3), Bonds::default(), parameters).unwrap()
+    Gel::block(Vec3::new(8e-3, 8e-3, 3e-3), FixedFaces::default(), parameters).unwrap()
 }
 
 fn ball() -> Object {

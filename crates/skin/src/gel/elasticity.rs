@@ -1,18 +1,18 @@
-//! Energy, forces and stiffness of the gel in its reference configuration.
+//! Strain energy, internal forces and tangent stiffness of the gel (total Lagrangian).
 
-use super::kernel::{Gradients, Row};
-use super::lattice::{LANES, Lattice};
-use super::parameters::{Constitution, GelParameters};
+use super::bspline::{D, Gradients, Row, W};
+use super::parameters::{Coefficients, Constitution};
+use super::reference_grid::{LANES, ReferenceGrid};
 use crate::simd::{F64x8, Kernel, Simd, Vectors};
 use rayon::prelude::*;
 
-/// Numbers kept for the stiffness of a particle: F⁻ᵀ, and three factors.
-const KEPT: usize = 12;
+/// Numbers stored for the tangent stiffness of a particle: F⁻ᵀ, V μ, V α, V β.
+const TANGENT_VALUES: usize = 12;
 
-/// The gel as an elastic body on its reference grid.
+/// Elastic body on the reference grid.
 #[derive(Clone, Debug)]
 pub(crate) struct Elastic {
-    pub lattice: Lattice,
+    pub grid: ReferenceGrid,
     constitution: Constitution,
     lambda: f64,
     mu: f64,
@@ -20,109 +20,102 @@ pub(crate) struct Elastic {
 }
 
 impl Elastic {
-    pub fn new(lattice: Lattice, parameters: &GelParameters, simd: Simd) -> Self {
-        let (lambda, mu) = parameters.lame_pa();
-        Self { lattice, constitution: parameters.constitution, lambda, mu, simd }
+    pub fn new(grid: ReferenceGrid, constitution: Constitution, coefficients: &Coefficients, simd: Simd) -> Self {
+        let &Coefficients { lambda_pa: lambda, mu_pa: mu, .. } = coefficients;
+        Self { grid, constitution, lambda, mu, simd }
     }
 
-    /// Numbers in the stiffness of all particles.
+    /// Length of the tangent array of all particles.
     pub fn tangent_len(&self) -> usize {
-        self.lattice.fill.len() * KEPT
+        self.grid.fill.len() * TANGENT_VALUES
     }
 
-    fn material(&self) -> Material {
-        Material {
+    fn row_kernel(&self) -> RowKernel {
+        RowKernel {
             constitution: self.constitution,
             lambda: self.lambda,
             mu: self.mu,
-            volume: self.lattice.particle_m3(),
-            row: Row::new(&self.lattice),
-            padded: self.lattice.padded,
-            layers: self.lattice.cells[2],
+            volume: self.grid.particle_m3(),
+            row: Row::new(&self.grid),
+            padded: self.grid.padded,
+            layers: self.grid.cells[2],
         }
     }
 
-    /// Strain energy (J) of displacements `u`, infinite where a particle is inverted; the force with which the gel resists is added to
-    /// `force`, and its stiffness kept in `tangent`.
+    /// Strain energy (J) of displacements `u` (m), infinite if a particle is inverted. Adds the internal forces (N) to `force` and stores the
+    /// tangent stiffness in `tangent`.
     pub fn stress(&self, u: &[f64], force: &mut [f64], tangent: &mut [f32]) -> f64 {
-        let material = self.material();
-        let (plane, rows) = (self.lattice.plane(), self.lattice.cells[1]);
-        let fill_row = self.lattice.fill.len() / rows;
+        let kernel = self.row_kernel();
+        let (plane, rows) = (self.grid.plane(), self.grid.cells[1]);
+        let fill_row = self.grid.fill.len() / rows;
         let mut energies = vec![0.0; rows];
         for colour in 0..3 {
             let work: Vec<_> = force[colour * plane..]
                 .chunks_mut(3 * plane)
-                .zip(tangent.chunks_mut(fill_row * KEPT).skip(colour).step_by(3))
+                .zip(tangent.chunks_mut(fill_row * TANGENT_VALUES).skip(colour).step_by(3))
                 .zip(energies.iter_mut().skip(colour).step_by(3))
                 .enumerate()
                 .collect();
             work.into_par_iter().for_each(|(index, ((force, tangent), energy))| {
                 let y = 3 * index + colour;
-                let fill = &self.lattice.fill[y * fill_row..(y + 1) * fill_row];
+                let fill = &self.grid.fill[y * fill_row..(y + 1) * fill_row];
                 let u = &u[y * plane..(y + 3) * plane];
-                *energy = self.simd.run(StressRow { material: &material, u, fill, force, tangent });
+                *energy = self.simd.run(StressRow { kernel: &kernel, u, fill, force, tangent });
             });
         }
         energies.iter().sum()
     }
 
-    /// Adds stiffness times `u` to `out`.
+    /// Adds the tangent stiffness times `u` to `out`.
     pub fn product(&self, tangent: &[f32], u: &[f64], out: &mut [f64]) {
-        let material = self.material();
-        let (plane, rows) = (self.lattice.plane(), self.lattice.cells[1]);
-        let fill_row = self.lattice.fill.len() / rows;
+        let kernel = self.row_kernel();
+        let (plane, rows) = (self.grid.plane(), self.grid.cells[1]);
+        let fill_row = self.grid.fill.len() / rows;
         for colour in 0..3 {
             out[colour * plane..].par_chunks_mut(3 * plane).enumerate().for_each(|(index, out)| {
                 let y = 3 * index + colour;
                 if y < rows {
-                    let tangent = &tangent[y * fill_row * KEPT..(y + 1) * fill_row * KEPT];
+                    let tangent = &tangent[y * fill_row * TANGENT_VALUES..(y + 1) * fill_row * TANGENT_VALUES];
                     let u = &u[y * plane..(y + 3) * plane];
-                    self.simd.run(ProductRow { material: &material, u, tangent, out });
+                    self.simd.run(ProductRow { kernel: &kernel, u, tangent, out });
                 }
             });
         }
     }
 
-    /// The diagonal of the stiffness of the undeformed gel.
+    /// Diagonal of the stiffness matrix of the undeformed gel (N/m), with ghost nodes folded into their mirror nodes.
     pub fn diagonal(&self) -> Vec<f64> {
-        let lattice = &self.lattice;
-        let mut diagonal = vec![0.0; lattice.len()];
-        let values = [[0.28125, 0.6875, 0.03125], [0.03125, 0.6875, 0.28125]];
-        let slopes = [[-0.75, 0.5, 0.25], [-0.25, -0.5, 0.75]];
-        let edges = lattice.cell_m.to_array();
-        for y in 0..lattice.cells[1] {
-            for z in 0..lattice.cells[2] {
-                for x in 0..lattice.cells[0] {
-                    for particle in 0..8 {
-                        let fill = f64::from(lattice.fill[lattice.particle([x, y, z], particle)]);
-                        if fill == 0.0 {
-                            continue;
-                        }
-                        let volume = fill * lattice.particle_m3();
-                        let side = [particle & 1, (particle >> 1) & 1, (particle >> 2) & 1];
-                        for node in 0..27 {
-                            let n = [node % 3, node / 3 % 3, node / 9];
-                            let w: [f64; 3] = std::array::from_fn(|axis| values[side[axis]][n[axis]]);
-                            let d: [f64; 3] = std::array::from_fn(|axis| slopes[side[axis]][n[axis]] / edges[axis]);
-                            let gradient = [d[0] * w[1] * w[2], w[0] * d[1] * w[2], w[0] * w[1] * d[2]];
-                            let squared: f64 = gradient.iter().map(|g| g * g).sum();
-                            let at = lattice.node([x + n[0], y + n[1], z + n[2]]);
-                            for c in 0..3 {
-                                diagonal[at + c * lattice.component()] +=
-                                    volume * (self.mu * squared + (self.lambda + self.mu) * gradient[c] * gradient[c]);
-                            }
-                        }
-                    }
+        let grid = &self.grid;
+        let mut diagonal = vec![0.0; grid.len()];
+        let edges = grid.cell_m.to_array();
+        for (cell, particle) in grid.all_particles() {
+            let fill = f64::from(grid.fill(cell, particle));
+            if fill == 0.0 {
+                continue;
+            }
+            let volume = fill * grid.particle_m3();
+            let side = [particle & 1, (particle >> 1) & 1, (particle >> 2) & 1];
+            for node in 0..27 {
+                let n = [node % 3, node / 3 % 3, node / 9];
+                let w: [f64; 3] = std::array::from_fn(|axis| W[side[axis]][n[axis]]);
+                let d: [f64; 3] = std::array::from_fn(|axis| D[side[axis]][n[axis]] / edges[axis]);
+                let gradient = [d[0] * w[1] * w[2], w[0] * d[1] * w[2], w[0] * w[1] * d[2]];
+                let squared: f64 = gradient.iter().map(|g| g * g).sum();
+                let at = grid.node(std::array::from_fn(|axis| cell[axis] + n[axis]));
+                for c in 0..3 {
+                    diagonal[at + c * grid.component()] +=
+                        volume * (self.mu * squared + (self.lambda + self.mu) * gradient[c] * gradient[c]);
                 }
             }
         }
+        grid.fold_diagonal(&mut diagonal);
         diagonal
     }
 }
 
-/// What a row of cells needs to know.
+/// RowKernel and layout of a row of cells.
 #[derive(Clone, Copy)]
-struct Material {
+struct RowKernel {
     constitution: Constitution,
     lambda: f64,
     mu: f64,
@@ -132,9 +125,9 @@ struct Material {
     layers: usize,
 }
 
-/// Stress and stiffness of a row of cells.
+/// Stress and tangent of a row of cells.
 struct StressRow<'a> {
-    material: &'a Material,
+    kernel: &'a RowKernel,
     u: &'a [f64],
     fill: &'a [f32],
     force: &'a mut [f64],
@@ -145,13 +138,13 @@ impl Kernel for StressRow<'_> {
     type Output = f64;
     #[inline(always)]
     fn run<V: Vectors>(self) -> f64 {
-        self.material.stress_row::<V::F64>(self.u, self.fill, self.force, self.tangent)
+        self.kernel.stress_row::<V::F64>(self.u, self.fill, self.force, self.tangent)
     }
 }
 
-/// Product of the stiffness of a row of cells with displacements.
+/// Tangent of a row of cells times displacements.
 struct ProductRow<'a> {
-    material: &'a Material,
+    kernel: &'a RowKernel,
     u: &'a [f64],
     tangent: &'a [f32],
     out: &'a mut [f64],
@@ -161,11 +154,11 @@ impl Kernel for ProductRow<'_> {
     type Output = ();
     #[inline(always)]
     fn run<V: Vectors>(self) {
-        self.material.product_row::<V::F64>(self.u, self.tangent, self.out);
+        self.kernel.product_row::<V::F64>(self.u, self.tangent, self.out);
     }
 }
 
-impl Material {
+impl RowKernel {
     #[inline(always)]
     fn stress_row<T: F64x8>(&self, u: &[f64], fill: &[f32], force: &mut [f64], tangent: &mut [f32]) -> f64 {
         let mut gradients: Gradients<T> = [[[T::splat(0.0); 3]; 3]; 8];
@@ -181,8 +174,8 @@ impl Material {
                 self.row.gradients::<T>(u, z, vector * LANES, &mut gradients);
                 for (particle, gradient) in gradients.iter_mut().enumerate() {
                     let fill = &fill[particle * LANES..(particle + 1) * LANES];
-                    let at = (cell + particle * LANES) * KEPT;
-                    self.particles(gradient, fill, &mut tangent[at..at + LANES * KEPT], &mut energy);
+                    let at = (cell + particle * LANES) * TANGENT_VALUES;
+                    self.particles(gradient, fill, &mut tangent[at..at + LANES * TANGENT_VALUES], &mut energy);
                 }
                 self.row.spread::<T>(&gradients, z, vector * LANES, force);
             }
@@ -190,13 +183,13 @@ impl Material {
         energy.iter().sum()
     }
 
-    /// From ∂u/∂X to stress times volume, in place.
+    /// Replaces ∂u/∂X by first Piola–Kirchhoff stress times volume.
     #[inline(always)]
     fn particles<T: F64x8>(
         &self,
         gradients: &mut [[T; 3]; 3],
         fill: &[f32],
-        kept: &mut [f32],
+        tangent: &mut [f32],
         energy: &mut [f64; LANES],
     ) {
         let mut gradient = [[[0.0; LANES]; 3]; 3];
@@ -212,21 +205,21 @@ impl Material {
                     h[c][d] = if full { gradient[c][d][l] } else { 0.0 };
                 }
             }
-            let answer = match self.constitution {
+            let response = match self.constitution {
                 Constitution::NeoHookean => self.neo_hookean(&h),
                 Constitution::FixedCorotated => self.fixed_corotated(&h),
                 Constitution::Linear => self.linear(&h),
             };
             for c in 0..3 {
                 for d in 0..3 {
-                    gradient[c][d][l] = volume * answer.stress[c][d];
-                    kept[(3 * c + d) * LANES + l] = answer.inverse[c][d] as f32;
+                    gradient[c][d][l] = volume * response.stress[c][d];
+                    tangent[(3 * c + d) * LANES + l] = response.inverse[c][d] as f32;
                 }
             }
-            kept[9 * LANES + l] = (volume * self.mu) as f32;
-            kept[10 * LANES + l] = (volume * answer.alpha) as f32;
-            kept[11 * LANES + l] = (volume * answer.beta) as f32;
-            energy[l] += if full { volume * answer.energy } else { 0.0 };
+            tangent[9 * LANES + l] = (volume * self.mu) as f32;
+            tangent[10 * LANES + l] = (volume * response.alpha) as f32;
+            tangent[11 * LANES + l] = (volume * response.beta) as f32;
+            energy[l] += if full { volume * response.energy } else { 0.0 };
         }
         for (here, wide) in gradient.iter().flatten().zip(gradients.iter_mut().flatten()) {
             *wide = T::load(here);
@@ -234,7 +227,7 @@ impl Material {
     }
 
     #[inline(always)]
-    fn neo_hookean(&self, h: &[[f64; 3]; 3]) -> Answer {
+    fn neo_hookean(&self, h: &[[f64; 3]; 3]) -> MaterialResponse {
         let f = plus_identity(h);
         let (j, g) = inverse_transposed(&f);
         let squared: f64 = f.iter().flatten().map(|f| f * f).sum();
@@ -247,32 +240,38 @@ impl Material {
                 stress[c][d] = self.mu * f[c][d] + pressure * g[c][d];
             }
         }
-        Answer { energy, stress, inverse: g, alpha: self.lambda * (2.0 * j - 1.0) * j, beta: -pressure }
+        MaterialResponse { energy, stress, inverse: g, alpha: self.lambda * (2.0 * j - 1.0) * j, beta: -pressure }
     }
 
-    /// The stiffness takes F⁻ᵀ for R where R turns: exact at small strain, and the answer does not depend on it.
+    /// The tangent takes F⁻ᵀ for ∂R/∂F: exact at small strain; the solution does not depend on it.
     #[inline(always)]
-    fn fixed_corotated(&self, h: &[[f64; 3]; 3]) -> Answer {
+    fn fixed_corotated(&self, h: &[[f64; 3]; 3]) -> MaterialResponse {
         let f = plus_identity(h);
         let (j, g) = inverse_transposed(&f);
         let r = rotation(&f);
         let pressure = self.lambda * (j - 1.0) * j;
         let mut stress = [[0.0; 3]; 3];
-        let mut apart = 0.0;
+        let mut deviation = 0.0;
         for c in 0..3 {
             for d in 0..3 {
                 let difference = f[c][d] - r[c][d];
-                apart += difference * difference;
+                deviation += difference * difference;
                 stress[c][d] = 2.0 * self.mu * difference + pressure * g[c][d];
             }
         }
         let bulk = 0.5 * self.lambda * (j - 1.0) * (j - 1.0);
-        let energy = if j > 0.0 { self.mu * apart + bulk } else { f64::INFINITY };
-        Answer { energy, stress, inverse: g, alpha: self.lambda * (2.0 * j - 1.0) * j, beta: self.mu - pressure }
+        let energy = if j > 0.0 { self.mu * deviation + bulk } else { f64::INFINITY };
+        MaterialResponse {
+            energy,
+            stress,
+            inverse: g,
+            alpha: self.lambda * (2.0 * j - 1.0) * j,
+            beta: self.mu - pressure,
+        }
     }
 
     #[inline(always)]
-    fn linear(&self, h: &[[f64; 3]; 3]) -> Answer {
+    fn linear(&self, h: &[[f64; 3]; 3]) -> MaterialResponse {
         let trace = h[0][0] + h[1][1] + h[2][2];
         let mut stress = [[0.0; 3]; 3];
         let mut energy = 0.5 * self.lambda * trace * trace;
@@ -283,7 +282,7 @@ impl Material {
                 stress[c][d] = 2.0 * self.mu * strain + if c == d { self.lambda * trace } else { 0.0 };
             }
         }
-        Answer { energy, stress, inverse: plus_identity(&[[0.0; 3]; 3]), alpha: self.lambda, beta: self.mu }
+        MaterialResponse { energy, stress, inverse: plus_identity(&[[0.0; 3]; 3]), alpha: self.lambda, beta: self.mu }
     }
 
     #[inline(always)]
@@ -293,11 +292,11 @@ impl Material {
         for z in 0..self.layers {
             for vector in 0..vectors {
                 let cell = (z * vectors + vector) * 8 * LANES;
-                let kept = &tangent[cell * KEPT..(cell + 8 * LANES) * KEPT];
+                let tangent = &tangent[cell * TANGENT_VALUES..(cell + 8 * LANES) * TANGENT_VALUES];
                 self.row.gradients::<T>(u, z, vector * LANES, &mut gradients);
                 for (particle, gradient) in gradients.iter_mut().enumerate() {
-                    let kept = &kept[particle * LANES * KEPT..(particle + 1) * LANES * KEPT];
-                    stiffen::<T>(gradient, kept);
+                    let tangent = &tangent[particle * LANES * TANGENT_VALUES..(particle + 1) * LANES * TANGENT_VALUES];
+                    tangent_product::<T>(gradient, tangent);
                 }
                 self.row.spread::<T>(&gradients, z, vector * LANES, out);
             }
@@ -306,46 +305,46 @@ impl Material {
 }
 
 #[inline(always)]
-fn kept_at<T: F64x8>(kept: &[f32], index: usize) -> T {
+fn tangent_at<T: F64x8>(tangent: &[f32], index: usize) -> T {
     let mut narrow = [0f32; LANES];
-    narrow.copy_from_slice(&kept[index * LANES..(index + 1) * LANES]);
+    narrow.copy_from_slice(&tangent[index * LANES..(index + 1) * LANES]);
     T::widen(&narrow)
 }
 
 /// dP = μ dF + α (F⁻ᵀ : dF) F⁻ᵀ + β F⁻ᵀ dFᵀ F⁻ᵀ, in place.
 #[inline(always)]
-fn stiffen<T: F64x8>(gradient: &mut [[T; 3]; 3], kept: &[f32]) {
-    // Loops, not closures: only what is inlined here has the wide instructions.
+fn tangent_product<T: F64x8>(gradient: &mut [[T; 3]; 3], tangent: &[f32]) {
+    // Loops, not closures: only inlined code gets the vector instructions.
     let mut inverse = [[T::splat(0.0); 3]; 3];
     for c in 0..3 {
         for d in 0..3 {
-            inverse[c][d] = kept_at(kept, 3 * c + d);
+            inverse[c][d] = tangent_at(tangent, 3 * c + d);
         }
     }
-    let (shear, alpha, beta): (T, T, T) = (kept_at(kept, 9), kept_at(kept, 10), kept_at(kept, 11));
+    let (shear, alpha, beta): (T, T, T) = (tangent_at(tangent, 9), tangent_at(tangent, 10), tangent_at(tangent, 11));
     // dFᵀ F⁻ᵀ.
-    let mut turned = [[T::splat(0.0); 3]; 3];
+    let mut product = [[T::splat(0.0); 3]; 3];
     for i in 0..3 {
         for j in 0..3 {
             let first = gradient[0][i].mul(inverse[0][j]);
             let second = gradient[1][i].mul_add(inverse[1][j], first);
-            turned[i][j] = gradient[2][i].mul_add(inverse[2][j], second);
+            product[i][j] = gradient[2][i].mul_add(inverse[2][j], second);
         }
     }
-    let trace = turned[0][0].add(turned[1][1]).add(turned[2][2]).mul(alpha);
+    let trace = product[0][0].add(product[1][1]).add(product[2][2]).mul(alpha);
     for c in 0..3 {
         for d in 0..3 {
-            let first = inverse[c][0].mul(turned[0][d]);
-            let second = inverse[c][1].mul_add(turned[1][d], first);
-            let third = inverse[c][2].mul_add(turned[2][d], second);
+            let first = inverse[c][0].mul(product[0][d]);
+            let second = inverse[c][1].mul_add(product[1][d], first);
+            let third = inverse[c][2].mul_add(product[2][d], second);
             let straight = shear.mul(gradient[c][d]);
             gradient[c][d] = beta.mul_add(third, trace.mul_add(inverse[c][d], straight));
         }
     }
 }
 
-/// What a particle does under a displacement gradient.
-struct Answer {
+/// Response of the material to a displacement gradient: energy density, stress P, F⁻ᵀ and tangent factors α, β.
+struct MaterialResponse {
     energy: f64,
     stress: [[f64; 3]; 3],
     inverse: [[f64; 3]; 3],
@@ -392,7 +391,7 @@ pub(crate) fn rotation(f: &[[f64; 3]; 3]) -> [[f64; 3]; 3] {
     r
 }
 
-/// ln of a positive number, −∞ of others, without leaving vector code: by its exponent and a series of its mantissa.
+/// Natural logarithm of a positive number, −∞ otherwise, in code that vectorises: from exponent and a series of the mantissa.
 #[inline(always)]
 fn logarithm(x: f64) -> f64 {
     let bits = x.to_bits() as i64;

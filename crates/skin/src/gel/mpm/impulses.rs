@@ -1,23 +1,24 @@
-//! The grid between two passes.
+//! Contact impulses on the grid between two transfers.
 
-use super::engine::Engine;
+use super::solver::MpmSolver;
 use dermis_geometry::{Mat3, Vec3};
 
-/// The grid between two passes, for those who push.
-pub(crate) struct Grid<'a> {
-    pub(super) engine: &'a mut Engine,
+/// Access to the grid velocities between two transfers, for contact.
+pub(crate) struct GridImpulses<'a> {
+    pub(super) solver: &'a mut MpmSolver,
 }
 
-impl Grid<'_> {
-    /// Where a particle is (m) and how it is deformed.
+impl GridImpulses<'_> {
+    /// Position (m) and deformation gradient of a particle.
     pub fn particle(&self, particle: usize) -> (Vec3, Mat3) {
-        self.engine.particle(particle)
+        self.solver.particle(particle)
     }
 
-    /// Gives an impulse (in particle masses, m/s) to the gel at `arm` (m) from a particle: spread so that its first moment is kept.
+    /// Applies an impulse (in full-particle masses, m/s) to the gel at `arm` (m) from a particle, distributed so that its first moment is
+    /// exact.
     pub fn push(&mut self, particle: usize, arm: Vec3, impulse: Vec3) {
-        let (corner, local) = self.engine.local(particle);
-        let edges = self.engine.settings().cell_m;
+        let (corner, local) = self.solver.local(particle);
+        let edges = self.solver.setup().cell_m;
         let (mut cell, mut weights, mut lean) = ([0i32; 3], [[0f64; 3]; 3], [[0f64; 3]; 3]);
         for a in 0..3 {
             let floor = local[a].floor();
@@ -28,7 +29,7 @@ impl Grid<'_> {
                 *lean = 4.0 * (node as f64 - 1.0 - xi) * arm[a] / edges[a];
             }
         }
-        let nodes = &mut self.engine.nodes;
+        let nodes = &mut self.solver.nodes;
         for k in 0..3 {
             for j in 0..3 {
                 for i in 0..3 {

@@ -1,7 +1,7 @@
 //! Where a gel is held: faces of it, or whatever a rule names.
 
 use dermis_geometry::{Pose, Primitive, Twist, Vec3, shapes};
-use dermis_skin::gel::{Bonds, Face};
+use dermis_skin::gel::{Face, FixedFaces};
 use dermis_skin::{Gel, GelParameters, Motion, Object, Skin, SkinError, Target, Touch};
 
 const SIZE: Vec3 = Vec3::new(8e-3, 8e-3, 3e-3);
@@ -10,7 +10,7 @@ fn parameters() -> GelParameters {
     GelParameters { cell_m: 0.5e-3, ..GelParameters::default() }
 }
 
-fn block(size_m: Vec3, bonds: Bonds) -> Gel {
+fn block(size_m: Vec3, bonds: FixedFaces) -> Gel {
     Gel::block(size_m, bonds, parameters()).unwrap()
 }
 
@@ -31,8 +31,8 @@ fn newton(touch: &Touch) -> f64 {
 /// A block whose lowest millimetre is held is a block that is a millimetre thinner.
 #[test]
 fn what_is_held_does_not_count() {
-    let held = block(SIZE, Bonds::NONE).held_where(|at| at.z < -2e-3).unwrap();
-    let thin = block(Vec3::new(8e-3, 8e-3, 2e-3), Bonds::default());
+    let held = block(SIZE, FixedFaces::NONE).fixed_where(|at| at.z < -2e-3).unwrap();
+    let thin = block(Vec3::new(8e-3, 8e-3, 2e-3), FixedFaces::default());
     let at = Vec3::new(0.3e-3, 0.0, 2.6e-3);
     let ratio = newton(&press(&held, at)) / newton(&press(&thin, at));
     assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
@@ -42,11 +42,11 @@ fn what_is_held_does_not_count() {
 /// the same. Pressed near that face, it is felt.
 #[test]
 fn a_bonded_face_is_a_layer_that_is_held() {
-    let faces = Bonds::at(&[Face::Bottom, Face::LowX]);
+    let faces = FixedFaces::at(&[Face::Bottom, Face::LowX]);
     let bonded = block(SIZE, faces);
     // Larger by the cell that is held; its middle is half a cell to the left.
-    let wider = block(SIZE + Vec3::X * 0.5e-3, Bonds::default()).held_where(|at| at.x < -3.75e-3).unwrap();
-    let free = block(SIZE, Bonds::default());
+    let wider = block(SIZE + Vec3::X * 0.5e-3, FixedFaces::default()).fixed_where(|at| at.x < -3.75e-3).unwrap();
+    let free = block(SIZE, FixedFaces::default());
     let at = Vec3::new(-2.1e-3, 0.4e-3, 2.6e-3);
     let (a, b) = (press(&bonded, at), press(&wider, at + Vec3::X * 0.25e-3));
     let loose = press(&free, at);
@@ -64,15 +64,15 @@ fn a_bonded_face_is_a_layer_that_is_held() {
 #[test]
 fn faces_are_what_they_are_called() {
     let at = Vec3::new(2.0e-3, 0.0, 2.6e-3);
-    let low = press(&block(SIZE, Bonds::at(&[Face::Bottom, Face::LowX])), at * Vec3::new(-1.0, 1.0, 1.0));
-    let high = press(&block(SIZE, Bonds::at(&[Face::Bottom, Face::HighX])), at);
+    let low = press(&block(SIZE, FixedFaces::at(&[Face::Bottom, Face::LowX])), at * Vec3::new(-1.0, 1.0, 1.0));
+    let high = press(&block(SIZE, FixedFaces::at(&[Face::Bottom, Face::HighX])), at);
     assert!((newton(&low) / newton(&high) - 1.0).abs() < 1e-3, "{} {}", newton(&low), newton(&high));
     let turned = Vec3::new(0.0, 2.0e-3, 2.6e-3);
-    let y = press(&block(SIZE, Bonds::at(&[Face::Bottom, Face::HighY])), turned);
+    let y = press(&block(SIZE, FixedFaces::at(&[Face::Bottom, Face::HighY])), turned);
     assert!((newton(&y) / newton(&high) - 1.0).abs() < 1e-3, "{} {}", newton(&y), newton(&high));
     let mesh = shapes::cuboid(SIZE).unwrap().transformed(&Pose::from_translation(Vec3::Z * -1.5e-3));
-    let solid = Gel::solid(&mesh, -1.0, Bonds::CUP, parameters()).unwrap();
-    let ratio = newton(&press(&solid, at)) / newton(&press(&block(SIZE, Bonds::CUP), at));
+    let solid = Gel::solid(&mesh, -1.0, FixedFaces::CUP, parameters()).unwrap();
+    let ratio = newton(&press(&solid, at)) / newton(&press(&block(SIZE, FixedFaces::CUP), at));
     assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
 }
 
@@ -100,8 +100,8 @@ fn a_bone_holds_the_flesh() {
     let bone = Primitive::Sphere { radius_m: 4e-3 };
     let in_bone = |at: Vec3| bone.nearest(at + Vec3::Z * 6e-3).0 <= 0.0;
     let parameters = GelParameters { cell_m: 0.75e-3, ..GelParameters::default() };
-    let plain = Gel::solid(&dome, -6e-3, Bonds::default(), parameters).unwrap();
-    let boned = plain.clone().held_where(in_bone).unwrap();
+    let plain = Gel::solid(&dome, -6e-3, FixedFaces::default(), parameters).unwrap();
+    let boned = plain.clone().fixed_where(in_bone).unwrap();
     let depth = 0.4e-3;
     let at = Vec3::Z * (3e-3 - depth);
     let rest = newton(&press(&boned, at)) / newton(&press(&plain, at));
@@ -112,15 +112,15 @@ fn a_bone_holds_the_flesh() {
 
 #[test]
 fn nothing_held_is_refused() {
-    let gel = block(SIZE, Bonds::NONE);
+    let gel = block(SIZE, FixedFaces::NONE);
     let error = gel.settle(&gel.rest(), &Motion { targets: &[] }).unwrap_err();
     assert!(matches!(error, SkinError::BadGel { key: "bonded", .. }), "{error}");
     // The state of a gel that moves, given to one with less in it.
     let (whole, part) =
-        (block(SIZE, Bonds::default()), block(SIZE, Bonds::default()).held_where(|at| at.x < 0.0).unwrap());
+        (block(SIZE, FixedFaces::default()), block(SIZE, FixedFaces::default()).fixed_where(|at| at.x < 0.0).unwrap());
     let (_, state) = whole.touch(&whole.rest(), &Motion { targets: &[] }, 1e-5).unwrap();
     let error = part.touch(&state, &Motion { targets: &[] }, 1e-5).unwrap_err();
     assert!(matches!(error, SkinError::StateMismatch { .. }), "{error}");
-    let error = gel.held_where(|_| false).unwrap_err();
+    let error = gel.fixed_where(|_| false).unwrap_err();
     assert!(matches!(error, SkinError::BadGel { key: "held", .. }), "{error}");
 }

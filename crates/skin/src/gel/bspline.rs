@@ -1,9 +1,9 @@
-//! Gradients at the particles of eight cells at once, and their transpose, factor by factor.
+//! Displacement gradients at the particles of eight cells at a time, and their transpose, by tensor-product quadratic B-splines.
 
-use super::lattice::{LANES, Lattice};
+use super::reference_grid::{LANES, ReferenceGrid};
 use crate::simd::F64x8;
 
-/// A gradient for each of the eight particles of a cell: particle, component, direction.
+/// Gradients at the eight particles of a cell, by particle, component, direction.
 pub(crate) type Gradients<T> = [[[T; 3]; 3]; 8];
 
 #[inline(always)]
@@ -13,30 +13,30 @@ fn at<T: F64x8>(values: &[f64], index: usize) -> T {
     T::load(&here)
 }
 
-/// Quadratic B-splines of the three nodes at −¼ and ¼ of a cell, and their slopes times the cell's edge.
-const W: [[f64; 3]; 2] = [[0.28125, 0.6875, 0.03125], [0.03125, 0.6875, 0.28125]];
-const D: [[f64; 3]; 2] = [[-0.75, 0.5, 0.25], [-0.25, -0.5, 0.75]];
+/// Quadratic B-splines of the three nodes at −¼ and ¼ of a cell, and their derivatives times the cell's edge.
+pub(crate) const W: [[f64; 3]; 2] = [[0.28125, 0.6875, 0.03125], [0.03125, 0.6875, 0.28125]];
+pub(crate) const D: [[f64; 3]; 2] = [[-0.75, 0.5, 0.25], [-0.25, -0.5, 0.75]];
 
-/// Where a row of cells finds its nodes, from the first of its three planes.
+/// Offsets of a row of cells to its nodes, from the first of its three y-planes.
 #[derive(Clone, Copy)]
 pub(crate) struct Row {
-    pub plane: usize,
-    pub component: usize,
-    pub stride: usize,
-    pub inverse: [f64; 3],
+    plane: usize,
+    component: usize,
+    stride: usize,
+    inverse: [f64; 3],
 }
 
 impl Row {
-    pub fn new(lattice: &Lattice) -> Self {
+    pub fn new(grid: &ReferenceGrid) -> Self {
         Self {
-            plane: lattice.plane(),
-            component: lattice.component(),
-            stride: lattice.stride,
-            inverse: [1.0 / lattice.cell_m.x, 1.0 / lattice.cell_m.y, 1.0 / lattice.cell_m.z],
+            plane: grid.plane(),
+            component: grid.component(),
+            stride: grid.stride,
+            inverse: [1.0 / grid.cell_m.x, 1.0 / grid.cell_m.y, 1.0 / grid.cell_m.z],
         }
     }
 
-    /// ∂u/∂X at the particles of cells `x … x + 7` at height `z`.
+    /// ∂u/∂X at the particles of cells `x … x + 7` in layer `z`.
     #[inline(always)]
     pub fn gradients<T: F64x8>(&self, u: &[f64], z: usize, x: usize, out: &mut Gradients<T>) {
         let zero = T::splat(0.0);
@@ -79,7 +79,7 @@ impl Row {
         }
     }
 
-    /// Adds to the nodes what the particles' stresses (times their volumes) do: the transpose of [`Self::gradients`].
+    /// Adds the nodal forces of the particles' stresses times volumes: the transpose of [`Self::gradients`].
     #[inline(always)]
     pub fn spread<T: F64x8>(&self, stress: &Gradients<T>, z: usize, x: usize, out: &mut [f64]) {
         let zero = T::splat(0.0);

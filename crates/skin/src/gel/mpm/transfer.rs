@@ -1,116 +1,111 @@
-//! One pass over the particles of a block: from the grid, and back to it.
+//! Transfers between the particles of a block and the grid: P2G, G2P, and both in one sweep.
 
-use crate::gel::Constitution;
+use crate::gel::{Constitution, StepConstants};
 use crate::simd::{F32x16, Kernel, Simd, Vectors};
 
 /// Cells along an edge of a block.
 pub(super) const BLOCK: usize = 4;
-/// Nodes along an edge of a tile: those of a block's particles, even when they have strayed by a cell.
+/// Nodes along an edge of a tile: those of a block's particles, even one cell outside the block.
 pub(super) const TILE_EDGE: usize = 8;
-/// Numbers in a tile: mass and momentum, or velocity, of its nodes; and room for a vector that starts at the last node.
+/// Floats in a tile: mass and momentum (or velocity) of its nodes, and padding for a vector load that starts at the last node.
 pub(super) const TILE: usize = TILE_EDGE * TILE_EDGE * TILE_EDGE * 4 + 16;
-/// Particles that are worked on at once.
+/// Particles per vector.
 pub(super) const BATCH: usize = 16;
-/// From one node to the next along y and z.
+/// Floats from one node to the next along y and z.
 const ALONG_Y: usize = TILE_EDGE * 4;
 const ALONG_Z: usize = TILE_EDGE * ALONG_Y;
-/// Numbers from the first node of a particle's 3 × 3 × 3 nodes to the end of the vector that starts at the last row.
+/// Floats from the first node of a 3³ stencil to the end of the vector that starts at its last row.
 const STENCIL: usize = 2 * ALONG_Z + 2 * ALONG_Y + BATCH;
-/// The last offset from which three nodes a side can be reached.
+/// Largest index of a first node whose 3³ stencil fits the tile.
 const LAST: f32 = ((5 * TILE_EDGE + 5) * TILE_EDGE + 5) as f32;
 
-/// The part of a cell that a particle may go in a step.
+/// Fraction of a cell that a particle may travel in a step.
 const MARGIN: f32 = 0.2;
 
-/// The nodes around a block.
+/// Mass and momentum, or velocity, of the nodes around a block.
 pub(super) type Tile = [f32; TILE];
 
-/// What does not change during a step.
+/// Material and grid of a step.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rules {
+pub(super) struct StepSetup {
     pub constitution: Constitution,
-    pub lambda_pa: f32,
-    pub mu_pa: f32,
-    /// Length of the step (s).
-    pub dt_s: f32,
+    pub constants: StepConstants,
     /// Edges of a cell (m).
     pub edge_m: [f32; 3],
-    /// Density (kg/m³), scaled.
-    pub density: f32,
 }
 
-/// The particles of a block: places in cells from the block's corner, velocities (m/s), affine velocities (1/s), deformation
-/// gradients, and the part of a whole particle that each is. Sixteen a row; empty places have no part.
-pub(super) struct Slots<'a> {
-    pub at: [&'a mut [f32]; 3],
+/// Columns of a block's particles: positions (cells, from the block's corner), velocities (m/s), affine velocities (1/s), deformation
+/// gradients and volume fractions. Their number is a multiple of [`BATCH`]; padding has volume fraction 0.
+pub(super) struct BlockParticles<'a> {
+    pub position: [&'a mut [f32]; 3],
     pub velocity: [&'a mut [f32]; 3],
     pub affine: [&'a mut [f32]; 9],
     pub deformation: [&'a mut [f32]; 9],
-    pub part: &'a [f32],
-    /// Velocity (m/s) of particles that are not free.
-    pub led: Option<Led<'a>>,
+    pub volume_fraction: &'a [f32],
+    /// Prescribed motion, if any particle of the run has one.
+    pub prescribed: Option<Prescribed<'a>>,
 }
 
-/// Particles that go where they are told.
+/// Particles with prescribed velocity.
 #[derive(Clone, Copy)]
-pub(super) struct Led<'a> {
-    /// 0: free; else one of `velocities`, from 1, the first for particles that are held still.
-    pub kind: &'a [u8],
+pub(super) struct Prescribed<'a> {
+    /// 0 for a free particle, k for one with `velocities[k − 1]`; the first velocity is that of particles held still.
+    pub index: &'a [u8],
     pub velocities: &'a [[f32; 3]],
 }
 
-/// What went wrong or is due.
+/// Result of a transfer for one block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Outcome {
-    /// What particles that are led, but not those held still, have taken (in particle masses, m/s).
-    pub led: [f32; 3],
-    /// A slot whose particle is not where or what a particle of a body can be.
-    pub inverted: Option<usize>,
-    /// A particle has strayed from its block: sort before the next step.
+pub(super) struct TransferOutcome {
+    /// Impulse that moving prescribed particles received (in full-particle masses, m/s).
+    pub prescribed: [f32; 3],
+    /// Slot of a particle that is inverted or has left its tile.
+    pub failed: Option<usize>,
+    /// A particle is near the border of its tile: sort before the next step.
     pub strayed: bool,
 }
 
-/// What a pass does.
+/// Kind of transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pass {
-    /// Particles to grid.
-    Start,
-    /// Grid to particles, which move, and back to the grid.
-    Go,
-    /// Grid to particles, which move and keep their velocities.
-    Stop,
+pub(super) enum Transfer {
+    /// Particles to grid: the first half of a step.
+    P2G,
+    /// Grid to particles, advection, and particles to grid for the next step.
+    G2P2G,
+    /// Grid to particles and advection; velocities are stored.
+    G2P,
 }
 
-/// Does a pass with the instructions at hand.
-pub(super) fn pass(
+/// Runs a transfer with the given vector instructions.
+pub(super) fn transfer_block(
     simd: Simd,
-    what: Pass,
-    rules: &Rules,
+    kind: Transfer,
+    setup: &StepSetup,
     from: &Tile,
     to: &mut Tile,
-    slots: &mut Slots<'_>,
-) -> Outcome {
-    simd.run(Run { what, rules, from, to, slots })
+    particles: &mut BlockParticles<'_>,
+) -> TransferOutcome {
+    simd.run(Run { kind, setup, from, to, particles })
 }
 
 /// The arguments of [`pass`], to be run with any instruction set.
 struct Run<'a, 'b> {
-    what: Pass,
-    rules: &'a Rules,
+    kind: Transfer,
+    setup: &'a StepSetup,
     from: &'a Tile,
     to: &'a mut Tile,
-    slots: &'a mut Slots<'b>,
+    particles: &'a mut BlockParticles<'b>,
 }
 
 impl Kernel for Run<'_, '_> {
-    type Output = Outcome;
+    type Output = TransferOutcome;
     #[inline(always)]
-    fn run<V: Vectors>(self) -> Outcome {
-        let Self { what, rules, from, to, slots } = self;
-        match what {
-            Pass::Start => run::<V::F32, false, true>(rules, from, to, slots),
-            Pass::Go => run::<V::F32, true, true>(rules, from, to, slots),
-            Pass::Stop => run::<V::F32, true, false>(rules, from, to, slots),
+    fn run<V: Vectors>(self) -> TransferOutcome {
+        let Self { kind, setup, from, to, particles } = self;
+        match kind {
+            Transfer::P2G => run::<V::F32, false, true>(setup, from, to, particles),
+            Transfer::G2P2G => run::<V::F32, true, true>(setup, from, to, particles),
+            Transfer::G2P => run::<V::F32, true, false>(setup, from, to, particles),
         }
     }
 }
@@ -126,8 +121,8 @@ fn batch_mut(values: &mut [f32], first: usize) -> &mut [f32; BATCH] {
     values[first..].first_chunk_mut().expect("a whole batch")
 }
 
-/// Sixteen weights a node and axis, where the nodes are from the particles (cells), the products of both, and the first node of
-/// each particle.
+/// Quadratic B-spline stencils of a batch of particles: by axis and node the weights, the distances node − particle (cells) and their
+/// products; and the index of each particle's first node.
 struct Weights {
     weight: [[[f32; BATCH]; 3]; 3],
     away: [[[f32; BATCH]; 3]; 3],
@@ -163,12 +158,12 @@ impl Weights {
         }
         let edge = T::splat(TILE_EDGE as f32);
         let rows = cell[2].add(one).mul_add(edge, cell[1].add(one));
-        // Bounded, so that nodes are in the tile whatever a particle does.
+        // Bounded, so that the stencil is in the tile wherever the particle is.
         let first = rows.mul_add(edge, cell[0].add(one)).bounded(LAST);
         first.store(&mut self.first);
     }
 
-    /// The first number of the first node of a particle.
+    /// Index in the tile of a particle's first node.
     #[inline(always)]
     fn first(&self, particle: usize) -> usize {
         4 * self.first[particle] as usize
@@ -177,78 +172,78 @@ impl Weights {
 
 #[inline(always)]
 fn run<T: F32x16, const GATHER: bool, const SCATTER: bool>(
-    rules: &Rules,
+    setup: &StepSetup,
     from: &Tile,
     to: &mut Tile,
-    slots: &mut Slots<'_>,
-) -> Outcome {
-    let mut outcome = Outcome::default();
+    particles: &mut BlockParticles<'_>,
+) -> TransferOutcome {
+    let mut outcome = TransferOutcome::default();
     let mut weights = Weights::ZERO;
-    let count = slots.part.len();
+    let count = particles.volume_fraction.len();
     let mut first = 0;
     while first < count {
         let mut at = [T::splat(0.0); 3];
         for axis in 0..3 {
-            at[axis] = T::load(batch(slots.at[axis], first));
+            at[axis] = T::load(batch(particles.position[axis], first));
         }
         let mut velocity = [T::splat(0.0); 3];
         let mut affine = [T::splat(0.0); 9];
         let mut deformation = [T::splat(0.0); 9];
         for i in 0..9 {
-            deformation[i] = T::load(batch(slots.deformation[i], first));
+            deformation[i] = T::load(batch(particles.deformation[i], first));
         }
         weights.set(&at);
         if GATHER {
-            gather(from, &weights, rules, &mut velocity, &mut affine);
-            lead(slots, first, &mut velocity, &mut affine, &mut outcome);
+            gather(from, &weights, setup, &mut velocity, &mut affine);
+            prescribe(particles, first, &mut velocity, &mut affine, &mut outcome);
             for i in 0..9 {
                 let mut sum = deformation[i];
                 for k in 0..3 {
-                    let rate = affine[3 * (i / 3) + k].mul(T::splat(rules.dt_s));
+                    let rate = affine[3 * (i / 3) + k].mul(T::splat(setup.constants.dt_s));
                     // The old deformation: `deformation` is written below.
-                    let old = T::load(batch(slots.deformation[3 * k + i % 3], first));
+                    let old = T::load(batch(particles.deformation[3 * k + i % 3], first));
                     sum = rate.mul_add(old, sum);
                 }
                 deformation[i] = sum;
             }
             for axis in 0..3 {
-                let cells = T::splat(rules.dt_s / rules.edge_m[axis]);
+                let cells = T::splat(setup.constants.dt_s / setup.edge_m[axis]);
                 at[axis] = velocity[axis].mul_add(cells, at[axis]);
                 outcome.strayed |= at[axis].outside(-1.0 + MARGIN, 5.0 - MARGIN).is_some();
-                // Farther than its tile in one step, or no number.
+                // Outside its tile after one step, or NaN.
                 if let Some(lane) = at[axis].outside(-1.0, 5.0) {
-                    outcome.inverted = outcome.inverted.or(Some(first + lane));
+                    outcome.failed = outcome.failed.or(Some(first + lane));
                 }
-                at[axis].store(batch_mut(slots.at[axis], first));
+                at[axis].store(batch_mut(particles.position[axis], first));
             }
             for i in 0..9 {
-                deformation[i].store(batch_mut(slots.deformation[i], first));
+                deformation[i].store(batch_mut(particles.deformation[i], first));
             }
         } else {
             for axis in 0..3 {
-                velocity[axis] = T::load(batch(slots.velocity[axis], first));
+                velocity[axis] = T::load(batch(particles.velocity[axis], first));
             }
             for i in 0..9 {
-                affine[i] = T::load(batch(slots.affine[i], first));
+                affine[i] = T::load(batch(particles.affine[i], first));
             }
         }
         let volume = determinant(&deformation);
         if let Some(lane) = volume.outside(0.0, f32::MAX) {
-            outcome.inverted = outcome.inverted.or(Some(first + lane));
+            outcome.failed = outcome.failed.or(Some(first + lane));
         }
         if SCATTER {
-            let part = T::load(batch(slots.part, first));
+            let volume_fraction = T::load(batch(particles.volume_fraction, first));
             if GATHER {
                 weights.set(&at);
             }
-            let stress = kirchhoff(rules, &deformation, volume);
-            scatter(to, &weights, rules, part, &velocity, &affine, &stress);
+            let stress = kirchhoff(setup, &deformation, volume);
+            scatter(to, &weights, setup, volume_fraction, &velocity, &affine, &stress);
         } else {
             for axis in 0..3 {
-                velocity[axis].store(batch_mut(slots.velocity[axis], first));
+                velocity[axis].store(batch_mut(particles.velocity[axis], first));
             }
             for i in 0..9 {
-                affine[i].store(batch_mut(slots.affine[i], first));
+                affine[i].store(batch_mut(particles.affine[i], first));
             }
         }
         first += BATCH;
@@ -256,9 +251,9 @@ fn run<T: F32x16, const GATHER: bool, const SCATTER: bool>(
     outcome
 }
 
-/// v = Σ w vᵢ and C = Σ w vᵢ ⊗ (xᵢ − x) 4/Δx² (Chen et al. 2023, eqs 7 and 8 as they are meant: with the velocity of the node).
+/// v = Σ w vᵢ and C = Σ w vᵢ ⊗ (xᵢ − x) 4/Δx² (Chen et al. 2023, eqs 7 and 8, with the node's velocity in 8 where the paper prints the particle's).
 #[inline(always)]
-fn gather<T: F32x16>(from: &Tile, weights: &Weights, rules: &Rules, velocity: &mut [T; 3], affine: &mut [T; 9]) {
+fn gather<T: F32x16>(from: &Tile, weights: &Weights, setup: &StepSetup, velocity: &mut [T; 3], affine: &mut [T; 9]) {
     let mut rows = [T::splat(0.0); 16];
     for particle in 0..BATCH {
         let nodes: &[f32; STENCIL] = from[weights.first(particle)..].first_chunk().expect("the stencil is in the tile");
@@ -286,7 +281,7 @@ fn gather<T: F32x16>(from: &Tile, weights: &Weights, rules: &Rules, velocity: &m
     for axis in 0..3 {
         velocity[axis] = rows[axis];
         for along in 0..3 {
-            affine[3 * axis + along] = rows[4 + 4 * along + axis].mul(T::splat(4.0 / rules.edge_m[along]));
+            affine[3 * axis + along] = rows[4 + 4 * along + axis].mul(T::splat(4.0 / setup.edge_m[along]));
         }
     }
 }
@@ -296,23 +291,24 @@ fn gather<T: F32x16>(from: &Tile, weights: &Weights, rules: &Rules, velocity: &m
 fn scatter<T: F32x16>(
     to: &mut Tile,
     weights: &Weights,
-    rules: &Rules,
-    part: T,
+    setup: &StepSetup,
+    volume_fraction: T,
     velocity: &[T; 3],
     affine: &[T; 9],
     stress: &[T; 6],
 ) {
     let mut rows = [T::splat(0.0); 16];
-    rows[3] = part;
+    rows[3] = volume_fraction;
     // τ by rows: xx, xy, xz, yy, yz, zz.
     let place = [[0, 1, 2], [1, 3, 4], [2, 4, 5]];
     for axis in 0..3 {
-        rows[axis] = velocity[axis].mul(part);
+        rows[axis] = velocity[axis].mul(volume_fraction);
         for along in 0..3 {
-            let edge = rules.edge_m[along];
-            let push = stress[place[axis][along]].mul(T::splat(-4.0 * rules.dt_s / (rules.density * edge)));
+            let edge = setup.edge_m[along];
+            let push = stress[place[axis][along]]
+                .mul(T::splat(-4.0 * setup.constants.dt_s / (setup.constants.density * edge)));
             let carried = affine[3 * axis + along].mul_add(T::splat(edge), push);
-            rows[4 + 4 * along + axis] = carried.mul(part);
+            rows[4 + 4 * along + axis] = carried.mul(volume_fraction);
         }
     }
     T::transpose(&mut rows);
@@ -343,22 +339,28 @@ fn scatter<T: F32x16>(
     }
 }
 
-/// Gives particles that are led their velocity, and no strain unless they are held still.
+/// Replaces the velocity of prescribed particles and records the impulse; moving ones get no affine velocity.
 #[inline(always)]
-fn lead<T: F32x16>(slots: &Slots<'_>, first: usize, velocity: &mut [T; 3], affine: &mut [T; 9], outcome: &mut Outcome) {
-    let Some(led) = &slots.led else { return };
-    let kinds = &led.kind[first..first + BATCH];
-    if kinds.iter().all(|&kind| kind == 0) {
+fn prescribe<T: F32x16>(
+    particles: &BlockParticles<'_>,
+    first: usize,
+    velocity: &mut [T; 3],
+    affine: &mut [T; 9],
+    outcome: &mut TransferOutcome,
+) {
+    let Some(prescribed) = &particles.prescribed else { return };
+    let indices = &prescribed.index[first..first + BATCH];
+    if indices.iter().all(|&index| index == 0) {
         return;
     }
     for axis in 0..3 {
         let mut lanes = [0f32; BATCH];
         velocity[axis].store(&mut lanes);
         for l in 0..BATCH {
-            if kinds[l] > 0 {
-                let given = led.velocities[kinds[l] as usize - 1][axis];
-                if kinds[l] > 1 {
-                    outcome.led[axis] += lanes[l] - given;
+            if indices[l] > 0 {
+                let given = prescribed.velocities[indices[l] as usize - 1][axis];
+                if indices[l] > 1 {
+                    outcome.prescribed[axis] += lanes[l] - given;
                 }
                 lanes[l] = given;
             }
@@ -369,7 +371,7 @@ fn lead<T: F32x16>(slots: &Slots<'_>, first: usize, velocity: &mut [T; 3], affin
         let mut lanes = [0f32; BATCH];
         column.store(&mut lanes);
         for l in 0..BATCH {
-            if kinds[l] > 1 {
+            if indices[l] > 1 {
                 lanes[l] = 0.0;
             }
         }
@@ -385,21 +387,21 @@ fn determinant<T: F32x16>(f: &[T; 9]) -> T {
     first.sub(second).add(third)
 }
 
-/// τ = J σ: xx, xy, xz, yy, yz, zz.
+/// Kirchhoff stress τ = J σ: xx, xy, xz, yy, yz, zz.
 #[inline(always)]
-fn kirchhoff<T: F32x16>(rules: &Rules, f: &[T; 9], volume: T) -> [T; 6] {
+fn kirchhoff<T: F32x16>(setup: &StepSetup, f: &[T; 9], volume: T) -> [T; 6] {
     let one = T::splat(1.0);
-    let pressure = T::splat(rules.lambda_pa).mul(volume).mul(volume.sub(one));
+    let pressure = T::splat(setup.constants.lambda_pa).mul(volume).mul(volume.sub(one));
     let pairs = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
     let mut stress = [one; 6];
-    if rules.constitution == Constitution::FixedCorotated {
+    if setup.constitution == Constitution::FixedCorotated {
         let r = rotation(f);
         for (i, &(a, b)) in pairs.iter().enumerate() {
             let mut sum = T::splat(0.0);
             for k in 0..3 {
                 sum = f[3 * a + k].sub(r[3 * a + k]).mul_add(f[3 * b + k], sum);
             }
-            stress[i] = sum.mul(T::splat(2.0 * rules.mu_pa));
+            stress[i] = sum.mul(T::splat(2.0 * setup.constants.mu_pa));
         }
     } else {
         for (i, &(a, b)) in pairs.iter().enumerate() {
@@ -407,7 +409,7 @@ fn kirchhoff<T: F32x16>(rules: &Rules, f: &[T; 9], volume: T) -> [T; 6] {
             for k in 0..3 {
                 sum = f[3 * a + k].mul_add(f[3 * b + k], sum);
             }
-            stress[i] = sum.mul(T::splat(rules.mu_pa));
+            stress[i] = sum.mul(T::splat(setup.constants.mu_pa));
         }
     }
     for diagonal in [0, 3, 5] {
