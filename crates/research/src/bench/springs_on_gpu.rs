@@ -117,7 +117,8 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
     for _ in 0..3 {
         let start = Instant::now();
         let presses = arrays.settle(&object, &arrays.poses(&places)?)?;
-        let fetched = (presses.forces_newton.download()?, presses.values_newton.download()?, presses.wrench.download()?);
+        let fetched =
+            (presses.forces_newton.download()?, presses.values_newton.download()?, presses.wrench.download()?);
         std::hint::black_box(fetched);
         times.push(start.elapsed().as_secs_f64());
     }
