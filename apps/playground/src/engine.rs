@@ -187,7 +187,7 @@ fn shown(
     if let Some(field) = &touch.surface {
         answer["surface"] = look::surface(arrays, field);
         if sensor.optics().is_some() {
-            answer["image"] = look::image(arrays, &sensor.look(touch, 0)?.image);
+            answer["image"] = look::image(arrays, &sensor.render(touch, 0)?.image);
         }
     }
     Ok(answer)

@@ -9,7 +9,7 @@ use crate::{Gpu, GpuError};
 use dermis_geometry::{Pose, Vec3};
 use dermis_sensor::Sensor;
 use dermis_sensor::optics::{
-    Calibrated, Frame, Lattice, Light, MIN_PRESSED_MM, MIN_SLOPE, Membrane, Optics, Phong, along_row,
+    Calibrated, ImageCoordinates, Lattice, Light, MIN_PRESSED_MM, MIN_SLOPE, Membrane, Optics, Phong, along_row,
 };
 use dermis_skin::layer::Pair;
 use dermis_skin::{Layer, Object, Skin, SurfaceField};
@@ -157,7 +157,7 @@ fn camera(sensor: &Sensor, optics: &Optics, field: &SurfaceField) -> Result<Came
 }
 
 fn fitted(light: &Calibrated, width: usize, height: usize) -> LightDescription {
-    let (degree, frame) = (light.position_degree(), Frame::new(width, height, light.area()));
+    let (degree, frame) = (light.position_degree(), ImageCoordinates::new(width, height, light.area()));
     let per_monomial = (degree + 1) * (degree + 2) / 2;
     let mut lines = Vec::new();
     for row in 0..height {
@@ -178,7 +178,7 @@ fn fitted(light: &Calibrated, width: usize, height: usize) -> LightDescription {
 }
 
 fn lamps(light: &Phong) -> LightDescription {
-    let lamp = |(source, flat): (&dermis_sensor::optics::Source, [f32; 2])| LampDescription {
+    let lamp = |(source, flat): (&dermis_sensor::optics::LightSource, [f32; 2])| LampDescription {
         direction: source.direction,
         diffuse: source.diffuse,
         specular: source.specular,

@@ -5,7 +5,7 @@ use super::kappassov_device::{
 };
 use super::{ExperimentError, Findings, Options, Progress, tell};
 use dermis::draw::{LineStyle, PALETTE, Plot, Series};
-use dermis::sensor::calibration::DeviceFit;
+use dermis::sensor::calibration::SensorFit;
 use dermis::sensor::characterise::Bench;
 use dermis::sensor::{Sensor, SensorSpec};
 use dermis::skin::Object;
@@ -32,7 +32,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
 }
 
 /// Each parameter against the truth, as a relative error.
-fn parameters(findings: &mut Findings, fit: &DeviceFit, truth: &Truth) {
+fn parameters(findings: &mut Findings, fit: &SensorFit, truth: &Truth) {
     let errors = |found: &[f64], truth: &[f64]| -> Vec<f64> {
         found.iter().zip(truth).map(|(a, b)| (a / b - 1.0).abs()).collect()
     };
@@ -118,7 +118,7 @@ fn images(
     Ok(())
 }
 
-fn figures(findings: &mut Findings, bench: &Bench, fit: &DeviceFit) {
+fn figures(findings: &mut Findings, bench: &Bench, fit: &SensorFit) {
     let newton_per_count = 0.42e-3;
     let mut responses =
         Plot::new().title("Raw output against force (Fig. 5)").x_label("Force (N)").y_label("Raw output (counts)");

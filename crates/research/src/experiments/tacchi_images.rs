@@ -187,7 +187,7 @@ fn shoot(
         let target = Target::at_rest(object, pose);
         let (touch, next) = sensor.skin().settle(&state, &Motion { targets: &[target] })?;
         state = next;
-        let sight = sensor.look(&touch, 0).map_err(|error| ExperimentError::Optics { error })?;
+        let sight = sensor.render(&touch, 0).map_err(|error| ExperimentError::Optics { error })?;
         let image = sight.image.to_rgb8();
         match file {
             Some(file) if file.exists() => kept.fetch_add(1, Ordering::Relaxed),
@@ -235,8 +235,8 @@ fn judged(
     image: &Image,
 ) -> Result<Shot, ExperimentError> {
     let camera = sensor.optics().map(|optics| optics.camera().clone());
-    let camera =
-        camera.ok_or(ExperimentError::Optics { error: OpticsError::Blind { sensor: sensor.name().to_owned() } })?;
+    let camera = camera
+        .ok_or(ExperimentError::Optics { error: OpticsError::WithoutCamera { sensor: sensor.name().to_owned() } })?;
     let deepest_m = -f64::from(sight.relief.z_m.iter().copied().fold(f32::INFINITY, f32::min));
     let name = indenters::NAMES[series.indenter];
     let radius_m = (touch.area_m2() / std::f64::consts::PI).sqrt();
