@@ -1,4 +1,4 @@
-//! Presses on a GelSight's layer and their images, many at once, on a GPU.
+//! Batches of presses on a GelSight's layer and their images on a GPU.
 
 use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::sphere;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 const RADIUS_M: f64 = 4e-3;
 const PRESSES: usize = 8192;
 
-/// The preset `gelsight` with half as many pixels along a side, twice as wide: 320 × 240.
+/// The preset `gelsight` at half the resolution: 320 × 240 pixels of twice the size.
 pub fn small_gelsight() -> Option<Sensor> {
     let mut spec = SensorSpec::find("gelsight").ok()?.0;
     let camera = spec.camera.as_mut()?;
@@ -31,22 +31,23 @@ pub fn small_gelsight() -> Option<Sensor> {
     spec.build(None).ok()
 }
 
-/// A ball of 4 mm radius anyhow turned, 0.3 to 1.2 mm deep, somewhere in the middle 8 mm.
+/// Random poses of a ball of 4 mm radius: any orientation, 0.3 to 1.2 mm deep, within the central 8 mm.
 pub fn ball_poses(count: usize, seed: u64) -> Vec<Pose> {
     let mut random = Random::new(seed);
     let mut pose = || {
-        let turn = Quat::from_rotation_z(random.between(-3.0, 3.0)) * Quat::from_rotation_x(random.between(-3.0, 3.0));
+        let rotation =
+            Quat::from_rotation_z(random.between(-3.0, 3.0)) * Quat::from_rotation_x(random.between(-3.0, 3.0));
         let [x, y] = [random.between(-4e-3, 4e-3), random.between(-4e-3, 4e-3)];
-        Pose::new(turn, Vec3::new(x, y, RADIUS_M - random.between(0.3e-3, 1.2e-3)))
+        Pose::new(rotation, Vec3::new(x, y, RADIUS_M - random.between(0.3e-3, 1.2e-3)))
     };
     (0..count).map(|_| pose()).collect()
 }
 
-/// What an H200 moves (byte/s), copying, and computes (operations/s), in single precision by its data sheet: floors are counted with these.
+/// Memory bandwidth (byte/s, copy) and single-precision throughput (operations/s, data sheet) of an H200, for lower bounds on the time.
 const BYTES_PER_S: f64 = 4.3e12;
 const OPERATIONS_PER_S: f64 = 67e12;
 
-/// From poses on the GPU to what is wanted there: the least of three times (s), iterations and operations.
+/// Time (s, best of three) from poses on the GPU to results on the GPU, with iterations and operations.
 fn seconds(batch: &LayerBatch, poses: &Poses, wanted: Wanted) -> Result<(f64, usize, f64), GpuError> {
     let mut best = (f64::INFINITY, 0, 0.0);
     for _ in 0..3 {
@@ -62,7 +63,7 @@ fn batch_bytes(batch: &LayerBatch) -> usize {
     batch.batch().image().map_or(0, |[height, width]| 3 * height * width * PRESSES)
 }
 
-/// Names that carry their units, and numbers.
+/// Numbers by name; names carry their units.
 pub fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
     let mut numbers = BTreeMap::new();
     let (Some(sensor), Ok(mesh)) = (small_gelsight(), sphere(RADIUS_M, 0.1e-3)) else { return Ok(numbers) };
@@ -78,7 +79,7 @@ pub fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
         let presses = PRESSES as f64;
         keep("images_320x240_per_second", presses / images_s);
         keep("iterations_per_press", iterations as f64 / presses);
-        // A pose is read and an image written; transforms are what must be computed.
+        // Lower bounds: a pose is read and an image written; the Fourier transforms are computed.
         let memory_s = (batch_bytes(&batch) as f64 / presses + 7.0 * 8.0) / BYTES_PER_S;
         let arithmetic_s = operations / presses / OPERATIONS_PER_S;
         keep("floor_of_memory_us_per_image", memory_s * 1e6);
@@ -88,7 +89,7 @@ pub fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
         keep("presses_without_images_per_second", PRESSES as f64 / presses_s);
         let (all_s, ..) = seconds(&batch, &poses, Wanted::ALL)?;
         keep("presses_with_everything_per_second", PRESSES as f64 / all_s);
-        // To memory of the host that the GPU can write to by itself, as a training loop keeps it.
+        // To pinned host memory, as a training loop would use.
         let mut host = PinnedBuffer::new(gpu, batch_bytes(&batch))?;
         let timer = Timer::start(gpu)?;
         let touches = batch.press_on_device(&poses, Wanted::IMAGES)?;
