@@ -56,5 +56,5 @@ for name, axis, reading in zip(("finger 1", "finger 2"), axes[1:], readings):
     figure.colorbar(drawn, ax=axis, label="N", shrink=0.8)
 figure.savefig(pathlib.Path(os.environ.get("DERMIS_OUT", ".")) / "panda.png")
 weight = model.body("cube_main").mass[0] * 9.81
-assert seen["cube_pos"][2] > table + 0.05 and all(10 < reading.lit < 60 for reading in readings)
+assert seen["cube_pos"][2] > table + 0.05 and all(10 < reading.active < 60 for reading in readings)
 assert abs(sum(pad.pose[2, :3] @ reading.force for pad, reading in zip(pads, readings)) + weight) < 0.1 * weight

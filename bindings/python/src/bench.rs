@@ -173,7 +173,7 @@ pub fn characterise_sensor(py: Python<'_>, sensor: PyRef<'_, Sensor>, protocol: 
 
 /// Fits the response of a sensor to what a bench measured: the fitted sensor, and the numbers as JSON.
 #[pyfunction]
-pub fn fit_device(
+pub fn fit_sensor(
     py: Python<'_>,
     sensor: PyRef<'_, Sensor>,
     bench: PyRef<'_, Bench>,

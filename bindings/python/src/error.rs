@@ -76,6 +76,7 @@ impl Told for SceneError {
 }
 
 impl Told for dermis::gpu::GpuError {}
+impl Told for dermis_mujoco_coupling::CouplingError {}
 impl Told for dermis::experiments::ExperimentError {}
 impl Told for dermis::geometry::MeshError {}
 impl Told for dermis::record::RecordError {}

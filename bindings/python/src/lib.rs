@@ -15,6 +15,7 @@ mod features;
 mod gpu;
 mod metrics;
 mod motion;
+mod mujoco;
 mod object;
 mod pose;
 mod reading;
@@ -45,6 +46,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<gpu::Environments>()?;
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<features::Features>()?;
+    module.add_class::<mujoco::Attachment>()?;
     module.add_class::<object::Object>()?;
     module.add_class::<reading::Reading>()?;
     module.add_class::<recording::Recording>()?;
@@ -55,7 +57,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(presets, module)?)?;
     module.add_function(wrap_pyfunction!(bench::characterise_sensor, module)?)?;
     module.add_function(wrap_pyfunction!(dataset::check_dataset, module)?)?;
-    module.add_function(wrap_pyfunction!(bench::fit_device, module)?)?;
+    module.add_function(wrap_pyfunction!(bench::fit_sensor, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::compare_images, module)?)?;
     module.add_function(wrap_pyfunction!(experiments::experiment_list, module)?)?;
     module.add_function(wrap_pyfunction!(experiments::run_experiment, module)?)

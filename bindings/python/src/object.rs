@@ -5,6 +5,7 @@ use crate::error::{Error, IntoPyErr};
 use crate::pose::vectors;
 use crate::threads::detached;
 use dermis::geometry::files::{Import, LengthUnit, read};
+use dermis::geometry::shapes::terrain;
 use dermis::geometry::{Primitive, TriMesh, Vec3};
 use dermis::object::ObjectSpec;
 use dermis::skin;
@@ -248,7 +249,7 @@ impl Object {
         if let Some(low) = heights.values.iter().find(|&&height| height <= -base) {
             return Err(Error::new_err(format!("`heights` must be above -base ({} m), got {low} m", -base)));
         }
-        let mesh = terrain(row_count, col_count, [width, depth, base], &heights.values).into_py_err()?;
+        let mesh = terrain(row_count, col_count, [width, depth], base, &heights.values).into_py_err()?;
         Self::of_mesh(py, &mesh, mu)
     }
 
@@ -334,40 +335,4 @@ impl Object {
         let saved = serde_json::to_vec(&this.get().made).map_err(|error| Error::new_err(error.to_string()))?;
         Ok((this.get_type().getattr("_restore")?, (PyBytes::new(this.py(), &saved),)))
     }
-}
-
-/// A solid under heights: top, bottom and four sides. Row 0 at +y.
-fn terrain(
-    row_count: usize,
-    col_count: usize,
-    [width, depth, base]: [f64; 3],
-    heights_m: &[f64],
-) -> Result<TriMesh, dermis::geometry::MeshError> {
-    let part = |index: usize, count: usize| index as f64 / (count - 1) as f64 - 0.5;
-    let place = |i: usize, z: f64| {
-        Vec3::new(width * part(i % col_count, col_count), -depth * part(i / col_count, row_count), z)
-    };
-    let count = row_count * col_count;
-    let mut vertices: Vec<Vec3> = (0..count).map(|i| place(i, heights_m[i])).collect();
-    vertices.extend((0..count).map(|i| place(i, -base)));
-    let under = count as u32;
-    let index = |row: usize, col: usize| (row * col_count + col) as u32;
-    let mut triangles = Vec::new();
-    for row in 0..row_count - 1 {
-        for col in 0..col_count - 1 {
-            let [a, b, c, d] = [index(row, col), index(row, col + 1), index(row + 1, col), index(row + 1, col + 1)];
-            triangles.extend([[a, d, b], [a, c, d]]);
-            triangles.extend([[a, b, d], [a, d, c]].map(|t: [u32; 3]| t.map(|i| i + under)));
-        }
-    }
-    let mut side = |a: u32, b: u32| triangles.extend([[a, b, b + under], [a, b + under, a + under]]);
-    for col in 0..col_count - 1 {
-        side(index(0, col), index(0, col + 1));
-        side(index(row_count - 1, col + 1), index(row_count - 1, col));
-    }
-    for row in 0..row_count - 1 {
-        side(index(row, col_count - 1), index(row + 1, col_count - 1));
-        side(index(row + 1, 0), index(row, 0));
-    }
-    TriMesh::new("height field", vertices, triangles)
 }

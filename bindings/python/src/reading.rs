@@ -163,9 +163,9 @@ impl Reading {
         self.reading().sum_newton
     }
 
-    /// How many taxels are pressed.
+    /// Number of taxels under load.
     #[getter]
-    fn lit(&self) -> usize {
+    fn active(&self) -> usize {
         self.reading().lit()
     }
 
@@ -251,12 +251,12 @@ impl Reading {
         array(py, &[relief.height, relief.width, 2], &both)
     }
 
-    /// Moments of the tactile image; None when no taxel feels more than ``least`` (N).
-    #[pyo3(signature = (*, least=0.0))]
-    fn features(&self, least: f64) -> PyResult<Option<Features>> {
+    /// Moments of the tactile image; None if no taxel is above ``threshold`` (N).
+    #[pyo3(signature = (*, threshold=0.0))]
+    fn features(&self, threshold: f64) -> PyResult<Option<Features>> {
         let taxels = self.kept.device.sensor()?.taxels();
         let places: Vec<_> = taxels.centers().iter().map(|center| center.truncate()).collect();
-        let found = sensor::features::Features::of(&self.reading().values_newton, &places, taxels.areas_m2(), least);
+        let found = sensor::features::Features::of(&self.reading().values_newton, &places, taxels.areas_m2(), threshold);
         Ok(found.map(|features| Features { features }))
     }
 
@@ -273,7 +273,7 @@ impl Reading {
         let (lit, all) = (reading.lit(), reading.values_newton.len());
         let force = reading.net_force_newton();
         let (x, y, z) = (force.x, force.y, force.z);
-        format!("<dermis.Reading of {name:?}: ({x:.4}, {y:.4}, {z:.4}) N, {lit} of {all} taxels lit>")
+        format!("<dermis.Reading of {name:?}: ({x:.4}, {y:.4}, {z:.4}) N, {lit} of {all} taxels active>")
     }
 
     fn __copy__(this: Py<Self>) -> Py<Self> {

@@ -40,7 +40,8 @@ pub struct Sensor {
     history: Mutex<History>,
 }
 
-fn at_rest(sensor: &sensor::Sensor) -> History {
+/// The history of a sensor that nothing has touched.
+pub fn at_rest(sensor: &sensor::Sensor) -> History {
     History { skin: Arc::new(sensor.skin().rest()), response: Arc::new(sensor.chain().rest()), frame: 0 }
 }
 
@@ -49,6 +50,11 @@ impl Sensor {
     pub fn of_device(device: Arc<Device>) -> PyResult<Self> {
         let history = Mutex::new(at_rest(device.sensor()?));
         Ok(Self { device, history })
+    }
+
+    /// A sensor with a history.
+    pub fn with_history(device: Arc<Device>, history: History) -> Self {
+        Self { device, history: Mutex::new(history) }
     }
 
     fn build(

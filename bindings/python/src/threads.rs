@@ -3,6 +3,7 @@
 use crate::error::Error;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -44,9 +45,12 @@ pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyR
         Some(pool) => pool.install(guarded),
         None => guarded(),
     });
-    outcome.map_err(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        Error::new_err(format!("dermis has a bug here ({text}); please report it with what led to it"))
-    })
+    outcome.map_err(|panic| Error::new_err(panic_text(&*panic)))
+}
+
+/// The message for a panic.
+pub fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    format!("dermis has a bug here ({text}); please report it with what led to it")
 }
