@@ -1,4 +1,4 @@
-"""Presses a ball on a foam array and shows what it feels."""
+"""Presses a ball on a foam array and plots the reading."""
 
 import os
 import pathlib
@@ -7,7 +7,7 @@ import dermis
 
 out = pathlib.Path(os.environ.get("DERMIS_OUT", "."))
 
-sensor = dermis.Sensor.preset("uji-foam-14x6")  # dermis.presets() lists them all
+sensor = dermis.Sensor.preset("uji-foam-14x6")  # dermis.presets() lists all names
 ball = dermis.Object.sphere(radius=20e-3)
 
 reading = sensor.press(ball, depth=3e-3, at=(3e-3, 8e-3))

@@ -1,10 +1,10 @@
 //! Sensors attached to a MuJoCo simulation: `dermis.mujoco.Attachment`.
 #![allow(unsafe_code, reason = "mjModel and mjData are read at their addresses")]
 
-use crate::device::Device;
+use crate::shared_sensor::SharedSensor;
 use crate::error::{Error, IntoPyErr};
 use crate::pose::{matrix, pose_or_identity};
-use crate::reading::{Kept, Reading, Values};
+use crate::reading::{ReadingData, Reading, ReadingValues};
 use crate::sensor::{Sensor, at_rest};
 use crate::state::History;
 use crate::threads::{detached, panic_text};
@@ -49,7 +49,7 @@ struct Active {
 struct Coupling {
     model: usize,
     data: usize,
-    sensor: Arc<Device>,
+    sensor: Arc<SharedSensor>,
     mode: Mode,
     mount: Mount,
     progress: Mutex<Progress>,
@@ -65,7 +65,7 @@ struct Progress {
     time_s: f64,
     /// Its length (s).
     dt_s: f64,
-    reading: Option<Arc<Kept>>,
+    reading: Option<Arc<ReadingData>>,
     /// Message of the first error since the last reading, in mode "couple".
     error: Option<String>,
     limit: StepLimit,
@@ -120,16 +120,16 @@ impl Coupling {
     }
 
     /// Reads the taxels, and advances the response by dt (s).
-    fn read(&self, touch: Touch, after: &mut History, dt_s: f64) -> Result<Arc<Kept>, String> {
+    fn read(&self, touch: Touch, after: &mut History, dt_s: f64) -> Result<Arc<ReadingData>, String> {
         let sensor = self.sensor.sensor().map_err(text)?;
         let (reading, response) = sensor.sense(&after.response, &touch, dt_s).map_err(text)?;
         (after.response, after.frame) = (Arc::new(response), after.frame + 1);
-        let numbers = Values { reading, frame: after.frame, travel_m: None, sensor_from_object: None };
-        Ok(Arc::new(Kept::new(self.sensor.clone(), numbers, touch)))
+        let numbers = ReadingValues { reading, frame: after.frame, travel_m: None, sensor_from_object: None };
+        Ok(Arc::new(ReadingData::new(self.sensor.clone(), numbers, touch)))
     }
 
     /// Reads the sensor at the current time, in mode "sense". The time since the last reading is one step.
-    fn sense(&self, py: Python<'_>) -> PyResult<Arc<Kept>> {
+    fn sense(&self, py: Python<'_>) -> PyResult<Arc<ReadingData>> {
         // SAFETY: called with the GIL held, by a method of the attachment that keeps model and data alive.
         let (model, data) = unsafe { self.open() }.into_py_err()?;
         let time_s = data.time_s();
@@ -305,7 +305,7 @@ impl Attachment {
         let mode = Mode::parse(mode)
             .ok_or_else(|| Error::new_err(format!("`mode` must be 'sense' or 'couple', got {mode:?}")))?;
         let sensor = match sensor.cast::<Sensor>() {
-            Ok(sensor) => sensor.get().device.clone(),
+            Ok(sensor) => sensor.get().shared.clone(),
             Err(_) => {
                 let got = sensor.get_type().name()?;
                 return Err(PyTypeError::new_err(format!("`sensor` must be a dermis.Sensor, got a {got}")));
@@ -384,7 +384,7 @@ impl Attachment {
             if !has_poses {
                 forward()?;
             }
-            return coupling.sense(py).map(|kept| Reading { kept });
+            return coupling.sense(py).map(|data| Reading { data });
         }
         let pending = || coupling.progress().error.take().map_or(Ok(()), |message| Err(Error::new_err(message)));
         pending()?;
@@ -400,9 +400,9 @@ impl Attachment {
             forward()?;
             pending()?;
         }
-        let kept = coupling.progress().reading.clone();
-        let kept = kept.ok_or_else(|| Error::new_err("MuJoCo computes no passive forces: they are disabled in the model"))?;
-        Ok(Reading { kept })
+        let data = coupling.progress().reading.clone();
+        let data = data.ok_or_else(|| Error::new_err("MuJoCo computes no passive forces: they are disabled in the model"))?;
+        Ok(Reading { data })
     }
 
     /// Resets the sensor: nothing has touched it.

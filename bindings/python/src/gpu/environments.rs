@@ -3,7 +3,7 @@
 use super::batch::{DeviceBatch, Places};
 use super::foreign;
 use crate::array::{positive, rows};
-use crate::device::Device;
+use crate::shared_sensor::SharedSensor;
 use crate::error::{Error, IntoPyErr};
 use crate::threads::detached;
 use dermis::geometry::{Pose, Twist, Vec3};
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Made by ``Sensor.environments``. ``step`` does in each what ``Sensor.step`` does in one, without the device's response.
 #[pyclass(frozen, module = "dermis")]
 pub struct Environments {
-    device: Arc<Device>,
+    shared: Arc<SharedSensor>,
     gpu: Arc<Gpu>,
     thing: Arc<Thing>,
     inner: Mutex<arrays::Environments>,
@@ -27,9 +27,9 @@ pub struct Environments {
 
 impl Environments {
     /// `count` of them, in which nothing has been touched.
-    pub fn new(gpu: &Arc<Gpu>, device: &Arc<Device>, thing: Arc<Thing>, count: usize) -> Result<Self, GpuError> {
-        let inner = Mutex::new(device.on_gpu(gpu)?.environments(count)?);
-        Ok(Self { device: Arc::clone(device), gpu: Arc::clone(gpu), thing, inner, count })
+    pub fn new(gpu: &Arc<Gpu>, shared: &Arc<SharedSensor>, thing: Arc<Thing>, count: usize) -> Result<Self, GpuError> {
+        let inner = Mutex::new(shared.on_gpu(gpu)?.environments(count)?);
+        Ok(Self { shared: Arc::clone(shared), gpu: Arc::clone(gpu), thing, inner, count })
     }
 }
 
@@ -80,7 +80,7 @@ impl Environments {
                     return Err(Error::new_err(format!("`poses` is for {n} environments and `twists` for {m}")));
                 }
                 let speeds = Twists::of_host(gpu, &moved(&places, &twists)).into_py_err()?;
-                (self.device.on_gpu(gpu).into_py_err()?.poses(&places).into_py_err()?, speeds)
+                (self.shared.on_gpu(gpu).into_py_err()?.poses(&places).into_py_err()?, speeds)
             }
         };
         let felt = detached(py, || {
@@ -89,7 +89,7 @@ impl Environments {
             gpu.finish()?;
             Ok::<_, GpuError>(felt)
         })?;
-        Ok(DeviceBatch::of_presses(&self.device, felt.into_py_err()?))
+        Ok(DeviceBatch::of_presses(&self.shared, felt.into_py_err()?))
     }
 
     /// Lets go: nothing has touched these sensors. which: of all environments, True where that is meant, (n,); all of them without.
@@ -101,7 +101,7 @@ impl Environments {
     }
 
     fn __repr__(&self) -> String {
-        let (name, gpu) = (&self.device.spec().name, self.gpu.name());
+        let (name, gpu) = (&self.shared.spec().name, self.gpu.name());
         format!("<dermis.Environments of {name:?}: {} on {gpu}>", self.count)
     }
 }
