@@ -1,13 +1,13 @@
 //! Data sets.
 
-use crate::error::{IntoPyErr, Told};
+use crate::error::{IntoPyErr, ToPyErr};
 use crate::threads::detached;
 use dermis::dataset::{Dataset as Set, DatasetError, Share};
 use pyo3::prelude::*;
 use serde_json::json;
 use std::path::PathBuf;
 
-impl Told for DatasetError {
+impl ToPyErr for DatasetError {
     fn missing_file(&self) -> Option<&str> {
         match self {
             Self::Unreadable { file, .. } if !std::path::Path::new(file).exists() => Some(file),

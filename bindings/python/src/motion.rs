@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Objects with their poses and velocities relative to the sensor.
 pub struct ObjectMotions {
-    objects: Vec<(Arc<skin::Object>, Pose, Twist)>,
+    targets: Vec<(Arc<skin::Object>, Pose, Twist)>,
 }
 
 /// Pose and velocity of the sensor in the frame of the arguments.
@@ -47,7 +47,7 @@ impl ObjectMotions {
         if let Ok(object) = objects.cast::<Object>() {
             let pose_value = one_pose.ok_or_else(|| PyTypeError::new_err("`pose` of the object is missing"))?;
             let (pose, velocity) = (pose(pose_value, "pose")?, twist(one_twist, "twist")?);
-            return Ok(Self { objects: vec![frame.relative(object.get().object.clone(), pose, velocity)] });
+            return Ok(Self { targets: vec![frame.relative(object.get().object.clone(), pose, velocity)] });
         }
         if one_pose.is_some() || one_twist.is_some() {
             return Err(Error::new_err(
@@ -56,7 +56,7 @@ impl ObjectMotions {
         }
         let wanted = "`objects` must be an Object, or a sequence of (Object, pose) or (Object, pose, twist)";
         let refuse = |what: String| PyTypeError::new_err(format!("{wanted}, {what}"));
-        let mut objects = Vec::new();
+        let mut targets = Vec::new();
         for (i, item) in objects.try_iter().map_err(|_| refuse(format!("got {}", kind(objects))))?.enumerate() {
             let item = item?;
             let parts = item.cast::<PyTuple>().map_err(|_| refuse(format!("item {i} is {}", kind(&item))))?;
@@ -69,24 +69,24 @@ impl ObjectMotions {
             let place = pose(&parts.get_item(1)?, &format!("pose of object {i}"))?;
             let velocity = (parts.len() == 3).then(|| parts.get_item(2)).transpose()?.filter(|value| !value.is_none());
             let velocity = twist(velocity.as_ref(), &format!("twist of object {i}"))?;
-            objects.push(frame.relative(object.get().object.clone(), place, velocity));
+            targets.push(frame.relative(object.get().object.clone(), place, velocity));
         }
-        Ok(Self { objects })
+        Ok(Self { targets })
     }
 
     /// One object at rest.
     pub fn held(object: &Arc<skin::Object>, sensor_from_object: Pose) -> Self {
-        Self { objects: vec![(object.clone(), sensor_from_object, Twist::ZERO)] }
+        Self { targets: vec![(object.clone(), sensor_from_object, Twist::ZERO)] }
     }
 
     /// Calls a function with the motion, as skins take it.
     pub fn with<T>(&self, use_motion: impl FnOnce(&Motion<'_>) -> T) -> T {
-        let targets: Vec<Target<'_>> = self
-            .objects
+        let motions: Vec<Target<'_>> = self
+            .targets
             .iter()
             .map(|(object, place, velocity)| Target { object, sensor_from_object: *place, velocity: *velocity })
             .collect();
-        use_motion(&Motion { targets: &targets })
+        use_motion(&Motion { targets: &motions })
     }
 }
 

@@ -388,7 +388,10 @@ impl Attachment {
         }
         let pending = || coupling.progress().error.take().map_or(Ok(()), |message| Err(Error::new_err(message)));
         pending()?;
-        let (known, last_s) = (coupling.progress().reading.is_some(), coupling.progress().time_s);
+        let (known, last_s) = {
+            let progress = coupling.progress();
+            (progress.reading.is_some(), progress.time_s)
+        };
         let late = time_s - last_s > 1.5 * step_s;
         if known && late {
             return Err(Error::new_err(

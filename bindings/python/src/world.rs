@@ -89,7 +89,7 @@ impl World {
         for (name, id) in &built.sensors {
             let entry = scene.sensors.iter().find(|entry| entry.name == *name);
             let of_gripper = || scene.gripper.as_ref().map(|gripper| gripper.sensor.clone()).unwrap_or_default();
-            let described = entry.map_or_else(of_gripper, |entry| entry.shared());
+            let described = entry.map_or_else(of_gripper, |entry| entry.device());
             let (spec, folder) = described.resolve(name, file, folder)?;
             shared.push(Arc::new(SharedSensor::of_sensor(spec, folder, built.world.sensor(*id).clone())));
         }
