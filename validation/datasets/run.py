@@ -176,7 +176,7 @@ def fill(report, dermis, work):
         )
         lines = told.stderr.strip().splitlines()
         kept = len(list((place / "set" / ".shards").glob("*.json")))
-        report.judge("a full disk stops it with one sentence", told.returncode != 0 and len(lines) == 1 and "no room" in lines[0], lines[-1].replace(str(work), ""))
+        report.judge("a full disk stops it with one sentence", told.returncode != 0 and len(lines) == 1 and "the disk is full" in lines[0], lines[-1].replace(str(work), ""))
         shutil.copytree(place / "set", work / "moved")
         resumed = make(dermis, work / "stops.toml", work / "moved")
         same = (work / "moved" / "SHA256SUMS").read_bytes() == (work / "stops-once" / "SHA256SUMS").read_bytes()

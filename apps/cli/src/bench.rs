@@ -2,8 +2,8 @@
 
 use crate::console::{say, say_aside, say_json, short};
 use anyhow::Context;
-use dermis::bench::{ALL, Bench, find, gel_with_feats};
 use dermis::gpu::Choice;
+use dermis_research::bench::{ALL, Bench, find, gel_with_feats};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -145,15 +145,15 @@ fn stiffness(arguments: &Stiffness) -> anyhow::Result<()> {
 /// A sensor's description with the stiffness that was found: per area (Pa/m) where that is known, else of a texel (N/m).
 fn with_stiffness(name: &str, per_texel: f64, per_area: Option<f64>) -> anyhow::Result<SensorSpec> {
     let (mut spec, folder) = SensorSpec::find(name)?;
-    let SkinSpec::Springs { stiffness, stiffness_per_area, force_table, pressure_table, .. } = &mut spec.skin else {
+    let SkinSpec::Springs(springs) = &mut spec.skin else {
         bail!(
             "sensor {:?} has no springs, so no stiffness can be put into it; give one of kind \"springs\"",
             spec.name
         );
     };
-    (*force_table, *pressure_table) = (None, None);
-    *stiffness = per_area.is_none().then(|| quantity::Stiffness::new(per_texel));
-    *stiffness_per_area = per_area.map(quantity::AreaStiffness::new);
+    (springs.force_table, springs.pressure_table) = (None, None);
+    springs.stiffness = per_area.is_none().then(|| quantity::Stiffness::new(per_texel));
+    springs.stiffness_per_area = per_area.map(quantity::AreaStiffness::new);
     spec.description = format!("{}, with its stiffness fitted to bench data", spec.name);
     spec.name = format!("{}-fitted", spec.name);
     spec.build(folder).context("the fitted sensor")?;

@@ -3,8 +3,6 @@
 use crate::console::{commit, probe, say, say_json, short};
 use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
-use dermis::ball_presses::{BallPresses, LabelledPress};
-use dermis::camera_frame::colours;
 use dermis::draw::{Image, Sheet};
 use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::{capsule, sphere};
@@ -16,6 +14,7 @@ use dermis::sensor::calibration::optics::{
 use dermis::sensor::optics::{BackgroundSpec, CameraSpec, FloatImage, Light, LightSpec};
 use dermis::sensor::{Sensor, SensorSpec};
 use dermis::skin::Object;
+use dermis_research::ball_presses::{BallPresses, LabelledPress};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -90,7 +89,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let spec = SensorSpec { name: name.clone(), description, light: Some(light), ..bare };
     let mut output = Output::new();
     output.add(format!("{name}.toml"), spec.to_toml());
-    output.add_image(format!("{name}-background.png"), &colours(background));
+    output.add_image(format!("{name}-background.png"), &background.to_rgb8());
     output.add_image(format!("{name}-fit.png"), &trial.figure);
     output.add(format!("{name}-fit.json"), serde_json::to_string_pretty(&report)? + "\n");
     commit(output, &folder, arguments.json)
@@ -269,7 +268,7 @@ fn figure(odd: &[&BallPress], light: &Light) -> Image {
     for press in odd.iter().step_by((odd.len() / SHOWN).max(1)).take(SHOWN) {
         let ours = light.shade(&press.relief, || None);
         let off = rmse_255([*press], INSIDE, |_| ours.clone());
-        let small = |image: &FloatImage| colours(image).resize_box(360, 360 * image.height / image.width.max(1));
+        let small = |image: &FloatImage| image.to_rgb8().resize_box(360, 360 * image.height / image.width.max(1));
         sheet = sheet
             .image(small(&press.image), "measured")
             .image(small(&ours), format!("simulated: {} of 255 off in contact", short(off)));

@@ -1,18 +1,17 @@
 //! `dermis characterise`: a virtual bench for any simulated sensor.
 
 use crate::console::{Interrupt, commit, probe, progress, say};
+use crate::sensor::SensorArguments;
 use dermis::geometry::quantity::{Length, Time};
 use dermis::output::Output;
-use dermis::sensor::SensorSpec;
 use dermis::sensor::characterise::{Protocol, characterise};
 use std::path::PathBuf;
 
 /// Measure a simulated sensor as on a bench: a small indenter on every taxel, ever deeper, several times.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The sensor: a preset or a .toml file.
-    #[arg(long, value_name = "NAME|FILE")]
-    sensor: String,
+    #[command(flatten)]
+    sensor: SensorArguments,
     /// Diameter of the round indenter.
     #[arg(long, default_value = "1 mm")]
     indenter: Length,
@@ -34,8 +33,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let (spec, folder) = SensorSpec::find(&arguments.sensor)?;
-    let sensor = spec.build(folder)?;
+    let sensor = arguments.sensor.build()?;
     probe(Some(&arguments.out))?;
     let steps = f64::from(arguments.steps);
     let depth_m = arguments.depth.si();

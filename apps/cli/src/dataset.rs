@@ -3,7 +3,7 @@
 use crate::console::{Interrupt, say, say_json, short};
 use anyhow::bail;
 use clap::Subcommand;
-use dermis::dataset::{Dataset, Made, Plan, Share, check};
+use dermis::dataset::{Dataset, Estimate, MakeSummary, Share, check};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use std::io::IsTerminal;
@@ -108,10 +108,10 @@ fn plan(arguments: &PlanArguments) -> anyhow::Result<()> {
     let set = Dataset::open(&arguments.spec)?;
     let folder = std::env::temp_dir().join(format!("dermis-plan-{}", std::process::id()));
     let threads = rayon::current_num_threads();
-    let plan = set.plan(&folder, threads);
+    let plan = set.estimate(&folder, threads);
     // Whether it went well or not.
     let _ = std::fs::remove_dir_all(&folder);
-    let Plan { episodes, frames, shards, tried, episode_s, wall_s, bytes } = plan?;
+    let Estimate { episodes, frames, shards, tried, episode_s, wall_s, bytes } = plan?;
     if arguments.json {
         return say_json(&json!({
             "name": set.spec.name, "format": set.spec.format.name(), "scenario": set.spec.scenario.name(),
@@ -144,7 +144,7 @@ fn make(arguments: &MakeArguments) -> anyhow::Result<()> {
     tell(&set, &arguments.out, &made?, arguments.json)
 }
 
-fn tell(set: &Dataset, out: &Path, made: &Made, as_json: bool) -> anyhow::Result<()> {
+fn tell(set: &Dataset, out: &Path, made: &MakeSummary, as_json: bool) -> anyhow::Result<()> {
     let rate = made.episodes as f64 / made.wall_s.max(1e-9);
     let cpu_s = cpu_s();
     if as_json {

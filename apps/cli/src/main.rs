@@ -17,6 +17,7 @@ mod metrics;
 mod press;
 mod reproduce;
 mod run;
+mod sensor;
 mod sensors;
 mod table;
 mod validate;

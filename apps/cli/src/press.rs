@@ -1,17 +1,16 @@
 //! `dermis press`: one object pressed on one sensor.
 
 use crate::console::{commit, probe, say, say_aside, say_json, short};
-use anyhow::Context;
-use clap::ValueEnum;
+use crate::sensor::SensorArguments;
 use dermis::camera_frame;
 use dermis::geometry::files::LengthUnit;
 use dermis::geometry::quantity::{Angle, Force, Length};
-use dermis::gpu::{Choice, has_gel, with_gel_on};
+use dermis::gpu::{Choice, GelSkin};
 use dermis::image;
 use dermis::object::{ObjectSpec, RoughnessSpec};
 use dermis::output::Output;
 use dermis::prelude::*;
-use dermis::sensor::{Pressed, SkinSpec};
+use dermis::sensor::Pressed;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -21,9 +20,8 @@ use std::str::FromStr;
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("goal").required(true).args(["depth", "force"]))]
 pub struct Arguments {
-    /// A preset (see `dermis sensors`) or a .toml file.
-    #[arg(long, value_name = "NAME|FILE")]
-    sensor: String,
+    #[command(flatten)]
+    sensor: SensorArguments,
     /// A shape (`sphere:radius=10mm`, `cuboid:size=20mm,20mm,10mm`, `indenter:moon`, or a bare name), points with a radius
     /// (`points:scan.xyz,radius=0.2mm`) or a mesh file.
     #[arg(long, value_name = "SHAPE|FILE")]
@@ -52,10 +50,6 @@ pub struct Arguments {
     /// After the press, move the object sideways by so much, such as 0.5mm,0mm: friction drags the skin along.
     #[arg(long, value_name = "X,Y", value_parser = pair::<Length>, allow_hyphen_values = true)]
     shear: Option<(Length, Length)>,
-    /// How the skin is solved; as the sensor's description says without it. `hydroelastic` turns springs on a grid into
-    /// a pad that is as stiff, `layer` into an elastic layer that is.
-    #[arg(long, value_enum)]
-    skin: Option<SkinKind>,
     /// Where a gel comes to rest: cuda, an NVIDIA GPU; cpu; auto, the GPU where there is one. Other skins take
     /// microseconds for one press and stay on the CPU; Python's `press_batch` makes many at once on a GPU.
     #[arg(long, value_name = "auto|cpu|cuda", default_value_t = Choice::Auto)]
@@ -67,21 +61,6 @@ pub struct Arguments {
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
-}
-
-/// The skins there are.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum SkinKind {
-    /// Independent spring-dampers.
-    Springs,
-    /// A pressure field.
-    Hydroelastic,
-    /// An elastic layer on a rigid base.
-    Layer,
-    /// The object's own shape with smoothed surroundings.
-    Imprint,
-    /// A gel of particles.
-    Gel,
 }
 
 fn pair<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<(T, T), String> {
@@ -98,14 +77,7 @@ fn pair_or_one(text: &str) -> Result<(Angle, Angle), String> {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     probe(arguments.out.as_deref())?;
-    let (spec, folder) = SensorSpec::find(&arguments.sensor)?;
-    let spec = with_skin(spec, arguments.skin)?;
-    let in_file = || arguments.sensor.clone();
-    let sensor = match folder {
-        Some(_) => spec.build(folder).with_context(in_file)?,
-        None => spec.build(None)?,
-    };
-    let sensor = on_device(sensor, arguments.device)?;
+    let sensor = on_device(arguments.sensor.build()?, arguments.device)?;
     let object =
         ObjectSpec::parse_flag(&arguments.object, arguments.unit)?.object(None, arguments.roughness.as_ref())?;
     let (x, y) = arguments.at.unwrap_or((Length::new(0.0), Length::new(0.0)));
@@ -156,42 +128,19 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// The sensor with its gel on a GPU, where that is wanted and can be.
 fn on_device(sensor: Sensor, choice: Choice) -> anyhow::Result<Sensor> {
-    let has_gel = has_gel(&sensor);
-    match (has_gel, choice) {
-        (_, Choice::Cpu) | (false, Choice::Auto) => return Ok(sensor),
-        (false, Choice::Cuda) => anyhow::bail!(
+    let gel = match (GelSkin::of(&sensor), choice) {
+        (_, Choice::Cpu) | (None, Choice::Auto) => return Ok(sensor),
+        (None, Choice::Cuda) => anyhow::bail!(
             "sensor {:?} has no gel, and one press of another skin is made on the CPU: leave out `--device cuda`, or make \
              many at once with press_batch in Python",
             sensor.name()
         ),
-        (true, _) => {}
-    }
+        (Some(gel), _) => gel,
+    };
     let Some(gpu) = choice.gpu(|error| say_aside(format!("{error}; the gel comes to rest on the CPU")))? else {
         return Ok(sensor);
     };
-    Ok(with_gel_on(&gpu, &sensor)?.unwrap_or(sensor))
-}
-
-fn with_skin(spec: SensorSpec, kind: Option<SkinKind>) -> anyhow::Result<SensorSpec> {
-    match (kind, &spec.skin) {
-        (Some(SkinKind::Hydroelastic), _) => Ok(spec.with_hydroelastic_skin()?),
-        (Some(SkinKind::Layer), _) => Ok(spec.with_layer_skin()?),
-        (Some(SkinKind::Imprint), _) => Ok(spec.with_imprint_skin()?),
-        (Some(SkinKind::Gel), _) => Ok(spec.with_gel_skin()?),
-        (Some(SkinKind::Springs), SkinSpec::Hydroelastic { .. }) => {
-            anyhow::bail!("sensor {:?} has a hydroelastic skin, which has no springs: leave out --skin", spec.name)
-        }
-        (Some(SkinKind::Springs), SkinSpec::Layer(_)) => {
-            anyhow::bail!("sensor {:?} has a layer for its skin, which has no springs: leave out --skin", spec.name)
-        }
-        (Some(SkinKind::Springs), SkinSpec::Imprint(_)) => {
-            anyhow::bail!("sensor {:?} has an imprint for its skin, which has no springs: leave out --skin", spec.name)
-        }
-        (Some(SkinKind::Springs), SkinSpec::Gel(_)) => {
-            anyhow::bail!("sensor {:?} has a gel for its skin, which has no springs: leave out --skin", spec.name)
-        }
-        _ => Ok(spec),
-    }
+    Ok(gel.on(&gpu, &sensor)?)
 }
 
 fn peak(reading: &Reading) -> (usize, f64) {

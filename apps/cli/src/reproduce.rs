@@ -2,8 +2,8 @@
 
 use crate::console::{Interrupt, commit, probe, progress, say, say_json, short};
 use anyhow::{Context, bail};
-use dermis::experiments::{ALL, Experiment, Options, Outcome, find};
 use dermis::output::Output;
+use dermis_research::experiments::{ALL, Experiment, Options, Outcome, find};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -145,7 +145,7 @@ fn reproduce(
 
 /// The report on disk.
 struct Page {
-    report: dermis::report::Report,
+    report: dermis_research::report::Report,
     folder: Option<PathBuf>,
 }
 
@@ -155,7 +155,7 @@ impl Page {
         let skin = arguments.skin.as_ref().map(|skin| format!("--skin {skin}"));
         let data = arguments.data.as_ref().map(|folder| format!("--data {}", folder.display()));
         let words: Vec<String> = [full, skin, data].into_iter().flatten().collect();
-        Self { report: dermis::report::Report::new(words.join(" "), today()), folder: arguments.out.clone() }
+        Self { report: dermis_research::report::Report::new(words.join(" "), today()), folder: arguments.out.clone() }
     }
 
     fn path(&self) -> Option<PathBuf> {

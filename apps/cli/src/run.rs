@@ -9,7 +9,7 @@ use dermis::geometry::quantity::Time;
 use dermis::image::tactile_values;
 use dermis::output::Output;
 use dermis::record::Format;
-use dermis::run::{Continue, Progress, Recording, RunRecorder, USUAL_IMAGE_EVERY_S, run_into};
+use dermis::run::{Continue, DEFAULT_IMAGE_INTERVAL_S, Progress, Recording, RunRecorder, run_into};
 use dermis::scene::{Built, SceneSpec, slug};
 use std::path::{Path, PathBuf};
 
@@ -68,7 +68,7 @@ impl From<RecordFormat> for Format {
 /// Starts the recording that was asked for.
 fn run_recorder(arguments: &Arguments, built: &Built) -> anyhow::Result<Option<RunRecorder>> {
     let Some(path) = &arguments.record else { return Ok(None) };
-    let every_s = arguments.image_every.map_or(USUAL_IMAGE_EVERY_S, Time::si);
+    let every_s = arguments.image_every.map_or(DEFAULT_IMAGE_INTERVAL_S, Time::si);
     anyhow::ensure!(every_s > 0.0, "`--image-every` must be a positive time, got {every_s} s");
     Ok(Some(RunRecorder::open(built, path, arguments.format.map(Format::from), every_s)?))
 }

@@ -3,7 +3,7 @@
 use crate::console::{say, say_json};
 use clap::Subcommand;
 use dermis::geometry::quantity::Length;
-use dermis::validate::{feats, hydroelastic, layer};
+use dermis_research::validate::{feats, hydroelastic, layer};
 use std::path::{Path, PathBuf};
 
 /// Compare results with a file that another program has computed.

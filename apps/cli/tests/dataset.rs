@@ -103,7 +103,7 @@ fn a_full_disk_stops_it_with_one_sentence() {
     let run = Command::new("bash").args(["-c", &line]).output().unwrap();
     assert!(!run.status.success());
     let told = String::from_utf8(run.stderr).unwrap();
-    assert!(told.contains("there is no room left") && told.contains("1 of 5 shards are finished and kept"), "{told}");
+    assert!(told.contains("the disk is full") && told.contains("1 of 5 shards are finished and kept"), "{told}");
     assert_eq!(told.trim().lines().count(), 1, "{told}");
     let resumed: serde_json::Value = serde_json::from_slice(&make(&["--json"]).stdout).unwrap();
     assert_eq!((&resumed["found"], &resumed["episodes"], &resumed["complete"]), (&8.into(), &32.into(), &true.into()));

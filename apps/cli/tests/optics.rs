@@ -3,7 +3,6 @@
 mod common;
 
 use common::write;
-use dermis::camera_frame::colours;
 use dermis::draw::Image;
 use dermis::geometry::shapes;
 use dermis::prelude::*;
@@ -11,6 +10,10 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
 use tempfile::TempDir;
+
+fn save(image: &Image, path: &Path) {
+    std::fs::write(path, image.encode_png()).unwrap();
+}
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
     let all: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
@@ -79,7 +82,7 @@ fn a_press_of_an_optical_sensor_writes_what_it_sees() {
     let press = ["press", "--sensor", "mine.toml", "--object", "sphere:radius=3mm", "--depth", "0.6mm", "--out", "o"];
     dermis(folder.path(), &press);
     let file = |name: &str| std::fs::read(folder.path().join("o").join(name)).unwrap();
-    for name in ["rgb.png", "depth.png", "normals.png", "sight.png"] {
+    for name in ["rgb.png", "depth.png", "normals.png", "camera.png"] {
         assert!(file(name).starts_with(b"\x89PNG\r\n\x1a\n"), "{name}");
     }
     let shape =
@@ -119,13 +122,13 @@ fn presses(folder: &Path) {
     let ball = Object::new(shapes::sphere(2e-3, 0.08e-3).unwrap());
     let camera = sensor.optics().unwrap().camera().clone();
     let mut table = String::from("file,center_x_px,center_y_px,contact_radius_px,x_mm,y_mm\n");
-    Image::new(160, 120, [110, 120, 100]).save(&folder.join("background.png")).unwrap();
+    save(&Image::new(160, 120, [110, 120, 100]), &folder.join("background.png"));
     for i in 0..12 {
         let at_m = [f64::from(i % 4) * 1.8e-3 - 2.7e-3, f64::from(i / 4) * 1.6e-3 - 1.6e-3];
         let depth_m = 0.3e-3 + 0.05e-3 * f64::from(i % 5);
         let pressed = press(&sensor, &ball, &Aim { at_m, ..Aim::default() }, Goal::Depth(depth_m)).unwrap();
         let name = format!("press_{i}.png");
-        colours(&sensor.look(&pressed.touch, 0).unwrap().image).save(&folder.join(&name)).unwrap();
+        save(&sensor.look(&pressed.touch, 0).unwrap().image.to_rgb8(), &folder.join(&name));
         let [column, row] = camera.project(Vec3::new(at_m[0], at_m[1], 0.0));
         let radius = (pressed.touch.area_m2() / std::f64::consts::PI).sqrt() / camera.pixel_m;
         let (x, y) = (at_m[0] * 1e3, at_m[1] * 1e3);
@@ -210,7 +213,7 @@ fn bad_images_and_labels_are_refused_by_name() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     write(path, "mine.toml", MINE);
-    let plain = |width, height, name: &str| Image::new(width, height, [100; 3]).save(&path.join(name)).unwrap();
+    let plain = |width, height, name: &str| save(&Image::new(width, height, [100; 3]), &path.join(name));
     write(path, "labels.csv", "file,center_x_px,center_y_px,contact_radius_px\na.png,80,60,10\n");
     refused(path, &CALIBRATE, &["background.png", "without contact", "cannot be read"]);
     plain(160, 120, "background.png");

@@ -1,23 +1,9 @@
 //! What there is to choose from.
 
 use dermis_geometry::shapes::indenters;
-use dermis_sensor::{SensorError, SensorSpec, presets};
-use serde::{Deserialize, Serialize};
+use dermis_sensor::SkinKind::{self, Hydroelastic, Imprint, Layer, Springs};
+use dermis_sensor::{SensorError, presets};
 use serde_json::{Value, json};
-
-/// How a skin is solved. The names are those of `dermis press --skin`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SkinKind {
-    /// Independent spring-dampers.
-    Springs,
-    /// A pressure field.
-    Hydroelastic,
-    /// An elastic layer on a rigid base.
-    Layer,
-    /// The object's own shape with smoothed surroundings.
-    Imprint,
-}
 
 /// A sensor with the skins that make sense on it, its own first.
 pub struct Offer {
@@ -30,8 +16,6 @@ pub struct Offer {
     /// Its skins.
     pub skins: &'static [SkinKind],
 }
-
-use SkinKind::{Hydroelastic, Imprint, Layer, Springs};
 
 /// Gels are left out: a press of one takes seconds, and nothing would move under the pointer.
 pub const OFFERS: &[Offer] = &[
@@ -56,18 +40,6 @@ const SHAPES: &[(&str, &str)] = &[
     ("fingertip", "Fingertip"),
     ("spray-bottle", "Spray bottle"),
 ];
-
-impl SkinKind {
-    /// The sensor with this skin, as `dermis press --skin` has it.
-    pub fn of(self, spec: &SensorSpec) -> Result<SensorSpec, SensorError> {
-        match self {
-            Self::Springs => Ok(spec.clone()),
-            Self::Hydroelastic => spec.with_hydroelastic_skin(),
-            Self::Layer => spec.with_layer_skin(),
-            Self::Imprint => spec.with_imprint_skin(),
-        }
-    }
-}
 
 /// Everything, for the page.
 pub fn catalogue() -> Result<Value, SensorError> {

@@ -74,7 +74,7 @@ impl Engine {
     }
 
     fn build(&mut self, build: &Build, arrays: &mut Arrays) -> Result<Value, PlayError> {
-        let mut spec = build.skin.of(&presets::find(&build.preset)?)?;
+        let mut spec = presets::find(&build.preset)?.with_skin(build.skin)?;
         let board = build.knobs.turn(&mut spec.skin)?;
         let sensor = look::with_width(&spec, build.width_px).build(None)?;
         look::sensor(arrays, &sensor);
@@ -129,7 +129,7 @@ fn stl_triangles(format: Format, bytes: &[u8]) -> usize {
     const HEAD: usize = 84;
     const TRIANGLE: usize = 50;
     match bytes.get(HEAD - 4..HEAD) {
-        Some(&[a, b, c, d]) if format == Format::Stl => {
+        Some(&[a, b, c, d]) if format == Format::STL => {
             let count = u32::from_le_bytes([a, b, c, d]) as usize;
             if count.checked_mul(TRIANGLE) == Some(bytes.len() - HEAD) { count } else { 0 }
         }

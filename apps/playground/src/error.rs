@@ -21,7 +21,7 @@ pub enum PlayError {
         what: &'static str,
     },
     /// A file that is none of the kinds that are read.
-    #[error("{file}: not a mesh file; drop an .stl, .obj, .ply or .glb file")]
+    #[error("{file}: not a mesh file; drop one of {}", dermis_geometry::files::Format::extension_list())]
     NoMesh {
         /// The file.
         file: String,

@@ -2,7 +2,7 @@
 
 use crate::PlayError;
 use dermis_geometry::quantity::{AreaStiffness, Length, Pressure, Stiffness};
-use dermis_sensor::{AreaFrictionSpec, FrictionSpec, SkinSpec};
+use dermis_sensor::{FrictionSpec, HydroelasticSpec, SkinSpec, SpringsSpec};
 use serde::{Deserialize, Serialize};
 
 /// Where the sliders are, each in the unit of its [`Knob`]; what is not given is as the sensor's description says.
@@ -51,18 +51,18 @@ impl Knobs {
         check("friction", self.friction, 0.0)?;
         check("thickness", self.thickness, 1e-9)?;
         Ok(match skin {
-            SkinSpec::Springs { stiffness, stiffness_per_area, max_penetration, friction, .. } => Board {
+            SkinSpec::Springs(SpringsSpec { stiffness, stiffness_per_area, max_penetration, friction, .. }) => Board {
                 stiffness: match (stiffness, stiffness_per_area) {
                     (Some(k), _) => Some(self.per_texel(k)),
                     (None, Some(k)) => Some(self.per_area(k)),
                     (None, None) => None,
                 },
-                friction: of_texels(friction, self.friction),
+                friction: slider(friction, self.friction),
                 thickness: Some(self.thickness(max_penetration)),
             },
-            SkinSpec::Hydroelastic { modulus, thickness, friction, .. } => Board {
+            SkinSpec::Hydroelastic(HydroelasticSpec { modulus, thickness, friction, .. }) => Board {
                 stiffness: Some(self.modulus("Pressure modulus", modulus)),
-                friction: of_area(friction, self.friction),
+                friction: slider(friction, self.friction),
                 thickness: thickness.as_mut().map(|thickness| self.thickness(thickness)),
             },
             SkinSpec::Layer(layer) => Board {
@@ -131,18 +131,10 @@ fn bristles(mu_static: &mut f64, mu_dynamic: &mut f64, wanted: Option<f64>) -> K
     knob
 }
 
-fn of_texels(friction: &mut FrictionSpec, wanted: Option<f64>) -> Option<Knob> {
+fn slider<K, C>(friction: &mut FrictionSpec<K, C>, wanted: Option<f64>) -> Option<Knob> {
     match friction {
-        FrictionSpec::None => None,
+        FrictionSpec::None | FrictionSpec::Sticking => None,
         FrictionSpec::Lugre { mu_static, mu_dynamic, .. } => Some(bristles(mu_static, mu_dynamic, wanted)),
         FrictionSpec::Coulomb { mu, .. } => Some(coefficient(mu, wanted)),
-    }
-}
-
-fn of_area(friction: &mut AreaFrictionSpec, wanted: Option<f64>) -> Option<Knob> {
-    match friction {
-        AreaFrictionSpec::None => None,
-        AreaFrictionSpec::Lugre { mu_static, mu_dynamic, .. } => Some(bristles(mu_static, mu_dynamic, wanted)),
-        AreaFrictionSpec::Coulomb { mu, .. } => Some(coefficient(mu, wanted)),
     }
 }

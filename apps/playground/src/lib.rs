@@ -13,7 +13,7 @@ mod request;
 mod wasm;
 
 pub use arrays::Arrays;
-pub use catalogue::{OFFERS, Offer, SkinKind};
+pub use catalogue::{OFFERS, Offer};
 pub use engine::Engine;
 pub use error::PlayError;
 pub use knobs::{Knob, Knobs};

@@ -4,7 +4,7 @@ use crate::Arrays;
 use dermis_geometry::{Pose, TriMesh, Vec3};
 use dermis_sensor::optics::{FloatImage, LightSpec};
 use dermis_sensor::{Canvas, Sensor, SensorSpec};
-use dermis_skin::Field;
+use dermis_skin::SurfaceField;
 use serde_json::{Value, json};
 
 /// Most cells along a side of the surface that is drawn.
@@ -30,7 +30,7 @@ pub fn taxels(arrays: &mut Arrays, sensor: &Sensor) {
 }
 
 /// The deformed surface (mm) on a coarse grid, and how far each point of it is pressed in (mm).
-pub fn surface(arrays: &mut Arrays, field: &Field) -> Value {
+pub fn surface(arrays: &mut Arrays, field: &SurfaceField) -> Value {
     let pick = |count: usize| {
         let shown = count.min(MAX_CELLS);
         (0..shown).map(move |i| if shown > 1 { i * (count - 1) / (shown - 1) } else { 0 }).collect::<Vec<_>>()
@@ -46,7 +46,7 @@ pub fn surface(arrays: &mut Arrays, field: &Field) -> Value {
 
 /// A camera's image with an opaque fourth channel, as a canvas takes it.
 pub fn image(arrays: &mut Arrays, image: &FloatImage) -> Value {
-    arrays.octets("image", image.to_rgb8().into_iter().flat_map(|[r, g, b]| [r, g, b, 255]));
+    arrays.octets("image", image.to_rgb8().into_pixels().into_iter().flat_map(|[r, g, b]| [r, g, b, 255]));
     json!([image.width, image.height])
 }
 

@@ -1,7 +1,8 @@
 //! What the page may ask.
 
-use crate::{Knobs, SkinKind};
+use crate::Knobs;
 use dermis_geometry::files::LengthUnit;
+use dermis_sensor::SkinKind;
 use serde::Deserialize;
 
 /// One question.

@@ -59,7 +59,7 @@ fn above_the_sensor_nothing_is_felt_and_beside_it_nothing_breaks() {
 fn every_offer_is_a_preset_with_skins_that_it_can_have() {
     for offer in OFFERS {
         let spec = presets::find(offer.preset).unwrap();
-        assert!(offer.skins.iter().all(|skin| skin.of(&spec).is_ok()), "{}", offer.preset);
+        assert!(offer.skins.iter().all(|skin| spec.with_skin(*skin).is_ok()), "{}", offer.preset);
     }
 }
 

@@ -2,11 +2,11 @@
 
 use crate::PluginError;
 use crate::channel::Channel;
-use dermis::sensor::{Sensor, SensorSpec, presets};
+use dermis::sensor::{Sensor, SensorSpec, from_table, merge};
 use dermis_mujoco_coupling::layout::table;
 use dermis_mujoco_coupling::{CouplingError, FrameId, Mode, Model};
+use serde_json::{Map, Value};
 use std::ffi::{CStr, CString};
-use std::path::{Path, PathBuf};
 
 /// The keys of `<config key="…" value="…"/>`.
 pub const KEYS: [&CStr; 9] =
@@ -52,32 +52,22 @@ impl Config {
         })
     }
 
-    /// Builds the sensor.
+    /// Builds the sensor: the preset or file, its skin replaced by `skin`, then overridden by `parameters`. Without a preset the two
+    /// are the whole description.
     pub fn sensor(&self) -> Result<Sensor, PluginError> {
-        let (mut description, folder) = self.described()?;
-        if let Some(skin) = &self.skin {
-            description.insert("skin".into(), toml::Value::Table(toml_of("skin", skin)?));
-        }
-        if let Some(parameters) = &self.parameters {
-            merge(&mut description, toml_of("parameters", parameters)?);
-        }
-        let text = toml::to_string(&description).unwrap_or_default();
-        Ok(SensorSpec::parse("its description", &text)?.build(folder.as_deref())?)
-    }
-
-    /// The description of the preset, and the folder of its mesh files.
-    fn described(&self) -> Result<(toml::Table, Option<PathBuf>), PluginError> {
-        let Some(name) = &self.preset else {
-            return match self.parameters {
-                Some(_) => Ok((toml::Table::new(), None)),
-                None => Err(PluginError::NoSensor),
-            };
+        let read = |key, text: &Option<String>| text.as_deref().map(|text| toml_of(key, text)).transpose();
+        let parameters = read("parameters", &self.parameters)?;
+        let skin = read("skin", &self.skin)?;
+        let Some(preset) = &self.preset else {
+            let mut table = Map::from_iter(skin.map(|skin| ("skin".to_owned(), Value::Object(skin))));
+            merge(&mut table, &parameters.ok_or(PluginError::NoSensor)?);
+            return Ok(from_table::<SensorSpec>("", "parameters", &table)?.build(None)?);
         };
-        let (spec, folder) = match presets::text(name) {
-            Some(_) => (presets::find(name)?, None),
-            None => SensorSpec::find(name).map(|(spec, folder)| (spec, folder.map(Path::to_path_buf)))?,
-        };
-        Ok((toml_of("preset", &spec.to_toml())?, folder))
+        let (mut spec, folder) = SensorSpec::find(preset)?;
+        if let Some(skin) = skin {
+            spec.skin = from_table(&spec.name, "skin", &skin)?;
+        }
+        Ok(spec.with_overrides(&parameters.unwrap_or_default())?.build(folder)?)
     }
 }
 
@@ -111,7 +101,7 @@ pub fn frame(model: &Model<'_>, instance: i32) -> Result<FrameId, PluginError> {
 }
 
 /// Parses TOML in an XML attribute, where line ends are lost: outside quotes `;` stands for one.
-fn toml_of(key: &'static str, text: &str) -> Result<toml::Table, PluginError> {
+fn toml_of(key: &'static str, text: &str) -> Result<Map<String, Value>, PluginError> {
     let mut quote = None;
     let lines: String = text
         .chars()
@@ -124,19 +114,8 @@ fn toml_of(key: &'static str, text: &str) -> Result<toml::Table, PluginError> {
             if c == ';' && quote.is_none() { '\n' } else { c }
         })
         .collect();
-    lines.parse::<toml::Table>().map_err(|error| PluginError::BadToml { key, error: error.message().to_owned() })
-}
-
-/// Overrides the values of `into` by those of `from`, table by table.
-fn merge(into: &mut toml::Table, from: toml::Table) {
-    for (key, value) in from {
-        match (into.get_mut(&key), value) {
-            (Some(toml::Value::Table(under)), toml::Value::Table(over)) => merge(under, over),
-            (_, value) => {
-                into.insert(key, value);
-            }
-        }
-    }
+    toml::from_str(&lines)
+        .map_err(|error: toml::de::Error| PluginError::BadToml { key, error: error.message().to_owned() })
 }
 
 #[cfg(test)]
@@ -161,6 +140,22 @@ mod tests {
         assert_eq!(sensor.taxels().size(), Some((7, 6)));
         assert_eq!(sensor.skin().fully_pressed()[0].tangent.stiffness_normal, 1000.0);
         assert_eq!(sensor.skin().max_depth_m(), 0.012);
+    }
+
+    /// The rules of scenes: an alternative key removes the old one, a kind alone converts the skin, another kind replaces it.
+    #[test]
+    fn parameters_follow_the_rules_of_overrides() {
+        let stiffness = |parameters: &str| {
+            let sensor = config(Some("uji-foam-14x6"), None, Some(parameters)).sensor().unwrap();
+            sensor.skin().fully_pressed().iter().map(|support| support.tangent.stiffness_normal).sum::<f64>()
+        };
+        let area_m2 = 84.0 * 3.85758e-3f64.powi(2);
+        let per_area = stiffness("skin.stiffness_per_area = '10 MPa/m'");
+        assert!((per_area / (10e6 * area_m2) - 1.0).abs() < 1e-9, "{per_area}");
+        let pad = stiffness("skin.kind = 'hydroelastic'");
+        assert!((pad / (84.0 * 58.5) - 1.0).abs() < 1e-9, "{pad}");
+        let own = stiffness("skin = { kind = 'hydroelastic', modulus = '60 kPa', thickness = '6 mm' }");
+        assert!((own / (10e6 * area_m2) - 1.0).abs() < 1e-9, "{own}");
     }
 
     #[test]

@@ -63,7 +63,7 @@ const _: () = {
 
 /// The keys as C strings.
 struct Keys([*const c_char; KEYS.len()]);
-// SAFETY: pointers to constants.
+// SAFETY: the pointers are to constants, which every thread may read.
 unsafe impl Sync for Keys {}
 static KEY_POINTERS: Keys = {
     let mut pointers = [std::ptr::null(); KEYS.len()];
@@ -200,7 +200,7 @@ unsafe fn instance_of<'a>(data: *const c_void, instance: c_int) -> Result<&'a mu
 }
 
 unsafe extern "C-unwind" fn state_count(model: *const c_void, instance: c_int) -> c_int {
-    // SAFETY: called by MuJoCo.
+    // SAFETY: MuJoCo passes a live model.
     unsafe {
         with_model(model, instance, 0, |model| {
             let sensor = Config::read(model, instance)?.sensor()?;
@@ -210,7 +210,7 @@ unsafe extern "C-unwind" fn state_count(model: *const c_void, instance: c_int) -
 }
 
 unsafe extern "C-unwind" fn sensor_count(model: *const c_void, instance: c_int, _sensor: c_int) -> c_int {
-    // SAFETY: called by MuJoCo.
+    // SAFETY: MuJoCo passes a live model.
     unsafe {
         with_model(model, instance, 0, |model| {
             let config = Config::read(model, instance)?;
@@ -221,7 +221,7 @@ unsafe extern "C-unwind" fn sensor_count(model: *const c_void, instance: c_int, 
 }
 
 unsafe extern "C-unwind" fn init(model: *const c_void, data: *mut c_void, instance: c_int) -> c_int {
-    // SAFETY: called by MuJoCo.
+    // SAFETY: MuJoCo passes a live model and data of it, whose array of addresses has an entry for each instance.
     unsafe {
         if let Some(slot) = slot(data, instance) {
             slot.write(0);
@@ -237,10 +237,10 @@ unsafe extern "C-unwind" fn init(model: *const c_void, data: *mut c_void, instan
 }
 
 unsafe extern "C-unwind" fn destroy(data: *mut c_void, instance: c_int) {
-    // SAFETY: called by MuJoCo.
+    // SAFETY: MuJoCo passes live data.
     if let Some(slot) = unsafe { slot(data, instance) } {
         guarded(String::new, (), || {
-            // SAFETY: within the array.
+            // SAFETY: `slot` points to this instance's entry in the array of addresses.
             free(unsafe { slot.replace(0) });
             Ok(())
         });
@@ -249,7 +249,7 @@ unsafe extern "C-unwind" fn destroy(data: *mut c_void, instance: c_int) {
 
 /// Copies the history. MuJoCo may have copied the address too; the copy always gets an instance of its own.
 unsafe extern "C-unwind" fn copy(to: *mut c_void, model: *const c_void, from: *const c_void, instance: c_int) {
-    // SAFETY: called by MuJoCo.
+    // SAFETY: MuJoCo passes a live model and two data of it, and nothing else uses the source's instance meanwhile.
     unsafe {
         with_model(model, instance, (), |_| {
             let source = instance_of(from, instance)?.clone();
@@ -279,7 +279,7 @@ unsafe extern "C-unwind" fn reset(_model: *const c_void, state: *mut f64, instan
 }
 
 unsafe extern "C-unwind" fn compute(model: *const c_void, data: *mut c_void, instance: c_int, capability: c_int) {
-    // SAFETY: called by MuJoCo, one thread to an mjData.
+    // SAFETY: MuJoCo passes a live model and data of it, and runs the callbacks of one mjData on one thread.
     unsafe {
         with_model(model, instance, (), |model| {
             let instance = instance_of(data, instance)?;
@@ -294,7 +294,7 @@ unsafe extern "C-unwind" fn compute(model: *const c_void, data: *mut c_void, ins
 }
 
 unsafe extern "C-unwind" fn advance(model: *const c_void, data: *mut c_void, instance: c_int) {
-    // SAFETY: called by MuJoCo, one thread to an mjData.
+    // SAFETY: MuJoCo passes a live model and data of it, and runs the callbacks of one mjData on one thread.
     unsafe {
         with_model(model, instance, (), |model| {
             instance_of(data, instance)?.advance(&mut Data::new(data, *model));

@@ -3,10 +3,10 @@
 pub mod presses;
 
 use crate::array::array;
-use crate::shared_sensor::SharedSensor;
 use crate::error::IntoPyErr;
 use crate::pose::six;
-use crate::reading::{ReadingData, Reading};
+use crate::reading::{Reading, ReadingData};
+use crate::shared_sensor::SharedSensor;
 use crate::threads::detached;
 use numpy::{Element, PyArrayDyn};
 use pyo3::exceptions::PyIndexError;
@@ -45,7 +45,8 @@ impl Batch {
         let sensor = self.shared.sensor()?;
         let blind = || dermis::sensor::optics::OpticsError::Blind { sensor: sensor.name().to_owned() };
         let camera = sensor.optics().ok_or_else(blind).into_py_err()?.camera();
-        let images = detached(py, || self.readings.par_iter().map(|data| values(data)).collect::<Vec<PyResult<Vec<T>>>>())?;
+        let images =
+            detached(py, || self.readings.par_iter().map(|data| values(data)).collect::<Vec<PyResult<Vec<T>>>>())?;
         let all: Vec<T> = images.into_iter().collect::<PyResult<Vec<_>>>()?.concat();
         array(py, &[&[self.readings.len(), camera.height, camera.width][..], behind].concat(), &all)
     }
@@ -130,7 +131,7 @@ impl Batch {
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u8>>> {
         let image = |data: &ReadingData| {
             let frame = data.shared.sensor()?.look(&data.touch, data.values.frame).into_py_err()?;
-            Ok(frame.image.to_rgb8().into_flattened())
+            Ok(frame.image.to_rgb8().into_pixels().into_flattened())
         };
         self.images(py, &[3], image)
     }

@@ -1,9 +1,9 @@
 //! Bench measurements, and the fit of a sensor to them.
 
 use crate::array::{Numbers, array};
-use crate::shared_sensor::SharedSensor;
 use crate::error::{Error, IntoPyErr};
 use crate::sensor::Sensor;
+use crate::shared_sensor::SharedSensor;
 use crate::threads::detached;
 use dermis::sensor::SensorSpec;
 use dermis::sensor::calibration::fit_device as fit;
@@ -34,7 +34,8 @@ fn column(value: &Bound<'_, PyAny>, what: &str, count: Option<usize>) -> PyResul
 
 fn integer(value: f64, what: &str) -> PyResult<u32> {
     let fits = (0.0..=f64::from(u32::MAX)).contains(&value) && value.fract() == 0.0;
-    fits.then_some(value as u32).ok_or_else(|| Error::new_err(format!("`{what}` must be non-negative integers, got {value}")))
+    fits.then_some(value as u32)
+        .ok_or_else(|| Error::new_err(format!("`{what}` must be non-negative integers, got {value}")))
 }
 
 #[pymethods]

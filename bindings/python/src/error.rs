@@ -1,6 +1,6 @@
 //! Converts Rust errors to Python exceptions with the same message.
 
-use dermis::geometry::files::FileError;
+use dermis::geometry::files::{FileError, Problem};
 use dermis::object::ObjectError;
 use dermis::scene::SceneError;
 use dermis::sensor::SensorError;
@@ -38,10 +38,7 @@ fn missing(file: &str) -> Option<&str> {
 
 impl ToPyErr for FileError {
     fn missing_file(&self) -> Option<&str> {
-        match self {
-            Self::NotFound { file } => Some(file),
-            _ => None,
-        }
+        (self.problem == Problem::NotFound).then_some(&self.file)
     }
 }
 
@@ -75,22 +72,29 @@ impl ToPyErr for SceneError {
     }
 }
 
-impl ToPyErr for dermis::gpu::GpuError {}
-impl ToPyErr for dermis_mujoco_coupling::CouplingError {}
-impl ToPyErr for dermis::experiments::ExperimentError {}
-impl ToPyErr for dermis::geometry::MeshError {}
-impl ToPyErr for dermis::record::RecordError {}
-impl ToPyErr for dermis::run::RunError {}
-impl ToPyErr for dermis::geometry::TopologyError {}
-impl ToPyErr for dermis::geometry::shapes::ShapeError {}
-impl ToPyErr for dermis::sensor::PressError {}
-impl ToPyErr for dermis::sensor::ResponseError {}
-impl ToPyErr for dermis::sensor::calibration::FitError {}
-impl ToPyErr for dermis::sensor::characterise::BenchError {}
-impl ToPyErr for dermis::sensor::metrics::MetricsError {}
-impl ToPyErr for dermis::sensor::optics::OpticsError {}
-impl ToPyErr for dermis::skin::SkinError {}
-impl ToPyErr for dermis::world::WorldError {}
+/// Errors that never name a missing file.
+macro_rules! plain_errors {
+    ($($error:ty),* $(,)?) => { $(impl ToPyErr for $error {})* };
+}
+plain_errors!(
+    dermis::geometry::MeshError,
+    dermis::geometry::TopologyError,
+    dermis::geometry::shapes::ShapeError,
+    dermis::gpu::GpuError,
+    dermis::record::RecordError,
+    dermis::run::RunError,
+    dermis::sensor::PressError,
+    dermis::sensor::ResponseError,
+    dermis::sensor::UnknownSkin,
+    dermis::sensor::calibration::FitError,
+    dermis::sensor::characterise::BenchError,
+    dermis::sensor::metrics::MetricsError,
+    dermis::sensor::optics::OpticsError,
+    dermis::skin::SkinError,
+    dermis::world::WorldError,
+    dermis_mujoco_coupling::CouplingError,
+    dermis_research::experiments::ExperimentError,
+);
 
 /// Results whose errors become exceptions.
 pub trait IntoPyErr<T> {

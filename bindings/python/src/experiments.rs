@@ -2,7 +2,7 @@
 
 use crate::error::{Error, IntoPyErr};
 use crate::threads::detached;
-use dermis::experiments::{self, Options};
+use dermis_research::experiments::{self, Options};
 use pyo3::prelude::*;
 use serde_json::json;
 use std::path::PathBuf;

@@ -23,8 +23,14 @@ struct Frame {
 
 impl Frame {
     /// Converts a pose and a velocity in the world to ones relative to the sensor, at its origin.
-    fn relative(&self, object: Arc<skin::Object>, world_from_object: Pose, velocity: Twist) -> (Arc<skin::Object>, Pose, Twist) {
-        let target = Target::from_world(&object, &world_from_object, &velocity, &self.world_from_sensor, &self.sensor_velocity);
+    fn relative(
+        &self,
+        object: Arc<skin::Object>,
+        world_from_object: Pose,
+        velocity: Twist,
+    ) -> (Arc<skin::Object>, Pose, Twist) {
+        let target =
+            Target::from_world(&object, &world_from_object, &velocity, &self.world_from_sensor, &self.sensor_velocity);
         let (sensor_from_object, velocity) = (target.sensor_from_object, target.velocity);
         (object, sensor_from_object, velocity)
     }

@@ -1,11 +1,11 @@
 //! Sensors attached to a MuJoCo simulation: `dermis.mujoco.Attachment`.
 #![allow(unsafe_code, reason = "mjModel and mjData are read at their addresses")]
 
-use crate::shared_sensor::SharedSensor;
 use crate::error::{Error, IntoPyErr};
 use crate::pose::{matrix, pose_or_identity};
-use crate::reading::{ReadingData, Reading, ReadingValues};
+use crate::reading::{Reading, ReadingData, ReadingValues};
 use crate::sensor::{Sensor, at_rest};
+use crate::shared_sensor::SharedSensor;
 use crate::state::History;
 use crate::threads::{detached, panic_text};
 use dermis::skin::{Motion, Touch};
@@ -319,8 +319,7 @@ impl Attachment {
         let built = sensor.sensor()?;
         let mount = Mount::new(&view, built, frame, frame_from_sensor, objects).into_py_err()?;
         let progress = Mutex::new(Progress::new(at_rest(built)));
-        let coupling =
-            Arc::new(Coupling { model: model_address, data: data_address, sensor, mode, mount, progress });
+        let coupling = Arc::new(Coupling { model: model_address, data: data_address, sensor, mode, mount, progress });
         let active = if mode == Mode::Couple {
             let built = coupling.sensor.sensor()?;
             coupling.mount.check_step(&view, built).into_py_err()?;
@@ -404,7 +403,8 @@ impl Attachment {
             pending()?;
         }
         let data = coupling.progress().reading.clone();
-        let data = data.ok_or_else(|| Error::new_err("MuJoCo computes no passive forces: they are disabled in the model"))?;
+        let data =
+            data.ok_or_else(|| Error::new_err("MuJoCo computes no passive forces: they are disabled in the model"))?;
         Ok(Reading { data })
     }
 

@@ -325,7 +325,8 @@ impl Object {
 
     #[classmethod]
     fn _restore(_class: &Bound<'_, PyType>, py: Python<'_>, saved: &[u8]) -> PyResult<Self> {
-        let definition: Definition = serde_json::from_slice(saved).map_err(|error| Error::new_err(error.to_string()))?;
+        let definition: Definition =
+            serde_json::from_slice(saved).map_err(|error| Error::new_err(error.to_string()))?;
         let object = Arc::new(detached(py, || definition.build())??);
         Ok(Self { definition, object })
     }

@@ -1,10 +1,10 @@
 //! Readings of a sensor.
 
 use crate::array::array;
-use crate::shared_sensor::SharedSensor;
 use crate::error::{Error, IntoPyErr};
 use crate::features::Features;
 use crate::pose::{matrix, six};
+use crate::shared_sensor::SharedSensor;
 use crate::threads::detached;
 use crate::touch::Touch;
 use dermis::geometry::Pose;
@@ -211,7 +211,7 @@ impl Reading {
     #[getter]
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u8>>> {
         let image = &self.frame(py)?.image;
-        array(py, &[image.height, image.width, 3], image.to_rgb8().as_flattened())
+        array(py, &[image.height, image.width, 3], image.to_rgb8().pixels().as_flattened())
     }
 
     /// Indentation of the gel at each pixel (m), positive inwards, float32, shape (height, width).
@@ -254,7 +254,8 @@ impl Reading {
     fn features(&self, threshold: f64) -> PyResult<Option<Features>> {
         let taxels = self.data.shared.sensor()?.taxels();
         let centers: Vec<_> = taxels.centers().iter().map(|center| center.truncate()).collect();
-        let found = sensor::features::Features::of(&self.reading().values_newton, &centers, taxels.areas_m2(), threshold);
+        let found =
+            sensor::features::Features::of(&self.reading().values_newton, &centers, taxels.areas_m2(), threshold);
         Ok(found.map(|features| Features { features }))
     }
 

@@ -3,13 +3,13 @@
 use crate::array::{array, positive, vector};
 use crate::batch::presses;
 use crate::contacts;
-use crate::shared_sensor::{SharedSensor, with_parameters, with_skin};
 use crate::error::{Error, IntoPyErr, ToPyErr};
 use crate::gpu::{self, DeviceBatch, Environments, batch::Places};
 use crate::motion::ObjectMotions;
 use crate::object::Object;
 use crate::pose::vectors;
-use crate::reading::{ReadingData, Reading, ReadingValues};
+use crate::reading::{Reading, ReadingData, ReadingValues};
+use crate::shared_sensor::{SharedSensor, with_parameters};
 use crate::state::{History, State};
 use crate::threads::detached;
 use dermis::geometry::{MassProperties, Mat3, Vec3};
@@ -63,7 +63,10 @@ impl Sensor {
         skin: Option<&str>,
         parameters: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let spec = skin.map_or(Ok(spec.clone()), |kind| with_skin(spec, kind))?;
+        let spec = match skin {
+            Some(kind) => spec.with_skin(kind.parse().into_py_err()?).into_py_err()?,
+            None => spec,
+        };
         let spec = parameters.map_or(Ok(spec.clone()), |parameters| with_parameters(&spec, parameters))?;
         Self::of_shared(Arc::new(detached(py, || SharedSensor::build(spec, folder))?.into_py_err()?))
     }
@@ -240,7 +243,7 @@ impl Sensor {
         self.inner()?;
         let object = obj.object.clone();
         let gpu = gpu::open(py, Choice::Cuda)?.ok_or_else(|| GpuError::NoDriver.to_py_err())?;
-        let made = detached(py, || Environments::new(&gpu, &self.shared, gpu::thing(&gpu, &object)?, count))?;
+        let made = detached(py, || Environments::new(&gpu, &self.shared, gpu::object_on(&gpu, &object)?, count))?;
         made.into_py_err()
     }
 

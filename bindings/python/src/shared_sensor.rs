@@ -3,7 +3,7 @@
 use crate::error::{Error, IntoPyErr};
 use dermis::gpu::array::Arrays;
 use dermis::gpu::{Gpu, GpuError, LayerBatch};
-use dermis::sensor::{Sensor, SensorError, SensorSpec, SkinSpec};
+use dermis::sensor::{Sensor, SensorError, SensorSpec};
 use dermis::skin;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
@@ -84,45 +84,9 @@ impl SharedSensor {
     }
 }
 
-/// A description with single values replaced by those of a nested dict.
+/// A description with entries replaced by those of a nested dict.
 pub fn with_parameters(spec: &SensorSpec, parameters: &Bound<'_, PyAny>) -> PyResult<SensorSpec> {
     let text: String = parameters.py().import("json")?.call_method1("dumps", (parameters,))?.extract()?;
-    let bad = |reason: String| Error::new_err(format!("`parameters`: {reason}"));
-    let changes: toml::Table = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
-    let mut description: toml::Table =
-        spec.to_toml().parse().map_err(|error: toml::de::Error| bad(error.to_string()))?;
-    merge(&mut description, changes);
-    let text = toml::to_string(&description).map_err(|error| bad(error.to_string()))?;
-    SensorSpec::parse("`parameters`", &text).into_py_err()
-}
-
-fn merge(into: &mut toml::Table, changes: toml::Table) {
-    for (key, value) in changes {
-        match (into.get_mut(&key), value) {
-            (Some(toml::Value::Table(old)), toml::Value::Table(new)) if !replaces(old, &new) => merge(old, new),
-            (_, value) => {
-                into.insert(key, value);
-            }
-        }
-    }
-}
-
-/// A table of another kind is another thing: none of the old keys would fit.
-fn replaces(old: &toml::Table, new: &toml::Table) -> bool {
-    new.get("kind").is_some_and(|kind| old.get("kind") != Some(kind))
-}
-
-/// The same sensor with a skin solved in another way.
-pub fn with_skin(spec: SensorSpec, kind: &str) -> PyResult<SensorSpec> {
-    match kind {
-        "hydroelastic" => spec.with_hydroelastic_skin().into_py_err(),
-        "layer" => spec.with_layer_skin().into_py_err(),
-        "imprint" => spec.with_imprint_skin().into_py_err(),
-        "gel" => spec.with_gel_skin().into_py_err(),
-        "springs" if matches!(spec.skin, SkinSpec::Springs { .. }) => Ok(spec),
-        "springs" => Err(Error::new_err(format!("sensor {:?} has no springs: leave out `skin`", spec.name))),
-        _ => Err(Error::new_err(format!(
-            "there is no skin {kind:?}; the skins are springs, hydroelastic, layer, imprint, gel"
-        ))),
-    }
+    let bad = |error: serde_json::Error| Error::new_err(format!("`parameters`: {error}"));
+    spec.with_overrides(&serde_json::from_str(&text).map_err(bad)?).into_py_err()
 }

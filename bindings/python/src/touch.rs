@@ -4,7 +4,7 @@ use crate::array::array;
 use crate::error::Error;
 use crate::pose::{six, vectors};
 use dermis::geometry::Vec3;
-use dermis::skin::{self, Facet, Field, Load};
+use dermis::skin::{self, Facet, Load, SurfaceField};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
@@ -35,7 +35,7 @@ fn center(facet: &Facet) -> Vec3 {
     }
 }
 
-fn field<'py>(py: Python<'py>, field: Option<&Field>) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
+fn field<'py>(py: Python<'py>, field: Option<&SurfaceField>) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
     let Some(field) = field else { return Ok(None) };
     let values: Vec<f64> = field.values.iter().flat_map(|value| value.to_array()).collect();
     array(py, &[field.rows, field.cols, 3], &values).map(Some)

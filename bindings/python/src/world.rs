@@ -1,17 +1,17 @@
 //! Rigid-body worlds with sensors.
 
 use crate::array::{array, positive, vector};
-use crate::shared_sensor::SharedSensor;
 use crate::error::{Error, IntoPyErr};
 use crate::object::Object;
 use crate::pose::{matrix, pose_or_identity, six};
-use crate::reading::{ReadingData, Reading, ReadingValues};
+use crate::reading::{Reading, ReadingData, ReadingValues};
 use crate::recording::Recording;
 use crate::sensor::Sensor;
+use crate::shared_sensor::SharedSensor;
 use crate::threads::detached;
 use dermis::geometry::Vec3;
 use dermis::record::Format;
-use dermis::run::{Continue, RunRecorder, USUAL_IMAGE_EVERY_S, run_into};
+use dermis::run::{Continue, DEFAULT_IMAGE_INTERVAL_S, RunRecorder, run_into};
 use dermis::scene::{Built, SceneError, SceneSpec};
 use dermis::world::{self, Body, BodyId, SensorId, WorldParameters};
 use numpy::PyArrayDyn;
@@ -89,8 +89,8 @@ impl World {
         for (name, id) in &built.sensors {
             let entry = scene.sensors.iter().find(|entry| entry.name == *name);
             let of_gripper = || scene.gripper.as_ref().map(|gripper| gripper.sensor.clone()).unwrap_or_default();
-            let described = entry.map_or_else(of_gripper, |entry| entry.device());
-            let (spec, folder) = described.resolve(name, file, folder)?;
+            let source = entry.map_or_else(of_gripper, |entry| entry.sensor.clone());
+            let (spec, folder) = source.resolve(name, folder).map_err(SceneError::sensor(file))?;
             shared.push(Arc::new(SharedSensor::of_sensor(spec, folder, built.world.sensor(*id).clone())));
         }
         Ok(Self { state: Mutex::new(WorldState { built, shared }) })
@@ -251,7 +251,7 @@ impl World {
     /// record: a file to write during the run, readable at any time: ``.mcap`` (Foxglove), ``.parquet``, or a folder of arrays and
     /// images. format: "mcap", "ros2" (a bag, in an ``.mcap`` file), "parquet", "npy" or "png"; default: by the file name.
     /// image_every: time between two recorded images (s).
-    #[pyo3(signature = (*, duration=None, record=None, format=None, image_every=USUAL_IMAGE_EVERY_S))]
+    #[pyo3(signature = (*, duration=None, record=None, format=None, image_every=DEFAULT_IMAGE_INTERVAL_S))]
     fn run(
         &self,
         py: Python<'_>,
@@ -358,8 +358,12 @@ impl World {
         let state = self.state(py);
         let (id, shared) = state.sensor(sensor)?;
         let world = &state.built.world;
-        let values =
-            ReadingValues { reading: world.reading(id), frame: world.steps(), travel_m: None, sensor_from_object: None };
+        let values = ReadingValues {
+            reading: world.reading(id),
+            frame: world.steps(),
+            travel_m: None,
+            sensor_from_object: None,
+        };
         Ok(Reading::new(ReadingData::new(shared, values, world.touch(id).clone())))
     }
 

@@ -212,6 +212,18 @@ def test_parameters_and_skins_change_a_preset():
     assert np.array_equal(again.press(BALL, depth=1e-3).forces, reading.forces)
 
 
+def test_parameters_follow_the_rules_of_overrides():
+    """As in scenes: an alternative key removes the old one, a kind alone converts the skin, another kind replaces it."""
+    per_area = dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": {"stiffness_per_area": "10 MPa/m"}})
+    assert 'stiffness_per_area = "10000000 Pa/m"' in per_area.toml and "stiffness = " not in per_area.toml
+    layer = dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": {"kind": "layer"}})
+    assert layer.toml == dermis.Sensor.preset("uji-foam-14x6", skin="layer").toml
+    own = {"kind": "hydroelastic", "modulus": "60 kPa", "thickness": "6 mm"}
+    assert "max_penetration" not in dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": own}).toml
+    with pytest.raises(dermis.Error, match="`skin.friction.sigma0`"):
+        dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": {"friction": {"sigma0": "1 N"}}})
+
+
 def test_contacts_of_another_engine():
     sensor = dermis.Sensor.preset("uji-foam-14x6")
     points = sensor.centers[[10, 40]]

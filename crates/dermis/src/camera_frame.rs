@@ -1,23 +1,18 @@
-//! What an optical sensor sees, as images and arrays.
+//! Camera frames of optical sensors as images and arrays.
 
 use crate::npy;
 use crate::output::Output;
-use dermis_draw::{Canvas, ColourMap, Image, PALETTE, Sheet, encode_grey16};
+use dermis_draw::{Canvas, ColourMap, Image, PALETTE, Sheet};
 use dermis_geometry::Vec2;
-use dermis_sensor::optics::{CameraFrame, FloatImage, Optics, Relief};
-use dermis_skin::Field;
+use dermis_sensor::image::encode_grey16;
+use dermis_sensor::optics::{CameraFrame, Optics, Relief};
+use dermis_skin::SurfaceField;
 use std::fmt::Write;
 
-/// Metres of a level in the 16-bit depth image.
+/// Depth (m) of one level in the 16-bit depth image.
 pub const DEPTH_LEVEL_M: f64 = 1e-7;
 
-/// The colours as a camera delivers them.
-pub fn colours(image: &FloatImage) -> Image {
-    let pixels = image.to_rgb8();
-    Image::from_fn(image.width, image.height, |x, y| pixels[y * image.width + x])
-}
-
-/// Normals as colours: right is red, up is green, towards the camera is blue.
+/// Surface normals as colours: red points right, green up, blue towards the camera.
 pub fn normals(relief: &Relief) -> Image {
     let normals = relief.normals();
     Image::from_fn(relief.width, relief.height, |x, y| {
@@ -25,13 +20,13 @@ pub fn normals(relief: &Relief) -> Image {
     })
 }
 
-/// How far each pixel is pressed in (m): against what was there before the touch.
+/// Indentation of each pixel (m), relative to the surface at rest.
 pub fn pressed_m(relief: &Relief, rest: Option<&Relief>) -> Vec<f32> {
     let before = |i: usize| rest.map_or(0.0, |rest| rest.z_m[i]);
     relief.z_m.iter().enumerate().map(|(i, z)| before(i) - z).collect()
 }
 
-/// Depth as colours, from nothing to the deepest; bulges count as nothing.
+/// Depth as colours, from zero to the deepest; bulges count as zero.
 fn depth_image(relief: &Relief, pressed: &[f32]) -> Image {
     let deepest = f64::from(pressed.iter().copied().fold(1e-9, f32::max));
     Image::from_fn(relief.width, relief.height, |x, y| {
@@ -39,7 +34,7 @@ fn depth_image(relief: &Relief, pressed: &[f32]) -> Image {
     })
 }
 
-/// Where markers went: a line from where each was, five times as long as it moved, over the faded image.
+/// Marker displacements, drawn five times as long over the faded image.
 fn marker_image(image: &Image, markers: &[[f64; 4]]) -> Image {
     const STRETCH: f64 = 5.0;
     let pale = Image::from_fn(image.width(), image.height(), |x, y| {
@@ -48,7 +43,7 @@ fn marker_image(image: &Image, markers: &[[f64; 4]]) -> Image {
     let mut image = pale;
     let mut canvas = Canvas::new(&mut image);
     for &[x0, y0, x1, y1] in markers {
-        // On a canvas whole numbers lie between pixels.
+        // On a canvas, integers lie between pixels.
         let from = Vec2::new(x0 + 0.5, y0 + 0.5);
         let to = from + Vec2::new(x1 - x0, y1 - y0) * STRETCH;
         canvas.line(from, to, 2.0, PALETTE[3]);
@@ -57,15 +52,14 @@ fn marker_image(image: &Image, markers: &[[f64; 4]]) -> Image {
     image
 }
 
-/// Adds everything that is seen to a folder: `rgb.png`, `depth.png` (16 bits, 0.1 µm a level), `depth.npy` (m), `normals.png`,
-/// `normals.npy`, `flow.npy` (pixels), `markers.csv` and `markers.npy` (pixels) where there are markers, and all of it on one page,
-/// `sight.png`.
-pub fn add(output: &mut Output, optics: &Optics, surface: &Field, sight: &CameraFrame, title: &str) {
-    let CameraFrame { image, relief, markers } = sight;
+/// Adds a camera frame to a folder: `rgb.png`, `depth.png` (16 bits, 0.1 µm per level), `depth.npy` (m), `normals.png`,
+/// `normals.npy`, `flow.npy` (pixels), `markers.csv` and `markers.npy` (pixels) if there are markers, and an overview, `camera.png`.
+pub fn add(output: &mut Output, optics: &Optics, surface: &SurfaceField, frame: &CameraFrame, title: &str) {
+    let CameraFrame { image, relief, markers } = frame;
     let (width, height) = (relief.width, relief.height);
     let rest = surface.rest_heights_m.as_ref().map(|_| Relief::at_rest(surface, optics.camera()));
     let pressed = pressed_m(relief, rest.as_ref());
-    let rgb = colours(image);
+    let rgb = image.to_rgb8();
     let shown = [("rgb.png", rgb.clone()), ("normals.png", normals(relief))];
     shown.iter().for_each(|(name, image)| output.add_image(*name, image));
     let level = |depth: &f32| (f64::from(*depth) / DEPTH_LEVEL_M).round().clamp(0.0, 65535.0) as u16;
@@ -92,20 +86,20 @@ pub fn add(output: &mut Output, optics: &Optics, surface: &Field, sight: &Camera
     }
     let mut sheet = Sheet::new(2)
         .title(title)
-        .image(rgb.clone(), "what the camera sees")
+        .image(rgb.clone(), "camera image")
         .image(depth_image(relief, &pressed), depth_caption(&pressed))
         .image(shown[1].1.clone(), "normals (red right, green up, blue to the camera)");
     let (moved, caption) = if markers.is_empty() {
-        (flow_points(width, height, &right, &down), "where points of the gel went, five times as far")
+        (flow_points(width, height, &right, &down), "displacement of gel points, five times as long")
     } else {
         output.add("markers.csv", markers_csv(markers));
-        (markers.clone(), "where markers went, five times as far")
+        (markers.clone(), "displacement of markers, five times as long")
     };
     sheet = sheet.image(marker_image(&rgb, &moved), caption);
-    output.add_image("sight.png", &sheet.render());
+    output.add_image("camera.png", &sheet.render());
 }
 
-/// Points of the gel all over the image, before and now, as markers would have them.
+/// Points of the gel on a regular grid, before and after the displacement, in the layout of markers.
 fn flow_points(width: usize, height: usize, right: &[f32], down: &[f32]) -> Vec<[f64; 4]> {
     let step = (width / 16).max(1);
     let places = (step / 2..height).step_by(step).flat_map(|y| (step / 2..width).step_by(step).map(move |x| (x, y)));

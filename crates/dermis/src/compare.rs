@@ -1,4 +1,4 @@
-//! Two recordings side by side: how far their numbers and images are apart, over time.
+//! Compares the numbers and images of two recordings over time.
 
 mod page;
 
@@ -8,10 +8,10 @@ use dermis_record::{ImageLog, Log, SignalLog};
 use dermis_sensor::metrics::{Frame, Metrics, MetricsError, Ssim};
 use serde::Serialize;
 
-/// Why there is nothing to say.
+/// An error in comparing recordings.
 #[derive(Debug, thiserror::Error)]
 pub enum CompareError {
-    /// No name is in both.
+    /// The recordings share no signal name.
     #[error(
         "{a} and {b} have no signal in common; the first has {in_a}, the second {in_b}; pair them with `--pair A=B`"
     )]
@@ -25,117 +25,119 @@ pub enum CompareError {
         /// Names in the second.
         in_b: String,
     },
-    /// They were made at different times.
-    #[error("{a} and {b} have no time in common: {a_times} and {b_times}; `--from-start` lets both begin at zero")]
+    /// The recordings do not overlap in time.
+    #[error(
+        "{a} and {b} have no time in common: {a_times} and {b_times}; `--from-start` shifts both to start at t = 0"
+    )]
     NoCommonTime {
         /// The first recording.
         a: String,
         /// The second.
         b: String,
-        /// Its times.
+        /// Time range of the first.
         a_times: String,
-        /// And those of the second.
+        /// Time range of the second.
         b_times: String,
     },
-    /// A pair names what is not there.
+    /// A pair names an unknown signal.
     #[error("`--pair {pair}`: {source_name} has no {name:?}; it has {known}")]
     BadPair {
-        /// As it was given.
+        /// The pair as given.
         pair: String,
         /// The recording.
         source_name: String,
-        /// What it does not have.
+        /// The unknown name.
         name: String,
-        /// What it has.
+        /// The known names.
         known: String,
     },
 }
 
-/// What to do before comparing.
+/// Options of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Names in the first and in the second recording that mean the same.
+    /// Pairs of names in the first and second recording to compare.
     pub pairs: Vec<(String, String)>,
-    /// Both begin at zero.
+    /// Shift both recordings to start at t = 0.
     pub from_start: bool,
-    /// Added to the times of the second (s).
+    /// Time (s) added to the second recording.
     pub shift_s: f64,
 }
 
-/// All that two recordings have in common.
+/// The comparison of two recordings.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
-    /// The first recording, taken for the truth.
+    /// The first recording, used as the reference.
     pub a: String,
     /// The second.
     pub b: String,
-    /// Numbers.
+    /// Compared signals.
     pub signals: Vec<SignalComparison>,
-    /// Images.
+    /// Compared image sequences.
     pub images: Vec<ImageComparison>,
-    /// Names that only the first has.
+    /// Names in the first recording only.
     pub only_in_a: Vec<String>,
-    /// Names that only the second has.
+    /// Names in the second recording only.
     pub only_in_b: Vec<String>,
 }
 
-/// One signal in both, at the times of the first.
+/// The comparison of one signal, at the sample times of the first recording.
 #[derive(Clone, Debug, Serialize)]
 pub struct SignalComparison {
-    /// Its name in the first.
+    /// Its name in the first recording.
     pub name: String,
-    /// And in the second.
+    /// Its name in the second recording.
     pub other_name: String,
-    /// Numbers a time.
+    /// Numbers per sample.
     pub width: usize,
-    /// Times that were compared.
+    /// Number of compared samples.
     pub times: usize,
-    /// Mean of the absolute difference.
+    /// Mean absolute difference.
     pub mean_abs: f64,
-    /// Root of the mean squared difference.
+    /// Root mean square difference.
     pub rms: f64,
-    /// Largest difference.
+    /// Largest absolute difference.
     pub max_abs: f64,
-    /// When it was (s).
+    /// Time of the largest difference (s).
     pub max_time_s: f64,
-    /// From the least to the largest number of the first.
+    /// Largest minus smallest number of the first recording.
     pub range: f64,
-    /// Time (s), and root mean square over the numbers of the first, of the second and of their difference.
+    /// Time (s), and root mean square of the first, of the second and of their difference.
     #[serde(skip)]
     pub over_time: Vec<[f64; 4]>,
 }
 
-/// Images of one name in both.
+/// The comparison of one image sequence.
 #[derive(Clone, Debug, Serialize)]
 pub struct ImageComparison {
-    /// Their name in the first.
+    /// Its name in the first recording.
     pub name: String,
-    /// And in the second.
+    /// Its name in the second recording.
     pub other_name: String,
-    /// Pairs that were compared.
+    /// Number of compared pairs.
     pub times: usize,
     /// Mean scores.
     pub score: Option<Metrics>,
-    /// What the first image of the first recording would have scored throughout.
+    /// Mean scores of the first image of the first recording, as a baseline.
     pub null: Option<Metrics>,
     /// Why a pair could not be compared.
     pub left_out: Option<String>,
     /// Time (s) and score of each pair.
     #[serde(skip)]
     pub over_time: Vec<(f64, Metrics)>,
-    /// Places of the pair that is least alike.
+    /// Indices of the least similar pair.
     #[serde(skip)]
     pub worst: Option<(usize, usize)>,
 }
 
-/// Times of a recording, from and to (s).
+/// First and last time of a recording (s).
 fn span(log: &Log) -> Option<(f64, f64)> {
     let signals = log.signals.iter().map(|signal| &signal.times_s);
     let all = signals.chain(log.images.iter().map(|images| &images.times_s));
     all.filter_map(|times| Some((*times.first()?, *times.last()?))).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
-/// Adds to every time (s).
+/// Adds a time (s) to every sample.
 fn shift(log: &mut Log, by_s: f64) {
     let signals = log.signals.iter_mut().map(|signal| &mut signal.times_s);
     let all = signals.chain(log.images.iter_mut().map(|images| &mut images.times_s));
@@ -147,7 +149,7 @@ fn names(log: &Log) -> Vec<String> {
     signals.chain(log.images.iter().map(|images| &images.name)).cloned().collect()
 }
 
-fn told(names: &[String]) -> String {
+fn list(names: &[String]) -> String {
     match names.len() {
         0 => "nothing".into(),
         1..=12 => names.join(", "),
@@ -155,7 +157,7 @@ fn told(names: &[String]) -> String {
     }
 }
 
-/// Compares the second recording with the first.
+/// Compares the second recording with the first. Signals are interpolated at the times of the first; images are paired by time.
 pub fn compare(a: &Log, b: &Log, options: &Options) -> Result<Comparison, CompareError> {
     let (mut a, mut b) = (a.clone(), b.clone());
     if options.from_start {
@@ -169,7 +171,7 @@ pub fn compare(a: &Log, b: &Log, options: &Options) -> Result<Comparison, Compar
     for (name_a, name_b) in &options.pairs {
         for (log, names, name) in [(&a, &names_a, name_a), (&b, &names_b, name_b)] {
             if !names.contains(name) {
-                let (source_name, name, known) = (log.source.clone(), name.clone(), told(names));
+                let (source_name, name, known) = (log.source.clone(), name.clone(), list(names));
                 return Err(CompareError::BadPair { pair: format!("{name_a}={name_b}"), source_name, name, known });
             }
         }
@@ -180,12 +182,12 @@ pub fn compare(a: &Log, b: &Log, options: &Options) -> Result<Comparison, Compar
     };
     let common: Vec<&String> = names_a.iter().filter(|name| names_b.contains(&other(name))).collect();
     if common.is_empty() {
-        let (in_a, in_b) = (told(&names_a), told(&names_b));
+        let (in_a, in_b) = (list(&names_a), list(&names_b));
         return Err(CompareError::NothingInCommon { a: a.source, b: b.source, in_a, in_b });
     }
     let signals: Vec<SignalComparison> =
         a.signals.iter().filter_map(|signal| compare_signal(signal, b.signal(&other(&signal.name))?)).collect();
-    // A heat map shows numbers that are compared themselves.
+    // Heat maps show numbers that are compared as signals.
     let is_drawn = |name: &str| {
         let owner = name.strip_suffix("/tactile");
         owner.is_some_and(|owner| signals.iter().any(|signal| signal.name == format!("{owner}/taxels_n")))
@@ -212,7 +214,7 @@ fn compare_signal(a: &SignalLog, b: &SignalLog) -> Option<SignalComparison> {
         return None;
     }
     let (mut over_time, mut worst) = (Vec::new(), (0.0, f64::NAN));
-    let (mut absolute, mut squared, mut least, mut most) = (0.0, 0.0, f64::INFINITY, f64::NEG_INFINITY);
+    let (mut absolute, mut squared, mut lowest, mut highest) = (0.0, 0.0, f64::INFINITY, f64::NEG_INFINITY);
     let mean_square = |values: &[f64]| (values.iter().map(|v| v * v).sum::<f64>() / values.len() as f64).sqrt();
     for (i, &time_s) in a.times_s.iter().enumerate() {
         let Some(other) = b.at(time_s) else { continue };
@@ -222,7 +224,7 @@ fn compare_signal(a: &SignalLog, b: &SignalLog) -> Option<SignalComparison> {
             continue;
         }
         for (value, off) in row.iter().zip(&off) {
-            (least, most) = (least.min(*value), most.max(*value));
+            (lowest, highest) = (lowest.min(*value), highest.max(*value));
             absolute += off.abs();
             squared += off * off;
             if off.abs() > worst.0 || worst.1.is_nan() {
@@ -241,23 +243,23 @@ fn compare_signal(a: &SignalLog, b: &SignalLog) -> Option<SignalComparison> {
         rms: (squared / count).sqrt(),
         max_abs: worst.0,
         max_time_s: worst.1,
-        range: most - least,
+        range: highest - lowest,
         over_time,
     })
 }
 
-/// The time between images (s), as most of them have it.
-fn usual_gap_s(times_s: &[f64]) -> f64 {
+/// The median time between images (s).
+fn median_gap_s(times_s: &[f64]) -> f64 {
     let mut gaps: Vec<f64> = times_s.windows(2).map(|two| two[1] - two[0]).collect();
     gaps.sort_by(f64::total_cmp);
     gaps.get(gaps.len() / 2).copied().unwrap_or(0.0)
 }
 
 fn compare_images(a: &ImageLog, b: &ImageLog) -> ImageComparison {
-    let near_s = 0.5 * usual_gap_s(&a.times_s).max(usual_gap_s(&b.times_s)) + 1e-9;
+    let near_s = 0.5 * median_gap_s(&a.times_s).max(median_gap_s(&b.times_s)) + 1e-9;
     let ssim = Ssim::default();
     let (mut over_time, mut nulls, mut left_out, mut worst) = (Vec::new(), Vec::new(), None, None);
-    let mut least = f64::INFINITY;
+    let mut worst_ssim = f64::INFINITY;
     let frame =
         |log: &ImageLog, i: usize| Frame::from_png(format!("{}, {:.3} s", log.name, log.times_s[i]), &log.files[i]);
     let first = if a.files.is_empty() { None } else { frame(a, 0).ok() };
@@ -274,8 +276,8 @@ fn compare_images(a: &ImageLog, b: &ImageLog) -> ImageComparison {
         };
         match scored() {
             Ok((score, null)) => {
-                if score.ssim < least {
-                    (least, worst) = (score.ssim, Some((i, j)));
+                if score.ssim < worst_ssim {
+                    (worst_ssim, worst) = (score.ssim, Some((i, j)));
                 }
                 over_time.push((time_s, score));
                 nulls.extend(null);
@@ -296,7 +298,7 @@ fn compare_images(a: &ImageLog, b: &ImageLog) -> ImageComparison {
     }
 }
 
-/// Mean of each score; PSNR from the mean squared error, so that equal images do not make it infinite unless all are.
+/// Mean of each score. PSNR is computed from the mean squared error, so it is infinite only if all pairs are equal.
 fn mean(scores: &[Metrics]) -> Option<Metrics> {
     let count = scores.len() as f64;
     let of = |value: fn(&Metrics) -> f64| scores.iter().map(value).sum::<f64>() / count;

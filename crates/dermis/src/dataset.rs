@@ -1,33 +1,33 @@
-//! Data sets: one description gives any number of labelled touches, the same bytes wherever and however often it is made.
+//! Data sets of labelled touches, generated from one description. The same description gives the same bytes on every machine.
 //!
-//! A [`Dataset`] is a description with its sensors and objects found. Episode `k` of it depends on the description and on `k` alone, so that
-//! shards of episodes can be made in any order, by any number of threads, programs and machines, and again after a failure.
+//! A [`Dataset`] is a description with resolved sensors and objects. Episode `k` depends only on the description and on `k`, so shards of
+//! episodes can be made in any order, by any number of threads, programs and machines, and repeated after a failure.
 
 mod axis;
 mod cache;
 mod columns;
-mod device;
 mod episode;
 mod error;
-mod feel;
+mod estimate;
 mod finish;
 mod make;
-mod plan;
+mod objects;
+mod observe;
 mod randomise;
 mod robomimic;
 mod scenario;
+mod sensor;
 mod set;
 mod shard;
 mod spec;
-mod things;
 
 pub use axis::{Axis, Measure};
-pub use episode::{Episode, Felt, Frame, Grasp, Levels, Seen};
-pub use error::{DatasetError, Fault};
+pub use episode::{CameraImages, Episode, Frame, Grasp, PixelSums, SensorFrame};
+pub use error::{DatasetError, EpisodeError};
+pub use estimate::Estimate;
 pub use finish::check;
-pub use make::{Made, Progress, Share};
-pub use plan::Plan;
-pub use randomise::{Loose, RandomiseSpec};
+pub use make::{MakeSummary, Progress, Share};
+pub use randomise::{AnyQuantity, RandomiseSpec};
 pub use set::Dataset;
 pub use shard::ShardRecord;
-pub use spec::{DatasetSpec, FormatSpec, ObjectSource, PoseSpec, ScenarioSpec, SensorSource, SkinKind};
+pub use spec::{DatasetSpec, FormatSpec, ObjectSource, PoseSpec, ScenarioSpec, SensorEntry};

@@ -8,15 +8,15 @@ use dermis_world::World;
 
 /// The colour of forces.
 const FORCE: Rgb = [214, 64, 54];
-/// The colour of what a flat sensor's taxels lie on.
+/// The colour of the base under a flat sensor's taxels.
 const BASE: Rgb = [112, 120, 132];
 
-/// A tactile image: a heat map for a grid, dots seen along −z for taxels without one. `max_newton` fixes the scale.
+/// A tactile image: a heat map for a taxel grid, coloured dots seen along −z otherwise. `max_newton` fixes the colour scale.
 pub fn tactile(sensor: &Sensor, reading: &Reading, title: &str, max_newton: Option<f64>) -> Image {
     tactile_values(sensor, &reading.values_newton, title, max_newton)
 }
 
-/// The same from the taxels' values (N) alone.
+/// Like [`tactile`], from the taxels' values (N).
 pub fn tactile_values(sensor: &Sensor, values: &[f64], title: &str, max_newton: Option<f64>) -> Image {
     match (sensor.taxels().size(), sensor.taxels().pitch_m()) {
         (Some((rows, cols)), Some(pitch_m)) => {
@@ -40,7 +40,7 @@ pub fn tactile_values(sensor: &Sensor, values: &[f64], title: &str, max_newton: 
     }
 }
 
-/// The same without title, axes and bar, for strips: white is nothing, black is `max_newton`, as the paper prints it.
+/// A grey tactile image without title, axes and colour bar: white is zero, black is `max_newton`. `None` without a taxel grid.
 pub fn tactile_bare(reading: &Reading, max_newton: f64, cell_px: usize) -> Option<Image> {
     let (rows, cols) = reading.size?;
     Some(
@@ -53,7 +53,7 @@ pub fn tactile_bare(reading: &Reading, max_newton: f64, cell_px: usize) -> Optio
     )
 }
 
-/// Everything that can be seen of a world: its bodies, and its sensors painted with what they feel.
+/// The scene of a world: its bodies, and its sensors coloured by their readings.
 pub fn scene(world: &World) -> Scene {
     let mut scene = Scene::new();
     if let Some(z_m) = world.parameters().ground_z_m {
@@ -76,7 +76,7 @@ pub fn scene(world: &World) -> Scene {
         let peak = reading.values_newton.iter().copied().fold(0.0, f64::max);
         let (mesh, colours) = painted(sensor, &reading, peak);
         if reading.size.is_some() {
-            // What shows between the tiles.
+            // The base shows between the tiles.
             scene = scene.mesh(sensor.surface(), &world.world_from_sensor(id), Material::new(BASE).shine(0.0));
         }
         scene = scene.coloured_mesh(&mesh, &world.world_from_sensor(id), &colours);
@@ -84,13 +84,13 @@ pub fn scene(world: &World) -> Scene {
     scene
 }
 
-/// An image of a world from a direction (azimuth from +x towards +y, elevation from the horizon).
+/// Renders a world from a direction (azimuth from +x towards +y, elevation above the horizon).
 pub fn view(world: &World, azimuth_deg: f64, elevation_deg: f64, width: usize, height: usize) -> Image {
     let scene = scene(world);
     scene.render(&Camera::framing(scene.bounds(), azimuth_deg, elevation_deg), width, height)
 }
 
-/// The sensing surface as a mesh with a colour per vertex: dark where nothing presses.
+/// The sensing surface as a mesh with a colour per vertex: dark where unloaded.
 pub fn painted(sensor: &Sensor, reading: &Reading, peak_newton: f64) -> (TriMesh, Vec<Rgb>) {
     let paint = |value: f64| match value > 0.0 && peak_newton > 0.0 {
         true => ColourMap::Ember.colour(0.15 + 0.85 * value / peak_newton),
@@ -98,7 +98,7 @@ pub fn painted(sensor: &Sensor, reading: &Reading, peak_newton: f64) -> (TriMesh
     };
     let Canvas { mut vertices, triangles, taxels } = sensor.canvas();
     if reading.size.is_some() {
-        // A hair above the surface, whose colour shows between the tiles.
+        // 0.2 mm above the surface, whose colour shows between the tiles.
         vertices.iter_mut().for_each(|vertex| vertex.z += 2e-4);
     }
     let colours = taxels.iter().map(|taxel| paint(taxel.map_or(0.0, |taxel| reading.values_newton[taxel]))).collect();
@@ -106,14 +106,14 @@ pub fn painted(sensor: &Sensor, reading: &Reading, peak_newton: f64) -> (TriMesh
     (mesh, colours)
 }
 
-/// An image of one object on one sensor, with the force of every taxel as an arrow.
+/// Renders one object on one sensor, with the force of each taxel as an arrow.
 pub fn press_view(sensor: &Sensor, reading: &Reading, object: &TriMesh, sensor_from_object: &Pose) -> Image {
     let peak = reading.values_newton.iter().copied().fold(0.0, f64::max);
     let (mesh, colours) = painted(sensor, reading, peak);
     let extent = sensor.surface().bounds().size();
     let size = extent.max_element();
     let mut scene = Scene::new().coloured_mesh(&mesh, &Pose::IDENTITY, &colours);
-    // A flat sensor alone would be a sheet of paper: it gets a base.
+    // A flat sensor gets a base plate, to be visible from the side.
     let thickness_m = 0.08 * size;
     if extent.z < 1e-9
         && let Ok(base) = cuboid(Vec3::new(extent.x, extent.y, thickness_m))

@@ -1,7 +1,7 @@
-//! dermis simulates the sense of touch for robots.
+//! dermis simulates tactile sensors for robots.
 //!
-//! This is the facade: everything that the crates beside it offer, under one name, with scene files, images and the
-//! experiments of the papers on top.
+//! This is the facade: it re-exports the other crates under one name and adds scene files, the run loop, data sets and
+//! images.
 //!
 //! ```
 //! use dermis::prelude::*;
@@ -22,21 +22,16 @@ pub use dermis_sensor::object;
 pub use dermis_skin as skin;
 pub use dermis_world as world;
 
-pub mod ball_presses;
-pub mod bench;
 pub mod camera_frame;
 pub mod compare;
 pub mod dataset;
-pub mod experiments;
 pub mod image;
 pub mod npy;
 pub mod output;
-pub mod report;
 pub mod run;
 pub mod scene;
-pub mod validate;
 
-/// What most programs need.
+/// The types that most programs need.
 pub mod prelude {
     pub use dermis_geometry::{Pose, Quat, Surface, TriMesh, Twist, Vec3, Wrench};
     pub use dermis_sensor::{Aim, Goal, Reading, Sensor, SensorSpec, press};

@@ -1,9 +1,10 @@
-//! Files that appear all at once or not at all.
+//! Writes a set of files completely or not at all.
 
+use dermis_record::atomic_file::AtomicFile;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Why output could not be written.
+/// An error in writing output.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: cannot be written: {reason}; nothing was left there")]
 pub struct OutputError {
@@ -20,7 +21,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Nothing yet.
+    /// An empty set.
     pub fn new() -> Self {
         Self::default()
     }
@@ -45,7 +46,7 @@ impl Output {
         self.files.iter().find(|(known, _)| known == name.as_ref()).map(|(_, bytes)| bytes.as_slice())
     }
 
-    /// Refuses a folder that cannot be made or written, before long work is done for it. Leaves nothing.
+    /// Checks that a folder can be created and written, before a long computation. Leaves nothing behind.
     pub fn probe(folder: &Path) -> Result<(), OutputError> {
         let made = missing_ancestors(folder);
         let probe = folder.join(".dermis-probe");
@@ -57,37 +58,33 @@ impl Output {
         result.map_err(|error| failure(folder, &error))
     }
 
-    /// Writes everything: first beside the final names, then by renaming. On an error all of it is taken back.
+    /// Writes all files under temporary names, then renames them. On an error, removes everything it wrote.
     pub fn commit(self, folder: &Path) -> Result<Vec<PathBuf>, OutputError> {
         let mut made = missing_ancestors(folder);
-        let mut staged: Vec<(PathBuf, PathBuf)> = Vec::new();
+        let mut staged = Vec::new();
+        let mut written = Vec::new();
         let result = self.stage(folder, &mut made, &mut staged).and_then(|()| {
-            for (partial, path) in &staged {
-                std::fs::rename(partial, path).map_err(|error| failure(path, &error))?;
+            for file in staged.drain(..) {
+                let path = file.path().to_owned();
+                file.persist().map_err(|error| failure(&path, &error))?;
+                written.push(path);
             }
             Ok(())
         });
         if let Err(error) = result {
-            for (partial, path) in &staged {
-                let _ = std::fs::remove_file(partial);
-                if made.iter().any(|folder| path.starts_with(folder)) {
-                    let _ = std::fs::remove_file(path);
-                }
+            drop(staged);
+            for path in written.iter().filter(|path| made.iter().any(|folder| path.starts_with(folder))) {
+                let _ = std::fs::remove_file(path);
             }
             for folder in &made {
                 let _ = std::fs::remove_dir(folder);
             }
             return Err(error);
         }
-        Ok(staged.into_iter().map(|(_, path)| path).collect())
+        Ok(written)
     }
 
-    fn stage(
-        &self,
-        folder: &Path,
-        made: &mut Vec<PathBuf>,
-        staged: &mut Vec<(PathBuf, PathBuf)>,
-    ) -> Result<(), OutputError> {
+    fn stage(&self, folder: &Path, made: &mut Vec<PathBuf>, staged: &mut Vec<AtomicFile>) -> Result<(), OutputError> {
         for (name, bytes) in &self.files {
             let path = folder.join(name);
             let parent = path.parent().unwrap_or(folder);
@@ -97,23 +94,19 @@ impl Output {
                 }
             }
             std::fs::create_dir_all(parent).map_err(|error| failure(parent, &error))?;
-            let mut hidden = std::ffi::OsString::from(".");
-            hidden.push(path.file_name().unwrap_or_default());
-            hidden.push(".partial");
-            let partial = parent.join(hidden);
-            staged.push((partial.clone(), path.clone()));
-            let write = || -> std::io::Result<()> {
-                let mut file = std::fs::File::create(&partial)?;
+            let write = || -> std::io::Result<AtomicFile> {
+                let mut file = AtomicFile::create(&path)?;
                 file.write_all(bytes)?;
-                file.sync_data()
+                file.sync()?;
+                Ok(file)
             };
-            write().map_err(|error| failure(&path, &error))?;
+            staged.push(write().map_err(|error| failure(&path, &error))?);
         }
         Ok(())
     }
 }
 
-/// The folders that would have to be made, innermost first.
+/// The missing parent folders, innermost first.
 fn missing_ancestors(folder: &Path) -> Vec<PathBuf> {
     folder
         .ancestors()

@@ -1,50 +1,50 @@
-//! The run loop, and what is kept of a run.
+//! The run loop, and the recording of a run.
 
 mod recording;
 mod run_recorder;
 
 pub use recording::{BodyTrack, Recording, SensorRow, SensorTrack};
-pub use run_recorder::{RunRecorder, USUAL_IMAGE_EVERY_S};
+pub use run_recorder::{DEFAULT_IMAGE_INTERVAL_S, RunRecorder};
 
 use crate::scene::Built;
 use dermis_record::RecordError;
 use dermis_world::{Phase, World, WorldError};
 
-/// Why a run ended before its time.
+/// An error that ended a run early.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The world could not go on.
+    /// The world failed to step.
     #[error(transparent)]
     World(#[from] WorldError),
-    /// What happened could not be kept.
+    /// The recording failed.
     #[error(transparent)]
     Record(#[from] RecordError),
 }
 
-/// Where a run is, after a step.
+/// Progress of a run, after a step.
 #[derive(Clone, Copy)]
 pub struct Progress<'a> {
-    /// The world as it is now.
+    /// The current world.
     pub world: &'a World,
     /// Time (s).
     pub time_s: f64,
-    /// When the run ends at the latest (s).
+    /// Latest end of the run (s).
     pub duration_s: f64,
-    /// What the gripper is doing.
+    /// Phase of the gripper's task.
     pub phase: Option<Phase>,
 }
 
-/// Whether to go on.
+/// Whether to continue a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Continue {
-    /// Go on.
+    /// Continue.
     Yes,
-    /// End here and keep what is done.
+    /// Stop and keep the recording so far.
     No,
 }
 
 impl Built {
-    /// One step: the gripper takes what its task tells it and the world moves.
+    /// Makes one time step: updates the gripper's controller, then the world.
     pub fn step(&mut self) -> Result<(), WorldError> {
         if let Some(hand) = &mut self.hand {
             hand.exchange(&mut self.world);
@@ -56,12 +56,12 @@ impl Built {
     }
 }
 
-/// Runs a scene to its end, or until `each`, called after every step, says no. A task that is done ends it too.
+/// Runs a scene to its end, until its task is done, or until `each`, called after every step, returns [`Continue::No`].
 pub fn run(built: &mut Built, each: &mut dyn FnMut(Progress<'_>) -> Continue) -> Result<Recording, RunError> {
     run_into(built, None, each)
 }
 
-/// The same; every row of the recording also goes to the keeper's files, while the run goes on.
+/// Like [`run`]; also writes every row to the recorder's files while the run proceeds.
 pub fn run_into(
     built: &mut Built,
     mut run_recorder: Option<&mut RunRecorder>,
@@ -70,8 +70,8 @@ pub fn run_into(
     let step_s = built.world.parameters().step_s;
     let steps = (built.duration_s / step_s).round().max(1.0) as u64;
     let mut recording = Recording::new(built);
-    recording.keep(built);
-    run_recorder.as_deref_mut().map_or(Ok(()), |recorder| recorder.keep(built))?;
+    recording.add_row(built);
+    run_recorder.as_deref_mut().map_or(Ok(()), |recorder| recorder.record(built))?;
     for step in 1..=steps {
         built.step()?;
         let phase = built.task.as_ref().map(|task| task.phase());
@@ -81,8 +81,8 @@ pub fn run_into(
         let stopped = each(progress) == Continue::No;
         let over = stopped || step == steps || phase == Some(Phase::Done);
         if over || step % built.record_every == 0 {
-            recording.keep(built);
-            run_recorder.as_deref_mut().map_or(Ok(()), |recorder| recorder.keep(built))?;
+            recording.add_row(built);
+            run_recorder.as_deref_mut().map_or(Ok(()), |recorder| recorder.record(built))?;
         }
         recording.interrupted |= stopped;
         recording.steps = step;

@@ -22,7 +22,6 @@
 
 mod body;
 mod build;
-mod device;
 mod error;
 mod gravity;
 mod hand;
@@ -30,58 +29,55 @@ mod place;
 
 pub use body::{BodyMotion, BodySpec};
 pub use build::{Built, slug};
-pub use device::DeviceSpec;
-pub(crate) use device::changed;
 pub use error::SceneError;
 pub use gravity::GravitySpec;
 pub use hand::{GripperKind, GripperSpec, Hand, TaskKind, TaskSpec};
 pub use place::{PlaceSpec, RotateSpec};
 
 use dermis_geometry::quantity::{Length, Time};
-use dermis_sensor::{ReadingSpec, SurfaceSpec, parse_toml};
+use dermis_sensor::{SensorSource, parse_toml};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A whole scene.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SceneSpec {
-    /// What it shows.
+    /// A description in words.
     #[serde(default)]
     pub description: String,
-    /// What holds everywhere.
+    /// Global settings.
     pub world: WorldSpec,
     /// The bodies.
     #[serde(default, rename = "body")]
     pub bodies: Vec<BodySpec>,
-    /// The sensors that no gripper carries.
+    /// Sensors, except those of the gripper.
     #[serde(default, rename = "sensor")]
     pub sensors: Vec<SensorEntry>,
     /// A gripper with sensors on its fingers.
     #[serde(default)]
     pub gripper: Option<GripperSpec>,
-    /// What the gripper does.
+    /// The task of the gripper.
     #[serde(default)]
     pub task: Option<TaskSpec>,
-    /// What is kept.
+    /// Recording settings.
     #[serde(default)]
     pub record: RecordSpec,
 }
 
-/// What holds for the whole world.
+/// Global settings of a world.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorldSpec {
-    /// How long to run; a task that is done ends the run earlier.
+    /// Duration; a finished task ends the run earlier.
     pub duration: Time,
     /// Time step.
     #[serde(default = "millisecond")]
     pub time_step: Time,
-    /// One value is downwards; three are a vector.
+    /// One value points downwards; three values are a vector.
     #[serde(default)]
     pub gravity: GravitySpec,
-    /// Height of a level ground.
+    /// Height of a horizontal ground plane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ground: Option<Length>,
     /// Coefficient of friction on the ground.
@@ -93,70 +89,37 @@ fn millisecond() -> Time {
     Time::new(1e-3)
 }
 
-/// What is kept of a run.
+/// Recording settings of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordSpec {
-    /// Time between two rows; without it 10 ms, or a time step where that is longer.
+    /// Time between two rows; by default 10 ms, or one time step if that is longer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<Time>,
 }
 
-/// A sensor and where it is: a [`DeviceSpec`] with a name and a place.
+/// A sensor of a scene, with a name and a pose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SensorEntry {
     /// Its name, in messages and records.
     pub name: String,
-    /// One that ships.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub preset: Option<String>,
-    /// A sensor's own TOML, relative to the scene.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<PathBuf>,
-    /// Where its texels are, for a sensor that is described here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub surface: Option<SurfaceSpec>,
-    /// Contact points along a side of a texel.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub contact_points: Option<usize>,
-    /// Its skin, or what differs from the preset's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub skin: Option<Map<String, Value>>,
-    /// How its taxels read the skin, if otherwise than the preset's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reading: Option<ReadingSpec>,
-    /// Its response, or what differs from the preset's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response: Option<Map<String, Value>>,
     /// The body that carries it; without one it is fixed in the world.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// Where its origin is, on the body or in the world.
+    /// Position of its origin, on the body or in the world.
     #[serde(default)]
     pub at: PlaceSpec,
-    /// How it is turned.
+    /// Its orientation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotate: Option<RotateSpec>,
-}
-
-impl SensorEntry {
-    /// The device, without its place.
-    pub fn device(&self) -> DeviceSpec {
-        DeviceSpec {
-            preset: self.preset.clone(),
-            file: self.file.clone(),
-            surface: self.surface.clone(),
-            contact_points: self.contact_points,
-            skin: self.skin.clone(),
-            reading: self.reading.clone(),
-            response: self.response.clone(),
-        }
-    }
+    /// The sensor.
+    #[serde(flatten)]
+    pub sensor: SensorSource,
 }
 
 impl SceneSpec {
-    /// Reads a scene; `file` is what messages call it.
+    /// Reads a scene; `file` names it in messages.
     pub fn parse(file: &str, text: &str) -> Result<Self, SceneError> {
         Ok(parse_toml(file, text)?)
     }
@@ -169,12 +132,12 @@ impl SceneSpec {
         Self::parse(&file, &text)
     }
 
-    /// Refuses what cannot be, before any mesh is made: numbers, names and who refers to whom.
+    /// Checks numbers, names and references before any mesh is built.
     pub fn validate(&self, file: &str) -> Result<(), SceneError> {
         build::validate(self, file)
     }
 
-    /// Builds the world. `file` is what messages call the scene, `folder` where its files are looked for.
+    /// Builds the world. `file` names the scene in messages; its relative paths start at `folder`.
     pub fn build(&self, file: &str, folder: Option<&Path>) -> Result<Built, SceneError> {
         build::build(self, file, folder)
     }

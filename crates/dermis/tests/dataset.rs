@@ -131,7 +131,7 @@ fn labels_are_those_of_the_touch() {
         let episode = ours.episode(index).unwrap();
         assert_eq!(episode, ours.episode(index).unwrap());
         assert_eq!(episode.label, [0, 0, 1][index % 3]);
-        let felt = &episode.frames[1].felt[0];
+        let felt = &episode.frames[1].sensors[0];
         let sum = |axis: usize| felt.forces_newton.iter().skip(axis).step_by(3).map(|f| f64::from(*f)).sum::<f64>();
         for axis in 0..3 {
             assert!((sum(axis) - f64::from(felt.wrench[axis])).abs() < 1e-4 * f64::from(felt.wrench[2].abs()).max(0.1));
@@ -139,8 +139,8 @@ fn labels_are_those_of_the_touch() {
         for (taxel, force) in felt.forces_newton.chunks(3).enumerate() {
             assert_eq!(felt.contact[taxel], force.iter().any(|f| *f != 0.0));
         }
-        assert!(episode.frames[0].felt[0].depth_m < felt.depth_m);
-        assert_eq!(episode.frames[0].action[2], felt.pose[2] - episode.frames[0].felt[0].pose[2]);
+        assert!(episode.frames[0].sensors[0].depth_m < felt.depth_m);
+        assert_eq!(episode.frames[0].action[2], felt.pose[2] - episode.frames[0].sensors[0].pose[2]);
         assert_eq!(episode.drawn.len(), 4);
     }
     let other = set(&PRESSES.replace("FORMAT", "lerobot").replace("seed = 5", "seed = 6"));
@@ -168,19 +168,22 @@ depth = "0.5 mm"
 fn things_move_over_the_skin_as_said() {
     let play = |scenario: &str| set(&format!("{LAYER}{scenario}")).episode(0).unwrap().frames;
     let way = |frames: &[dermis::dataset::Frame]| {
-        let (first, last) = (&frames[0].felt[0].pose, &frames[frames.len() - 1].felt[0].pose);
+        let (first, last) = (&frames[0].sensors[0].pose, &frames[frames.len() - 1].sensors[0].pose);
         [0, 1, 2].map(|axis| f64::from(last[axis] - first[axis]))
     };
     let slide = play("kind = \"slide\"\ndistance = \"0.4 mm\"\ndirection = \"90 deg\"\nframes = 5");
     assert_eq!(slide.len(), 5);
     let [x, y, z] = way(&slide);
     assert!(x.abs() < 1e-9 && (y - 0.4e-3).abs() < 1e-9 && z.abs() < 1e-9);
-    let drag: Vec<f32> = slide.iter().map(|frame| frame.felt[0].wrench[1]).collect();
+    let drag: Vec<f32> = slide.iter().map(|frame| frame.sensors[0].wrench[1]).collect();
     assert!(drag.windows(2).all(|pair| pair[1] > pair[0]), "{drag:?}");
-    assert!(slide.iter().all(|frame| frame.felt[0].wrench[1] <= -0.61 * frame.felt[0].wrench[2]), "{drag:?}");
+    assert!(slide.iter().all(|frame| frame.sensors[0].wrench[1] <= -0.61 * frame.sensors[0].wrench[2]), "{drag:?}");
     let twist = play("kind = \"twist\"\nangle = \"10 deg\"\nframes = 4");
     assert!(way(&twist).iter().all(|part| part.abs() < 1e-9));
-    assert!(twist[3].felt[0].wrench[5] > 5.0 * twist[0].felt[0].wrench[5].abs() && twist[3].felt[0].wrench[5] > 0.0);
+    assert!(
+        twist[3].sensors[0].wrench[5] > 5.0 * twist[0].sensors[0].wrench[5].abs()
+            && twist[3].sensors[0].wrench[5] > 0.0
+    );
     let roll = play("kind = \"roll\"\nangle = \"20 deg\"\nradius = \"4 mm\"\nframes = 4");
     let [x, y, z] = way(&roll);
     let arc = 4e-3 * 20f64.to_radians();
@@ -190,7 +193,7 @@ fn things_move_over_the_skin_as_said() {
     let scan = format!("{LAYER}kind = \"edge-scan\"\ndistance = \"30 mm\"\nframes = 5")
         .replace("shape.sphere.radius = \"4 mm\"", "shape.cuboid.size = [\"16 mm\", \"8 mm\", \"8 mm\"]");
     let scan = set(&scan).episode(0).unwrap().frames;
-    let load = |frame: usize| -scan[frame].felt[0].wrench[2];
+    let load = |frame: usize| -scan[frame].sensors[0].wrench[2];
     assert!(load(0) < load(1) && load(1) < load(2) && load(4) < load(3) && load(3) < load(2), "{}", load(0));
 }
 
@@ -200,8 +203,8 @@ fn images_come_with_where_they_are_touched() {
     let set = set(&format!("{LAYER}kind = \"press\""));
     assert_eq!(set.pixels(), Some((60, 80)));
     let episode = set.episode(0).unwrap();
-    let felt = &episode.frames[0].felt[0];
-    let seen = felt.sight.as_ref().unwrap();
+    let felt = &episode.frames[0].sensors[0];
+    let seen = felt.camera.as_ref().unwrap();
     assert_eq!(&seen.image_png[1..4], b"PNG");
     let pixel_mm = 0.0295 * 8.0;
     let radius_mm = (seen.contact.sum[0] * pixel_mm * pixel_mm / std::f64::consts::PI).sqrt();
@@ -230,10 +233,10 @@ fn grasps_hold_or_slip() {
     assert!(!slipped.stable, "{slipped:?}");
     for episode in [&strong, &weak] {
         assert_eq!(episode.frames.len(), 36);
-        assert!(episode.frames.iter().all(|frame| frame.felt.len() == 2));
+        assert!(episode.frames.iter().all(|frame| frame.sensors.len() == 2));
     }
     let last = &strong.frames[35];
-    let up: f32 = last.felt.iter().map(|felt| felt.wrench[1].abs()).sum();
+    let up: f32 = last.sensors.iter().map(|felt| felt.wrench[1].abs()).sum();
     // Rows run downwards, so gravity pulls along −y: both fingers carry 100 g.
     assert!((up - 0.981).abs() < 0.05, "{up}");
 }
@@ -300,17 +303,17 @@ frames = 6
     ] {
         let drawn = frames(&format!("[[randomise]]\nkey = \"{key}\"\nvalue = {value}\n"));
         let reported = |frames: &[dermis::dataset::Frame]| {
-            frames.iter().flat_map(|frame| frame.felt[0].reported_newton.clone()).collect::<Vec<f32>>()
+            frames.iter().flat_map(|frame| frame.sensors[0].reported_newton.clone()).collect::<Vec<f32>>()
         };
         assert_ne!(reported(&base), reported(&drawn), "{key}");
         let felt = |frames: &[dermis::dataset::Frame]| {
-            frames.iter().flat_map(|frame| frame.felt[0].forces_newton.clone()).collect::<Vec<f32>>()
+            frames.iter().flat_map(|frame| frame.sensors[0].forces_newton.clone()).collect::<Vec<f32>>()
         };
         assert_eq!(felt(&base), felt(&drawn), "{key}");
     }
     let seen = |randomise: &str| {
         let text = format!("{LAYER}kind = \"press\"\n{randomise}");
-        set(&text).episode(0).unwrap().frames[0].felt[0].sight.as_ref().unwrap().levels
+        set(&text).episode(0).unwrap().frames[0].sensors[0].camera.as_ref().unwrap().levels
     };
     let base = seen("");
     for (key, value) in [

@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = PathBuf::from(std::env::var_os("DERMIS_OUT").unwrap_or_else(|| "out".into()));
     std::fs::create_dir_all(&folder)?;
     let image = sheet.render();
-    image.save(&folder.join("indenters.png"))?;
+    std::fs::write(folder.join("indenters.png"), image.encode_png())?;
     assert!(image.width() > 7 * 220 && image.height() > 3 * 180, "seven to a row, three rows");
     Ok(())
 }

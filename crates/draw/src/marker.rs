@@ -1,8 +1,8 @@
 //! Markers of a plot's points.
 
+use crate::Rgb;
 use crate::canvas::Canvas;
 use crate::colour::PAPER;
-use crate::image::Rgb;
 use crate::rect::Rect;
 use crate::series::Marker;
 use dermis_geometry::Vec2;

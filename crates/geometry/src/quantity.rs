@@ -94,6 +94,12 @@ impl<K: Kind> fmt::Display for Quantity<K> {
     }
 }
 
+impl<K: Kind> From<Quantity<K>> for f64 {
+    fn from(quantity: Quantity<K>) -> Self {
+        quantity.si
+    }
+}
+
 impl<K: Kind> FromStr for Quantity<K> {
     type Err = QuantityError;
 

@@ -9,7 +9,7 @@ mod make;
 #[path = "files/refusals.rs"]
 mod refusals;
 
-use dermis_geometry::files::{self, FileError, Format, Import, LengthUnit};
+use dermis_geometry::files::{self, FileError, Format, Import, LengthUnit, Place, Problem};
 use dermis_geometry::{MeshError, TriMesh, Vec3};
 use std::path::Path;
 
@@ -24,15 +24,15 @@ fn parse(format: Format, bytes: &[u8]) -> Result<TriMesh, FileError> {
 /// All the good files, each the cube of 10 file units.
 fn good_files() -> Vec<(&'static str, Format, Vec<u8>)> {
     vec![
-        ("text STL", Format::Stl, make::stl_text().into()),
-        ("binary STL", Format::Stl, make::stl_binary("by hand")),
-        ("binary STL that says solid", Format::Stl, make::stl_binary("solid by hand")),
-        ("OBJ", Format::Obj, make::obj().into()),
-        ("text PLY", Format::Ply, make::ply("ascii")),
-        ("little-endian PLY", Format::Ply, make::ply("binary_little_endian")),
-        ("big-endian PLY", Format::Ply, make::ply("binary_big_endian")),
-        ("glTF", Format::Gltf, make::gltf().into()),
-        ("GLB", Format::Glb, make::glb(&make::gltf_json(""), &make::gltf_buffer())),
+        ("text STL", Format::STL, make::stl_text().into()),
+        ("binary STL", Format::STL, make::stl_binary("by hand")),
+        ("binary STL that says solid", Format::STL, make::stl_binary("solid by hand")),
+        ("OBJ", Format::OBJ, make::obj().into()),
+        ("text PLY", Format::PLY, make::ply("ascii")),
+        ("little-endian PLY", Format::PLY, make::ply("binary_little_endian")),
+        ("big-endian PLY", Format::PLY, make::ply("binary_big_endian")),
+        ("glTF", Format::GLTF, make::gltf().into()),
+        ("GLB", Format::GLB, make::glb(&make::gltf_json(""), &make::gltf_buffer())),
     ]
 }
 
@@ -67,7 +67,7 @@ fn a_cube_is_the_same_in_every_format_and_unit() {
 /// Formats that share vertices keep the file's order.
 #[test]
 fn vertices_keep_their_order() {
-    for (what, format, bytes) in good_files().into_iter().filter(|(_, format, _)| *format != Format::Stl) {
+    for (what, format, bytes) in good_files().into_iter().filter(|(_, format, _)| *format != Format::STL) {
         let mesh = files::parse(what, format, &bytes, &in_unit(LengthUnit::Metre)).unwrap();
         let expected: Vec<Vec3> = make::cube().0.into_iter().map(Vec3::from_array).collect();
         assert_eq!(mesh.vertices(), expected, "{what}");
@@ -77,7 +77,7 @@ fn vertices_keep_their_order() {
 #[test]
 fn an_unwelded_stl_is_open() {
     let import = Import { weld: false, ..in_unit(LengthUnit::Millimetre) };
-    let mesh = files::parse("part", Format::Stl, &make::stl_binary(""), &import).unwrap();
+    let mesh = files::parse("part", Format::STL, &make::stl_binary(""), &import).unwrap();
     assert_eq!(mesh.vertices().len(), 36);
     assert!(mesh.check_closed().is_err());
 }
@@ -86,13 +86,12 @@ fn an_unwelded_stl_is_open() {
 fn only_gltf_knows_its_unit() {
     for (what, format, bytes) in good_files() {
         let result = files::parse("part", format, &bytes, &Import::default());
-        match format {
-            Format::Gltf | Format::Glb => assert_cube(what, &result.unwrap(), 10.0),
-            Format::Stl | Format::Obj | Format::Ply => {
-                let error = result.unwrap_err();
-                assert_eq!(error, FileError::NoUnit { file: "part".into(), format });
-                assert!(error.to_string().contains("does not say its unit; say mm or m"), "{error}");
-            }
+        if [Format::GLTF, Format::GLB].contains(&format) {
+            assert_cube(what, &result.unwrap(), 10.0);
+        } else {
+            let error = result.unwrap_err();
+            assert_eq!((error.file.as_str(), &error.problem), ("part", &Problem::NoUnit { format }));
+            assert!(error.to_string().contains("does not say its unit; say mm or m"), "{error}");
         }
     }
 }
@@ -117,13 +116,13 @@ fn units_are_written_as_they_are_read() {
 
 #[test]
 fn what_is_written_is_read() {
-    let cube = parse(Format::Obj, make::obj().as_bytes()).unwrap();
+    let cube = parse(Format::OBJ, make::obj().as_bytes()).unwrap();
     for unit in [LengthUnit::Metre, LengthUnit::Centimetre, LengthUnit::Millimetre, LengthUnit::Inch] {
-        let stl = files::parse("stl", Format::Stl, &files::write_stl(&cube, unit), &in_unit(unit)).unwrap();
+        let stl = files::parse("stl", Format::STL, &files::write_stl(&cube, unit), &in_unit(unit)).unwrap();
         assert_eq!(stl.check_closed(), Ok(()));
         assert!((stl.volume_m3() / cube.volume_m3() - 1.0).abs() < 1e-6, "rounded to f32 in {unit}");
 
-        let obj = files::parse("obj", Format::Obj, files::write_obj(&cube, unit).as_bytes(), &in_unit(unit)).unwrap();
+        let obj = files::parse("obj", Format::OBJ, files::write_obj(&cube, unit).as_bytes(), &in_unit(unit)).unwrap();
         assert_eq!(obj.triangles(), cube.triangles());
         for (a, b) in obj.vertices().iter().zip(cube.vertices()) {
             assert!(a.distance(*b) <= 1e-15 * b.length(), "{a} for {b} in {unit}");
@@ -134,11 +133,11 @@ fn what_is_written_is_read() {
 #[test]
 fn the_extension_names_the_format() {
     for (name, format) in [
-        ("a.stl", Some(Format::Stl)),
-        ("a.b/c.OBJ", Some(Format::Obj)),
-        ("a.Ply", Some(Format::Ply)),
-        ("a.gltf", Some(Format::Gltf)),
-        ("a.GLB", Some(Format::Glb)),
+        ("a.stl", Some(Format::STL)),
+        ("a.b/c.OBJ", Some(Format::OBJ)),
+        ("a.Ply", Some(Format::PLY)),
+        ("a.gltf", Some(Format::GLTF)),
+        ("a.GLB", Some(Format::GLB)),
         ("a.step", None),
         ("stl", None),
         (".stl", None),
@@ -160,13 +159,19 @@ fn files_are_read_with_what_lies_beside_them() {
     let path = folder.path().join("part.gltf");
     std::fs::write(&path, &json).unwrap();
     let error = files::read(&path, &Import::default()).unwrap_err();
-    assert!(matches!(error, FileError::GltfBuffer { buffer: 0, .. }), "{error}");
+    assert!(
+        matches!(error.problem, Problem::GltfBuffer { .. }) && error.place == Some(Place::Element("buffer", 0)),
+        "{error}"
+    );
     assert!(error.to_string().contains("my part.bin"), "{error}");
     std::fs::write(folder.path().join("my part.bin"), make::gltf_buffer()).unwrap();
     assert_cube("glTF", &files::read(&path, &Import::default()).unwrap(), 10.0);
 
-    let error = files::parse("part", Format::Gltf, json.as_bytes(), &Import::default()).unwrap_err();
-    assert!(matches!(error, FileError::GltfExternal { buffer: 0, .. }), "{error}");
+    let error = files::parse("part", Format::GLTF, json.as_bytes(), &Import::default()).unwrap_err();
+    assert!(
+        matches!(error.problem, Problem::GltfExternal { .. }) && error.place == Some(Place::Element("buffer", 0)),
+        "{error}"
+    );
     assert!(error.to_string().contains("my%20part.bin") && error.to_string().contains(".glb"), "{error}");
 }
 
@@ -175,16 +180,16 @@ fn what_is_not_there_or_no_file_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let import = in_unit(LengthUnit::Metre);
     let read = |name: &str| files::read(&folder.path().join(name), &import).unwrap_err();
-    assert!(matches!(read("none.stl"), FileError::NotFound { .. }));
+    assert!(matches!(read("none.stl").problem, Problem::NotFound));
     std::fs::create_dir(folder.path().join("folder.stl")).unwrap();
-    assert!(matches!(read("folder.stl"), FileError::IsDirectory { .. }));
+    assert!(matches!(read("folder.stl").problem, Problem::IsDirectory));
     std::fs::write(folder.path().join("part.step"), "x").unwrap();
     let error = read("part.step");
-    assert!(matches!(&error, FileError::UnknownExtension { extension, .. } if extension == "step"));
+    assert!(matches!(&error.problem, Problem::UnknownExtension { extension } if extension == "step"));
     assert!(error.to_string().contains(".stl") && error.to_string().contains("part.step"), "{error}");
     for name in ["a.stl", "a.obj", "a.ply", "a.gltf", "a.glb"] {
         std::fs::write(folder.path().join(name), "").unwrap();
-        assert!(matches!(read(name), FileError::Empty { .. }), "{name}");
+        assert!(matches!(read(name).problem, Problem::Empty), "{name}");
     }
 }
 
@@ -199,7 +204,7 @@ fn a_file_without_permission_is_refused() {
     // A superuser may read everything, and then there is nothing to test.
     if std::fs::read(&path).is_err() {
         let error = files::read(&path, &in_unit(LengthUnit::Metre)).unwrap_err();
-        assert!(matches!(error, FileError::NotPermitted { .. }), "{error}");
+        assert!(matches!(error.problem, Problem::NotPermitted), "{error}");
     }
 }
 
@@ -208,12 +213,12 @@ fn a_file_without_permission_is_refused() {
 fn triangles_that_collapse_by_welding_are_refused_or_dropped() {
     let text = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1e-10 0 0\nv 0 0 1\nf 1 2 3\nf 1 4 5\n";
     let import = in_unit(LengthUnit::Metre);
-    let parse = |import: &Import| files::parse("part", Format::Obj, text.as_bytes(), import);
+    let parse = |import: &Import| files::parse("part", Format::OBJ, text.as_bytes(), import);
     assert_eq!(parse(&Import { weld: false, ..import }).unwrap().triangles().len(), 2);
     assert_eq!(parse(&Import { drop_degenerate: true, ..import }).unwrap().triangles().len(), 1);
     let error = parse(&import).unwrap_err();
     let in_file = MeshError::ZeroArea { mesh: "part".into(), triangle: 1, a: 0, b: 3, c: 4 };
-    assert!(matches!(&error, FileError::Mesh { error, .. } if *error == in_file), "{error}");
+    assert!(matches!(&error.problem, Problem::Mesh(error) if *error == in_file), "{error}");
     assert!(error.to_string().contains("line 7"), "{error}");
 }
 

@@ -89,9 +89,8 @@ impl Filter {
         let mut full = None;
         for (own, objects) in self.disabled.values() {
             for &geom in own {
-                let collides = |&other: &usize| {
-                    other != geom && !objects.contains(&other) && collide(bits[geom], bits[other])
-                };
+                let collides =
+                    |&other: &usize| other != geom && !objects.contains(&other) && collide(bits[geom], bits[other]);
                 let others: Vec<usize> = (0..bits.len()).filter(collides).collect();
                 bits[geom] = [0, 0];
                 if others.is_empty() {

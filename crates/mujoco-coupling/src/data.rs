@@ -1,7 +1,7 @@
 //! Reads and writes an mjData through the layout of its version.
 
 use crate::layout::table;
-use crate::model::{Model, FrameId};
+use crate::model::{FrameId, Model};
 use dermis_geometry::{Mat3, Pose, Quat, Twist, Vec3, Wrench};
 use libc::c_void;
 

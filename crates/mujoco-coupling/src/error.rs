@@ -84,7 +84,9 @@ pub enum CouplingError {
         advised_s: f64,
     },
     /// The pose of the sensor is NaN or infinite.
-    #[error("the sensor's pose is not finite: the simulation has diverged, or a position was set to a value that is not finite")]
+    #[error(
+        "the sensor's pose is not finite: the simulation has diverged, or a position was set to a value that is not finite"
+    )]
     SensorNotFinite,
     /// The pose of an object is NaN or infinite.
     #[error("the position of {geom} is not finite")]

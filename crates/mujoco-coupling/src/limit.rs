@@ -91,7 +91,8 @@ fn bound(mount: &Mount, data: &Data<'_>, kinematics: &Kinematics, touch: &Touch)
         if facet.object != object {
             object = facet.object;
             let object_geom = &mount.objects[object as usize];
-            of_object = object_geom.mass.as_ref().map(|mass| Mobility::of(mass, data, object_geom.body, &sensor_from_world));
+            of_object =
+                object_geom.mass.as_ref().map(|mass| Mobility::of(mass, data, object_geom.body, &sensor_from_world));
         }
         let (at, tangent) = (facet.at(), &facet.tangent);
         for mobility in [own, of_object].into_iter().flatten() {

@@ -343,7 +343,11 @@ impl<'a> Model<'a> {
             let rotation = Mat3::from_quat(body_from_inertia.rotation);
             let principal = Mat3::from_diagonal(self.vector(self.layout.body_inertia, body));
             let mass_kg = self.element(self.layout.body_mass, body);
-            return Some(MassProperties { mass_kg, center_m, inertia_kg_m2: rotation * principal * rotation.transpose() });
+            return Some(MassProperties {
+                mass_kg,
+                center_m,
+                inertia_kg_m2: rotation * principal * rotation.transpose(),
+            });
         }
         let inertia = if angular > 0.0 { 1.0 / angular } else { LOCKED_INERTIA_KG_M2 };
         Some(MassProperties {

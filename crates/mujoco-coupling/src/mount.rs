@@ -148,7 +148,7 @@ impl Mount {
         {
             if mass.is_some() && *load != Default::default() {
                 let pose = &kinematics.world_from_sensor;
-                data.apply_passive(body, &load.turned(pose), pose.translation);
+                data.apply_passive(body, &load.rotated(pose), pose.translation);
             }
         }
     }

@@ -28,8 +28,7 @@ struct Registry {
     previous: usize,
 }
 
-static REGISTRY: Mutex<Registry> =
-    Mutex::new(Registry { next: 0, forces: BTreeMap::new(), previous: 0 });
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry { next: 0, forces: BTreeMap::new(), previous: 0 });
 
 fn registry() -> std::sync::MutexGuard<'static, Registry> {
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)

@@ -46,7 +46,9 @@ impl Shape {
             table::GEOM_SPHERE => Geometry::Primitive(Primitive::Sphere { radius_m: size.x }),
             table::GEOM_ELLIPSOID => Geometry::Primitive(Primitive::Ellipsoid { semi_axes_m: size }),
             table::GEOM_BOX => Geometry::Primitive(Primitive::Cuboid { half_m: size }),
-            table::GEOM_CYLINDER => Geometry::Primitive(Primitive::Cylinder { radius_m: size.x, half_length_m: size.y }),
+            table::GEOM_CYLINDER => {
+                Geometry::Primitive(Primitive::Cylinder { radius_m: size.x, half_length_m: size.y })
+            }
             table::GEOM_CAPSULE => Geometry::Primitive(Primitive::Capsule { radius_m: size.x, half_length_m: size.y }),
             table::GEOM_PLANE => {
                 geom_from_object.translation.z = -0.5 * PLANE_DEPTH_M;
@@ -109,7 +111,9 @@ impl Geometry<'_> {
             Self::Mesh { vertices, triangles } => {
                 let vertices = vertices.chunks_exact(3).map(|v| Vec3::from_array([v[0], v[1], v[2]].map(f64::from)));
                 let triangles = triangles.chunks_exact(3).map(|t| [t[0] as u32, t[1] as u32, t[2] as u32]);
-                TriMesh::without_degenerates(name, vertices.collect(), triangles.collect()).map(Object::new).map_err(bad)
+                TriMesh::without_degenerates(name, vertices.collect(), triangles.collect())
+                    .map(Object::new)
+                    .map_err(bad)
             }
             Self::HeightField { rows, cols, size_m: [x, y, top, bottom], heights } => {
                 // MuJoCo's row 0 is at −y, and its heights are fractions of the largest.

@@ -1,38 +1,35 @@
-//! A folder in which files appear whole or not at all, however a program ends.
+//! A folder whose files are complete whenever they exist, however a process ends.
 //!
-//! A file is written beside its place under a name that nobody else uses, brought to the disk, and then renamed. What a killed program
-//! leaves are parts, which [`AtomicFolder::sweep`] takes away.
+//! Each file is an [`AtomicFile`], synced to the disk before it is renamed. [`AtomicFolder::sweep`] removes the incomplete files that a killed
+//! process has left.
 
+use crate::atomic_file::{AtomicFile, PART};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How parts end.
-const PART: &str = ".part";
-
-/// Why a file is not on the atomic_folder.
+/// Why a file of the folder could not be made, read, written or removed.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: cannot be {what}: {error}", path.display())]
 pub struct AtomicFolderError {
     /// The file or folder.
     pub path: PathBuf,
-    /// What was tried.
+    /// The operation: made, read, written or removed.
     pub what: &'static str,
     /// The system's reason.
     pub error: io::Error,
 }
 
 impl AtomicFolderError {
-    /// Whether there is no room: a full disk, a used-up quota, or a limit on the size of files.
+    /// Whether the disk or quota is full, or the file exceeds the limit on the size of files.
     pub fn is_full(&self) -> bool {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         matches!(self.error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
     }
 }
 
-/// A file that was put on the atomic_folder.
+/// A file that was written into the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
     /// Its name in the folder, with `/` between folders.
@@ -43,33 +40,30 @@ pub struct Placed {
     pub sha256: String,
 }
 
-/// A folder.
+/// A folder of atomic files.
 #[derive(Clone, Debug)]
 pub struct AtomicFolder {
     folder: PathBuf,
 }
 
-/// Parts of this program that are being written: each has a name of its own.
-static PARTS: AtomicU64 = AtomicU64::new(0);
-
 impl AtomicFolder {
-    /// A folder, made if it is not there.
+    /// Opens a folder and creates it if it does not exist.
     pub fn open(folder: &Path) -> Result<Self, AtomicFolderError> {
         fs::create_dir_all(folder).map_err(refused(folder, "made"))?;
         Ok(Self { folder: folder.to_owned() })
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The path of a name.
+    /// Path of a file.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// The content of a file, if it is there.
+    /// The content of a file, or `None` if it does not exist.
     pub fn read(&self, name: &str) -> Result<Option<Vec<u8>>, AtomicFolderError> {
         let path = self.path(name);
         match fs::read(&path) {
@@ -79,49 +73,42 @@ impl AtomicFolder {
         }
     }
 
-    /// Whether a file is there with as many bytes.
+    /// Whether a file of this length (bytes) exists.
     pub fn holds(&self, name: &str, bytes: u64) -> bool {
         fs::metadata(self.path(name)).is_ok_and(|about| about.is_file() && about.len() == bytes)
     }
 
-    /// Puts a file in its place, whole and on the disk; what was there before is replaced.
+    /// Writes a complete file and syncs it to the disk; replaces a file of that name.
     pub fn place(&self, name: &str, bytes: &[u8]) -> Result<Placed, AtomicFolderError> {
         self.place_with(name, |file| file.write_all(bytes))
     }
 
-    /// Puts a file in its place that is written bit by bit: one that need not fit into memory.
+    /// As [`AtomicFolder::place`], with a function that writes the content piece by piece, for files larger than memory.
     pub fn place_with(
         &self,
         name: &str,
-        write: impl FnOnce(&mut BufWriter<Hashing<File>>) -> io::Result<()>,
+        write: impl FnOnce(&mut BufWriter<Hashing<AtomicFile>>) -> io::Result<()>,
     ) -> Result<Placed, AtomicFolderError> {
         let path = self.path(name);
         let parent = path.parent().unwrap_or(&self.folder);
         fs::create_dir_all(parent).map_err(refused(parent, "made"))?;
-        let number = PARTS.fetch_add(1, Ordering::Relaxed);
-        let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let part = parent.join(format!(".{file_name}.{}-{}-{number}{PART}", machine(), std::process::id()));
-        let written = File::create(&part).and_then(|file| {
+        let written = AtomicFile::create(&path).and_then(|file| {
             let mut file = BufWriter::with_capacity(1 << 20, Hashing { to: file, bytes: 0, hash: Sha256::new() });
             write(&mut file)?;
             let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.to.sync_all()?;
-            fs::rename(&part, &path)?;
+            file.to.sync()?;
+            file.to.persist()?;
             Ok((file.bytes, hexadecimal(&file.hash.finalize())))
         });
-        let (bytes, sha256) = written.map_err(|error| {
-            // The first error is the one that matters.
-            let _ = fs::remove_file(&part);
-            refused(&path, "written")(error)
-        })?;
-        // The renaming itself, so that a record of this file never reaches the disk before the file does.
+        let (bytes, sha256) = written.map_err(refused(&path, "written"))?;
+        // Syncs the rename too: an entry that names this file must not reach the disk before the file.
         if let Ok(folder) = File::open(parent) {
             let _ = folder.sync_all();
         }
         Ok(Placed { name: name.to_owned(), bytes, sha256 })
     }
 
-    /// Takes away what programs that were killed have left.
+    /// Removes the incomplete files that killed processes have left.
     pub fn sweep(&self) -> Result<(), AtomicFolderError> {
         sweep(&self.folder)
     }
@@ -144,19 +131,12 @@ fn sweep(folder: &Path) -> Result<(), AtomicFolderError> {
     Ok(())
 }
 
-/// Programs on different machines may have the same number; where the system does not say, they are told apart by chance.
-fn machine() -> String {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let plain: String = name.trim().chars().filter(char::is_ascii_alphanumeric).take(32).collect();
-    if plain.is_empty() { "host".to_owned() } else { plain }
-}
-
 fn refused(path: &Path, what: &'static str) -> impl FnOnce(io::Error) -> AtomicFolderError {
     let path = path.to_owned();
     move |error| AtomicFolderError { path, what, error }
 }
 
-/// A writer that hashes what goes through it.
+/// A writer that hashes the bytes written through it.
 pub struct Hashing<W> {
     to: W,
     bytes: u64,
@@ -199,26 +179,24 @@ mod tests {
     #[test]
     fn files_are_placed_whole_with_their_hash() {
         let folder = tempfile::tempdir().unwrap();
-        let atomic_folder = AtomicFolder::open(&folder.path().join("set")).unwrap();
-        let placed = atomic_folder.place("a/b.txt", b"abc").unwrap();
+        let files = AtomicFolder::open(&folder.path().join("set")).unwrap();
+        let placed = files.place("a/b.txt", b"abc").unwrap();
         // The first test vector of FIPS 180-2.
         assert_eq!(placed.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-        assert!(
-            atomic_folder.holds("a/b.txt", 3) && !atomic_folder.holds("a/b.txt", 4) && !atomic_folder.holds("a", 3)
-        );
-        assert_eq!(sha256_of(&atomic_folder.path("a/b.txt")).unwrap(), placed.sha256);
-        assert_eq!(atomic_folder.read("a/b.txt").unwrap().unwrap(), b"abc");
-        assert_eq!(atomic_folder.read("none").unwrap(), None);
+        assert!(files.holds("a/b.txt", 3) && !files.holds("a/b.txt", 4) && !files.holds("a", 3));
+        assert_eq!(sha256_of(&files.path("a/b.txt")).unwrap(), placed.sha256);
+        assert_eq!(files.read("a/b.txt").unwrap().unwrap(), b"abc");
+        assert_eq!(files.read("none").unwrap(), None);
         assert_eq!(fs::read_dir(folder.path().join("set/a")).unwrap().count(), 1);
     }
 
     #[test]
     fn what_a_killed_program_left_is_swept_away_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
-        let atomic_folder = AtomicFolder::open(folder.path()).unwrap();
-        atomic_folder.place("a/b.part", b"").unwrap();
+        let files = AtomicFolder::open(folder.path()).unwrap();
+        files.place("a/b.part", b"").unwrap();
         fs::write(folder.path().join("a/.c.host-1-2.part"), b"half").unwrap();
-        atomic_folder.sweep().unwrap();
+        files.sweep().unwrap();
         let left: Vec<_> = fs::read_dir(folder.path().join("a")).unwrap().flatten().map(|e| e.file_name()).collect();
         assert_eq!(left, ["b.part"]);
     }
@@ -226,9 +204,9 @@ mod tests {
     #[test]
     fn a_place_that_cannot_be_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        let atomic_folder = AtomicFolder::open(folder.path()).unwrap();
-        atomic_folder.place("a", b"").unwrap();
-        let message = atomic_folder.place("a/b", b"").unwrap_err().to_string();
+        let files = AtomicFolder::open(folder.path()).unwrap();
+        files.place("a", b"").unwrap();
+        let message = files.place("a/b", b"").unwrap_err().to_string();
         assert!(message.contains("/a") && message.contains("cannot be"), "{message}");
     }
 }

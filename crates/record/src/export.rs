@@ -4,8 +4,7 @@ use crate::folder::empty_folder;
 use crate::mcap::McapLog;
 use crate::npy::NpyFile;
 use crate::table::{Table, Values};
-use crate::whole_file::placed;
-use crate::{Log, RecordError, folder::TIMES, plain_name};
+use crate::{Log, RecordError, folder::TIMES, plain_name, write_file};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -87,10 +86,10 @@ pub fn export(from: &Path, to: &Path, format: ExportFormat) -> Result<Exported, 
     }
     made_parent(to)?;
     match format {
-        ExportFormat::Csv => drop(placed(to, csv(&log, &times_s, &values).as_bytes())?),
+        ExportFormat::Csv => drop(write_file(to, csv(&log, &times_s, &values).as_bytes())?),
         ExportFormat::Parquet => {
             let bytes = table(&log, times_s.clone(), values).and_then(|table| table.to_bytes());
-            placed(to, &bytes.map_err(|error| RecordError::table(to, error))?)?;
+            write_file(to, &bytes.map_err(|error| RecordError::table(to, error))?)?;
         }
         _ => {
             empty_folder(to)?;
@@ -171,7 +170,7 @@ fn fill(log: &Log, times_s: &[f64], values: &[Vec<f64>], to: &Path, with_numbers
         for (i, file) in images.files.iter().enumerate() {
             let path = to.join(inside(&images.name)).join(format!("{i:06}.png"));
             made_parent(&path)?;
-            placed(&path, file)?;
+            write_file(&path, file)?;
         }
         array(&format!("{}/times_s", images.name), 1, &images.times_s)?;
     }

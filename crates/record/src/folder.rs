@@ -2,15 +2,14 @@
 
 use crate::npy::NpyFile;
 use crate::signals::{Signal, signals, values};
-use crate::whole_file::placed;
-use crate::{Layout, Moment, RecordError, Sink};
+use crate::{Layout, RecordError, Sample, Sink, write_file};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The file of times (s), beside the numbers and beside each sequence of images.
 pub const TIMES: &str = "times_s.npy";
 
-/// `times_s.npy` and one array a signal, `NAME/force_n.npy`, with a row a moment; images as `NAME/camera/000000.png` …, with a `times_s.npy` of their own.
+/// `times_s.npy` and one array a signal, `NAME/force_n.npy`, with a row a sample; images as `NAME/camera/000000.png` …, with a `times_s.npy` of their own.
 pub struct FolderSink {
     folder: PathBuf,
     numbers: Option<Numbers>,
@@ -56,22 +55,22 @@ impl Numbers {
 }
 
 impl Sink for FolderSink {
-    fn keep(&mut self, moment: &Moment) -> Result<(), RecordError> {
+    fn write(&mut self, sample: &Sample) -> Result<(), RecordError> {
         if let Some(numbers) = &mut self.numbers {
-            numbers.times.push(&[moment.time_s]);
-            for (array, row) in numbers.arrays.iter_mut().zip(values(moment)) {
+            numbers.times.push(&[sample.time_s]);
+            for (array, row) in numbers.arrays.iter_mut().zip(values(sample)) {
                 array.push(&row);
             }
         }
-        for (i, felt) in moment.sensors.iter().enumerate() {
-            for (name, image) in felt.images() {
+        for (i, sensor) in sample.sensors.iter().enumerate() {
+            for (name, image) in sensor.images() {
                 let sequence = match self.sequences.entry((i, name)) {
                     std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
                     std::collections::btree_map::Entry::Vacant(entry) => {
                         entry.insert(Sequence::create(&self.folder.join(&self.frames[i]).join(name))?)
                     }
                 };
-                sequence.add(moment.time_s, &image.encode_png())?;
+                sequence.add(sample.time_s, &image.encode_png_fast())?;
             }
         }
         Ok(())
@@ -99,7 +98,7 @@ impl Sequence {
     }
 
     fn add(&mut self, time_s: f64, png: &[u8]) -> Result<(), RecordError> {
-        placed(&self.folder.join(format!("{:06}.png", self.count)), png)?;
+        write_file(&self.folder.join(format!("{:06}.png", self.count)), png)?;
         self.count += 1;
         self.times.push(&[time_s]);
         Ok(())

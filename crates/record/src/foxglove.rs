@@ -4,7 +4,7 @@ mod meshes;
 mod schemas;
 
 use crate::mcap::{Channel, McapWriter, Schema};
-use crate::{Felt, Layout, Moment, RecordError, Sink, WORLD, time_ns};
+use crate::{Layout, RecordError, Sample, SensorSample, Sink, WORLD, time_ns};
 use dermis_geometry::{Pose, Quat, Vec3};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ impl FoxgloveSink {
             topic,
             encoding: "json".into(),
             schema: all.iter().position(|(name, _)| *name == schema),
-            notes: Vec::new(),
+            metadata: Vec::new(),
         };
         let sensor_frames = layout.sensor_frames();
         let mut channels =
@@ -52,8 +52,8 @@ impl FoxgloveSink {
             encoding: "jsonschema".into(),
             data: schema.to_string().into_bytes(),
         };
-        let notes = [("scene".to_owned(), layout.scene.clone())];
-        let writer = McapWriter::create(path, "", all.iter().map(schema).collect(), channels, &notes)?;
+        let metadata = [("scene".to_owned(), layout.scene.clone())];
+        let writer = McapWriter::create(path, "", all.iter().map(schema).collect(), channels, &metadata)?;
         Ok(Self { writer, layout: layout.clone(), sensor_frames, body_frames: layout.body_frames(), started: false })
     }
 
@@ -61,17 +61,17 @@ impl FoxgloveSink {
         self.writer.add(channel, time_ns, message.to_string().as_bytes())
     }
 
-    fn add_sensor(&mut self, sensor: usize, time_ns: u64, felt: &Felt) -> Result<(), RecordError> {
-        let first = FIRST_OF_SENSORS + OF_SENSOR.len() * sensor;
-        let (stamp, frame) = (stamp(time_ns), self.sensor_frames[sensor].clone());
+    fn add_sensor(&mut self, index: usize, time_ns: u64, sensor: &SensorSample) -> Result<(), RecordError> {
+        let first = FIRST_OF_SENSORS + OF_SENSOR.len() * index;
+        let (stamp, frame) = (stamp(time_ns), self.sensor_frames[index].clone());
         let wrench = json!({
             "timestamp": stamp,
             "frame_id": frame,
-            "force": xyz(felt.force_newton),
-            "torque": xyz(felt.torque_newton_m),
+            "force": xyz(sensor.force_newton),
+            "torque": xyz(sensor.torque_newton_m),
         });
         self.add(first, time_ns, &wrench)?;
-        let reading = &felt.reading;
+        let reading = &sensor.reading;
         let (rows, cols) = reading.size.unwrap_or((1, reading.values_newton.len()));
         let taxels = json!({
             "timestamp": stamp,
@@ -85,9 +85,9 @@ impl FoxgloveSink {
             "raw": reading.raw,
         });
         self.add(first + 1, time_ns, &taxels)?;
-        for (i, image) in [&felt.camera, &felt.tactile].into_iter().enumerate() {
+        for (i, image) in [&sensor.camera, &sensor.tactile].into_iter().enumerate() {
             let Some(image) = image else { continue };
-            let data = crate::base64::encode(&image.encode_png());
+            let data = crate::base64::encode(&image.encode_png_fast());
             let image = json!({ "timestamp": stamp, "frame_id": frame, "data": data, "format": "png" });
             self.add(first + 2 + i, time_ns, &image)?;
         }
@@ -96,11 +96,11 @@ impl FoxgloveSink {
 }
 
 impl Sink for FoxgloveSink {
-    fn keep(&mut self, moment: &Moment) -> Result<(), RecordError> {
-        let time_ns = time_ns(moment.time_s);
+    fn write(&mut self, sample: &Sample) -> Result<(), RecordError> {
+        let time_ns = time_ns(sample.time_s);
         let stamp = stamp(time_ns);
-        let sensors = self.sensor_frames.iter().zip(moment.sensors.iter().map(|felt| &felt.world_from_sensor));
-        let placed = sensors.chain(self.body_frames.iter().zip(&moment.bodies));
+        let sensors = self.sensor_frames.iter().zip(sample.sensors.iter().map(|sensor| &sensor.world_from_sensor));
+        let placed = sensors.chain(self.body_frames.iter().zip(&sample.bodies));
         let transforms: Vec<Value> = placed
             .map(|(frame, Pose { translation, rotation })| {
                 json!({
@@ -118,8 +118,8 @@ impl Sink for FoxgloveSink {
             let scene = meshes::update(&self.layout, &self.sensor_frames, &self.body_frames, &stamp);
             self.add(SCENE, time_ns, &scene)?;
         }
-        for (i, felt) in moment.sensors.iter().enumerate() {
-            self.add_sensor(i, time_ns, felt)?;
+        for (i, sensor) in sample.sensors.iter().enumerate() {
+            self.add_sensor(i, time_ns, sensor)?;
         }
         Ok(())
     }
@@ -141,6 +141,6 @@ fn xyz(vector: Vec3) -> Value {
     json!({ "x": vector.x, "y": vector.y, "z": vector.z })
 }
 
-fn xyzw(turn: Quat) -> Value {
-    json!({ "x": turn.x, "y": turn.y, "z": turn.z, "w": turn.w })
+fn xyzw(rotation: Quat) -> Value {
+    json!({ "x": rotation.x, "y": rotation.y, "z": rotation.z, "w": rotation.w })
 }

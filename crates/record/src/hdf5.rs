@@ -16,7 +16,7 @@ pub enum Numbers {
 
 /// What an attribute says.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Note {
+pub enum Attribute {
     /// A whole number.
     Whole(i64),
     /// A text.
@@ -26,7 +26,7 @@ pub enum Note {
 /// A group: attributes, and what is in it by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group {
-    notes: Vec<(String, Note)>,
+    attributes: Vec<(String, Attribute)>,
     entries: Vec<(String, Entry)>,
 }
 
@@ -43,8 +43,8 @@ impl Group {
     }
 
     /// Adds an attribute.
-    pub fn note(&mut self, name: &str, note: Note) {
-        self.notes.push((name.to_owned(), note));
+    pub fn attribute(&mut self, name: &str, value: Attribute) {
+        self.attributes.push((name.to_owned(), value));
     }
 
     /// Adds a group.
@@ -122,7 +122,7 @@ fn write_group(group: &Group, file: &mut Vec<u8>) -> u64 {
         link.extend(address.to_le_bytes());
         messages.push((LINK, link));
     }
-    messages.extend(group.notes.iter().map(|(name, note)| (ATTRIBUTE, attribute(name, note))));
+    messages.extend(group.attributes.iter().map(|(name, value)| (ATTRIBUTE, attribute(name, value))));
     write_header(&messages, file)
 }
 
@@ -193,10 +193,10 @@ fn whole(size: u32, signed: bool) -> Vec<u8> {
     bytes
 }
 
-fn attribute(name: &str, note: &Note) -> Vec<u8> {
-    let (datatype, data) = match note {
-        Note::Whole(number) => (whole(8, true), number.to_le_bytes().to_vec()),
-        Note::Text(text) => {
+fn attribute(name: &str, value: &Attribute) -> Vec<u8> {
+    let (datatype, data) = match value {
+        Attribute::Whole(number) => (whole(8, true), number.to_le_bytes().to_vec()),
+        Attribute::Text(text) => {
             // UTF-8, filled up with zeros; at least one byte.
             let mut datatype = vec![0x13, 0x11, 0, 0];
             datatype.extend((text.len().max(1) as u32).to_le_bytes());
@@ -222,15 +222,15 @@ fn attribute(name: &str, note: &Note) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// The bytes that `h5py` has read back as the same tree; see the Python tests for data sets.
+    /// The golden file, which `h5py` has read back as the same tree; see the Python tests for data sets.
     #[test]
     fn the_bytes_are_those_that_h5py_has_read() {
         let mut inner = Group::new();
-        inner.note("num_samples", Note::Whole(2));
+        inner.attribute("num_samples", Attribute::Whole(2));
         inner.array("actions", &[2, 3], Numbers::F32(vec![0.5, -1.0, 2.0, 3.0, 4.0, 1e-3]));
-        inner.array("image", &[1, 2, 2, 1], Numbers::U8(vec![0, 1, 254, 255]));
+        inner.array("picture", &[1, 2, 2, 1], Numbers::U8(vec![0, 1, 254, 255]));
         let mut root = Group::new();
-        root.note("env_args", Note::Text("{\"größe\": 1}".into()));
+        root.attribute("env_args", Attribute::Text("{\"größe\": 1}".into()));
         root.group("demo_0", inner);
         root.array("seed", &[3], Numbers::I64(vec![-1, 0, i64::MAX]));
         assert_eq!(root.to_bytes(), include_bytes!("hdf5/tree.hdf5"));

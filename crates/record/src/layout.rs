@@ -1,4 +1,4 @@
-//! What a recording will hold, said before its first moment.
+//! What a recording will hold, said before its first sample.
 
 use dermis_geometry::TriMesh;
 
@@ -10,9 +10,9 @@ pub const WORLD: &str = "world";
 pub struct Layout {
     /// Name of the scene.
     pub scene: String,
-    /// The sensors, in the order of [`crate::Moment::sensors`].
+    /// The sensors, in the order of [`crate::Sample::sensors`].
     pub sensors: Vec<SensorLayout>,
-    /// The bodies, in the order of [`crate::Moment::bodies`].
+    /// The bodies, in the order of [`crate::Sample::bodies`].
     pub bodies: Vec<BodyLayout>,
 }
 

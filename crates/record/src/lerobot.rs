@@ -222,7 +222,7 @@ pub fn tasks(tasks: &[String]) -> Result<Table, TableError> {
     Ok(Table::new()
         .column("task_index", Values::I64((0..tasks.len() as i64).collect()))?
         .column(index, Values::Text(tasks.to_vec()))?
-        .note("pandas", pandas.to_string()))
+        .metadata("pandas", pandas.to_string()))
 }
 
 /// One row of `meta/episodes`.

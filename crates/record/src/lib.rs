@@ -1,9 +1,10 @@
 //! What is kept: recordings and tables in files that other tools open.
 //!
-//! A run hands every [`Moment`] to a [`Recorder`], which writes it into a [`Sink`]: an MCAP file for Foxglove or ROS 2, Parquet, or a folder of
-//! arrays and images. Whatever kills the process, the files that are there open and hold all but the last moments. [`Log`] reads
+//! A run hands every [`Sample`] to a [`Recorder`], which writes it into a [`Sink`]: an MCAP file for Foxglove or ROS 2, Parquet, or a folder of
+//! arrays and images. Whatever kills the process, the files that are there open and hold all but the last samples. [`Log`] reads
 //! recordings back, also those of others, as signals and images over time.
 
+pub mod atomic_file;
 pub mod atomic_folder;
 pub mod base64;
 mod error;
@@ -16,15 +17,14 @@ mod layout;
 pub mod lerobot;
 mod log;
 pub mod mcap;
-mod moment;
 mod npy;
 mod parquet;
 mod recorder;
 mod ros2;
+mod sample;
 mod signals;
 pub mod table;
 pub mod tar;
-mod whole_file;
 
 pub use error::RecordError;
 pub use export::{ExportFormat, Exported, export};
@@ -33,12 +33,17 @@ pub use format::Format;
 pub use foxglove::FoxgloveSink;
 pub use layout::{BodyLayout, Layout, SensorLayout, WORLD, plain_name};
 pub use log::{ImageLog, Log, SignalLog};
-pub use moment::{Felt, Moment, RecordedImage};
 pub use parquet::{ParquetSink, parts_folder};
 pub use recorder::{Recorder, Sink};
 pub use ros2::Ros2Sink;
+pub use sample::{Sample, SensorSample};
 
-/// A time as recordings stamp it.
+/// Writes a complete file; returns it, still open.
+fn write_file(path: &std::path::Path, bytes: &[u8]) -> Result<std::fs::File, RecordError> {
+    atomic_file::write(path, bytes).map_err(|error| RecordError::write(path, &error))
+}
+
+/// A time in the unit of time stamps (ns).
 fn time_ns(time_s: f64) -> u64 {
     (time_s.max(0.0) * 1e9).round() as u64
 }

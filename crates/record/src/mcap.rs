@@ -1,9 +1,10 @@
 //! MCAP files: messages of many channels in one file, in the order of their times.
 //!
-//! The container is ours because it must be whole at every moment: each [`McapWriter::flush`] leaves a file with its index and its end, and the next
+//! The container is ours because it must be whole at every sample: each [`McapWriter::flush`] leaves a file with its index and its end, and the next
 //! one goes on over that end. The layout is that of the public specification, version 0.
 
 mod bytes;
+mod footer_file;
 mod reader;
 mod writer;
 
@@ -50,7 +51,7 @@ pub struct Channel {
     /// Which schema they follow, by its place; none for messages that say what they are themselves.
     pub schema: Option<usize>,
     /// Anything else.
-    pub notes: Vec<(String, String)>,
+    pub metadata: Vec<(String, String)>,
 }
 
 #[cfg(test)]

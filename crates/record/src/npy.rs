@@ -1,7 +1,6 @@
 //! Arrays as numpy keeps them (format version 1.0), which grow row by row.
 
-use crate::RecordError;
-use crate::whole_file::placed;
+use crate::{RecordError, write_file};
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Bytes of every header here: room for the longest number of rows.
 const HEADER: usize = 128;
 
-/// A `.npy` file of 64-bit numbers. Rows are put behind the others before the header counts them, so that numpy loads it at any moment.
+/// A `.npy` file of 64-bit numbers. Rows are put behind the others before the header counts them, so that numpy loads it at any sample.
 pub struct NpyFile {
     path: PathBuf,
     file: File,
@@ -23,7 +22,7 @@ pub struct NpyFile {
 impl NpyFile {
     /// An array without rows.
     pub fn create(path: &Path, sides: &[usize]) -> Result<Self, RecordError> {
-        let file = placed(path, &header(0, sides))?;
+        let file = write_file(path, &header(0, sides))?;
         let (path, sides) = (path.to_owned(), sides.to_vec());
         Ok(Self { path, file, sides, rows: 0, waiting: Vec::new(), waiting_rows: 0 })
     }
@@ -40,15 +39,15 @@ impl NpyFile {
         if self.waiting_rows == 0 {
             return Ok(());
         }
-        let told = |error: std::io::Error| RecordError::write(&self.path, &error);
+        let failed = |error: std::io::Error| RecordError::write(&self.path, &error);
         let row_bytes = 8 * self.sides.iter().product::<usize>();
-        self.file.seek(SeekFrom::Start((HEADER + self.rows * row_bytes) as u64)).map_err(told)?;
-        self.file.write_all(&self.waiting).map_err(told)?;
+        self.file.seek(SeekFrom::Start((HEADER + self.rows * row_bytes) as u64)).map_err(failed)?;
+        self.file.write_all(&self.waiting).map_err(failed)?;
         self.rows += self.waiting_rows;
         self.waiting.clear();
         self.waiting_rows = 0;
-        self.file.seek(SeekFrom::Start(0)).map_err(told)?;
-        self.file.write_all(&header(self.rows, &self.sides)).map_err(told)
+        self.file.seek(SeekFrom::Start(0)).map_err(failed)?;
+        self.file.write_all(&header(self.rows, &self.sides)).map_err(failed)
     }
 }
 

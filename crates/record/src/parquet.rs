@@ -1,10 +1,9 @@
-//! A recording as one table: a row for each moment and sensor.
+//! A recording as one table: a row for each sample and sensor.
 
+use crate::atomic_file::AtomicFile;
 use crate::signals::{OF_BODY, OF_SENSOR, values};
 use crate::table::{Table, TableError, TableWriter, Values};
-use crate::whole_file::{partial, placed};
-use crate::{Layout, Moment, RecordError, Sink};
-use std::fs::File;
+use crate::{Layout, RecordError, Sample, Sink, write_file};
 use std::path::{Path, PathBuf};
 
 /// Writes a Parquet file. Such a file has its index at its end and cannot be read before it, so while the run goes on every part is also a file of its own
@@ -13,8 +12,8 @@ pub struct ParquetSink {
     path: PathBuf,
     parts: PathBuf,
     layout: Layout,
-    writer: TableWriter<File>,
-    waiting: Vec<Moment>,
+    writer: TableWriter<AtomicFile>,
+    waiting: Vec<Sample>,
     count: usize,
 }
 
@@ -32,9 +31,8 @@ impl ParquetSink {
         if parts.exists() {
             return Err(RecordError::LeftOver { parts: parts.display().to_string() });
         }
-        let hidden = partial(path);
-        let file = File::create(&hidden).map_err(|error| RecordError::write(path, &error))?;
         std::fs::create_dir(&parts).map_err(|error| RecordError::write(&parts, &error))?;
+        let file = AtomicFile::create_in(&parts, path).map_err(|error| RecordError::write(path, &error))?;
         let writer = TableWriter::new(file).map_err(|error| RecordError::table(path, error))?;
         let (path, layout) = (path.to_owned(), layout.clone());
         Ok(Self { path, parts, layout, writer, waiting: Vec::new(), count: 0 })
@@ -42,8 +40,8 @@ impl ParquetSink {
 }
 
 impl Sink for ParquetSink {
-    fn keep(&mut self, moment: &Moment) -> Result<(), RecordError> {
-        self.waiting.push(moment.clone());
+    fn write(&mut self, sample: &Sample) -> Result<(), RecordError> {
+        self.waiting.push(sample.clone());
         Ok(())
     }
 
@@ -51,11 +49,11 @@ impl Sink for ParquetSink {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        let told = |error: TableError| RecordError::table(&self.path, error);
-        let table = table(&self.layout, &std::mem::take(&mut self.waiting)).map_err(told)?;
-        placed(&self.parts.join(format!("part-{:06}.parquet", self.count)), &table.to_bytes().map_err(told)?)?;
+        let failed = |error: TableError| RecordError::table(&self.path, error);
+        let table = table(&self.layout, &std::mem::take(&mut self.waiting)).map_err(failed)?;
+        write_file(&self.parts.join(format!("part-{:06}.parquet", self.count)), &table.to_bytes().map_err(failed)?)?;
         self.count += 1;
-        self.writer.append(&table).map_err(told)
+        self.writer.append(&table).map_err(failed)
     }
 
     fn finish(mut self: Box<Self>) -> Result<Vec<PathBuf>, RecordError> {
@@ -63,8 +61,8 @@ impl Sink for ParquetSink {
         let Self { path, parts, writer, .. } = *self;
         let file = writer.finish().map_err(|error| RecordError::table(&path, error))?;
         let end = || -> std::io::Result<()> {
-            file.sync_data()?;
-            std::fs::rename(partial(&path), &path)?;
+            file.sync()?;
+            file.persist()?;
             std::fs::remove_dir_all(&parts)
         };
         end().map_err(|error| RecordError::write(&path, &error))?;
@@ -73,14 +71,14 @@ impl Sink for ParquetSink {
 }
 
 /// `time_s`, `sensor`, what the sensor reports, its images (empty where none was due), and where each body was.
-fn table(layout: &Layout, moments: &[Moment]) -> Result<Table, TableError> {
+fn table(layout: &Layout, samples: &[Sample]) -> Result<Table, TableError> {
     let sensors = layout.sensors.len();
     let frames = layout.sensor_frames();
-    let rows: Vec<(f64, usize, &Moment, Vec<Vec<f64>>)> = moments
+    let rows: Vec<(f64, usize, &Sample, Vec<Vec<f64>>)> = samples
         .iter()
-        .flat_map(|moment| {
-            let all = values(moment);
-            (0..sensors).map(move |i| (moment.time_s, i, moment, all.clone()))
+        .flat_map(|sample| {
+            let all = values(sample);
+            (0..sensors).map(move |i| (sample.time_s, i, sample, all.clone()))
         })
         .collect();
     let mut table = Table::new()
@@ -88,7 +86,7 @@ fn table(layout: &Layout, moments: &[Moment]) -> Result<Table, TableError> {
         .column("sensor", Values::Text(rows.iter().map(|row| frames[row.1].clone()).collect()))?;
     for (place, name) in OF_SENSOR.into_iter().enumerate() {
         let of_row =
-            |(_, sensor, _, all): &(f64, usize, &Moment, Vec<Vec<f64>>)| all[sensor * OF_SENSOR.len() + place].clone();
+            |(_, sensor, _, all): &(f64, usize, &Sample, Vec<Vec<f64>>)| all[sensor * OF_SENSOR.len() + place].clone();
         let each: Vec<Vec<f64>> = rows.iter().map(of_row).collect();
         table = match name {
             "sum_n" => table.column(name, Values::F64(each.concat()))?,
@@ -99,10 +97,9 @@ fn table(layout: &Layout, moments: &[Moment]) -> Result<Table, TableError> {
     }
     for name in ["camera", "tactile"] {
         let (mut bytes, mut paths) = (Vec::new(), Vec::new());
-        for (time_s, sensor, moment, _) in &rows {
-            let felt = &moment.sensors[*sensor];
-            let image = felt.images().find(|(known, _)| *known == name);
-            bytes.push(image.map(|(_, image)| image.encode_png()).unwrap_or_default());
+        for (time_s, sensor, sample, _) in &rows {
+            let image = sample.sensors[*sensor].images().find(|(known, _)| *known == name);
+            bytes.push(image.map(|(_, image)| image.encode_png_fast()).unwrap_or_default());
             let path = |_| format!("{}-{name}-{time_s:.6}.png", frames[*sensor]);
             paths.push(image.map(path).unwrap_or_default());
         }

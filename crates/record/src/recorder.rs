@@ -1,22 +1,22 @@
 //! A recording that is under way.
 
-use crate::{Moment, RecordError};
+use crate::{RecordError, Sample};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// So long a moment may wait before it is on the disk, of the clock's time …
+/// So long a sample may wait before it is on the disk, of the clock's time …
 const LONGEST_WAIT: Duration = Duration::from_millis(250);
 /// … and of the run's own time (s).
 const LONGEST_SPAN_S: f64 = 0.5;
-/// So many moments may wait for their file; with images each may take megabytes.
+/// So many samples may wait for their file; with images each may take megabytes.
 const MAX_WAITING: usize = 16;
 
-/// Where moments go.
+/// Where samples go.
 pub trait Sink: Send {
-    /// Takes a moment; it need not be in a file yet.
-    fn keep(&mut self, moment: &Moment) -> Result<(), RecordError>;
+    /// Takes a sample; it need not be in a file yet.
+    fn write(&mut self, sample: &Sample) -> Result<(), RecordError>;
 
     /// Puts everything kept so far into files that others can open, whatever happens to this process.
     fn flush(&mut self) -> Result<(), RecordError>;
@@ -25,11 +25,11 @@ pub trait Sink: Send {
     fn finish(self: Box<Self>) -> Result<Vec<PathBuf>, RecordError>;
 }
 
-/// Hands moments to a thread of its own, which writes them at least four times a second: a run need not wait for files, and a step that
+/// Hands samples to a thread of its own, which writes them at least four times a second: a run need not wait for files, and a step that
 /// takes long does not keep what came before it off the disk.
 #[derive(Debug)]
 pub struct Recorder {
-    sender: Option<SyncSender<Moment>>,
+    sender: Option<SyncSender<Sample>>,
     worker: Option<JoinHandle<Result<Vec<PathBuf>, RecordError>>>,
 }
 
@@ -37,13 +37,13 @@ impl Recorder {
     /// Starts to write into a sink.
     pub fn start(sink: Box<dyn Sink>) -> Self {
         let (sender, receiver) = sync_channel(MAX_WAITING);
-        let worker = std::thread::spawn(move || write(sink, &receiver));
+        let worker = std::thread::spawn(move || write_all(sink, &receiver));
         Self { sender: Some(sender), worker: Some(worker) }
     }
 
-    /// Keeps a moment. An error may be that of an earlier one.
-    pub fn keep(&mut self, moment: Moment) -> Result<(), RecordError> {
-        let sent = self.sender.as_ref().is_some_and(|sender| sender.send(moment).is_ok());
+    /// Keeps a sample. An error may be that of an earlier one.
+    pub fn record(&mut self, sample: Sample) -> Result<(), RecordError> {
+        let sent = self.sender.as_ref().is_some_and(|sender| sender.send(sample).is_ok());
         if sent { Ok(()) } else { self.end().and(Err(RecordError::Stopped)) }
     }
 
@@ -65,19 +65,19 @@ impl Drop for Recorder {
     }
 }
 
-fn write(mut sink: Box<dyn Sink>, moments: &Receiver<Moment>) -> Result<Vec<PathBuf>, RecordError> {
-    // When the oldest moment that waits must be in its file, and its time.
+fn write_all(mut sink: Box<dyn Sink>, samples: &Receiver<Sample>) -> Result<Vec<PathBuf>, RecordError> {
+    // When the oldest sample that waits must be in its file, and its time.
     let mut waiting: Option<(Instant, f64)> = None;
     loop {
         let got = match waiting {
-            Some((due, _)) => moments.recv_timeout(due.saturating_duration_since(Instant::now())),
-            None => moments.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some((due, _)) => samples.recv_timeout(due.saturating_duration_since(Instant::now())),
+            None => samples.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
         match got {
-            Ok(moment) => {
-                sink.keep(&moment)?;
-                let (due, first_s) = *waiting.get_or_insert((Instant::now() + LONGEST_WAIT, moment.time_s));
-                if Instant::now() < due && moment.time_s - first_s < LONGEST_SPAN_S {
+            Ok(sample) => {
+                sink.write(&sample)?;
+                let (due, first_s) = *waiting.get_or_insert((Instant::now() + LONGEST_WAIT, sample.time_s));
+                if Instant::now() < due && sample.time_s - first_s < LONGEST_SPAN_S {
                     continue;
                 }
             }

@@ -5,7 +5,7 @@ mod definitions;
 mod messages;
 
 use crate::mcap::{Channel, McapWriter, Schema};
-use crate::{Layout, Moment, RecordError, Sink, WORLD, time_ns};
+use crate::{Layout, RecordError, Sample, Sink, WORLD, time_ns};
 use std::path::{Path, PathBuf};
 
 pub(crate) use messages::{Decoded, decode};
@@ -38,33 +38,33 @@ impl Ros2Sink {
             topic,
             encoding: "cdr".into(),
             schema: Some(schema),
-            notes: vec![("offered_qos_profiles".into(), String::new())],
+            metadata: vec![("offered_qos_profiles".into(), String::new())],
         };
         let sensor_frames = layout.sensor_frames();
         let mut channels = vec![channel("/tf".into(), definitions::TF_MESSAGE)];
         for frame in &sensor_frames {
             channels.extend(OF_SENSOR.iter().map(|(name, schema)| channel(format!("/{frame}/{name}"), *schema)));
         }
-        let notes = [("scene".to_owned(), layout.scene.clone())];
+        let metadata = [("scene".to_owned(), layout.scene.clone())];
         let schemas = definitions::ALL.iter().map(schema).collect();
-        let writer = McapWriter::create(path, "ros2", schemas, channels, &notes)?;
+        let writer = McapWriter::create(path, "ros2", schemas, channels, &metadata)?;
         Ok(Self { writer, sensor_frames, body_frames: layout.body_frames() })
     }
 }
 
 impl Sink for Ros2Sink {
-    fn keep(&mut self, moment: &Moment) -> Result<(), RecordError> {
-        let time_ns = time_ns(moment.time_s);
-        let sensors = self.sensor_frames.iter().zip(moment.sensors.iter().map(|felt| &felt.world_from_sensor));
-        let placed = sensors.chain(self.body_frames.iter().zip(&moment.bodies));
+    fn write(&mut self, sample: &Sample) -> Result<(), RecordError> {
+        let time_ns = time_ns(sample.time_s);
+        let sensors = self.sensor_frames.iter().zip(sample.sensors.iter().map(|sensor| &sensor.world_from_sensor));
+        let placed = sensors.chain(self.body_frames.iter().zip(&sample.bodies));
         let transforms: Vec<_> = placed.map(|(frame, pose)| (frame.as_str(), *pose)).collect();
         self.writer.add(0, time_ns, &messages::transforms(time_ns, WORLD, &transforms))?;
-        for (i, (felt, frame)) in moment.sensors.iter().zip(&self.sensor_frames).enumerate() {
+        for (i, (sensor, frame)) in sample.sensors.iter().zip(&self.sensor_frames).enumerate() {
             let first = 1 + OF_SENSOR.len() * i;
-            let wrench = messages::wrench(time_ns, frame, felt.force_newton, felt.torque_newton_m);
+            let wrench = messages::wrench(time_ns, frame, sensor.force_newton, sensor.torque_newton_m);
             self.writer.add(first, time_ns, &wrench)?;
-            self.writer.add(first + 1, time_ns, &messages::taxels(&felt.reading))?;
-            for (j, image) in [&felt.camera, &felt.tactile].into_iter().enumerate() {
+            self.writer.add(first + 1, time_ns, &messages::taxels(&sensor.reading))?;
+            for (j, image) in [&sensor.camera, &sensor.tactile].into_iter().enumerate() {
                 if let Some(image) = image {
                     self.writer.add(first + 2 + j, time_ns, &messages::image(time_ns, frame, image))?;
                 }

@@ -1,16 +1,16 @@
-//! A moment as named rows of numbers: what arrays and tables hold.
+//! A sample as named rows of numbers: what arrays and tables hold.
 
-use crate::{Layout, Moment};
+use crate::{Layout, Sample};
 use dermis_geometry::{Pose, Vec3};
 
-/// A row of numbers that every moment has.
+/// A row of numbers that every sample has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signal {
     /// Whose it is: the frame of a sensor or body.
     pub of: String,
     /// What it is, with its unit: `force_n`.
     pub name: &'static str,
-    /// Numbers a moment.
+    /// Numbers a sample.
     pub width: usize,
     /// Rows and columns, where the numbers form a grid.
     pub size: Option<(usize, usize)>,
@@ -39,23 +39,23 @@ pub fn signals(layout: &Layout) -> Vec<Signal> {
     all
 }
 
-/// The numbers of each signal at a moment, in the order of [`signals`].
-pub fn values(moment: &Moment) -> Vec<Vec<f64>> {
+/// The numbers of each signal at a sample, in the order of [`signals`].
+pub fn values(sample: &Sample) -> Vec<Vec<f64>> {
     let mut all = Vec::new();
-    for felt in &moment.sensors {
-        let reading = &felt.reading;
-        let Pose { translation, .. } = felt.world_from_sensor;
-        all.push(xyz(felt.force_newton));
-        all.push(xyz(felt.torque_newton_m));
+    for sensor in &sample.sensors {
+        let reading = &sensor.reading;
+        let Pose { translation, .. } = sensor.world_from_sensor;
+        all.push(xyz(sensor.force_newton));
+        all.push(xyz(sensor.torque_newton_m));
         all.push(vec![reading.sum_newton]);
         all.push(vec![reading.saturated as f64]);
         all.push(xyz(translation));
-        all.push(wxyz(&felt.world_from_sensor));
+        all.push(wxyz(&sensor.world_from_sensor));
         all.push(reading.values_newton.clone());
         all.push(reading.reported_newton.clone());
         all.push(reading.raw.iter().map(|&counts| f64::from(counts)).collect());
     }
-    for pose in &moment.bodies {
+    for pose in &sample.bodies {
         all.push(xyz(pose.translation));
         all.push(wxyz(pose));
     }

@@ -131,7 +131,7 @@ struct Column {
 pub struct Table {
     rows: usize,
     columns: Vec<Column>,
-    notes: Vec<(String, String)>,
+    metadata: Vec<(String, String)>,
 }
 
 impl Table {
@@ -191,8 +191,8 @@ impl Table {
 
     /// A note in the file, such as the `huggingface` description of features.
     #[must_use]
-    pub fn note(mut self, key: impl Into<String>, text: impl Into<String>) -> Self {
-        self.notes.push((key.into(), text.into()));
+    pub fn metadata(mut self, key: impl Into<String>, text: impl Into<String>) -> Self {
+        self.metadata.push((key.into(), text.into()));
         self
     }
 

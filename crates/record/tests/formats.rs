@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{FORMATS, layout, moment};
+use common::{FORMATS, layout, sample};
 use dermis_record::{Format, Log, Recorder};
 use std::path::Path;
 
@@ -10,7 +10,7 @@ fn recorded(folder: &Path, format: Format, name: &str) -> Log {
     let path = folder.join(name);
     let mut recorder: Recorder = format.record(&path, &layout()).unwrap();
     for step in 0..40 {
-        recorder.keep(moment(f64::from(step) * 0.05, step % 2 == 0)).unwrap();
+        recorder.record(sample(f64::from(step) * 0.05, step % 2 == 0)).unwrap();
     }
     assert_eq!(recorder.finish().unwrap(), std::slice::from_ref(&path));
     Log::read(&path).unwrap()
@@ -38,17 +38,17 @@ fn numbers_and_images_survive() {
                 assert_eq!(found.times_s.len(), 40, "{name}: {frame}/{signal}");
                 for (i, time) in found.times_s.iter().enumerate() {
                     assert!((time - i as f64 * 0.05).abs() < 1e-9, "{name}: {time}");
-                    let felt = &moment(i as f64 * 0.05, false).sensors[sensor];
+                    let sensor = &sample(i as f64 * 0.05, false).sensors[sensor];
                     let truth: Vec<f64> = match *signal {
-                        "force_n" => felt.force_newton.to_array().to_vec(),
-                        "torque_nm" => felt.torque_newton_m.to_array().to_vec(),
-                        "taxels_n" => felt.reading.values_newton.clone(),
-                        "reported_n" => felt.reading.reported_newton.clone(),
-                        "raw" => felt.reading.raw.iter().map(|raw| f64::from(*raw)).collect(),
-                        "sum_n" => vec![felt.reading.sum_newton],
-                        "position_m" => felt.world_from_sensor.translation.to_array().to_vec(),
+                        "force_n" => sensor.force_newton.to_array().to_vec(),
+                        "torque_nm" => sensor.torque_newton_m.to_array().to_vec(),
+                        "taxels_n" => sensor.reading.values_newton.clone(),
+                        "reported_n" => sensor.reading.reported_newton.clone(),
+                        "raw" => sensor.reading.raw.iter().map(|raw| f64::from(*raw)).collect(),
+                        "sum_n" => vec![sensor.reading.sum_newton],
+                        "position_m" => sensor.world_from_sensor.translation.to_array().to_vec(),
                         _ => {
-                            let q = felt.world_from_sensor.rotation;
+                            let q = sensor.world_from_sensor.rotation;
                             vec![q.w, q.x, q.y, q.z]
                         }
                     };
@@ -118,7 +118,7 @@ fn what_happens_on_the_way_is_told() {
     let mut recorder = Format::Png.record(&path, &layout()).unwrap();
     std::fs::remove_dir_all(folder.path().join("gone")).unwrap();
     std::fs::write(folder.path().join("gone"), "in the way").unwrap();
-    let outcome = (0..1000).try_for_each(|step| recorder.keep(moment(f64::from(step), true)));
+    let outcome = (0..1000).try_for_each(|step| recorder.record(sample(f64::from(step), true)));
     let message = outcome.and_then(|()| recorder.finish().map(drop)).unwrap_err().to_string();
     assert!(message.contains("cannot be written"), "{message}");
 }

@@ -1,11 +1,11 @@
 //! A process that is killed while it records leaves files that open and hold all but the last second.
 //!
-//! The test starts itself as another process, which records in real time and says after each moment that it was handed over; it is killed without warning
-//! at a random moment, ten times in each format. What is *not* tested: the loss of power, which may also lose what the system has not yet put on its disk.
+//! The test starts itself as another process, which records in real time and says after each sample that it was handed over; it is killed without warning
+//! at a random sample, ten times in each format. What is *not* tested: the loss of power, which may also lose what the system has not yet put on its disk.
 
 mod common;
 
-use common::{FORMATS, layout, moment};
+use common::{FORMATS, layout, sample};
 use dermis_geometry::Random;
 use dermis_record::Log;
 use std::io::{BufRead, BufReader, Write};
@@ -27,7 +27,7 @@ fn victim() {
     for step in 0u32..1000 {
         let time_s = f64::from(step) * 0.02;
         std::thread::sleep(Duration::from_secs_f64(time_s).saturating_sub(start.elapsed()));
-        recorder.keep(moment(time_s, step % 2 == 0)).unwrap();
+        recorder.record(sample(time_s, step % 2 == 0)).unwrap();
         println!("kept {time_s}");
         std::io::stdout().flush().unwrap();
     }
@@ -44,7 +44,7 @@ fn started(format: &str, place: &Path) -> Child {
         .unwrap()
 }
 
-/// When the last moment was handed over that the process could tell of.
+/// When the last sample was handed over that the process could tell of.
 fn last_kept_s(child: Child) -> Option<f64> {
     let lines = BufReader::new(child.stdout.unwrap()).lines().map_while(Result::ok);
     let times = lines.filter_map(|line| line.split("kept ").nth(1).and_then(|time| time.parse().ok()));
@@ -89,7 +89,7 @@ fn all_but_the_last_second_is_there() {
         for (name, times_s, every_s) in signals.chain(images) {
             channels += 1;
             for (i, time_s) in times_s.iter().enumerate() {
-                assert!((time_s - i as f64 * every_s).abs() < 1e-9, "{format}: {name}: moment {i} is at {time_s} s");
+                assert!((time_s - i as f64 * every_s).abs() < 1e-9, "{format}: {name}: sample {i} is at {time_s} s");
             }
             let lost_s = kept_s - times_s.last().copied().unwrap_or(0.0);
             most_lost_s = most_lost_s.max(lost_s);
@@ -97,8 +97,8 @@ fn all_but_the_last_second_is_there() {
         }
         assert!(kept_s < 1.0 || channels >= 4, "{format}: killed after {kept_s} s, with {channels} channels");
         if format == "mcap" && kept_s > 1.0 {
-            let felt = moment(0.5, true);
-            assert_eq!(log.signal("pad/taxels_n").unwrap().row(25), felt.sensors[0].reading.values_newton);
+            let sensor = sample(0.5, true);
+            assert_eq!(log.signal("pad/taxels_n").unwrap().row(25), sensor.sensors[0].reading.values_newton);
         }
     }
     println!("at most {most_lost_s:.2} s were lost");

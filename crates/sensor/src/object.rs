@@ -5,7 +5,7 @@ mod roughness;
 
 pub use roughness::RoughnessSpec;
 
-use dermis_geometry::files::{FileError, Import, LengthUnit, read, read_points};
+use dermis_geometry::files::{FileError, Format, Import, LengthUnit, read, read_points};
 use dermis_geometry::quantity::Length;
 use dermis_geometry::shapes::{self, Fingertip, ShapeError};
 use dermis_geometry::{Pose, Quat, RoughnessError, TriMesh, Vec3};
@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 pub enum ObjectError {
     /// A name that no shape has.
     #[error(
-        "there is no shape {name:?}; the shapes are {known}, or give points:FILE, or the path of a mesh file (.stl .obj .ply .gltf .glb)"
+        "there is no shape {name:?}; the shapes are {known}, or give points:FILE, or the path of a mesh file ({})",
+        Format::extension_list()
     )]
     Unknown {
         /// The name.

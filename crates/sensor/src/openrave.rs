@@ -1,6 +1,6 @@
 //! The sensor definition of Moisio et al. 2013, Table 2 (OpenRAVE's `AttachedSensor`).
 
-use crate::{FrictionSpec, SensorSpec, SkinSpec, SurfaceSpec};
+use crate::{FrictionSpec, SensorSpec, SkinSpec, SpringsSpec, SurfaceSpec};
 use dermis_geometry::quantity::{Damping, Length, Speed, Stiffness};
 
 /// Why a definition was refused.
@@ -99,15 +99,8 @@ fn sensor(file: &str, node: &roxmltree::Node<'_, '_>, surface: &SurfaceSpec) -> 
         .and_then(|link| link.text())
         .map(|link| format!(", attached to link {}", link.trim()))
         .unwrap_or_default();
-    let skin = SkinSpec::Springs {
-        stiffness: Some(Stiffness::new(number("k")?)),
-        stiffness_per_area: None,
-        force_table: None,
-        pressure_table: None,
+    let skin = SkinSpec::Springs(SpringsSpec {
         damping: Some(Damping::new(number("cn")?)),
-        damping_per_area: None,
-        max_penetration: Length::new(2.0 * number("thickness")?),
-        law: Default::default(),
         friction: FrictionSpec::Lugre {
             sigma0: Stiffness::new(number("sigma0")?),
             sigma1: Damping::new(number("sigma1")?),
@@ -116,7 +109,8 @@ fn sensor(file: &str, node: &roxmltree::Node<'_, '_>, surface: &SurfaceSpec) -> 
             mu_dynamic: number("mud")?,
             stribeck_speed: Speed::new(number("x0")?),
         },
-    };
+        ..SpringsSpec::new(Stiffness::new(number("k")?), Length::new(2.0 * number("thickness")?))
+    });
     let description = format!("imported from {file}{link}");
     Ok(SensorSpec { description, ..SensorSpec::new(name, surface.clone(), skin) })
 }

@@ -40,7 +40,7 @@ pub use relief::Relief;
 pub use shadow::{Shadow, ShadowSpec};
 pub use spec::OpticsSpec;
 
-use dermis_skin::Field;
+use dermis_skin::SurfaceField;
 
 /// A camera with its light and markers.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,7 +95,7 @@ impl Optics {
     }
 
     /// What is seen of a deformed surface. `frame` is the number of the image: it decides the noise and nothing else.
-    pub fn look(&self, surface: &Field, frame: u64) -> CameraFrame {
+    pub fn look(&self, surface: &SurfaceField, frame: u64) -> CameraFrame {
         let relief = Relief::of(surface, &self.camera);
         let rest = || surface.rest_heights_m.as_ref().map(|_| Relief::at_rest(surface, &self.camera));
         let mut image = self.light.shade(&relief, rest);
@@ -114,7 +114,7 @@ impl Optics {
 
     /// How far (pixels, right and down) the point of the gel that a pixel saw before the touch has moved in the image: the ground
     /// truth of optical flow.
-    pub fn flow(&self, surface: &Field) -> [Vec<f32>; 2] {
+    pub fn flow(&self, surface: &SurfaceField) -> [Vec<f32>; 2] {
         Lattice::over(surface, &self.camera).flow(surface, &self.camera)
     }
 }

@@ -1,6 +1,5 @@
 //! The shape of a sensing surface, as a file describes it.
 
-use crate::hydroelastic_spec::bad_key;
 use crate::{SensorError, Taxels, urdf};
 use dermis_geometry::files::{Import, LengthUnit, read};
 use dermis_geometry::quantity::{Angle, Length};
@@ -165,7 +164,7 @@ impl SurfaceSpec {
             Self::Mesh { file, unit } => read_mesh(file, *unit, folder)?,
             Self::Points { centers, normals, reach, body } => {
                 let mesh = body.build(folder)?.named(name("surface"));
-                return Self::build_points(sensor, centers, normals, reach.si(), mesh);
+                return Self::build_points(sensor, centers, normals, *reach, mesh);
             }
             Self::Urdf { file, sensor: part, reach, body } => {
                 let mesh = body.build(folder)?.named(name("surface"));
@@ -176,7 +175,7 @@ impl SurfaceSpec {
                 let taxels = urdf::parse(&shown, &text, part).map_err(SensorError::Urdf)?;
                 let centers: Vec<[Length; 3]> = taxels.iter().map(|t| t.0.to_array().map(Length::new)).collect();
                 let normals: Vec<[f64; 3]> = taxels.iter().map(|t| t.1.to_array()).collect();
-                return Self::build_points(sensor, &centers, &normals, reach.si(), mesh);
+                return Self::build_points(sensor, &centers, &normals, *reach, mesh);
             }
         };
         let mesh = mesh.named(name("surface"));
@@ -201,7 +200,7 @@ impl SurfaceSpec {
         sensor: &str,
         centers: &[[Length; 3]],
         normals: &[[f64; 3]],
-        reach_m: f64,
+        reach: Length,
         mesh: TriMesh,
     ) -> Result<BuiltSurface, SensorError> {
         if centers.is_empty() || centers.len() > MAX_TAXELS || centers.len() != normals.len() {
@@ -210,15 +209,17 @@ impl SurfaceSpec {
                 centers.len(),
                 normals.len()
             );
-            return Err(bad_key(sensor, "centers", &rule));
+            return Err(SensorError::bad_key(sensor, "centers", rule));
         }
         let normals: Vec<Vec3> = normals.iter().map(|&normal| Vec3::from_array(normal).normalize_or_zero()).collect();
         if let Some(taxel) = normals.iter().position(|normal| *normal == Vec3::ZERO) {
-            return Err(bad_key(sensor, "normals", &format!("must have a direction; that of taxel {taxel} has none")));
+            return Err(SensorError::bad_key(
+                sensor,
+                "normals",
+                format!("must have a direction; that of taxel {taxel} has none"),
+            ));
         }
-        if reach_m <= 0.0 {
-            return Err(bad_key(sensor, "reach", &format!("must be a positive length, got {} mm", reach_m * 1e3)));
-        }
+        let reach_m = SensorError::check_positive(sensor, "reach", reach)?;
         let centers: Vec<Vec3> = centers.iter().map(|center| Vec3::from_array(center.map(Length::si))).collect();
         let taxels = Taxels::points(centers.clone(), normals.clone(), vec![0.0; centers.len()], reach_m);
         let mut areas = vec![0.0; centers.len()];
@@ -241,7 +242,7 @@ impl SurfaceSpec {
     ) -> Result<BuiltSurface, SensorError> {
         let texels = rows.saturating_mul(cols).saturating_mul(points_per_side.saturating_mul(points_per_side));
         if rows == 0 || cols == 0 || texels > MAX_TAXELS {
-            return Err(SensorError::BadCount { sensor: sensor.to_owned(), rows, cols, most: MAX_TAXELS });
+            return Err(SensorError::BadCount { sensor: sensor.to_owned(), rows, cols, max: MAX_TAXELS });
         }
         if !(pitch_m > 0.0 && pitch_m.is_finite()) {
             return Err(SensorError::BadPitch { sensor: sensor.to_owned(), got_mm: pitch_m * 1e3 });

@@ -3,7 +3,7 @@
 use crate::cells::{Piece, Triangle, triangles};
 use crate::gaussian::Gaussian;
 use dermis_geometry::{Bounds, Vec3};
-use dermis_skin::{Corner, Facet, Field, Load, Tangent, Touch};
+use dermis_skin::{Corner, Facet, Load, SurfaceField, Tangent, Touch};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -236,7 +236,7 @@ impl Taxels {
 
     /// For each row of cells of a field the rows of a grid of taxels that it overlaps, and by how much of a pitch; then the same for
     /// columns. None where the taxels are no grid.
-    pub fn overlaps(&self, base: &Field) -> Option<[Overlaps; 2]> {
+    pub fn overlaps(&self, base: &SurfaceField) -> Option<[Overlaps; 2]> {
         let Layout::Grid { rows, cols, pitch_m } = &self.layout else { return None };
         let (from_x, from_y) = (base.center.x / pitch_m, -base.center.y / pitch_m);
         let cell = base.cell_m / pitch_m;
@@ -247,7 +247,7 @@ impl Taxels {
     }
 
     /// Each cell of the field carries its stress evenly.
-    fn bin_base(&self, base: &Field) -> Vec<Vec3> {
+    fn bin_base(&self, base: &SurfaceField) -> Vec<Vec3> {
         match &self.layout {
             Layout::Grid { cols, pitch_m, .. } => {
                 let [over_rows, over_cols] = self.overlaps(base).unwrap_or_default();
@@ -394,7 +394,7 @@ fn overlaps(cells: usize, cell: f64, middle: f64, taxels: usize) -> Overlaps {
 }
 
 /// A cell of the base as a facet in the plane of the undeformed surface, where taxels are.
-fn base_facet(base: &Field, row: usize, col: usize, stress: Vec3) -> Facet {
+fn base_facet(base: &SurfaceField, row: usize, col: usize, stress: Vec3) -> Facet {
     let middle = base.rest(row, col) - Vec3::Z * base.center.z;
     let half = 0.5 * base.cell_m;
     let corner = |x: f64, y: f64| Corner {

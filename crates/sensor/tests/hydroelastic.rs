@@ -2,7 +2,7 @@
 
 use dermis_geometry::Vec3;
 use dermis_geometry::shapes;
-use dermis_sensor::{Aim, Goal, SensorSpec, presets, press};
+use dermis_sensor::{Aim, Goal, SensorSpec, SkinKind, presets, press};
 use dermis_skin::Object;
 
 fn pad(skin: &str) -> SensorSpec {
@@ -46,7 +46,8 @@ fn the_pad_ends_with_the_array() {
 fn springs_can_be_replaced_by_a_pad() {
     for name in ["uji-foam-14x6", "wts0614", "capacitive-8x8"] {
         let spec = presets::find(name).unwrap();
-        let (springs, field) = (spec.build(None).unwrap(), spec.with_hydroelastic_skin().unwrap().build(None).unwrap());
+        let (springs, field) =
+            (spec.build(None).unwrap(), spec.with_skin(SkinKind::Hydroelastic).unwrap().build(None).unwrap());
         let plate = Object::new(shapes::cuboid(Vec3::new(0.2, 0.2, 0.01)).unwrap());
         let force = |sensor| press(sensor, &plate, &Aim::default(), Goal::Depth(2e-4)).unwrap().reading.sum_newton;
         let (a, b) = (force(&springs), force(&field));
@@ -81,8 +82,8 @@ fn slips_name_their_key() {
     let mut tip = presets::find("fingertip").unwrap();
     tip.skin = pad(SOFT).skin;
     assert!(refusal(&tip).contains("`thickness` is for the pad"));
-    assert!(tip.with_hydroelastic_skin().is_ok());
-    let curved = presets::find("fingertip").unwrap().with_hydroelastic_skin().unwrap_err().to_string();
+    assert!(tip.with_skin(SkinKind::Hydroelastic).is_ok());
+    let curved = presets::find("fingertip").unwrap().with_skin(SkinKind::Hydroelastic).unwrap_err().to_string();
     assert!(curved.contains("`kind`"), "{curved}");
 }
 

@@ -2,8 +2,8 @@
 
 use crate::common::{cuboid, sphere};
 use dermis_geometry::Vec3;
-use dermis_sensor::{Aim, Goal, SensorSpec, Taxels, presets, press};
-use dermis_skin::{Field, Touch, Warning};
+use dermis_sensor::{Aim, Goal, SensorSpec, SkinKind, Taxels, presets, press};
+use dermis_skin::{SurfaceField, Touch, Warning};
 
 /// Taxels and what passes beside them make up the load, wherever the object is; the object feels the opposite.
 #[test]
@@ -34,8 +34,14 @@ fn taxels_and_outside_are_the_load() {
 fn the_base_is_integrated_over_the_cells() {
     let (rows, cols, cell_m) = (40, 50, 1e-3);
     let stress = |at: Vec3| Vec3::new(1.0, 0.5 * at.y, -10.0 - 300.0 * at.x);
-    let mut base =
-        Field { rows, cols, cell_m, center: Vec3::new(2e-3, 1e-3, -3e-3), values: Vec::new(), rest_heights_m: None };
+    let mut base = SurfaceField {
+        rows,
+        cols,
+        cell_m,
+        center: Vec3::new(2e-3, 1e-3, -3e-3),
+        values: Vec::new(),
+        rest_heights_m: None,
+    };
     base.values = (0..rows * cols).map(|i| stress(base.rest(i / cols, i % cols))).collect();
     let mut touch = Touch::default();
     touch.on_sensor.force = base.values.iter().sum::<Vec3>() * (cell_m * cell_m);
@@ -97,7 +103,7 @@ fn descriptions_are_refused_by_name() {
         let text = refusal(skin);
         assert!(text.contains(part), "{skin}: {text}");
     }
-    let curved = presets::find("fingertip").unwrap().with_layer_skin().unwrap_err().to_string();
+    let curved = presets::find("fingertip").unwrap().with_skin(SkinKind::Layer).unwrap_err().to_string();
     assert!(curved.contains("springs on a grid"), "{curved}");
 }
 
@@ -105,7 +111,7 @@ fn descriptions_are_refused_by_name() {
 #[test]
 fn a_layer_can_stand_for_springs() {
     let spec = presets::find("uji-foam-14x6").unwrap();
-    let (springs, layer) = (spec.build(None).unwrap(), spec.with_layer_skin().unwrap().build(None).unwrap());
+    let (springs, layer) = (spec.build(None).unwrap(), spec.with_skin(SkinKind::Layer).unwrap().build(None).unwrap());
     let plate = cuboid(0.2, 0.2, 5e-3);
     let force = |sensor| -press(sensor, &plate, &Aim::default(), Goal::Depth(0.5e-3)).unwrap().touch.on_sensor.force.z;
     let ratio = force(&layer) / force(&springs);

@@ -9,7 +9,7 @@ use dermis_sensor::optics::{
     BackgroundSpec, Camera, CameraSpec, LightSpec, MarkersSpec, Optics, OpticsSpec, Pattern, PhongSpec, Relief,
     SourceSpec,
 };
-use dermis_skin::Field;
+use dermis_skin::SurfaceField;
 use std::sync::Arc;
 
 const PIXEL_M: f64 = 3e-5;
@@ -23,9 +23,9 @@ fn camera(distance_m: Option<f64>) -> Camera {
 }
 
 /// A field whose displacement is a function of the undeformed place.
-fn field(cell_m: f64, displacement: impl Fn(Vec3) -> Vec3) -> Field {
+fn field(cell_m: f64, displacement: impl Fn(Vec3) -> Vec3) -> SurfaceField {
     let (rows, cols) = ((17e-3 / cell_m) as usize, (22e-3 / cell_m) as usize);
-    let mut field = Field { rows, cols, cell_m, center: Vec3::ZERO, values: Vec::new(), rest_heights_m: None };
+    let mut field = SurfaceField { rows, cols, cell_m, center: Vec3::ZERO, values: Vec::new(), rest_heights_m: None };
     field.values = (0..rows * cols).map(|i| displacement(field.rest(i / cols, i % cols))).collect();
     field
 }
@@ -218,7 +218,7 @@ fn a_curved_gel_has_no_seams() {
 /// A gel smaller than the image ends where it ends, and it is dark beyond.
 #[test]
 fn beyond_the_gel_it_is_dark() {
-    let small = Field { rows: 60, cols: 60, values: vec![Vec3::ZERO; 3600], ..field(1e-4, |_| Vec3::ZERO) };
+    let small = SurfaceField { rows: 60, cols: 60, values: vec![Vec3::ZERO; 3600], ..field(1e-4, |_| Vec3::ZERO) };
     let optics =
         Optics::new(&OpticsSpec { camera: camera_spec(None), light: LightSpec::default(), markers: None }, None)
             .unwrap();

@@ -1,7 +1,7 @@
 //! A pressed object moved sideways: it sticks, and then slips.
 
 use dermis_geometry::{Vec3, shapes};
-use dermis_sensor::{Aim, Goal, Pressed, Sensor, presets, press};
+use dermis_sensor::{Aim, Goal, Pressed, Sensor, SkinKind, presets, press};
 use dermis_skin::Object;
 
 /// Larger than the sensors, so that the contact does not wander when it is moved.
@@ -35,7 +35,7 @@ fn a_large_shear_ends_at_coulombs_bound() {
         [("wts0614", false, 0.435), ("wts0614", true, 0.435), ("wts0614-layer", false, 0.435)]
     {
         let spec = presets::find(name).unwrap();
-        let spec = if hydroelastic { spec.with_hydroelastic_skin().unwrap() } else { spec };
+        let spec = if hydroelastic { spec.with_skin(SkinKind::Hydroelastic).unwrap() } else { spec };
         let sensor = spec.build(None).unwrap();
         let pressed = sheared(&sensor, [1.6e-3, -1.2e-3]);
         let force = pressed.touch.on_sensor.force;

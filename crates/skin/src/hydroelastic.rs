@@ -12,7 +12,7 @@ mod solid;
 mod surface;
 
 pub use bristles::Bristles;
-pub use contact::{AngleLimit, Compliance, Shape, Side, contact};
+pub use contact::{AngleLimit, Compliance, PressureFieldShape, Side, contact};
 pub use field::{Cell, TetField};
 pub use material::{Material, Piece, PressureLaw};
 pub use solid::Solid;
@@ -55,14 +55,14 @@ impl Default for HydroelasticParameters {
 /// that reach it are reported as saturated.
 #[derive(Clone, Debug)]
 pub struct Hydroelastic {
-    body: Body,
+    body: SensorBody,
     parameters: HydroelasticParameters,
     pressed: Vec<Support>,
 }
 
 /// What the sensor is.
 #[derive(Clone, Debug)]
-enum Body {
+enum SensorBody {
     Rigid(Box<Surface>),
     Compliant(Box<Compliance>),
 }
@@ -76,9 +76,11 @@ impl Hydroelastic {
     pub fn new(body: Compliance, parameters: HydroelasticParameters) -> Result<Self, SkinError> {
         let bad = |reason: String| SkinError::BadField { reason };
         let surface = match body.shape() {
-            Shape::Tets(field) => Some(field.solid().mesh.boundary().map_err(|e| bad(e.to_string()))?),
-            Shape::Solid { solid, .. } => Some(solid.surface(0.25 * solid.depth_m()).map_err(|e| bad(e.to_string()))?),
-            Shape::HalfSpace { .. } => None,
+            PressureFieldShape::Tets(field) => Some(field.solid().mesh.boundary().map_err(|e| bad(e.to_string()))?),
+            PressureFieldShape::Solid { solid, .. } => {
+                Some(solid.surface(0.25 * solid.depth_m()).map_err(|e| bad(e.to_string()))?)
+            }
+            PressureFieldShape::HalfSpace { .. } => None,
         };
         Self::with_surface(body, surface.as_ref(), parameters)
     }
@@ -92,20 +94,20 @@ impl Hydroelastic {
     ) -> Result<Self, SkinError> {
         parameters.friction.validate()?;
         let pressed = surface.map_or_else(Vec::new, |mesh| fully_pressed(&body, mesh, &parameters.friction));
-        Ok(Self { body: Body::Compliant(Box::new(body)), parameters, pressed })
+        Ok(Self { body: SensorBody::Compliant(Box::new(body)), parameters, pressed })
     }
 
     /// A rigid sensor, which only compliant objects can press.
     pub fn rigid(surface: TriMesh, parameters: HydroelasticParameters) -> Result<Self, SkinError> {
         parameters.friction.validate()?;
-        Ok(Self { body: Body::Rigid(Box::new(Surface::new(surface))), parameters, pressed: Vec::new() })
+        Ok(Self { body: SensorBody::Rigid(Box::new(Surface::new(surface))), parameters, pressed: Vec::new() })
     }
 
     /// The sensor's field, if it is compliant.
     pub fn compliance(&self) -> Option<&Compliance> {
         match &self.body {
-            Body::Rigid(_) => None,
-            Body::Compliant(compliance) => Some(compliance),
+            SensorBody::Rigid(_) => None,
+            SensorBody::Compliant(compliance) => Some(compliance),
         }
     }
 
@@ -116,8 +118,8 @@ impl Hydroelastic {
 
     fn side(&self) -> Side<'_> {
         match &self.body {
-            Body::Rigid(surface) => Side::Rigid(surface),
-            Body::Compliant(compliance) => Side::Compliant(compliance),
+            SensorBody::Rigid(surface) => Side::Rigid(surface),
+            SensorBody::Compliant(compliance) => Side::Compliant(compliance),
         }
     }
 
@@ -244,8 +246,8 @@ impl Skin for Hydroelastic {
 
     fn max_depth_m(&self) -> f64 {
         match &self.body {
-            Body::Rigid(surface) => 0.5 * surface.bounds().size().min_element(),
-            Body::Compliant(compliance) => compliance.depth_m(),
+            SensorBody::Rigid(surface) => 0.5 * surface.bounds().size().min_element(),
+            SensorBody::Compliant(compliance) => compliance.depth_m(),
         }
     }
 }
@@ -259,9 +261,9 @@ fn fully_pressed(body: &Compliance, mesh: &TriMesh, friction: &Friction) -> Vec<
             let (at, area, normal) = ((a + b + c) / 3.0, mesh.area_vector(t).length(), mesh.face_normal(t));
             let below = at - normal * (1e-6 * body.depth_m());
             let gradient = match body.shape() {
-                Shape::Tets(field) => field.extent_at(below).map(|(_, gradient)| gradient),
-                Shape::Solid { solid, .. } => Some(solid.gradient(below)),
-                Shape::HalfSpace { .. } => None,
+                PressureFieldShape::Tets(field) => field.extent_at(below).map(|(_, gradient)| gradient),
+                PressureFieldShape::Solid { solid, .. } => Some(solid.gradient(below)),
+                PressureFieldShape::HalfSpace { .. } => None,
             };
             let slope = gradient.map_or(1.0 / body.depth_m(), |g| g.length());
             let tangent = Tangent {

@@ -2,9 +2,10 @@
 
 mod blur;
 
-use crate::layer::Overhead;
+use crate::layer::IndenterHeightMap;
 use crate::{
-    Facet, Field, Load, Motion, Skin, SkinError, State, Support, Tangent, Touch, require_not_negative, require_positive,
+    Facet, Load, Motion, Skin, SkinError, State, Support, SurfaceField, Tangent, Touch, require_not_negative,
+    require_positive,
 };
 use blur::Blur;
 use dermis_geometry::{HeightGrid, Vec2, Vec3};
@@ -66,7 +67,7 @@ impl Imprint {
         let grid = Self::cells(size_m, parameters.center_m, cell_m);
         let (rows, cols) = (grid.rows as f64, grid.cols as f64);
         if rows * cols > MAX_CELLS {
-            return Err(SkinError::TooManyCells { rows, cols, most: MAX_CELLS });
+            return Err(SkinError::TooManyCells { rows, cols, max: MAX_CELLS });
         }
         let expected = grid.rows * grid.cols;
         if let Some(got) =
@@ -90,12 +91,12 @@ impl Imprint {
     }
 
     /// How deep each cell is in an object, and which; below zero where it is free.
-    fn overlap(&self, motion: &Motion<'_>) -> Overhead {
-        let mut overhead = Overhead::of_motion(self.grid, motion, f64::INFINITY);
+    fn overlap(&self, motion: &Motion<'_>) -> IndenterHeightMap {
+        let mut indenter = IndenterHeightMap::of_motion(self.grid, motion, f64::INFINITY);
         if let Some(heights) = &self.parameters.rest_heights_m {
-            overhead.depth_m.iter_mut().zip(heights.iter()).for_each(|(depth, height)| *depth += height);
+            indenter.depth_m.iter_mut().zip(heights.iter()).for_each(|(depth, height)| *depth += height);
         }
-        overhead
+        indenter
     }
 
     /// How far the surface sinks at each cell (m).
@@ -161,7 +162,7 @@ impl Skin for Imprint {
             facets.push(Facet { object: overlap.owner[cell], normal, depth_m, saturated, load, tangent });
         }
         let mut touch = Touch::from_facets(facets, motion.targets.len());
-        touch.surface = Some(Field {
+        touch.surface = Some(SurfaceField {
             rows: self.grid.rows,
             cols,
             cell_m: self.grid.cell_m,

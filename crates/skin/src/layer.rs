@@ -2,46 +2,47 @@
 
 mod complementarity;
 mod fourier;
+mod indenter;
 mod kernel;
 mod material;
 mod operator;
-mod overhead;
 mod parameters;
 mod partial_slip;
 mod product;
 mod radial;
 mod relaxation;
+mod response;
 mod solution;
-mod spread;
 mod state;
 mod transfer;
 
 pub use complementarity::{Complementarity, Effort};
+pub use indenter::IndenterHeightMap;
 pub use kernel::{Functions, Influence, Pair, Parity};
-pub use material::{Poisson, Sheet};
-pub use overhead::Overhead;
+pub use material::{Ply, Poisson};
 pub use parameters::LayerParameters;
 pub use product::{Influences, Product, Region};
 pub use relaxation::{Branch, Tractions};
 pub use solution::Solution;
 pub use state::LayerState;
-pub use transfer::{Answer, Stack};
+pub use transfer::{Laminate, WaveResponse};
 
 use crate::{
-    Facet, Field, Load, Motion, Skin, SkinError, State, Support, Tangent, Target, Touch, Warning, require_positive,
+    Facet, Load, Motion, Skin, SkinError, State, Support, SurfaceField, Tangent, Target, Touch, Warning,
+    require_positive,
 };
 use dermis_geometry::{HeightGrid, Twist, Vec2, Vec3};
-use solution::{Rubbing, Solver};
+use solution::{SlidingFriction, Solver};
 use std::sync::Arc;
 
 /// A flat gel or foam on a rigid base, quasi-static and linear.
 ///
-/// A wave of pressure of wave number k sinks the surface of one sheet (thickness h, moduli E and ν) by
+/// A wave of pressure of wave number k sinks the surface of one ply (thickness h, moduli E and ν) by
 /// ```text
 /// w = 2(1 − ν²)/(E k) · L(kh) p,   L(ξ) = (2κ sinh 2ξ − 4ξ)/(2κ cosh 2ξ + 4ξ² + 1 + κ²),   κ = 3 − 4ν
 /// ```
 /// with L → 1 for short waves (Hertz's half-space) and confined compression, w = p h/M, for long ones (where springs are right).
-/// Shear and stacks of sheets are answered by [`Stack`]. Objects come as height fields; pressure keeps them out
+/// Shear and laminates of plies are answered by [`Laminate`]. Objects come as height fields; pressure keeps them out
 /// ([`Complementarity`]), friction carries the surface along, and one more product gives the surface and the stress on the base.
 ///
 /// What it assumes: small strains ([`Warning::BeyondLinear`] says when they are not), no edges ([`Warning::NearRim`]), loads
@@ -49,7 +50,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Layer {
     parameters: LayerParameters,
-    stack: Stack,
+    laminate: Laminate,
     grid: HeightGrid,
     influences: Influences,
 }
@@ -64,12 +65,12 @@ const OVERHEAD: f64 = 0.3;
 impl Layer {
     /// Prepares a layer. Refuses parameters that mean nothing.
     pub fn new(parameters: LayerParameters) -> Result<Self, SkinError> {
-        let stack = parameters.validate()?;
+        let laminate = parameters.validate()?;
         let grid = parameters.grid()?;
         let reach_m = Vec2::new(grid.cols as f64 + 2.0, grid.rows as f64 + 2.0).length() * grid.cell_m;
-        let functions = Functions::new(&stack, parameters.sense_depth_m(&stack), reach_m);
+        let functions = Functions::new(&laminate, parameters.sense_depth_m(&laminate), reach_m);
         let influences = Influences::new(Arc::new(functions), grid.rows, grid.cols, grid.cell_m);
-        Ok(Self { parameters, stack, grid, influences })
+        Ok(Self { parameters, laminate, grid, influences })
     }
 
     /// What it was made from.
@@ -77,9 +78,9 @@ impl Layer {
         &self.parameters
     }
 
-    /// Its sheets.
-    pub fn stack(&self) -> &Stack {
-        &self.stack
+    /// Its plies.
+    pub fn laminate(&self) -> &Laminate {
+        &self.laminate
     }
 
     /// Its cells.
@@ -93,13 +94,13 @@ impl Layer {
     }
 
     /// How high (m) over its rest surface objects can be met, where that bulges.
-    pub fn highest_m(&self) -> f64 {
-        OVERHEAD * self.stack.thickness_m()
+    pub fn max_height_m(&self) -> f64 {
+        OVERHEAD * self.laminate.thickness_m()
     }
 
     /// What happens under heights that are known on its grid, an object of any shape that is held still, after `state`.
-    pub fn settle_under(&self, state: &State, overhead: &Overhead) -> Result<(Touch, State), SkinError> {
-        self.step_under(state, overhead, &Twist::ZERO, None)
+    pub fn settle_under(&self, state: &State, indenter: &IndenterHeightMap) -> Result<(Touch, State), SkinError> {
+        self.step_under(state, indenter, &Twist::ZERO, None)
     }
 
     /// What happens under heights that are known on its grid, while the object moves with `velocity` (given at the sensor's
@@ -107,50 +108,50 @@ impl Layer {
     pub fn step_under(
         &self,
         state: &State,
-        overhead: &Overhead,
+        indenter: &IndenterHeightMap,
         velocity: &Twist,
         dt_s: Option<f64>,
     ) -> Result<(Touch, State), SkinError> {
-        let solution = self.solve_under(state, overhead, velocity, dt_s)?;
-        Ok((self.touch_of(&solution, overhead, 1), State::Layer(solution.state)))
+        let solution = self.solve_under(state, indenter, velocity, dt_s)?;
+        Ok((self.touch_of(&solution, indenter, 1), State::Layer(solution.state)))
     }
 
     /// As [`Layer::step_under`], before it becomes a touch: tractions, and the work it took to find them.
     pub fn solve_under(
         &self,
         state: &State,
-        overhead: &Overhead,
+        indenter: &IndenterHeightMap,
         velocity: &Twist,
         dt_s: Option<f64>,
     ) -> Result<Solution, SkinError> {
         let cells = self.grid.rows * self.grid.cols;
-        if overhead.depth_m.len() != cells || overhead.owner.len() != cells {
-            return Err(SkinError::StateMismatch { got: overhead.depth_m.len(), expected: cells });
+        if indenter.depth_m.len() != cells || indenter.owner.len() != cells {
+            return Err(SkinError::StateMismatch { got: indenter.depth_m.len(), expected: cells });
         }
-        if overhead.depth_m.iter().any(|depth_m| depth_m.is_nan()) {
+        if indenter.depth_m.iter().any(|depth_m| depth_m.is_nan()) {
             return Err(SkinError::NotFinite { object: 0, what: "height" });
         }
         let mu = |_| self.parameters.mu;
-        let slide_m = |_, cell: usize| self.slide_m(overhead, velocity, cell, dt_s);
-        self.solve(state, overhead, &Rubbing { mu: &mu, slide_m: &slide_m }, dt_s)
+        let slide_m = |_, cell: usize| self.slide_m(indenter, velocity, cell, dt_s);
+        self.solve(state, indenter, &SlidingFriction { mu: &mu, slide_m: &slide_m }, dt_s)
     }
 
     fn solve(
         &self,
         state: &State,
-        overhead: &Overhead,
-        rubbing: &Rubbing<'_>,
+        indenter: &IndenterHeightMap,
+        friction: &SlidingFriction<'_>,
         dt_s: Option<f64>,
     ) -> Result<Solution, SkinError> {
         let state = self.own(state)?;
-        self.check_depth(overhead)?;
-        Ok(self.solver().solve(state, overhead, rubbing, dt_s))
+        self.check_depth(indenter)?;
+        Ok(self.solver().solve(state, indenter, friction, dt_s))
     }
 
     /// How far (m) a thing with a velocity moves over a step, where it meets a cell.
-    fn slide_m(&self, overhead: &Overhead, velocity: &Twist, cell: usize, dt_s: Option<f64>) -> [f64; 2] {
+    fn slide_m(&self, indenter: &IndenterHeightMap, velocity: &Twist, cell: usize, dt_s: Option<f64>) -> [f64; 2] {
         let at = self.grid.cell_center(cell / self.grid.cols, cell % self.grid.cols);
-        let velocity = velocity.at(Vec3::new(at.x, at.y, -overhead.depth_m[cell].max(0.0)));
+        let velocity = velocity.at(Vec3::new(at.x, at.y, -indenter.depth_m[cell].max(0.0)));
         let dt_s = dt_s.unwrap_or(0.0);
         [velocity.x * dt_s, velocity.y * dt_s]
     }
@@ -177,25 +178,25 @@ impl Layer {
         Ok(state)
     }
 
-    fn check_depth(&self, overhead: &Overhead) -> Result<(), SkinError> {
-        let (depth_m, most_m) = (overhead.deepest_m(), self.max_depth_m());
+    fn check_depth(&self, indenter: &IndenterHeightMap) -> Result<(), SkinError> {
+        let (depth_m, most_m) = (indenter.deepest_m(), self.max_depth_m());
         if depth_m > most_m * (1.0 + 1e-9) {
-            return Err(SkinError::TooDeep { depth_mm: depth_m * 1e3, most_mm: most_m * 1e3 });
+            return Err(SkinError::TooDeep { depth_mm: depth_m * 1e3, max_mm: most_m * 1e3 });
         }
         Ok(())
     }
 
     fn step(&self, state: &State, motion: &Motion<'_>, dt_s: Option<f64>) -> Result<(Touch, State), SkinError> {
         motion.check()?;
-        let overhead = Overhead::of_motion(self.grid, motion, self.highest_m());
+        let indenter = IndenterHeightMap::of_motion(self.grid, motion, self.max_height_m());
         let target = |owner: u32| &motion.targets[owner as usize];
         let mu = |owner: u32| target(owner).object.mu.unwrap_or(self.parameters.mu);
-        let slide_m = |owner: u32, cell: usize| self.slide_m(&overhead, &target(owner).velocity, cell, dt_s);
-        let solution = self.solve(state, &overhead, &Rubbing { mu: &mu, slide_m: &slide_m }, dt_s)?;
-        Ok((self.touch_of(&solution, &overhead, motion.targets.len()), State::Layer(solution.state)))
+        let slide_m = |owner: u32, cell: usize| self.slide_m(&indenter, &target(owner).velocity, cell, dt_s);
+        let solution = self.solve(state, &indenter, &SlidingFriction { mu: &mu, slide_m: &slide_m }, dt_s)?;
+        Ok((self.touch_of(&solution, &indenter, motion.targets.len()), State::Layer(solution.state)))
     }
 
-    fn touch_of(&self, solution: &Solution, overhead: &Overhead, objects: usize) -> Touch {
+    fn touch_of(&self, solution: &Solution, indenter: &IndenterHeightMap, objects: usize) -> Touch {
         let area_m2 = self.grid.cell_m * self.grid.cell_m;
         let region = solution.region;
         let [x, y, pressure] = &solution.tractions.parts;
@@ -212,7 +213,7 @@ impl Layer {
                 area_m2,
                 force: Vec3::new(x[i], y[i], -pressure[i]) * area_m2,
             };
-            let owner = overhead.owner[cell];
+            let owner = indenter.owner[cell];
             let tangent = Tangent::default();
             facets.push(Facet { object: owner, normal: Vec3::Z, depth_m, saturated: false, load, tangent });
         }
@@ -220,17 +221,17 @@ impl Layer {
         let mut touch = Touch::from_facets(facets, objects);
         self.stiffen(&mut touch);
         touch.surface = Some(self.field(solution.surface_m.each_ref().map(|part| &part[..]), 0.0));
-        let depth_m = self.parameters.sense_depth_m(&self.stack);
+        let depth_m = self.parameters.sense_depth_m(&self.laminate);
         touch.base = Some(self.field(solution.below_pa.each_ref().map(|part| &part[..]), -depth_m));
         touch.warnings = warnings;
         touch
     }
 
-    /// How each facet answers to motion: its share of F′(δ), taken as 2 F/δ (Hertz has 3/2, a thin foam under a ball 2), three
+    /// How each facet responses to motion: its share of F′(δ), taken as 2 F/δ (Hertz has 3/2, a thin foam under a ball 2), three
     /// where volume is kept; in the plane by the ratio of a stuck contact on a half-space, 2(1 − ν)/(2 − ν).
     fn stiffen(&self, touch: &mut Touch) {
         let deepest_m = touch.max_depth_m();
-        let nu = self.stack.top().poisson.ratio();
+        let nu = self.laminate.top().poisson.ratio();
         let power = if nu == 0.5 { 3.0 } else { 2.0 };
         let sticks = if self.parameters.mu > 0.0 { 2.0 * (1.0 - nu) / (2.0 - nu) } else { 0.0 };
         for facet in &mut touch.facets {
@@ -241,9 +242,9 @@ impl Layer {
     }
 
     /// Parts along x, y and down as vectors.
-    fn field(&self, [x, y, down]: [&[f64]; 3], height_m: f64) -> Field {
+    fn field(&self, [x, y, down]: [&[f64]; 3], height_m: f64) -> SurfaceField {
         let values = x.iter().zip(y).zip(down).map(|((&x, &y), &down)| Vec3::new(x, y, 0.0 - down)).collect();
-        Field {
+        SurfaceField {
             rows: self.grid.rows,
             cols: self.grid.cols,
             cell_m: self.grid.cell_m,
@@ -259,7 +260,7 @@ impl Layer {
         if strain_max > LINEAR_STRAIN {
             warnings.push(Warning::BeyondLinear { strain_max });
         }
-        let thickness_m = self.stack.thickness_m();
+        let thickness_m = self.laminate.thickness_m();
         let half = Vec2::new(self.grid.cols as f64, self.grid.rows as f64) * (0.5 * self.grid.cell_m);
         let rim = |facet: &Facet| (half.x - facet.at().x.abs()).min(half.y - facet.at().y.abs());
         let distance_m = facets.iter().map(rim).fold(f64::INFINITY, f64::min);
@@ -273,7 +274,7 @@ impl Layer {
     /// ball on a thick layer that is a/(2R), and w/h is nothing.
     pub fn strain_max(&self, solution: &Solution) -> f64 {
         let sink = &solution.surface_m[2];
-        let through = sink.iter().copied().fold(0.0, f64::max) / self.stack.thickness_m();
+        let through = sink.iter().copied().fold(0.0, f64::max) / self.laminate.thickness_m();
         let region = solution.region;
         let pressure = &solution.tractions.parts[2];
         let mut slope = 0.0f64;
@@ -314,7 +315,7 @@ impl Skin for Layer {
         const BLOCKS: usize = 8;
         let (rows, cols) = (self.grid.rows, self.grid.cols);
         let size_m = rows.max(cols) as f64 * self.grid.cell_m;
-        let answer = self.stack.answer(std::f64::consts::TAU / size_m, 0.0);
+        let response = self.laminate.response(std::f64::consts::TAU / size_m, 0.0);
         let at_once = 1.0 + self.parameters.relaxation.iter().map(|branch| branch.ratio).sum::<f64>();
         let area_m2 = (rows * cols) as f64 * self.grid.cell_m.powi(2) / (BLOCKS * BLOCKS) as f64;
         let sticks = if self.parameters.mu > 0.0 { 1.0 } else { 0.0 };
@@ -324,8 +325,8 @@ impl Skin for Layer {
                 at: Vec3::new(place(i % BLOCKS, cols), place(i / BLOCKS, rows), 0.0),
                 normal: Vec3::Z,
                 tangent: Tangent {
-                    stiffness_normal: at_once * area_m2 / answer.sink_by_pressure,
-                    stiffness_tangential: sticks * at_once * area_m2 / answer.slide_across,
+                    stiffness_normal: at_once * area_m2 / response.normal_by_pressure,
+                    stiffness_tangential: sticks * at_once * area_m2 / response.transverse_by_shear,
                     damping_normal: 0.0,
                     damping_tangential: 0.0,
                 },
@@ -334,6 +335,6 @@ impl Skin for Layer {
     }
 
     fn max_depth_m(&self) -> f64 {
-        DEEPEST * self.stack.thickness_m()
+        DEEPEST * self.laminate.thickness_m()
     }
 }

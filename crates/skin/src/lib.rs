@@ -18,22 +18,22 @@
 //! the skin. Depth and pressure are positive in compression. Forces are on the sensor unless the name says otherwise.
 
 mod contacts;
-mod field;
 mod friction;
+mod friction_lanes;
 pub mod gel;
 pub mod hydroelastic;
 mod imprint;
 pub mod layer;
 mod lugre;
 mod motion;
-mod slides;
+mod simd;
 mod springs;
 mod state;
+mod surface_field;
 mod touch;
 mod warning;
 
 pub use contacts::{Contact, Contacts};
-pub use field::Field;
 pub use friction::{Coulomb, Friction};
 pub use gel::{Constitution, Gel, GelFriction, GelParameters};
 pub use hydroelastic::{Hydroelastic, HydroelasticParameters};
@@ -41,12 +41,16 @@ pub use imprint::{Imprint, ImprintParameters};
 pub use layer::{Layer, LayerParameters};
 pub use lugre::Lugre;
 pub use motion::{Motion, Object, Target};
+pub use simd::{Simd, SimdLevel};
 pub use springs::{Damping, Elasticity, Law, Site, SpringParameters, Springs, Table};
 pub use state::{Bristle, State};
+pub use surface_field::SurfaceField;
 pub use touch::{Corner, Facet, Load, Support, Tangent, Touch};
 pub use warning::Warning;
 
-/// Why a skin cannot be built or cannot answer.
+use std::sync::Arc;
+
+/// Why a skin cannot be built or cannot compute a contact.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SkinError {
     /// A parameter that must be positive is not.
@@ -141,36 +145,36 @@ pub enum SkinError {
         got: f64,
     },
     /// Stress asked for where there is no layer.
-    #[error("`sense_depth` ({depth_mm} mm) is below the base of the layer, which is {most_mm} mm thick")]
+    #[error("`sense_depth` ({depth_mm} mm) is below the base of the layer, which is {max_mm} mm thick")]
     SensesBelowBase {
         /// The depth asked for (mm).
         depth_mm: f64,
         /// The thickness (mm).
-        most_mm: f64,
+        max_mm: f64,
     },
     /// A grid that would take hours.
-    #[error("a layer of {rows} x {cols} cells is more than {most} in all; check the units of `cell` and of the size")]
+    #[error("a layer of {rows} x {cols} cells is more than {max} in all; check the units of `cell` and of the size")]
     TooManyCells {
         /// Rows.
         rows: f64,
         /// Columns.
         cols: f64,
         /// The most there may be.
-        most: f64,
+        max: f64,
     },
     /// Pressed farther than the layer's theory goes.
     #[error(
-        "an object is {depth_mm:.3} mm deep in the layer, which can be pressed {most_mm:.3} mm (0.8 of its thickness); use the `gel` skin for more"
+        "an object is {depth_mm:.3} mm deep in the layer, which can be pressed {max_mm:.3} mm (0.8 of its thickness); use the `gel` skin for more"
     )]
     TooDeep {
         /// How deep it is (mm).
         depth_mm: f64,
         /// How deep it may be (mm).
-        most_mm: f64,
+        max_mm: f64,
     },
     /// A layer of nothing.
     #[error("a layer needs at least one sheet of material")]
-    NoSheets,
+    NoPlies,
     /// Neither sensor nor object gives.
     #[error("a rigid sensor cannot be pressed by a rigid object: give one of them a pressure field")]
     BothRigid,
@@ -205,12 +209,33 @@ pub enum SkinError {
         /// What is not finite.
         what: &'static str,
     },
-    /// A skin on a GPU could not answer.
-    #[error("{reason}")]
-    Device {
-        /// What the GPU's side says.
-        reason: String,
-    },
+    /// The backend that computes the skin failed.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+}
+
+/// The error of a backend that computes a skin elsewhere than in this crate, such as a GPU. Shared, so that [`SkinError`] can be
+/// cloned; two are equal when they are clones of one another.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct BackendError(Arc<dyn std::error::Error + Send + Sync>);
+
+impl BackendError {
+    /// Wraps a backend's own error.
+    pub fn new(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self(Arc::new(error))
+    }
+
+    /// The backend's own error, where its type is `E`.
+    pub fn downcast_ref<E: std::error::Error + 'static>(&self) -> Option<&E> {
+        self.0.downcast_ref()
+    }
+}
+
+impl PartialEq for BackendError {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 /// A soft cover. See the crate's page for what is asked of it.

@@ -1,6 +1,6 @@
 //! Bristle friction.
 
-use crate::slides::{Lanes3, SLIDES, Slides};
+use crate::friction_lanes::{FrictionLanes, LANES, Lanes3};
 use crate::{SkinError, require_not_negative, require_positive};
 use dermis_geometry::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
@@ -86,12 +86,12 @@ impl Lugre {
     /// [`Lugre::step`] of many texels. The loops have no branches and no calls, so that they become vector instructions; lanes whose
     /// exponential is not of a small number are done again one by one.
     #[inline(always)]
-    pub(crate) fn step_all(&self, slides: &mut Slides, dt_s: f64) {
-        let Slides { deflection_m: z, velocity: v, normal_newton, share, force, .. } = slides;
-        let (mut speed, mut fall, mut a) = ([0.0; SLIDES], [0.0; SLIDES], [0.0; SLIDES]);
-        let (mut steady, mut left, mut phi) = ([0.0; SLIDES], [0.0; SLIDES], [0.0; SLIDES]);
+    pub(crate) fn step_all(&self, slides: &mut FrictionLanes, dt_s: f64) {
+        let FrictionLanes { deflection_m: z, velocity: v, normal_newton, share, force, .. } = slides;
+        let (mut speed, mut fall, mut a) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        let (mut steady, mut left, mut phi) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
         let mut far = false;
-        for lane in 0..SLIDES {
+        for lane in 0..LANES {
             let squared = v[0][lane] * v[0][lane] + v[1][lane] * v[1][lane] + v[2][lane] * v[2][lane];
             speed[lane] = squared.sqrt();
             let x = squared / (self.stribeck_m_per_s * self.stribeck_m_per_s);
@@ -99,12 +99,12 @@ impl Lugre {
             fall[lane] = decay_near(x).0;
         }
         if far {
-            for lane in 0..SLIDES {
+            for lane in 0..LANES {
                 fall[lane] = decay((speed[lane] / self.stribeck_m_per_s).powi(2)).0;
             }
         }
         far = false;
-        for lane in 0..SLIDES {
+        for lane in 0..LANES {
             let g = normal_newton[lane] * (self.mu_dynamic + (self.mu_static - self.mu_dynamic) * fall[lane]);
             let slides = self.stiffness_newton_per_m * share[lane] * speed[lane] / g;
             steady[lane] = g;
@@ -114,12 +114,12 @@ impl Lugre {
             (left[lane], phi[lane]) = decay_near(x);
         }
         if far {
-            for lane in 0..SLIDES {
+            for lane in 0..LANES {
                 (left[lane], phi[lane]) = decay(a[lane] * dt_s);
             }
         }
         for axis in 0..3 {
-            for lane in 0..SLIDES {
+            for lane in 0..LANES {
                 let velocity = v[axis][lane];
                 let next = z[axis][lane] * left[lane] + velocity * (dt_s * phi[lane]);
                 let next = if steady[lane] > 0.0 { next } else { 0.0 };
@@ -174,7 +174,7 @@ fn decay_near(x: f64) -> (f64, f64) {
 /// For unit normals f and t that is R = 1 − (f + t)(f + t)ᵀ/(1 + f·t) + 2 t fᵀ. What is along t is taken off afterwards, because what rounding
 /// leaves there would grow over millions of steps; so the parts of R along t need not be computed.
 #[inline(always)]
-pub(crate) fn carried(deflection_m: Vec3, from: Vec3, to: Vec3) -> Vec3 {
+pub(crate) fn rotate_into_plane(deflection_m: Vec3, from: Vec3, to: Vec3) -> Vec3 {
     if from == to {
         return deflection_m;
     }
@@ -190,9 +190,9 @@ pub(crate) fn carried(deflection_m: Vec3, from: Vec3, to: Vec3) -> Vec3 {
 
 /// [`carried`] of many deflections. False, and what it says is of no use, where normals are opposite.
 #[inline(always)]
-pub(crate) fn carries_in_lanes(deflection_m: &Lanes3, from: &Lanes3, to: &Lanes3, out_m: &mut Lanes3) -> bool {
+pub(crate) fn rotate_lanes_into_plane(deflection_m: &Lanes3, from: &Lanes3, to: &Lanes3, out_m: &mut Lanes3) -> bool {
     let mut opposite = false;
-    for lane in 0..SLIDES {
+    for lane in 0..LANES {
         let f = [from[0][lane], from[1][lane], from[2][lane]];
         let t = [to[0][lane], to[1][lane], to[2][lane]];
         let z = [deflection_m[0][lane], deflection_m[1][lane], deflection_m[2][lane]];
@@ -241,7 +241,7 @@ mod tests {
             let deflection = from.cross(aside);
             for to in [unit(), (from + aside * 1e-4).normalize(), (aside * 1e-2 - from).normalize()] {
                 let expected = Quat::from_rotation_arc(from, to) * deflection;
-                let turned = carried(deflection, from, to);
+                let turned = rotate_into_plane(deflection, from, to);
                 assert!((turned - expected).length() < 1e-10, "{from} {to}: {turned} {expected}");
                 assert!(turned.dot(to).abs() < 1e-12);
             }

@@ -7,9 +7,10 @@ mod site;
 pub use elasticity::{Damping, Elasticity, Law, Table};
 pub use site::Site;
 
-use crate::slides::SLIDES;
+use crate::friction_lanes::LANES;
+use crate::simd::{Kernel, Simd, Vectors};
 use crate::{Bristle, Facet, Friction, Motion, Skin, SkinError, State, Support, Tangent, Touch, require_positive};
-use block::{Block, Met};
+use block::{Block, RayContact};
 use dermis_geometry::{Bounds, Bvh, Mat3, Pose, Primitive, Ray, Twist, Vec3};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -49,7 +50,7 @@ impl SpringParameters {
 /// f_n =  k d − c v·n_c                                      Law::Paper: eqs (4), (5), (8)
 /// ```
 /// with n·n_c floored at 0.2 and f_n never negative. The paper's law gains energy on closed paths over
-/// slanted faces. Friction is the bristles' ([`Friction`]); they turn with the contact plane and are dropped
+/// slanted faces. Friction is the bristles' ([`Friction`]); they rotation with the contact plane and are dropped
 /// when contact ends or another object takes over.
 ///
 /// Differs from the paper: an object pressed past h keeps the force of depth h and is reported as saturated,
@@ -118,7 +119,7 @@ impl Springs {
 }
 
 /// A target seen from the rays: its transforms as matrices, once per step.
-struct Seen<'a> {
+struct NearObject<'a> {
     surface: &'a dermis_geometry::Surface,
     object_from_sensor: Mat3,
     sensor_from_object: Mat3,
@@ -126,9 +127,9 @@ struct Seen<'a> {
     /// Box, in the sensor's frame, around what may be met.
     reach: Bounds,
     /// Radius (m) of a ball. It looks the same however it is turned: it is asked in axes along the sensor's.
-    ball_radius_m: Option<f64>,
+    sphere_radius_m: Option<f64>,
     /// Longer (m) than any way through the object.
-    all_through: f64,
+    diameter_m: f64,
     closed: bool,
     index: u32,
     velocity: Twist,
@@ -136,7 +137,7 @@ struct Seen<'a> {
 
 impl Springs {
     /// Objects that reach into the box of the rays.
-    fn near<'a>(&self, motion: &Motion<'a>) -> Vec<Seen<'a>> {
+    fn near<'a>(&self, motion: &Motion<'a>) -> Vec<NearObject<'a>> {
         // Rounding must not lose a ray that just touches.
         let rays = self.rays.bounds();
         let slack = 1e-9 * rays.size().length();
@@ -148,24 +149,24 @@ impl Springs {
             .filter_map(|(index, target)| {
                 let surface = &target.object.surface;
                 let reach = surface.bounds_in(&target.sensor_from_object, &rays)?.padded(slack);
-                let ball_radius_m = match surface.primitive() {
+                let sphere_radius_m = match surface.primitive() {
                     Some(Primitive::Sphere { radius_m }) => Some(*radius_m),
                     _ => None,
                 };
-                let object_from_sensor = if ball_radius_m.is_some() {
+                let object_from_sensor = if sphere_radius_m.is_some() {
                     Pose::from_translation(-target.sensor_from_object.translation)
                 } else {
                     target.sensor_from_object.inverse()
                 };
-                let turn = Mat3::from_quat(object_from_sensor.rotation);
-                Some(Seen {
+                let rotation = Mat3::from_quat(object_from_sensor.rotation);
+                Some(NearObject {
                     surface,
-                    object_from_sensor: turn,
-                    sensor_from_object: turn.transpose(),
+                    object_from_sensor: rotation,
+                    sensor_from_object: rotation.transpose(),
                     sensor_origin_in_object: object_from_sensor.translation,
                     reach,
-                    ball_radius_m,
-                    all_through: surface.bounds().size().length(),
+                    sphere_radius_m,
+                    diameter_m: surface.bounds().size().length(),
                     closed: surface.is_closed(),
                     index: index as u32,
                     velocity: target.velocity,
@@ -175,7 +176,7 @@ impl Springs {
     }
 
     /// The sites whose rays may meet something, in their order, each with the place of its bristles or [`FREE`].
-    fn reached(&self, near: &[Seen<'_>], bristles: &[Bristle]) -> Vec<(u32, u32)> {
+    fn reached(&self, near: &[NearObject<'_>], bristles: &[Bristle]) -> Vec<(u32, u32)> {
         let mut marked = vec![0u64; self.sites.len().div_ceil(64)];
         let order = self.rays.order();
         for seen in near {
@@ -184,7 +185,7 @@ impl Springs {
                 marked[site as usize / 64] |= 1 << (site % 64);
             });
         }
-        let ball = only_ball(near);
+        let ball = single_sphere(near);
         let mut reached = Vec::with_capacity(marked.iter().map(|word| word.count_ones() as usize).sum());
         let mut next = 0;
         for (word, &bits) in marked.iter().enumerate() {
@@ -214,12 +215,12 @@ impl Springs {
 
     /// The object that is deepest in the skin at a site; of equals the first.
     #[inline(always)]
-    fn meet(&self, site: u32, held: Option<&Bristle>, near: &[Seen<'_>]) -> Option<Met> {
+    fn intersect(&self, site: u32, held: Option<&Bristle>, near: &[NearObject<'_>]) -> Option<RayContact> {
         let (first, others) = near.split_first()?;
-        let mut deepest = self.meet_object(site, held, first, 0.0);
+        let mut deepest = self.intersect_object(site, held, first, 0.0);
         for seen in others {
-            let least_m = deepest.as_ref().map_or(0.0, |met| met.depth_m);
-            if let Some(met) = self.meet_object(site, held, seen, least_m)
+            let min_depth_m = deepest.as_ref().map_or(0.0, |met| met.depth_m);
+            if let Some(met) = self.intersect_object(site, held, seen, min_depth_m)
                 && deepest.as_ref().is_none_or(|known| met.depth_m > known.depth_m)
             {
                 deepest = Some(met);
@@ -228,30 +229,41 @@ impl Springs {
         deepest
     }
 
-    /// How one object meets a site, if it is at least `least_m` deep there.
+    /// How one object meets a site, if it is at least `min_depth_m` deep there.
     #[inline(always)]
-    fn meet_object(&self, site: u32, held: Option<&Bristle>, seen: &Seen<'_>, least_m: f64) -> Option<Met> {
+    fn intersect_object(
+        &self,
+        site: u32,
+        held: Option<&Bristle>,
+        seen: &NearObject<'_>,
+        min_depth_m: f64,
+    ) -> Option<RayContact> {
         let h = self.parameters.max_penetration_m;
         let surface = seen.surface;
         let out_of_skin = self.sites[site as usize].normal;
-        let unturned = seen.ball_radius_m.is_some();
-        let to_object = |vector: Vec3| if unturned { vector } else { seen.object_from_sensor * vector };
-        let in_sensor = |normal: Vec3| if unturned { normal } else { seen.sensor_from_object * normal };
+        let is_sphere = seen.sphere_radius_m.is_some();
+        let to_object = |vector: Vec3| if is_sphere { vector } else { seen.object_from_sensor * vector };
+        let in_sensor = |normal: Vec3| if is_sphere { normal } else { seen.sensor_from_object * normal };
         let origin = to_object(self.starts[site as usize]) + seen.sensor_origin_in_object;
         let direction = to_object(out_of_skin);
         // A ray that starts inside a thick object may end inside it too: run on until it leaves. Only a ray that
         // starts in the object's box can, so that shallow contact pays nothing for it.
         let may_start_inside = seen.closed && surface.bounds().contains(origin);
-        let length = if may_start_inside { h.max(seen.all_through) } else { h - least_m };
+        let length = if may_start_inside { h.max(seen.diameter_m) } else { h - min_depth_m };
         let hint = held.filter(|bristle| bristle.object == seen.index).map(|bristle| bristle.triangle);
         let hit = surface.cast(&Ray { origin, direction, length }, hint)?;
-        let met =
-            |depth_m, normal, saturated| Met { object: seen.index, depth_m, triangle: hit.triangle, normal, saturated };
+        let met = |depth_m, normal, saturated| RayContact {
+            object: seen.index,
+            depth_m,
+            triangle: hit.triangle,
+            normal,
+            saturated,
+        };
         let leaving = hit.normal.dot(direction) > 0.0;
         if leaving && seen.closed {
             // Inside, a face is left in both directions. The one behind is the one that came through the skin: with
             // its normal the force goes on as it was at depth h. A ray that only grazes an edge is not inside.
-            let back = Ray { origin, direction: -direction, length: seen.all_through };
+            let back = Ray { origin, direction: -direction, length: seen.diameter_m };
             let behind = surface.cast(&back, None).filter(|behind| behind.normal.dot(direction) <= 0.0);
             return match behind {
                 Some(behind) => Some(met(h, -in_sensor(behind.normal), true)),
@@ -263,46 +275,23 @@ impl Springs {
     }
 }
 
-impl Springs {
-    /// The sites that may be reached, one after the other.
-    ///
-    /// Compiled twice: with AVX2 an instruction does not overwrite what it reads, which saves many moves. Products and sums
-    /// are not contracted, so both give the same bits.
-    fn walk(
-        &self,
-        reached: &[(u32, u32)],
-        bristles: &[Bristle],
-        near: &[Seen<'_>],
-        dt_s: f64,
-    ) -> (Vec<Facet>, Vec<Bristle>) {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            #[allow(unsafe_code, reason = "AVX2 was found on the line before")]
-            return unsafe { self.walk_with_avx2(reached, bristles, near, dt_s) };
-        }
-        self.walk_plainly(reached, bristles, near, dt_s)
-    }
+/// Steps the sites that may be reached, one after the other.
+///
+/// Compiled twice: with AVX2 an instruction does not overwrite its operand, which saves many moves. Products and sums are not
+/// contracted, so both give the same bits.
+struct Walk<'a, 'b> {
+    springs: &'a Springs,
+    reached: &'a [(u32, u32)],
+    bristles: &'a [Bristle],
+    near: &'a [NearObject<'b>],
+    dt_s: f64,
+}
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn walk_with_avx2(
-        &self,
-        reached: &[(u32, u32)],
-        bristles: &[Bristle],
-        near: &[Seen<'_>],
-        dt_s: f64,
-    ) -> (Vec<Facet>, Vec<Bristle>) {
-        self.walk_plainly(reached, bristles, near, dt_s)
-    }
-
+impl Kernel for Walk<'_, '_> {
+    type Output = (Vec<Facet>, Vec<Bristle>);
     #[inline(always)]
-    fn walk_plainly(
-        &self,
-        reached: &[(u32, u32)],
-        bristles: &[Bristle],
-        near: &[Seen<'_>],
-        dt_s: f64,
-    ) -> (Vec<Facet>, Vec<Bristle>) {
+    fn run<V: Vectors>(self) -> Self::Output {
+        let Self { springs, reached, bristles, near, dt_s } = self;
         let mut facets = Vec::with_capacity(reached.len());
         let mut next = Vec::with_capacity(reached.len());
         let mut block = Block::new();
@@ -311,27 +300,29 @@ impl Springs {
             [only] => vec![only.velocity],
             several => several_velocities(several),
         };
-        let ball = only_ball(near);
-        for some in reached.chunks(SLIDES) {
-            let meet = |lane: usize| {
+        let ball = single_sphere(near);
+        for some in reached.chunks(LANES) {
+            let intersect = |lane: usize| {
                 let (site, place) = some[lane];
-                self.meet(site, bristles.get(place as usize), near)
+                springs.intersect(site, bristles.get(place as usize), near)
             };
-            block.gather(&self.sites, some);
+            block.gather(&springs.sites, some);
             match ball {
-                Some((ball, radius_m)) => block.meet_ball(ball, radius_m, self.parameters.max_penetration_m, meet),
-                None => block.meet(meet),
+                Some((ball, radius_m)) => {
+                    block.intersect_sphere(ball, radius_m, springs.parameters.max_penetration_m, intersect)
+                }
+                None => block.intersect(intersect),
             }
-            block.take_up(some, bristles);
-            block.press(&self.parameters, &velocities, dt_s);
-            block.report(&self.parameters, &mut facets, &mut next);
+            block.load_bristles(some, bristles);
+            block.press(&springs.parameters, &velocities, dt_s);
+            block.report(&springs.parameters, &mut facets, &mut next);
         }
         (facets, next)
     }
 }
 
 /// Velocities of objects by their place among all targets.
-fn several_velocities(near: &[Seen<'_>]) -> Vec<Twist> {
+fn several_velocities(near: &[NearObject<'_>]) -> Vec<Twist> {
     let count = near.iter().map(|seen| seen.index as usize + 1).max().unwrap_or(0);
     let mut velocities = vec![Twist::ZERO; count];
     near.iter().for_each(|seen| velocities[seen.index as usize] = seen.velocity);
@@ -339,9 +330,9 @@ fn several_velocities(near: &[Seen<'_>]) -> Vec<Twist> {
 }
 
 /// The one object that is near, with its radius (m), where it is a ball.
-fn only_ball<'a, 'b>(near: &'a [Seen<'b>]) -> Option<(&'a Seen<'b>, f64)> {
+fn single_sphere<'a, 'b>(near: &'a [NearObject<'b>]) -> Option<(&'a NearObject<'b>, f64)> {
     let [only] = near else { return None };
-    only.ball_radius_m.map(|radius_m| (only, radius_m))
+    only.sphere_radius_m.map(|radius_m| (only, radius_m))
 }
 
 impl Skin for Springs {
@@ -360,12 +351,14 @@ impl Skin for Springs {
         }
         let near = self.near(motion);
         let reached = if near.is_empty() { Vec::new() } else { self.reached(&near, bristles) };
+        let walk = |reached: &[(u32, u32)]| {
+            Simd::up_to_avx2().run(Walk { springs: self, reached, bristles, near: &near, dt_s })
+        };
         let (facets, bristles) = if reached.len() < PARALLEL_SITES {
-            self.walk(&reached, bristles, &near, dt_s)
+            walk(&reached)
         } else {
             // Sites are independent; collecting keeps their order, so the sums do not depend on the threads.
-            let walks: Vec<_> =
-                reached.par_chunks(PARALLEL_SITES / 4).map(|some| self.walk(some, bristles, &near, dt_s)).collect();
+            let walks: Vec<_> = reached.par_chunks(PARALLEL_SITES / 4).map(walk).collect();
             let (facets, bristles): (Vec<_>, Vec<_>) = walks.into_iter().unzip();
             (facets.concat(), bristles.concat())
         };

@@ -1,7 +1,7 @@
 //! What a skin feels: the one answer that every skin gives and every transducer reads.
 
 use crate::gel::Energy;
-use crate::{Field, Warning};
+use crate::{SurfaceField, Warning};
 use dermis_geometry::{Vec3, Wrench};
 use serde::{Deserialize, Serialize};
 
@@ -17,9 +17,9 @@ pub struct Touch {
     /// How many facets are pressed beyond what the skin can show.
     pub saturated: usize,
     /// Displacement (m) of the skin's surface, where the skin knows it.
-    pub surface: Option<Field>,
+    pub surface: Option<SurfaceField>,
     /// Stress vector (Pa) on the base under the skin, where the skin knows it.
-    pub base: Option<Field>,
+    pub base: Option<SurfaceField>,
     /// What the skin's motion and strain hold, where the skin knows it: how near it is to rest.
     #[serde(default)]
     pub energy: Option<Energy>,

@@ -1,7 +1,9 @@
 //! Force of smooth shapes at the default resolution, against closed forms.
 
 use dermis_geometry::{Pose, Quat, Surface, Vec3, shapes, tets};
-use dermis_skin::hydroelastic::{AngleLimit, Compliance, Material, PressureLaw, Shape, Side, Solid, TetField, contact};
+use dermis_skin::hydroelastic::{
+    AngleLimit, Compliance, Material, PressureFieldShape, PressureLaw, Side, Solid, TetField, contact,
+};
 use std::f64::consts::{FRAC_PI_2, PI};
 
 const E: f64 = 1e5;
@@ -112,7 +114,7 @@ fn two_fields_agree_in_both_forms() {
     let pad = Compliance::solid(Solid::Cuboid { size_m: Vec3::new(0.05, 0.05, 0.01) }, Material::linear(E)).unwrap();
     let space = Compliance::half_space(5e-3, Material::linear(E)).unwrap();
     let as_tets = |c: &Compliance| match c.shape() {
-        Shape::Solid { tets, .. } => Compliance::tets((**tets).clone(), c.material().clone()).unwrap(),
+        PressureFieldShape::Solid { tets, .. } => Compliance::tets((**tets).clone(), c.material().clone()).unwrap(),
         _ => c.clone(),
     };
     let tilted = |z: f64| Pose::new(Quat::from_rotation_x(0.3), Vec3::new(1e-3, 0.5e-3, z));

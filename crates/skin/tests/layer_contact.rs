@@ -1,21 +1,21 @@
 //! Pressing a layer without friction, against closed forms and tables.
 
 use dermis_geometry::{HeightField, Pose, Vec3, shapes};
-use dermis_skin::layer::{Complementarity, Overhead, Poisson, Region, Sheet};
+use dermis_skin::layer::{Complementarity, IndenterHeightMap, Ply, Poisson, Region};
 use dermis_skin::{Layer, LayerParameters, Motion, Object, Skin, SkinError, Target, Touch, Warning};
 
-fn sheet(thickness_m: f64, nu: f64) -> Sheet {
+fn ply(thickness_m: f64, nu: f64) -> Ply {
     let poisson = if nu == 0.5 { Poisson::Incompressible } else { Poisson::Ratio(nu) };
-    Sheet { thickness_m, young_pa: 2e5, poisson }
+    Ply { thickness_m, young_pa: 2e5, poisson }
 }
 
-fn layer(sheet: Sheet, side_m: f64, cells: usize) -> Layer {
-    Layer::new(LayerParameters::new(sheet, [side_m; 2], side_m / cells as f64)).unwrap()
+fn layer(ply: Ply, side_m: f64, cells: usize) -> Layer {
+    Layer::new(LayerParameters::new(ply, [side_m; 2], side_m / cells as f64)).unwrap()
 }
 
 fn under(layer: &Layer, height: impl Fn(f64, f64) -> f64) -> Touch {
-    let overhead = Overhead::of_heights(&HeightField::from_fn(layer.grid(), height));
-    layer.settle_under(&layer.rest(), &overhead).unwrap().0
+    let indenter = IndenterHeightMap::of_heights(&HeightField::from_fn(layer.grid(), height));
+    layer.settle_under(&layer.rest(), &indenter).unwrap().0
 }
 
 fn force(touch: &Touch) -> f64 {
@@ -27,9 +27,9 @@ fn force(touch: &Touch) -> f64 {
 #[test]
 fn a_thick_layer_is_hertz() {
     let (radius, depth) = (4e-3, 2.5e-4);
-    let sheet = sheet(4.0, 0.3);
-    let truth = 4.0 / 3.0 * sheet.plane_strain_pa() * f64::sqrt(radius) * f64::powf(depth, 1.5);
-    let layer = layer(sheet, 8e-3, 256);
+    let ply = ply(4.0, 0.3);
+    let truth = 4.0 / 3.0 * ply.plane_strain_pa() * f64::sqrt(radius) * f64::powf(depth, 1.5);
+    let layer = layer(ply, 8e-3, 256);
     for x0 in [0.0, 2.2e-3] {
         let touch = under(&layer, |x, y| ((x - x0).powi(2) + y * y) / (2.0 * radius) - depth);
         let error = force(&touch) / truth - 1.0;
@@ -53,8 +53,8 @@ fn flat_punches_have_hayes_kappa() {
         let a_over_h = numbers[0];
         for (&nu, &kappa) in ratios.iter().zip(&numbers[1..]) {
             let (a, depth) = (2e-3, 1e-5);
-            let sheet = sheet(a / a_over_h, nu);
-            let layer = layer(sheet, 2.2 * a, 140);
+            let ply = ply(a / a_over_h, nu);
+            let layer = layer(ply, 2.2 * a, 140);
             let (grid, cells) = (layer.grid(), 140);
             let inside = |i: usize| grid.cell_center(i / cells, i % cells).length() <= a;
             let depths: Vec<f64> = (0..cells * cells).map(|i| if inside(i) { depth } else { -depth }).collect();
@@ -64,7 +64,7 @@ fn flat_punches_have_hayes_kappa() {
             let mut contact = Complementarity::new(layer.influences(), &product, region, 1e-6);
             contact.solve(&depths, &mut pressure, 1e-6 * depth);
             let force = pressure.iter().sum::<f64>() * grid.cell_m.powi(2);
-            let error = force / (2.0 * sheet.plane_strain_pa() * a * kappa * depth) - 1.0;
+            let error = force / (2.0 * ply.plane_strain_pa() * a * kappa * depth) - 1.0;
             if error.abs() > worst.0.abs() {
                 worst = (error, a_over_h, nu);
             }
@@ -77,11 +77,11 @@ fn flat_punches_have_hayes_kappa() {
 /// Far from the edge of a punch twenty times wider than the layer is thick: p = M d/h, at the surface and at the base.
 #[test]
 fn a_wide_punch_is_confined_compression() {
-    let sheet = sheet(1e-3, 0.3);
-    let layer = layer(sheet, 48e-3, 192);
+    let ply = ply(1e-3, 0.3);
+    let layer = layer(ply, 48e-3, 192);
     let depth = 1e-5;
     let touch = under(&layer, |x, y| if x.hypot(y) <= 20e-3 { -depth } else { f64::INFINITY });
-    let truth = sheet.confined_pa() * depth / sheet.thickness_m;
+    let truth = ply.confined_pa() * depth / ply.thickness_m;
     let base = touch.base.as_ref().unwrap();
     let middle = base.values[96 * 192 + 96];
     assert!((-middle.z / truth - 1.0).abs() < 1e-4, "{} for {truth}", -middle.z);
@@ -95,7 +95,7 @@ fn a_wide_punch_is_confined_compression() {
 #[test]
 fn the_base_carries_the_load() {
     for nu in [0.0, 0.3, 0.45, 0.5] {
-        let layer = layer(sheet(0.6e-3, nu), 44e-3, 384);
+        let layer = layer(ply(0.6e-3, nu), 44e-3, 384);
         let touch = under(&layer, |x, y| (x * x + 2.0 * y * y) / 0.02 - 1e-4);
         let base = touch.base.as_ref().unwrap();
         let sum: Vec3 = base.values.iter().sum::<Vec3>() * (base.cell_m * base.cell_m);
@@ -108,7 +108,7 @@ fn the_base_carries_the_load() {
 /// Betti: what two presses do to each other is the same both ways, at any two places of the grid.
 #[test]
 fn influences_are_reciprocal() {
-    let layer = layer(sheet(2e-3, 0.45), 20e-3, 96);
+    let layer = layer(ply(2e-3, 0.45), 20e-3, 96);
     let region = Region { row: 20, col: 10, rows: 40, cols: 60 };
     let product = layer.influences().within(&region);
     let mut contact = Complementarity::new(layer.influences(), &product, region, 0.0);
@@ -116,8 +116,8 @@ fn influences_are_reciprocal() {
     let (mut a, mut b) = (vec![0.0; region.len()], vec![0.0; region.len()]);
     a.iter_mut().chain(&mut b).for_each(|p| *p = random.uniform());
     let (mut by_a, mut by_b) = (a.clone(), b.clone());
-    contact.sink(&a, &mut by_a);
-    contact.sink(&b, &mut by_b);
+    contact.displacement(&a, &mut by_a);
+    contact.displacement(&b, &mut by_b);
     let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
     let (one, other) = (dot(&b, &by_a), dot(&a, &by_b));
     assert!((one / other - 1.0).abs() < 1e-12, "{one} {other}");
@@ -126,7 +126,7 @@ fn influences_are_reciprocal() {
 /// The rules of contact hold on the whole grid: no pull, no overlap, no pressure across a gap.
 #[test]
 fn nothing_overlaps_and_nothing_pulls() {
-    let layer = layer(sheet(2e-3, 0.5), 24e-3, 96);
+    let layer = layer(ply(2e-3, 0.5), 24e-3, 96);
     let height = |x: f64, y: f64| (x * x + y * y) / 0.02 + 2e-5 * (3e3 * x).sin() * (2e3 * y).cos() - 4e-4;
     let field = HeightField::from_fn(layer.grid(), height);
     let touch = under(&layer, height);
@@ -145,7 +145,7 @@ fn nothing_overlaps_and_nothing_pulls() {
 /// A mesh is met as its height field is: a fine ball against the sphere itself, tilted or not, and two balls at once.
 #[test]
 fn meshes_press_as_their_shapes_do() {
-    let layer = layer(sheet(3e-3, 0.45), 24e-3, 128);
+    let layer = layer(ply(3e-3, 0.45), 24e-3, 128);
     let ball = Object::new(shapes::sphere(5e-3, 0.15e-3).unwrap());
     let depth = 0.5e-3;
     let exact = under(&layer, |x, y| {
@@ -175,15 +175,15 @@ fn meshes_press_as_their_shapes_do() {
 /// Starting from the last step changes the work, not the answer.
 #[test]
 fn warm_starts_change_nothing() {
-    let layer = layer(sheet(3e-3, 0.45), 24e-3, 96);
-    let overhead = |depth: f64, x0: f64| {
+    let layer = layer(ply(3e-3, 0.45), 24e-3, 96);
+    let indenter = |depth: f64, x0: f64| {
         let height = |x: f64, y: f64| ((x - x0).powi(2) + y * y) / 0.012 - depth;
-        Overhead::of_heights(&HeightField::from_fn(layer.grid(), height))
+        IndenterHeightMap::of_heights(&HeightField::from_fn(layer.grid(), height))
     };
     let mut state = layer.rest();
     for (depth, x) in [(2e-4, 0.0), (4e-4, 1e-3), (9e-4, 1e-3), (3e-4, -4e-3)] {
-        let (warm, next) = layer.settle_under(&state, &overhead(depth, x)).unwrap();
-        let (cold, _) = layer.settle_under(&layer.rest(), &overhead(depth, x)).unwrap();
+        let (warm, next) = layer.settle_under(&state, &indenter(depth, x)).unwrap();
+        let (cold, _) = layer.settle_under(&layer.rest(), &indenter(depth, x)).unwrap();
         assert!((force(&warm) / force(&cold) - 1.0).abs() < 1e-5, "{} {}", force(&warm), force(&cold));
         state = next;
     }
@@ -194,12 +194,12 @@ fn warm_starts_change_nothing() {
 /// A stiff coat over a soft gel lies between the two alone; a coat of the same material changes nothing.
 #[test]
 fn a_coat_stiffens() {
-    let gel = sheet(3e-3, 0.45);
-    let press = |sheets: Vec<Sheet>| {
-        let parameters = LayerParameters { sheets, ..LayerParameters::new(gel, [24e-3; 2], 0.25e-3) };
+    let gel = ply(3e-3, 0.45);
+    let press = |plies: Vec<Ply>| {
+        let parameters = LayerParameters { plies, ..LayerParameters::new(gel, [24e-3; 2], 0.25e-3) };
         force(&under(&Layer::new(parameters).unwrap(), |x, y| (x * x + y * y) / 0.01 - 3e-4))
     };
-    let cut = |thickness_m: f64, young_pa: f64| Sheet { thickness_m, young_pa, ..gel };
+    let cut = |thickness_m: f64, young_pa: f64| Ply { thickness_m, young_pa, ..gel };
     let alone = press(vec![gel]);
     let same = press(vec![cut(0.5e-3, gel.young_pa), cut(2.5e-3, gel.young_pa)]);
     assert!((same / alone - 1.0).abs() < 1e-4, "{same} {alone}");
@@ -209,44 +209,44 @@ fn a_coat_stiffens() {
 
 #[test]
 fn warnings_say_when_the_theory_ends() {
-    let layer = layer(sheet(2e-3, 0.45), 18e-3, 72);
+    let layer = layer(ply(2e-3, 0.45), 18e-3, 72);
     let ball = |x0: f64, depth: f64| under(&layer, move |x, y| ((x - x0).powi(2) + y * y) / 0.02 - depth).warnings;
     assert!(ball(0.0, 1e-4).is_empty());
     assert!(matches!(ball(0.0, 7e-4)[..], [Warning::BeyondLinear { strain_max }] if (0.3..0.4).contains(&strain_max)));
     assert!(matches!(ball(5.5e-3, 1e-4)[..], [Warning::NearRim { distance_mm, .. }] if distance_mm < 4.0));
     let deep = HeightField::from_fn(layer.grid(), |x, y| (x * x + y * y) / 0.02 - 1.7e-3);
-    let refused = layer.settle_under(&layer.rest(), &Overhead::of_heights(&deep)).unwrap_err();
+    let refused = layer.settle_under(&layer.rest(), &IndenterHeightMap::of_heights(&deep)).unwrap_err();
     assert!(matches!(refused, SkinError::TooDeep { .. }) && refused.to_string().contains("gel"), "{refused}");
 }
 
 #[test]
 fn impossible_parameters_are_refused_by_name() {
-    let good = LayerParameters::new(sheet(2e-3, 0.45), [16e-3; 2], 0.25e-3);
+    let good = LayerParameters::new(ply(2e-3, 0.45), [16e-3; 2], 0.25e-3);
     let refusal = |parameters: LayerParameters| Layer::new(parameters).unwrap_err().to_string();
-    let with = |sheet: Sheet| LayerParameters { sheets: vec![sheet], ..good.clone() };
-    let base = sheet(2e-3, 0.45);
+    let with = |ply: Ply| LayerParameters { plies: vec![ply], ..good.clone() };
+    let base = ply(2e-3, 0.45);
     for nu in [0.5, 0.7, -1.0, f64::NAN] {
-        let text = refusal(with(Sheet { poisson: Poisson::Ratio(nu), ..base }));
+        let text = refusal(with(Ply { poisson: Poisson::Ratio(nu), ..base }));
         assert!(text.contains("poisson") && text.contains("incompressible"), "{text}");
     }
     for thickness_m in [0.0, -1e-3, f64::NAN, f64::INFINITY] {
-        assert!(refusal(with(Sheet { thickness_m, ..base })).contains("thickness"));
+        assert!(refusal(with(Ply { thickness_m, ..base })).contains("thickness"));
     }
-    assert!(refusal(with(Sheet { young_pa: f64::NAN, ..base })).contains("young"));
+    assert!(refusal(with(Ply { young_pa: f64::NAN, ..base })).contains("young"));
     assert!(refusal(LayerParameters { cell_m: 0.0, ..good.clone() }).contains("cell"));
     assert!(refusal(LayerParameters { cell_m: 1e-9, ..good.clone() }).contains("cells"));
     assert!(refusal(LayerParameters { mu: -0.1, ..good.clone() }).contains("mu"));
     assert!(refusal(LayerParameters { sense_depth_m: Some(3e-3), ..good.clone() }).contains("sense_depth"));
-    assert!(refusal(LayerParameters { sheets: Vec::new(), ..good }).contains("sheet"));
+    assert!(refusal(LayerParameters { plies: Vec::new(), ..good }).contains("ply"));
 }
 
 /// Contact found with single-precision products is the one found with double-precision ones, to the tolerance it asks for.
 #[test]
 fn single_precision_is_enough_for_its_tolerance() {
-    let sheet = sheet(4e-3, 0.45);
+    let ply = ply(4e-3, 0.45);
     let ball = |x: f64, y: f64| (x * x + y * y) / 2.0 / 15e-3 - 1e-3;
     let with = |tolerance: f64| {
-        let parameters = LayerParameters::new(sheet, [20e-3; 2], 20e-3 / 96.0);
+        let parameters = LayerParameters::new(ply, [20e-3; 2], 20e-3 / 96.0);
         under(&Layer::new(LayerParameters { tolerance, ..parameters }).unwrap(), ball)
     };
     let (single, double) = (with(1e-5), with(1e-9));

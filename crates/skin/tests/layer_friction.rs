@@ -1,7 +1,7 @@
 //! Rubbing a layer, against Cattaneo, Mindlin and Lubkin.
 
 use dermis_geometry::{HeightField, Twist, Vec3};
-use dermis_skin::layer::{Overhead, Poisson, Sheet};
+use dermis_skin::layer::{IndenterHeightMap, Ply, Poisson};
 use dermis_skin::{Layer, LayerParameters, Load, Skin, State, Touch};
 use std::f64::consts::PI;
 
@@ -10,24 +10,24 @@ const DEPTH: f64 = 2e-4;
 const MU: f64 = 0.4;
 
 fn thick(nu: f64, coupled: bool, cells: usize) -> Layer {
-    let sheet = Sheet { thickness_m: 1.0, young_pa: 2e5, poisson: Poisson::Ratio(nu) };
+    let ply = Ply { thickness_m: 1.0, young_pa: 2e5, poisson: Poisson::Ratio(nu) };
     // The contact's radius is √(RD) = 1 mm.
-    let parameters = LayerParameters::new(sheet, [3e-3; 2], 3e-3 / cells as f64);
+    let parameters = LayerParameters::new(ply, [3e-3; 2], 3e-3 / cells as f64);
     Layer::new(LayerParameters { mu: MU, coupled, ..parameters }).unwrap()
 }
 
-fn ball(layer: &Layer) -> Overhead {
+fn ball(layer: &Layer) -> IndenterHeightMap {
     let height = |x: f64, y: f64| (x * x + y * y) / (2.0 * RADIUS) - DEPTH;
-    Overhead::of_heights(&HeightField::from_fn(layer.grid(), height))
+    IndenterHeightMap::of_heights(&HeightField::from_fn(layer.grid(), height))
 }
 
 /// Pressed, then moved by `slide_m` along x in `steps`.
 fn slid(layer: &Layer, slide_m: f64, steps: usize) -> (Touch, State) {
-    let overhead = ball(layer);
-    let mut now = layer.settle_under(&layer.rest(), &overhead).unwrap();
+    let indenter = ball(layer);
+    let mut now = layer.settle_under(&layer.rest(), &indenter).unwrap();
     let velocity = Twist { linear: Vec3::X * (slide_m / steps as f64), angular: Vec3::ZERO };
     for _ in 0..steps {
-        now = layer.step_under(&now.1, &overhead, &velocity, Some(1.0)).unwrap();
+        now = layer.step_under(&now.1, &indenter, &velocity, Some(1.0)).unwrap();
     }
     now
 }
@@ -46,9 +46,9 @@ fn stick_radius(touch: &Touch) -> f64 {
 #[test]
 fn partial_slip_is_cattaneos() {
     let layer = thick(0.0, false, 96);
-    let shear_pa = layer.stack().top().shear_pa();
+    let shear_pa = layer.laminate().top().shear_pa();
     let contact = (RADIUS * DEPTH).sqrt();
-    let load = 4.0 / 3.0 * layer.stack().top().plane_strain_pa() * RADIUS.sqrt() * DEPTH.powf(1.5);
+    let load = 4.0 / 3.0 * layer.laminate().top().plane_strain_pa() * RADIUS.sqrt() * DEPTH.powf(1.5);
     let slide = |part: f64| 3.0 * MU * load * 2.0 / (16.0 * contact * shear_pa) * (1.0 - (1.0 - part).powf(2.0 / 3.0));
     for part in [0.2, 0.5, 0.8] {
         let (touch, _) = slid(&layer, slide(part), 1);
@@ -96,11 +96,11 @@ fn coupling_is_a_small_correction() {
 #[test]
 fn twisting_is_lubkins() {
     let layer = thick(0.0, false, 64);
-    let overhead = ball(&layer);
-    let (touch, state) = layer.settle_under(&layer.rest(), &overhead).unwrap();
+    let indenter = ball(&layer);
+    let (touch, state) = layer.settle_under(&layer.rest(), &indenter).unwrap();
     let load = -touch.on_sensor.force.z;
     let velocity = Twist { linear: Vec3::ZERO, angular: Vec3::Z };
-    let (touch, _) = layer.step_under(&state, &overhead, &velocity, Some(0.5)).unwrap();
+    let (touch, _) = layer.step_under(&state, &indenter, &velocity, Some(0.5)).unwrap();
     let truth = 3.0 * PI / 16.0 * MU * load * (RADIUS * DEPTH).sqrt();
     let torque = touch.on_sensor.torque.z;
     assert!((torque / truth - 1.0).abs() < 0.01, "{torque} {truth}");
@@ -112,9 +112,9 @@ fn twisting_is_lubkins() {
 fn rubbing_has_a_memory() {
     let layer = thick(0.3, true, 48);
     let (there, state) = slid(&layer, 3e-5, 2);
-    let overhead = ball(&layer);
+    let indenter = ball(&layer);
     let back = Twist { linear: Vec3::X * -3e-5, angular: Vec3::ZERO };
-    let (back, _) = layer.step_under(&state, &overhead, &back, Some(1.0)).unwrap();
+    let (back, _) = layer.step_under(&state, &indenter, &back, Some(1.0)).unwrap();
     assert!(back.on_sensor.force.x < -0.05 * there.on_sensor.force.x, "{}", back.on_sensor.force.x);
     for facet in there.facets.iter().chain(&back.facets) {
         let Load::Point { force, .. } = facet.load else { panic!("a layer gives points") };

@@ -1,15 +1,15 @@
 //! Gels that yield with time, against closed forms of the standard linear solid.
 
 use dermis_geometry::{HeightField, Twist};
-use dermis_skin::layer::{Branch, Overhead, Poisson, Sheet};
+use dermis_skin::layer::{Branch, IndenterHeightMap, Ply, Poisson};
 use dermis_skin::{Layer, LayerParameters, Skin, State, Touch};
 
 const TAU: f64 = 0.3;
 const RATIO: f64 = 0.8;
 
 fn gel(branches: Vec<Branch>) -> Layer {
-    let sheet = Sheet { thickness_m: 2e-3, young_pa: 2e5, poisson: Poisson::Ratio(0.45) };
-    let parameters = LayerParameters::new(sheet, [12e-3; 2], 0.25e-3);
+    let ply = Ply { thickness_m: 2e-3, young_pa: 2e5, poisson: Poisson::Ratio(0.45) };
+    let parameters = LayerParameters::new(ply, [12e-3; 2], 0.25e-3);
     Layer::new(LayerParameters { relaxation: branches, tolerance: 1e-9, ..parameters }).unwrap()
 }
 
@@ -17,36 +17,36 @@ fn solid() -> Layer {
     gel(vec![Branch { ratio: RATIO, time_s: TAU }])
 }
 
-fn punch(layer: &Layer, depth: f64) -> Overhead {
+fn punch(layer: &Layer, depth: f64) -> IndenterHeightMap {
     let height = |x: f64, y: f64| if x.hypot(y) < 2e-3 { -depth } else { f64::INFINITY };
-    Overhead::of_heights(&HeightField::from_fn(layer.grid(), height))
+    IndenterHeightMap::of_heights(&HeightField::from_fn(layer.grid(), height))
 }
 
 fn force(touch: &Touch) -> f64 {
     -touch.on_sensor.force.z
 }
 
-fn step(layer: &Layer, state: &State, overhead: &Overhead, dt_s: f64) -> (Touch, State) {
-    layer.step_under(state, overhead, &Twist::ZERO, Some(dt_s)).unwrap()
+fn step(layer: &Layer, state: &State, indenter: &IndenterHeightMap, dt_s: f64) -> (Touch, State) {
+    layer.step_under(state, indenter, &Twist::ZERO, Some(dt_s)).unwrap()
 }
 
 /// Pushed in at once and held: F(t) = F∞ (1 + r e^{−t/τ}), whatever the steps; settled, F∞.
 #[test]
 fn a_held_punch_relaxes() {
     let layer = solid();
-    let overhead = punch(&layer, 1e-4);
-    let rest = force(&layer.settle_under(&layer.rest(), &overhead).unwrap().0);
+    let indenter = punch(&layer, 1e-4);
+    let rest = force(&layer.settle_under(&layer.rest(), &indenter).unwrap().0);
     for dt in [0.05, 0.2] {
-        let (touch, mut state) = step(&layer, &layer.rest(), &overhead, 1e-9);
+        let (touch, mut state) = step(&layer, &layer.rest(), &indenter, 1e-9);
         assert!((force(&touch) / (rest * (1.0 + RATIO)) - 1.0).abs() < 1e-6);
         let mut time = 0.0;
         while time < 0.9 {
-            let (touch, next) = step(&layer, &state, &overhead, dt);
+            let (touch, next) = step(&layer, &state, &indenter, dt);
             (time, state) = (time + dt, next);
             let truth = rest * (1.0 + RATIO * f64::exp(-time / TAU));
             assert!((force(&touch) / truth - 1.0).abs() < 1e-6, "{time}: {} {truth}", force(&touch));
         }
-        let (touch, _) = layer.settle_under(&state, &overhead).unwrap();
+        let (touch, _) = layer.settle_under(&state, &indenter).unwrap();
         assert!((force(&touch) / rest - 1.0).abs() < 1e-6);
     }
 }
@@ -99,9 +99,9 @@ fn an_imprint_creeps_back() {
 #[test]
 fn branches_that_are_gone_do_not_count() {
     let (quick, elastic) = (gel(vec![Branch { ratio: 2.0, time_s: 1e-9 }]), gel(Vec::new()));
-    let overhead = punch(&quick, 1e-4);
-    let (a, _) = step(&quick, &quick.rest(), &overhead, 1.0);
-    let (b, _) = step(&elastic, &elastic.rest(), &overhead, 1.0);
+    let indenter = punch(&quick, 1e-4);
+    let (a, _) = step(&quick, &quick.rest(), &indenter, 1.0);
+    let (b, _) = step(&elastic, &elastic.rest(), &indenter, 1.0);
     assert!((force(&a) / force(&b) - 1.0).abs() < 1e-6);
-    assert!(elastic.settle_under(&quick.rest(), &overhead).is_err());
+    assert!(elastic.settle_under(&quick.rest(), &indenter).is_err());
 }

@@ -7,9 +7,9 @@
 //! must be.
 
 use dermis_geometry::{Pose, TetMesh, Vec3, shapes, tets::DepthTets};
-use dermis_skin::gel::Bonds;
+use dermis_skin::gel::FixedFaces;
 use dermis_skin::hydroelastic::{Compliance, Material, TetField};
-use dermis_skin::layer::{Poisson, Sheet};
+use dermis_skin::layer::{Ply, Poisson};
 use dermis_skin::{
     Gel, GelParameters, Hydroelastic, HydroelasticParameters, Layer, LayerParameters, Motion, Object, Skin, Target,
     Touch,
@@ -22,12 +22,12 @@ const POISSON: f64 = 0.3;
 
 fn gel() -> Gel {
     let parameters = GelParameters { young_pa: YOUNG, poisson: POISSON, cell_m: 0.4e-3, ..GelParameters::default() };
-    Gel::block(Vec3::new(SIDE, SIDE, THICKNESS), Bonds::default(), parameters).unwrap()
+    Gel::block(Vec3::new(SIDE, SIDE, THICKNESS), FixedFaces::default(), parameters).unwrap()
 }
 
 fn layer() -> Layer {
-    let sheet = Sheet { thickness_m: THICKNESS, young_pa: YOUNG, poisson: Poisson::Ratio(POISSON) };
-    Layer::new(LayerParameters::new(sheet, [SIDE, SIDE], 0.125e-3)).unwrap()
+    let ply = Ply { thickness_m: THICKNESS, young_pa: YOUNG, poisson: Poisson::Ratio(POISSON) };
+    Layer::new(LayerParameters::new(ply, [SIDE, SIDE], 0.125e-3)).unwrap()
 }
 
 /// A pad whose pressure is M × depth/thickness.

@@ -2,11 +2,11 @@
 
 use super::Batch;
 use crate::array::Numbers;
-use crate::shared_sensor::SharedSensor;
 use crate::error::Error;
 use crate::motion::ObjectMotions;
 use crate::pose::poses as read_poses;
 use crate::reading::{ReadingData, ReadingValues};
+use crate::shared_sensor::SharedSensor;
 use dermis::geometry::Pose;
 use dermis::sensor::{Aim, Goal, Pressed, Sensor, depth_pose as pose_at, press};
 use dermis::skin;
@@ -143,6 +143,7 @@ fn by_pose(shared: &Arc<SharedSensor>, object: &Arc<skin::Object>, pose: Pose) -
 /// The reading of a press.
 pub fn data_of(shared: &Arc<SharedSensor>, pressed: Pressed) -> ReadingData {
     let Pressed { depth_m, sensor_from_object, touch, reading, .. } = pressed;
-    let numbers = ReadingValues { reading, frame: 0, travel_m: Some(depth_m), sensor_from_object: Some(sensor_from_object) };
+    let numbers =
+        ReadingValues { reading, frame: 0, travel_m: Some(depth_m), sensor_from_object: Some(sensor_from_object) };
     ReadingData::new(shared.clone(), numbers, touch)
 }

@@ -162,9 +162,11 @@ impl Taken {
     /// Numbers from one to the next along each axis; none where they lie row by row.
     pub fn strides(&self) -> Option<Vec<i64>> {
         let tensor = self.tensor();
-        // SAFETY: as for the shape, unless the pointer is null.
-        (!tensor.strides.is_null())
-            .then(|| (0..tensor.ndim as usize).map(|axis| unsafe { *tensor.strides.add(axis) }).collect())
+        if tensor.strides.is_null() {
+            return None;
+        }
+        // SAFETY: the protocol says that a pointer that is not null has `ndim` numbers.
+        Some((0..tensor.ndim as usize).map(|axis| unsafe { *tensor.strides.add(axis) }).collect())
     }
 }
 

@@ -1,20 +1,19 @@
-//! A comparison as images and as a table.
+//! Writes a comparison as figures and a table.
 
 use super::{Comparison, ImageComparison, SignalComparison};
 use crate::output::Output;
 use dermis_draw::{Image, LineStyle, Plot, Series, Sheet};
 use dermis_record::Log;
-use dermis_sensor::metrics::Frame;
 use std::fmt::Write;
 
-/// More plots than this make a page that nobody reads; the table has them all.
+/// Upper bound on the plots of a page; the table lists all signals.
 const MAX_PLOTS: usize = 24;
 
-/// Adds `compare.png`, the signals and scores over time, `errors.csv` and, where images were compared, the pair that is least alike.
+/// Adds `compare.png`, the signals and scores over time, `errors.csv` and, where images were compared, the least similar pair.
 pub fn add(output: &mut Output, comparison: &Comparison, a: &Log, b: &Log) {
     let title = format!("{} (truth) and {}", file_name(&comparison.a), file_name(&comparison.b));
     let mut sheet = Sheet::new(3).title(title);
-    // What stays as it is in both, and is the same, needs no plot.
+    // Signals that are constant and equal need no plot.
     let moves = |signal: &&SignalComparison| signal.range > 0.0 || signal.max_abs > 0.0;
     for signal in comparison.signals.iter().filter(moves).take(MAX_PLOTS) {
         sheet = sheet.image(signal_plot(signal), "");
@@ -61,17 +60,11 @@ fn image_plot(images: &ImageComparison) -> Image {
         .render()
 }
 
-/// The pair that is least alike.
+/// The least similar pair, side by side.
 fn pair(images: &ImageComparison, a: &Log, b: &Log) -> Option<Image> {
     let (i, j) = images.worst?;
     let (of_a, of_b) = (a.images(&images.name)?, b.images(&images.other_name)?);
-    let image = |file: &[u8]| {
-        let frame = Frame::from_png("image", file).ok()?;
-        let level = |x: usize, y: usize, c: usize| {
-            frame.channels()[c.min(frame.channels().len() - 1)][y * frame.width() + x] as u8
-        };
-        Some(Image::from_fn(frame.width(), frame.height(), |x, y| [0, 1, 2].map(|c| level(x, y, c))))
-    };
+    let image = |file: &[u8]| Image::decode_png(file).ok();
     let caption = |what: &str, time_s: f64| format!("{what}, {time_s:.3} s");
     let sheet = Sheet::new(2)
         .title(format!("{}: least alike", images.name))
@@ -80,7 +73,7 @@ fn pair(images: &ImageComparison, a: &Log, b: &Log) -> Option<Image> {
     Some(sheet.render())
 }
 
-/// A row for each time and signal: root mean square of the first, the second and their difference; of images SSIM, PSNR and MAE.
+/// One row per time and signal: root mean square of the first, the second and their difference; for images SSIM, PSNR and MAE.
 pub fn csv(comparison: &Comparison) -> String {
     let mut text = String::from("time_s,name,first_rms,second_rms,difference_rms,ssim,psnr_db,mae_255\n");
     for signal in &comparison.signals {

@@ -1,4 +1,4 @@
-//! One number of a touch: fixed, one of several, or drawn.
+//! One number of an episode: fixed, one of several grid values, or drawn from a distribution.
 
 use dermis_geometry::Random;
 use dermis_geometry::quantity::{Kind, Quantity};
@@ -8,15 +8,15 @@ use serde::{Deserialize, Deserializer};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// What an axis is made of: a number with its unit, if it has one.
+/// The value type of an axis: a number with or without a unit.
 pub trait Measure: Clone + DeserializeOwned {
-    /// How one is written, for messages.
+    /// An example for messages.
     const EXAMPLE: &'static str;
     /// The number.
     fn number(&self) -> f64;
-    /// The same unit with another number.
+    /// Another number in the same unit.
     fn with(&self, number: f64) -> Self;
-    /// Whether two can be mixed.
+    /// Whether two values have the same unit.
     fn same_unit(&self, _other: &Self) -> bool {
         true
     }
@@ -42,26 +42,26 @@ impl Measure for f64 {
     }
 }
 
-/// A number of a touch. In a file: `"1 mm"`; `{ values = ["1 mm", "2 mm"] }` or `{ from = "0 mm", to = "2 mm", steps = 5 }`, which make
-/// a grid; `{ uniform = ["0 mm", "2 mm"] }` or `{ normal = ["1 mm", "0.2 mm"], within = ["0 mm", "2 mm"] }`, which are drawn for every touch.
+/// A number of an episode. In a file: `"1 mm"`; `{ values = ["1 mm", "2 mm"] }` or `{ from = "0 mm", to = "2 mm", steps = 5 }`, which make
+/// a grid; `{ uniform = ["0 mm", "2 mm"] }` or `{ normal = ["1 mm", "0.2 mm"], within = ["0 mm", "2 mm"] }`, which are drawn for every episode.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Axis<T> {
-    /// Always the same.
+    /// A constant.
     Fixed(T),
-    /// Each in turn.
+    /// Grid values.
     Values(Vec<T>),
-    /// Drawn evenly between two.
+    /// A uniform distribution between two bounds.
     Uniform([T; 2]),
-    /// Drawn about a mean with a standard deviation, and drawn again until it lies within the bounds, where there are some.
+    /// A normal distribution, truncated to the bounds if given.
     Normal {
         /// Mean and standard deviation.
         law: [T; 2],
-        /// Least and greatest.
+        /// Lower and upper bound.
         within: Option<[T; 2]>,
     },
 }
 
-/// An axis as a table.
+/// The TOML table of an axis.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, bound = "T: DeserializeOwned")]
 struct Table<T> {
@@ -74,9 +74,9 @@ struct Table<T> {
     within: Option<[T; 2]>,
 }
 
-/// More than this many values on one axis are a slip.
+/// Upper bound on the values of one axis; more are an input error.
 const MAX_VALUES: usize = 1_000_000;
-/// After so many draws outside of its bounds a normal axis takes the nearer bound.
+/// Draws outside the bounds before a normal axis falls back to its clamped mean.
 const MAX_DRAWS: usize = 1000;
 
 impl<T: Measure> Table<T> {
@@ -130,7 +130,7 @@ impl<T: Measure> Axis<T> {
         }
     }
 
-    /// The value at a place of the grid, or one that is drawn.
+    /// The value at a place of the grid, or a drawn one.
     pub fn at(&self, place: usize, random: &mut Random) -> T {
         match self {
             Self::Fixed(value) => value.clone(),
@@ -146,7 +146,7 @@ impl<T: Measure> Axis<T> {
         }
     }
 
-    /// The least and the greatest number there can be.
+    /// The smallest and the largest possible number.
     pub fn bounds(&self) -> [f64; 2] {
         match self {
             Self::Fixed(value) => [value.number(); 2],
@@ -158,6 +158,24 @@ impl<T: Measure> Axis<T> {
             Self::Normal { within: Some([low, high]), .. } => [low.number(), high.number()],
             Self::Normal { within: None, .. } => [f64::NEG_INFINITY, f64::INFINITY],
         }
+    }
+}
+
+/// An axis of any unit, as a plain number.
+pub(super) trait GridAxis {
+    /// How many values it has on the grid.
+    fn steps(&self) -> usize;
+    /// The value at a place of the grid, or a drawn one, in SI units.
+    fn number(&self, place: usize, random: &mut Random) -> f64;
+}
+
+impl<T: Measure> GridAxis for Axis<T> {
+    fn steps(&self) -> usize {
+        self.steps()
+    }
+
+    fn number(&self, place: usize, random: &mut Random) -> f64 {
+        self.at(place, random).number()
     }
 }
 
@@ -205,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_write_one() {
+    fn every_form_of_an_axis_is_read() {
         let mut random = Random::new(1);
         assert_eq!(axis("\"2 mm\"").unwrap().at(5, &mut random).si(), 2e-3);
         let grid = axis("{ from = \"0 mm\", to = \"2 mm\", steps = 5 }").unwrap();
@@ -220,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_with_the_line() {
+    fn invalid_axes_are_refused_with_the_line() {
         for (text, said) in [
             ("2", "no unit"),
             ("{ uniform = [\"2 mm\", \"1 mm\"] }", "the smaller first"),

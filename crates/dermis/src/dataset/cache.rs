@@ -1,25 +1,25 @@
-//! Things that are costly to make, kept as long as there is room: what comes out never depends on what was kept.
+//! A least-recently-used cache for objects that are expensive to build. Results never depend on its content.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A few values by key, the one that was not asked for longest given up first.
+/// A few values by key; the least recently used is evicted first.
 #[derive(Debug)]
 pub struct Cache<V> {
-    room: usize,
-    /// The last is the latest.
+    capacity: usize,
+    /// The last is the most recently used.
     kept: Mutex<Vec<(usize, Slot<V>)>>,
 }
 
-/// Locked while its value is made: others that want the same one wait for it.
+/// Locked while its value is built; other threads that need the same value wait.
 type Slot<V> = Arc<Mutex<Option<Arc<V>>>>;
 
 impl<V> Cache<V> {
-    /// With room for so many.
-    pub fn new(room: usize) -> Self {
-        Self { room: room.max(1), kept: Mutex::new(Vec::new()) }
+    /// A cache for `capacity` values.
+    pub fn new(capacity: usize) -> Self {
+        Self { capacity: capacity.max(1), kept: Mutex::new(Vec::new()) }
     }
 
-    /// The value of a key, made if it is not kept; an error is not kept.
+    /// The value of a key; `make` builds it if it is absent. Errors are not cached.
     pub fn get<E>(&self, key: usize, make: impl FnOnce() -> Result<V, E>) -> Result<Arc<V>, E> {
         let slot = self.slot(key);
         let mut value = slot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -38,7 +38,7 @@ impl<V> Cache<V> {
             None => Slot::default(),
         };
         kept.push((key, Arc::clone(&slot)));
-        if kept.len() > self.room {
+        if kept.len() > self.capacity {
             kept.remove(0);
         }
         slot
@@ -51,7 +51,7 @@ mod tests {
     use std::cell::Cell;
 
     #[test]
-    fn the_one_not_asked_for_longest_goes_first_and_errors_are_not_kept() {
+    fn the_least_recently_used_is_evicted_and_errors_are_not_cached() {
         let cache = Cache::new(2);
         let made = Cell::new(0);
         let get = |key: usize| {

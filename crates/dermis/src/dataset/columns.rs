@@ -1,20 +1,20 @@
-//! Frames as the columns of a table.
+//! Episodes as the columns of a table.
 
-use super::episode::{Episode, Felt, Frame, Levels};
+use super::episode::{Episode, Frame, PixelSums, SensorFrame};
 use super::set::Dataset;
 use dermis_record::lerobot::{Feature, Statistics, own_features};
 use dermis_record::table::{Table, TableError, Values};
 
-/// How images are put into a table.
+/// How a table stores images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Images {
-    /// As bytes.
+    /// As embedded bytes.
     Inside,
-    /// As the names of their files.
+    /// As file names.
     Beside,
 }
 
-/// What the columns of a data set are, without those that LeRobot adds to every one.
+/// The columns of a data set, without the index columns of LeRobot.
 pub fn features(set: &Dataset) -> Vec<Feature> {
     let mut all = Vec::new();
     for part in set.parts() {
@@ -54,7 +54,7 @@ pub fn features(set: &Dataset) -> Vec<Feature> {
     all
 }
 
-/// All columns, those of LeRobot behind.
+/// All columns; LeRobot's index columns come last.
 pub fn all_features(set: &Dataset) -> Vec<Feature> {
     features(set).into_iter().chain(own_features()).collect()
 }
@@ -63,7 +63,7 @@ fn column(part: &str, what: &str) -> String {
     if part.is_empty() { format!("observation.{what}") } else { format!("observation.{part}.{what}") }
 }
 
-/// The columns of a sensor's image and of where it is touched.
+/// Column names of a sensor's image and of its contact mask.
 pub fn image_names(part: &str) -> [String; 2] {
     let end = if part.is_empty() { String::new() } else { format!("_{part}") };
     [format!("observation.images.tactile{end}"), format!("observation.images.contact{end}")]
@@ -75,17 +75,17 @@ pub fn image_file(episode: usize, frame: usize, name: &str) -> String {
     format!("{episode:08}-{frame:04}-{short}.png")
 }
 
-/// What one number a frame is taken from.
+/// Extracts a value from a frame.
 type Of<'a, T> = &'a dyn Fn(&Episode, &Frame) -> T;
 
-/// Rows of a shard in the making: images are taken out of the episodes, which may then be let go.
+/// Builds the table of a shard; moves images out of the episodes.
 pub struct Columns<'a> {
     set: &'a Dataset,
     episodes: &'a mut [Episode],
 }
 
 impl<'a> Columns<'a> {
-    /// Of some episodes.
+    /// The rows of some episodes.
     pub fn new(set: &'a Dataset, episodes: &'a mut [Episode]) -> Self {
         Self { set, episodes }
     }
@@ -119,29 +119,30 @@ impl<'a> Columns<'a> {
         Ok((table, sums))
     }
 
-    /// The values of a column that is no image.
+    /// The values of a numeric column.
     fn values(&self, name: &str) -> Values {
         for (at, part) in self.set.parts().iter().enumerate() {
             let of = |what: &str| column(part, what) == name;
-            let floats = |take: &dyn Fn(&Felt) -> Vec<f32>| Values::F32(self.flat(&|frame| take(&frame.felt[at])));
+            let floats =
+                |take: &dyn Fn(&SensorFrame) -> Vec<f32>| Values::F32(self.flat(&|frame| take(&frame.sensors[at])));
             if of("state") {
-                return floats(&|felt| felt.pose.to_vec());
+                return floats(&|sensor| sensor.pose.to_vec());
             } else if of("tactile") {
-                return floats(&|felt| felt.reported_newton.clone());
+                return floats(&|sensor| sensor.reported_newton.clone());
             } else if of("force") {
-                return floats(&|felt| felt.forces_newton.clone());
+                return floats(&|sensor| sensor.forces_newton.clone());
             } else if of("wrench") {
-                return floats(&|felt| felt.wrench.to_vec());
+                return floats(&|sensor| sensor.wrench.to_vec());
             } else if of("depth") {
-                return floats(&|felt| vec![felt.depth_m]);
+                return floats(&|sensor| vec![sensor.depth_m]);
             } else if of("contact") {
-                return Values::Bool(self.flat(&|frame| frame.felt[at].contact.clone()));
+                return Values::Bool(self.flat(&|frame| frame.sensors[at].contact.clone()));
             }
         }
         let frames = self.set.frames();
         let whole = |of: Of<'_, usize>| Values::I64(self.each(&|episode, frame| of(episode, frame) as i64));
         let number = |of: Of<'_, f64>| Values::F32(self.each(&|episode, frame| of(episode, frame) as f32));
-        let in_turn = |of: &dyn Fn(usize, usize) -> usize| {
+        let index = |of: &dyn Fn(usize, usize) -> usize| {
             let all = self.episodes.iter().flat_map(|episode| (0..frames).map(move |frame| (episode.index, frame)));
             Values::I64(all.map(|(episode, frame)| of(episode, frame) as i64).collect())
         };
@@ -160,13 +161,13 @@ impl<'a> Columns<'a> {
             "stable" => Values::Bool(self.each(&|episode, _| episode.grasp.is_some_and(|grasp| grasp.stable))),
             "slip" => number(&|episode, _| episode.grasp.map_or(0.0, |grasp| grasp.slip_m)),
             "timestamp" => number(&|_, frame| frame.time_s),
-            "frame_index" => in_turn(&|_, frame| frame),
-            "episode_index" => in_turn(&|episode, _| episode),
-            _ => in_turn(&|episode, frame| episode * frames + frame),
+            "frame_index" => index(&|_, frame| frame),
+            "episode_index" => index(&|episode, _| episode),
+            _ => index(&|episode, frame| episode * frames + frame),
         }
     }
 
-    /// Which sensor an image is of, and whether it is that of the contact.
+    /// The index of the sensor of an image column, and whether it is the contact mask.
     fn part_of(&self, name: &str) -> (usize, bool) {
         let found = self.set.parts().iter().enumerate().find_map(|(at, part)| {
             let which = image_names(part).iter().position(|own| own == name)?;
@@ -181,7 +182,7 @@ impl<'a> Columns<'a> {
         for episode in self.episodes.iter_mut() {
             for (number, frame) in episode.frames.iter_mut().enumerate() {
                 paths.push(format!("{folder}{}", image_file(episode.index, number, name)));
-                if let (Images::Inside, Some(seen)) = (images, &mut frame.felt[part].sight) {
+                if let (Images::Inside, Some(seen)) = (images, &mut frame.sensors[part].camera) {
                     let png = if is_contact { &mut seen.contact_png } else { &mut seen.image_png };
                     bytes.push(std::mem::take(png));
                 }
@@ -193,13 +194,13 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Sums over the pixels of an image's column.
+    /// Sums over the pixels of an image column.
     fn levels(&self, name: &str, channels: usize) -> Statistics {
         let (part, is_contact) = self.part_of(name);
         let mut all = Statistics::default();
         for frame in self.episodes.iter().flat_map(|episode| &episode.frames) {
-            let Some(seen) = &frame.felt[part].sight else { continue };
-            let Levels { pixels, min, max, sum, squares } = if is_contact { seen.contact } else { seen.levels };
+            let Some(seen) = &frame.sensors[part].camera else { continue };
+            let PixelSums { pixels, min, max, sum, squares } = if is_contact { seen.contact } else { seen.levels };
             let of = |list: [f64; 3]| list[..channels].to_vec();
             let (min, max, sum, squares) = (of(min), of(max), of(sum), of(squares));
             all.add(&Statistics { rows: 1, values: pixels, min, max, sum, squares });

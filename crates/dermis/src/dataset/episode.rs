@@ -1,91 +1,91 @@
-//! What is kept of an episode.
+//! The recorded data of an episode.
 
-/// One episode: what was drawn for it, and its frames.
+/// One episode: its drawn values and its frames.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Episode {
-    /// Its number.
+    /// Its index.
     pub index: usize,
-    /// What its draws depended on.
+    /// Seed of its draws.
     pub seed: u64,
-    /// Which object.
+    /// Index of the object.
     pub object: usize,
-    /// Which label.
+    /// Index of the label.
     pub label: usize,
-    /// Which sensor.
+    /// Index of the sensor.
     pub sensor: usize,
-    /// Which material.
+    /// Index of the material.
     pub material: usize,
-    /// What was drawn for skin, response and camera, in the order of the description's `randomise`.
+    /// Values drawn for skin, response and camera, in the order of [`super::Dataset::drawn_names`].
     pub drawn: Vec<f64>,
-    /// Coefficient of friction of the object, where it has its own.
+    /// Coefficient of friction of the object, if it is drawn.
     pub mu: Option<f64>,
-    /// Whether a grasp held, and how far (m) the object moved in the hand.
+    /// The outcome of a grasp.
     pub grasp: Option<Grasp>,
     /// The frames.
     pub frames: Vec<Frame>,
 }
 
-/// How a grasp ended.
+/// The outcome of a grasp.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grasp {
-    /// Lifted and not slipped.
+    /// Whether the object was lifted without slipping.
     pub stable: bool,
-    /// How far (m) the object moved in the hand.
+    /// Displacement of the object in the hand (m).
     pub slip_m: f64,
 }
 
-/// One moment.
+/// One time sample of an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
-    /// Since the episode began (s).
+    /// Time since the start of the episode (s).
     pub time_s: f64,
-    /// How the object moves until the next frame, in the sensor's frame: along x, y, z (m) and about them (rad); nothing in the last. Of a grasp,
-    /// how the hand does: its rise (m) and closing (m) first.
+    /// Motion of the object until the next frame, in the sensor's frame: translation x, y, z (m) and rotation vector (rad); zero in
+    /// the last frame. For a grasp, motion of the hand: rise (m), closing (m), then zeros.
     pub action: [f32; 6],
-    /// What each sensor feels: one, or the left and right finger.
-    pub felt: Vec<Felt>,
+    /// One entry per sensor: a single one, or the left and right finger.
+    pub sensors: Vec<SensorFrame>,
 }
 
-/// What one sensor feels.
+/// The observation of one sensor.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Felt {
-    /// Where the object is in the sensor's frame: x, y, z (m), and a quaternion x, y, z, w.
+pub struct SensorFrame {
+    /// Pose of the object in the sensor's frame: x, y, z (m), and a quaternion x, y, z, w.
     pub pose: [f32; 7],
-    /// Greatest depth (m) of the object in the skin.
+    /// Greatest penetration depth (m).
     pub depth_m: f32,
-    /// Load on the sensor, about its origin: N, N m.
+    /// Contact wrench on the sensor about its origin: force (N), torque (N m).
     pub wrench: [f32; 6],
-    /// What the device says of each taxel (N).
+    /// Reported value of each taxel (N), after the response chain.
     pub reported_newton: Vec<f32>,
-    /// The true force on each taxel (N): x, y, z.
+    /// True force on each taxel (N): x, y, z.
     pub forces_newton: Vec<f32>,
     /// Whether each taxel is pressed.
     pub contact: Vec<bool>,
-    /// What the camera sees, if there is one.
-    pub sight: Option<Seen>,
+    /// Camera images, if the sensor has a camera.
+    pub camera: Option<CameraImages>,
 }
 
-/// What a camera sees, as PNG.
+/// Camera images as PNG.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub struct CameraImages {
     /// The image.
     pub image_png: Vec<u8>,
-    /// White where the object touches.
+    /// Contact mask: white where the object touches.
     pub contact_png: Vec<u8>,
     /// Sums over the image's pixels, for the statistics of the set.
-    pub levels: Levels,
-    /// The same of the contact, alike in all channels.
-    pub contact: Levels,
+    pub levels: PixelSums,
+    /// The same for the contact mask, equal in all channels.
+    pub contact: PixelSums,
 }
 
-/// Red, green and blue from 0 to 1 over all pixels of an image.
+/// Sums over the pixels of an image, for red, green and blue from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Levels {
-    /// Pixels.
+pub struct PixelSums {
+    /// Number of pixels.
     pub pixels: usize,
-    /// Least.
+    /// Minimum.
     pub min: [f64; 3],
-    /// Greatest.
+    /// Maximum.
     pub max: [f64; 3],
     /// Sum.
     pub sum: [f64; 3],
@@ -93,15 +93,15 @@ pub struct Levels {
     pub squares: [f64; 3],
 }
 
-impl Levels {
-    /// Of an image of one channel.
+impl PixelSums {
+    /// Sums of a one-channel image.
     pub fn of_grey(levels: &[u8]) -> Self {
         Self::of(&levels.iter().map(|&level| [level; 3]).collect::<Vec<_>>())
     }
 
-    /// Of an image.
+    /// Sums of an image.
     pub fn of(pixels: &[[u8; 3]]) -> Self {
-        // Whole numbers until the end: exact, whatever the order.
+        // Integer sums are exact in any order.
         let (mut min, mut max, mut sum, mut squares) = ([255u8; 3], [0u8; 3], [0u64; 3], [0u64; 3]);
         for pixel in pixels {
             for channel in 0..3 {

@@ -1,7 +1,6 @@
-//! Why there is no data set.
+//! Errors of data sets.
 
 use crate::object::ObjectError;
-use crate::scene::SceneError;
 use dermis_record::atomic_folder::AtomicFolderError;
 use dermis_record::table::TableError;
 use dermis_sensor::optics::OpticsError;
@@ -9,10 +8,10 @@ use dermis_sensor::{PressError, ResponseError, SensorError, TomlError};
 use dermis_skin::SkinError;
 use dermis_world::WorldError;
 
-/// Why a data set cannot be made: one sentence.
+/// An error in making a data set.
 #[derive(Debug, thiserror::Error)]
 pub enum DatasetError {
-    /// The text is not the TOML that is expected.
+    /// Invalid TOML.
     #[error(transparent)]
     Toml(#[from] TomlError),
     /// The description cannot be read.
@@ -23,20 +22,17 @@ pub enum DatasetError {
         /// The system's reason.
         reason: String,
     },
-    /// A key that breaks a rule.
+    /// An invalid value.
     #[error("{file}: `{key}` {rule}")]
     Rule {
         /// The description.
         file: String,
         /// The key.
         key: &'static str,
-        /// What is asked of it, and what it is.
+        /// The rule, and the value.
         rule: String,
     },
-    /// A sensor that cannot be.
-    #[error(transparent)]
-    Scene(#[from] SceneError),
-    /// A sensor that cannot be.
+    /// An invalid sensor.
     #[error("{file}: {error}")]
     Sensor {
         /// The description.
@@ -44,7 +40,7 @@ pub enum DatasetError {
         /// What is wrong.
         error: Box<SensorError>,
     },
-    /// A key to randomise that is none.
+    /// An invalid key to randomise.
     #[error("{file}: [[randomise]] `{key}`: {reason}")]
     Randomise {
         /// The description.
@@ -54,7 +50,7 @@ pub enum DatasetError {
         /// What is wrong with it.
         reason: String,
     },
-    /// An object that cannot be.
+    /// An invalid object.
     #[error("{file}: object {object:?}: {error}")]
     Object {
         /// The description.
@@ -64,21 +60,21 @@ pub enum DatasetError {
         /// What is wrong.
         error: Box<ObjectError>,
     },
-    /// A touch that cannot be made.
-    #[error("{file}: episode {episode} (object {object:?}, sensor {sensor:?}): {fault}")]
+    /// An episode failed.
+    #[error("{file}: episode {episode} (object {object:?}, sensor {sensor:?}): {error}")]
     Episode {
         /// The description.
         file: String,
-        /// Its number.
+        /// Its index.
         episode: usize,
         /// The object's label.
         object: String,
         /// The sensor's name.
         sensor: String,
         /// What is wrong.
-        fault: Box<Fault>,
+        error: Box<EpisodeError>,
     },
-    /// The folder holds something else.
+    /// The folder holds other files.
     #[error("{folder}: {what}; give another folder, or empty this one")]
     OtherSet {
         /// The folder.
@@ -86,32 +82,32 @@ pub enum DatasetError {
         /// What is there.
         what: String,
     },
-    /// A share that is none.
-    #[error("the share {text:?} is none: write i/n with i from 1 to n, such as 3/16")]
+    /// An invalid share.
+    #[error("the share {text:?} is invalid: write i/n with i from 1 to n, such as 3/16")]
     BadShare {
-        /// What was written.
+        /// The given text.
         text: String,
     },
-    /// No room.
+    /// The disk is full.
     #[error(
-        "{file}: there is no room left ({reason}); {done} of {all} shards are finished and kept: make room and run the same command again"
+        "{file}: the disk is full ({reason}); {done} of {all} shards are finished and kept: free some space and run the same command again"
     )]
     Full {
-        /// The file that found none.
+        /// The file that could not be written.
         file: String,
         /// The system's reason.
         reason: String,
-        /// Shards that are finished.
+        /// Finished shards.
         done: usize,
-        /// Shards there will be.
+        /// Shards in total.
         all: usize,
     },
-    /// It was stopped from outside.
-    #[error("stopped; {done} of {all} shards are finished and kept: run the same command again to go on")]
+    /// The caller stopped the run.
+    #[error("stopped; {done} of {all} shards are finished and kept: run the same command again to continue")]
     Stopped {
-        /// Shards that are finished.
+        /// Finished shards.
         done: usize,
-        /// Shards there will be.
+        /// Shards in total.
         all: usize,
     },
     /// Shards are missing.
@@ -119,13 +115,13 @@ pub enum DatasetError {
     Missing {
         /// The folder.
         folder: String,
-        /// How many.
+        /// Missing shards.
         missing: usize,
-        /// Shards there should be.
+        /// Shards in total.
         all: usize,
     },
-    /// A file that is not as it was written.
-    #[error("{file}: {what}; remove it and make the set again: what is whole is kept")]
+    /// A file differs from the one that was written.
+    #[error("{file}: {what}; remove it and make the set again: intact shards are kept")]
     Damaged {
         /// The file.
         file: String,
@@ -140,9 +136,9 @@ pub enum DatasetError {
     Table(#[from] TableError),
 }
 
-/// Why a touch cannot be made.
+/// An error in one episode.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
+pub enum EpisodeError {
     /// The press.
     #[error(transparent)]
     Press(#[from] PressError),
@@ -155,19 +151,19 @@ pub enum Fault {
     /// The camera.
     #[error(transparent)]
     Optics(#[from] OpticsError),
-    /// The sensor with what was drawn for it.
+    /// The sensor with its drawn values.
     #[error(transparent)]
     Sensor(#[from] SensorError),
     /// The world of a grasp.
     #[error(transparent)]
     World(#[from] WorldError),
-    /// An object without a mass.
+    /// An object that is not closed has no mass.
     #[error("it cannot be lifted: {0}")]
     Open(#[from] dermis_geometry::TopologyError),
     /// The object.
     #[error(transparent)]
     Object(#[from] ObjectError),
-    /// A drawn value that its key does not take.
+    /// A drawn value that its key does not accept.
     #[error("`{key}`: {reason}")]
     Drawn {
         /// The key.

@@ -1,4 +1,4 @@
-//! What makes a data set of finished shards: what its reader wants to know, and the list of all files with their hashes.
+//! Completes a data set whose shards are finished: metadata, and the list of all files with their hashes.
 
 use super::columns::{all_features, features};
 use super::error::DatasetError;
@@ -16,32 +16,13 @@ use std::path::Path;
 /// The list of all files, as `sha256sum --check` reads it.
 pub const SUMS: &str = "SHA256SUMS";
 
-/// How many shards are missing.
-fn missing(set: &Dataset, atomic_folder: &AtomicFolder) -> Result<usize, DatasetError> {
-    let mut missing = 0;
-    for shard in 0..set.shards() {
-        missing += usize::from(ShardRecord::find(atomic_folder, shard)?.is_none());
-    }
-    Ok(missing)
-}
-
-/// Whether all shards are there.
-pub fn is_complete(set: &Dataset, atomic_folder: &AtomicFolder) -> Result<bool, DatasetError> {
-    for shard in (0..set.shards()).rev() {
-        if ShardRecord::find(atomic_folder, shard)?.is_none() {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Writes everything that is about the whole set. The same shards give the same bytes, whoever does it, and doing it twice does no harm.
+/// Writes the files that describe the whole set. The same shards give the same bytes, and calling it twice is harmless.
 pub fn finish(set: &Dataset, atomic_folder: &AtomicFolder) -> Result<(), DatasetError> {
     let mut files: Vec<Placed> = Vec::new();
     let mut sums: Vec<(String, Statistics)> = Vec::new();
     for shard in 0..set.shards() {
         let Some(record) = ShardRecord::find(atomic_folder, shard)? else {
-            let (missing, all) = (missing(set, atomic_folder)?, set.shards());
+            let (missing, all) = (set.missing_in(atomic_folder)?.len(), set.shards());
             return Err(DatasetError::Missing { folder: atomic_folder.folder().display().to_string(), missing, all });
         };
         files.extend(record.files);
@@ -58,8 +39,8 @@ pub fn finish(set: &Dataset, atomic_folder: &AtomicFolder) -> Result<(), Dataset
     }
     files.push(atomic_folder.place("dataset.toml", set.text.as_bytes())?);
     files.push(atomic_folder.place("dataset.json", pretty(&about(set)).as_bytes())?);
-    for (index, device) in set.devices.iter().enumerate() {
-        files.push(atomic_folder.place(&format!("sensors/{index}.toml"), device.spec.to_toml().as_bytes())?);
+    for (index, sensor) in set.sensors.iter().enumerate() {
+        files.push(atomic_folder.place(&format!("sensors/{index}.toml"), sensor.spec.to_toml().as_bytes())?);
     }
     if set.spec.format == FormatSpec::Lerobot {
         files.extend(lerobot_files(set, atomic_folder, &sums)?);
@@ -81,7 +62,7 @@ fn lerobot_files(
     let all = all_features(set);
     let tasks: Vec<String> = set.labels.iter().map(|label| format!("{} {label}", set.spec.scenario.name())).collect();
     let info = Info {
-        robot: &set.devices[0].spec.name,
+        robot: &set.sensors[0].spec.name,
         rate_hz: set.spec.scenario.rate_hz(),
         episodes: set.count(),
         frames: set.count() * set.frames(),
@@ -90,7 +71,7 @@ fn lerobot_files(
     };
     let row = |episode: usize| EpisodeRow {
         // Objects are the fastest axis of the grid.
-        task: set.things[episode % set.things.len()].label_index,
+        task: set.objects[episode % set.objects.len()].label_index,
         frames: set.frames(),
         file: episode / set.shard_len(),
     };
@@ -101,15 +82,15 @@ fn lerobot_files(
             Some((name.clone(), sums.to_json(feature)))
         })
         .collect();
-    // Bit by bit, so that a set of any size needs little memory.
+    // In blocks, so that a set of any size needs little memory.
     let episodes = atomic_folder.place_with(EPISODES_FILE, |file| {
-        let mut writer = TableWriter::new(file).map_err(told)?;
+        let mut writer = TableWriter::new(file).map_err(table_io_error)?;
         for start in (0..set.count()).step_by(EPISODES_AT_ONCE) {
             let rows: Vec<EpisodeRow> = (start..(start + EPISODES_AT_ONCE).min(set.count())).map(row).collect();
-            let part = lerobot::episodes(&rows, &tasks, start, start * set.frames()).map_err(told)?;
-            writer.append(&part).map_err(told)?;
+            let part = lerobot::episodes(&rows, &tasks, start, start * set.frames()).map_err(table_io_error)?;
+            writer.append(&part).map_err(table_io_error)?;
         }
-        writer.finish().map(drop).map_err(told)
+        writer.finish().map(drop).map_err(table_io_error)
     })?;
     Ok(vec![
         episodes,
@@ -119,18 +100,18 @@ fn lerobot_files(
     ])
 }
 
-/// Rows of the list of episodes that are in memory at a time.
+/// Rows of the episode table in memory at a time.
 const EPISODES_AT_ONCE: usize = 1 << 16;
 
-/// An error of a table that is being written as one of its file.
-pub fn told(error: TableError) -> io::Error {
+/// A table error as an I/O error.
+pub fn table_io_error(error: TableError) -> io::Error {
     match error {
         TableError::Io(error) => error,
         other => io::Error::other(other),
     }
 }
 
-/// What the set holds, for people and loaders.
+/// A description of the set, for people and loaders.
 fn about(set: &Dataset) -> Value {
     let column = |feature: &lerobot::Feature| json!({ "name": feature.name, "dtype": feature.kind, "shape": feature.shape, "names": feature.names });
     json!({
@@ -145,7 +126,7 @@ fn about(set: &Dataset) -> Value {
         "episodes_per_shard": set.shard_len(),
         "shards": set.shards(),
         "labels": set.labels,
-        "sensors": set.devices.iter().map(|device| device.spec.name.clone()).collect::<Vec<_>>(),
+        "sensors": set.sensors.iter().map(|sensor| sensor.spec.name.clone()).collect::<Vec<_>>(),
         "columns": features(set).iter().map(column).collect::<Vec<_>>(),
         "units": {
             "state": "m, and a quaternion", "tactile": "N", "force": "N", "wrench": "N, N m", "depth": "m",
@@ -163,19 +144,19 @@ fn pretty(value: &Value) -> String {
 /// Compares every file of a finished set with its hash; returns how many there are.
 pub fn check(folder: &Path) -> Result<usize, DatasetError> {
     let list = folder.join(SUMS);
-    let told =
+    let damaged =
         |file: &Path, what: &str| DatasetError::Damaged { file: file.display().to_string(), what: what.to_owned() };
     let text = std::fs::read_to_string(&list).map_err(|error| DatasetError::Unreadable {
         file: list.display().to_string(),
         reason: format!("{error}; is the set finished?"),
     })?;
     for line in text.lines() {
-        let (sum, name) = line.split_once("  ").ok_or_else(|| told(&list, "it is no list of hashes"))?;
+        let (sum, name) = line.split_once("  ").ok_or_else(|| damaged(&list, "it is no list of hashes"))?;
         let path = folder.join(name);
         match sha256_of(&path) {
             Ok(found) if found == sum => {}
-            Ok(_) => return Err(told(&path, "its content is not what was written")),
-            Err(error) => return Err(told(&path, &format!("it cannot be read: {error}"))),
+            Ok(_) => return Err(damaged(&path, "its content is not what was written")),
+            Err(error) => return Err(damaged(&path, &format!("it cannot be read: {error}"))),
         }
     }
     Ok(text.lines().count())

@@ -1,4 +1,4 @@
-//! All shards, or a share of them, by all threads.
+//! Makes all shards of a data set, or a share of them, in parallel.
 
 use super::error::DatasetError;
 use super::finish;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// One of several shares of a data set: the shards whose numbers leave `part − 1` when divided by `of`.
+/// One of `of` shares of a data set: the shards with `index % of == part`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     part: usize,
@@ -20,7 +20,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// The whole.
+    /// The whole data set.
     pub const ALL: Self = Self { part: 0, of: 1 };
 }
 
@@ -35,45 +35,45 @@ impl FromStr for Share {
     }
 }
 
-/// How far it is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Episodes that this run will have made.
+    /// Episodes to make in this run.
     pub wanted: usize,
-    /// Episodes that it has made.
+    /// Episodes made so far.
     pub made: usize,
 }
 
-/// What a run has done.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Made {
-    /// Episodes that were made now.
+pub struct MakeSummary {
+    /// Episodes made by this run.
     pub episodes: usize,
-    /// Episodes that were there already.
+    /// Episodes that existed before.
     pub found: usize,
-    /// Bytes that were written now.
+    /// Bytes written by this run.
     pub bytes: u64,
-    /// How long it took (s).
+    /// Elapsed time (s).
     pub wall_s: f64,
-    /// Threads that worked.
+    /// Number of threads.
     pub threads: usize,
-    /// Whether the set is complete now.
+    /// Whether the set is complete.
     pub complete: bool,
 }
 
-/// How often progress is told.
-const TELL: Duration = Duration::from_millis(100);
+/// Time between two progress reports.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Dataset {
-    /// Makes what is missing of a share, with a number of threads; where all shards are there after that, completes the set. `tell` is told how far it
-    /// is, and stops it by `false`: what is finished is kept, and the next run goes on from there.
+    /// Makes the missing shards of a share, and completes the set when all shards exist. `progress` is called regularly and stops the run
+    /// by returning `false`; finished shards are kept, and the next run continues from there.
     pub fn make(
         &self,
         out: &Path,
         share: Share,
         threads: usize,
-        tell: &mut dyn FnMut(Progress) -> bool,
-    ) -> Result<Made, DatasetError> {
+        progress: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<MakeSummary, DatasetError> {
         let start = Instant::now();
         let atomic_folder = self.claim(out)?;
         if share == Share::ALL {
@@ -89,13 +89,13 @@ impl Dataset {
         let wanted = work.iter().map(|&shard| self.episodes_of(shard).len()).sum();
         let threads = threads.clamp(1, work.len().max(1));
         let run = Run::new(self, &atomic_folder, &work);
-        run.work_with(threads, &mut |made| tell(Progress { wanted, made }))?;
-        let complete = finish::is_complete(self, &atomic_folder)?;
+        run.work_with(threads, &mut |made| progress(Progress { wanted, made }))?;
+        let complete = self.missing_in(&atomic_folder)?.is_empty();
         if complete {
             finish::finish(self, &atomic_folder).map_err(|error| self.full(&atomic_folder, error))?;
             atomic_folder.sweep()?;
         }
-        Ok(Made {
+        Ok(MakeSummary {
             episodes: wanted,
             found,
             bytes: run.bytes.into_inner() as u64,
@@ -105,14 +105,14 @@ impl Dataset {
         })
     }
 
-    /// Completes a set whose shards are all there, such as those that others have made.
+    /// Completes a set whose shards all exist, for example after other programs made them.
     pub fn complete(&self, out: &Path) -> Result<(), DatasetError> {
         let atomic_folder = self.claim(out)?;
         finish::finish(self, &atomic_folder).map_err(|error| self.full(&atomic_folder, error))?;
         Ok(atomic_folder.sweep()?)
     }
 
-    /// Makes some shards, one after the other, and nothing else; those that are there stay. For programs that share the work themselves.
+    /// Makes the given shards one after the other and skips finished ones. For programs that distribute the work themselves.
     pub fn make_shards(&self, out: &Path, shards: &[usize], go_on: &dyn Fn() -> bool) -> Result<(), DatasetError> {
         let atomic_folder = self.claim(out)?;
         for &shard in shards.iter().filter(|shard| **shard < self.shards()) {
@@ -127,19 +127,17 @@ impl Dataset {
         Ok(())
     }
 
-    /// The shards that a folder lacks.
+    /// The shards that are missing in a folder.
     pub fn missing(&self, out: &Path) -> Result<Vec<usize>, DatasetError> {
-        let atomic_folder = self.claim(out)?;
-        let mut missing = Vec::new();
-        for shard in 0..self.shards() {
-            if ShardRecord::find(&atomic_folder, shard)?.is_none() {
-                missing.push(shard);
-            }
-        }
-        Ok(missing)
+        self.missing_in(&self.claim(out)?)
     }
 
-    /// The folder, which must be empty or hold this very set.
+    pub(super) fn missing_in(&self, atomic_folder: &AtomicFolder) -> Result<Vec<usize>, DatasetError> {
+        let missing = |shard| Ok(ShardRecord::find(atomic_folder, shard)?.is_none().then_some(shard));
+        (0..self.shards()).filter_map(|shard| missing(shard).transpose()).collect()
+    }
+
+    /// Opens the folder, which must be empty or hold this data set.
     fn claim(&self, out: &Path) -> Result<AtomicFolder, DatasetError> {
         const MARK: &str = ".shards/fingerprint";
         let other = |what: &str| DatasetError::OtherSet { folder: out.display().to_string(), what: what.to_owned() };
@@ -152,8 +150,8 @@ impl Dataset {
                 ));
             }
             None => {
-                let strange = std::fs::read_dir(out).into_iter().flatten().flatten();
-                if strange.into_iter().any(|entry| entry.file_name() != ".shards") {
+                let other_files = std::fs::read_dir(out).into_iter().flatten().flatten();
+                if other_files.into_iter().any(|entry| entry.file_name() != ".shards") {
                     return Err(other("it holds files that are not of this data set"));
                 }
                 atomic_folder
@@ -164,7 +162,7 @@ impl Dataset {
         Ok(atomic_folder)
     }
 
-    /// Tells a disk without room from other errors.
+    /// Turns a full disk into [`DatasetError::Full`].
     fn full(&self, atomic_folder: &AtomicFolder, error: DatasetError) -> DatasetError {
         match error {
             DatasetError::AtomicFolder(error) if error.is_full() => DatasetError::Full {
@@ -182,9 +180,7 @@ impl Dataset {
     }
 
     fn done(&self, atomic_folder: &AtomicFolder) -> usize {
-        (0..self.shards())
-            .filter(|&shard| ShardRecord::find(atomic_folder, shard).is_ok_and(|record| record.is_some()))
-            .count()
+        self.missing_in(atomic_folder).map_or(0, |missing| self.shards() - missing.len())
     }
 }
 
@@ -197,7 +193,7 @@ struct Run<'a> {
     made: AtomicUsize,
     bytes: AtomicUsize,
     stop: AtomicBool,
-    fault: Mutex<Option<DatasetError>>,
+    error: Mutex<Option<DatasetError>>,
 }
 
 impl<'a> Run<'a> {
@@ -210,35 +206,35 @@ impl<'a> Run<'a> {
             made: AtomicUsize::new(0),
             bytes: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
-            fault: Mutex::new(None),
+            error: Mutex::new(None),
         }
     }
 
-    /// Each thread takes the next shard until none is left. A skin that would share its work among threads does all of it on its own one: the threads are
-    /// busy with other shards, and what it finds does not depend on it.
-    fn work_with(&self, threads: usize, tell: &mut dyn FnMut(usize) -> bool) -> Result<(), DatasetError> {
+    /// Each thread takes the next shard until none is left. Skins run single-threaded inside: all threads are busy with shards, and results do
+    /// not depend on the number of threads.
+    fn work_with(&self, threads: usize, progress: &mut dyn FnMut(usize) -> bool) -> Result<(), DatasetError> {
         let working = AtomicUsize::new(threads);
         std::thread::scope(|scope| {
             for _ in 0..threads {
                 scope.spawn(|| {
-                    let _left = Leaving(&working);
+                    let _guard = WorkerGuard(&working);
                     match ThreadPoolBuilder::new().num_threads(1).build() {
                         Ok(alone) => alone.install(|| self.work()),
-                        // Without threads to be had the work is done here.
+                        // No further thread could be started.
                         Err(_) => self.work(),
                     }
                 });
             }
             while working.load(Ordering::Acquire) > 0 {
-                std::thread::sleep(TELL);
-                if !tell(self.made.load(Ordering::Relaxed)) {
+                std::thread::sleep(PROGRESS_INTERVAL);
+                if !progress(self.made.load(Ordering::Relaxed)) {
                     self.stop.store(true, Ordering::Relaxed);
                 }
             }
         });
-        tell(self.made.load(Ordering::Relaxed));
-        if let Some(fault) = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            return Err(self.set.full(self.atomic_folder, fault));
+        progress(self.made.load(Ordering::Relaxed));
+        if let Some(error) = self.error.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(self.set.full(self.atomic_folder, error));
         }
         if self.stop.load(Ordering::Relaxed) && self.made.load(Ordering::Relaxed) < self.wanted() {
             return Err(self.set.stopped(self.atomic_folder));
@@ -268,17 +264,17 @@ impl<'a> Run<'a> {
                 Ok(None) => return,
                 Err(error) => {
                     self.stop.store(true, Ordering::Relaxed);
-                    self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                    self.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                 }
             }
         }
     }
 }
 
-/// Counts a thread out, also when it panics.
-struct Leaving<'a>(&'a AtomicUsize);
+/// Decrements the number of working threads when dropped, also on panic.
+struct WorkerGuard<'a>(&'a AtomicUsize);
 
-impl Drop for Leaving<'_> {
+impl Drop for WorkerGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Release);
     }

@@ -1,37 +1,37 @@
-//! What differs from device to device: any number in a sensor's description.
+//! Randomises numbers in a sensor's description.
 
 use super::axis::{Axis, Measure};
 use dermis_geometry::Random;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// One key of a sensor's description (`response.noise.sd`, `skin.young`, `camera.exposure`, `light.sources.0.azimuth`) that is drawn: exactly one
-/// of `value`, which replaces it, `scale`, a factor on it, and `seed = true`, a seed of its own. Keys of the skin and of the surface are drawn
-/// once for every material, all others for every episode.
+/// One key of a sensor's description (`response.noise.sd`, `skin.young`, `camera.exposure`, `light.sources.0.azimuth`) to randomise: exactly one
+/// of `value`, which replaces it, `scale`, which multiplies it, and `seed = true`, which draws a seed. Keys of the skin and of the surface are
+/// drawn once per material, all others once per episode.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RandomiseSpec {
-    /// Which key.
+    /// The key, with dots between levels.
     pub key: String,
-    /// What takes its place.
+    /// The new value.
     #[serde(default)]
-    pub value: Option<Axis<Loose>>,
-    /// A factor on it.
+    pub value: Option<Axis<AnyQuantity>>,
+    /// A factor.
     #[serde(default)]
     pub scale: Option<Axis<f64>>,
-    /// A seed takes its place.
+    /// Whether to draw a seed.
     #[serde(default)]
     pub seed: bool,
 }
 
-/// A number with any unit or none: the key that it is for decides what fits.
+/// A number with any unit or none; the key decides which units are valid.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Loose {
+pub struct AnyQuantity {
     number: f64,
     unit: String,
 }
 
-impl Measure for Loose {
+impl Measure for AnyQuantity {
     const EXAMPLE: &'static str = "\"2.5 mN\"";
     fn number(&self) -> f64 {
         self.number
@@ -44,10 +44,10 @@ impl Measure for Loose {
     }
 }
 
-impl Loose {
+impl AnyQuantity {
     fn parse(text: &str) -> Option<Self> {
         let trimmed = text.trim();
-        // The longest start that reads as a number, as for every quantity.
+        // The longest prefix that parses as a number, as for every quantity.
         let ends = (1..=trimmed.len()).rev().filter(|&end| trimmed.is_char_boundary(end));
         let split = ends.into_iter().find_map(|end| {
             let number = trimmed[..end].trim_end().parse::<f64>().ok().filter(|number| number.is_finite())?;
@@ -58,7 +58,7 @@ impl Loose {
 
     fn to_value(&self) -> Value {
         match self.unit.is_empty() {
-            // Counts and the numbers of taxels are whole; other keys take a whole number as well.
+            // Counts must be integers; other keys accept integers too.
             true if self.number.fract() == 0.0 && self.number.abs() < 1e15 => Value::from(self.number as i64),
             true => Value::from(self.number),
             false => Value::from(format!("{} {}", self.number, self.unit)),
@@ -66,18 +66,18 @@ impl Loose {
     }
 }
 
-impl<'de> Deserialize<'de> for Loose {
+impl<'de> Deserialize<'de> for AnyQuantity {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let wrong = |value: &Value| {
             serde::de::Error::custom(format!(
-                "{value} is no number; write one with its unit, such as {}",
+                "{value} is not a number; write one with its unit, such as {}",
                 Self::EXAMPLE
             ))
         };
         let value = Value::deserialize(deserializer)?;
         match &value {
             Value::String(text) => {
-                Self::parse(text).filter(|loose| !loose.unit.is_empty()).ok_or_else(|| wrong(&value))
+                Self::parse(text).filter(|quantity| !quantity.unit.is_empty()).ok_or_else(|| wrong(&value))
             }
             Value::Number(number) => {
                 let number = number.as_f64().ok_or_else(|| wrong(&value))?;
@@ -89,12 +89,12 @@ impl<'de> Deserialize<'de> for Loose {
 }
 
 impl RandomiseSpec {
-    /// Whether a change of it needs another skin.
+    /// Whether the key changes the skin, which must then be rebuilt.
     pub fn is_material(&self) -> bool {
         ["skin", "surface", "contact_points", "reading"].contains(&self.key.split('.').next().unwrap_or_default())
     }
 
-    /// Refuses what means nothing.
+    /// Checks the key and the combination of entries.
     pub fn check(&self) -> Result<(), String> {
         let given = [self.value.is_some(), self.scale.is_some(), self.seed];
         if given.iter().filter(|given| **given).count() != 1 {
@@ -107,11 +107,11 @@ impl RandomiseSpec {
         }
     }
 
-    /// Draws and puts it into a description; returns the number that is there now, in the unit it was given in (SI is what the description
-    /// itself is written with where it is scaled). Grids (`values`) are drawn from as well.
+    /// Draws a value and writes it into a description. Returns the new number, in the unit of `value`, or for `scale` in the unit of the
+    /// description (SI). Grids (`values`) are sampled uniformly.
     pub fn apply(&self, description: &mut Value, random: &mut Random) -> Result<f64, String> {
         if self.seed {
-            // Seeds are whole numbers that fit where other programs keep integers.
+            // 32 bits fit the integers of other programs.
             let seed = u64::from(random.next_u32());
             *entry(description, &self.key)? = Value::from(seed);
             return Ok(seed as f64);
@@ -121,15 +121,15 @@ impl RandomiseSpec {
             *entry(description, &self.key)? = value.to_value();
             return Ok(value.number);
         }
-        let Some(axis) = &self.scale else { return Err("there is nothing to draw".to_owned()) };
+        let Some(axis) = &self.scale else { return Err("give one of `value`, `scale` and `seed = true`".to_owned()) };
         let factor = pick(axis, random);
         let place = entry(description, &self.key)?;
         let base = match &*place {
-            Value::Number(number) => number.as_f64().map(|number| Loose { number, unit: String::new() }),
-            Value::String(text) => Loose::parse(text),
+            Value::Number(number) => number.as_f64().map(|number| AnyQuantity { number, unit: String::new() }),
+            Value::String(text) => AnyQuantity::parse(text),
             _ => None,
         };
-        let base = base.ok_or("it is no number that could be scaled; give `value`")?;
+        let base = base.ok_or("it is not a number and cannot be scaled; give `value`")?;
         let scaled = base.with(base.number * factor);
         *place = scaled.to_value();
         Ok(scaled.number)
@@ -144,7 +144,7 @@ pub(super) fn pick<T: Measure>(axis: &Axis<T>, random: &mut Random) -> T {
     axis.at(place, random)
 }
 
-/// The place of a key; tables on the way are made, entries of lists must be there.
+/// The entry of a key. Missing tables are created; list entries must exist.
 fn entry<'a>(description: &'a mut Value, key: &str) -> Result<&'a mut Value, String> {
     let mut place = description;
     for part in key.split('.') {
@@ -156,10 +156,11 @@ fn entry<'a>(description: &'a mut Value, key: &str) -> Result<&'a mut Value, Str
             Value::Array(list) => {
                 let len = list.len();
                 let at = part.parse::<usize>().ok().filter(|at| *at < len);
-                let at = at.ok_or_else(|| format!("{part:?} is no place in a list of {len}, counted from 0"))?;
+                let at =
+                    at.ok_or_else(|| format!("{part:?} is not an index of a list of {len} entries, counted from 0"))?;
                 &mut list[at]
             }
-            other => return Err(format!("there is nothing under {other}, where {part:?} is looked for")),
+            other => return Err(format!("{other} has no entry {part:?}")),
         };
     }
     Ok(place)
@@ -193,14 +194,14 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_is_refused() {
+    fn invalid_randomisations_are_refused() {
         let spec = |text: &str| dermis_sensor::parse_toml::<RandomiseSpec>("a.toml", text);
         assert!(spec("key = \"skin.young\"").unwrap().check().unwrap_err().contains("exactly one"));
         assert!(spec("key = \"skim.young\"\nseed = true").unwrap().check().unwrap_err().contains("skin"));
-        assert!(spec("key = \"a\"\nvalue = \"five\"").unwrap_err().to_string().contains("no number"));
+        assert!(spec("key = \"a\"\nvalue = \"five\"").unwrap_err().to_string().contains("not a number"));
         let mut random = Random::new(0);
         let scale = randomise("key = \"skin.young\"\nscale = 2.0");
-        assert!(scale.apply(&mut json!({}), &mut random).unwrap_err().contains("no number"));
+        assert!(scale.apply(&mut json!({}), &mut random).unwrap_err().contains("not a number"));
         let far = randomise("key = \"light.sources.5\"\nvalue = 1.0");
         assert!(far.apply(&mut json!({"light": {"sources": []}}), &mut random).unwrap_err().contains("list of 0"));
     }

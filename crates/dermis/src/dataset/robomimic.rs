@@ -1,17 +1,17 @@
-//! Episodes as robomimic's demonstrations: `data/demo_K` with `actions`, `rewards`, `dones` and `obs`, in one HDF5 file a shard.
+//! Writes episodes as robomimic demonstrations: `data/demo_K` with `actions`, `rewards`, `dones` and `obs`, one HDF5 file per shard.
 
-use super::episode::{Episode, Felt};
+use super::episode::{Episode, SensorFrame};
 use super::set::Dataset;
-use dermis_record::hdf5::{Group, Note, Numbers};
-use dermis_sensor::optics::FloatImage;
+use dermis_record::hdf5::{Attribute, Group, Numbers};
+use dermis_sensor::Image;
 use serde_json::json;
 
-/// The file of some episodes.
+/// The HDF5 file of some episodes.
 pub fn file(set: &Dataset, episodes: &[Episode]) -> Vec<u8> {
     let mut data = Group::new();
-    data.note("total", Note::Whole(episodes.iter().map(|episode| episode.frames.len() as i64).sum()));
+    data.attribute("total", Attribute::Whole(episodes.iter().map(|episode| episode.frames.len() as i64).sum()));
     let about = json!({ "env_name": set.spec.name, "type": 0, "env_kwargs": { "scenario": set.spec.scenario.name() } });
-    data.note("env_args", Note::Text(about.to_string()));
+    data.attribute("env_args", Attribute::Text(about.to_string()));
     for episode in episodes {
         data.group(&format!("demo_{}", episode.index), demonstration(set, episode));
     }
@@ -31,10 +31,10 @@ fn demonstration(set: &Dataset, episode: &Episode) -> Group {
         ("material", episode.material as i64),
         ("seed", episode.seed as i64),
     ];
-    whole.into_iter().for_each(|(name, number)| demo.note(name, Note::Whole(number)));
-    demo.note("name", Note::Text(set.labels[episode.label].clone()));
+    whole.into_iter().for_each(|(name, number)| demo.attribute(name, Attribute::Whole(number)));
+    demo.attribute("name", Attribute::Text(set.labels[episode.label].clone()));
     demo.array("actions", &[frames, 6], Numbers::F32(episode.frames.iter().flat_map(|frame| frame.action).collect()));
-    // A grasp that held is what is rewarded.
+    // The reward is 1 for a stable grasp.
     let held = episode.grasp.is_some_and(|grasp| grasp.stable);
     let at_the_end = |value: bool| (1..=frames).map(|frame| u8::from(value && frame == frames)).collect::<Vec<u8>>();
     demo.array("rewards", &[frames], Numbers::F32(at_the_end(held).into_iter().map(f32::from).collect()));
@@ -47,7 +47,7 @@ fn demonstration(set: &Dataset, episode: &Episode) -> Group {
         demo.array("mu", &[1], Numbers::F32(vec![mu as f32]));
     }
     if let Some(grasp) = episode.grasp {
-        demo.note("stable", Note::Whole(i64::from(grasp.stable)));
+        demo.attribute("stable", Attribute::Whole(i64::from(grasp.stable)));
         demo.array("slip_m", &[1], Numbers::F32(vec![grasp.slip_m as f32]));
     }
     demo.group("obs", observations(set, episode));
@@ -59,27 +59,27 @@ fn observations(set: &Dataset, episode: &Episode) -> Group {
     let (frames, taxels) = (episode.frames.len(), set.taxels());
     for (at, part) in set.parts().iter().enumerate() {
         let name = |what: &str| if part.is_empty() { what.to_owned() } else { format!("{part}_{what}") };
-        let felt = || episode.frames.iter().map(move |frame| &frame.felt[at]);
-        let floats = |of: &dyn Fn(&Felt) -> Vec<f32>| Numbers::F32(felt().flat_map(of).collect());
-        obs.array(&name("state"), &[frames, 7], floats(&|felt| felt.pose.to_vec()));
-        obs.array(&name("tactile"), &[frames, taxels], floats(&|felt| felt.reported_newton.clone()));
-        obs.array(&name("force"), &[frames, taxels, 3], floats(&|felt| felt.forces_newton.clone()));
-        obs.array(&name("wrench"), &[frames, 6], floats(&|felt| felt.wrench.to_vec()));
-        obs.array(&name("depth"), &[frames, 1], floats(&|felt| vec![felt.depth_m]));
-        let contact = felt().flat_map(|felt| felt.contact.iter().map(|&touched| u8::from(touched))).collect();
+        let sensors = || episode.frames.iter().map(move |frame| &frame.sensors[at]);
+        let floats = |of: &dyn Fn(&SensorFrame) -> Vec<f32>| Numbers::F32(sensors().flat_map(of).collect());
+        obs.array(&name("state"), &[frames, 7], floats(&|sensor| sensor.pose.to_vec()));
+        obs.array(&name("tactile"), &[frames, taxels], floats(&|sensor| sensor.reported_newton.clone()));
+        obs.array(&name("force"), &[frames, taxels, 3], floats(&|sensor| sensor.forces_newton.clone()));
+        obs.array(&name("wrench"), &[frames, 6], floats(&|sensor| sensor.wrench.to_vec()));
+        obs.array(&name("depth"), &[frames, 1], floats(&|sensor| vec![sensor.depth_m]));
+        let contact = sensors().flat_map(|sensor| sensor.contact.iter().map(|&touched| u8::from(touched))).collect();
         obs.array(&name("contact"), &[frames, taxels], Numbers::U8(contact));
         if let Some((height, width)) = set.pixels() {
-            let seen = || felt().filter_map(|felt| felt.sight.as_ref());
-            let pixels = seen().flat_map(|seen| decoded(&seen.image_png)).flatten().collect();
+            let images = || sensors().filter_map(|sensor| sensor.camera.as_ref());
+            let pixels = images().flat_map(|images| decoded(&images.image_png)).flatten().collect();
             obs.array(&name("image"), &[frames, height, width, 3], Numbers::U8(pixels));
-            let touched = seen().flat_map(|seen| decoded(&seen.contact_png)).map(|pixel| pixel[0]).collect();
+            let touched = images().flat_map(|images| decoded(&images.contact_png)).map(|pixel| pixel[0]).collect();
             obs.array(&name("contact_image"), &[frames, height, width, 1], Numbers::U8(touched));
         }
     }
     obs
 }
 
-/// The pixels of an image that was just encoded.
+/// Decodes the pixels of a PNG.
 fn decoded(png: &[u8]) -> Vec<[u8; 3]> {
-    FloatImage::from_png("image", png).map(|image| image.to_rgb8()).unwrap_or_default()
+    Image::decode_png(png).map(Image::into_pixels).unwrap_or_default()
 }

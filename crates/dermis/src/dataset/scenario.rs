@@ -1,40 +1,40 @@
-//! What happens in an episode.
+//! Simulates an episode: press, slide, twist, roll, edge scan or grasp.
 
 mod grasp;
-mod path;
+mod trajectory;
 
 use super::episode::{Frame, Grasp};
-use super::error::Fault;
-use super::feel::{feel, plain};
+use super::error::EpisodeError;
+use super::observe::{observe, plain};
 use super::spec::ScenarioSpec;
 use dermis_geometry::{Pose, Quat, Twist, Vec3};
 use dermis_sensor::{Aim, Goal, PressError, ResponseState, Sensor, first_contact, press};
 use dermis_skin::{Motion, Object, State, Target};
-use path::Path;
+use trajectory::Trajectory;
 
-/// What was drawn for an episode.
+/// The values drawn for an episode.
 #[derive(Clone, Debug)]
 pub struct Draw {
-    /// Where the object comes.
+    /// Where the object approaches the sensor.
     pub aim: Aim,
-    /// How far.
+    /// Depth or force of the press.
     pub goal: Goal,
-    /// What the scenario itself draws, in the order in which it names its axes.
+    /// The scenario's own values, in the order of its axes.
     pub own: Vec<f64>,
-    /// What the noise of this episode depends on.
+    /// Seed of this episode's noise.
     pub noise: u64,
 }
 
-/// Frames of noise that an episode may use before it would come to those of another.
-const NOISE_OF_AN_EPISODE: u64 = 1 << 20;
+/// Noise frames reserved for each episode; episodes do not share any.
+const NOISE_FRAMES_PER_EPISODE: u64 = 1 << 20;
 
-/// Plays an episode.
+/// Simulates an episode.
 pub fn play(
     scenario: &ScenarioSpec,
     sensor: &Sensor,
     object: &Object,
     draw: &Draw,
-) -> Result<(Vec<Frame>, Option<Grasp>), Fault> {
+) -> Result<(Vec<Frame>, Option<Grasp>), EpisodeError> {
     if let ScenarioSpec::GraspAndLift { .. } = scenario {
         return grasp::play(scenario, sensor, object, draw).map(|(frames, grasp)| (frames, Some(grasp)));
     }
@@ -59,7 +59,7 @@ pub fn play(
             }
         }
         ScenarioSpec::EdgeScan { .. } => {
-            let path = Path::straight(&pressed, draw.own[0], draw.own[1]);
+            let path = Trajectory::straight(&pressed, draw.own[0], draw.own[1]);
             for frame in 0..frames {
                 let along = if frames > 1 { frame as f64 / (frames - 1) as f64 } else { 0.5 };
                 player.state = sensor.skin().rest();
@@ -68,11 +68,11 @@ pub fn play(
         }
         _ => {
             let path = match scenario {
-                ScenarioSpec::Twist { .. } => Path::turning(&pressed, draw.own[0]),
+                ScenarioSpec::Twist { .. } => Trajectory::rotating(&pressed, draw.own[0]),
                 ScenarioSpec::Roll { .. } => {
-                    Path::rolling(&pressed, depth_m, &contact, draw.own[0], draw.own[1], draw.own[2])
+                    Trajectory::rolling(&pressed, depth_m, &contact, draw.own[0], draw.own[1], draw.own[2])
                 }
-                _ => Path::straight(&pressed, draw.own[0], draw.own[1]),
+                _ => Trajectory::straight(&pressed, draw.own[0], draw.own[1]),
             };
             player.hold(&pressed)?;
             for frame in 1..frames {
@@ -85,16 +85,16 @@ pub fn play(
 }
 
 fn first_noise(noise: u64) -> u64 {
-    noise.wrapping_mul(NOISE_OF_AN_EPISODE)
+    noise.wrapping_mul(NOISE_FRAMES_PER_EPISODE)
 }
 
-/// How deep (m) the object goes: as said, or as far as a force takes it.
-fn depth(sensor: &Sensor, object: &Object, draw: &Draw, contact: &Pose) -> Result<f64, Fault> {
+/// The depth (m) of the press: given, or found from the force.
+fn depth(sensor: &Sensor, object: &Object, draw: &Draw, contact: &Pose) -> Result<f64, EpisodeError> {
     match draw.goal {
         Goal::Depth(depth_m) => {
-            let most_m = sensor.skin().max_depth_m();
-            if depth_m > most_m {
-                let [depth_mm, most_mm] = [depth_m, most_m].map(|length| (length * 1e9).round() / 1e6);
+            let max_m = sensor.skin().max_depth_m();
+            if depth_m > max_m {
+                let [depth_mm, most_mm] = [depth_m, max_m].map(|length| (length * 1e9).round() / 1e6);
                 return Err(PressError::TooDeep { sensor: sensor.name().to_owned(), depth_mm, most_mm }.into());
             }
             Ok(depth_m)
@@ -106,7 +106,7 @@ fn depth(sensor: &Sensor, object: &Object, draw: &Draw, contact: &Pose) -> Resul
     }
 }
 
-/// A sensor while it is touched.
+/// Moves an object over a sensor and records frames.
 struct Player<'a> {
     sensor: &'a Sensor,
     object: &'a Object,
@@ -117,16 +117,16 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
-    /// Holds the object somewhere until the skin rests, and keeps a frame.
-    fn hold(&mut self, pose: &Pose) -> Result<(), Fault> {
+    /// Holds the object at a pose until the skin is at rest, and records a frame.
+    fn hold(&mut self, pose: &Pose) -> Result<(), EpisodeError> {
         let target = Target::at_rest(self.object, *pose);
         let (touch, state) = self.sensor.skin().settle(&self.state, &Motion { targets: &[target] })?;
         self.state = state;
-        self.keep(&touch, pose)
+        self.record(&touch, pose)
     }
 
-    /// Moves the object along `pose` (from 0 to 1) until the next frame, and keeps that.
-    fn glide(&mut self, pose: impl Fn(f64) -> Pose, substeps: usize) -> Result<(), Fault> {
+    /// Moves the object along `pose` (from 0 to 1) until the next frame, and records it.
+    fn glide(&mut self, pose: impl Fn(f64) -> Pose, substeps: usize) -> Result<(), EpisodeError> {
         let dt_s = self.interval_s / substeps as f64;
         let mut before = pose(0.0);
         let mut last = None;
@@ -139,42 +139,42 @@ impl Player<'_> {
             before = now;
             last = Some(touch);
         }
-        last.map_or(Ok(()), |touch| self.keep(&touch, &before))
+        last.map_or(Ok(()), |touch| self.record(&touch, &before))
     }
 
-    fn keep(&mut self, touch: &dermis_skin::Touch, pose: &Pose) -> Result<(), Fault> {
+    fn record(&mut self, touch: &dermis_skin::Touch, pose: &Pose) -> Result<(), EpisodeError> {
         let number = self.response.step;
         let (reading, response) = self.sensor.sense(&self.response, touch, self.interval_s)?;
         self.response = response;
-        let felt = feel(self.sensor, touch, &reading, pose, number)?;
+        let observed = observe(self.sensor, touch, &reading, pose, number)?;
         let time_s = self.frames.len() as f64 * self.interval_s;
-        self.frames.push(Frame { time_s, action: [0.0; 6], felt: vec![felt] });
+        self.frames.push(Frame { time_s, action: [0.0; 6], sensors: vec![observed] });
         Ok(())
     }
 }
 
-/// The velocity, at the sensor's origin, that takes an object from one pose to the next.
+/// The twist, at the sensor's origin, that moves an object from one pose to the next in `dt_s`.
 fn velocity(before: &Pose, now: &Pose, dt_s: f64) -> Twist {
     let step = *now * before.inverse();
-    Twist::new(step.translation / dt_s, turn(&step.rotation) / dt_s)
+    Twist::new(step.translation / dt_s, rotation_vector(&step.rotation) / dt_s)
 }
 
-/// A turn as an axis times an angle (rad), the short way.
-fn turn(rotation: &Quat) -> Vec3 {
+/// A rotation vector (axis times angle, rad) with an angle of at most π.
+fn rotation_vector(rotation: &Quat) -> Vec3 {
     let short = if rotation.w < 0.0 { -*rotation } else { *rotation };
     short.to_scaled_axis()
 }
 
-/// Fills in what each frame does to get to the next.
+/// Fills in the action that leads from each frame to the next.
 fn with_actions(mut frames: Vec<Frame>) -> Vec<Frame> {
     let pose = |frame: &Frame| {
-        let [x, y, z, qx, qy, qz, qw] = frame.felt[0].pose.map(f64::from);
+        let [x, y, z, qx, qy, qz, qw] = frame.sensors[0].pose.map(f64::from);
         Pose::new(Quat::from_xyzw(qx, qy, qz, qw).normalize(), Vec3::new(x, y, z))
     };
     let poses: Vec<Pose> = frames.iter().map(pose).collect();
     for (frame, pair) in frames.iter_mut().zip(poses.windows(2)) {
         let [x, y, z] = (pair[1].translation - pair[0].translation).to_array();
-        let [a, b, c] = turn(&(pair[1].rotation * pair[0].rotation.inverse())).to_array();
+        let [a, b, c] = rotation_vector(&(pair[1].rotation * pair[0].rotation.inverse())).to_array();
         frame.action = [x, y, z, a, b, c].map(plain);
     }
     frames

@@ -1,63 +1,63 @@
-//! A data set, resolved: every episode by its number alone.
+//! A resolved data set: makes any episode from its index alone.
 
-use super::axis::{Axis, Measure};
+use super::axis::GridAxis;
 use super::cache::Cache;
-use super::device::{Device, Material};
 use super::episode::Episode;
-use super::error::{DatasetError, Fault};
+use super::error::{DatasetError, EpisodeError};
+use super::objects::{self, DatasetObject};
 use super::scenario::{Draw, play};
+use super::sensor::{DatasetSensor, Material};
 use super::spec::{DatasetSpec, FormatSpec, ScenarioSpec};
-use super::things::{self, Thing};
 use dermis_geometry::Random;
 use dermis_record::atomic_folder::sha256;
 use dermis_sensor::{Aim, Goal, Sensor, SkinSpec};
 use dermis_skin::Object;
 use std::path::{Path, PathBuf};
 
-/// Skins that are kept ready; a fine layer takes tens of megabytes.
-const SKINS: usize = 8;
-/// Objects that are kept ready.
-const OBJECTS: usize = 64;
-/// Episodes in a shard, unless the description says.
-const SHARD: usize = 500;
-/// Bytes of a shard, about, at most.
-const SHARD_BYTES: usize = 32 << 20;
-/// Shards there are at least, unless the description says.
-const SHARDS: usize = 16;
+/// Sensors that stay in memory; a fine layer takes tens of megabytes.
+const CACHED_MATERIALS: usize = 8;
+/// Objects that stay in memory.
+const CACHED_OBJECTS: usize = 64;
+/// Most episodes in a shard by default.
+const MAX_SHARD_EPISODES: usize = 500;
+/// Approximate upper bound on the bytes of a shard by default.
+const MAX_SHARD_BYTES: usize = 32 << 20;
+/// Fewest shards by default.
+const MIN_SHARDS: usize = 16;
 
-/// A data set that can be made. What episode `k` holds depends on the description, its seed and `k`, and on nothing else.
+/// A data set that is ready to be made. Episode `k` depends only on the description, its seed and `k`.
 #[derive(Debug)]
 pub struct Dataset {
     /// The description.
     pub spec: DatasetSpec,
     /// Its text.
     pub text: String,
-    /// What messages call it.
+    /// The name of the description in messages.
     pub file: String,
     /// Its sensors.
-    pub devices: Vec<Device>,
+    pub sensors: Vec<DatasetSensor>,
     /// Its objects.
-    pub things: Vec<Thing>,
+    pub objects: Vec<DatasetObject>,
     /// Their labels.
     pub labels: Vec<String>,
     folder: Option<PathBuf>,
     fingerprint: String,
-    skins: Cache<Material>,
-    objects: Cache<Object>,
+    material_cache: Cache<Material>,
+    object_cache: Cache<Object>,
     taxels: usize,
-    /// Rows and columns of the taxels, if they have some.
+    /// Rows and columns of the taxels, if they form a grid.
     grid: Option<(usize, usize)>,
     pixels: Option<(usize, usize)>,
 }
 
-/// What draws are for: each has a stream of its own, so that a new one does not move the others.
+/// The purposes of random draws. Each has a stream of its own, so that adding one leaves the others unchanged.
 #[derive(Clone, Copy)]
 enum Stream {
-    Things = 1,
+    Objects = 1,
     Material,
     Episode,
     Pose,
-    Device,
+    Response,
 }
 
 impl Dataset {
@@ -67,7 +67,7 @@ impl Dataset {
         Self::new(spec, text, &path.display().to_string(), path.parent())
     }
 
-    /// Reads a description; `file` is what messages call it, `folder` where its files are looked for.
+    /// Reads a description. `file` names it in messages; its relative paths start at `folder`.
     pub fn parse(file: &str, text: &str, folder: Option<&Path>) -> Result<Self, DatasetError> {
         Self::new(DatasetSpec::parse(file, text)?, text.to_owned(), file, folder)
     }
@@ -75,28 +75,29 @@ impl Dataset {
     fn new(spec: DatasetSpec, text: String, file: &str, folder: Option<&Path>) -> Result<Self, DatasetError> {
         let rule = |key, rule: String| DatasetError::Rule { file: file.to_owned(), key, rule };
         for randomise in &spec.randomise {
-            let told = |reason| DatasetError::Randomise { file: file.to_owned(), key: randomise.key.clone(), reason };
-            randomise.check().map_err(told)?;
+            let rejected =
+                |reason| DatasetError::Randomise { file: file.to_owned(), key: randomise.key.clone(), reason };
+            randomise.check().map_err(rejected)?;
         }
-        let devices: Vec<Device> =
-            spec.sensors.iter().map(|source| Device::resolve(source, file, folder)).collect::<Result<_, _>>()?;
-        let (things, labels) = things::list(&spec.objects, mixed(spec.seed, Stream::Things, 0), file, folder)?;
-        if spec.pose.mu.is_some() && devices.iter().any(|device| !matches!(device.spec.skin, SkinSpec::Layer(_))) {
+        let sensors: Vec<DatasetSensor> =
+            spec.sensors.iter().map(|entry| DatasetSensor::resolve(entry, file, folder)).collect::<Result<_, _>>()?;
+        let (objects, labels) = objects::list(&spec.objects, mixed(spec.seed, Stream::Objects, 0), file, folder)?;
+        if spec.pose.mu.is_some() && sensors.iter().any(|sensor| !matches!(sensor.spec.skin, SkinSpec::Layer(_))) {
             let remedy = "is for skins of the kind layer only: randomise `skin.friction` of the others".to_owned();
             return Err(rule("pose.mu", remedy));
         }
-        let fingerprint = fingerprint(&spec, &text, &devices, &things, file, folder)?;
+        let fingerprint = fingerprint(&spec, &text, &sensors, &objects, file, folder)?;
         let mut set = Self {
             spec,
             text,
             file: file.to_owned(),
-            devices,
-            things,
+            sensors,
+            objects,
             labels,
             folder: folder.map(Path::to_path_buf),
             fingerprint,
-            skins: Cache::new(SKINS),
-            objects: Cache::new(OBJECTS),
+            material_cache: Cache::new(CACHED_MATERIALS),
+            object_cache: Cache::new(CACHED_OBJECTS),
             taxels: 0,
             grid: None,
             pixels: None,
@@ -105,23 +106,24 @@ impl Dataset {
         Ok(set)
     }
 
-    /// Finds the sizes of what sensors report, which must agree, and refuses draws that no sensor takes.
+    /// Finds the sizes of the sensors' readings, which must agree, and refuses draws that no sensor accepts.
     fn measure(&mut self) -> Result<(), DatasetError> {
-        for (index, device) in self.devices.iter().enumerate() {
-            let refused = |fault: Fault| DatasetError::Rule {
+        for (index, source) in self.sensors.iter().enumerate() {
+            let refused = |error: EpisodeError| DatasetError::Rule {
                 file: self.file.clone(),
                 key: "sensor",
-                rule: format!("{:?}: {fault}", device.spec.name),
+                rule: format!("{:?}: {error}", source.spec.name),
             };
             let material = self.material(index, 0).map_err(refused)?;
-            let (sensor, _) =
-                device.dress(&material, &self.spec.randomise, &mut Random::new(self.spec.seed)).map_err(refused)?;
+            let (sensor, _) = source
+                .with_draws(&material, &self.spec.randomise, &mut Random::new(self.spec.seed))
+                .map_err(refused)?;
             let camera = sensor.optics().map(|optics| (optics.camera().height, optics.camera().width));
             let sizes = (sensor.taxels().len(), sensor.taxels().size(), camera);
             if index == 0 {
                 (self.taxels, self.grid, self.pixels) = sizes;
             } else if sizes != (self.taxels, self.grid, self.pixels) {
-                let (a, b) = (&self.devices[0].spec.name, &device.spec.name);
+                let (a, b) = (&self.sensors[0].spec.name, &source.spec.name);
                 let rule = format!("{a:?} and {b:?} differ in taxels or pixels: make a data set of each");
                 return Err(DatasetError::Rule { file: self.file.clone(), key: "sensor", rule });
             }
@@ -129,7 +131,7 @@ impl Dataset {
         Ok(())
     }
 
-    /// A hash of all that the data depend on: the description, and the sensors and meshes that it names.
+    /// A hash of everything the data depend on: the description, and the sensors and meshes it names.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
@@ -139,12 +141,12 @@ impl Dataset {
         self.taxels
     }
 
-    /// Rows and columns of a sensor's images, if it makes some.
+    /// Height and width (pixels) of a sensor's images, if it has a camera.
     pub fn pixels(&self) -> Option<(usize, usize)> {
         self.pixels
     }
 
-    /// What the sensors of a frame are called: nothing where there is one.
+    /// Names of the sensors in a frame; empty for a single sensor.
     pub fn parts(&self) -> &'static [&'static str] {
         match self.spec.scenario {
             ScenarioSpec::GraspAndLift { .. } => &["left", "right"],
@@ -152,22 +154,22 @@ impl Dataset {
         }
     }
 
-    /// How many episodes there are.
+    /// The number of episodes.
     pub fn count(&self) -> usize {
         self.spec.count.unwrap_or_else(|| self.grid_len())
     }
 
     /// Episodes in a shard.
     pub fn shard_len(&self) -> usize {
-        // A shard is in memory until it is written. Images of gels take about half of their pixels' bytes; in HDF5 they are not compressed.
+        // A shard stays in memory until it is written. Compressed gel images take about 2 bytes a pixel; HDF5 stores them uncompressed.
         let bytes_of_a_pixel = if self.spec.format == FormatSpec::Robomimic { 6 } else { 2 };
         let images = self.pixels.map_or(0, |(height, width)| bytes_of_a_pixel * height * width);
         let frame = (images + 17 * self.taxels + 200) * self.parts().len();
-        let room = (SHARD_BYTES / (frame * self.frames()).max(1)).clamp(1, SHARD);
-        self.spec.shard.unwrap_or_else(|| self.count().div_ceil(SHARDS).clamp(1, room))
+        let room = (MAX_SHARD_BYTES / (frame * self.frames()).max(1)).clamp(1, MAX_SHARD_EPISODES);
+        self.spec.shard.unwrap_or_else(|| self.count().div_ceil(MIN_SHARDS).clamp(1, room))
     }
 
-    /// How many shards there are.
+    /// The number of shards.
     pub fn shards(&self) -> usize {
         self.count().div_ceil(self.shard_len())
     }
@@ -183,7 +185,7 @@ impl Dataset {
         self.spec.scenario.frames()
     }
 
-    /// Names of what is drawn for devices, in the order of [`Episode::drawn`].
+    /// The randomised keys, in the order of [`Episode::drawn`].
     pub fn drawn_names(&self) -> Vec<String> {
         let (skins, rest): (Vec<_>, Vec<_>) = self.spec.randomise.iter().partition(|randomise| randomise.is_material());
         skins.into_iter().chain(rest).map(|randomise| randomise.key.clone()).collect()
@@ -197,133 +199,78 @@ impl Dataset {
             place /= steps;
             at
         };
-        let object = next(self.things.len());
-        let sensor = next(self.devices.len());
-        let told = |fault: Fault| DatasetError::Episode {
+        let object = next(self.objects.len());
+        let sensor = next(self.sensors.len());
+        let in_episode = |error: EpisodeError| DatasetError::Episode {
             file: self.file.clone(),
             episode: index,
-            object: self.things[object].label.clone(),
-            sensor: self.devices[sensor].spec.name.clone(),
-            fault: Box::new(fault),
+            object: self.objects[object].label.clone(),
+            sensor: self.sensors[sensor].spec.name.clone(),
+            error: Box::new(error),
         };
         let seed = mixed(self.spec.seed, Stream::Episode, index);
         let mut random = Random::new(mixed(seed, Stream::Pose, 0));
         let (draw, mu) = self.draw(&mut next, &mut random, seed);
         let material = (random.uniform() * self.spec.materials as f64) as usize;
-        let skin = self.material(sensor, material).map_err(told)?;
-        let mut own = Random::new(mixed(seed, Stream::Device, 0));
-        let device = &self.devices[sensor];
-        let (dressed, drawn) = device.dress(&skin, &self.spec.randomise, &mut own).map_err(told)?;
-        let thing = self.object(object).map_err(told)?;
-        let rubbed;
-        let touched: &Object = match mu {
-            Some(mu) => {
-                rubbed = Object::clone(&thing).with_mu(mu);
-                &rubbed
-            }
-            None => &thing,
-        };
-        let (frames, grasp) = play(&self.spec.scenario, &dressed, touched, &draw).map_err(told)?;
+        let built = self.material(sensor, material).map_err(in_episode)?;
+        let mut own = Random::new(mixed(seed, Stream::Response, 0));
+        let (randomised, drawn) =
+            self.sensors[sensor].with_draws(&built, &self.spec.randomise, &mut own).map_err(in_episode)?;
+        let shared = self.object(object).map_err(in_episode)?;
+        let with_friction = mu.map(|mu| Object::clone(&shared).with_mu(mu));
+        let touched = with_friction.as_ref().unwrap_or(&shared);
+        let (frames, grasp) = play(&self.spec.scenario, &randomised, touched, &draw).map_err(in_episode)?;
         Ok(Episode {
             index,
             seed,
             object,
-            label: self.things[object].label_index,
+            label: self.objects[object].label_index,
             sensor,
             material,
-            drawn: skin.drawn.iter().copied().chain(drawn).collect(),
+            drawn: built.drawn.iter().copied().chain(drawn).collect(),
             mu,
             grasp,
             frames,
         })
     }
 
-    /// A sensor of a material, for those who want to look at it.
-    pub fn sensor(&self, sensor: usize, material: usize) -> Result<Sensor, Fault> {
+    /// The sensor of a material, for inspection.
+    pub fn sensor(&self, sensor: usize, material: usize) -> Result<Sensor, EpisodeError> {
         Ok(self.material(sensor, material)?.sensor.clone())
     }
 
-    fn material(&self, sensor: usize, material: usize) -> Result<std::sync::Arc<Material>, Fault> {
+    fn material(&self, sensor: usize, material: usize) -> Result<std::sync::Arc<Material>, EpisodeError> {
         let key = sensor * self.spec.materials + material;
         let mut random = Random::new(mixed(self.spec.seed, Stream::Material, key));
-        self.skins.get(key, || self.devices[sensor].build(&self.spec.randomise, &mut random))
+        self.material_cache.get(key, || self.sensors[sensor].build(&self.spec.randomise, &mut random))
     }
 
-    fn object(&self, object: usize) -> Result<std::sync::Arc<Object>, Fault> {
-        self.objects.get(object, || Ok(self.things[object].build(self.folder.as_deref())?))
+    fn object(&self, object: usize) -> Result<std::sync::Arc<Object>, EpisodeError> {
+        self.object_cache.get(object, || Ok(self.objects[object].build(self.folder.as_deref())?))
     }
 
-    /// Draws the numbers of an episode, in the same order for every one.
+    /// Draws the numbers of an episode, always in the same order.
     fn draw(&self, next: &mut dyn FnMut(usize) -> usize, random: &mut Random, noise: u64) -> (Draw, Option<f64>) {
-        fn number<T: Measure>(
-            axis: Option<&Axis<T>>,
-            next: &mut dyn FnMut(usize) -> usize,
-            random: &mut Random,
-        ) -> Option<f64> {
-            axis.map(|axis| {
-                let place = next(axis.steps());
-                axis.at(place, random).number()
-            })
-        }
-        let pose = &self.spec.pose;
-        let mut length = |axis: &Option<Axis<_>>, random: &mut Random| number(axis.as_ref(), next, random);
-        let at_m = [length(&pose.x, random), length(&pose.y, random)].map(Option::unwrap_or_default);
-        let mut angle = |axis: &Option<Axis<_>>, random: &mut Random| number(axis.as_ref(), next, random);
-        let yaw_rad = angle(&pose.yaw, random).unwrap_or_default();
-        let tilt_rad = [angle(&pose.tilt_x, random), angle(&pose.tilt_y, random)].map(Option::unwrap_or_default);
-        let depth = number(pose.depth.as_ref(), next, random);
-        let force = number(pose.force.as_ref(), next, random);
-        let mu = number(pose.mu.as_ref(), next, random);
-        let mut own = Vec::new();
-        match &self.spec.scenario {
-            ScenarioSpec::Press { .. } => {}
-            ScenarioSpec::Slide { distance, direction, .. } | ScenarioSpec::EdgeScan { distance, direction, .. } => {
-                own.extend(number(Some(distance), next, random));
-                own.extend(number(Some(direction), next, random));
-            }
-            ScenarioSpec::Twist { angle, .. } => own.extend(number(Some(angle), next, random)),
-            ScenarioSpec::Roll { angle, direction, radius, .. } => {
-                own.extend(number(Some(angle), next, random));
-                own.extend(number(Some(direction), next, random));
-                own.extend(number(Some(radius), next, random));
-            }
-            ScenarioSpec::GraspAndLift { mass, .. } => own.extend(number(Some(mass), next, random)),
-        }
+        let mut number = |axis: &dyn GridAxis| {
+            let place = next(axis.steps());
+            axis.number(place, random)
+        };
+        let [x, y, yaw, tilt_x, tilt_y, depth, force, mu] = self.spec.pose.axes().map(|axis| axis.map(&mut number));
+        let own = self.spec.scenario.axes().into_iter().map(number).collect();
+        let aim = Aim {
+            at_m: [x, y].map(Option::unwrap_or_default),
+            tilt_rad: [tilt_x, tilt_y].map(Option::unwrap_or_default),
+            yaw_rad: yaw.unwrap_or_default(),
+        };
         let goal = force.map_or(Goal::Depth(depth.unwrap_or_default()), Goal::Force);
-        (Draw { aim: Aim { at_m, tilt_rad, yaw_rad }, goal, own, noise }, mu)
+        (Draw { aim, goal, own, noise }, mu)
     }
 
-    /// Episodes that go once through every object, sensor and value of the grid.
+    /// The number of episodes that visit every object, sensor and grid value once.
     fn grid_len(&self) -> usize {
-        fn steps<T: Measure>(axis: Option<&Axis<T>>) -> usize {
-            axis.map_or(1, Axis::steps)
-        }
-        let pose = &self.spec.pose;
-        let own = match &self.spec.scenario {
-            ScenarioSpec::Press { .. } => 1,
-            ScenarioSpec::Slide { distance, direction, .. } | ScenarioSpec::EdgeScan { distance, direction, .. } => {
-                distance.steps().saturating_mul(direction.steps())
-            }
-            ScenarioSpec::Twist { angle, .. } => angle.steps(),
-            ScenarioSpec::Roll { angle, direction, radius, .. } => {
-                angle.steps().saturating_mul(direction.steps()).saturating_mul(radius.steps())
-            }
-            ScenarioSpec::GraspAndLift { mass, .. } => mass.steps(),
-        };
-        let all = [
-            self.things.len(),
-            self.devices.len(),
-            steps(pose.x.as_ref()),
-            steps(pose.y.as_ref()),
-            steps(pose.yaw.as_ref()),
-            steps(pose.tilt_x.as_ref()),
-            steps(pose.tilt_y.as_ref()),
-            steps(pose.depth.as_ref()),
-            steps(pose.force.as_ref()),
-            steps(pose.mu.as_ref()),
-            own,
-        ];
-        all.into_iter().fold(1, usize::saturating_mul)
+        let axes = self.spec.pose.axes().into_iter().flatten().chain(self.spec.scenario.axes());
+        let steps = axes.map(GridAxis::steps);
+        [self.objects.len(), self.sensors.len()].into_iter().chain(steps).fold(1, usize::saturating_mul)
     }
 }
 
@@ -335,27 +282,27 @@ fn mixed(seed: u64, stream: Stream, number: usize) -> u64 {
         let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         x ^ (x >> 31)
     };
-    // Other programs keep seeds in signed numbers.
+    // Non-negative as a signed 64-bit integer, which other programs use for seeds.
     mix(mix(mix(seed) ^ stream as u64) ^ number as u64) >> 1
 }
 
-/// Hashes everything that the data depend on. Files count by what is in them, so each mesh is made once here.
+/// Hashes everything the data depend on. Mesh files count by their content.
 fn fingerprint(
     spec: &DatasetSpec,
     text: &str,
-    devices: &[Device],
-    things: &[Thing],
+    sensors: &[DatasetSensor],
+    objects: &[DatasetObject],
     file: &str,
     folder: Option<&Path>,
 ) -> Result<String, DatasetError> {
     let mut all = format!("dermis {}\n{}\n{text}\n", env!("CARGO_PKG_VERSION"), spec.seed);
-    for device in devices {
-        all += &device.description().to_string();
+    for sensor in sensors {
+        all += &sensor.description().to_string();
     }
-    for thing in things {
-        all += &format!("{thing:?}\n");
+    for object in objects {
+        all += &format!("{object:?}\n");
         if let crate::object::ObjectSpec::Mesh { file: mesh, .. }
-        | crate::object::ObjectSpec::Points { file: mesh, .. } = &thing.shape
+        | crate::object::ObjectSpec::Points { file: mesh, .. } = &object.shape
         {
             let path = folder.map_or_else(|| mesh.clone(), |folder| folder.join(mesh));
             let bytes = std::fs::read(&path).map_err(|error| DatasetError::Unreadable {

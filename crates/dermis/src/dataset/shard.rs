@@ -1,9 +1,9 @@
-//! A shard: some episodes, made at once, kept whole.
+//! A shard: consecutive episodes that are written together.
 
 use super::columns::{Columns, Images, image_file, image_names};
 use super::episode::Episode;
 use super::error::DatasetError;
-use super::finish::told;
+use super::finish::table_io_error;
 use super::robomimic;
 use super::set::Dataset;
 use super::spec::FormatSpec;
@@ -14,7 +14,7 @@ use dermis_record::tar::TarWriter;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// What is known of a shard that is finished: its files, and sums for the statistics of the set.
+/// The record of a finished shard: its files, and sums for the statistics of the set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShardRecord {
     /// Its files.
@@ -23,7 +23,7 @@ pub struct ShardRecord {
     pub sums: Vec<(String, Statistics)>,
 }
 
-/// The file that says a shard is finished. It is written last.
+/// The file that marks a shard as finished; it is written last.
 pub fn record_file(shard: usize) -> String {
     format!(".shards/{shard:06}.json")
 }
@@ -55,7 +55,7 @@ impl ShardRecord {
         })
     }
 
-    /// The record of a shard, if it is finished and its files are as long as they were.
+    /// The record of a shard, if the shard is finished and its files have their recorded lengths.
     pub fn find(atomic_folder: &AtomicFolder, shard: usize) -> Result<Option<Self>, DatasetError> {
         let Some(bytes) = atomic_folder.read(&record_file(shard))? else { return Ok(None) };
         let record = serde_json::from_slice::<Value>(&bytes).ok().and_then(|value| Self::from_value(&value));
@@ -64,7 +64,7 @@ impl ShardRecord {
 }
 
 impl Dataset {
-    /// Makes a shard and puts it into the folder; `go_on` is asked before every episode. `None` where it said no.
+    /// Makes a shard and writes it to the folder. `go_on` is called before every episode; returns `None` when it returns `false`.
     pub fn make_shard(
         &self,
         atomic_folder: &AtomicFolder,
@@ -84,7 +84,7 @@ impl Dataset {
         Ok(Some(record))
     }
 
-    /// Writes episodes as a shard, without its record; images may be taken out of them.
+    /// Writes episodes as a shard, without its record. May move images out of the episodes.
     pub(super) fn write(
         &self,
         atomic_folder: &AtomicFolder,
@@ -119,7 +119,7 @@ impl Dataset {
         episodes: &mut [Episode],
     ) -> Result<ShardRecord, DatasetError> {
         let (table, sums) = Columns::new(self, episodes).table(images, folder)?;
-        let placed = atomic_folder.place_with(name, |file| table.write(file).map(drop).map_err(told))?;
+        let placed = atomic_folder.place_with(name, |file| table.write(file).map(drop).map_err(table_io_error))?;
         Ok(ShardRecord { files: vec![placed], sums })
     }
 
@@ -132,8 +132,8 @@ impl Dataset {
         let mut files = Vec::new();
         for episode in episodes {
             for (number, frame) in episode.frames.iter().enumerate() {
-                for (part, felt) in self.parts().iter().zip(&frame.felt) {
-                    let Some(seen) = &felt.sight else { continue };
+                for (part, sensor) in self.parts().iter().zip(&frame.sensors) {
+                    let Some(seen) = &sensor.camera else { continue };
                     for (name, png) in image_names(part).iter().zip([&seen.image_png, &seen.contact_png]) {
                         let file = format!("{folder}{}", image_file(episode.index, number, name));
                         files.push(atomic_folder.place(&file, png)?);
@@ -161,7 +161,7 @@ impl Dataset {
         Ok(ShardRecord { files: vec![placed], sums: Vec::new() })
     }
 
-    /// An episode's frames as the samples of WebDataset: files whose names begin alike.
+    /// Appends an episode's frames as WebDataset samples: files that share a key.
     fn append<W: Write>(&self, tar: &mut TarWriter<W>, episode: &Episode) -> io::Result<()> {
         for (number, frame) in episode.frames.iter().enumerate() {
             let key = format!("{:08}-{number:04}", episode.index);
@@ -188,21 +188,21 @@ impl Dataset {
                 about.insert("stable".to_owned(), json!(grasp.stable));
                 about.insert("slip_m".to_owned(), json!(grasp.slip_m));
             }
-            for (part, felt) in self.parts().iter().zip(&frame.felt) {
+            for (part, sensor) in self.parts().iter().zip(&frame.sensors) {
                 let start = if part.is_empty() { String::new() } else { format!("{part}.") };
-                about.insert(format!("{start}pose"), json!(felt.pose));
-                about.insert(format!("{start}depth_m"), json!(felt.depth_m));
-                about.insert(format!("{start}wrench"), json!(felt.wrench));
-                let touched: Vec<usize> = (0..felt.contact.len()).filter(|taxel| felt.contact[*taxel]).collect();
+                about.insert(format!("{start}pose"), json!(sensor.pose));
+                about.insert(format!("{start}depth_m"), json!(sensor.depth_m));
+                about.insert(format!("{start}wrench"), json!(sensor.wrench));
+                let touched: Vec<usize> = (0..sensor.contact.len()).filter(|taxel| sensor.contact[*taxel]).collect();
                 about.insert(format!("{start}touched_taxels"), json!(touched));
                 let arrays = [
-                    ("tactile", npy::of_f32(&[felt.reported_newton.len()], felt.reported_newton.iter().copied())),
-                    ("force", npy::of_f32(&[felt.contact.len(), 3], felt.forces_newton.iter().copied())),
+                    ("tactile", npy::of_f32(&[sensor.reported_newton.len()], sensor.reported_newton.iter().copied())),
+                    ("force", npy::of_f32(&[sensor.contact.len(), 3], sensor.forces_newton.iter().copied())),
                 ];
                 for (what, bytes) in arrays {
                     tar.append(&format!("{key}.{start}{what}.npy"), &bytes.unwrap_or_default())?;
                 }
-                if let Some(seen) = &felt.sight {
+                if let Some(seen) = &sensor.camera {
                     tar.append(&format!("{key}.{start}contact.png"), &seen.contact_png)?;
                     tar.append(&format!("{key}.{start}png"), &seen.image_png)?;
                 }

@@ -1,71 +1,70 @@
-//! A data set as a file describes it: one TOML, every number with its unit.
+//! The description of a data set: one TOML file, every number with its unit.
 
-use super::axis::Axis;
+use super::axis::{Axis, GridAxis, Measure};
 use super::error::DatasetError;
 use super::randomise::RandomiseSpec;
 use crate::object::{ObjectSpec, RoughnessSpec};
 use dermis_geometry::files::LengthUnit;
 use dermis_geometry::quantity::{Angle, Force, Frequency, Length, Mass, Time};
-use dermis_sensor::{SurfaceSpec, parse_toml};
+use dermis_sensor::{SensorSource, parse_toml};
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// A data set: who is touched by what, how often, and what is kept.
+/// A data set: sensors, objects, scenario, randomisation and format.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DatasetSpec {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Its purpose, in words.
     #[serde(default)]
     pub description: String,
-    /// What all draws depend on.
+    /// Seed of all draws.
     #[serde(default)]
     pub seed: u64,
-    /// How it is kept.
+    /// File format.
     pub format: FormatSpec,
-    /// How many episodes; the whole grid once without it.
+    /// Number of episodes; by default the whole grid once.
     #[serde(default)]
     pub count: Option<usize>,
-    /// Episodes in a shard, which is made at once and kept whole; a sixteenth of all, and at most 500, without it.
+    /// Episodes per shard, the unit of work and of files; by default a sixteenth of all, and at most 500.
     #[serde(default)]
     pub shard: Option<usize>,
-    /// How many materials are drawn, where `randomise` names keys of a skin or a surface.
+    /// Number of materials to draw, where `randomise` names keys of a skin or a surface.
     #[serde(default = "one")]
     pub materials: usize,
-    /// The sensors; all with as many taxels and pixels.
+    /// The sensors; all must have the same number of taxels and pixels.
     #[serde(rename = "sensor")]
-    pub sensors: Vec<SensorSource>,
-    /// What touches them.
+    pub sensors: Vec<SensorEntry>,
+    /// The objects.
     #[serde(rename = "object")]
     pub objects: Vec<ObjectSource>,
-    /// Where and how deep.
+    /// Pose and depth of the object.
     #[serde(default)]
     pub pose: PoseSpec,
-    /// What happens.
+    /// The motion.
     pub scenario: ScenarioSpec,
-    /// What differs from device to device.
+    /// Randomised sensor parameters.
     #[serde(default)]
     pub randomise: Vec<RandomiseSpec>,
 }
 
-/// How a data set is kept.
+/// The file format of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FormatSpec {
-    /// LeRobot v3.0: Parquet with images in it, and what its reader wants to know.
+    /// LeRobot v3.0: Parquet files with embedded images, and metadata.
     Lerobot,
     /// WebDataset: tar files.
     Webdataset,
     /// Parquet, and PNG files beside it.
     Parquet,
-    /// HDF5 as robomimic has it.
+    /// HDF5 in robomimic's layout.
     Robomimic,
 }
 
 impl FormatSpec {
-    /// As files write it.
+    /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lerobot => "lerobot",
@@ -80,203 +79,159 @@ fn one() -> usize {
     1
 }
 
-/// A sensor of a data set: exactly one of `preset`, `file` and `surface`; tables hold what differs from it, as in a scene.
+/// A sensor of a data set.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SensorSource {
-    /// What it is called; its preset's name without it.
+pub struct SensorEntry {
+    /// Its name; by default that of its preset or file.
     #[serde(default)]
     pub name: Option<String>,
-    /// One that ships.
-    #[serde(default)]
-    pub preset: Option<String>,
-    /// A sensor's own TOML, relative to the description of the data set.
-    #[serde(default)]
-    pub file: Option<PathBuf>,
-    /// Where its texels are.
-    #[serde(default)]
-    pub surface: Option<SurfaceSpec>,
-    /// Contact points along a side of a texel.
-    #[serde(default)]
-    pub contact_points: Option<usize>,
-    /// Another kind of skin that comes nearest to its own: hydroelastic, layer, gel or imprint.
-    #[serde(default)]
-    pub skin_kind: Option<SkinKind>,
-    /// A factor on the number of its pixels across and down, which see the same: 0.5 makes 320 × 240 of 640 × 480.
-    #[serde(default)]
-    pub resolution: Option<f64>,
-    /// Its skin, or what differs.
-    #[serde(default)]
-    pub skin: Option<Map<String, Value>>,
-    /// Its response, or what differs.
-    #[serde(default)]
-    pub response: Option<Map<String, Value>>,
-    /// Its camera, or what differs.
-    #[serde(default)]
-    pub camera: Option<Map<String, Value>>,
-    /// Its light, or what differs.
-    #[serde(default)]
-    pub light: Option<Map<String, Value>>,
-    /// Its markers, or what differs.
-    #[serde(default)]
-    pub markers: Option<Map<String, Value>>,
+    /// The sensor.
+    #[serde(flatten)]
+    pub source: SensorSource,
 }
 
-/// A skin to stand for another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SkinKind {
-    /// A pressure field.
-    Hydroelastic,
-    /// An elastic layer.
-    Layer,
-    /// A gel of particles.
-    Gel,
-    /// The object's own shape, smoothed.
-    Imprint,
-}
-
-/// What touches: exactly one of `shape`, `indenters` and `folder`.
+/// Objects: exactly one of `shape`, `indenters` and `folder`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ObjectSource {
-    /// Its label; the shape's, indenter's or file's name without it.
+    /// Its label; by default the name of the shape, indenter or file.
     #[serde(default)]
     pub name: Option<String>,
     /// A shape or a file.
     #[serde(default)]
     pub shape: Option<ObjectSpec>,
-    /// Some of the twenty-one indenters, or `["all"]`: one label each.
+    /// Names of built-in indenters, or `["all"]`; each has its own label.
     #[serde(default)]
     pub indenters: Option<Vec<String>>,
-    /// A folder of mesh files, one label each; relative to the description of the data set.
+    /// A folder of mesh files, relative to the data set's description; each file has its own label.
     #[serde(default)]
     pub folder: Option<PathBuf>,
-    /// The unit of the folder's files.
+    /// The length unit of the folder's files.
     #[serde(default)]
     pub unit: Option<LengthUnit>,
-    /// How many of each there are, different in scale and roughness.
+    /// Copies of each object, which differ in scale and roughness.
     #[serde(default = "one")]
     pub copies: usize,
-    /// A factor on the size, drawn for every copy.
+    /// Scale factor, drawn for every copy.
     #[serde(default)]
     pub scale: Option<Axis<f64>>,
-    /// Defects of the surface; every copy has its own.
+    /// Surface roughness, different for every copy.
     #[serde(default)]
     pub roughness: Option<RoughnessSpec>,
 }
 
-/// Where an object comes and how far: see [`dermis_sensor::Aim`]. Of a grasp, where the object is between the fingers.
+/// Pose and depth of the object, see [`dermis_sensor::Aim`]; for a grasp, the position of the object between the fingers.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PoseSpec {
-    /// Along the sensor's x axis; of a grasp, along the width of the fingers.
+    /// Position along the sensor's x axis; for a grasp, along the width of the fingers.
     pub x: Option<Axis<Length>>,
-    /// Along the sensor's y axis; of a grasp, up along the fingers.
+    /// Position along the sensor's y axis; for a grasp, up along the fingers.
     pub y: Option<Axis<Length>>,
-    /// Turn about the sensor's z axis; of a grasp, about the vertical.
+    /// Rotation about the sensor's z axis; for a grasp, about the vertical.
     pub yaw: Option<Axis<Angle>>,
-    /// Turn about the sensor's x axis.
+    /// Rotation about the sensor's x axis.
     pub tilt_x: Option<Axis<Angle>>,
-    /// Turn about the sensor's y axis.
+    /// Rotation about the sensor's y axis.
     pub tilt_y: Option<Axis<Angle>>,
     /// Travel past first contact.
     pub depth: Option<Axis<Length>>,
-    /// Force instead of depth; of a grasp, the tactile sum to hold with.
+    /// Normal force instead of a depth; for a grasp, the tactile sum to hold with.
     pub force: Option<Axis<Force>>,
-    /// Coefficient of friction of the object, where it is not the skin's own (layers only).
+    /// Coefficient of friction of the object; by default the skin's own (layer skins only).
     pub mu: Option<Axis<f64>>,
 }
 
-/// What happens in an episode. `frames` of it are kept, at `rate`.
+/// The motion of an episode. `frames` frames are recorded, at `rate`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ScenarioSpec {
-    /// Straight down: frames at equal parts of the depth, the last at all of it.
+    /// Presses straight down; frames are spaced evenly in depth, the last at the full depth.
     Press {
-        /// Frames of an episode.
+        /// Frames per episode.
         #[serde(default = "one")]
         frames: usize,
-        /// Frames a second.
+        /// Frames per second.
         #[serde(default = "thirty")]
         rate: Frequency,
     },
-    /// Pressed, then moved along the skin.
+    /// Presses, then slides along the skin.
     Slide {
-        /// How far.
+        /// Distance.
         distance: Axis<Length>,
-        /// Which way, from x towards y.
+        /// Direction, from x towards y.
         #[serde(default = "along_x")]
         direction: Axis<Angle>,
-        /// Frames of an episode, the first before it moves.
+        /// Frames per episode, the first before the motion.
         frames: usize,
-        /// Frames a second.
+        /// Frames per second.
         #[serde(default = "thirty")]
         rate: Frequency,
-        /// Steps of the skin between frames.
+        /// Skin steps between frames.
         #[serde(default = "four")]
         substeps: usize,
     },
-    /// Pressed, then turned about the sensor's normal.
+    /// Presses, then rotates about the sensor's normal.
     Twist {
-        /// By how much.
+        /// Angle of rotation.
         angle: Axis<Angle>,
-        /// Frames of an episode, the first before it turns.
+        /// Frames per episode, the first before the rotation.
         frames: usize,
-        /// Frames a second.
+        /// Frames per second.
         #[serde(default = "thirty")]
         rate: Frequency,
-        /// Steps of the skin between frames.
+        /// Skin steps between frames.
         #[serde(default = "four")]
         substeps: usize,
     },
-    /// Pressed, then rolled over the skin.
+    /// Presses, then rolls over the skin.
     Roll {
-        /// By how much it turns.
+        /// Angle of rotation.
         angle: Axis<Angle>,
-        /// Which way it goes, from x towards y.
+        /// Rolling direction, from x towards y.
         #[serde(default = "along_x")]
         direction: Axis<Angle>,
-        /// From the axis it turns about to what touches.
+        /// Rolling radius: distance from the rotation axis to the contact.
         radius: Axis<Length>,
-        /// Frames of an episode, the first before it rolls.
+        /// Frames per episode, the first before rolling.
         frames: usize,
-        /// Frames a second.
+        /// Frames per second.
         #[serde(default = "thirty")]
         rate: Frequency,
-        /// Steps of the skin between frames.
+        /// Skin steps between frames.
         #[serde(default = "four")]
         substeps: usize,
     },
-    /// Taps in a row along a line, all at one height: across an edge, off a rim.
+    /// A row of taps along a line at one height, for example across an edge.
     EdgeScan {
-        /// Length of the line, half of it on either side of the pose.
+        /// Length of the line, centred at the pose.
         distance: Axis<Length>,
-        /// Which way, from x towards y.
+        /// Direction, from x towards y.
         #[serde(default = "along_x")]
         direction: Axis<Angle>,
-        /// Taps.
+        /// Number of taps.
         frames: usize,
-        /// Taps a second.
+        /// Taps per second.
         #[serde(default = "thirty")]
         rate: Frequency,
     },
-    /// Two fingers take an object from the ground by touch and lift it: held or slipped.
+    /// A parallel gripper grasps an object on the ground by tactile feedback and lifts it; the label is held or slipped.
     GraspAndLift {
-        /// Of the object.
+        /// Mass of the object.
         mass: Axis<Mass>,
-        /// How high.
+        /// Lift height.
         #[serde(default = "lift")]
         lift: Length,
-        /// An object that moves farther than this in the hand has slipped.
+        /// Displacement in the hand beyond which the object has slipped.
         #[serde(default = "slip")]
         slip: Length,
-        /// Step of the world.
+        /// Time step of the world.
         #[serde(default = "step")]
         time_step: Time,
-        /// Frames of an episode, from the first moment on.
+        /// Frames per episode, from the start.
         frames: usize,
-        /// Frames a second.
+        /// Frames per second.
         #[serde(default = "thirty")]
         rate: Frequency,
     },
@@ -306,8 +261,32 @@ fn step() -> Time {
     Time::new(0.2e-3)
 }
 
+impl PoseSpec {
+    /// All axes, in the order in which episodes draw them: x, y, yaw, tilt_x, tilt_y, depth, force, mu.
+    pub(super) fn axes(&self) -> [Option<&dyn GridAxis>; 8] {
+        fn axis<T: Measure>(axis: &Option<Axis<T>>) -> Option<&dyn GridAxis> {
+            axis.as_ref().map(|axis| axis as &dyn GridAxis)
+        }
+        let Self { x, y, yaw, tilt_x, tilt_y, depth, force, mu } = self;
+        [axis(x), axis(y), axis(yaw), axis(tilt_x), axis(tilt_y), axis(depth), axis(force), axis(mu)]
+    }
+}
+
 impl ScenarioSpec {
-    /// As files write it.
+    /// The scenario's own axes, in the order in which episodes draw them.
+    pub(super) fn axes(&self) -> Vec<&dyn GridAxis> {
+        match self {
+            Self::Press { .. } => vec![],
+            Self::Slide { distance, direction, .. } | Self::EdgeScan { distance, direction, .. } => {
+                vec![distance, direction]
+            }
+            Self::Twist { angle, .. } => vec![angle],
+            Self::Roll { angle, direction, radius, .. } => vec![angle, direction, radius],
+            Self::GraspAndLift { mass, .. } => vec![mass],
+        }
+    }
+
+    /// Its name in files.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Press { .. } => "press",
@@ -319,7 +298,7 @@ impl ScenarioSpec {
         }
     }
 
-    /// Frames of an episode.
+    /// Frames per episode.
     pub fn frames(&self) -> usize {
         match self {
             Self::Press { frames, .. }
@@ -331,7 +310,7 @@ impl ScenarioSpec {
         }
     }
 
-    /// Frames a second.
+    /// Frames per second.
     pub fn rate_hz(&self) -> f64 {
         match self {
             Self::Press { rate, .. }
@@ -343,7 +322,7 @@ impl ScenarioSpec {
         }
     }
 
-    /// Steps of the skin between frames.
+    /// Skin steps between frames.
     pub fn substeps(&self) -> usize {
         match self {
             Self::Slide { substeps, .. } | Self::Twist { substeps, .. } | Self::Roll { substeps, .. } => *substeps,
@@ -352,20 +331,20 @@ impl ScenarioSpec {
     }
 }
 
-/// Neither zero, nor negative, nor no number at all.
+/// False for zero, negative numbers and NaN.
 fn is_positive(value: f64) -> bool {
     value > 0.0
 }
 
 impl DatasetSpec {
-    /// Reads a description; `file` is what messages call it.
+    /// Reads a description; `file` names it in messages.
     pub fn parse(file: &str, text: &str) -> Result<Self, DatasetError> {
         let spec: Self = parse_toml(file, text)?;
         spec.validate(file)?;
         Ok(spec)
     }
 
-    /// Reads a description from its file: the text as well, which is kept with the data.
+    /// Reads a description from a file; also returns the text, which is stored with the data.
     pub fn read(path: &Path) -> Result<(Self, String), DatasetError> {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(path)
@@ -373,12 +352,12 @@ impl DatasetSpec {
         Ok((Self::parse(&file, &text)?, text))
     }
 
-    /// Refuses what cannot be, before any mesh is made.
+    /// Checks all values before any mesh is built.
     fn validate(&self, file: &str) -> Result<(), DatasetError> {
         let rule = |key: &'static str, rule: String| Err(DatasetError::Rule { file: file.to_owned(), key, rule });
-        let within = |key: &'static str, got: usize, most: usize| match got {
+        let within = |key: &'static str, got: usize, max: usize| match got {
             0 => rule(key, "must be at least 1, got 0".to_owned()),
-            got if got > most => rule(key, format!("must be at most {most}, got {got}")),
+            got if got > max => rule(key, format!("must be at most {max}, got {got}")),
             _ => Ok(()),
         };
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);

@@ -1,4 +1,4 @@
-//! What is kept of a run.
+//! The recording of a run, in memory.
 
 use crate::output::Output;
 use crate::scene::{Built, slug};
@@ -7,18 +7,18 @@ use dermis_world::{BodyId, BodyKind, Phase, SensorId};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// What sensors felt and where bodies were, row by row.
+/// Readings of the sensors and poses of the bodies, row by row.
 #[derive(Clone, Debug)]
 pub struct Recording {
     /// Name of the scene.
     pub scene: String,
-    /// What it shows.
+    /// Description of the scene.
     pub description: String,
     /// Time step (s).
     pub step_s: f64,
-    /// Steps that were made.
+    /// Number of steps.
     pub steps: u64,
-    /// Whether it was ended from outside.
+    /// Whether the caller stopped the run.
     pub interrupted: bool,
     /// Time of each row (s).
     pub times_s: Vec<f64>,
@@ -26,7 +26,7 @@ pub struct Recording {
     pub sensors: Vec<SensorTrack>,
     /// Every body that can move.
     pub bodies: Vec<BodyTrack>,
-    /// When each phase of the task began (s).
+    /// Start time (s) of each phase of the task.
     pub phases: Vec<(f64, Phase)>,
 }
 
@@ -49,9 +49,9 @@ pub struct SensorRow {
     pub sum_newton: f64,
     /// Force on the sensor, in its frame (N).
     pub force_newton: Vec3,
-    /// Sum of the device's own numbers.
+    /// Sum of the raw counts.
     pub raw_sum: u64,
-    /// Contact points pressed beyond what the skin can show.
+    /// Contact points beyond the maximum penetration of the skin.
     pub saturated: usize,
     /// Normal force on each taxel (N).
     pub values_newton: Vec<f64>,
@@ -96,7 +96,7 @@ impl Recording {
     }
 
     /// Adds a row.
-    pub(super) fn keep(&mut self, built: &Built) {
+    pub(super) fn add_row(&mut self, built: &Built) {
         self.times_s.push(built.world.time_s());
         for track in &mut self.sensors {
             let reading = built.world.reading(track.id);
@@ -113,7 +113,7 @@ impl Recording {
         }
     }
 
-    /// Notes the phase of the task when it changes.
+    /// Records a change of the task's phase.
     pub(super) fn enter(&mut self, phase: Option<Phase>, time_s: f64) {
         if let Some(phase) = phase
             && self.phases.last().map(|(_, last)| *last) != Some(phase)
@@ -159,7 +159,7 @@ impl Recording {
         text
     }
 
-    /// The run in a few numbers.
+    /// A summary of the run.
     pub fn summary(&self) -> Value {
         let sensors: Vec<Value> = self
             .sensors
@@ -210,7 +210,7 @@ impl Recording {
     }
 }
 
-/// Without the last bits, in which 10 ms are 0.010000000000000002 s.
+/// Rounds to picoseconds: 10 ms would otherwise print as 0.010000000000000002 s.
 fn seconds(time_s: f64) -> f64 {
     (time_s * 1e12).round() / 1e12
 }

@@ -1,34 +1,34 @@
-//! Rows of a run on their way into files.
+//! Writes the rows of a run to files while it proceeds.
 
 use crate::image::tactile_values;
 use crate::scene::Built;
 use dermis_draw::{HeatMap, Image};
-use dermis_record::{BodyLayout, Felt, Format, Layout, Moment, RecordError, RecordedImage, Recorder, SensorLayout};
+use dermis_record::{BodyLayout, Format, Layout, RecordError, Recorder, Sample, SensorLayout, SensorSample};
 use dermis_sensor::Sensor;
 use dermis_world::{BodyId, BodyKind, SensorId};
 use std::path::{Path, PathBuf};
 
-/// Time between two images (s), unless told: 30 a second.
-pub const USUAL_IMAGE_EVERY_S: f64 = 1.0 / 30.0;
+/// Default time between two images (s): 30 images per second.
+pub const DEFAULT_IMAGE_INTERVAL_S: f64 = 1.0 / 30.0;
 
-/// Hands what a run keeps to a recorder: every row with its numbers and, less often, images.
+/// Passes the rows of a run to a recorder: numbers in every row, images less often.
 pub struct RunRecorder {
     recorder: Recorder,
     sensors: Vec<SensorId>,
     bodies: Vec<BodyId>,
     image_every_s: f64,
     next_image_s: f64,
-    /// The largest value (N) of each sensor so far: a heat map's colours mean the same from then on.
+    /// The largest value (N) of each sensor so far, which fixes the colour scale of its heat maps.
     peaks_newton: Vec<f64>,
-    /// Width and height of each sensor's heat maps, which all of a sequence have.
+    /// Width and height (pixels) of each sensor's heat maps, constant during a recording.
     heat_sizes: Vec<Option<(usize, usize)>>,
 }
 
-/// Pixels along the longer side of a heat map, at least.
+/// Minimum number of pixels along the longer side of a heat map.
 const MIN_HEAT_PX: usize = 240;
 
 impl RunRecorder {
-    /// Starts a recording of a scene that is about to run. Without a format the name of the file decides.
+    /// Starts the recording of a scene. Without a format, the file name decides.
     pub fn open(built: &Built, path: &Path, format: Option<Format>, image_every_s: f64) -> Result<Self, RecordError> {
         let format = format.map_or_else(|| Format::of_path(path), Ok)?;
         let recorder = format.record(path, &layout(built))?;
@@ -44,32 +44,28 @@ impl RunRecorder {
         })
     }
 
-    /// Keeps the world as it is now.
-    pub fn keep(&mut self, built: &Built) -> Result<(), RecordError> {
+    /// Records the current state of the world.
+    pub fn record(&mut self, built: &Built) -> Result<(), RecordError> {
         let world = &built.world;
         let time_s = world.time_s();
-        // A hair early counts: times are sums of steps.
+        // Allows for rounding: times are sums of steps.
         let images = time_s > self.next_image_s - 1e-9;
         if images {
             self.next_image_s = (self.next_image_s + self.image_every_s).max(time_s);
         }
-        let sensors = (0..self.sensors.len()).map(|i| self.felt(built, i, images)).collect();
+        let sensors = (0..self.sensors.len()).map(|i| self.sample_sensor(built, i, images)).collect();
         let bodies = self.bodies.iter().map(|id| world.pose(*id)).collect();
-        self.recorder.keep(Moment { time_s, sensors, bodies })
+        self.recorder.record(Sample { time_s, sensors, bodies })
     }
 
-    fn felt(&mut self, built: &Built, i: usize, images: bool) -> Felt {
+    fn sample_sensor(&mut self, built: &Built, i: usize, images: bool) -> SensorSample {
         let (world, id) = (&built.world, self.sensors[i]);
         let (sensor, reading, touch) = (world.sensor(id), world.reading(id), world.touch(id));
         let peak = reading.values_newton.iter().copied().fold(self.peaks_newton[i], f64::max);
         self.peaks_newton[i] = peak;
         let camera = if images && sensor.optics().is_some() {
-            // Before its first step a skin knows no surface, and there is nothing to see.
-            sensor.look(touch, world.steps()).ok().map(|sight| RecordedImage {
-                width: sight.image.width,
-                height: sight.image.height,
-                pixels: sight.image.to_rgb8(),
-            })
+            // Before the first step a skin has no deformed surface, and the camera returns an error.
+            sensor.look(touch, world.steps()).ok().map(|frame| frame.image.to_rgb8())
         } else {
             None
         };
@@ -78,7 +74,7 @@ impl RunRecorder {
             let size = *self.heat_sizes[i].get_or_insert((image.width(), image.height()));
             padded(&image, size)
         });
-        Felt {
+        SensorSample {
             world_from_sensor: world.world_from_sensor(id),
             force_newton: touch.on_sensor.force,
             torque_newton_m: touch.on_sensor.torque,
@@ -94,29 +90,26 @@ impl RunRecorder {
     }
 }
 
-/// Taxels as colours, the brightest for `most_newton`: the cells of a grid and nothing else, or dots with their scale.
-fn heat(sensor: &Sensor, values_newton: &[f64], most_newton: f64) -> Image {
-    let most = if most_newton > 0.0 { most_newton } else { 1.0 };
+/// A heat map of the taxels with `max_newton` as its brightest colour: bare cells for a grid, dots with a scale otherwise.
+fn heat(sensor: &Sensor, values_newton: &[f64], max_newton: f64) -> Image {
+    let max = if max_newton > 0.0 { max_newton } else { 1.0 };
     match sensor.taxels().size() {
         Some((rows, cols)) => {
             let side = MIN_HEAT_PX.div_ceil(rows.max(cols).max(1));
-            HeatMap::new(rows, cols, values_newton).max(most).cell_px(side).bare().render()
+            HeatMap::new(rows, cols, values_newton).max(max).cell_px(side).bare().render()
         }
-        None => tactile_values(sensor, values_newton, "", Some(most)),
+        None => tactile_values(sensor, values_newton, "", Some(max)),
     }
 }
 
-/// The upper left part of an image, of a size that may be larger.
-fn padded(image: &Image, (width, height): (usize, usize)) -> RecordedImage {
-    let inside = |x: usize, y: usize| x < image.width() && y < image.height();
-    let pixel = |i: usize| {
-        let (x, y) = (i % width, i / width);
-        if inside(x, y) { image.pixel(x, y) } else { [255; 3] }
-    };
-    RecordedImage { width, height, pixels: (0..width * height).map(pixel).collect() }
+/// Crops or pads an image to a size, anchored at the upper left corner.
+fn padded(image: &Image, (width, height): (usize, usize)) -> Image {
+    let mut padded = Image::new(width, height, [255; 3]);
+    padded.blit(image, 0, 0);
+    padded
 }
 
-/// Bodies that can move, and those that can be touched.
+/// Bodies that can move or be touched.
 fn moving(built: &Built) -> Vec<BodyId> {
     let world = &built.world;
     let shown = |id: &BodyId| world.body(*id).kind != BodyKind::Fixed || world.body(*id).object.is_some();

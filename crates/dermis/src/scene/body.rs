@@ -10,16 +10,16 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What makes a body move.
+/// How a body moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BodyMotion {
-    /// Nothing.
+    /// It does not move.
     #[default]
     Fixed,
-    /// Forces.
+    /// Forces move it.
     Free,
-    /// Its `velocity` and `spin`, whatever the forces.
+    /// It moves with its `velocity` and `spin`, regardless of forces.
     Driven,
 }
 
@@ -29,25 +29,25 @@ pub enum BodyMotion {
 pub struct BodySpec {
     /// Its name, in messages and records.
     pub name: String,
-    /// What makes it move.
+    /// How it moves.
     #[serde(default)]
     pub motion: BodyMotion,
-    /// Mass of a free body; or give its density.
+    /// Mass of a free body; exclusive with `density`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mass: Option<Mass>,
-    /// Density of a free body; or give its mass.
+    /// Density of a free body; exclusive with `mass`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub density: Option<Density>,
     /// Its surface. A body without one only carries sensors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<ObjectSpec>,
-    /// Defects of its surface; smooth without.
+    /// Surface roughness; smooth by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub roughness: Option<RoughnessSpec>,
-    /// Where its origin is.
+    /// Position of its origin.
     #[serde(default)]
     pub at: PlaceSpec,
-    /// How it is turned.
+    /// Orientation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotate: Option<RotateSpec>,
     /// Velocity of its origin at the start.
@@ -56,10 +56,10 @@ pub struct BodySpec {
     /// Angular velocity at the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spin: Option<[AngularSpeed; 3]>,
-    /// Whether sensors feel it.
+    /// Whether sensors detect contact with it.
     #[serde(default = "yes")]
     pub touchable: bool,
-    /// Whether it meets the ground and other solid bodies, as its convex hull.
+    /// Whether it collides with the ground and other solid bodies, as its convex hull.
     #[serde(default = "yes")]
     pub solid: bool,
 }
@@ -69,19 +69,16 @@ fn yes() -> bool {
 }
 
 impl BodySpec {
-    fn whose(&self) -> String {
+    fn owner(&self) -> String {
         format!("body {:?}", self.name)
     }
 
-    /// Refuses what cannot be.
+    /// Checks all values.
     pub fn validate(&self, file: &str) -> Result<(), SceneError> {
-        let rule = |rule| SceneError::Rule { file: file.to_owned(), whose: self.whose(), rule };
+        let rule = |rule| SceneError::rule(file, &self.owner(), rule);
         let positive = |key, value: f64, unit: &str| {
-            if value > 0.0 {
-                return Ok(());
-            }
-            let (file, whose) = (file.to_owned(), self.whose());
-            Err(SceneError::BadValue { file, whose, key, rule: "positive", got: format!("{value} {unit}") })
+            let got = || format!("{value} {unit}");
+            if value > 0.0 { Ok(()) } else { Err(SceneError::bad_value(file, &self.owner(), key, "positive", got())) }
         };
         self.mass.map_or(Ok(()), |mass| positive("mass", mass.si(), "kg"))?;
         self.density.map_or(Ok(()), |density| positive("density", density.si(), "kg/m^3"))?;
@@ -98,16 +95,14 @@ impl BodySpec {
             BodyMotion::Fixed if self.velocity.is_some() || self.spin.is_some() => {
                 Err(rule("`velocity` and `spin` are for bodies with motion = \"free\" or \"driven\""))
             }
-            _ if self.roughness.is_some() && self.shape.is_none() => {
-                Err(rule("`roughness` needs a `shape` to be rough"))
-            }
-            _ => self.at.pose(&self.rotate, file, &self.whose()).map(|_| ()),
+            _ if self.roughness.is_some() && self.shape.is_none() => Err(rule("`roughness` needs a `shape`")),
+            _ => self.at.pose(&self.rotate, file, &self.owner()).map(|_| ()),
         }
     }
 
-    /// The body, ready for a world.
+    /// Builds the body for a world.
     pub fn build(&self, file: &str, folder: Option<&Path>) -> Result<Body, SceneError> {
-        let pose = self.at.pose(&self.rotate, file, &self.whose())?;
+        let pose = self.at.pose(&self.rotate, file, &self.owner())?;
         let mut body = Body::fixed(self.name.clone(), pose);
         let object: Option<Object> =
             self.shape.as_ref().map(|shape| shape.object(folder, self.roughness.as_ref())).transpose().map_err(

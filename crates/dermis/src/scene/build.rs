@@ -1,22 +1,23 @@
-//! From a scene to a world.
+//! Builds a world from a scene.
 
 use super::{BodySpec, Hand, SceneError, SceneSpec};
 use dermis_geometry::Pose;
 use dermis_geometry::quantity::{Length, Time};
+use dermis_sensor::{Sensor, SensorSource};
 use dermis_world::{Body, BodyId, PickAndPlace, SensorId, Stability, World, WorldError, WorldParameters};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// More steps than this are a slip of a unit.
+/// Upper bound on time steps; more suggest a wrong unit.
 const MAX_STEPS: f64 = 1e9;
-/// More numbers than this do not fit into memory comfortably.
+/// Upper bound on recorded values, which stay in memory.
 const MAX_VALUES: f64 = 2e8;
 
 /// A scene that is ready to run.
 pub struct Built {
-    /// What the scene is called.
+    /// Name of the scene.
     pub name: String,
-    /// What it shows.
+    /// Description of the scene.
     pub description: String,
     /// The bodies, sensors and joints.
     pub world: World,
@@ -26,9 +27,9 @@ pub struct Built {
     pub sensors: Vec<(String, SensorId)>,
     /// The gripper.
     pub hand: Option<Hand>,
-    /// What it does.
+    /// The task of the gripper.
     pub task: Option<PickAndPlace>,
-    /// How long to run (s).
+    /// Duration (s).
     pub duration_s: f64,
     /// Steps between two rows of the record.
     pub record_every: u64,
@@ -46,16 +47,13 @@ impl Built {
     }
 }
 
-/// A name as a file is called by it: lower case, with `-` for what is neither letter nor digit.
+/// A name as used in file names: lower case, with `-` for characters other than letters, digits and `_`.
 pub fn slug(name: &str) -> String {
     name.to_lowercase().chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect()
 }
 
 pub fn validate(scene: &SceneSpec, file: &str) -> Result<(), SceneError> {
-    let bad = |whose: &str, key, rule, got: String| {
-        let (file, whose) = (file.to_owned(), whose.to_owned());
-        Err(SceneError::BadValue { file, whose, key, rule, got })
-    };
+    let bad = |owner: &str, key, rule, got: String| Err(SceneError::bad_value(file, owner, key, rule, got));
     let (duration, step) = (scene.world.duration.si(), scene.world.time_step.si());
     if step <= 0.0 {
         return bad("world", "time_step", "a positive time", format!("{step} s"));
@@ -71,30 +69,24 @@ pub fn validate(scene: &SceneSpec, file: &str) -> Result<(), SceneError> {
     let on_gripper = scene.gripper.iter().flat_map(|gripper| gripper.sensor_names().iter().copied());
     unique(file, "sensors", scene.sensors.iter().map(|sensor| sensor.name.as_str()).chain(on_gripper))?;
     for sensor in &scene.sensors {
-        let whose = format!("sensor {:?}", sensor.name);
-        sensor.at.pose(&sensor.rotate, file, &whose)?;
+        let owner = format!("sensor {:?}", sensor.name);
+        sensor.at.pose(&sensor.rotate, file, &owner)?;
         find_body(&sensor.name, sensor.body.as_deref(), &scene.bodies, file)?;
     }
     if let Some(gripper) = &scene.gripper {
         gripper.validate(file)?;
     }
     match (&scene.task, &scene.gripper) {
-        (Some(_), None) => Err(SceneError::Rule {
-            file: file.to_owned(),
-            whose: "task".into(),
-            rule: "a `[task]` needs a `[gripper]` to do it",
-        }),
+        (Some(_), None) => Err(SceneError::rule(file, "task", "a `[task]` needs a `[gripper]`")),
         (Some(task), Some(_)) => task.validate(file),
-        (None, _) if scene.sensors.is_empty() && scene.gripper.is_none() => Err(SceneError::Rule {
-            file: file.to_owned(),
-            whose: "scene".into(),
-            rule: "there is no `[[sensor]]` and no `[gripper]`, so nothing would be felt",
-        }),
+        (None, _) if scene.sensors.is_empty() && scene.gripper.is_none() => {
+            Err(SceneError::rule(file, "scene", "there is no `[[sensor]]` and no `[gripper]`: add at least one"))
+        }
         (None, _) => Ok(()),
     }
 }
 
-/// Names must differ, also as names of files.
+/// Checks that names differ, also as file names.
 fn unique<'a>(file: &str, what: &'static str, names: impl Iterator<Item = &'a str>) -> Result<(), SceneError> {
     let mut seen: HashMap<String, &str> = HashMap::new();
     for name in names {
@@ -136,7 +128,7 @@ pub fn build(scene: &SceneSpec, file: &str, folder: Option<&Path>) -> Result<Bui
     }
     let mut sensors = Vec::new();
     for entry in &scene.sensors {
-        let sensor = entry.device().build(&entry.name, file, folder)?;
+        let sensor = build_sensor(&entry.sensor, &entry.name, file, folder)?;
         let place = entry.at.pose(&entry.rotate, file, &format!("sensor {:?}", entry.name))?;
         let (carrier, carrier_from_sensor) = match find_body(&entry.name, entry.body.as_deref(), &scene.bodies, file)? {
             Some(index) => (bodies[index].1, place),
@@ -154,28 +146,18 @@ pub fn build(scene: &SceneSpec, file: &str, folder: Option<&Path>) -> Result<Bui
     {
         return Err(refused(WorldError::Unstable { body, sensor, step_s, limit_s }));
     }
-    // After the time step itself was found good: of the two it is the likelier slip.
+    // The time step is checked first, because it is the more likely input error.
     let every_s = scene.record.every.map_or(step_s.max(0.01), Time::si);
     if every_s < step_s {
-        return Err(SceneError::BadValue {
-            file: file.to_owned(),
-            whose: "record".into(),
-            key: "every",
-            rule: "at least one time step",
-            got: format!("{every_s} s, with steps of {step_s} s"),
-        });
+        let got = format!("{every_s} s, with steps of {step_s} s");
+        return Err(SceneError::bad_value(file, "record", "every", "at least one time step", got));
     }
     let record_every = (every_s / step_s).round().max(1.0) as u64;
     let rows = scene.world.duration.si() / step_s / record_every as f64;
     let taxels: usize = sensors.iter().map(|(_, id)| world.sensor(*id).taxels().len()).sum();
     if rows * taxels as f64 > MAX_VALUES {
-        return Err(SceneError::BadValue {
-            file: file.to_owned(),
-            whose: "record".into(),
-            key: "every",
-            rule: "long enough that at most 2e8 values are kept",
-            got: format!("{every_s} s for {taxels} taxels"),
-        });
+        let (rule, got) = ("long enough that at most 2e8 values are kept", format!("{every_s} s for {taxels} taxels"));
+        return Err(SceneError::bad_value(file, "record", "every", rule, got));
     }
     Ok(Built {
         name: Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned(),
@@ -188,4 +170,15 @@ pub fn build(scene: &SceneSpec, file: &str, folder: Option<&Path>) -> Result<Bui
         duration_s: scene.world.duration.si(),
         record_every,
     })
+}
+
+/// Builds the sensor `name` of a scene. `file` is what messages call the scene, `folder` where its files are looked for.
+pub(super) fn build_sensor(
+    source: &SensorSource,
+    name: &str,
+    file: &str,
+    folder: Option<&Path>,
+) -> Result<Sensor, SceneError> {
+    let (spec, folder) = source.resolve(name, folder).map_err(SceneError::sensor(file))?;
+    spec.build(folder.as_deref()).map_err(SceneError::sensor(file))
 }

@@ -1,14 +1,14 @@
-//! Why a scene was refused.
+//! Errors of scene files.
 
 use crate::object::ObjectError;
 use dermis_geometry::TopologyError;
 use dermis_sensor::{SensorError, TomlError};
 use dermis_world::WorldError;
 
-/// Why a scene was refused: one sentence that names the file, the thing and the key.
+/// An error in a scene. Messages name the file, the body or sensor, and the key.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum SceneError {
-    /// The text is not the TOML that is expected.
+    /// Invalid TOML.
     #[error(transparent)]
     Toml(#[from] TomlError),
     /// The file cannot be read.
@@ -20,12 +20,12 @@ pub enum SceneError {
         reason: String,
     },
     /// A value outside its range.
-    #[error("{file}: {whose}: `{key}` must be {rule}, got {got}")]
+    #[error("{file}: {owner}: `{key}` must be {rule}, got {got}")]
     BadValue {
         /// The file.
         file: String,
         /// Body, sensor or world.
-        whose: String,
+        owner: String,
         /// The key.
         key: &'static str,
         /// The rule.
@@ -33,29 +33,29 @@ pub enum SceneError {
         /// The value.
         got: String,
     },
-    /// Too much or too little said.
-    #[error("{file}: {whose}: {rule}")]
+    /// Missing or contradictory entries.
+    #[error("{file}: {owner}: {rule}")]
     Rule {
         /// The file.
         file: String,
         /// Body, sensor or gripper.
-        whose: String,
-        /// What is asked for.
+        owner: String,
+        /// The rule.
         rule: &'static str,
     },
-    /// A body that is not there.
+    /// A reference to an unknown body.
     #[error("{file}: sensor {sensor:?}: `body` is {name:?}, and there is no such body; there are {known}")]
     NoBody {
         /// The file.
         file: String,
         /// The sensor.
         sensor: String,
-        /// The name asked for.
+        /// The unknown name.
         name: String,
-        /// The names there are.
+        /// The known names.
         known: String,
     },
-    /// Two of one name.
+    /// A duplicate name.
     #[error("{file}: `name`: two {what} are called {name:?}; names must differ")]
     Duplicate {
         /// The file.
@@ -65,52 +65,55 @@ pub enum SceneError {
         /// The name.
         name: String,
     },
-    /// A table that replaces part of a sensor does not fit.
-    #[error("{file}: {whose}: `{key}`: {reason}")]
-    Table {
-        /// The file.
-        file: String,
-        /// Which sensor.
-        whose: String,
-        /// `skin` or `response`.
-        key: &'static str,
-        /// What is wrong.
-        reason: String,
-    },
-    /// A body's shape was refused.
+    /// An invalid shape of a body.
     #[error("{file}: body {body:?}: `shape`: {error}")]
     Object {
         /// The file.
         file: String,
         /// The body.
         body: String,
-        /// Why.
+        /// The reason.
         error: Box<ObjectError>,
     },
-    /// A free body's shape has no inside.
+    /// A free body's shape is not closed.
     #[error("{file}: body {body:?}: `motion` is \"free\" and its mass needs a closed shape: {error}")]
     Open {
         /// The file.
         file: String,
         /// The body.
         body: String,
-        /// Why.
+        /// The reason.
         error: TopologyError,
     },
-    /// A sensor was refused.
+    /// An invalid sensor.
     #[error("{file}: {error}")]
     Sensor {
         /// The file.
         file: String,
-        /// Why.
+        /// The reason.
         error: Box<SensorError>,
     },
-    /// The world refused.
+    /// An error of the world.
     #[error("{file}: {error}")]
     World {
         /// The file.
         file: String,
-        /// Why.
+        /// The reason.
         error: Box<WorldError>,
     },
+}
+
+impl SceneError {
+    pub(super) fn bad_value(file: &str, owner: &str, key: &'static str, rule: &'static str, got: String) -> Self {
+        Self::BadValue { file: file.to_owned(), owner: owner.to_owned(), key, rule, got }
+    }
+
+    pub(super) fn rule(file: &str, owner: &str, rule: &'static str) -> Self {
+        Self::Rule { file: file.to_owned(), owner: owner.to_owned(), rule }
+    }
+
+    /// For `map_err`: an invalid sensor in a scene file.
+    pub fn sensor(file: &str) -> impl Fn(SensorError) -> Self {
+        move |error| Self::Sensor { file: file.to_owned(), error: Box::new(error) }
+    }
 }

@@ -1,4 +1,4 @@
-//! Gravity: one number downwards, or a vector.
+//! Gravity: one downward acceleration, or a vector.
 
 use dermis_geometry::Vec3;
 use dermis_geometry::quantity::Acceleration;

@@ -1,7 +1,9 @@
-//! Grippers of a scene, and what they do.
+//! Grippers of a scene, and their tasks.
 
-use super::{DeviceSpec, PlaceSpec, SceneError};
+use super::build::build_sensor;
+use super::{PlaceSpec, SceneError};
 use dermis_geometry::quantity::{Force, Frequency, Length, Mass, Speed, Time};
+use dermis_sensor::SensorSource;
 use dermis_world::{
     Gripper, ParallelGripper, ParallelGripperParameters, PickAndPlace, PickParameters, SensorId, ThreeFingerHand,
     ThreeFingerParameters, World, WorldError,
@@ -9,35 +11,34 @@ use dermis_world::{
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Which gripper.
+/// The kind of gripper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GripperKind {
-    /// Two fingers on slides along x, with the sensors `left` and `right`.
+    /// Two fingers that slide along x, with the sensors `left` and `right`.
     Parallel,
-    /// Three fingers about a palm, with the sensors `finger-0` to `finger-2`.
+    /// Three fingers around a palm, with the sensors `finger-0` to `finger-2`.
     ThreeFinger,
 }
 
-/// A gripper on a vertical axis. What is not given is as in [`ParallelGripperParameters`] and
-/// [`ThreeFingerParameters`].
+/// A gripper on a vertical axis. Defaults are those of [`ParallelGripperParameters`] and [`ThreeFingerParameters`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GripperSpec {
-    /// Which.
+    /// The kind.
     pub kind: GripperKind,
     /// The sensor on each finger.
-    pub sensor: DeviceSpec,
-    /// Where the middle of the sensors is at the start.
+    pub sensor: SensorSource,
+    /// Initial position of the centre between the sensors.
     #[serde(default)]
     pub center: PlaceSpec,
-    /// Distance between the sensing surfaces at the start; of three fingers, the diameter between them.
+    /// Initial distance between the sensing surfaces; for three fingers, the diameter between them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opening: Option<Length>,
     /// Mass of each finger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finger_mass: Option<Mass>,
-    /// Mass of what carries the fingers.
+    /// Mass of the hand that carries the fingers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hand_mass: Option<Mass>,
     /// Greatest force of a finger's motor.
@@ -55,7 +56,7 @@ pub enum Hand {
 }
 
 impl Hand {
-    /// Reads what was felt, and gives the drives their efforts for the next step.
+    /// Reads the sensors and sets the motor forces for the next step.
     pub fn exchange(&mut self, world: &mut World) {
         match self {
             Self::Parallel(gripper) => gripper.exchange(world),
@@ -63,7 +64,7 @@ impl Hand {
         }
     }
 
-    /// As a controller sees it.
+    /// The interface for controllers.
     pub fn gripper(&mut self) -> &mut dyn Gripper {
         match self {
             Self::Parallel(gripper) => gripper,
@@ -93,7 +94,7 @@ impl GripperSpec {
         }
     }
 
-    /// Refuses what cannot be.
+    /// Checks all values.
     pub fn validate(&self, file: &str) -> Result<(), SceneError> {
         positive(
             file,
@@ -107,45 +108,45 @@ impl GripperSpec {
         )
     }
 
-    /// Builds it into a world.
+    /// Adds the gripper to a world.
     pub fn build(&self, world: &mut World, file: &str, folder: Option<&Path>) -> Result<Hand, SceneError> {
         let refused = |error: WorldError| SceneError::World { file: file.to_owned(), error: Box::new(error) };
         let center = self.center.vector();
         match self.kind {
             GripperKind::Parallel => {
-                let usual = ParallelGripperParameters::default();
+                let default = ParallelGripperParameters::default();
                 let parameters = ParallelGripperParameters {
                     center,
-                    opening_m: self.opening.map_or(usual.opening_m, Length::si),
-                    finger_mass_kg: self.finger_mass.map_or(usual.finger_mass_kg, Mass::si),
-                    hand_mass_kg: self.hand_mass.map_or(usual.hand_mass_kg, Mass::si),
-                    force_limit_newton: self.force_limit.map_or(usual.force_limit_newton, Force::si),
-                    ..usual
+                    opening_m: self.opening.map_or(default.opening_m, Length::si),
+                    finger_mass_kg: self.finger_mass.map_or(default.finger_mass_kg, Mass::si),
+                    hand_mass_kg: self.hand_mass.map_or(default.hand_mass_kg, Mass::si),
+                    force_limit_newton: self.force_limit.map_or(default.force_limit_newton, Force::si),
+                    ..default
                 };
-                let left = self.sensor.build("left", file, folder)?;
-                let right = self.sensor.build("right", file, folder)?;
+                let left = build_sensor(&self.sensor, "left", file, folder)?;
+                let right = build_sensor(&self.sensor, "right", file, folder)?;
                 ParallelGripper::build(world, parameters, left, right).map(Hand::Parallel).map_err(refused)
             }
             GripperKind::ThreeFinger => {
-                let usual = ThreeFingerParameters::default();
+                let default = ThreeFingerParameters::default();
                 let half = |mass: Mass| 0.5 * mass.si();
                 let parameters = ThreeFingerParameters {
                     center,
-                    opening_radius_m: self.opening.map_or(usual.opening_radius_m, |opening| 0.5 * opening.si()),
-                    upper_mass_kg: self.finger_mass.map_or(usual.upper_mass_kg, half),
-                    lower_mass_kg: self.finger_mass.map_or(usual.lower_mass_kg, half),
-                    palm_mass_kg: self.hand_mass.map_or(usual.palm_mass_kg, Mass::si),
-                    force_limit_newton: self.force_limit.map_or(usual.force_limit_newton, Force::si),
-                    ..usual
+                    opening_radius_m: self.opening.map_or(default.opening_radius_m, |opening| 0.5 * opening.si()),
+                    upper_mass_kg: self.finger_mass.map_or(default.upper_mass_kg, half),
+                    lower_mass_kg: self.finger_mass.map_or(default.lower_mass_kg, half),
+                    palm_mass_kg: self.hand_mass.map_or(default.palm_mass_kg, Mass::si),
+                    force_limit_newton: self.force_limit.map_or(default.force_limit_newton, Force::si),
+                    ..default
                 };
-                let sensor = self.sensor.build("finger", file, folder)?;
+                let sensor = build_sensor(&self.sensor, "finger", file, folder)?;
                 ThreeFingerHand::build(world, parameters, &sensor).map(Hand::ThreeFinger).map_err(refused)
             }
         }
     }
 }
 
-/// Which task.
+/// The kind of task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TaskKind {
@@ -153,16 +154,16 @@ pub enum TaskKind {
     PickAndPlace,
 }
 
-/// What the gripper does. What is not given is as in [`PickParameters`].
+/// The task of the gripper. Defaults are those of [`PickParameters`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskSpec {
-    /// Which.
+    /// The kind.
     pub kind: TaskKind,
-    /// Height at which the object is grasped, over where the hand started.
+    /// Grasp height above the initial position of the hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grasp_height: Option<Length>,
-    /// Height to which it is lifted.
+    /// Lift height.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lift_height: Option<Length>,
     /// Speed of the hand.
@@ -171,25 +172,25 @@ pub struct TaskSpec {
     /// Closing speed of each finger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closing_speed: Option<Speed>,
-    /// A tactile sum that counts as touch.
+    /// Tactile sum that counts as contact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub touch_force: Option<Force>,
-    /// The tactile sum to hold with.
+    /// Tactile sum to hold with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold_force: Option<Force>,
     /// Gain of the integral part of the force control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integral_gain: Option<Frequency>,
-    /// How long the sums must stay within 1 % of `hold_force` before lifting.
+    /// Time that the sums must stay within 1 % of `hold_force` before lifting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady_time: Option<Time>,
-    /// How long to hold the object up.
+    /// Time to hold the object up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold_time: Option<Time>,
 }
 
 impl TaskSpec {
-    /// Refuses what cannot be.
+    /// Checks all values.
     pub fn validate(&self, file: &str) -> Result<(), SceneError> {
         positive(
             file,
@@ -206,33 +207,27 @@ impl TaskSpec {
         )
     }
 
-    /// The controller, at the beginning of its cycle.
+    /// Builds the controller in its initial state.
     pub fn build(&self) -> PickAndPlace {
         let TaskKind::PickAndPlace = self.kind;
-        let usual = PickParameters::default();
+        let default = PickParameters::default();
         PickAndPlace::new(PickParameters {
-            grasp_height_m: self.grasp_height.map_or(usual.grasp_height_m, Length::si),
-            lift_height_m: self.lift_height.map_or(usual.lift_height_m, Length::si),
-            travel_speed: self.travel_speed.map_or(usual.travel_speed, Speed::si),
-            closing_speed: self.closing_speed.map_or(usual.closing_speed, Speed::si),
-            touch_newton: self.touch_force.map_or(usual.touch_newton, Force::si),
-            hold_newton: self.hold_force.map_or(usual.hold_newton, Force::si),
-            integral_gain: self.integral_gain.map_or(usual.integral_gain, Frequency::si),
-            steady_s: self.steady_time.map_or(usual.steady_s, Time::si),
-            hold_s: self.hold_time.map_or(usual.hold_s, Time::si),
+            grasp_height_m: self.grasp_height.map_or(default.grasp_height_m, Length::si),
+            lift_height_m: self.lift_height.map_or(default.lift_height_m, Length::si),
+            travel_speed: self.travel_speed.map_or(default.travel_speed, Speed::si),
+            closing_speed: self.closing_speed.map_or(default.closing_speed, Speed::si),
+            touch_newton: self.touch_force.map_or(default.touch_newton, Force::si),
+            hold_newton: self.hold_force.map_or(default.hold_newton, Force::si),
+            integral_gain: self.integral_gain.map_or(default.integral_gain, Frequency::si),
+            steady_s: self.steady_time.map_or(default.steady_s, Time::si),
+            hold_s: self.hold_time.map_or(default.hold_s, Time::si),
         })
     }
 }
 
-fn positive(file: &str, whose: &str, values: &[(&'static str, Option<f64>)]) -> Result<(), SceneError> {
+fn positive(file: &str, owner: &str, values: &[(&'static str, Option<f64>)]) -> Result<(), SceneError> {
     match values.iter().find_map(|&(key, value)| value.filter(|value| *value <= 0.0).map(|value| (key, value))) {
-        Some((key, got)) => Err(SceneError::BadValue {
-            file: file.to_owned(),
-            whose: whose.to_owned(),
-            key,
-            rule: "positive",
-            got: format!("{got} in SI units"),
-        }),
+        Some((key, got)) => Err(SceneError::bad_value(file, owner, key, "positive", format!("{got} in SI units"))),
         None => Ok(()),
     }
 }

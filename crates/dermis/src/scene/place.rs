@@ -1,4 +1,4 @@
-//! Where things are.
+//! Poses of bodies and sensors.
 
 use super::SceneError;
 use dermis_geometry::quantity::{Angle, Length};
@@ -25,21 +25,21 @@ impl PlaceSpec {
         Vec3::from_array(self.0.map(Length::si))
     }
 
-    /// The pose of a thing here, turned so.
-    pub fn pose(&self, rotate: &Option<RotateSpec>, file: &str, whose: &str) -> Result<Pose, SceneError> {
-        let turn = rotate.as_ref().map_or(Ok(Quat::IDENTITY), |rotate| rotate.quat(file, whose))?;
-        Ok(Pose::new(turn, self.vector()))
+    /// The pose with this position and an orientation.
+    pub fn pose(&self, rotate: &Option<RotateSpec>, file: &str, owner: &str) -> Result<Pose, SceneError> {
+        let rotation = rotate.as_ref().map_or(Ok(Quat::IDENTITY), |rotate| rotate.quat(file, owner))?;
+        Ok(Pose::new(rotation, self.vector()))
     }
 }
 
-/// A turn: `axis` and `angle`, or `rpy` (about the fixed x, then y, then z).
+/// A rotation: `axis` and `angle`, or `rpy` (about the fixed x, then y, then z axis).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RotateSpec {
     /// Direction of the axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub axis: Option<[f64; 3]>,
-    /// How far to turn about it.
+    /// Angle about the axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub angle: Option<Angle>,
     /// Roll, pitch and yaw.
@@ -49,26 +49,23 @@ pub struct RotateSpec {
 
 impl RotateSpec {
     /// The rotation.
-    pub fn quat(&self, file: &str, whose: &str) -> Result<Quat, SceneError> {
+    pub fn quat(&self, file: &str, owner: &str) -> Result<Quat, SceneError> {
         match (self.axis, self.angle, self.rpy) {
             (Some(axis), Some(angle), None) => {
-                let unit = Vec3::from_array(axis).try_normalize().ok_or_else(|| SceneError::BadValue {
-                    file: file.to_owned(),
-                    whose: whose.to_owned(),
-                    key: "rotate.axis",
-                    rule: "a direction: three finite numbers that are not all zero",
-                    got: format!("{axis:?}"),
+                let unit = Vec3::from_array(axis).try_normalize().ok_or_else(|| {
+                    let rule = "a direction: three finite numbers that are not all zero";
+                    SceneError::bad_value(file, owner, "rotate.axis", rule, format!("{axis:?}"))
                 })?;
                 Ok(Quat::from_axis_angle(unit, angle.si()))
             }
             (None, None, Some([roll, pitch, yaw])) => Ok(Quat::from_rotation_z(yaw.si())
                 * Quat::from_rotation_y(pitch.si())
                 * Quat::from_rotation_x(roll.si())),
-            _ => Err(SceneError::Rule {
-                file: file.to_owned(),
-                whose: whose.to_owned(),
-                rule: "`rotate` takes `axis` and `angle`, or `rpy`: for example { axis = [0, 0, 1], angle = \"10 deg\" }",
-            }),
+            _ => Err(SceneError::rule(
+                file,
+                owner,
+                "`rotate` takes `axis` and `angle`, or `rpy`: for example { axis = [0, 0, 1], angle = \"10 deg\" }",
+            )),
         }
     }
 }

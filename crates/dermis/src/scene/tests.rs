@@ -82,6 +82,31 @@ fn a_preset_of_springs_can_be_made_hydroelastic() {
     assert!(message.contains("`spacing`"), "{message}");
 }
 
+/// `stiffness_per_area` takes the place of the preset's `stiffness`.
+#[test]
+fn an_override_follows_the_rule_of_the_sensor() {
+    let text = BALL_ON_PAD.replace("skin.friction.sigma0 = \"200 N/m\"", "skin.stiffness_per_area = \"10 MPa/m\"");
+    let spec = SceneSpec::parse("ball.toml", &text).unwrap();
+    let (sensor, _) = spec.sensors[0].sensor.resolve("pad", None).unwrap();
+    let changes = serde_json::json!({ "name": "pad", "skin": { "stiffness_per_area": "10 MPa/m" } });
+    let preset = dermis_sensor::presets::find("uji-foam-14x6").unwrap();
+    assert_eq!(sensor, preset.with_overrides(changes.as_object().unwrap()).unwrap());
+    assert!(spec.build("ball.toml", None).is_ok());
+}
+
+/// The keys of a sensor are checked although they are flattened into the entry.
+#[test]
+fn the_line_of_a_slip_in_a_sensor_is_named() {
+    let own = "surface.grid = { rows = 2, cols = 2, pitch = 3 }\nskin = { kind = \"springs\" }";
+    let message = refusal(&BALL_ON_PAD.replace("preset = \"uji-foam-14x6\"", own));
+    assert!(message.contains("pitch = 3") && message.contains("no unit"), "{message}");
+    let message = refusal(&BALL_ON_PAD.replace("preset =", "presets ="));
+    assert!(message.contains("(`presets = "), "{message}");
+    let gripper = "[gripper]\nkind = \"parallel\"\nsensor.presets = \"wts0614\"\n[[sensor]]";
+    let message = refusal(&BALL_ON_PAD.replace("[[sensor]]", gripper));
+    assert!(message.contains("presets"), "{message}");
+}
+
 #[test]
 fn slips_are_named() {
     let with = |from: &str, to: &str| {
@@ -99,9 +124,9 @@ fn slips_are_named() {
     says(with("\"15 mm\"", "\"15 N\""), &["line 10", "no unit of length"]);
     says(with("name = \"pad\"", "name = \"pad\"\nbody = \"table\""), &["`body`", "\"table\"", "\"ball\""]);
     says(with("uji-foam-14x6", "uji"), &["\"uji\"", "wts0614"]);
-    says(with("\"200 N/m\"", "\"200 N\""), &["`skin`", "`friction.sigma0`", "200 N"]);
+    says(with("\"200 N/m\"", "\"200 N\""), &["\"pad\"", "`skin.friction.sigma0`", "200 N"]);
     says(with("\"200 N/m\"", "\"-200 N/m\""), &["\"pad\"", "-200"]);
-    says(with("skin.friction.sigma0", "skin.friction.sigma"), &["`friction.sigma`", "unknown field"]);
+    says(with("skin.friction.sigma0", "skin.friction.sigma"), &["`skin.friction.sigma`", "unknown field"]);
     says(with("[[sensor]]", "[gripper]\nkind = \"four-finger\"\n[[sensor]]"), &["four-finger", "parallel"]);
     says(with("[[sensor]]", "[task]\nkind = \"pick-and-place\"\n[[sensor]]"), &["[gripper]"]);
     says(with("[[sensor]]", "[record]\nevery = \"0.1 ms\"\n[[sensor]]"), &["`every`"]);

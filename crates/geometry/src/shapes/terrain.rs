@@ -13,9 +13,8 @@ pub fn terrain(
     heights_m: &[f64],
 ) -> Result<TriMesh, MeshError> {
     let fraction = |index: usize, count: usize| index as f64 / (count.max(2) - 1) as f64 - 0.5;
-    let vertex = |i: usize, z: f64| {
-        Vec3::new(size_m[0] * fraction(i % cols, cols), -size_m[1] * fraction(i / cols, rows), z)
-    };
+    let vertex =
+        |i: usize, z: f64| Vec3::new(size_m[0] * fraction(i % cols, cols), -size_m[1] * fraction(i / cols, rows), z);
     let count = rows * cols;
     let mut vertices: Vec<Vec3> = (0..count).map(|i| vertex(i, heights_m[i])).collect();
     vertices.extend((0..count).map(|i| vertex(i, -base_m)));

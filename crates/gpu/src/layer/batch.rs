@@ -1,6 +1,6 @@
 //! Sensors with a layer for their skin, pressed many times at once on a GPU.
 
-use crate::driver::CudaView;
+use crate::array::Poses;
 use crate::layer::{
     CameraDescription, Dots, LampDescription, LightDescription, ShadowDescription, SheetBatch, SheetDescription,
     SheetObject, SheetTouches, Span, TaxelCells, Wanted,
@@ -12,7 +12,7 @@ use dermis_sensor::optics::{
     Calibrated, Frame, Lattice, Light, MIN_PRESSED_MM, MIN_SLOPE, Membrane, Optics, Phong, along_row,
 };
 use dermis_skin::layer::Pair;
-use dermis_skin::{Field, Layer, Object, Skin};
+use dermis_skin::{Layer, Object, Skin, SurfaceField};
 use std::sync::Arc;
 
 /// A sensor and an object on a GPU. Each press starts from rest and ends where nothing changes any more, as [`Skin::settle`] does, with the
@@ -45,9 +45,9 @@ impl LayerBatch {
         self.batch.press(&self.object, &poses, wanted)
     }
 
-    /// Presses in poses that are on the GPU: x, y, z (m), then the turn as a quaternion x, y, z, w, of each.
-    pub fn press_on_device(&self, poses: &CudaView<'_, f64>, wanted: Wanted) -> Result<SheetTouches, GpuError> {
-        self.batch.press_on_device(&self.object, poses, wanted)
+    /// Presses in poses that are on the GPU.
+    pub fn press_on_device(&self, poses: &Poses, wanted: Wanted) -> Result<SheetTouches, GpuError> {
+        self.batch.press_on_device(&self.object, &poses.values.view(), wanted)
     }
 }
 
@@ -73,7 +73,7 @@ pub fn describe_layer(sensor: &Sensor, object: &Object) -> Result<SheetDescripti
             layer.influences().get(pair).values.clone()
         }
     });
-    let field = Field {
+    let field = SurfaceField {
         rows: grid.rows,
         cols: grid.cols,
         cell_m: grid.cell_m,
@@ -91,14 +91,14 @@ pub fn describe_layer(sensor: &Sensor, object: &Object) -> Result<SheetDescripti
         mu,
         tolerance: parameters.tolerance,
         lateral,
-        highest_m: layer.highest_m(),
+        highest_m: layer.max_height_m(),
         deepest_m: layer.max_depth_m(),
         taxels: taxels(sensor, &field),
         camera: sensor.optics().map(|optics| camera(sensor, optics, &field)).transpose()?,
     })
 }
 
-fn taxels(sensor: &Sensor, field: &Field) -> Option<TaxelCells> {
+fn taxels(sensor: &Sensor, field: &SurfaceField) -> Option<TaxelCells> {
     let ((rows, cols), pitch_m) = (sensor.taxels().size()?, sensor.taxels().pitch_m()?);
     let [over_rows, over_cols] = sensor.taxels().overlaps(field)?;
     Some(TaxelCells { pitch_m, rows: spans(rows, &over_rows), cols: spans(cols, &over_cols) })
@@ -119,7 +119,7 @@ fn spans(taxels: usize, cells: &[Vec<(usize, f64)>]) -> Vec<Span> {
     spans
 }
 
-fn camera(sensor: &Sensor, optics: &Optics, field: &Field) -> Result<CameraDescription, GpuError> {
+fn camera(sensor: &Sensor, optics: &Optics, field: &SurfaceField) -> Result<CameraDescription, GpuError> {
     let (camera, exposure) = (optics.camera(), optics.exposure());
     if exposure.noise.is_some() {
         return Err(refused(sensor, "its camera has noise, whose numbers come one after the other"));

@@ -5,11 +5,11 @@ use dermis_geometry::shapes::{cuboid, indenters, sphere};
 use dermis_geometry::{HeightField, TriMesh};
 use dermis_geometry::{Pose, Quat, Random, Twist, Vec3};
 use dermis_gpu::layer::{SheetBatch, SheetTouches, Wanted};
-use dermis_gpu::{Gpu, LayerBatch, describe_layer};
+use dermis_gpu::{LayerBatch, describe_layer};
 use dermis_sensor::SkinSpec;
 use dermis_sensor::optics::{Area, CameraSpec, LightSpec, NoiseSpec, Optics, OpticsSpec};
 use dermis_sensor::{Sensor, SensorSpec};
-use dermis_skin::layer::{Overhead, Poisson, Sheet};
+use dermis_skin::layer::{IndenterHeightMap, Ply, Poisson};
 use dermis_skin::{Layer, LayerParameters, SkinError};
 use dermis_skin::{Motion, Object, Skin, Target, Touch};
 
@@ -81,15 +81,14 @@ struct Came {
     wrench: Vec<f64>,
 }
 
-fn fetched(gpu: &Gpu, touches: &SheetTouches) -> Came {
-    let stream = &gpu.stream;
+fn fetched(touches: &SheetTouches) -> Came {
     Came {
-        images: stream.clone_dtoh(&touches.images).unwrap(),
-        pressure: stream.clone_dtoh(&touches.pressure).unwrap(),
-        surface: stream.clone_dtoh(&touches.surface).unwrap(),
-        forces: stream.clone_dtoh(&touches.forces).unwrap(),
-        outside: stream.clone_dtoh(&touches.outside).unwrap(),
-        wrench: stream.clone_dtoh(&touches.wrench).unwrap(),
+        images: touches.images.download().unwrap(),
+        pressure: touches.pressure.download().unwrap(),
+        surface: touches.surface.download().unwrap(),
+        forces: touches.forces.download().unwrap(),
+        outside: touches.outside.download().unwrap(),
+        wrench: touches.wrench.download().unwrap(),
     }
 }
 
@@ -109,7 +108,7 @@ fn touches_are_those_of_the_cpu() {
             for mu in [None, Some(0.0), Some(1.5)] {
                 let object = Object { mu, ..Object::new(mesh.clone()) };
                 let batch = LayerBatch::new(&gpu, &sensor, &object).unwrap();
-                let came = fetched(&gpu, &batch.press(&poses, Wanted::ALL).unwrap());
+                let came = fetched(&batch.press(&poses, Wanted::ALL).unwrap());
                 let cells = layer.grid().rows * layer.grid().cols;
                 for (i, &pose) in poses.iter().enumerate() {
                     let touch = settled(&sensor, &object, pose);
@@ -162,7 +161,7 @@ fn single_precision_is_enough_for_its_tolerance() {
         for (shape, mesh, poses) in cases() {
             let object = Object::new(mesh);
             let batch = LayerBatch::new(&gpu, &sensor, &object).unwrap();
-            let came = fetched(&gpu, &batch.press(&poses, Wanted::ALL).unwrap());
+            let came = fetched(&batch.press(&poses, Wanted::ALL).unwrap());
             for (i, &pose) in poses.iter().enumerate() {
                 let touch = settled(&truth, &object, pose);
                 let pressure = pressures(&touch, layer);
@@ -184,65 +183,59 @@ fn single_precision_is_enough_for_its_tolerance() {
 #[test]
 fn layers_under_heights_are_those_of_the_cpu() {
     let Some(gpu) = gpu("layers_under_heights_are_those_of_the_cpu") else { return };
-    let sheet = |thickness_m: f64, nu: f64| {
+    let ply = |thickness_m: f64, nu: f64| {
         let poisson = if nu == 0.5 { Poisson::Incompressible } else { Poisson::Ratio(nu) };
-        Sheet { thickness_m, young_pa: 2e5, poisson }
+        Ply { thickness_m, young_pa: 2e5, poisson }
     };
     type Height = Box<dyn Fn(f64, f64) -> f64>;
     let of = |height: fn(f64, f64) -> f64| -> Height { Box::new(height) };
-    let cases: Vec<(&str, Vec<Sheet>, f64, usize, Height)> = vec![
-        ("hertz", vec![sheet(4.0, 0.3)], 8e-3, 256, of(|x, y| (x * x + y * y) / 8e-3 - 2.5e-4)),
-        ("hertz aside", vec![sheet(4.0, 0.3)], 8e-3, 256, of(|x, y| ((x - 2.2e-3).powi(2) + y * y) / 8e-3 - 2.5e-4)),
+    let cases: Vec<(&str, Vec<Ply>, f64, usize, Height)> = vec![
+        ("hertz", vec![ply(4.0, 0.3)], 8e-3, 256, of(|x, y| (x * x + y * y) / 8e-3 - 2.5e-4)),
+        ("hertz aside", vec![ply(4.0, 0.3)], 8e-3, 256, of(|x, y| ((x - 2.2e-3).powi(2) + y * y) / 8e-3 - 2.5e-4)),
         (
             "wide punch",
-            vec![sheet(1e-3, 0.3)],
+            vec![ply(1e-3, 0.3)],
             48e-3,
             192,
             of(|x, y| if x.hypot(y) <= 20e-3 { -1e-5 } else { f64::INFINITY }),
         ),
-        ("thin", vec![sheet(0.6e-3, 0.0)], 44e-3, 384, of(|x, y| (x * x + 2.0 * y * y) / 0.02 - 1e-4)),
-        (
-            "thin and incompressible",
-            vec![sheet(0.6e-3, 0.5)],
-            44e-3,
-            384,
-            of(|x, y| (x * x + 2.0 * y * y) / 0.02 - 1e-4),
-        ),
+        ("thin", vec![ply(0.6e-3, 0.0)], 44e-3, 384, of(|x, y| (x * x + 2.0 * y * y) / 0.02 - 1e-4)),
+        ("thin and incompressible", vec![ply(0.6e-3, 0.5)], 44e-3, 384, of(|x, y| (x * x + 2.0 * y * y) / 0.02 - 1e-4)),
         (
             "rough",
-            vec![sheet(2e-3, 0.5)],
+            vec![ply(2e-3, 0.5)],
             24e-3,
             96,
             of(|x, y| (x * x + y * y) / 0.02 + 2e-5 * (3e3 * x).sin() * (2e3 * y).cos() - 4e-4),
         ),
         (
             "coated",
-            vec![Sheet { young_pa: 2e6, ..sheet(0.2e-3, 0.45) }, sheet(2e-3, 0.45)],
+            vec![Ply { young_pa: 2e6, ..ply(0.2e-3, 0.45) }, ply(2e-3, 0.45)],
             16e-3,
             128,
             of(|x, y| (x * x + y * y) / 0.02 - 2e-4),
         ),
     ];
     let plate = preset("gelsight").build(None).unwrap();
-    for (name, sheets, side_m, cells, height) in cases {
+    for (name, plies, side_m, cells, height) in cases {
         for mu in [0.0, 0.5] {
             let parameters = LayerParameters {
-                sheets: sheets.clone(),
+                plies: plies.clone(),
                 tolerance: 1e-7,
                 mu,
-                ..LayerParameters::new(sheets[0], [side_m; 2], side_m / cells as f64)
+                ..LayerParameters::new(plies[0], [side_m; 2], side_m / cells as f64)
             };
             let layer = Layer::new(parameters).unwrap();
             let field = HeightField::from_fn(layer.grid(), &height);
-            let overhead = Overhead::of_heights(&field);
-            let truth = layer.solve_under(&layer.rest(), &overhead, &Twist::ZERO, None).unwrap();
+            let indenter = IndenterHeightMap::of_heights(&field);
+            let truth = layer.solve_under(&layer.rest(), &indenter, &Twist::ZERO, None).unwrap();
             let mut whole = vec![0.0; cells * cells];
             truth.region.paste(&truth.tractions.parts[2], &mut whole, cells);
             let sensor = plate.with_skin(layer);
             let mut description = describe_layer(&sensor, &Object::new(sphere(1e-3, 1e-3).unwrap())).unwrap();
             description.camera = None;
             let batch = SheetBatch::new(&gpu, &description).unwrap();
-            let came = fetched(&gpu, &batch.press_under(&field.heights_m, Wanted::ALL).unwrap());
+            let came = fetched(&batch.press_under(&field.heights_m, Wanted::ALL).unwrap());
             let (peak, deepest) = (largest(whole.iter().copied()), largest(truth.surface_m[2].iter().copied()));
             let off = largest(whole.iter().zip(&came.pressure).map(|(a, &b)| a - f64::from(b))) / peak;
             let sunk = truth.surface_m[2].iter().zip(came.surface.chunks_exact(3));
@@ -301,12 +294,12 @@ fn images_are_those_of_the_cpu() {
             let object = Object::new(mesh);
             let batch = LayerBatch::new(&gpu, &sensor, &object).unwrap();
             let [height, width] = batch.batch().image().unwrap();
-            let came = fetched(&gpu, &batch.press(&poses, Wanted::IMAGES).unwrap());
+            let came = fetched(&batch.press(&poses, Wanted::IMAGES).unwrap());
             let mut worst = 0;
             for (i, &pose) in poses.iter().enumerate() {
                 let truth = sensor.look(&settled(&sensor, &object, pose), 0).unwrap().image.to_rgb8();
                 let own = &came.images[i * 3 * height * width..(i + 1) * 3 * height * width];
-                let off = truth.as_flattened().iter().zip(own).map(|(&a, &b)| a.abs_diff(b));
+                let off = truth.pixels().as_flattened().iter().zip(own).map(|(&a, &b)| a.abs_diff(b));
                 let count = off.clone().filter(|&off| off > 1).count();
                 worst = worst.max(off.max().unwrap_or(0));
                 assert!(count == 0, "{name}, {shape} {i}: {count} of {} levels are off by up to {worst}", own.len());
@@ -324,9 +317,9 @@ fn the_same_poses_give_the_same_bytes() {
     let ball = Object::new(sphere(4e-3, 0.3e-3).unwrap());
     let batch = LayerBatch::new(&gpu, &sensor, &ball).unwrap();
     let poses = ball_poses(700, 3);
-    let one = fetched(&gpu, &batch.press(&poses, Wanted::ALL).unwrap());
-    let other = fetched(&gpu, &batch.press(&poses, Wanted::ALL).unwrap());
-    let alone = fetched(&gpu, &batch.press(&poses[695..696], Wanted::ALL).unwrap());
+    let one = fetched(&batch.press(&poses, Wanted::ALL).unwrap());
+    let other = fetched(&batch.press(&poses, Wanted::ALL).unwrap());
+    let alone = fetched(&batch.press(&poses[695..696], Wanted::ALL).unwrap());
     assert!(one.images == other.images && one.pressure == other.pressure && one.surface == other.surface);
     assert!(one.forces == other.forces && one.outside == other.outside && one.wrench == other.wrench);
     let each = one.images.len() / poses.len();

@@ -6,18 +6,18 @@ use std::path::Path;
 
 /// Reads a file. Columns are signals of whom the file is called after (`readings-pad.csv`: of `pad`), unless they say it themselves (`pad/sum_n`).
 pub fn read(path: &Path) -> Result<Log, RecordError> {
-    let told =
+    let failed =
         |reason: String| RecordError::Damaged { path: path.display().to_string(), what: "table of times", reason };
     let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_path(path).map_err(
         |error| match error.kind() {
             csv::ErrorKind::Io(error) => RecordError::read(path, error),
-            _ => told(error.to_string()),
+            _ => failed(error.to_string()),
         },
     )?;
     let header: Vec<String> =
-        reader.headers().map_err(|error| told(error.to_string()))?.iter().map(str::to_owned).collect();
+        reader.headers().map_err(|error| failed(error.to_string()))?.iter().map(str::to_owned).collect();
     let time = header.iter().position(|name| name == "time_s").ok_or_else(|| {
-        told(format!(
+        failed(format!(
             "its header has no `time_s`, it is `{}`",
             header.iter().take(8).cloned().collect::<Vec<_>>().join(",")
         ))
@@ -28,19 +28,19 @@ pub fn read(path: &Path) -> Result<Log, RecordError> {
     let columns = Columns::of(&header, &[Some(time), body]);
     let mut log = Log::default();
     for (i, record) in reader.records().enumerate() {
-        let record = record.map_err(|error| told(error.to_string()))?;
+        let record = record.map_err(|error| failed(error.to_string()))?;
         let line = record.position().map_or(i as u64 + 2, csv::Position::line);
         let number = |column: usize| {
             let text = record.get(column).unwrap_or_default();
             if text.is_empty() {
                 return Ok(f64::NAN);
             }
-            let refuse = |_| told(format!("line {line}, column `{}`: {text:?} is no number", header[column]));
+            let refuse = |_| failed(format!("line {line}, column `{}`: {text:?} is no number", header[column]));
             text.parse::<f64>().map_err(refuse)
         };
         let time_s = number(time)?;
         if !time_s.is_finite() {
-            return Err(told(format!("line {line}: there is no time")));
+            return Err(failed(format!("line {line}: there is no time")));
         }
         let owner = body.and_then(|body| record.get(body)).map_or_else(|| owner.clone(), plain_name);
         for (name, members) in &columns.0 {

@@ -133,7 +133,7 @@ fn take_ros(log: &mut Log, topic: &str, time_s: f64, message: Decoded) {
             let name = if topic.ends_with("/taxels") { format!("{}/taxels_n", owner(topic)) } else { topic.to_owned() };
             log.push(&name, time_s, &values.into_iter().map(f64::from).collect::<Vec<f64>>());
         }
-        Decoded::Image(image) => log.push_image(topic, time_s, image.encode_png()),
+        Decoded::Image(image) => log.push_image(topic, time_s, image.encode_png_fast()),
         Decoded::Encoded(file) => log.push_image(topic, time_s, file),
     }
 }

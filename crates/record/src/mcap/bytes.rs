@@ -2,9 +2,9 @@
 
 /// Puts a record together.
 #[derive(Default)]
-pub struct Put(Vec<u8>);
+pub struct ByteWriter(Vec<u8>);
 
-impl Put {
+impl ByteWriter {
     pub fn new() -> Self {
         Self::default()
     }
@@ -60,9 +60,9 @@ impl Put {
 }
 
 /// Takes a record apart; `None` where it ends too early.
-pub struct Take<'a>(pub &'a [u8]);
+pub struct ByteReader<'a>(pub &'a [u8]);
 
-impl<'a> Take<'a> {
+impl<'a> ByteReader<'a> {
     pub fn raw(&mut self, count: usize) -> Option<&'a [u8]> {
         let (front, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -99,7 +99,7 @@ impl<'a> Take<'a> {
     }
 
     pub fn texts(&mut self) -> Option<Vec<(String, String)>> {
-        let mut inside = Take(self.block()?);
+        let mut inside = ByteReader(self.block()?);
         let mut pairs = Vec::new();
         while !inside.0.is_empty() {
             pairs.push((inside.text()?, inside.text()?));

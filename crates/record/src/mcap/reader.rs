@@ -1,6 +1,6 @@
 //! Reading MCAP, from its start to wherever it ends.
 
-use super::bytes::Take;
+use super::bytes::ByteReader;
 use super::{Channel, MAGIC, McapWriter, Schema, op};
 use crate::RecordError;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ pub struct McapLog {
     /// All messages, in the order of the file.
     pub messages: Vec<McapMessage>,
     /// What its writer noted.
-    pub notes: Vec<(String, String)>,
+    pub metadata: Vec<(String, String)>,
     /// Whether its end is missing.
     pub cut: bool,
 }
@@ -55,12 +55,12 @@ impl McapLog {
 
     /// Reads the bytes of a file; `None` where they are those of no MCAP file.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        let mut rest = Take(bytes.strip_prefix(MAGIC)?);
+        let mut rest = ByteReader(bytes.strip_prefix(MAGIC)?);
         let (kind, header) = rest.record()?;
         if kind != op::HEADER {
             return None;
         }
-        let mut log = Self { profile: Take(header).text()?, cut: true, ..Self::default() };
+        let mut log = Self { profile: ByteReader(header).text()?, cut: true, ..Self::default() };
         let mut ids = Ids::default();
         while let Some((kind, content)) = rest.record() {
             if kind == op::DATA_END {
@@ -75,7 +75,7 @@ impl McapLog {
     }
 
     fn take(&mut self, ids: &mut Ids, kind: u8, content: &[u8]) -> Option<()> {
-        let mut take = Take(content);
+        let mut take = ByteReader(content);
         match kind {
             op::SCHEMA => {
                 let id = take.u16()?;
@@ -87,10 +87,10 @@ impl McapLog {
             }
             op::CHANNEL => {
                 let (id, schema) = (take.u16()?, take.u16()?);
-                let (topic, encoding, notes) = (take.text()?, take.text()?, take.texts()?);
+                let (topic, encoding, metadata) = (take.text()?, take.text()?, take.texts()?);
                 let schema = ids.schemas.get(&schema).copied();
                 ids.channels.entry(id).or_insert_with(|| {
-                    self.channels.push(Channel { topic, encoding, schema, notes });
+                    self.channels.push(Channel { topic, encoding, schema, metadata });
                     self.channels.len() - 1
                 });
             }
@@ -107,14 +107,14 @@ impl McapLog {
                 if sum != 0 && sum != crc32fast::hash(&records) {
                     return None;
                 }
-                let mut inside = Take(&records);
+                let mut inside = ByteReader(&records);
                 while let Some((kind, content)) = inside.record() {
                     self.take(ids, kind, content)?;
                 }
             }
             op::METADATA => {
                 let _name = take.text()?;
-                self.notes.extend(take.texts()?);
+                self.metadata.extend(take.texts()?);
             }
             _ => (),
         }
@@ -124,7 +124,7 @@ impl McapLog {
     /// Writes the same messages into a whole file.
     pub fn write(&self, path: &Path) -> Result<PathBuf, RecordError> {
         let mut writer =
-            McapWriter::create(path, &self.profile, self.schemas.clone(), self.channels.clone(), &self.notes)?;
+            McapWriter::create(path, &self.profile, self.schemas.clone(), self.channels.clone(), &self.metadata)?;
         for message in &self.messages {
             writer.add(message.channel, message.time_ns, &message.data)?;
         }

@@ -2,11 +2,12 @@ use super::*;
 
 fn written(folder: &std::path::Path, messages: usize) -> std::path::PathBuf {
     let schema = Schema { name: "a.B".into(), encoding: "jsonschema".into(), data: b"{}".to_vec() };
-    let channel = |topic: &str, schema| Channel { topic: topic.into(), encoding: "json".into(), schema, notes: vec![] };
+    let channel =
+        |topic: &str, schema| Channel { topic: topic.into(), encoding: "json".into(), schema, metadata: vec![] };
     let channels = vec![channel("/a", Some(0)), channel("/b", None)];
     let path = folder.join("x.mcap");
-    let notes = [("scene".to_owned(), "s".to_owned())];
-    let mut writer = McapWriter::create(&path, "p", vec![schema], channels, &notes).unwrap();
+    let metadata = [("scene".to_owned(), "s".to_owned())];
+    let mut writer = McapWriter::create(&path, "p", vec![schema], channels, &metadata).unwrap();
     for i in 0..messages {
         writer.add(i % 2, i as u64 * 1000, format!("{{\"i\":{i}}}").as_bytes()).unwrap();
         if i % 10 == 9 {
@@ -26,10 +27,10 @@ fn what_is_written_is_read_back() {
     assert_eq!(log.channels[0].topic, "/a");
     assert_eq!((log.channels[0].schema, log.channels[1].schema), (Some(0), None));
     assert_eq!(log.schemas[0].data, b"{}");
-    assert_eq!(log.notes, [("scene".to_owned(), "s".to_owned())]);
+    assert_eq!(log.metadata, [("scene".to_owned(), "s".to_owned())]);
     assert_eq!(log.messages[54], McapMessage { channel: 0, time_ns: 54_000, data: b"{\"i\":54}".to_vec() });
     let again = McapLog::read(&log.write(&folder.path().join("y.mcap")).unwrap()).unwrap();
-    assert_eq!((again.messages, again.channels, again.notes), (log.messages, log.channels, log.notes));
+    assert_eq!((again.messages, again.channels, again.metadata), (log.messages, log.channels, log.metadata));
 }
 
 /// Cut anywhere, a file gives every message of the chunks before the cut, and nothing that was not written.
@@ -75,7 +76,7 @@ fn bytes_that_are_wrong_do_no_harm() {
 #[test]
 fn a_write_that_is_cut_short_loses_only_what_it_would_have_added() {
     let folder = tempfile::tempdir().unwrap();
-    let channel = Channel { topic: "/a".into(), encoding: "json".into(), schema: None, notes: vec![] };
+    let channel = Channel { topic: "/a".into(), encoding: "json".into(), schema: None, metadata: vec![] };
     let path = folder.path().join("x.mcap");
     let mut writer = McapWriter::create(&path, "", vec![], vec![channel], &[]).unwrap();
     let mut before = std::fs::read(&path).unwrap();

@@ -1,9 +1,9 @@
 //! Writing MCAP.
 
-use super::bytes::Put;
+use super::bytes::ByteWriter;
+use super::footer_file::FooterFile;
 use super::{Channel, MAGIC, Schema, op};
 use crate::RecordError;
-use crate::whole_file::WholeFile;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ const CHUNK_BYTES: usize = 4 << 20;
 
 /// An MCAP file that grows and is whole after each [`McapWriter::flush`].
 pub struct McapWriter {
-    file: WholeFile,
+    file: FooterFile,
     schemas: Vec<Schema>,
     channels: Vec<Channel>,
     /// Records of the chunk under way.
@@ -31,25 +31,25 @@ pub struct McapWriter {
 }
 
 impl McapWriter {
-    /// Starts a file with all the channels it will have; it is there, whole and without messages, when this returns. `notes` are kept under the
+    /// Starts a file with all the channels it will have; it is there, whole and without messages, when this returns. `metadata` are kept under the
     /// name `dermis`.
     pub fn create(
         path: &Path,
         profile: &str,
         schemas: Vec<Schema>,
         channels: Vec<Channel>,
-        notes: &[(String, String)],
+        metadata: &[(String, String)],
     ) -> Result<Self, RecordError> {
         let library = concat!("dermis ", env!("CARGO_PKG_VERSION"));
         let mut head = MAGIC.to_vec();
-        head.extend(Put::new().text(profile).text(library).record(op::HEADER));
-        let metadata = Put::new().text("dermis").texts(notes).record(op::METADATA);
+        head.extend(ByteWriter::new().text(profile).text(library).record(op::HEADER));
+        let metadata = ByteWriter::new().text("dermis").texts(metadata).record(op::METADATA);
         let (at, length) = (head.len() as u64, metadata.len() as u64);
         head.extend(metadata);
-        let metadata_index = Put::new().u64(at).u64(length).text("dermis").record(op::METADATA_INDEX);
+        let metadata_index = ByteWriter::new().u64(at).u64(length).text("dermis").record(op::METADATA_INDEX);
         let counts = vec![0; channels.len()];
         let mut writer = Self {
-            file: WholeFile::new(path, head),
+            file: FooterFile::new(path, head),
             schemas,
             channels,
             chunk: Vec::new(),
@@ -75,7 +75,7 @@ impl McapWriter {
         let id = channel as u16;
         let sequence = self.counts[channel] as u32;
         self.index.entry(id).or_default().push((time_ns, self.chunk.len() as u64));
-        let message = Put::new().u16(id).u32(sequence).u64(time_ns).u64(time_ns).raw(data).record(op::MESSAGE);
+        let message = ByteWriter::new().u16(id).u32(sequence).u64(time_ns).u64(time_ns).raw(data).record(op::MESSAGE);
         self.chunk.extend(message);
         self.counts[channel] += 1;
         self.chunk_times = Some(widened(self.chunk_times, time_ns));
@@ -92,16 +92,17 @@ impl McapWriter {
         let (first, last) = self.chunk_times.take().unwrap_or_default();
         let packed = packed(&self.chunk);
         let sizes = (packed.len() as u64, self.chunk.len() as u64);
-        let head = Put::new().u64(first).u64(last).u64(sizes.1).u32(crc32fast::hash(&self.chunk)).text(COMPRESSION);
+        let head =
+            ByteWriter::new().u64(first).u64(last).u64(sizes.1).u32(crc32fast::hash(&self.chunk)).text(COMPRESSION);
         let mut bytes = head.u64(sizes.0).raw(&packed).record(op::CHUNK);
         let chunk_length = bytes.len() as u64;
-        let mut places = Put::new();
+        let mut places = ByteWriter::new();
         for (channel, messages) in std::mem::take(&mut self.index) {
             places = places.u16(channel).u64(start + bytes.len() as u64);
-            let inside = messages.iter().fold(Put::new(), |put, (time, at)| put.u64(*time).u64(*at));
-            bytes.extend(Put::new().u16(channel).block(&inside.bytes()).record(op::MESSAGE_INDEX));
+            let inside = messages.iter().fold(ByteWriter::new(), |put, (time, at)| put.u64(*time).u64(*at));
+            bytes.extend(ByteWriter::new().u16(channel).block(&inside.bytes()).record(op::MESSAGE_INDEX));
         }
-        let about = Put::new().u64(first).u64(last).u64(start).u64(chunk_length).block(&places.bytes());
+        let about = ByteWriter::new().u64(first).u64(last).u64(start).u64(chunk_length).block(&places.bytes());
         let about = about.u64(bytes.len() as u64 - chunk_length).text(COMPRESSION).u64(sizes.0).u64(sizes.1);
         self.chunk_indices.extend(about.record(op::CHUNK_INDEX));
         self.chunks += 1;
@@ -119,25 +120,25 @@ impl McapWriter {
     fn descriptions(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (i, Schema { name, encoding, data }) in self.schemas.iter().enumerate() {
-            bytes.extend(Put::new().u16(i as u16 + 1).text(name).text(encoding).block(data).record(op::SCHEMA));
+            bytes.extend(ByteWriter::new().u16(i as u16 + 1).text(name).text(encoding).block(data).record(op::SCHEMA));
         }
         for (i, channel) in self.channels.iter().enumerate() {
             let schema = channel.schema.map_or(0, |schema| schema as u16 + 1);
-            let put = Put::new().u16(i as u16).u16(schema).text(&channel.topic).text(&channel.encoding);
-            bytes.extend(put.texts(&channel.notes).record(op::CHANNEL));
+            let put = ByteWriter::new().u16(i as u16).u16(schema).text(&channel.topic).text(&channel.encoding);
+            bytes.extend(put.texts(&channel.metadata).record(op::CHANNEL));
         }
         bytes
     }
 
     /// All that follows the messages, where these end at `at`.
     fn end(&self, at: u64) -> Vec<u8> {
-        let mut bytes = Put::new().u32(0).record(op::DATA_END);
+        let mut bytes = ByteWriter::new().u32(0).record(op::DATA_END);
         let summary_at = bytes.len();
         bytes.extend(self.descriptions());
         let (first, last) = self.times.unwrap_or_default();
         let counts = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        let counts = counts.fold(Put::new(), |put, (channel, count)| put.u16(channel as u16).u64(*count));
-        let statistics = Put::new()
+        let counts = counts.fold(ByteWriter::new(), |put, (channel, count)| put.u16(channel as u16).u64(*count));
+        let statistics = ByteWriter::new()
             .u64(self.counts.iter().sum())
             .u16(self.schemas.len() as u16)
             .u32(self.channels.len() as u32)
@@ -150,7 +151,7 @@ impl McapWriter {
         bytes.extend(statistics.record(op::STATISTICS));
         bytes.extend(&self.metadata_index);
         bytes.extend(&self.chunk_indices);
-        let footer = Put::new().u64(at + summary_at as u64).u64(0).u32(0).record(op::FOOTER);
+        let footer = ByteWriter::new().u64(at + summary_at as u64).u64(0).u32(0).record(op::FOOTER);
         // The check sum covers the summary and the footer up to the sum itself.
         bytes.extend(&footer[..footer.len() - 4]);
         let sum = crc32fast::hash(&bytes[summary_at..]);

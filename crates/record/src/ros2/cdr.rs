@@ -4,9 +4,9 @@
 const HEAD: [u8; 4] = [0, 1, 0, 0];
 
 /// Puts a message together.
-pub struct Put(Vec<u8>);
+pub struct CdrWriter(Vec<u8>);
 
-impl Put {
+impl CdrWriter {
     pub fn new() -> Self {
         Self(HEAD.to_vec())
     }
@@ -61,12 +61,12 @@ impl Put {
 }
 
 /// Takes a message apart; `None` where it ends too early or is written in another way.
-pub struct Take<'a> {
+pub struct CdrReader<'a> {
     data: &'a [u8],
     at: usize,
 }
 
-impl<'a> Take<'a> {
+impl<'a> CdrReader<'a> {
     pub fn new(message: &'a [u8]) -> Option<Self> {
         let data = message.strip_prefix(&HEAD[..2])?.get(2..)?;
         Some(Self { data, at: 0 })

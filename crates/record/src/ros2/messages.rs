@@ -1,18 +1,17 @@
 //! The messages of a bag, both ways.
 
-use super::cdr::{Put, Take};
-use crate::RecordedImage;
+use super::cdr::{CdrReader, CdrWriter};
 use dermis_geometry::{Pose, Quat, Vec3};
-use dermis_sensor::Reading;
+use dermis_sensor::{Image, Reading};
 
-fn header(put: Put, time_ns: u64, frame: &str) -> Put {
+fn header(put: CdrWriter, time_ns: u64, frame: &str) -> CdrWriter {
     put.u32((time_ns / 1_000_000_000) as u32).u32((time_ns % 1_000_000_000) as u32).text(frame)
 }
 
 /// tf2_msgs/msg/TFMessage: where frames stand in their parent.
 pub fn transforms(time_ns: u64, parent: &str, frames: &[(&str, Pose)]) -> Vec<u8> {
-    let put = Put::new().u32(frames.len() as u32);
-    let each = |put: Put, (frame, pose): &(&str, Pose)| {
+    let put = CdrWriter::new().u32(frames.len() as u32);
+    let each = |put: CdrWriter, (frame, pose): &(&str, Pose)| {
         let Pose { translation: p, rotation: q } = pose;
         header(put, time_ns, parent).text(frame).f64s(&[p.x, p.y, p.z, q.x, q.y, q.z, q.w])
     };
@@ -21,7 +20,7 @@ pub fn transforms(time_ns: u64, parent: &str, frames: &[(&str, Pose)]) -> Vec<u8
 
 /// geometry_msgs/msg/WrenchStamped.
 pub fn wrench(time_ns: u64, frame: &str, force: Vec3, torque: Vec3) -> Vec<u8> {
-    header(Put::new(), time_ns, frame).f64s(&[force.x, force.y, force.z, torque.x, torque.y, torque.z]).done()
+    header(CdrWriter::new(), time_ns, frame).f64s(&[force.x, force.y, force.z, torque.x, torque.y, torque.z]).done()
 }
 
 /// std_msgs/msg/Float32MultiArray: the taxels' values (N), rows by columns where they form a grid.
@@ -31,21 +30,21 @@ pub fn taxels(reading: &Reading) -> Vec<u8> {
         Some((rows, cols)) => &[("rows", rows, count), ("cols", cols, cols)],
         None => &[("taxels", count, count)],
     };
-    let put = Put::new().u32(sides.len() as u32);
+    let put = CdrWriter::new().u32(sides.len() as u32);
     let put =
         sides.iter().fold(put, |put, (label, size, stride)| put.text(label).u32(*size as u32).u32(*stride as u32));
     put.u32(0).f32s(reading.values_newton.iter().map(|value| *value as f32)).done()
 }
 
 /// sensor_msgs/msg/Image, `rgb8`.
-pub fn image(time_ns: u64, frame: &str, image: &RecordedImage) -> Vec<u8> {
-    header(Put::new(), time_ns, frame)
-        .u32(image.height as u32)
-        .u32(image.width as u32)
+pub fn image(time_ns: u64, frame: &str, image: &Image) -> Vec<u8> {
+    header(CdrWriter::new(), time_ns, frame)
+        .u32(image.height() as u32)
+        .u32(image.width() as u32)
         .text("rgb8")
         .u8(0)
-        .u32(3 * image.width as u32)
-        .bytes(image.pixels.as_flattened())
+        .u32(3 * image.width() as u32)
+        .bytes(image.pixels().as_flattened())
         .done()
 }
 
@@ -58,14 +57,14 @@ pub enum Decoded {
     /// Numbers.
     Array(Vec<f32>),
     /// Colours.
-    Image(RecordedImage),
+    Image(Image),
     /// An image as the bytes of its file.
     Encoded(Vec<u8>),
 }
 
 /// Reads a message of a type that we know; `None` for others, and for those that are damaged.
 pub fn decode(kind: &str, message: &[u8]) -> Option<Decoded> {
-    let mut take = Take::new(message)?;
+    let mut take = CdrReader::new(message)?;
     let vector = |[x, y, z]: [f64; 3]| Vec3::new(x, y, z);
     match kind {
         "tf2_msgs/msg/TFMessage" => {
@@ -106,14 +105,14 @@ pub fn decode(kind: &str, message: &[u8]) -> Option<Decoded> {
     }
 }
 
-fn stamp_and_frame(take: &mut Take<'_>) -> Option<String> {
+fn stamp_and_frame(take: &mut CdrReader<'_>) -> Option<String> {
     take.u32()?;
     take.u32()?;
     take.text()
 }
 
 /// Colours of the encodings that cameras have.
-fn pixels(width: usize, height: usize, step: usize, encoding: &str, data: &[u8]) -> Option<RecordedImage> {
+fn pixels(width: usize, height: usize, step: usize, encoding: &str, data: &[u8]) -> Option<Image> {
     let (channels, places) = match encoding {
         "rgb8" => (3, [0, 1, 2]),
         "bgr8" => (3, [2, 1, 0]),
@@ -128,7 +127,7 @@ fn pixels(width: usize, height: usize, step: usize, encoding: &str, data: &[u8])
         let row = data.get(start..start.checked_add(width.checked_mul(channels)?)?)?;
         pixels.extend(row.chunks_exact(channels).map(|pixel| places.map(|place| pixel[place])));
     }
-    Some(RecordedImage { width, height, pixels })
+    Image::from_pixels(width, height, pixels)
 }
 
 #[cfg(test)]
@@ -152,7 +151,7 @@ mod tests {
             decode("geometry_msgs/msg/WrenchStamped", &message),
             Some(Decoded::Wrench(f, t)) if f == force && t == torque
         ));
-        let pixels = RecordedImage { width: 2, height: 1, pixels: vec![[1, 2, 3], [4, 5, 6]] };
+        let pixels = Image::from_pixels(2, 1, vec![[1, 2, 3], [4, 5, 6]]).unwrap();
         let message = image(0, "f", &pixels);
         assert!(matches!(decode("sensor_msgs/msg/Image", &message), Some(Decoded::Image(seen)) if seen == pixels));
         for length in 0..message.len() {

@@ -46,7 +46,7 @@ pub struct TableWriter<W: Write> {
 #[derive(Default)]
 struct Head {
     elements: Vec<SchemaElement>,
-    notes: Vec<(String, String)>,
+    metadata: Vec<(String, String)>,
 }
 
 impl<W: Write> TableWriter<W> {
@@ -60,14 +60,14 @@ impl<W: Write> TableWriter<W> {
     pub fn append(&mut self, table: &Table) -> Result<(), TableError> {
         let schema = schema(table);
         match &self.schema {
-            None => self.schema = Some(Head { elements: schema, notes: table.notes.clone() }),
+            None => self.schema = Some(Head { elements: schema, metadata: table.metadata.clone() }),
             Some(first) if first.elements == schema => {}
             Some(first) => {
-                let told = |schema: &[SchemaElement]| {
+                let failed = |schema: &[SchemaElement]| {
                     let outer = schema.iter().skip(1).map(|element| element.name.as_str());
                     outer.filter(|name| !["list", "element"].contains(name)).collect::<Vec<_>>().join(", ")
                 };
-                return Err(TableError::Columns { got: told(&schema), expected: told(&first.elements) });
+                return Err(TableError::Columns { got: failed(&schema), expected: failed(&first.elements) });
             }
         }
         if table.rows == 0 {
@@ -92,13 +92,13 @@ impl<W: Write> TableWriter<W> {
 
     /// Writes the footer and gives the writer back.
     pub fn finish(mut self) -> Result<W, TableError> {
-        let Head { elements, notes } = self.schema.take().unwrap_or_default();
+        let Head { elements, metadata } = self.schema.take().unwrap_or_default();
         let elements = elements.into_iter().map(SchemaElement::encode).collect();
-        let notes = notes.iter().map(|(key, text)| Struct::new().text(1, key).text(2, text)).collect::<Vec<_>>();
+        let metadata = metadata.iter().map(|(key, text)| Struct::new().text(1, key).text(2, text)).collect::<Vec<_>>();
         let groups = std::mem::take(&mut self.groups);
         let mut footer = Struct::new().i32(1, 1).parts(2, elements).i64(3, self.rows as i64).parts(4, groups);
-        if !notes.is_empty() {
-            footer = footer.parts(5, notes);
+        if !metadata.is_empty() {
+            footer = footer.parts(5, metadata);
         }
         let footer = footer.text(6, "dermis").end();
         self.to.write_all(&footer)?;

@@ -11,7 +11,7 @@ fn one_of_each() -> Table {
         .and_then(|table| table.list("grid", &[1, 2, 2], Values::I64((0..12).collect())))
         .and_then(|table| table.lists("some", vec![2, 0, 1], Values::Text(texts(["x", "y", "z"]))))
         .and_then(|table| table.images("seen", vec![vec![1], vec![], vec![2, 3]], texts(["0.png", "1.png", "2.png"])));
-    table.unwrap().note("made", "by hand")
+    table.unwrap().metadata("made", "by hand")
 }
 
 /// The file is what pyarrow, polars read back as the same values: `checked.py` beside it did, and the Python tests read tables of

@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use dermis_geometry::{Pose, Quat, Vec3};
-use dermis_record::{BodyLayout, Felt, Format, Layout, Moment, RecordedImage, SensorLayout};
-use dermis_sensor::Reading;
+use dermis_record::{BodyLayout, Format, Layout, Sample, SensorLayout, SensorSample};
+use dermis_sensor::{Image, Reading};
 
 /// Name, format and how its file is called.
 pub const FORMATS: [(&str, Format, &str); 5] = [
@@ -25,14 +25,14 @@ pub fn layout() -> Layout {
     }
 }
 
-/// The moment at a time: every number in it follows from the time.
-pub fn moment(time_s: f64, images: bool) -> Moment {
-    let felt = |taxels: usize, size| {
+/// The sample at a time: every number in it follows from the time.
+pub fn sample(time_s: f64, images: bool) -> Sample {
+    let sensor = |taxels: usize, size| {
         let values: Vec<f64> = (0..taxels).map(|i| (i as f64 + time_s).sin().abs()).collect();
         let force = Vec3::new(0.1 * time_s, -0.2, -values.iter().sum::<f64>());
         let grey = (time_s * 100.0) as u8;
-        let image = images.then(|| RecordedImage { width: 8, height: 6, pixels: vec![[grey, 1, 2]; 48] });
-        Felt {
+        let image = images.then(|| Image::from_pixels(8, 6, vec![[grey, 1, 2]; 48]).unwrap());
+        SensorSample {
             world_from_sensor: Pose::new(Quat::from_rotation_z(time_s), Vec3::new(time_s, 0.0, 0.1)),
             reading: Reading {
                 size,
@@ -53,5 +53,5 @@ pub fn moment(time_s: f64, images: bool) -> Moment {
         }
     };
     let bodies = vec![Pose::from_translation(Vec3::new(0.0, 0.0, 2.0 * time_s))];
-    Moment { time_s, sensors: vec![felt(6, Some((2, 3))), felt(4, None)], bodies }
+    Sample { time_s, sensors: vec![sensor(6, Some((2, 3))), sensor(4, None)], bodies }
 }

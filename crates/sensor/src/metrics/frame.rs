@@ -1,7 +1,7 @@
 //! An image to be compared.
 
 use super::MetricsError;
-use crate::png_levels::PngLevels;
+use crate::image::decode;
 
 /// Levels (0–255) of a grey or colour image, channel by channel, rows from the top.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,25 +33,14 @@ impl Frame {
         Ok(Self { name, width, height, channels })
     }
 
-    /// From 8-bit colours.
-    pub fn from_rgb8(
-        name: impl Into<String>,
-        width: usize,
-        height: usize,
-        pixels: &[[u8; 3]],
-    ) -> Result<Self, MetricsError> {
-        let channel = |c: usize| pixels.iter().map(|pixel| f64::from(pixel[c])).collect();
-        Self::new(name, width, height, (0..3).map(channel).collect())
-    }
-
     /// From the bytes of a PNG file with 8 bits a channel or a palette: one channel for grey, three for colour. Opacity
     /// is left out.
     pub fn from_png(name: impl Into<String>, bytes: &[u8]) -> Result<Self, MetricsError> {
         let name = name.into();
-        let PngLevels { width, height, channels } = PngLevels::decode(bytes)
-            .map_err(|error| MetricsError::BadImage { name: name.clone(), reason: error.to_string() })?;
-        let levels = |channel: Vec<u8>| channel.into_iter().map(f64::from).collect();
-        Self::new(name, width, height, channels.into_iter().map(levels).collect())
+        let (image, grey) =
+            decode(bytes).map_err(|error| MetricsError::BadImage { name: name.clone(), reason: error.to_string() })?;
+        let channel = |c: usize| image.pixels().iter().map(|pixel| f64::from(pixel[c])).collect();
+        Self::new(name, image.width(), image.height(), (0..if grey { 1 } else { 3 }).map(channel).collect())
     }
 
     /// What messages call it.

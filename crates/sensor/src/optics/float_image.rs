@@ -1,7 +1,7 @@
-//! A colour image as light, before it is cut to 8 bits.
+//! A colour image with float levels, before rounding to 8 bits.
 
 use super::OpticsError;
-use crate::png_levels::PngLevels;
+use crate::image::Image;
 
 /// Red, green and blue of every pixel, rows from the top, in levels of an 8-bit image (0–255, not rounded, not clamped).
 #[derive(Clone, Debug, PartialEq)]
@@ -20,18 +20,11 @@ impl FloatImage {
         Self { width, height, channels: colour.map(|level| vec![level; width * height]) }
     }
 
-    /// From 8-bit pixels.
-    pub fn from_rgb8(width: usize, height: usize, pixels: &[[u8; 3]]) -> Self {
-        let channel = |c: usize| pixels.iter().map(|pixel| f32::from(pixel[c])).collect();
-        Self { width, height, channels: [channel(0), channel(1), channel(2)] }
-    }
-
-    /// From the bytes of a PNG file with 8 bits a channel; `path` is what messages call it.
+    /// The decoded PNG file `bytes` with 8 bits a channel; errors name `path`.
     pub fn from_png(path: &str, bytes: &[u8]) -> Result<Self, OpticsError> {
-        let PngLevels { width, height, channels } = PngLevels::decode(bytes)
+        let image = Image::decode_png(bytes)
             .map_err(|error| OpticsError::BadImage { path: path.to_owned(), reason: error.to_string() })?;
-        let of = |c: usize| channels[c.min(channels.len() - 1)].iter().map(|&level| f32::from(level)).collect();
-        Ok(Self { width, height, channels: [0, 1, 2].map(of) })
+        Ok(Self::from(&image))
     }
 
     /// Refuses an image of another size.
@@ -43,12 +36,20 @@ impl FloatImage {
         Err(OpticsError::WrongSize { path: path.to_owned(), got_width, got_height, width, height })
     }
 
-    /// What an 8-bit camera delivers: rounded and clamped, red, green and blue of each pixel.
-    pub fn to_rgb8(&self) -> Vec<[u8; 3]> {
+    /// The image of an 8-bit camera: rounded and clamped.
+    pub fn to_rgb8(&self) -> Image {
         // Rounding to the nearest by truncation, on values that are not negative.
         let level = |value: f32| (value.clamp(0.0, 255.0) + 0.5) as i32 as u8;
         let [red, green, blue] = &self.channels;
-        red.iter().zip(green).zip(blue).map(|((&r, &g), &b)| [level(r), level(g), level(b)]).collect()
+        let pixels = red.iter().zip(green).zip(blue).map(|((&r, &g), &b)| [level(r), level(g), level(b)]).collect();
+        Image::from_pixels(self.width, self.height, pixels).unwrap_or_else(|| Image::new(1, 1, [0; 3]))
+    }
+}
+
+impl From<&Image> for FloatImage {
+    fn from(image: &Image) -> Self {
+        let channel = |c: usize| image.pixels().iter().map(|pixel| f32::from(pixel[c])).collect();
+        Self { width: image.width(), height: image.height(), channels: [0, 1, 2].map(channel) }
     }
 }
 
@@ -58,11 +59,11 @@ mod tests {
 
     #[test]
     fn eight_bits_come_back() {
-        let pixels = [[0, 128, 255], [1, 2, 3]];
-        let image = FloatImage::from_rgb8(2, 1, &pixels);
+        let pixels = Image::from_pixels(2, 1, vec![[0, 128, 255], [1, 2, 3]]).unwrap();
+        let image = FloatImage::from(&pixels);
         assert_eq!(image.to_rgb8(), pixels);
         let bright = FloatImage { channels: [vec![300.0, -4.0], vec![0.4, 0.6], vec![254.4, 254.6]], ..image };
-        assert_eq!(bright.to_rgb8(), [[255, 0, 254], [0, 1, 255]]);
+        assert_eq!(bright.to_rgb8().pixels(), [[255, 0, 254], [0, 1, 255]]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::wide::widest;
 use super::{Camera, Membrane};
-use dermis_skin::Field;
+use dermis_skin::SurfaceField;
 
 /// Points of the image that are as dense as the cells of a field: where cells would be seen if nothing were deformed.
 /// The surface is found there and enlarged to pixels by cubic B-splines, whose curvature is continuous: slopes are what is seen.
@@ -29,7 +29,7 @@ pub struct Tap {
 
 impl Lattice {
     /// As much of it as a camera needs.
-    pub fn over(field: &Field, camera: &Camera) -> Self {
+    pub fn over(field: &SurfaceField, camera: &Camera) -> Self {
         let sheet = Membrane::new(field);
         let stride = ((camera.pixel_m / field.cell_m) as isize).max(1);
         let corners = [[0.0, 0.0], [camera.width as f64 - 1.0, camera.height as f64 - 1.0]];
@@ -45,7 +45,7 @@ impl Lattice {
     }
 
     /// Height (m) seen by every pixel, and which pixels see the gel unless all do.
-    pub fn heights(&self, field: &Field, camera: &Camera) -> (Vec<f32>, Option<Vec<bool>>) {
+    pub fn heights(&self, field: &SurfaceField, camera: &Camera) -> (Vec<f32>, Option<Vec<bool>>) {
         let sheet = Membrane::new(field);
         let count = self.rows * self.cols;
         let (mut heights, mut margins) = (Vec::with_capacity(count), Vec::with_capacity(count));
@@ -63,9 +63,9 @@ impl Lattice {
     }
 
     /// How far (pixels, right and down) the point of the gel that a pixel saw before the touch has moved in the image.
-    pub fn flow(&self, field: &Field, camera: &Camera) -> [Vec<f32>; 2] {
+    pub fn flow(&self, field: &SurfaceField, camera: &Camera) -> [Vec<f32>; 2] {
         let sheet = Membrane::new(field);
-        let still = Field { values: vec![dermis_geometry::Vec3::ZERO; field.values.len()], ..field.clone() };
+        let still = SurfaceField { values: vec![dermis_geometry::Vec3::ZERO; field.values.len()], ..field.clone() };
         let (mut right, mut down) = (Vec::new(), Vec::new());
         self.visit(&Membrane::new(&still), camera, |coordinates| {
             let (from, to) = (camera.project(sheet.rest(coordinates)), camera.project(sheet.point(coordinates)));

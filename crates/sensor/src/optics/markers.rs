@@ -3,7 +3,7 @@
 use super::{Camera, FloatImage, Membrane, OpticsError};
 use dermis_geometry::Random;
 use dermis_geometry::quantity::Length;
-use dermis_skin::Field;
+use dermis_skin::SurfaceField;
 use serde::{Deserialize, Serialize};
 
 /// Markers as a file describes them.
@@ -146,7 +146,7 @@ impl Markers {
     }
 
     /// Where each is in the image (pixels) before the touch and now: column, row, column, row.
-    pub fn track(&self, field: &Field, camera: &Camera) -> Vec<[f64; 4]> {
+    pub fn track(&self, field: &SurfaceField, camera: &Camera) -> Vec<[f64; 4]> {
         let sheet = Membrane::new(field);
         let track = |&point: &[f64; 2]| {
             let coordinates = sheet.coordinates(point);

@@ -1,13 +1,13 @@
 //! The deformed surface between the cells where it is known.
 
 use dermis_geometry::Vec3;
-use dermis_skin::Field;
+use dermis_skin::SurfaceField;
 
 /// A surface's displacement field as a smooth sheet over its cells. Coordinates count cells: (0, 0) is the centre of the
 /// first cell, the first counts rows, the second columns. Beyond its rim the sheet goes on as the rim is.
 #[derive(Clone, Copy, Debug)]
 pub struct Membrane<'a> {
-    field: &'a Field,
+    field: &'a SurfaceField,
 }
 
 /// A point of the sheet (m) and how it changes with the two coordinates.
@@ -20,13 +20,13 @@ pub(super) struct Patch {
 
 impl<'a> Membrane<'a> {
     /// Over a field of displacements.
-    pub fn new(field: &'a Field) -> Self {
+    pub fn new(field: &'a SurfaceField) -> Self {
         Self { field }
     }
 
     /// The cell coordinates of a point of the undeformed sheet: row and column.
     pub fn coordinates(&self, [x_m, y_m]: [f64; 2]) -> [f64; 2] {
-        let Field { rows, cols, cell_m, center, .. } = self.field;
+        let SurfaceField { rows, cols, cell_m, center, .. } = self.field;
         [0.5 * (*rows as f64 - 1.0) - (y_m - center.y) / cell_m, (x_m - center.x) / cell_m + 0.5 * (*cols as f64 - 1.0)]
     }
 
@@ -50,7 +50,7 @@ impl<'a> Membrane<'a> {
 
     /// The point of the plane z = 0 under a coordinate (m), in the sensor's frame.
     pub fn plane(&self, [row, col]: [f64; 2]) -> Vec3 {
-        let Field { rows, cols, cell_m, center, .. } = self.field;
+        let SurfaceField { rows, cols, cell_m, center, .. } = self.field;
         let x = center.x + (col - 0.5 * (*cols as f64 - 1.0)) * cell_m;
         let y = center.y + (0.5 * (*rows as f64 - 1.0) - row) * cell_m;
         Vec3::new(x, y, 0.0)
@@ -91,7 +91,7 @@ impl<'a> Membrane<'a> {
 
     /// The height (m) of [`Membrane::point`] alone.
     pub(super) fn height(&self, coordinates: [f64; 2]) -> f64 {
-        let Field { rows, cols, values, rest_heights_m, center, .. } = self.field;
+        let SurfaceField { rows, cols, values, rest_heights_m, center, .. } = self.field;
         let [(row, down), (col, right)] = [split(coordinates[0], *rows), split(coordinates[1], *cols)];
         let (by_row, by_col) = (cubic(down), cubic(right));
         let columns = [0, 1, 2, 3].map(|j| tap(col, j, *cols));
@@ -143,8 +143,8 @@ fn cubic(t: f64) -> [f64; 4] {
 mod tests {
     use super::*;
 
-    fn field(height: impl Fn(f64, f64) -> f64) -> Field {
-        let mut field = Field {
+    fn field(height: impl Fn(f64, f64) -> f64) -> SurfaceField {
+        let mut field = SurfaceField {
             rows: 21,
             cols: 31,
             cell_m: 0.1e-3,

@@ -4,7 +4,7 @@ use super::Camera;
 use super::lattice::Lattice;
 use super::wide::widest;
 use dermis_geometry::Vec3;
-use dermis_skin::Field;
+use dermis_skin::SurfaceField;
 
 /// What every pixel of an image sees of the surface, rows from the top.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +25,7 @@ pub struct Relief {
 
 impl Relief {
     /// Of a deformed surface.
-    pub fn of(field: &Field, camera: &Camera) -> Self {
+    pub fn of(field: &SurfaceField, camera: &Camera) -> Self {
         let (z_m, seen) = Lattice::over(field, camera).heights(field, camera);
         let count = z_m.len();
         let mut relief = Self {
@@ -41,8 +41,8 @@ impl Relief {
     }
 
     /// Of the same surface before anything touched it.
-    pub fn at_rest(field: &Field, camera: &Camera) -> Self {
-        let still = Field { values: vec![Vec3::ZERO; field.values.len()], ..field.clone() };
+    pub fn at_rest(field: &SurfaceField, camera: &Camera) -> Self {
+        let still = SurfaceField { values: vec![Vec3::ZERO; field.values.len()], ..field.clone() };
         Self::of(&still, camera)
     }
 

@@ -1,7 +1,7 @@
-//! Loops over pixels with wider vectors where the machine has them.
+//! Loops over pixels, compiled for wider vectors where the CPU has them.
 
-/// Defines a function three times, as it is, for AVX2 and for AVX-512, and calls what the machine can. None contracts products and sums,
-/// so all give the same bits. What the body calls must be inlined to profit.
+/// Compiles a function three times, for the baseline, AVX2 and AVX-512, and calls the widest that the CPU supports. None contracts
+/// products and sums, so all give the same bits. Functions called by the body must be inlined to profit.
 macro_rules! widest {
     ($(#[$meta:meta])* fn $name:ident($($argument:ident: $kind:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
         $(#[$meta])*
@@ -20,11 +20,13 @@ macro_rules! widest {
                     plain($($argument),*)
                 }
                 if std::arch::is_x86_feature_detected!("avx512f") {
-                    #[allow(unsafe_code, reason = "AVX-512 was found on the line before")]
+                    // SAFETY: the CPU has AVX-512F, as the condition says.
+                    #[allow(unsafe_code, reason = "calls a function that needs AVX-512F")]
                     return unsafe { with_avx512($($argument),*) };
                 }
                 if std::arch::is_x86_feature_detected!("avx2") {
-                    #[allow(unsafe_code, reason = "AVX2 was found on the line before")]
+                    // SAFETY: the CPU has AVX2, as the condition says.
+                    #[allow(unsafe_code, reason = "calls a function that needs AVX2")]
                     return unsafe { with_avx2($($argument),*) };
                 }
             }

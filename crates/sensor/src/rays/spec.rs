@@ -1,7 +1,6 @@
 //! How taxels read, as a file describes it.
 
 use super::{RayReading, RaySettings, SubTaxel, Window};
-use crate::hydroelastic_spec::bad_key;
 use crate::{Sensor, SensorError};
 use dermis_geometry::Vec3;
 use dermis_geometry::quantity::{Angle, Length};
@@ -87,10 +86,10 @@ impl ReadingSpec {
     /// A sensor that reads so.
     pub(crate) fn of(&self, sensor: Sensor) -> Result<Sensor, SensorError> {
         if let Self::Gaussian { sigma } = self {
-            let sigma_m = positive(sensor.name(), "sigma", *sigma)?;
+            let sigma_m = SensorError::check_positive(sensor.name(), "sigma", *sigma)?;
             if sensor.taxels().size().is_none() {
                 let rule = "of kind \"gaussian\" is for grids; taxels without rows take a `spread` of their response";
-                return Err(bad_key(sensor.name(), "reading", rule));
+                return Err(SensorError::bad_key(sensor.name(), "reading", rule));
             }
             return Ok(sensor.with_gaussian(sigma_m));
         }
@@ -107,28 +106,29 @@ impl ReadingSpec {
     fn settings(&self, sensor: &Sensor) -> Result<Option<RaySettings>, SensorError> {
         let Self::Rays { radius, spacing, cone, window, distance, seed, sub_taxels } = self else { return Ok(None) };
         let name = sensor.name();
-        let (radius_m, spacing_m) = (positive(name, "radius", *radius)?, positive(name, "spacing", *spacing)?);
+        let positive = |key, length| SensorError::check_positive(name, key, length);
+        let (radius_m, spacing_m) = (positive("radius", *radius)?, positive("spacing", *spacing)?);
         let samples = sensor.surface().area_m2() / (spacing_m * spacing_m);
         if samples > MAX_SAMPLES {
             let rule = format!("of {} mm would scatter about {samples:.0} samples; be coarser", spacing_m * 1e3);
-            return Err(bad_key(name, "spacing", &rule));
+            return Err(SensorError::bad_key(name, "spacing", rule));
         }
         if !(cone.si() > 0.0 && cone.si() <= PI) {
             let rule = format!("must be more than 0 and at most 180 deg, got {} deg", cone.si().to_degrees());
-            return Err(bad_key(name, "cone", &rule));
+            return Err(SensorError::bad_key(name, "cone", rule));
         }
         let taxels = sensor.taxels().len();
         let part = |part: &SubTaxelSpec| {
             let normal = Vec3::from_array(part.normal).normalize_or_zero();
             if part.taxel >= taxels {
                 let rule = format!("must belong to one of {taxels} taxels, counted from 0; got taxel {}", part.taxel);
-                return Err(bad_key(name, "sub_taxels", &rule));
+                return Err(SensorError::bad_key(name, "sub_taxels", rule));
             }
             if normal == Vec3::ZERO {
                 let rule = format!("must have a normal with a direction; one of taxel {} has none", part.taxel);
-                return Err(bad_key(name, "sub_taxels", &rule));
+                return Err(SensorError::bad_key(name, "sub_taxels", rule));
             }
-            let radius_m = part.radius.map_or(Ok(radius_m), |radius| positive(name, "sub_taxels.radius", radius))?;
+            let radius_m = part.radius.map_or(Ok(radius_m), |radius| positive("sub_taxels.radius", radius))?;
             let center = Vec3::from_array(part.center.map(Length::si));
             Ok(SubTaxel { taxel: part.taxel, center, normal, radius_m })
         };
@@ -141,12 +141,5 @@ impl ReadingSpec {
             seed: *seed,
             sub_taxels: sub_taxels.iter().map(part).collect::<Result<_, _>>()?,
         }))
-    }
-}
-
-fn positive(sensor: &str, key: &'static str, length: Length) -> Result<f64, SensorError> {
-    match length.si() {
-        length_m if length_m > 0.0 && length_m.is_finite() => Ok(length_m),
-        length_m => Err(bad_key(sensor, key, &format!("must be a positive length, got {} mm", length_m * 1e3))),
     }
 }

@@ -1,7 +1,7 @@
 //! The surface of an elastic half-space under a rigid ball, in closed form.
 
 use dermis_geometry::Vec3;
-use dermis_skin::Field;
+use dermis_skin::SurfaceField;
 
 /// A ball of radius R pressed until its contact has radius a (Sneddon 1965): with χ(t) = (t/2) ln((R + t)/(R − t)) the depth is χ(a),
 /// the surface is the ball's inside the contact and sinks outside by (2/π) ∫₀ᵃ (χ(a) − χ(t)) / √(r² − t²) dt.
@@ -33,7 +33,7 @@ impl Ball {
     }
 
     /// The whole surface, pressed at a place (m), on a grid.
-    pub fn field(&self, at: [f64; 2], rows: usize, cols: usize, cell_m: f64) -> Field {
+    pub fn field(&self, at: [f64; 2], rows: usize, cols: usize, cell_m: f64) -> SurfaceField {
         let far = (rows.max(cols) as f64) * cell_m * 1.5;
         let table: Vec<f64> = (0..4000).map(|i| self.sinks_m(f64::from(i) / 3999.0 * far)).collect();
         let sinks = |r: f64| {
@@ -41,7 +41,8 @@ impl Ball {
             let i = x as usize;
             table[i] + (table[i + 1] - table[i]) * (x - i as f64)
         };
-        let mut field = Field { rows, cols, cell_m, center: Vec3::ZERO, values: Vec::new(), rest_heights_m: None };
+        let mut field =
+            SurfaceField { rows, cols, cell_m, center: Vec3::ZERO, values: Vec::new(), rest_heights_m: None };
         for row in 0..rows {
             for col in 0..cols {
                 let rest = field.rest(row, col);

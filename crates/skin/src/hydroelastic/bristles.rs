@@ -1,7 +1,7 @@
 //! Bristles on a contact surface that is cut anew at every step.
 
 use super::surface::Face;
-use crate::lugre::carried;
+use crate::lugre::rotate_into_plane;
 use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -78,7 +78,7 @@ impl<'a> Held<'a> {
         if let Some(&index) = self.by_key.get(&(object, face.key)) {
             let patch = &self.bristles.patches[index as usize];
             if patch.count as usize == corners.len() {
-                found.extend(self.bristles.of(patch).iter().map(|s| carried(s.1, patch.normal, face.normal)));
+                found.extend(self.bristles.of(patch).iter().map(|s| rotate_into_plane(s.1, patch.normal, face.normal)));
                 return;
             }
         }
@@ -121,7 +121,7 @@ impl Near {
             }
         }
         best.map_or(Vec3::ZERO, |(_, p, sample)| {
-            carried(bristles.samples[sample as usize].1, bristles.patches[p as usize].normal, normal)
+            rotate_into_plane(bristles.samples[sample as usize].1, bristles.patches[p as usize].normal, normal)
         })
     }
 }

@@ -15,7 +15,7 @@ use dermis_geometry::{Bounds, Mat3, Pose, Slab, Vec3};
 const SAME: f64 = 1e-12;
 
 /// Two fields; the home frame is that of `inner`, the one that is taken tetrahedron by tetrahedron.
-pub(super) struct Pair<'a> {
+pub(super) struct TetPair<'a> {
     pub inner: &'a TetField,
     pub inner_pieces: &'a [Piece],
     pub outer: &'a TetField,
@@ -26,12 +26,12 @@ pub(super) struct Pair<'a> {
     pub limit: AngleLimit,
 }
 
-impl Pair<'_> {
+impl TetPair<'_> {
     /// Adds the contact surface.
     pub fn meet(&self, out: &mut Builder) {
-        let turn = Mat3::from_quat(self.outer_from_inner.rotation);
+        let rotation = Mat3::from_quat(self.outer_from_inner.rotation);
         let shift = self.outer_from_inner.translation;
-        let back = turn.transpose();
+        let back = rotation.transpose();
         let flat = 1e-12 * self.outer.bounds().size().length();
         let (center, half) = (self.outer.bounds().center(), self.outer.bounds().size() * 0.5);
         let (near, slabs) = seen_from(&back, back * (center - shift), half + Vec3::splat(flat));
@@ -39,11 +39,11 @@ impl Pair<'_> {
         self.inner.bvh().within(&near, &slabs, |first| {
             let cell = self.inner.cell(first);
             // Everything below is a linear function at these four corners.
-            let seen = cell.corners.map(|corner| turn * corner + shift);
+            let seen = cell.corners.map(|corner| rotation * corner + shift);
             let query = Bounds::around(seen).padded(flat);
             // The tetrahedron lies between each of its faces and the corner opposite.
             let slabs: [Slab; 4] = std::array::from_fn(|k| {
-                let normal = turn * cell.inward[k];
+                let normal = rotation * cell.inward[k];
                 let (low, high) = (normal.dot(seen[(k + 1) % 4]), normal.dot(seen[k]));
                 Slab { normal, low: low - flat, high: high + flat }
             });
@@ -56,8 +56,8 @@ impl Pair<'_> {
                     let pressures = cell.extent.map(|e| p.pressure(e));
                     for (j, q) in self.outer_pieces.iter().enumerate() {
                         // Pressures that do not overlap cannot be equal, nor those of which one is above the other everywhere.
-                        if p.pressure(cell.least) > q.pressure(other.most)
-                            || q.pressure(other.least) > p.pressure(cell.most)
+                        if p.pressure(cell.min_extent) > q.pressure(other.max_extent)
+                            || q.pressure(other.min_extent) > p.pressure(cell.max_extent)
                         {
                             continue;
                         }
@@ -77,7 +77,7 @@ impl Pair<'_> {
                         let index = (i * self.outer_pieces.len() + j) as u32;
                         let other_gradient = back * other.gradient;
                         let both = Both { cell, p, other, q, other_gradient, values, pressures, differences };
-                        let frame = Frame { heights: &found, turn: &turn, flat };
+                        let frame = PairFrame { heights: &found, rotation: &rotation, flat };
                         self.slice(&both, &frame, [names[0], names[1], index], &mut polygon, out);
                     }
                 }
@@ -85,9 +85,16 @@ impl Pair<'_> {
         });
     }
 
-    fn slice(&self, both: &Both<'_>, frame: &Frame<'_>, key: [u32; 3], polygon: &mut Polygon<4>, out: &mut Builder) {
+    fn slice(
+        &self,
+        both: &Both<'_>,
+        frame: &PairFrame<'_>,
+        key: [u32; 3],
+        polygon: &mut Polygon<4>,
+        out: &mut Builder,
+    ) {
         let Both { cell, p, other, q, other_gradient, values, pressures, differences } = both;
-        let Frame { heights, turn, flat } = *frame;
+        let PairFrame { heights, rotation, flat } = *frame;
         if !polygon.set_slice(*differences) {
             return;
         }
@@ -103,7 +110,7 @@ impl Pair<'_> {
             }
             if (0..polygon.len()).all(|i| polygon.value(i, heights).abs() <= flat) {
                 // In the plane of a face: it belongs to the tetrahedron in front of it.
-                if other.inward[face].dot(*turn * normal) < 0.0 {
+                if other.inward[face].dot(*rotation * normal) < 0.0 {
                     return;
                 }
             } else if !polygon.keep(heights) {
@@ -117,10 +124,10 @@ impl Pair<'_> {
 }
 
 /// A tetrahedron of the inner field as the outer one sees it.
-struct Frame<'a> {
+struct PairFrame<'a> {
     /// Of its corners (m) over each face of the outer tetrahedron.
     heights: &'a [[f64; 4]; 4],
-    turn: &'a Mat3,
+    rotation: &'a Mat3,
     flat: f64,
 }
 
@@ -170,7 +177,7 @@ pub(super) fn equilibrium(first: Vec3, second: Vec3) -> Option<(Vec3, f64)> {
     Some((normal, series))
 }
 
-/// A field against a compliant half-space z ≤ 0 of the frame `field_from_space`; `sign` as in [`Pair`].
+/// A field against a compliant half-space z ≤ 0 of the frame `field_from_space`; `sign` as in [`TetPair`].
 #[allow(clippy::too_many_arguments, reason = "the two sides of a pair, each with its law")]
 pub(super) fn tets_on_half_space(
     field: &TetField,

@@ -1,6 +1,6 @@
 //! Which method finds the contact surface of which pair.
 
-use super::compliant::{Pair, tets_on_half_space};
+use super::compliant::{TetPair, tets_on_half_space};
 use super::field::TetField;
 use super::material::{Material, Piece};
 use super::rigid::{Rigid, plane_on_tets};
@@ -55,7 +55,7 @@ const SMOOTH_CELL: f64 = 3.0;
 
 /// Where the pressure of a compliant body is known.
 #[derive(Clone, Debug)]
-pub enum Shape {
+pub enum PressureFieldShape {
     /// On tetrahedra.
     Tets(TetField),
     /// In closed form; contact with it is cut into facets of at most `facet_m`.
@@ -77,7 +77,7 @@ pub enum Shape {
 /// A compliant body: a pressure field.
 #[derive(Clone, Debug)]
 pub struct Compliance {
-    shape: Shape,
+    shape: PressureFieldShape,
     material: Material,
     pieces: Vec<Piece>,
 }
@@ -85,7 +85,7 @@ pub struct Compliance {
 impl Compliance {
     /// A field on tetrahedra.
     pub fn tets(field: TetField, material: Material) -> Result<Self, SkinError> {
-        Self::new(Shape::Tets(field), material)
+        Self::new(PressureFieldShape::Tets(field), material)
     }
 
     /// A field in closed form, with facets of a fortieth of its depth.
@@ -99,23 +99,23 @@ impl Compliance {
         solid.validate()?;
         require_positive("facet", "m", facet_m)?;
         let tets = solid.tets(2.0 * facet_m).map_err(|error| SkinError::BadField { reason: error.to_string() })?;
-        Self::new(Shape::Solid { solid, facet_m, tets: Box::new(TetField::new(tets)) }, material)
+        Self::new(PressureFieldShape::Solid { solid, facet_m, tets: Box::new(TetField::new(tets)) }, material)
     }
 
     /// A half-space z ≤ 0 that is `thickness_m` deep for its pressure.
     pub fn half_space(thickness_m: f64, material: Material) -> Result<Self, SkinError> {
         require_positive("thickness", "m", thickness_m)?;
-        Self::new(Shape::HalfSpace { thickness_m }, material)
+        Self::new(PressureFieldShape::HalfSpace { thickness_m }, material)
     }
 
-    fn new(shape: Shape, material: Material) -> Result<Self, SkinError> {
+    fn new(shape: PressureFieldShape, material: Material) -> Result<Self, SkinError> {
         material.validate()?;
         let pieces = material.law.pieces();
         Ok(Self { shape, material, pieces })
     }
 
     /// Where its pressure is known.
-    pub fn shape(&self) -> &Shape {
+    pub fn shape(&self) -> &PressureFieldShape {
         &self.shape
     }
 
@@ -143,9 +143,9 @@ impl Compliance {
     /// How deep (m) e = 1 lies.
     pub fn depth_m(&self) -> f64 {
         match &self.shape {
-            Shape::Tets(field) => field.solid().depth_m,
-            Shape::Solid { solid, .. } => solid.depth_m(),
-            Shape::HalfSpace { thickness_m } => *thickness_m,
+            PressureFieldShape::Tets(field) => field.solid().depth_m,
+            PressureFieldShape::Solid { solid, .. } => solid.depth_m(),
+            PressureFieldShape::HalfSpace { thickness_m } => *thickness_m,
         }
     }
 }
@@ -196,18 +196,20 @@ fn one_rigid(
         (Side::Rigid(shell), shape) => {
             let rigid = Rigid { shell, field_from_shell: *field_from_rigid, sign };
             match shape {
-                Shape::Tets(tets) => rigid.on_tets(tets, pieces, limit, &mut out),
-                Shape::Solid { solid, facet_m, .. } => {
+                PressureFieldShape::Tets(tets) => rigid.on_tets(tets, pieces, limit, &mut out),
+                PressureFieldShape::Solid { solid, facet_m, .. } => {
                     rigid_on_solid(&rigid, solid, *facet_m, pieces, limit, &mut out);
                 }
-                Shape::HalfSpace { thickness_m } => rigid.on_half_space(*thickness_m, pieces, limit, &mut out),
+                PressureFieldShape::HalfSpace { thickness_m } => {
+                    rigid.on_half_space(*thickness_m, pieces, limit, &mut out)
+                }
             }
         }
-        (_, Shape::Tets(tets)) => plane_on_tets(field_from_rigid, sign, tets, pieces, &mut out),
-        (_, Shape::Solid { solid, facet_m, .. }) => {
+        (_, PressureFieldShape::Tets(tets)) => plane_on_tets(field_from_rigid, sign, tets, pieces, &mut out),
+        (_, PressureFieldShape::Solid { solid, facet_m, .. }) => {
             plane_on_solid(field_from_rigid, sign, solid, *facet_m, pieces, &mut out);
         }
-        (_, Shape::HalfSpace { .. }) => return Err(SkinError::BothHalfSpaces),
+        (_, PressureFieldShape::HalfSpace { .. }) => return Err(SkinError::BothHalfSpaces),
     }
     Ok(out.finish())
 }
@@ -221,8 +223,11 @@ fn both_compliant(
     let size = a.depth_m().min(b.depth_m());
     let b_from_a = a_from_b.inverse();
     match (&a.shape, &b.shape) {
-        (Shape::HalfSpace { .. }, Shape::HalfSpace { .. }) => Err(SkinError::BothHalfSpaces),
-        (Shape::Solid { solid, facet_m, .. }, Shape::Solid { solid: other, facet_m: other_m, .. }) => {
+        (PressureFieldShape::HalfSpace { .. }, PressureFieldShape::HalfSpace { .. }) => Err(SkinError::BothHalfSpaces),
+        (
+            PressureFieldShape::Solid { solid, facet_m, .. },
+            PressureFieldShape::Solid { solid: other, facet_m: other_m, .. },
+        ) => {
             let mut out = Builder::new(None, size);
             let region = overlap(&solid.bounds(), &other.bounds(), a_from_b);
             let cell = SMOOTH_CELL * facet_m.min(*other_m);
@@ -230,7 +235,7 @@ fn both_compliant(
             solids(solid, &a.pieces, &other, &b.pieces, &b_from_a, &region, cell, -1.0, limit, &mut out);
             Ok(out.finish())
         }
-        (Shape::Solid { solid, facet_m, .. }, Shape::HalfSpace { thickness_m }) => {
+        (PressureFieldShape::Solid { solid, facet_m, .. }, PressureFieldShape::HalfSpace { thickness_m }) => {
             let mut out = Builder::new(None, size);
             let other = Other::HalfSpace { thickness_m: *thickness_m };
             let region = solid.bounds();
@@ -248,20 +253,20 @@ fn both_compliant(
             );
             Ok(out.finish())
         }
-        (Shape::HalfSpace { thickness_m }, Shape::Solid { solid, facet_m, .. }) => {
+        (PressureFieldShape::HalfSpace { thickness_m }, PressureFieldShape::Solid { solid, facet_m, .. }) => {
             let mut out = Builder::new(Some(*a_from_b), size);
             let other = Other::HalfSpace { thickness_m: *thickness_m };
             let region = solid.bounds();
             solids(solid, &b.pieces, &other, &a.pieces, a_from_b, &region, SMOOTH_CELL * facet_m, 1.0, limit, &mut out);
             Ok(out.finish())
         }
-        (Shape::HalfSpace { thickness_m }, _) => {
+        (PressureFieldShape::HalfSpace { thickness_m }, _) => {
             let mut out = Builder::new(Some(*a_from_b), size);
             let tets = on_tets(b)?;
             tets_on_half_space(tets, &b.pieces, &b_from_a, *thickness_m, &a.pieces, 1.0, limit, &mut out);
             Ok(out.finish())
         }
-        (_, Shape::HalfSpace { thickness_m }) => {
+        (_, PressureFieldShape::HalfSpace { thickness_m }) => {
             let mut out = Builder::new(None, size);
             let tets = on_tets(a)?;
             tets_on_half_space(tets, &a.pieces, a_from_b, *thickness_m, &b.pieces, -1.0, limit, &mut out);
@@ -274,9 +279,9 @@ fn both_compliant(
 /// The field on tetrahedra.
 fn on_tets(compliance: &Compliance) -> Result<&TetField, SkinError> {
     match &compliance.shape {
-        Shape::Tets(field) => Ok(field),
-        Shape::Solid { tets, .. } => Ok(tets),
-        Shape::HalfSpace { .. } => Err(SkinError::BothHalfSpaces),
+        PressureFieldShape::Tets(field) => Ok(field),
+        PressureFieldShape::Solid { tets, .. } => Ok(tets),
+        PressureFieldShape::HalfSpace { .. } => Err(SkinError::BothHalfSpaces),
     }
 }
 
@@ -293,7 +298,7 @@ fn tets_on_tets(
     let a_is_inner = a_tets.solid().mesh.tets().len() <= b_tets.solid().mesh.tets().len();
     let mut out = Builder::new((!a_is_inner).then_some(*a_from_b), size);
     let pair = if a_is_inner {
-        Pair {
+        TetPair {
             inner: a_tets,
             inner_pieces: &a.pieces,
             outer: b_tets,
@@ -303,7 +308,7 @@ fn tets_on_tets(
             limit,
         }
     } else {
-        Pair {
+        TetPair {
             inner: b_tets,
             inner_pieces: &b.pieces,
             outer: a_tets,
@@ -319,9 +324,9 @@ fn tets_on_tets(
 
 /// The part of A's box that B's box reaches, in A's frame.
 fn overlap(a: &Bounds, b: &Bounds, a_from_b: &Pose) -> Bounds {
-    let turn = Mat3::from_quat(a_from_b.rotation);
+    let rotation = Mat3::from_quat(a_from_b.rotation);
     let half = b.size() * 0.5;
-    let reach = turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
+    let reach = rotation.x_axis.abs() * half.x + rotation.y_axis.abs() * half.y + rotation.z_axis.abs() * half.z;
     let middle = a_from_b.transform_point(b.center());
     Bounds { min: a.min.max(middle - reach), max: a.max.min(middle + reach) }
 }

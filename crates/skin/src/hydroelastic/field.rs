@@ -29,10 +29,10 @@ pub struct Cell {
     pub inward: [Vec3; 4],
     /// Heights n·x (m) of those faces.
     pub height: [f64; 4],
-    /// The least e in it.
-    pub least: f64,
+    /// The min_extent e in it.
+    pub min_extent: f64,
     /// The greatest e in it.
-    pub most: f64,
+    pub max_extent: f64,
 }
 
 impl TetField {
@@ -117,9 +117,9 @@ impl Cell {
             let reach = inward[corner].dot(corners[corner] - corners[(corner + 1) % 4]);
             gradient += inward[corner] * ((extent[corner] - extent[0]) / reach);
         }
-        let least = extent.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = extent.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        Self { corners, extent, gradient, slope: gradient.length(), inward, height, least, most }
+        let min_extent = extent.iter().copied().fold(f64::INFINITY, f64::min);
+        let max_extent = extent.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Self { corners, extent, gradient, slope: gradient.length(), inward, height, min_extent, max_extent }
     }
 
     /// e, linear and beyond the tetrahedron too.

@@ -4,7 +4,7 @@ use dermis_geometry::Vec3;
 
 /// Most corners: a triangle or a slice of a tetrahedron (4), each plane of a tetrahedron (4), the surface of a field
 /// (1) and the ends of a piece of either pressure law (2 + 2) adding one.
-pub(super) const MOST: usize = 16;
+pub(super) const MAX_CORNERS: usize = 16;
 
 /// A convex polygon whose corners are weights of N fixed points.
 ///
@@ -17,7 +17,7 @@ pub(super) const MOST: usize = 16;
 pub(super) struct Polygon<const N: usize> {
     len: usize,
     now: usize,
-    weights: [[[f64; N]; MOST]; 2],
+    weights: [[[f64; N]; MAX_CORNERS]; 2],
 }
 
 impl Polygon<3> {
@@ -71,7 +71,7 @@ impl Polygon<4> {
 impl<const N: usize> Polygon<N> {
     /// Without corners.
     pub fn new() -> Self {
-        Self { len: 0, now: 0, weights: [[[0.0; N]; MOST]; 2] }
+        Self { len: 0, now: 0, weights: [[[0.0; N]; MAX_CORNERS]; 2] }
     }
 
     /// How many corners are left.
@@ -102,7 +102,7 @@ impl<const N: usize> Polygon<N> {
     /// Keeps what lies where the linear function with these values at the points is not negative. False when nothing
     /// is left.
     pub fn keep(&mut self, values: &[f64; N]) -> bool {
-        let mut heights = [0.0; MOST];
+        let mut heights = [0.0; MAX_CORNERS];
         let (mut inside, mut outside) = (false, false);
         for (corner, height) in heights[..self.len].iter_mut().enumerate() {
             *height = self.value(corner, values);
@@ -121,7 +121,7 @@ impl<const N: usize> Polygon<N> {
         let (whole, kept) = if self.now == 0 { (&*first, second) } else { (&*second, first) };
         let mut len = 0;
         let mut push = |weights: [f64; N]| {
-            if len < MOST {
+            if len < MAX_CORNERS {
                 kept[len] = weights;
                 len += 1;
             }

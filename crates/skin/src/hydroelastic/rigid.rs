@@ -28,16 +28,16 @@ pub(super) struct Triangle {
 impl Rigid<'_> {
     /// Triangles that may reach into a box of the field's frame.
     pub fn near(&self, bounds: &Bounds, mut visit: impl FnMut(&Triangle)) {
-        let turn = Mat3::from_quat(self.field_from_shell.rotation);
+        let rotation = Mat3::from_quat(self.field_from_shell.rotation);
         let shift = self.field_from_shell.translation;
         let (center, half) = (bounds.center(), bounds.size() * 0.5);
-        let back = turn.transpose();
+        let back = rotation.transpose();
         let (query, slabs) = seen_from(&back, back * (center - shift), half);
         self.shell.bvh().within(&query, &slabs, |position| {
             let name = self.shell.bvh().order()[position];
-            let corners = self.shell.leaf_corners(position).map(|v| turn * v + shift);
+            let corners = self.shell.leaf_corners(position).map(|v| rotation * v + shift);
             if Bounds::around(corners).overlaps(bounds) {
-                visit(&Triangle { corners, normal: turn * self.shell.normal(name), name });
+                visit(&Triangle { corners, normal: rotation * self.shell.normal(name), name });
             }
         });
     }
@@ -143,10 +143,10 @@ pub(super) fn plane_on_tets(field_from_space: &Pose, sign: f64, field: &TetField
     });
 }
 
-/// A box with half edges `half` about `middle`, its axes the columns of `turn`: the box along our axes around it, and
+/// A box with half edges `half` about `middle`, its axes the columns of `rotation`: the box along our axes around it, and
 /// the slabs between its own faces.
-pub(super) fn seen_from(turn: &Mat3, middle: Vec3, half: Vec3) -> (Bounds, [Slab; 3]) {
-    let axes = [turn.x_axis, turn.y_axis, turn.z_axis];
+pub(super) fn seen_from(rotation: &Mat3, middle: Vec3, half: Vec3) -> (Bounds, [Slab; 3]) {
+    let axes = [rotation.x_axis, rotation.y_axis, rotation.z_axis];
     let reach = axes[0].abs() * half.x + axes[1].abs() * half.y + axes[2].abs() * half.z;
     let slab = |k: usize| {
         let height = axes[k].dot(middle);

@@ -1,6 +1,6 @@
 //! Where two pressures balance.
 
-use super::polygon::{MOST, Polygon};
+use super::polygon::{MAX_CORNERS, Polygon};
 use dermis_geometry::{Mat3, Pose, Vec3, Wrench};
 
 /// A contact surface between bodies A and B, in A's frame: plane convex polygons with linear pressure.
@@ -98,11 +98,11 @@ const USUAL: usize = 64;
 /// Collects polygons that are found in some frame, the home.
 pub(super) struct Builder {
     surface: ContactSurface,
-    turn: Mat3,
+    rotation: Mat3,
     shift: Vec3,
     moved: bool,
     /// Polygons below this area (m²) are nothing but rounding.
-    least_area: f64,
+    min_area: f64,
 }
 
 impl Builder {
@@ -116,10 +116,10 @@ impl Builder {
                 pressures_pa: Vec::with_capacity(4 * USUAL),
                 faces: Vec::with_capacity(USUAL),
             },
-            turn: Mat3::from_quat(pose.rotation),
+            rotation: Mat3::from_quat(pose.rotation),
             shift: pose.translation,
             moved: a_from_home.is_some(),
-            least_area: 1e-26 * size_m * size_m,
+            min_area: 1e-26 * size_m * size_m,
         }
     }
 
@@ -134,13 +134,13 @@ impl Builder {
         key: [u32; 3],
     ) {
         let count = polygon.len();
-        let mut corners = [Vec3::ZERO; MOST];
+        let mut corners = [Vec3::ZERO; MAX_CORNERS];
         for (i, corner) in corners[..count].iter_mut().enumerate() {
             *corner = polygon.point(i, points);
         }
         let doubled: Vec3 = (2..count).map(|i| (corners[i - 1] - corners[0]).cross(corners[i] - corners[0])).sum();
         // Not "smaller or equal" turned round: this way NaN, which nothing above makes, would be left out too.
-        let big_enough = doubled.length_squared() > 4.0 * self.least_area * self.least_area;
+        let big_enough = doubled.length_squared() > 4.0 * self.min_area * self.min_area;
         if !big_enough {
             return;
         }
@@ -148,13 +148,13 @@ impl Builder {
         let first = self.surface.corners.len() as u32;
         let order = |k: usize| if forward { k } else { count - 1 - k };
         if self.moved {
-            self.surface.corners.extend((0..count).map(|k| self.turn * corners[order(k)] + self.shift));
+            self.surface.corners.extend((0..count).map(|k| self.rotation * corners[order(k)] + self.shift));
         } else {
             self.surface.corners.extend((0..count).map(|k| corners[order(k)]));
         }
         // Cutting at p = 0 may leave a rounding below it.
         self.surface.pressures_pa.extend((0..count).map(|k| polygon.value(order(k), pressures).max(0.0)));
-        let normal = if self.moved { self.turn * normal } else { normal };
+        let normal = if self.moved { self.rotation * normal } else { normal };
         self.surface.faces.push(Face { first, count: count as u32, normal, stiffness_pa_per_m, key });
     }
 

@@ -1,7 +1,7 @@
 //! Where an elastic surface meets a rigid one: p ≥ 0, gap ≥ 0, p · gap = 0.
 
 use super::kernel::Pair;
-use super::operator::Sinking;
+use super::operator::NormalCompliance;
 use super::product::{Influences, Product, Region};
 
 /// Pressure in a region of the grid that keeps a surface out of an object.
@@ -13,7 +13,7 @@ use super::product::{Influences, Product, Region};
 pub struct Complementarity<'a> {
     influences: &'a Influences,
     region: Region,
-    sinking: Box<dyn Sinking + 'a>,
+    compliance: Box<dyn NormalCompliance + 'a>,
 }
 
 /// How a solution was found.
@@ -86,17 +86,17 @@ fn largest(values: &[f64]) -> f64 {
 impl<'a> Complementarity<'a> {
     /// Contact within a region, `product` being the one within it, solved to a tolerance (by the greatest depth) or better.
     pub fn new(influences: &'a Influences, product: &'a Product, region: Region, tolerance: f64) -> Self {
-        let sinking = if tolerance >= SINGLE {
+        let compliance = if tolerance >= SINGLE {
             product.single(influences).on_region(region.cols)
         } else {
             product.double(influences).on_region(region.cols)
         };
-        Self { influences, region, sinking }
+        Self { influences, region, compliance }
     }
 
     /// How far (m) the region sinks under a pressure (Pa).
-    pub fn sink(&mut self, pressure: &[f64], out: &mut [f64]) {
-        self.sinking.sink(pressure, out);
+    pub fn displacement(&mut self, pressure: &[f64], out: &mut [f64]) {
+        self.compliance.displacement(pressure, out);
     }
 
     /// Improves `pressure` (Pa) until no cell violates the rules by more than `tolerance_m`. `depth_m` is g.
@@ -108,7 +108,7 @@ impl<'a> Complementarity<'a> {
         }
         // w = K p − g: the gap.
         let mut gap = vec![0.0; cells];
-        self.sinking.sink(pressure, &mut gap);
+        self.compliance.displacement(pressure, &mut gap);
         effort.products += 1;
         rescale(depth_m, pressure, &mut gap);
         for (gap, depth) in gap.iter_mut().zip(depth_m) {
@@ -130,7 +130,7 @@ impl<'a> Complementarity<'a> {
                 break;
             }
             effort.iterations += 1;
-            self.sinking.precondition(&residual, &mut steepest);
+            self.compliance.precondition(&residual, &mut steepest);
             for (steepest, on) in steepest.iter_mut().zip(&active) {
                 *steepest *= on;
             }
@@ -140,7 +140,7 @@ impl<'a> Complementarity<'a> {
             for ((direction, on), steepest) in direction.iter_mut().zip(&active).zip(&steepest) {
                 *direction = beta * on * *direction - steepest;
             }
-            self.sinking.sink(&direction, &mut response);
+            self.compliance.displacement(&direction, &mut response);
             effort.products += 1;
             let (slope, curvature) = (dot(&gap, &direction), dot(&direction, &response));
             if curvature <= 0.0 || slope >= 0.0 {
@@ -185,7 +185,7 @@ impl<'a> Complementarity<'a> {
 
     /// Adds what pressure (Pa) on one cell does to the region.
     fn press_cell(&self, cell: usize, pressure: f64, gap: &mut [f64]) {
-        let influence = self.influences.get(Pair::SinkPressure);
+        let influence = self.influences.get(Pair::ZPressure);
         let cols = self.region.cols;
         let (row, col) = (cell / cols, cell % cols);
         for (other, line) in gap.chunks_exact_mut(cols).enumerate() {
@@ -197,7 +197,7 @@ impl<'a> Complementarity<'a> {
     }
 
     fn gap(&mut self, depth_m: &[f64], pressure: &[f64], gap: &mut [f64], effort: &mut Effort) {
-        self.sinking.sink(pressure, gap);
+        self.compliance.displacement(pressure, gap);
         effort.products += 1;
         for (gap, depth) in gap.iter_mut().zip(depth_m) {
             *gap -= depth;

@@ -1,7 +1,7 @@
 //! What a traction on one cell does at the others.
 
 use super::radial::{Order, Radial, Waves};
-use super::{Sheet, Stack};
+use super::{Laminate, Ply};
 use dermis_geometry::Vec2;
 
 /// Influence of a cell with unit traction on cells `row`, `col` away, for `row` and `col` from zero on; the other quadrants
@@ -31,43 +31,43 @@ pub enum Parity {
     OddXy,
 }
 
-/// The functions of the distance that a stack is described by: what a point load does beyond what it would do on a
-/// half-space of the top sheet, and what reaches the plane below.
+/// The functions of the distance that a laminate is described by: what a point load does beyond what it would do on a
+/// half-space of the top ply, and what reaches the plane below.
 ///
 /// The half-space part is known in closed form over a cell (Love 1929; Cerruti's counterpart); the rest is smooth over the
 /// thickness, so that a few points in a cell integrate it. A spectrum sampled on a grid would repeat itself instead: the
 /// half-space's 1/ρ reaches any distance.
 #[derive(Clone, Debug)]
 pub struct Functions {
-    top: Sheet,
+    top: Ply,
     total_m: f64,
     /// Beyond this distance (m) the base takes everything: the layer's answer is zero.
     reach_m: f64,
     sink: Radial,
-    slide_mean: Radial,
-    slide_lean: Radial,
-    slide_by_pressure: Radial,
+    tangential_mean: Radial,
+    tangential_difference: Radial,
+    tangential_by_pressure: Radial,
     below_pressure: Radial,
     below_shear_mean: Radial,
-    below_shear_lean: Radial,
+    below_shear_difference: Radial,
     below_shear_by_pressure: Radial,
     below_pressure_by_shear: Radial,
 }
 
-/// What is asked of [`Functions::influence`]: the first letter is the answer, the second the traction.
+/// What is asked of [`Functions::influence`]: the first letter is the response, the second the traction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Pair {
-    /// Sinking by pressure.
-    SinkPressure,
+    /// NormalCompliance by pressure.
+    ZPressure,
     /// Motion along x by shear along x.
     XX,
     /// Motion along y by shear along y.
     YY,
     /// Motion along x by shear along y, and the other way round.
     XY,
-    /// Motion along x by pressure; minus this is sinking by shear along x.
+    /// Motion along x by pressure; minus this is compliance by shear along x.
     XPressure,
-    /// Motion along y by pressure; minus this is sinking by shear along y.
+    /// Motion along y by pressure; minus this is compliance by shear along y.
     YPressure,
     /// Pressure below by pressure.
     BelowPressure,
@@ -90,7 +90,7 @@ pub enum Pair {
 impl Pair {
     /// All of them.
     pub const ALL: [Self; 14] = [
-        Self::SinkPressure,
+        Self::ZPressure,
         Self::XX,
         Self::YY,
         Self::XY,
@@ -108,9 +108,7 @@ impl Pair {
 
     fn parity(self) -> Parity {
         match self {
-            Self::SinkPressure | Self::XX | Self::YY | Self::BelowPressure | Self::BelowXX | Self::BelowYY => {
-                Parity::Even
-            }
+            Self::ZPressure | Self::XX | Self::YY | Self::BelowPressure | Self::BelowXX | Self::BelowYY => Parity::Even,
             Self::XY | Self::BelowXY => Parity::OddXy,
             Self::XPressure | Self::BelowXPressure | Self::BelowPressureX => Parity::OddX,
             Self::YPressure | Self::BelowYPressure | Self::BelowPressureY => Parity::OddY,
@@ -118,46 +116,46 @@ impl Pair {
     }
 
     fn is_below(self) -> bool {
-        !matches!(self, Self::SinkPressure | Self::XX | Self::YY | Self::XY | Self::XPressure | Self::YPressure)
+        !matches!(self, Self::ZPressure | Self::XX | Self::YY | Self::XY | Self::XPressure | Self::YPressure)
     }
 }
 
 impl Functions {
-    /// Tabulates a stack out to `reach_m`, with the plane below at `depth_m`.
-    pub fn new(stack: &Stack, depth_m: f64, reach_m: f64) -> Self {
-        let top = *stack.top();
-        let total_m = stack.thickness_m();
-        // One sheet forgets a load at the rate of 0.739 or more per thickness (the least root of cos y = y, at ν = ½).
-        let reach_m = if stack.sheets().len() == 1 { reach_m.min(45.0 * total_m) } else { reach_m };
+    /// Tabulates a laminate out to `reach_m`, with the plane below at `depth_m`.
+    pub fn new(laminate: &Laminate, depth_m: f64, reach_m: f64) -> Self {
+        let top = *laminate.top();
+        let total_m = laminate.thickness_m();
+        // One ply forgets a load at the rate of 0.739 or more per thickness (the least root of cos y = y, at ν = ½).
+        let reach_m = if laminate.plies().len() == 1 { reach_m.min(45.0 * total_m) } else { reach_m };
         let (mu, nu) = (top.shear_pa(), top.poisson.ratio());
 
         let surface = Waves::new(total_m, 21.0 / top.thickness_m, reach_m);
-        let answers: Vec<_> = surface.k.iter().map(|&k| (k, stack.answer(k, depth_m))).collect();
-        let sample = |f: &dyn Fn(f64, &super::Answer) -> f64| -> Vec<f64> {
-            answers.iter().map(|(k, answer)| f(*k, answer)).collect()
+        let responses: Vec<_> = surface.k.iter().map(|&k| (k, laminate.response(k, depth_m))).collect();
+        let sample = |f: &dyn Fn(f64, &super::WaveResponse) -> f64| -> Vec<f64> {
+            responses.iter().map(|(k, response)| f(*k, response)).collect()
         };
-        let sink = sample(&|k, a| k * a.sink_by_pressure - (1.0 - nu) / mu);
-        let mean = sample(&|k, a| 0.5 * (k * (a.slide_by_shear + a.slide_across) - (2.0 - nu) / mu));
+        let sink = sample(&|k, a| k * a.normal_by_pressure - (1.0 - nu) / mu);
+        let mean = sample(&|k, a| 0.5 * (k * (a.tangential_by_shear + a.transverse_by_shear) - (2.0 - nu) / mu));
         // Lean: half the difference between along and across, which for the half-space is −ν/(2μ).
-        let lean = sample(&|k, a| 0.5 * (k * (a.slide_by_shear - a.slide_across) + nu / mu));
-        let coupling = sample(&|k, a| k * a.slide_by_pressure + 0.5 * (1.0 - 2.0 * nu) / mu);
+        let lean = sample(&|k, a| 0.5 * (k * (a.tangential_by_shear - a.transverse_by_shear) + nu / mu));
+        let coupling = sample(&|k, a| k * a.tangential_by_pressure + 0.5 * (1.0 - 2.0 * nu) / mu);
         let scale = top.thickness_m;
-        let [sink, slide_mean] = two(surface.transform(&[&sink, &mean], Order::Zero, scale));
-        let [slide_lean] = one(surface.transform(&[&lean], Order::Two, scale));
-        let [slide_by_pressure] = one(surface.transform(&[&coupling], Order::One, scale));
+        let [sink, tangential_mean] = two(surface.transform(&[&sink, &mean], Order::Zero, scale));
+        let [tangential_difference] = one(surface.transform(&[&lean], Order::Two, scale));
+        let [tangential_by_pressure] = one(surface.transform(&[&coupling], Order::One, scale));
 
         let below = Waves::new(total_m, 45.0 / depth_m, reach_m);
-        let answers: Vec<_> = below.k.iter().map(|&k| (k, stack.answer(k, depth_m))).collect();
-        let sample = |f: &dyn Fn(f64, &super::Answer) -> f64| -> Vec<f64> {
-            answers.iter().map(|(k, answer)| f(*k, answer)).collect()
+        let responses: Vec<_> = below.k.iter().map(|&k| (k, laminate.response(k, depth_m))).collect();
+        let sample = |f: &dyn Fn(f64, &super::WaveResponse) -> f64| -> Vec<f64> {
+            responses.iter().map(|(k, response)| f(*k, response)).collect()
         };
         let pressure = sample(&|k, a| k * a.below_pressure_by_pressure);
-        let mean = sample(&|k, a| 0.5 * k * (a.below_shear_by_shear + a.below_across));
-        let lean = sample(&|k, a| 0.5 * k * (a.below_shear_by_shear - a.below_across));
+        let mean = sample(&|k, a| 0.5 * k * (a.below_shear_by_shear + a.below_transverse));
+        let lean = sample(&|k, a| 0.5 * k * (a.below_shear_by_shear - a.below_transverse));
         let shear_by_pressure = sample(&|k, a| k * a.below_shear_by_pressure);
         let pressure_by_shear = sample(&|k, a| k * a.below_pressure_by_shear);
         let [below_pressure, below_shear_mean] = two(below.transform(&[&pressure, &mean], Order::Zero, depth_m));
-        let [below_shear_lean] = one(below.transform(&[&lean], Order::Two, depth_m));
+        let [below_shear_difference] = one(below.transform(&[&lean], Order::Two, depth_m));
         let [below_shear_by_pressure, below_pressure_by_shear] =
             two(below.transform(&[&shear_by_pressure, &pressure_by_shear], Order::One, depth_m));
         Self {
@@ -165,18 +163,18 @@ impl Functions {
             total_m,
             reach_m,
             sink,
-            slide_mean,
-            slide_lean,
-            slide_by_pressure,
+            tangential_mean,
+            tangential_difference,
+            tangential_by_pressure,
             below_pressure,
             below_shear_mean,
-            below_shear_lean,
+            below_shear_difference,
             below_shear_by_pressure,
             below_pressure_by_shear,
         }
     }
 
-    /// Influence of square cells on each other, `rows` × `cols` of them in a quadrant. At the surface the traction is spread
+    /// Influence of square cells on each other, `rows` × `cols` of them in a quadrant. At the surface the traction is response
     /// over its cell and the answer is in the middle of the other; below, the answer is the mean over the other cell.
     pub fn influence(&self, pair: Pair, rows: usize, cols: usize, cell_m: f64) -> Influence {
         let mut values = Vec::with_capacity(rows * cols);
@@ -185,7 +183,7 @@ impl Functions {
         for row in 0..rows {
             for col in 0..cols {
                 let at = Vec2::new(col as f64, row as f64) * cell_m;
-                let symmetric = matches!(pair, Pair::SinkPressure | Pair::BelowPressure);
+                let symmetric = matches!(pair, Pair::ZPressure | Pair::BelowPressure);
                 values.push(if symmetric && col < row && row < cols {
                     // Filled from the other side of the diagonal.
                     values[col * cols + row]
@@ -219,16 +217,16 @@ impl Functions {
         let double = direction.x * direction.x - direction.y * direction.y;
         let cross = 2.0 * direction.x * direction.y;
         match pair {
-            Pair::SinkPressure => self.sink.at(rho),
-            Pair::XX => self.slide_mean.at(rho) - double * self.slide_lean.at(rho),
-            Pair::YY => self.slide_mean.at(rho) + double * self.slide_lean.at(rho),
-            Pair::XY => -cross * self.slide_lean.at(rho),
-            Pair::XPressure => direction.x * self.slide_by_pressure.at(rho),
-            Pair::YPressure => direction.y * self.slide_by_pressure.at(rho),
+            Pair::ZPressure => self.sink.at(rho),
+            Pair::XX => self.tangential_mean.at(rho) - double * self.tangential_difference.at(rho),
+            Pair::YY => self.tangential_mean.at(rho) + double * self.tangential_difference.at(rho),
+            Pair::XY => -cross * self.tangential_difference.at(rho),
+            Pair::XPressure => direction.x * self.tangential_by_pressure.at(rho),
+            Pair::YPressure => direction.y * self.tangential_by_pressure.at(rho),
             Pair::BelowPressure => self.below_pressure.at(rho),
-            Pair::BelowXX => self.below_shear_mean.at(rho) - double * self.below_shear_lean.at(rho),
-            Pair::BelowYY => self.below_shear_mean.at(rho) + double * self.below_shear_lean.at(rho),
-            Pair::BelowXY => -cross * self.below_shear_lean.at(rho),
+            Pair::BelowXX => self.below_shear_mean.at(rho) - double * self.below_shear_difference.at(rho),
+            Pair::BelowYY => self.below_shear_mean.at(rho) + double * self.below_shear_difference.at(rho),
+            Pair::BelowXY => -cross * self.below_shear_difference.at(rho),
             Pair::BelowXPressure => direction.x * self.below_shear_by_pressure.at(rho),
             Pair::BelowYPressure => direction.y * self.below_shear_by_pressure.at(rho),
             Pair::BelowPressureX => -direction.x * self.below_pressure_by_shear.at(rho),
@@ -238,8 +236,8 @@ impl Functions {
 }
 
 /// Unit traction over a square cell on a half-space, answered at `at` from its middle (Boussinesq, Cerruti; Love 1929).
-fn half_space(sheet: &Sheet, pair: Pair, at: Vec2, cell_m: f64) -> f64 {
-    let (mu, nu) = (sheet.shear_pa(), sheet.poisson.ratio());
+fn half_space(ply: &Ply, pair: Pair, at: Vec2, cell_m: f64) -> f64 {
+    let (mu, nu) = (ply.shear_pa(), ply.poisson.ratio());
     let corners = |f: fn(f64, f64) -> f64| -> f64 {
         let h = 0.5 * cell_m;
         f(at.x + h, at.y + h) - f(at.x - h, at.y + h) - f(at.x + h, at.y - h) + f(at.x - h, at.y - h)
@@ -249,7 +247,7 @@ fn half_space(sheet: &Sheet, pair: Pair, at: Vec2, cell_m: f64) -> f64 {
     let along_x = || corners(|x, y| y * log_of(x, y));
     let along_y = || corners(|x, y| x * log_of(y, x));
     match pair {
-        Pair::SinkPressure => (1.0 - nu) / (tau * mu) * (along_x() + along_y()),
+        Pair::ZPressure => (1.0 - nu) / (tau * mu) * (along_x() + along_y()),
         Pair::XX => (along_x() + (1.0 - nu) * along_y()) / (tau * mu),
         Pair::YY => (along_y() + (1.0 - nu) * along_x()) / (tau * mu),
         Pair::XY => nu / (tau * mu) * corners(|x, y| -x.hypot(y)),

@@ -30,9 +30,9 @@ impl Poisson {
     }
 }
 
-/// An elastic sheet.
+/// An elastic ply.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Sheet {
+pub struct Ply {
     /// h: thickness (m).
     pub thickness_m: f64,
     /// E: Young's modulus (Pa).
@@ -41,7 +41,7 @@ pub struct Sheet {
     pub poisson: Poisson,
 }
 
-impl Sheet {
+impl Ply {
     /// Refuses what is no material.
     pub fn validate(&self) -> Result<(), SkinError> {
         require_positive("thickness", "m", self.thickness_m)?;

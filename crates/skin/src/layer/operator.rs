@@ -1,4 +1,4 @@
-//! The sinking of a region by pressure on it, and roughly the inverse.
+//! The compliance of a region by pressure on it, and roughly the inverse.
 
 use super::fourier::{Fourier, Precision, Scratch, Spectrum};
 use super::kernel::Pair;
@@ -22,9 +22,9 @@ struct Memory<T> {
 }
 
 /// What contact is solved with: fields of a region in and out.
-pub trait Sinking {
+pub trait NormalCompliance {
     /// How far (m) the region sinks.
-    fn sink(&mut self, pressure: &[f64], out: &mut [f64]);
+    fn displacement(&mut self, pressure: &[f64], out: &mut [f64]);
     /// The pressure that would roughly make it sink so.
     fn precondition(&mut self, residual: &[f64], out: &mut [f64]);
 }
@@ -41,14 +41,14 @@ impl<T: Precision> Operator<T> {
         let (_, inverse) = product.precondition(influences);
         Self {
             whole: Fourier::new(rows, cols),
-            sink: product.spectrum(influences, Pair::SinkPressure).converted(),
+            sink: product.spectrum(influences, Pair::ZPressure).converted(),
             half: Fourier::new(rows / 2, cols / 2),
             inverse: inverse.converted(),
         }
     }
 
     /// For a region of so many columns.
-    pub fn on_region(&self, cols: usize) -> Box<dyn Sinking + '_> {
+    pub fn on_region(&self, cols: usize) -> Box<dyn NormalCompliance + '_> {
         let memory = Memory { scratch: Scratch::default(), spectrum: self.whole.spectrum() };
         Box::new(OnRegion { operator: self, cols, memory })
     }
@@ -64,8 +64,8 @@ impl<T: Precision> OnRegion<'_, T> {
     }
 }
 
-impl<T: Precision> Sinking for OnRegion<'_, T> {
-    fn sink(&mut self, pressure: &[f64], out: &mut [f64]) {
+impl<T: Precision> NormalCompliance for OnRegion<'_, T> {
+    fn displacement(&mut self, pressure: &[f64], out: &mut [f64]) {
         self.multiply(&self.operator.whole, &self.operator.sink, pressure, out);
     }
 

@@ -1,14 +1,14 @@
 //! What a layer is given.
 
-use super::{Branch, Sheet, Stack};
+use super::{Branch, Laminate, Ply};
 use crate::{SkinError, require_not_negative, require_positive};
 use dermis_geometry::{HeightGrid, Vec2};
 
 /// Material, size and friction of a layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayerParameters {
-    /// Its sheets, the uppermost first.
-    pub sheets: Vec<Sheet>,
+    /// Its plies, the uppermost first.
+    pub plies: Vec<Ply>,
     /// Size of the layer along x and y (m), centred on the sensor's origin.
     pub size_m: [f64; 2],
     /// Edge of a cell (m).
@@ -32,10 +32,10 @@ pub struct LayerParameters {
 const MAX_CELLS: f64 = 2048.0 * 2048.0;
 
 impl LayerParameters {
-    /// One sheet without friction or memory, tolerance 1e-5.
-    pub fn new(sheet: Sheet, size_m: [f64; 2], cell_m: f64) -> Self {
+    /// One ply without friction or memory, tolerance 1e-5.
+    pub fn new(ply: Ply, size_m: [f64; 2], cell_m: f64) -> Self {
         Self {
-            sheets: vec![sheet],
+            plies: vec![ply],
             size_m,
             cell_m,
             mu: 0.0,
@@ -48,8 +48,8 @@ impl LayerParameters {
     }
 
     /// Refuses parameters that mean nothing.
-    pub fn validate(&self) -> Result<Stack, SkinError> {
-        let stack = Stack::new(self.sheets.clone())?;
+    pub fn validate(&self) -> Result<Laminate, SkinError> {
+        let laminate = Laminate::new(self.plies.clone())?;
         require_positive("size", "m", self.size_m[0])?;
         require_positive("size", "m", self.size_m[1])?;
         require_positive("cell", "m", self.cell_m)?;
@@ -58,23 +58,23 @@ impl LayerParameters {
         self.relaxation.iter().try_for_each(Branch::validate)?;
         if let Some(depth_m) = self.sense_depth_m {
             require_positive("sense_depth", "m", depth_m)?;
-            if depth_m > stack.thickness_m() {
-                let (depth_mm, most_mm) = (depth_m * 1e3, stack.thickness_m() * 1e3);
-                return Err(SkinError::SensesBelowBase { depth_mm, most_mm });
+            if depth_m > laminate.thickness_m() {
+                let (depth_mm, max_mm) = (depth_m * 1e3, laminate.thickness_m() * 1e3);
+                return Err(SkinError::SensesBelowBase { depth_mm, max_mm });
             }
         }
-        Ok(stack)
+        Ok(laminate)
     }
 
-    pub(super) fn sense_depth_m(&self, stack: &Stack) -> f64 {
-        self.sense_depth_m.unwrap_or_else(|| stack.thickness_m())
+    pub(super) fn sense_depth_m(&self, laminate: &Laminate) -> f64 {
+        self.sense_depth_m.unwrap_or_else(|| laminate.thickness_m())
     }
 
     /// The cells: as many as fit the size best.
     pub(super) fn grid(&self) -> Result<HeightGrid, SkinError> {
         let [cols, rows] = self.size_m.map(|size_m| (size_m / self.cell_m).round().max(1.0));
         if rows * cols > MAX_CELLS {
-            return Err(SkinError::TooManyCells { rows, cols, most: MAX_CELLS });
+            return Err(SkinError::TooManyCells { rows, cols, max: MAX_CELLS });
         }
         Ok(HeightGrid { rows: rows as usize, cols: cols as usize, cell_m: self.cell_m, center: Vec2::ZERO })
     }

@@ -118,7 +118,7 @@ const KEPT_SPECTRA: usize = 8;
 const KEPT_PRODUCTS: usize = 24;
 
 impl Influences {
-    /// Of a grid on a stack.
+    /// Of a grid on a laminate.
     pub fn new(functions: Arc<Functions>, rows: usize, cols: usize, cell_m: f64) -> Self {
         let made = std::array::from_fn(|_| OnceLock::new());
         Self {
@@ -208,22 +208,22 @@ impl Product {
             .get_or_init(|| self.fourier.of_influence(influences.get(pair), &mut Scratch::default()))
     }
 
-    /// The sinking by pressure with all digits.
+    /// The compliance by pressure with all digits.
     pub fn double(&self, influences: &Influences) -> &Operator<f64> {
         self.double.get_or_init(|| Operator::new(self, influences))
     }
 
-    /// The sinking by pressure to six digits, in half the time.
+    /// The compliance by pressure to six digits, in half the time.
     pub fn single(&self, influences: &Influences) -> &Operator<f32> {
         self.single.get_or_init(|| Operator::new(self, influences))
     }
 
-    /// An approximate inverse of the sinking by pressure: that of the grid repeated at half the period, which needs no
+    /// An approximate inverse of the compliance by pressure: that of the grid repeated at half the period, which needs no
     /// padding.
     pub fn precondition(&self, influences: &Influences) -> &(Fourier, Spectrum) {
         self.precondition.get_or_init(|| {
             let half = Fourier::new(self.fourier.rows() / 2, self.fourier.cols() / 2);
-            let whole = self.spectrum(influences, Pair::SinkPressure).values();
+            let whole = self.spectrum(influences, Pair::ZPressure).values();
             let largest = whole.iter().fold(0.0f64, |most, v| most.max(v.abs()));
             let mut values = Vec::with_capacity(half.rows() * half.waves());
             for wave in 0..half.waves() {

@@ -1,15 +1,15 @@
 //! One step of a layer: from what hangs over it to tractions.
 
 use super::complementarity::{Complementarity, Effort};
-use super::overhead::Overhead;
+use super::indenter::IndenterHeightMap;
 use super::partial_slip::PartialSlip;
 use super::product::{Influences, Region};
 use super::relaxation::{Branch, Step, Tractions};
-use super::spread::{Output, Spread};
+use super::response::{Output, SurfaceResponse};
 use super::state::{LayerState, moved};
 
 /// How the objects rub over a step.
-pub struct Rubbing<'a> {
+pub struct SlidingFriction<'a> {
     /// μ of an object.
     pub mu: &'a dyn Fn(u32) -> f64,
     /// How far (m) an object moves along x and y over a step, at a cell.
@@ -51,24 +51,30 @@ pub struct Solution {
 /// Room around a contact for it to grow without starting again.
 const MARGIN: usize = 3;
 /// How often pressure and shear, which bend each other, are solved in turn at most.
-const MAX_TURNS: usize = 12;
+const MAX_ALTERNATIONS: usize = 12;
 /// How often the region may grow.
 const MAX_GROWTHS: usize = 16;
 
 impl Solver<'_> {
-    /// What happens under `overhead` after `state`, over a step of `dt_s` or, without, until nothing changes any more.
-    pub fn solve(&self, state: &LayerState, overhead: &Overhead, rubbing: &Rubbing<'_>, dt_s: Option<f64>) -> Solution {
+    /// What happens under `indenter` after `state`, over a step of `dt_s` or, without, until nothing changes any more.
+    pub fn solve(
+        &self,
+        state: &LayerState,
+        indenter: &IndenterHeightMap,
+        friction: &SlidingFriction<'_>,
+        dt_s: Option<f64>,
+    ) -> Solution {
         let (rows, cols) = (self.influences.rows, self.influences.cols);
         let whole = Region { row: 0, col: 0, rows, cols };
         let relaxation = Step::new(self.branches, dt_s, &state.lasting, &state.held);
-        let spread = Spread { influences: self.influences, coupled: self.coupled };
-        let below = Region::around(rows, cols, |i| overhead.depth_m[i] > 0.0);
+        let response = SurfaceResponse { influences: self.influences, coupled: self.coupled };
+        let below = Region::around(rows, cols, |i| indenter.depth_m[i] > 0.0);
         let mut effort = Effort::default();
         if below.is_empty() {
             let tractions = Tractions::zero(state.region.len());
             return self.finish(state, &relaxation, state.region, tractions, &whole, effort);
         }
-        let tolerance_m = self.tolerance * overhead.deepest_m();
+        let tolerance_m = self.tolerance * indenter.deepest_m();
         let pressed = warm_region(state).filter(|warm| !intersection(warm, &below).is_empty());
         let mut region = pressed.unwrap_or(below).roomy(MARGIN, rows, cols);
         let mut scaled = Tractions { parts: [Vec::new(), Vec::new(), Vec::new()] };
@@ -81,8 +87,8 @@ impl Solver<'_> {
         loop {
             scaled.parts = scaled.parts.map(|part| moved(&part, &known, &region));
             known = region;
-            let past = spread.of(&state.region, &relaxation.past, &region, &SURFACE);
-            let problem = Problem { solver: self, region, overhead, rubbing, past: &past, state, tolerance_m };
+            let past = response.of(&state.region, &relaxation.past, &region, &SURFACE);
+            let problem = Problem { solver: self, region, indenter, friction, past: &past, state, tolerance_m };
             problem.solve(&mut scaled, &mut effort);
             growth += 1;
             let contact = Region::around(region.rows, region.cols, |i| scaled.parts[2][i] > 0.0);
@@ -94,7 +100,7 @@ impl Solver<'_> {
             let solution = self.finish(state, &relaxation, region, scaled.clone(), &whole, effort);
             // Where the surface bulges it may meet the object outside of the region.
             let overlaps = |i: usize| {
-                solution.surface_m[2][i] - overhead.depth_m[i] < -10.0 * tolerance_m
+                solution.surface_m[2][i] - indenter.depth_m[i] < -10.0 * tolerance_m
                     && !region.contains(i / cols, i % cols)
             };
             let missed = Region::around(rows, cols, overlaps);
@@ -147,20 +153,20 @@ impl Solver<'_> {
         } else {
             (&SURFACE[2..], &BELOW[2..])
         };
-        let spread = Spread { influences: self.influences, coupled: self.coupled };
+        let response = SurfaceResponse { influences: self.influences, coupled: self.coupled };
         let (moved, stress) = if self.branches.is_empty() {
             let outputs = [surface, below].concat();
-            let mut fields = spread.of(&next.region, &next.lasting, whole, &outputs);
+            let mut fields = response.of(&next.region, &next.lasting, whole, &outputs);
             let stress = fields.split_off(surface.len());
             (fields, stress)
         } else {
-            (spread.of(&next.region, &next.lasting, whole, surface), spread.of(region, tractions, whole, below))
+            (response.of(&next.region, &next.lasting, whole, surface), response.of(region, tractions, whole, below))
         };
         (along_and_down(moved, whole.len()), along_and_down(stress, whole.len()))
     }
 }
 
-const SURFACE: [Output; 3] = [Output::X, Output::Y, Output::Sink];
+const SURFACE: [Output; 3] = [Output::X, Output::Y, Output::Z];
 const BELOW: [Output; 3] = [Output::BelowX, Output::BelowY, Output::BelowPressure];
 
 /// Three parts, of which those along the surface may not have been asked for.
@@ -175,9 +181,9 @@ fn along_and_down(mut parts: Vec<Vec<f64>>, cells: usize) -> [Vec<f64>; 3] {
 struct Problem<'a> {
     solver: &'a Solver<'a>,
     region: Region,
-    overhead: &'a Overhead,
-    rubbing: &'a Rubbing<'a>,
-    /// Displacement taken away by what the material remembers: x, y, sinking.
+    indenter: &'a IndenterHeightMap,
+    friction: &'a SlidingFriction<'a>,
+    /// Displacement taken away by what the material remembers: x, y, compliance.
     past: &'a [Vec<f64>],
     state: &'a LayerState,
     tolerance_m: f64,
@@ -187,33 +193,33 @@ impl Problem<'_> {
     fn solve(&self, tractions: &mut Tractions, effort: &mut Effort) {
         let region = self.region;
         let cells: Vec<usize> = (0..region.len()).map(|i| self.place(i)).collect();
-        // Nothing overhead is as good as something far overhead, and a number.
-        let clear_m = -10.0 * self.overhead.deepest_m();
+        // Nothing indenter is as good as something far indenter, and a number.
+        let clear_m = -10.0 * self.indenter.deepest_m();
         let depth =
-            cells.iter().zip(&self.past[2]).map(|(&cell, past)| self.overhead.depth_m[cell].max(clear_m) + past);
+            cells.iter().zip(&self.past[2]).map(|(&cell, past)| self.indenter.depth_m[cell].max(clear_m) + past);
         let depth: Vec<f64> = depth.collect();
         let product = self.solver.influences.within(&region);
         let mut normal = Complementarity::new(self.solver.influences, &product, region, self.solver.tolerance);
-        let mu: Vec<f64> = cells.iter().map(|&cell| (self.rubbing.mu)(self.overhead.owner[cell])).collect();
+        let mu: Vec<f64> = cells.iter().map(|&cell| (self.friction.mu)(self.indenter.owner[cell])).collect();
         effort.add(normal.solve(&depth, &mut tractions.parts[2], self.tolerance_m));
         if mu.iter().all(|&mu| mu == 0.0) {
             tractions.parts[0].fill(0.0);
             tractions.parts[1].fill(0.0);
             return;
         }
-        let spread = Spread { influences: self.solver.influences, coupled: self.solver.coupled };
+        let response = SurfaceResponse { influences: self.solver.influences, coupled: self.solver.coupled };
         // Where a stuck cell belongs: where it was, moved on with its object.
-        let mut carried = spread.of(&self.state.region, &self.state.lasting, &region, &[Output::X, Output::Y]);
+        let mut carried = response.of(&self.state.region, &self.state.lasting, &region, &[Output::X, Output::Y]);
         for (i, &cell) in cells.iter().enumerate() {
-            let slide = (self.rubbing.slide_m)(self.overhead.owner[cell], cell);
+            let slide = (self.friction.slide_m)(self.indenter.owner[cell], cell);
             carried[0][i] += slide[0] + self.past[0][i];
             carried[1][i] += slide[1] + self.past[1][i];
         }
         let mut sticking = PartialSlip::new(self.solver.influences, region);
-        for _ in 0..MAX_TURNS {
+        for _ in 0..MAX_ALTERNATIONS {
             let pressure =
                 Tractions { parts: [vec![0.0; region.len()], vec![0.0; region.len()], tractions.parts[2].clone()] };
-            let moved = spread.of(&region, &pressure, &region, &[Output::X, Output::Y]);
+            let moved = response.of(&region, &pressure, &region, &[Output::X, Output::Y]);
             let mut wanted = [carried[0].clone(), carried[1].clone()];
             let mut far = 0.0f64;
             for axis in 0..2 {
@@ -237,7 +243,7 @@ impl Problem<'_> {
             }
             let shear_alone =
                 Tractions { parts: [tractions.parts[0].clone(), tractions.parts[1].clone(), vec![0.0; region.len()]] };
-            let sunk = &spread.of(&region, &shear_alone, &region, &[Output::Sink])[0];
+            let sunk = &response.of(&region, &shear_alone, &region, &[Output::Z])[0];
             let bent: Vec<f64> = depth.iter().zip(sunk).map(|(depth, sunk)| depth - sunk).collect();
             effort.add(normal.solve(&bent, &mut tractions.parts[2], self.tolerance_m));
             let peak = tractions.parts[2].iter().copied().fold(0.0, f64::max);

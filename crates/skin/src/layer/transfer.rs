@@ -1,12 +1,12 @@
-//! How a stack of sheets on a rigid base answers to a wave of traction.
+//! How a laminate of plies on a rigid base responses to a wave of traction.
 
-use super::Sheet;
+use super::Ply;
 use crate::SkinError;
 
 /// Sheets bonded to each other and to a rigid base, the uppermost first.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stack {
-    sheets: Vec<Sheet>,
+pub struct Laminate {
+    plies: Vec<Ply>,
 }
 
 /// The answer to waves of wave number k along x, per unit of traction on the surface.
@@ -15,17 +15,17 @@ pub struct Stack {
 /// the plane at the asked depth carries a pressure and a shear of the same forms. Shear q_y cos kx along the crests (the
 /// transverse wave) stands alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Answer {
-    /// Sinking by pressure, w/p (m/Pa).
-    pub sink_by_pressure: f64,
+pub struct WaveResponse {
+    /// NormalCompliance by pressure, w/p (m/Pa).
+    pub normal_by_pressure: f64,
     /// Motion along x by pressure, u/p (m/Pa).
-    pub slide_by_pressure: f64,
-    /// Sinking by shear along x, w/q_x (m/Pa). By reciprocity the same as the motion by pressure.
-    pub sink_by_shear: f64,
+    pub tangential_by_pressure: f64,
+    /// NormalCompliance by shear along x, w/q_x (m/Pa). By reciprocity the same as the motion by pressure.
+    pub normal_by_shear: f64,
     /// Motion along x by shear along x (m/Pa).
-    pub slide_by_shear: f64,
+    pub tangential_by_shear: f64,
     /// Motion along y by shear along y (m/Pa).
-    pub slide_across: f64,
+    pub transverse_by_shear: f64,
     /// Pressure below, by pressure.
     pub below_pressure_by_pressure: f64,
     /// Shear along x below, by pressure.
@@ -35,7 +35,7 @@ pub struct Answer {
     /// Shear along x below, by shear along x.
     pub below_shear_by_shear: f64,
     /// Shear along y below, by shear along y.
-    pub below_across: f64,
+    pub below_transverse: f64,
 }
 
 /// Displacement u_x = U sin kx, u_z = W cos kx and stress σ_zz = N cos kx, σ_xz = S sin kx of one of the four basic solutions.
@@ -47,22 +47,18 @@ struct Basic {
     s: f64,
 }
 
-/// The four solutions in a sheet at a height over its bottom, from ∇φ and κφẑ − z∇φ with φ = exp(±kz) (Papkovich and Neuber),
+/// The four solutions in a ply at a height over its bottom, from ∇φ and κφẑ − z∇φ with φ = exp(±kz) (Papkovich and Neuber),
 /// κ = 3 − 4ν. Nothing in them is singular at ν = ½. For short waves the growing pair is 1 at the top and the falling pair at the
 /// bottom; for long ones, where exponentials are all alike, they are combined so that they differ.
-fn basics(sheet: &Sheet, k: f64, height_m: f64) -> [Basic; 4] {
-    if k * sheet.thickness_m < 1.0 {
-        long_wave_basics(sheet, k, height_m)
-    } else {
-        short_wave_basics(sheet, k, height_m)
-    }
+fn basics(ply: &Ply, k: f64, height_m: f64) -> [Basic; 4] {
+    if k * ply.thickness_m < 1.0 { long_wave_basics(ply, k, height_m) } else { short_wave_basics(ply, k, height_m) }
 }
 
-fn short_wave_basics(sheet: &Sheet, k: f64, height_m: f64) -> [Basic; 4] {
-    let (nu, mu) = (sheet.poisson.ratio(), sheet.shear_pa());
+fn short_wave_basics(ply: &Ply, k: f64, height_m: f64) -> [Basic; 4] {
+    let (nu, mu) = (ply.poisson.ratio(), ply.shear_pa());
     let kappa = 3.0 - 4.0 * nu;
     let mut all = [Basic::default(); 4];
-    for (pair, (sign, z)) in [(1.0, height_m - sheet.thickness_m), (-1.0, height_m)].into_iter().enumerate() {
+    for (pair, (sign, z)) in [(1.0, height_m - ply.thickness_m), (-1.0, height_m)].into_iter().enumerate() {
         let phi = (sign * k * z).exp();
         let kz = k * z;
         all[2 * pair] = Basic { u: -phi, w: sign * phi, n: 2.0 * mu * k * phi, s: -2.0 * mu * k * sign * phi };
@@ -77,9 +73,9 @@ fn short_wave_basics(sheet: &Sheet, k: f64, height_m: f64) -> [Basic; 4] {
 }
 
 /// With φ = cosh kz and φ = sinh kz; of the third, κ times the second is taken away.
-fn long_wave_basics(sheet: &Sheet, k: f64, height_m: f64) -> [Basic; 4] {
-    let nu = sheet.poisson.ratio();
-    let (kappa, unit) = (3.0 - 4.0 * nu, 2.0 * sheet.shear_pa() * k);
+fn long_wave_basics(ply: &Ply, k: f64, height_m: f64) -> [Basic; 4] {
+    let nu = ply.poisson.ratio();
+    let (kappa, unit) = (3.0 - 4.0 * nu, 2.0 * ply.shear_pa() * k);
     let kz = k * height_m;
     let (c, s) = (kz.cosh(), kz.sinh());
     [
@@ -100,80 +96,80 @@ fn long_wave_basics(sheet: &Sheet, k: f64, height_m: f64) -> [Basic; 4] {
     ]
 }
 
-impl Stack {
-    /// Checks the sheets.
-    pub fn new(sheets: Vec<Sheet>) -> Result<Self, SkinError> {
-        if sheets.is_empty() {
-            return Err(SkinError::NoSheets);
+impl Laminate {
+    /// Checks the plies.
+    pub fn new(plies: Vec<Ply>) -> Result<Self, SkinError> {
+        if plies.is_empty() {
+            return Err(SkinError::NoPlies);
         }
-        sheets.iter().try_for_each(Sheet::validate)?;
-        Ok(Self { sheets })
+        plies.iter().try_for_each(Ply::validate)?;
+        Ok(Self { plies })
     }
 
-    /// The sheets, the uppermost first.
-    pub fn sheets(&self) -> &[Sheet] {
-        &self.sheets
+    /// The plies, the uppermost first.
+    pub fn plies(&self) -> &[Ply] {
+        &self.plies
     }
 
     /// What is touched.
-    pub fn top(&self) -> &Sheet {
-        &self.sheets[0]
+    pub fn top(&self) -> &Ply {
+        &self.plies[0]
     }
 
     /// All of it (m).
     pub fn thickness_m(&self) -> f64 {
-        self.sheets.iter().map(|sheet| sheet.thickness_m).sum()
+        self.plies.iter().map(|ply| ply.thickness_m).sum()
     }
 
-    /// The answer at wave number k > 0 (1/m), with the stress at `depth_m` under the surface.
-    pub fn answer(&self, k: f64, depth_m: f64) -> Answer {
+    /// The response at wave number k > 0 (1/m), with the stress at `depth_m` under the surface.
+    pub fn response(&self, k: f64, depth_m: f64) -> WaveResponse {
         let (mut plane, mut across) = (self.plane_system(k), self.across_system(k));
         let [by_pressure, by_shear] = plane.solve();
         let [by_across] = across.solve();
         let (index, height_m) = self.locate(depth_m);
-        let sheet = &self.sheets[index];
-        let below = basics(sheet, k, height_m);
+        let ply = &self.plies[index];
+        let below = basics(ply, k, height_m);
         let surface = basics(self.top(), k, self.top().thickness_m);
         let sum = |basics: &[Basic; 4], first: usize, by: &[f64], part: fn(&Basic) -> f64| -> f64 {
             basics.iter().zip(&by[first..first + 4]).map(|(basic, c)| part(basic) * c).sum()
         };
         // Across: a e^{k(ζ − h)} + b e^{−kζ}.
-        let rising = (k * (height_m - sheet.thickness_m)).exp();
+        let rising = (k * (height_m - ply.thickness_m)).exp();
         let falling = (-k * height_m).exp();
         let (a, b) = (by_across[2 * index], by_across[2 * index + 1]);
         let top_falling = (-k * self.top().thickness_m).exp();
-        Answer {
-            sink_by_pressure: -sum(&surface, 0, &by_pressure, |basic| basic.w),
-            slide_by_pressure: sum(&surface, 0, &by_pressure, |basic| basic.u),
-            sink_by_shear: -sum(&surface, 0, &by_shear, |basic| basic.w),
-            slide_by_shear: sum(&surface, 0, &by_shear, |basic| basic.u),
-            slide_across: by_across[0] + by_across[1] * top_falling,
+        WaveResponse {
+            normal_by_pressure: -sum(&surface, 0, &by_pressure, |basic| basic.w),
+            tangential_by_pressure: sum(&surface, 0, &by_pressure, |basic| basic.u),
+            normal_by_shear: -sum(&surface, 0, &by_shear, |basic| basic.w),
+            tangential_by_shear: sum(&surface, 0, &by_shear, |basic| basic.u),
+            transverse_by_shear: by_across[0] + by_across[1] * top_falling,
             below_pressure_by_pressure: -sum(&below, 4 * index, &by_pressure, |basic| basic.n),
             below_shear_by_pressure: sum(&below, 4 * index, &by_pressure, |basic| basic.s),
             below_pressure_by_shear: -sum(&below, 4 * index, &by_shear, |basic| basic.n),
             below_shear_by_shear: sum(&below, 4 * index, &by_shear, |basic| basic.s),
-            below_across: sheet.shear_pa() * k * (a * rising - b * falling),
+            below_transverse: ply.shear_pa() * k * (a * rising - b * falling),
         }
     }
 
-    /// The sheet at a depth, and the height (m) over its bottom there.
+    /// The ply at a depth, and the height (m) over its bottom there.
     fn locate(&self, depth_m: f64) -> (usize, f64) {
         let mut bottom_m = 0.0;
-        for (index, sheet) in self.sheets.iter().enumerate() {
-            bottom_m += sheet.thickness_m;
-            if depth_m <= bottom_m || index + 1 == self.sheets.len() {
+        for (index, ply) in self.plies.iter().enumerate() {
+            bottom_m += ply.thickness_m;
+            if depth_m <= bottom_m || index + 1 == self.plies.len() {
                 return (index, (bottom_m - depth_m).max(0.0));
             }
         }
         (0, 0.0)
     }
 
-    /// Four unknowns a sheet: tractions at the top, continuity between, no motion at the base.
+    /// Four unknowns a ply: tractions at the top, continuity between, no motion at the base.
     fn plane_system(&self, k: f64) -> System<2> {
-        let size = 4 * self.sheets.len();
+        let size = 4 * self.plies.len();
         let mut system = System::new(size);
         let parts: [fn(&Basic) -> f64; 4] = [|b| b.u, |b| b.w, |b| b.n, |b| b.s];
-        // Stress in units of 2μk of the top sheet, as displacement is in units of the coefficients.
+        // Stress in units of 2μk of the top ply, as displacement is in units of the coefficients.
         let scale = 1.0 / (2.0 * self.top().shear_pa() * k);
         let weight = |part: usize| if part < 2 { 1.0 } else { scale };
         let top = basics(self.top(), k, self.top().thickness_m);
@@ -185,9 +181,9 @@ impl Stack {
         system.right[0][0] = -scale;
         system.right[1][1] = scale;
         let mut row = 2;
-        for (index, sheet) in self.sheets.iter().enumerate() {
-            let bottom = basics(sheet, k, 0.0);
-            let next = self.sheets.get(index + 1).map(|next| basics(next, k, next.thickness_m));
+        for (index, ply) in self.plies.iter().enumerate() {
+            let bottom = basics(ply, k, 0.0);
+            let next = self.plies.get(index + 1).map(|next| basics(next, k, next.thickness_m));
             for (part, value) in parts.iter().enumerate().take(if next.is_some() { 4 } else { 2 }) {
                 for col in 0..4 {
                     system.matrix[row * size + 4 * index + col] = value(&bottom[col]) * weight(part);
@@ -201,26 +197,26 @@ impl Stack {
         system
     }
 
-    /// Two unknowns a sheet for shear along the crests.
+    /// Two unknowns a ply for shear along the crests.
     fn across_system(&self, k: f64) -> System<1> {
-        let size = 2 * self.sheets.len();
+        let size = 2 * self.plies.len();
         let mut system = System::new(size);
-        let fall = |sheet: &Sheet| (-k * sheet.thickness_m).exp();
+        let fall = |ply: &Ply| (-k * ply.thickness_m).exp();
         let unit = self.top().shear_pa();
         system.matrix[0] = 1.0;
         system.matrix[1] = -fall(self.top());
         system.right[0][0] = 1.0 / (unit * k);
         let mut row = 1;
-        for (index, sheet) in self.sheets.iter().enumerate() {
+        for (index, ply) in self.plies.iter().enumerate() {
             let col = 2 * index;
-            system.matrix[row * size + col] = fall(sheet);
+            system.matrix[row * size + col] = fall(ply);
             system.matrix[row * size + col + 1] = 1.0;
-            if let Some(next) = self.sheets.get(index + 1) {
+            if let Some(next) = self.plies.get(index + 1) {
                 system.matrix[row * size + col + 2] = -1.0;
                 system.matrix[row * size + col + 3] = -fall(next);
                 row += 1;
-                let (here, there) = (sheet.shear_pa() / unit, next.shear_pa() / unit);
-                system.matrix[row * size + col] = here * fall(sheet);
+                let (here, there) = (ply.shear_pa() / unit, next.shear_pa() / unit);
+                system.matrix[row * size + col] = here * fall(ply);
                 system.matrix[row * size + col + 1] = -here;
                 system.matrix[row * size + col + 2] = -there;
                 system.matrix[row * size + col + 3] = there * fall(next);
@@ -287,28 +283,28 @@ mod tests {
     use super::super::Poisson;
     use super::*;
 
-    fn sheet(nu: f64) -> Sheet {
+    fn ply(nu: f64) -> Ply {
         let poisson = if nu == 0.5 { Poisson::Incompressible } else { Poisson::Ratio(nu) };
-        Sheet { thickness_m: 0.004, young_pa: 1.45e5, poisson }
+        Ply { thickness_m: 0.004, young_pa: 1.45e5, poisson }
     }
 
     /// L(ξ) = (2κ sinh 2ξ − 4ξ)/(2κ cosh 2ξ + 4ξ² + 1 + κ²), with w = 2(1 − ν²)/(E k) L p.
     #[test]
     fn one_sheet_has_its_closed_form() {
         for nu in [-0.3, 0.0, 0.3, 0.45, 0.49, 0.5] {
-            let sheet = sheet(nu);
-            let stack = Stack::new(vec![sheet]).unwrap();
+            let ply = ply(nu);
+            let laminate = Laminate::new(vec![ply]).unwrap();
             let kappa = 3.0 - 4.0 * nu;
             for xi in [0.001f64, 0.02, 0.1, 0.99, 1.0, 3.0, 9.0] {
-                let k = xi / sheet.thickness_m;
+                let k = xi / ply.thickness_m;
                 let l = (2.0 * kappa * (2.0 * xi).sinh() - 4.0 * xi)
                     / (2.0 * kappa * (2.0 * xi).cosh() + 4.0 * xi * xi + 1.0 + kappa * kappa);
-                let answer = stack.answer(k, sheet.thickness_m);
-                let found = answer.sink_by_pressure * sheet.plane_strain_pa() * k / 2.0;
+                let response = laminate.response(k, ply.thickness_m);
+                let found = response.normal_by_pressure * ply.plane_strain_pa() * k / 2.0;
                 assert!((found - l).abs() < 1e-10, "nu {nu}, xi {xi}: {found} for {l}");
-                let across = answer.slide_across * sheet.shear_pa() * k;
+                let across = response.transverse_by_shear * ply.shear_pa() * k;
                 assert!((across - xi.tanh()).abs() < 1e-13);
-                assert!((answer.below_across * xi.cosh() - 1.0).abs() < 1e-12);
+                assert!((response.below_transverse * xi.cosh() - 1.0).abs() < 1e-12);
             }
         }
     }
@@ -316,25 +312,25 @@ mod tests {
     /// For ν = 0.45 the base carries 0.9960, 0.8171 and 0.3463 of the pressure at kh = 0.1, 1 and 3.
     #[test]
     fn the_base_carries_what_is_known() {
-        let sheet = sheet(0.45);
-        let stack = Stack::new(vec![sheet]).unwrap();
+        let ply = ply(0.45);
+        let laminate = Laminate::new(vec![ply]).unwrap();
         for (xi, share) in [(0.1, 0.9960), (1.0, 0.8171), (3.0, 0.3463)] {
-            let answer = stack.answer(xi / sheet.thickness_m, sheet.thickness_m);
-            assert!((answer.below_pressure_by_pressure - share).abs() < 5e-5, "{answer:?}");
+            let response = laminate.response(xi / ply.thickness_m, ply.thickness_m);
+            assert!((response.below_pressure_by_pressure - share).abs() < 5e-5, "{response:?}");
         }
     }
 
-    /// Betti: what pressure does to sliding, shear does to sinking.
+    /// Betti: what pressure does to sliding, shear does to compliance.
     #[test]
     fn reciprocal() {
-        let soft = sheet(0.48);
-        let coat = Sheet { thickness_m: 3e-4, young_pa: 2e6, poisson: Poisson::Ratio(0.4) };
-        for stack in [vec![soft], vec![coat, soft], vec![sheet(0.5)]] {
-            let stack = Stack::new(stack).unwrap();
+        let soft = ply(0.48);
+        let coat = Ply { thickness_m: 3e-4, young_pa: 2e6, poisson: Poisson::Ratio(0.4) };
+        for laminate in [vec![soft], vec![coat, soft], vec![ply(0.5)]] {
+            let laminate = Laminate::new(laminate).unwrap();
             for k in [10.0, 300.0, 2000.0, 3e4] {
-                let a = stack.answer(k, 0.0);
-                let scale = a.sink_by_pressure.abs().max(a.slide_by_shear.abs());
-                assert!((a.slide_by_pressure - a.sink_by_shear).abs() < 1e-9 * scale, "{a:?}");
+                let a = laminate.response(k, 0.0);
+                let scale = a.normal_by_pressure.abs().max(a.tangential_by_shear.abs());
+                assert!((a.tangential_by_pressure - a.normal_by_shear).abs() < 1e-9 * scale, "{a:?}");
                 // At the surface itself the traction is found again.
                 assert!((a.below_pressure_by_pressure - 1.0).abs() < 1e-9 && a.below_shear_by_pressure.abs() < 1e-9);
                 assert!((a.below_shear_by_shear - 1.0).abs() < 1e-9 && a.below_pressure_by_shear.abs() < 1e-9);
@@ -342,34 +338,34 @@ mod tests {
         }
     }
 
-    /// Two sheets of one material are one sheet; far above its thickness it is a half-space.
+    /// Two plies of one material are one ply; far above its thickness it is a half-space.
     #[test]
     fn cutting_a_sheet_changes_nothing() {
-        let whole = sheet(0.45);
-        let cut = |h: f64| Sheet { thickness_m: h, ..whole };
-        let (one, two) = (Stack::new(vec![whole]).unwrap(), Stack::new(vec![cut(0.001), cut(0.003)]).unwrap());
+        let whole = ply(0.45);
+        let cut = |h: f64| Ply { thickness_m: h, ..whole };
+        let (one, two) = (Laminate::new(vec![whole]).unwrap(), Laminate::new(vec![cut(0.001), cut(0.003)]).unwrap());
         for k in [0.3, 3.0, 30.0, 250.0, 300.0, 500.0, 1000.0, 4e3] {
-            let (a, b) = (one.answer(k, 0.0025), two.answer(k, 0.0025));
+            let (a, b) = (one.response(k, 0.0025), two.response(k, 0.0025));
             for (a, b) in [
-                (a.sink_by_pressure, b.sink_by_pressure),
-                (a.slide_by_pressure, b.slide_by_pressure),
-                (a.slide_by_shear, b.slide_by_shear),
-                (a.slide_across, b.slide_across),
+                (a.normal_by_pressure, b.normal_by_pressure),
+                (a.tangential_by_pressure, b.tangential_by_pressure),
+                (a.tangential_by_shear, b.tangential_by_shear),
+                (a.transverse_by_shear, b.transverse_by_shear),
                 (a.below_pressure_by_pressure, b.below_pressure_by_pressure),
                 (a.below_shear_by_pressure, b.below_shear_by_pressure),
                 (a.below_pressure_by_shear, b.below_pressure_by_shear),
                 (a.below_shear_by_shear, b.below_shear_by_shear),
-                (a.below_across, b.below_across),
+                (a.below_transverse, b.below_transverse),
             ] {
                 assert!((a - b).abs() <= 1e-8 * a.abs() + 1e-16, "k {k}: {a} {b}");
             }
         }
         let k = 1e5;
         let (mu, nu) = (whole.shear_pa(), 0.45);
-        let a = one.answer(k, 0.0);
-        assert!((a.sink_by_pressure * mu * k - (1.0 - nu)).abs() < 1e-12);
-        assert!((a.slide_by_shear * mu * k - (1.0 - nu)).abs() < 1e-12);
-        assert!((a.slide_across * mu * k - 1.0).abs() < 1e-12);
-        assert!((a.slide_by_pressure.abs() * mu * k - 0.5 * (1.0 - 2.0 * nu)).abs() < 1e-12);
+        let a = one.response(k, 0.0);
+        assert!((a.normal_by_pressure * mu * k - (1.0 - nu)).abs() < 1e-12);
+        assert!((a.tangential_by_shear * mu * k - (1.0 - nu)).abs() < 1e-12);
+        assert!((a.transverse_by_shear * mu * k - 1.0).abs() < 1e-12);
+        assert!((a.tangential_by_pressure.abs() * mu * k - 0.5 * (1.0 - 2.0 * nu)).abs() < 1e-12);
     }
 }

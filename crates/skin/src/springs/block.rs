@@ -1,25 +1,25 @@
 //! Sites that are stepped together.
 #![allow(clippy::needless_range_loop, reason = "a lane is a place in many arrays at once")]
 
-use super::{Elasticity, Law, MIN_COSINE, Seen, Site, SpringParameters};
-use crate::lugre::{carried, carries_in_lanes};
-use crate::slides::{Lanes, Lanes3, SLIDES, Slides, get, set};
+use super::{Elasticity, Law, MIN_COSINE, NearObject, Site, SpringParameters};
+use crate::friction_lanes::{FrictionLanes, LANES, Lanes, Lanes3, get, set};
+use crate::lugre::{rotate_into_plane, rotate_lanes_into_plane};
 use crate::{Bristle, Facet, Load, Tangent};
 use dermis_geometry::{Twist, Vec3};
 
-const ZERO: Lanes = [0.0; SLIDES];
+const ZERO: Lanes = [0.0; LANES];
 
-/// Up to [`SLIDES`] sites, number by number, so that one instruction can step several.
+/// Up to [`LANES`] sites, number by number, so that one instruction can step several.
 pub(super) struct Block {
     count: usize,
-    sites: [u32; SLIDES],
+    sites: [u32; LANES],
     point: Lanes3,
     out: Lanes3,
     area_m2: Lanes,
     /// What each meets; no object where nothing does.
-    object: [Option<u32>; SLIDES],
-    triangle: [u32; SLIDES],
-    saturated: [bool; SLIDES],
+    object: [Option<u32>; LANES],
+    triangle: [u32; LANES],
+    saturated: [bool; LANES],
     depth_m: Lanes,
     /// Contact normal, out of the sensor.
     normal: Lanes3,
@@ -29,11 +29,11 @@ pub(super) struct Block {
     held_normal: Lanes3,
     stiffness_normal: Lanes,
     damping_normal: Lanes,
-    slides: Slides,
+    slides: FrictionLanes,
 }
 
 /// What a ray meets first among all objects.
-pub(super) struct Met {
+pub(super) struct RayContact {
     pub object: u32,
     pub depth_m: f64,
     pub triangle: u32,
@@ -53,13 +53,13 @@ impl Block {
     pub fn new() -> Self {
         Self {
             count: 0,
-            sites: [0; SLIDES],
+            sites: [0; LANES],
             point: [ZERO; 3],
             out: [ZERO; 3],
             area_m2: ZERO,
-            object: [None; SLIDES],
-            triangle: [0; SLIDES],
-            saturated: [false; SLIDES],
+            object: [None; LANES],
+            triangle: [0; LANES],
+            saturated: [false; LANES],
             depth_m: ZERO,
             normal: [ZERO; 3],
             at: [ZERO; 3],
@@ -67,7 +67,7 @@ impl Block {
             held_normal: [ZERO; 3],
             stiffness_normal: ZERO,
             damping_normal: ZERO,
-            slides: Slides::new(),
+            slides: FrictionLanes::new(),
         }
     }
 
@@ -87,9 +87,9 @@ impl Block {
 
     /// Lets each site meet what `meet` says.
     #[inline(always)]
-    pub fn meet(&mut self, meet: impl Fn(usize) -> Option<Met>) {
+    pub fn intersect(&mut self, intersect: impl Fn(usize) -> Option<RayContact>) {
         for lane in 0..self.count {
-            self.put(lane, meet(lane));
+            self.set_contact(lane, intersect(lane));
         }
     }
 
@@ -98,12 +98,18 @@ impl Block {
     /// With the ray's start o and direction d, |d| = 1, seen from the ball's middle: it passes the middle at −o·d, at the distance
     /// |o − (o·d) d|, and enters √(r² − that²) before.
     #[inline(always)]
-    pub fn meet_ball(&mut self, ball: &Seen<'_>, radius_m: f64, h: f64, meet: impl Fn(usize) -> Option<Met>) {
-        let mut says = [MISSES; SLIDES];
+    pub fn intersect_sphere(
+        &mut self,
+        ball: &NearObject<'_>,
+        radius_m: f64,
+        h: f64,
+        intersect: impl Fn(usize) -> Option<RayContact>,
+    ) {
+        let mut says = [MISSES; LANES];
         let shift = ball.sensor_origin_in_object.to_array();
         let by_radius = radius_m.recip();
         let mut inside_any = 0;
-        for lane in 0..SLIDES {
+        for lane in 0..LANES {
             let d = [self.out[0][lane], self.out[1][lane], self.out[2][lane]];
             let o: [f64; 3] = std::array::from_fn(|axis| (self.point[axis][lane] - d[axis] * h) + shift[axis]);
             let middle = -(o[0] * d[0] + o[1] * d[1] + o[2] * d[2]);
@@ -127,18 +133,18 @@ impl Block {
         }
         if inside_any != 0 {
             for lane in (0..self.count).filter(|&lane| says[lane] == BEGINS_INSIDE) {
-                self.put(lane, meet(lane));
+                self.set_contact(lane, intersect(lane));
             }
         }
     }
 
     #[inline(always)]
-    fn put(&mut self, lane: usize, met: Option<Met>) {
+    fn set_contact(&mut self, lane: usize, met: Option<RayContact>) {
         self.object[lane] = met.as_ref().map(|met| met.object);
         // A lane that meets nothing goes through the sums as well: with numbers that cannot overflow.
         let out = get(&self.out, lane);
-        let Met { object: _, depth_m, triangle, normal, saturated } =
-            met.unwrap_or(Met { object: 0, depth_m: 0.0, triangle: 0, normal: out, saturated: false });
+        let RayContact { object: _, depth_m, triangle, normal, saturated } =
+            met.unwrap_or(RayContact { object: 0, depth_m: 0.0, triangle: 0, normal: out, saturated: false });
         self.depth_m[lane] = depth_m;
         self.triangle[lane] = triangle;
         self.saturated[lane] = saturated;
@@ -147,7 +153,7 @@ impl Block {
 
     /// Takes up the bristles that each site's object held before, turned into the plane of contact.
     #[inline(always)]
-    pub fn take_up(&mut self, some: &[(u32, u32)], bristles: &[Bristle]) {
+    pub fn load_bristles(&mut self, some: &[(u32, u32)], bristles: &[Bristle]) {
         for (lane, &(_, place)) in some.iter().enumerate() {
             let held = bristles.get(place as usize).filter(|bristle| Some(bristle.object) == self.object[lane]);
             let (deflection_m, normal) = held.map_or_else(
@@ -158,10 +164,10 @@ impl Block {
             set(&mut self.held_normal, lane, normal);
         }
         let turned = &mut self.slides.deflection_m;
-        if !carries_in_lanes(&self.held_m, &self.held_normal, &self.normal, turned) {
+        if !rotate_lanes_into_plane(&self.held_m, &self.held_normal, &self.normal, turned) {
             for lane in 0..self.count {
                 let (held_m, from) = (get(&self.held_m, lane), get(&self.held_normal, lane));
-                set(turned, lane, carried(held_m, from, get(&self.normal, lane)));
+                set(turned, lane, rotate_into_plane(held_m, from, get(&self.normal, lane)));
             }
         }
     }
@@ -171,7 +177,7 @@ impl Block {
     pub fn press(&mut self, parameters: &SpringParameters, velocities: &[Twist], dt_s: f64) {
         let (mut spring, mut slope) = (ZERO, ZERO);
         self.spring(&parameters.elasticity, &mut spring, &mut slope);
-        self.move_along(velocities);
+        self.contact_velocity(velocities);
         let slides = &mut self.slides;
         let damping = parameters.damping.per();
         // A number instead of a choice: a loop with choices in it is not made of vector instructions.
@@ -179,7 +185,7 @@ impl Block {
             Law::Conservative => 1.0,
             Law::Paper => 0.0,
         };
-        for lane in 0..SLIDES {
+        for lane in 0..LANES {
             let n = [self.normal[0][lane], self.normal[1][lane], self.normal[2][lane]];
             let out = [self.out[0][lane], self.out[1][lane], self.out[2][lane]];
             let v = [slides.velocity[0][lane], slides.velocity[1][lane], slides.velocity[2][lane]];
@@ -202,7 +208,7 @@ impl Block {
     #[inline(always)]
     fn spring(&self, elasticity: &Elasticity, spring: &mut Lanes, slope: &mut Lanes) {
         if let Some(per) = elasticity.linear() {
-            for lane in 0..SLIDES {
+            for lane in 0..LANES {
                 slope[lane] = per.of(self.slides.share[lane], self.area_m2[lane]);
                 spring[lane] = slope[lane] * self.depth_m[lane];
             }
@@ -216,14 +222,14 @@ impl Block {
 
     /// Where the skin is pressed to, and the object's velocity there.
     #[inline(always)]
-    fn move_along(&mut self, velocities: &[Twist]) {
+    fn contact_velocity(&mut self, velocities: &[Twist]) {
         for axis in 0..3 {
-            for lane in 0..SLIDES {
+            for lane in 0..LANES {
                 self.at[axis][lane] = self.point[axis][lane] - self.out[axis][lane] * self.depth_m[lane];
             }
         }
         if let [Twist { linear, angular }] = velocities {
-            for lane in 0..SLIDES {
+            for lane in 0..LANES {
                 let [x, y, z] = [self.at[0][lane], self.at[1][lane], self.at[2][lane]];
                 self.slides.velocity[0][lane] = linear.x + (angular.y * z - angular.z * y);
                 self.slides.velocity[1][lane] = linear.y + (angular.z * x - angular.x * z);

@@ -168,6 +168,7 @@ impl Per {
 
 /// How depth along the ray becomes force along the contact normal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Law {
     /// The force is the derivative of the springs' energy: nothing is gained on a closed path.
     #[default]

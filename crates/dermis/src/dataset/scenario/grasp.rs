@@ -1,8 +1,8 @@
-//! Two fingers take an object from the ground by touch and lift it.
+//! A parallel gripper grasps an object on the ground by tactile feedback and lifts it.
 
 use super::super::episode::{Frame, Grasp};
-use super::super::error::Fault;
-use super::super::feel::{feel, plain};
+use super::super::error::EpisodeError;
+use super::super::observe::{observe, plain};
 use super::super::spec::ScenarioSpec;
 use super::{Draw, first_noise};
 use dermis_geometry::{Pose, Quat, Vec3};
@@ -14,19 +14,20 @@ use dermis_world::{
 };
 use std::sync::Arc;
 
-/// From each finger to the object at the start (m).
+/// Initial distance from each finger to the object (m).
 const GAP_M: f64 = 1e-3;
-/// The hand's own (m/s).
+/// Closing speed of each finger (m/s).
 const CLOSING_M_PER_S: f64 = 0.02;
+/// Lifting speed of the hand (m/s).
 const LIFTING_M_PER_S: f64 = 0.05;
 
-/// Plays it: a fixed number of frames, whatever happens.
+/// Simulates a grasp; always records the same number of frames.
 pub fn play(
     scenario: &ScenarioSpec,
     sensor: &Sensor,
     object: &Object,
     draw: &Draw,
-) -> Result<(Vec<Frame>, Grasp), Fault> {
+) -> Result<(Vec<Frame>, Grasp), EpisodeError> {
     let ScenarioSpec::GraspAndLift { lift, slip, time_step, frames, rate, .. } = scenario else {
         return Ok((Vec::new(), Grasp { stable: false, slip_m: 0.0 }));
     };
@@ -37,16 +38,16 @@ pub fn play(
             Goal::Depth(_) => 0.0,
         },
     );
-    let turn = Pose::from_rotation(Quat::from_rotation_z(draw.aim.yaw_rad));
-    let mesh = object.surface.mesh().transformed(&turn);
+    let yaw = Pose::from_rotation(Quat::from_rotation_z(draw.aim.yaw_rad));
+    let mesh = object.surface.mesh().transformed(&yaw);
     let bounds = mesh.bounds();
-    let standing = Pose { translation: Vec3::new(-bounds.center().x, -bounds.center().y, -bounds.min.z), ..turn };
+    let standing = Pose { translation: Vec3::new(-bounds.center().x, -bounds.center().y, -bounds.min.z), ..yaw };
     let mut world =
         World::new(WorldParameters { step_s: time_step.si(), ground_z_m: Some(0.0), ..WorldParameters::default() })?;
     let mass = object.surface.mesh().mass_properties(mass_kg)?;
     let body = Body::free("object", standing, mass).touchable(Arc::new(object.clone())).solid();
     let held = world.add_body(body)?;
-    // The middle of the fingers, seen from the middle of the object.
+    // The centre between the fingers, relative to the centre of the object.
     let [across_m, up_m] = draw.aim.at_m;
     let center = Vec3::new(0.0, -across_m, 0.5 * bounds.size().z - up_m);
     let parameters = ParallelGripperParameters {
@@ -62,26 +63,26 @@ pub fn play(
         closing_speed: CLOSING_M_PER_S,
         hold_newton,
         steady_s: 0.05,
-        // Held up until the frames are full.
+        // The controller holds until all frames are recorded.
         hold_s: f64::INFINITY,
         ..PickParameters::default()
     });
     let in_hand = |world: &World, gripper: &ParallelGripper| {
         (world.pose(gripper.hand()).inverse() * world.pose(held)).translation
     };
-    // Each finger has noise of its own.
+    // Each finger has its own noise sequence.
     let rest = |finger: u64| ResponseState {
-        step: first_noise(draw.noise) + finger * (super::NOISE_OF_AN_EPISODE / 2),
+        step: first_noise(draw.noise) + finger * (super::NOISE_FRAMES_PER_EPISODE / 2),
         ..sensor.chain().rest()
     };
     let mut responses = [rest(0), rest(1)];
-    let steps_of_a_frame = (1.0 / (rate.si() * time_step.si())).round().max(1.0) as usize;
+    let steps_per_frame = (1.0 / (rate.si() * time_step.si())).round().max(1.0) as usize;
     let interval_s = 1.0 / rate.si();
     let mut kept = Vec::with_capacity(*frames);
     let mut lifted_from: Option<Vec3> = None;
     for frame in 0..*frames {
         let before = [gripper.height_m(), gripper.closed_m()];
-        for _ in 0..steps_of_a_frame {
+        for _ in 0..steps_per_frame {
             gripper.exchange(&mut world);
             controller.update(&mut gripper, time_step.si());
             world.step()?;
@@ -89,16 +90,16 @@ pub fn play(
                 lifted_from = Some(in_hand(&world, &gripper));
             }
         }
-        let mut felt = Vec::with_capacity(2);
+        let mut sensors = Vec::with_capacity(2);
         for (id, response) in gripper.sensors().into_iter().zip(&mut responses) {
             let number = response.step;
             let (reading, next) = sensor.sense(response, world.touch(id), interval_s)?;
             *response = next;
             let pose = world.world_from_sensor(id).inverse() * world.pose(held);
-            felt.push(feel(sensor, world.touch(id), &reading, &pose, number)?);
+            sensors.push(observe(sensor, world.touch(id), &reading, &pose, number)?);
         }
         let action = [gripper.height_m() - before[0], gripper.closed_m() - before[1], 0.0, 0.0, 0.0, 0.0].map(plain);
-        kept.push(Frame { time_s: frame as f64 * interval_s, action, felt });
+        kept.push(Frame { time_s: frame as f64 * interval_s, action, sensors });
     }
     let slip_m = lifted_from.map_or(0.0, |from| (in_hand(&world, &gripper) - from).length());
     let risen_m = world.pose(held).translation.z - standing.translation.z;
@@ -106,7 +107,7 @@ pub fn play(
     Ok((shifted(kept), Grasp { stable, slip_m }))
 }
 
-/// What led to a frame is what the one before it did.
+/// Moves each action to the frame before it: an action leads to the next frame.
 fn shifted(mut frames: Vec<Frame>) -> Vec<Frame> {
     let actions: Vec<[f32; 6]> = frames.iter().skip(1).map(|frame| frame.action).chain([[0.0; 6]]).collect();
     frames.iter_mut().zip(actions).for_each(|(frame, action)| frame.action = action);

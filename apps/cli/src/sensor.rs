@@ -1,0 +1,74 @@
+//! The sensor of a command: a preset or a file, with changes.
+
+use anyhow::Context;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use dermis::sensor::{Sensor, SensorSpec, SkinKind, merge, parse_toml};
+use serde_json::{Map, Value};
+
+#[derive(clap::Args)]
+pub struct SensorArguments {
+    /// A preset (see `dermis sensors`) or a .toml file.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub sensor: String,
+    /// Replaces the skin by the nearest one of another kind. `hydroelastic` makes of springs on a grid a pad that is as stiff,
+    /// `layer` an elastic layer that is.
+    #[arg(long, value_parser = PossibleValuesParser::new(SkinKind::NAMES).try_map(|name| name.parse::<SkinKind>()))]
+    skin: Option<SkinKind>,
+    /// Changes an entry of the sensor's description, such as 'skin.stiffness = "2 N/mm"' or response.bits=8. Repeatable.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl SensorArguments {
+    /// Builds the sensor.
+    pub fn build(&self) -> anyhow::Result<Sensor> {
+        let (mut spec, folder) = SensorSpec::find(&self.sensor)?;
+        if let Some(kind) = self.skin {
+            spec = spec.with_skin(kind)?;
+        }
+        let mut changes = Map::new();
+        for text in &self.set {
+            merge(&mut changes, &entry(text)?);
+        }
+        let sensor = spec.with_overrides(&changes)?.build(folder);
+        if folder.is_some() { sensor.with_context(|| self.sensor.clone()) } else { Ok(sensor?) }
+    }
+}
+
+/// An entry as TOML; a value that is no TOML is taken as text, so that quotes may be left out.
+fn entry(text: &str) -> anyhow::Result<Map<String, Value>> {
+    let (key, value) = text.split_once('=').with_context(|| format!("--set {text:?}: write KEY=VALUE"))?;
+    let quoted = format!("{key} = {}", Value::from(value.trim()));
+    Ok(parse_toml("--set", text).or_else(|_| parse_toml("--set", &quoted))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(set: &[&str]) -> SensorArguments {
+        let set = set.iter().map(|text| (*text).to_owned()).collect();
+        SensorArguments { sensor: "uji-foam-14x6".to_owned(), skin: None, set }
+    }
+
+    fn stiffness(set: &[&str]) -> f64 {
+        arguments(set).build().unwrap().skin().fully_pressed()[0].tangent.stiffness_normal
+    }
+
+    #[test]
+    fn entries_of_a_description_are_set() {
+        assert_eq!(stiffness(&["skin.stiffness = '1000 N/m'"]), 1000.0);
+        assert_eq!(stiffness(&["skin.stiffness=1 N/mm", "contact_points = 1"]), 1000.0);
+        let area_m2 = 3.85758e-3f64.powi(2);
+        let per_area = stiffness(&["skin.stiffness_per_area = \"10 MPa/m\""]);
+        assert!((per_area / (10e6 * area_m2) - 1.0).abs() < 1e-9, "{per_area}");
+    }
+
+    #[test]
+    fn wrong_entries_are_named() {
+        let message = |set: &str| arguments(&[set]).build().unwrap_err().to_string();
+        assert!(message("skin.stifness=1 N/m").contains("`skin.stifness`"));
+        assert!(message("skin.stiffness").contains("KEY=VALUE"));
+        assert!(message("skin.kind=sponge").contains("`skin.kind`"));
+    }
+}

@@ -1,0 +1,114 @@
+//! Files that are complete whenever they exist.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use tempfile::{Builder, NamedTempFile};
+
+/// The ending of incomplete files; their names also begin with a dot.
+pub const PART: &str = ".part";
+
+/// A file that appears under its path when [`AtomicFile::persist`] renames it there. Before that it has a hidden name beside the path, and
+/// dropping it removes it; a killed process leaves it.
+#[derive(Debug)]
+pub struct AtomicFile {
+    file: NamedTempFile,
+    path: PathBuf,
+}
+
+impl AtomicFile {
+    /// Creates the hidden file in the folder of `path`, which must exist.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        Self::create_in(parent.unwrap_or(Path::new(".")), path)
+    }
+
+    /// Creates the hidden file in another folder of the same file system.
+    pub fn create_in(folder: &Path, path: &Path) -> io::Result<Self> {
+        let name = path.file_name().ok_or_else(|| io::Error::other("the path does not end in a file name"))?;
+        let prefix = format!(".{}.", name.to_string_lossy());
+        let mut builder = Builder::new();
+        builder.prefix(&prefix).suffix(PART);
+        // Temporary files are private by default; these are as readable as the user's other files.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        Ok(Self { file: builder.tempfile_in(folder)?, path: path.to_owned() })
+    }
+
+    /// The path that the file will have.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Waits until the content is on the disk.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.as_file().sync_all()
+    }
+
+    /// Renames the file to its path, replacing a file that is there.
+    pub fn persist(self) -> io::Result<File> {
+        self.file.persist(&self.path).map_err(|error| error.error)
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.as_file_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.as_file_mut().flush()
+    }
+}
+
+/// Writes a complete file; returns it, still open.
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<File> {
+    let mut file = AtomicFile::create(path)?;
+    file.write_all(bytes)?;
+    file.persist()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_appears_complete_and_nothing_else_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        for text in ["one", "two"] {
+            write(&path, text.as_bytes()).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
+        let mut dropped = AtomicFile::create(&path).unwrap();
+        dropped.write_all(b"half").unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+        drop(dropped);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "two");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_unwritable_path_is_refused_and_nothing_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(write(&folder.path().join("missing").join("a.txt"), b"a").is_err());
+        // A folder already has the name: the rename fails after the bytes were written.
+        let taken = folder.path().join("taken");
+        std::fs::create_dir(&taken).unwrap();
+        assert!(write(&taken, b"a").is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(write(Path::new("/"), b"a").is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_is_as_readable_as_one_that_std_writes() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (own, plain) = (folder.path().join("own"), folder.path().join("plain"));
+        write(&own, b"").unwrap();
+        std::fs::write(&plain, b"").unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&own), mode(&plain));
+    }
+}

@@ -1,0 +1,169 @@
+//! Labelled images of a ball pressed into an optical sensor, as files.
+
+use dermis::sensor::calibration::optics::Label;
+use dermis::sensor::optics::{FloatImage, OpticsError};
+use std::path::{Path, PathBuf};
+
+/// Why labelled presses cannot be used. Each names the file.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BallPressesError {
+    /// A file that cannot be read.
+    #[error("{path}: {what} cannot be read: {reason}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// What it should be.
+        what: &'static str,
+        /// The system's reason.
+        reason: String,
+    },
+    /// A column that is not there.
+    #[error(
+        "{path}: has no column `{column}`; a table of presses has file, center_x_px, center_y_px and contact_radius_px"
+    )]
+    NoColumn {
+        /// The table.
+        path: String,
+        /// The column.
+        column: &'static str,
+    },
+    /// A field that is no number.
+    #[error("{path}, line {line}: `{column}` must be a finite number, got {got:?}")]
+    BadNumber {
+        /// The table.
+        path: String,
+        /// Line, from 1.
+        line: usize,
+        /// The column.
+        column: &'static str,
+        /// What stands there.
+        got: String,
+    },
+    /// A contact that is not in the image.
+    #[error(
+        "{path}, line {line}: the contact of {file} at column {column}, row {row} with radius {radius} px lies outside the image of {width} x {height} pixels"
+    )]
+    OutsideFrame {
+        /// The table.
+        path: String,
+        /// Line, from 1.
+        line: usize,
+        /// The image.
+        file: String,
+        /// Column of the middle.
+        column: f64,
+        /// Row of the middle.
+        row: f64,
+        /// Radius (px).
+        radius: f64,
+        /// Columns of the image.
+        width: usize,
+        /// Rows of the image.
+        height: usize,
+    },
+    /// A table without presses.
+    #[error("{path}: lists no presses")]
+    Empty {
+        /// The table.
+        path: String,
+    },
+    /// An image that is none or has another size.
+    #[error(transparent)]
+    FloatImage(#[from] OpticsError),
+}
+
+/// A labelled image.
+#[derive(Clone, Debug)]
+pub struct LabelledPress {
+    /// Its file.
+    pub file: String,
+    /// What it shows.
+    pub image: FloatImage,
+    /// Middle and radius of the contact.
+    pub label: Label,
+    /// Where the ball was on the sensor: x and y (m), where the table says so.
+    pub place_m: Option<[f64; 2]>,
+}
+
+/// The image without contact and those of presses.
+#[derive(Clone, Debug)]
+pub struct BallPresses {
+    /// Without contact.
+    pub background: FloatImage,
+    /// With it, in the order of the table.
+    pub presses: Vec<LabelledPress>,
+}
+
+impl BallPresses {
+    /// Reads a background and a table of presses: `file` (beside the table), `center_x_px`, `center_y_px` and `contact_radius_px`, and
+    /// where places are known `x_mm` and `y_mm`. All images must be as large as the background and all middles inside.
+    pub fn read(background: &Path, table: &Path) -> Result<Self, BallPressesError> {
+        let background = read_image(background, "the image without contact")?;
+        let path = table.display().to_string();
+        let text = std::fs::read_to_string(table).map_err(|error| unreadable(table, "the table of presses", &error))?;
+        let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let heads: Vec<String> =
+            lines.next().map_or("", |(_, line)| line).split(',').map(|head| head.trim().to_lowercase()).collect();
+        let find = |column: &'static str| heads.iter().position(|head| head == column);
+        let need = |column| find(column).ok_or(BallPressesError::NoColumn { path: path.clone(), column });
+        let file = need("file")?;
+        let numbers = ["center_x_px", "center_y_px", "contact_radius_px"];
+        let [column, row, radius] = numbers.map(need);
+        let columns = [column?, row?, radius?];
+        let places = find("x_mm").zip(find("y_mm"));
+        let mut presses = Vec::new();
+        for (index, line) in lines {
+            let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+            let number = |at: usize, column: &'static str| {
+                let got = fields.get(at).copied().unwrap_or_default();
+                let bad =
+                    || BallPressesError::BadNumber { path: path.clone(), line: index + 1, column, got: got.to_owned() };
+                got.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(bad)
+            };
+            let name = fields.get(file).copied().unwrap_or_default();
+            let label = Label {
+                column: number(columns[0], numbers[0])?,
+                row: number(columns[1], numbers[1])?,
+                radius: number(columns[2], numbers[2])?,
+            };
+            let inside = |at: f64, count: usize| (0.0..=count as f64 - 1.0).contains(&at);
+            if !inside(label.column, background.width) || !inside(label.row, background.height) || label.radius <= 0.0 {
+                return Err(BallPressesError::OutsideFrame {
+                    path,
+                    line: index + 1,
+                    file: name.to_owned(),
+                    column: label.column,
+                    row: label.row,
+                    radius: label.radius,
+                    width: background.width,
+                    height: background.height,
+                });
+            }
+            let place_m = match places {
+                None => None,
+                Some((x, y)) => Some([number(x, "x_mm")? * 1e-3, number(y, "y_mm")? * 1e-3]),
+            };
+            let shown = beside(table, name);
+            let image = read_image(&shown, "the image of a press")?;
+            image.check_size(&shown.display().to_string(), background.width, background.height)?;
+            presses.push(LabelledPress { file: name.to_owned(), image, label, place_m });
+        }
+        if presses.is_empty() {
+            return Err(BallPressesError::Empty { path });
+        }
+        Ok(Self { background, presses })
+    }
+}
+
+fn beside(table: &Path, name: &str) -> PathBuf {
+    table.parent().map_or_else(|| PathBuf::from(name), |folder| folder.join(name))
+}
+
+fn unreadable(path: &Path, what: &'static str, error: &std::io::Error) -> BallPressesError {
+    BallPressesError::Unreadable { path: path.display().to_string(), what, reason: error.to_string() }
+}
+
+fn read_image(path: &Path, what: &'static str) -> Result<FloatImage, BallPressesError> {
+    let bytes = std::fs::read(path).map_err(|error| unreadable(path, what, &error))?;
+    Ok(FloatImage::from_png(&path.display().to_string(), &bytes)?)
+}

@@ -1,0 +1,111 @@
+//! Every claim of speed, measured: `dermis bench`.
+
+mod cpu_clock;
+mod gel;
+mod gel_on_gpu;
+mod layer;
+pub mod layer_on_gpu;
+mod optics;
+mod response;
+mod springs;
+mod springs_on_gpu;
+
+use crate::validate::feats::FeatsError;
+use dermis::gpu::{Gpu, GpuError};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A benchmark that can be run.
+pub struct Bench {
+    /// Its name.
+    pub name: &'static str,
+    /// What it measures, in a line.
+    pub title: &'static str,
+    run: fn() -> BTreeMap<String, f64>,
+    on_gpu: Option<OnGpu>,
+}
+
+/// The same work on a GPU.
+type OnGpu = fn(&Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError>;
+
+/// All benchmarks.
+pub static ALL: &[Bench] = &[
+    Bench {
+        name: "springs",
+        title: "a step of the spring skin against texels and triangles, and against brute force",
+        run: springs::run,
+        on_gpu: Some(springs_on_gpu::run),
+    },
+    Bench {
+        name: "response",
+        title: "a full response chain on 84 taxels against a step of the skin before it",
+        run: response::run,
+        on_gpu: None,
+    },
+    Bench {
+        name: "layer",
+        title: "a ball on a layer of 256 x 256 cells, from rest and from the last step, and against n^2 log n",
+        run: layer::run,
+        on_gpu: Some(layer_on_gpu::run),
+    },
+    Bench {
+        name: "optics",
+        title: "from the pose of a ball to an image of 640 x 480 pixels, on one core",
+        run: optics::run,
+        on_gpu: None,
+    },
+    Bench {
+        name: "gel",
+        title: "particles of the gel on one core and two, and a press to rest with its errors at the same cells",
+        run: gel::run,
+        on_gpu: Some(gel_on_gpu::run),
+    },
+];
+
+impl Bench {
+    /// Runs it: names that carry their units, and numbers.
+    pub fn run(&self) -> BTreeMap<String, f64> {
+        (self.run)()
+    }
+
+    /// True when it can be run on a GPU as well.
+    pub fn has_gpu(&self) -> bool {
+        self.on_gpu.is_some()
+    }
+
+    /// Runs it on a GPU: many presses at once where the CPU makes one after the other. Nothing where there is no
+    /// such thing.
+    pub fn run_on_gpu(&self, gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
+        self.on_gpu.map_or_else(|| Ok(BTreeMap::new()), |run| run(gpu))
+    }
+}
+
+/// The benchmark `gel` with the finite-element and measured data of `validate feats` at the same cells, in the same run.
+pub fn gel_with_feats(folder: &Path) -> Result<BTreeMap<String, f64>, FeatsError> {
+    gel::run_with_feats(folder)
+}
+
+/// A benchmark by name.
+pub fn find(name: &str) -> Option<&'static Bench> {
+    ALL.iter().find(|bench| bench.name == name)
+}
+
+/// Nanoseconds of one call: the median of several batches, each long enough for the clock, after one to warm up.
+fn nanoseconds(mut call: impl FnMut(usize)) -> f64 {
+    let mut step = 0;
+    let mut batch = |count: usize| {
+        let start = Instant::now();
+        for _ in 0..count {
+            call(step);
+            step += 1;
+        }
+        start.elapsed().as_secs_f64() * 1e9 / count as f64
+    };
+    let once = batch(3);
+    let count = (4e7 / once).clamp(1.0, 1e5) as usize;
+    let mut times: Vec<f64> = (0..7).map(|_| batch(count)).collect();
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}

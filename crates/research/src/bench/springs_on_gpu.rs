@@ -1,0 +1,127 @@
+//! Presses of 84 taxels on a GPU.
+
+use dermis::geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
+use dermis::gpu::array::Arrays;
+use dermis::gpu::{Gpu, GpuError, GpuObject};
+use dermis::sensor::{SkinKind, presets};
+use dermis::skin::Object;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Presses at once.
+const PRESSES: usize = 1 << 18;
+/// Runs, of which the median counts.
+const RUNS: usize = 9;
+const RADIUS: f64 = 0.010;
+/// An edge that gives the ball about 2,000 triangles.
+const EDGE: f64 = 1.45e-3;
+
+/// Sums and products in `f64` that the kernel's lines make of a spring under a ball, where it touches and where it does not; a root or a
+/// quotient counts as eight.
+const TOUCHED_OPERATIONS: f64 = 116.0;
+const MISSED_OPERATIONS: f64 = 33.0;
+/// Of those a multiprocessor does at a clock.
+const OPERATIONS_PER_CLOCK: f64 = 64.0;
+
+/// A ball anywhere on the array, turned anyhow, half a millimetre to three deep.
+fn places(random: &mut Random) -> Vec<Pose> {
+    let place = |_| {
+        let mut side = || random.uniform() * 2.0 - 1.0;
+        let turn = Quat::from_xyzw(side(), side(), side(), side()).normalize();
+        let depth = 1.75e-3 + 1.25e-3 * side();
+        Pose::new(turn, Vec3::new(side() * 10e-3, side() * 25e-3, RADIUS - depth))
+    };
+    (0..PRESSES).map(place).collect()
+}
+
+/// Seconds on the GPU: the median of several runs after one.
+fn seconds(gpu: &Arc<Gpu>, mut work: impl FnMut() -> Result<(), GpuError>) -> Result<f64, GpuError> {
+    work()?;
+    let mut times = Vec::new();
+    for _ in 0..RUNS {
+        let timer = gpu.timer()?;
+        work()?;
+        times.push(timer.stop()?);
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[RUNS / 2])
+}
+
+/// The figures: names that carry their units, and numbers.
+pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
+    let mut numbers = BTreeMap::new();
+    let bad = |error: &dyn std::fmt::Display| GpuError::BadInput { reason: error.to_string() };
+    let spec = presets::find("uji-foam-14x6").map_err(|error| bad(&error))?;
+    let foam = spec.build(None).map_err(|error| bad(&error))?;
+    let pad = spec.with_skin(SkinKind::Hydroelastic).and_then(|spec| spec.build(None)).map_err(|error| bad(&error))?;
+    let ball = Object::of_primitive(Primitive::Sphere { radius_m: RADIUS }, EDGE).map_err(|error| bad(&error))?;
+    let mesh = Object::new(shapes::sphere(RADIUS, EDGE).map_err(|error| bad(&error))?);
+    let places = places(&mut Random::new(1));
+    let count = PRESSES as f64;
+    numbers.insert("presses_at_once".into(), count);
+    numbers.insert("taxels".into(), foam.taxels().len() as f64);
+    numbers.insert("triangles".into(), mesh.surface.mesh().triangles().len() as f64);
+
+    // What the GPU's memory does at best: a copy there, read and written.
+    let block = gpu.zeros::<u8>(1 << 30)?;
+    let mut other = gpu.zeros::<u8>(1 << 30)?;
+    let copy_s = seconds(gpu, || other.copy_from(&block))?;
+    let bandwidth = 2.0 * f64::from(1 << 30) / copy_s;
+    numbers.insert("memory_copy_bytes_per_s".into(), bandwidth);
+    drop((block, other));
+
+    let taxels = foam.taxels().len();
+    let press_bytes = (56 + dermis::gpu::array::Presses::bytes_of_one(taxels)) as f64;
+    let figures = |numbers: &mut BTreeMap<String, f64>, label: &str, time_s: f64, bytes: f64| {
+        numbers.insert(format!("{label}_per_s"), count / time_s);
+        numbers.insert(format!("{label}_ns_each"), time_s / count * 1e9);
+        numbers.insert(format!("{label}_part_of_memory_floor"), bytes * count / bandwidth / time_s);
+    };
+    for (label, sensor, object) in [
+        ("spring_presses_of_a_ball", &foam, &ball),
+        ("spring_presses_of_a_mesh", &foam, &mesh),
+        ("pad_presses_of_a_mesh", &pad, &mesh),
+    ] {
+        let arrays = Arrays::new(gpu, sensor)?;
+        let (object, poses) = (GpuObject::new(gpu, object)?, arrays.poses(&places)?);
+        figures(&mut numbers, label, seconds(gpu, || arrays.settle(&object, &poses).map(drop))?, press_bytes);
+    }
+    // Of a ball the work is known; of a mesh it depends on where the rays go.
+    let operations_per_s = OPERATIONS_PER_CLOCK * gpu.multiprocessors() as f64 * gpu.clock_hz()?;
+    let arrays = Arrays::new(gpu, &foam)?;
+    let felt = arrays.settle(&GpuObject::new(gpu, &ball)?, &arrays.poses(&places)?)?;
+    let touched = felt.values_newton.download()?.iter().filter(|value| **value > 0.0).count() as f64 / count;
+    let operations = touched * TOUCHED_OPERATIONS + (taxels as f64 - touched) * MISSED_OPERATIONS;
+    numbers.insert("taxels_that_a_ball_touches".into(), touched);
+    if let Some(&ns) = numbers.get("spring_presses_of_a_ball_ns_each") {
+        numbers.insert(
+            "spring_presses_of_a_ball_part_of_arithmetic_floor".into(),
+            operations / operations_per_s * 1e9 / ns,
+        );
+    }
+    // What each spring met last is read; bristles are read and written where it touches.
+    let step_bytes = press_bytes + (48 + 4 * taxels) as f64 + 96.0 * touched;
+    let twists = vec![Twist::new(Vec3::new(0.01, -0.02, 0.001), Vec3::new(0.1, 0.2, 0.3)); PRESSES];
+    for (label, object) in [("spring_steps_of_a_ball", &ball), ("spring_steps_of_a_mesh", &mesh)] {
+        let arrays = Arc::new(Arrays::new(gpu, &foam)?);
+        let (object, poses) = (GpuObject::new(gpu, object)?, arrays.poses(&places)?);
+        let mut environments = arrays.environments(PRESSES)?;
+        let twists = environments.twists(&twists)?;
+        let time_s = seconds(gpu, || environments.step(&object, &poses, &twists, 1e-3).map(drop))?;
+        figures(&mut numbers, label, time_s, step_bytes);
+    }
+    // From poses on the host to all results on the host.
+    let object = GpuObject::new(gpu, &ball)?;
+    let mut times = Vec::new();
+    for _ in 0..3 {
+        let start = Instant::now();
+        let felt = arrays.settle(&object, &arrays.poses(&places)?)?;
+        let fetched = (felt.forces_newton.download()?, felt.values_newton.download()?, felt.wrench.download()?);
+        std::hint::black_box(fetched);
+        times.push(start.elapsed().as_secs_f64());
+    }
+    times.sort_by(f64::total_cmp);
+    numbers.insert("spring_presses_of_a_ball_from_host_to_host_per_s".into(), count / times[0]);
+    Ok(numbers)
+}

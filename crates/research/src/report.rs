@@ -1,0 +1,165 @@
+//! One page that a reviewer can open: every claim of the papers beside what came out here.
+//!
+//! [`claims`] says what the papers claim and which experiment decides it, [`Report`] collects what was run, and
+//! [`Report::html`] writes the page. It needs no other file: style and figures are inside.
+
+pub mod claims;
+mod page;
+
+use crate::experiments::{ALL, Experiment, Outcome, Verdict};
+use claims::{Claim, Ground};
+use std::collections::BTreeMap;
+
+/// What was run so far.
+#[derive(Debug, Default)]
+pub struct Report {
+    entries: BTreeMap<&'static str, Entry>,
+    /// With what the experiments were asked for besides their name, such as `--full`.
+    arguments: String,
+    /// When the report was made, in words.
+    date: String,
+}
+
+/// One experiment that was run.
+#[derive(Debug)]
+struct Entry {
+    /// What came out, or why nothing did.
+    result: Result<Findings, String>,
+    wall_s: f64,
+}
+
+/// What the page shows of an [`Outcome`].
+#[derive(Debug)]
+struct Findings {
+    verdicts: Vec<Verdict>,
+    notes: Vec<String>,
+    /// Name and data URI of each image.
+    figures: Vec<(String, String)>,
+}
+
+/// How a claim stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Every number lies within its bounds.
+    Holds,
+    /// One does not, or the experiment could not be run to its end.
+    Fails,
+    /// The experiment was not run.
+    NotRun,
+    /// Another command checks it.
+    Elsewhere,
+    /// Needs data that cannot be had.
+    OutOfReach,
+}
+
+impl Report {
+    /// Nothing run yet. `arguments` are those that the experiments are run with, `date` when.
+    pub fn new(arguments: impl Into<String>, date: impl Into<String>) -> Self {
+        Self { entries: BTreeMap::new(), arguments: arguments.into(), date: date.into() }
+    }
+
+    /// Takes in what came out of an experiment.
+    pub fn add(&mut self, experiment: &Experiment, outcome: &Outcome, wall_s: f64) {
+        let images = outcome.files.names().filter(|name| name.extension().is_some_and(|end| end == "png"));
+        let figures =
+            images.filter_map(|name| Some((name.display().to_string(), data_uri(outcome.files.get(name)?)))).collect();
+        let findings = Findings { verdicts: outcome.verdicts.clone(), notes: outcome.notes.clone(), figures };
+        self.entries.insert(experiment.name, Entry { result: Ok(findings), wall_s });
+    }
+
+    /// Takes in why an experiment could not be run to its end.
+    pub fn add_failure(&mut self, experiment: &Experiment, reason: impl Into<String>, wall_s: f64) {
+        self.entries.insert(experiment.name, Entry { result: Err(reason.into()), wall_s });
+    }
+
+    /// How a claim stands after what was run.
+    pub fn standing(&self, claim: &Claim) -> Standing {
+        match &claim.ground {
+            Ground::OutOfReach { .. } => Standing::OutOfReach,
+            Ground::CheckedBy { .. } => Standing::Elsewhere,
+            Ground::Experiment { name, metrics, .. } => {
+                match self.entries.get(name.as_str()).map(|entry| &entry.result) {
+                    None => Standing::NotRun,
+                    Some(Err(_)) => Standing::Fails,
+                    Some(Ok(findings)) => {
+                        let holds = |metric: &String| findings.verdict(metric).is_some_and(|verdict| verdict.passed);
+                        if metrics.iter().all(holds) { Standing::Holds } else { Standing::Fails }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The page.
+    pub fn html(&self) -> String {
+        page::write(self, &claims::read())
+    }
+
+    fn experiments(&self) -> impl Iterator<Item = (&'static Experiment, Option<&Entry>)> {
+        ALL.iter().map(|experiment| (experiment, self.entries.get(experiment.name)))
+    }
+
+    fn command(&self, experiment: &str) -> String {
+        let gap = if self.arguments.is_empty() { "" } else { " " };
+        format!("dermis reproduce {experiment}{gap}{} --out out", self.arguments)
+    }
+}
+
+/// A PNG as the address of itself (RFC 2397).
+fn data_uri(png: &[u8]) -> String {
+    format!("data:image/png;base64,{}", dermis::record::base64::encode(png))
+}
+
+impl Findings {
+    fn verdict(&self, metric: &str) -> Option<&Verdict> {
+        self.verdicts.iter().find(|verdict| verdict.expectation.metric == metric)
+    }
+
+    fn figure(&self, name: &str) -> Option<&str> {
+        self.figures.iter().find(|(known, _)| known == name).map(|(_, uri)| uri.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments::{Options, find};
+
+    fn claim_of<'a>(claims: &'a claims::Claims, experiment: &str) -> &'a Claim {
+        let belongs = |claim: &&Claim| matches!(&claim.ground, Ground::Experiment { name, .. } if name == experiment);
+        claims.claim.iter().find(belongs).expect("a claim of it")
+    }
+
+    #[test]
+    fn a_failing_claim_shows_as_failing() {
+        let claims = claims::read();
+        let experiment = find("moisio-weights").expect("it is there");
+        let mut outcome = experiment.run(&Options::default(), &mut |_| true).expect("it runs");
+        let claim = claim_of(&claims, experiment.name);
+        let mut report = Report::new("", "today");
+        assert_eq!(report.standing(claim), Standing::NotRun);
+        report.add(experiment, &outcome, 1.0);
+        assert_eq!(report.standing(claim), Standing::Holds);
+        let page = report.html();
+        assert!(page.contains("data:image/png;base64,"), "figures are inside");
+        assert!(!page.contains("class=\"fails\""));
+
+        outcome.verdicts[1].passed = false;
+        report.add(experiment, &outcome, 1.0);
+        assert_eq!(report.standing(claim), Standing::Fails);
+        assert!(report.html().contains("class=\"fails\""));
+        report.add_failure(experiment, "the <disk> is full", 1.0);
+        assert_eq!(report.standing(claim), Standing::Fails);
+        assert!(report.html().contains("the &lt;disk&gt; is full"), "text is text");
+    }
+
+    #[test]
+    fn the_page_asks_for_nothing_from_outside_and_has_a_row_for_every_claim() {
+        let page = Report::new("", "today").html();
+        for word in ["src=\"http", "href=\"http", "url(http", "<script", "<link", "@import"] {
+            assert!(!page.contains(word), "{word}");
+        }
+        assert_eq!(page.matches("<tr id=\"claim-").count(), claims::read().claim.len());
+        assert!(page.contains("cannot be had") && page.contains("not run"));
+    }
+}

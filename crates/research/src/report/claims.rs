@@ -1,0 +1,160 @@
+//! What the papers claim: `experiments/claims.toml`.
+
+use serde::Deserialize;
+
+/// A paper that dermis implements.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paper {
+    /// Short name, used by its claims.
+    pub key: String,
+    /// Its title.
+    pub title: String,
+    /// Its authors.
+    pub authors: String,
+    /// When it appeared.
+    pub year: u32,
+    /// The skin that came from it.
+    pub skin: String,
+}
+
+/// One claim of a paper.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "Row")]
+pub struct Claim {
+    /// Key of the paper.
+    pub paper: String,
+    /// Section, figure, table or equation.
+    pub place: String,
+    /// The claim, in our words.
+    pub says: String,
+    /// The number that the paper gives.
+    pub number: String,
+    /// What decides it.
+    pub ground: Ground,
+    /// What stands beside or in for it.
+    pub beside: Option<String>,
+}
+
+/// What decides a claim.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ground {
+    /// Numbers of an experiment.
+    Experiment {
+        /// Its name.
+        name: String,
+        /// The metrics that must lie within their bounds.
+        metrics: Vec<String>,
+        /// The figure that shows it.
+        figure: String,
+    },
+    /// A command outside the report.
+    CheckedBy {
+        /// The command.
+        command: String,
+    },
+    /// Nothing that can be had.
+    OutOfReach {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// All of them.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claims {
+    /// The papers, in order of appearance.
+    pub paper: Vec<Paper>,
+    /// Their claims, in the order of each paper.
+    pub claim: Vec<Claim>,
+}
+
+/// A claim as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    paper: String,
+    place: String,
+    says: String,
+    number: String,
+    experiment: Option<String>,
+    #[serde(default)]
+    metrics: Vec<String>,
+    figure: Option<String>,
+    checked_by: Option<String>,
+    out_of_reach: Option<String>,
+    beside: Option<String>,
+}
+
+impl TryFrom<Row> for Claim {
+    type Error = String;
+
+    fn try_from(row: Row) -> Result<Self, String> {
+        let Row { paper, place, says, number, experiment, metrics, figure, checked_by, out_of_reach, beside } = row;
+        let ground = match (experiment, figure, checked_by, out_of_reach) {
+            (Some(name), Some(figure), None, None) if !metrics.is_empty() => {
+                Ground::Experiment { name, metrics, figure }
+            }
+            (None, None, Some(command), None) => Ground::CheckedBy { command },
+            (None, None, None, Some(reason)) => Ground::OutOfReach { reason },
+            _ => {
+                return Err(format!(
+                    "claim {says:?}: wants either `experiment` with `metrics` and `figure`, or `checked_by`, or `out_of_reach`"
+                ));
+            }
+        };
+        Ok(Self { paper, place, says, number, ground, beside })
+    }
+}
+
+/// The claims that ship with dermis; the tests see that they read.
+pub fn read() -> Claims {
+    let text = include_str!("../../../../experiments/claims.toml");
+    dermis::sensor::parse_toml("experiments/claims.toml", text).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments::{ALL, find};
+
+    /// Experiments of ours, which no paper claims.
+    const OURS: [&str; 3] = ["real-balls", "gelsight-mini-force", "skins-compared"];
+
+    #[test]
+    fn every_claim_names_what_there_is() {
+        let claims = read();
+        assert!(!claims.claim.is_empty());
+        for claim in &claims.claim {
+            assert!(claims.paper.iter().any(|paper| paper.key == claim.paper), "{claim:?}");
+            if let Ground::Experiment { name, metrics, figure } = &claim.ground {
+                let bounded = find(name).expect("an experiment").expectations();
+                assert!(metrics.iter().all(|metric| bounded.iter().any(|e| e.metric == *metric)), "{claim:?}");
+                assert!(figure.ends_with(".png"), "{claim:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_experiment_has_a_claim_and_every_paper_something_out_of_reach() {
+        let claims = read();
+        let decided = |experiment: &str| {
+            claims.claim.iter().any(|c| matches!(&c.ground, Ground::Experiment { name, .. } if name == experiment))
+        };
+        for experiment in ALL.iter().filter(|experiment| !OURS.contains(&experiment.name)) {
+            assert!(decided(experiment.name), "{}", experiment.name);
+        }
+        for paper in &claims.paper {
+            let closed = |c: &Claim| c.paper == paper.key && matches!(c.ground, Ground::OutOfReach { .. });
+            assert!(claims.claim.iter().any(closed), "{}", paper.key);
+        }
+    }
+
+    #[test]
+    fn a_claim_without_ground_is_refused() {
+        let text = "[[paper]]\nkey='p'\ntitle=''\nauthors=''\nyear=1\nskin=''\n[[claim]]\npaper='p'\nplace=''\nsays='it flies'\nnumber=''\n";
+        let refusal = dermis::sensor::parse_toml::<Claims>("claims.toml", text).expect_err("no ground").to_string();
+        assert!(refusal.contains("it flies") && refusal.contains("out_of_reach"), "{refusal}");
+    }
+}

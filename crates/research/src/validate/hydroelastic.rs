@@ -1,0 +1,325 @@
+//! Contact surfaces against those of a golden file.
+//!
+//! The file lists pairs of bodies with their poses and what another program found: area, centroids, force and torque on
+//! the first. Their meshes, and the pressures at the vertices of the compliant ones, lie beside it in `mesh_dir`, so
+//! only the contact is compared, not the meshing.
+
+mod time;
+
+use dermis::geometry::tets::DepthTets;
+use dermis::geometry::{Mat3, Pose, Quat, Surface, TetMesh, TriMesh, Vec3};
+use dermis::skin::hydroelastic::{AngleLimit, Compliance, ContactSurface, Material, Side, TetField, contact};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Why a golden file cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum GoldenError {
+    /// A file that cannot be read.
+    #[error("{path}: cannot be read: {reason}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// Not the expected JSON.
+    #[error("{path}: not a golden file: {reason}")]
+    BadJson {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A case that means nothing.
+    #[error("case {case:?}, body {body}: {reason}")]
+    BadCase {
+        /// Name of the case.
+        case: String,
+        /// A or B.
+        body: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// Relative errors of one case.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CaseErrors {
+    /// Name of the case.
+    pub id: String,
+    /// |F − F*| / |F*|.
+    pub force_rel: f64,
+    /// |T − T*| / (|F*| arm), about the world's origin; the arm is the distance of the centre of pressure plus √area.
+    pub torque_rel: f64,
+    /// |A − A*| / A*.
+    pub area_rel: f64,
+    /// The larger distance of the two centroids (of area and of pressure) from theirs, over √A*.
+    pub centroid_rel: f64,
+    /// How long the contact surface takes (s), where it was timed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds_per_call: Option<f64>,
+}
+
+/// The worst of all cases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct WorstErrors {
+    /// Of the force.
+    pub force_rel: f64,
+    /// Of the torque.
+    pub torque_rel: f64,
+    /// Of the area.
+    pub area_rel: f64,
+    /// Of the centroids.
+    pub centroid_rel: f64,
+}
+
+/// What a golden file says about us.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HydroelasticReport {
+    /// In the order of the file.
+    pub cases: Vec<CaseErrors>,
+    /// The worst of each.
+    pub worst: WorstErrors,
+}
+
+#[derive(Deserialize)]
+struct Golden {
+    mesh_dir: String,
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    id: String,
+    #[serde(rename = "A")]
+    a: BodySpec,
+    #[serde(rename = "B")]
+    b: BodySpec,
+    polygon: Option<Expected>,
+}
+
+#[derive(Deserialize)]
+struct BodySpec {
+    shape: ShapeSpec,
+    compliance: String,
+    hydroelastic_modulus: Option<f64>,
+    slab_thickness: Option<f64>,
+    #[serde(rename = "X_W")]
+    world_from_body: [[f64; 4]; 4],
+    drake_mesh: Option<MeshSpec>,
+}
+
+#[derive(Deserialize)]
+struct ShapeSpec {
+    #[serde(rename = "type")]
+    kind: String,
+}
+
+#[derive(Deserialize)]
+struct MeshSpec {
+    file: String,
+}
+
+#[derive(Deserialize)]
+struct MeshFile {
+    vertices: Vec<[f64; 3]>,
+    elements: Vec<Vec<u32>>,
+    #[serde(rename = "vertex_pressure_Pa")]
+    pressure_pa: Option<Vec<f64>>,
+}
+
+#[derive(Deserialize)]
+struct Expected {
+    total_area: f64,
+    #[serde(rename = "area_centroid_W")]
+    centroid: [f64; 3],
+    #[serde(rename = "pressure_centroid_W")]
+    pressure_centroid: [f64; 3],
+    pressure_integral: f64,
+    #[serde(rename = "force_on_A_W")]
+    force: [f64; 3],
+    #[serde(rename = "torque_on_A_about_world_origin_W")]
+    torque: [f64; 3],
+}
+
+/// A body, ready for contact.
+pub enum Body {
+    /// Triangles.
+    Rigid(Box<Surface>),
+    /// z ≤ 0.
+    RigidHalfSpace,
+    /// A field.
+    Compliant(Box<Compliance>),
+}
+
+impl Body {
+    /// As a side of a pair.
+    pub fn side(&self) -> Side<'_> {
+        match self {
+            Self::Rigid(surface) => Side::Rigid(surface),
+            Self::RigidHalfSpace => Side::RigidHalfSpace,
+            Self::Compliant(compliance) => Side::Compliant(compliance),
+        }
+    }
+}
+
+/// A pair of bodies of a golden file.
+pub struct GoldenPair {
+    /// Name of the case.
+    pub id: String,
+    /// The first body and its place.
+    pub a: (Body, Pose),
+    /// The second body and its place.
+    pub b: (Body, Pose),
+}
+
+impl GoldenPair {
+    /// The contact surface, in the first body's frame.
+    pub fn contact(&self) -> Result<ContactSurface, dermis::skin::SkinError> {
+        self.contact_moved(&Pose::IDENTITY)
+    }
+
+    /// The same with the second body moved in the world.
+    pub fn contact_moved(&self, world_from_moved: &Pose) -> Result<ContactSurface, dermis::skin::SkinError> {
+        let a_from_b = self.a.1.inverse() * (*world_from_moved * self.b.1);
+        contact(self.a.0.side(), self.b.0.side(), &a_from_b, AngleLimit::default())
+    }
+}
+
+/// Reads a golden file and compares every case; with `timed` also says how long each takes.
+pub fn run(path: &Path, timed: bool) -> Result<HydroelasticReport, GoldenError> {
+    let mut report = HydroelasticReport { cases: Vec::new(), worst: WorstErrors::default() };
+    for (pair, expected) in read(path)? {
+        let surface = pair.contact().map_err(|error| GoldenError::BadCase {
+            case: pair.id.clone(),
+            body: "A and B",
+            reason: error.to_string(),
+        })?;
+        let mut errors = compare(&pair, &surface, expected.as_ref());
+        errors.seconds_per_call = timed.then(|| time::seconds_per_call(&pair));
+        let worst = &mut report.worst;
+        worst.force_rel = worst.force_rel.max(errors.force_rel);
+        worst.torque_rel = worst.torque_rel.max(errors.torque_rel);
+        worst.area_rel = worst.area_rel.max(errors.area_rel);
+        worst.centroid_rel = worst.centroid_rel.max(errors.centroid_rel);
+        report.cases.push(errors);
+    }
+    Ok(report)
+}
+
+/// The pairs of a golden file, without what is expected of them.
+pub fn pairs(path: &Path) -> Result<Vec<GoldenPair>, GoldenError> {
+    Ok(read(path)?.into_iter().map(|(pair, _)| pair).collect())
+}
+
+fn read(path: &Path) -> Result<Vec<(GoldenPair, Option<Expected>)>, GoldenError> {
+    let golden: Golden = read_json(path)?;
+    let folder = path.parent().unwrap_or(Path::new("")).join(&golden.mesh_dir);
+    golden
+        .cases
+        .into_iter()
+        .map(|case| {
+            let a = body(&case.id, "A", &case.a, &folder)?;
+            let b = body(&case.id, "B", &case.b, &folder)?;
+            Ok((GoldenPair { id: case.id, a, b }, case.polygon))
+        })
+        .collect()
+}
+
+fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, GoldenError> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| GoldenError::Unreadable { path: name.clone(), reason: error.to_string() })?;
+    serde_json::from_str(&text).map_err(|error| GoldenError::BadJson { path: name, reason: error.to_string() })
+}
+
+fn body(case: &str, body: &'static str, spec: &BodySpec, folder: &Path) -> Result<(Body, Pose), GoldenError> {
+    let bad = |reason: String| GoldenError::BadCase { case: case.to_owned(), body, reason };
+    let missing = |key: &str| bad(format!("`{key}` is missing"));
+    let world_from_body = pose(&spec.world_from_body);
+    let rigid = match spec.compliance.as_str() {
+        "rigid" => true,
+        "compliant" => false,
+        other => return Err(bad(format!("`compliance` must be \"rigid\" or \"compliant\", got {other:?}"))),
+    };
+    let material = || spec.hydroelastic_modulus.map(Material::linear).ok_or_else(|| missing("hydroelastic_modulus"));
+    if spec.shape.kind == "half_space" {
+        if rigid {
+            return Ok((Body::RigidHalfSpace, world_from_body));
+        }
+        let thickness_m = spec.slab_thickness.ok_or_else(|| missing("slab_thickness"))?;
+        let space = Compliance::half_space(thickness_m, material()?).map_err(|e| bad(e.to_string()))?;
+        return Ok((Body::Compliant(Box::new(space)), world_from_body));
+    }
+    let mesh = spec.drake_mesh.as_ref().ok_or_else(|| missing("drake_mesh"))?;
+    let MeshFile { vertices, elements, pressure_pa } = read_json(&folder.join(&mesh.file))?;
+    let vertices: Vec<Vec3> = vertices.into_iter().map(Vec3::from).collect();
+    if rigid {
+        let triangles = corners::<3>(&elements).ok_or_else(|| bad("elements must have 3 corners".into()))?;
+        let surface = TriMesh::without_degenerates(&mesh.file, vertices, triangles).map_err(|e| bad(e.to_string()))?;
+        return Ok((Body::Rigid(Box::new(Surface::new(surface))), world_from_body));
+    }
+    let material = material()?;
+    let tets = corners::<4>(&elements).ok_or_else(|| bad("elements must have 4 corners".into()))?;
+    let pressure_pa = pressure_pa.ok_or_else(|| missing("vertex_pressure_Pa"))?;
+    if pressure_pa.len() != vertices.len() {
+        return Err(bad(format!("{} vertices but {} pressures", vertices.len(), pressure_pa.len())));
+    }
+    let modulus = material.law.modulus_pa();
+    let extent = pressure_pa.iter().map(|p| p / modulus).collect();
+    let tets = TetMesh::new(&mesh.file, vertices, tets).map_err(|e| bad(e.to_string()))?;
+    // The depth is a scale only here: pressures are given.
+    let depth_m = 0.5 * tets.bounds().size().min_element();
+    let field = TetField::new(DepthTets { mesh: tets, extent, depth_m });
+    let compliance = Compliance::tets(field, material).map_err(|e| bad(e.to_string()))?;
+    Ok((Body::Compliant(Box::new(compliance)), world_from_body))
+}
+
+fn corners<const N: usize>(elements: &[Vec<u32>]) -> Option<Vec<[u32; N]>> {
+    elements.iter().map(|element| element.as_slice().try_into().ok()).collect()
+}
+
+fn pose(m: &[[f64; 4]; 4]) -> Pose {
+    let column = |k: usize| Vec3::new(m[0][k], m[1][k], m[2][k]);
+    let rotation = Quat::from_mat3(&Mat3::from_cols(column(0), column(1), column(2))).normalize();
+    Pose::new(rotation, column(3))
+}
+
+fn compare(pair: &GoldenPair, surface: &ContactSurface, expected: Option<&Expected>) -> CaseErrors {
+    let id = pair.id.clone();
+    let area = surface.area_m2();
+    let Some(expected) = expected else {
+        // Nothing to be relative to: any contact is wholly wrong.
+        let wrong = if surface.faces().is_empty() { 0.0 } else { 1.0 };
+        let (torque_rel, area_rel, centroid_rel) = (wrong, wrong, wrong);
+        return CaseErrors { id, force_rel: wrong, torque_rel, area_rel, centroid_rel, seconds_per_call: None };
+    };
+    let world_from_a = &pair.a.1;
+    let wrench = surface.wrench_on_a();
+    let force = world_from_a.transform_vector(wrench.force);
+    let torque = world_from_a.transform_vector(wrench.torque) + world_from_a.translation.cross(force);
+    let centroid = world_from_a.transform_point(surface.centroid());
+    let pressure_centroid = world_from_a.transform_point(surface.pressure_integral().1);
+    let [f, t, c, p] = [expected.force, expected.torque, expected.centroid, expected.pressure_centroid].map(Vec3::from);
+    let scale = f.length().max(1e-9 * expected.pressure_integral);
+    let width = expected.total_area.sqrt();
+    CaseErrors {
+        id,
+        force_rel: relative((force - f).length(), scale),
+        torque_rel: relative((torque - t).length(), scale * (p.length() + width)),
+        area_rel: relative((area - expected.total_area).abs(), expected.total_area),
+        centroid_rel: relative((centroid - c).length().max((pressure_centroid - p).length()), width),
+        seconds_per_call: None,
+    }
+}
+
+fn relative(error: f64, scale: f64) -> f64 {
+    if error == 0.0 {
+        0.0
+    } else if scale > 0.0 {
+        error / scale
+    } else {
+        1.0
+    }
+}

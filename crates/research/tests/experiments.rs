@@ -1,0 +1,42 @@
+//! Every bound in every experiment's `expected.toml` holds.
+//!
+//! With `DERMIS_OUT` set, figures and tables are written to a subfolder per experiment.
+
+use dermis_research::experiments::{ALL, Options, find};
+
+/// The experiments run one after the other: each uses all cores.
+#[test]
+fn every_claim_holds() {
+    let folder = std::env::var_os("DERMIS_OUT");
+    for experiment in ALL.iter().filter(|experiment| !experiment.needs_data) {
+        let start = std::time::Instant::now();
+        let outcome = experiment.run(&Options::default(), &mut |_| true).expect(experiment.name);
+        println!("{}: {:.1} s", experiment.name, start.elapsed().as_secs_f64());
+        for verdict in &outcome.verdicts {
+            assert!(verdict.passed, "{}: {verdict:?} of {:?}", experiment.name, outcome.metrics);
+        }
+        assert!(outcome.passed());
+        assert!(outcome.files.names().any(|name| name.extension().is_some_and(|end| end == "png")));
+        if let Some(folder) = &folder {
+            outcome.files.commit(&std::path::Path::new(folder).join(experiment.name)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn an_experiment_stops_when_progress_returns_false() {
+    let experiment = find("moisio-weights").expect("it is there");
+    let outcome = experiment.run(&Options::default(), &mut |_| false);
+    assert_eq!(outcome.expect_err("stopped").to_string(), "interrupted");
+}
+
+#[test]
+fn an_experiment_without_its_measurements_says_where_to_get_them() {
+    for experiment in ALL.iter().filter(|experiment| experiment.needs_data) {
+        let refusal = experiment.run(&Options::default(), &mut |_| true).expect_err(experiment.name).to_string();
+        assert!(
+            refusal.contains("--data") && refusal.contains(&format!("validation/{}", experiment.name)),
+            "{refusal}"
+        );
+    }
+}

@@ -1,0 +1,177 @@
+//! Why a description is not a sensor.
+
+use crate::optics::OpticsError;
+use crate::urdf::UrdfError;
+use crate::{ResponseError, TomlError};
+use dermis_geometry::MeshError;
+use dermis_geometry::files::FileError;
+use dermis_geometry::quantity::Length;
+use dermis_geometry::shapes::ShapeError;
+use dermis_geometry::tets::TetsError;
+use dermis_skin::SkinError;
+
+/// Why a description is not a sensor.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum SensorError {
+    /// The text is not the TOML that is expected.
+    #[error(transparent)]
+    Toml(#[from] TomlError),
+    /// The file cannot be read.
+    #[error("{path}: cannot be read: {reason}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// The system's reason.
+        reason: String,
+    },
+    /// A name that no preset has.
+    #[error("there is no sensor {name:?}; the presets are {known}, or give the path of a .toml file")]
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// No texels, or too many.
+    #[error("sensor {sensor:?}: a grid needs 1 to {max} texels, got rows = {rows}, cols = {cols}")]
+    BadCount {
+        /// Name of the sensor.
+        sensor: String,
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        cols: usize,
+        /// Maximum.
+        max: usize,
+    },
+    /// A grid without area.
+    #[error("sensor {sensor:?}: `pitch` must be a positive length, got {got_mm} mm: a sensor needs area")]
+    BadPitch {
+        /// Name of the sensor.
+        sensor: String,
+        /// The value (mm).
+        got_mm: f64,
+    },
+    /// A vertex whose face normals cancel.
+    #[error(
+        "sensor {sensor:?}: vertex {vertex} of its mesh has no normal, because its faces point in opposite directions"
+    )]
+    NoNormal {
+        /// Name of the sensor.
+        sensor: String,
+        /// The vertex.
+        vertex: usize,
+    },
+    /// Two of a group of alternative keys, or none of them.
+    #[error("sensor {sensor:?}: give exactly one of {keys}, found {found}")]
+    OneOf {
+        /// Name of the sensor.
+        sensor: String,
+        /// The keys.
+        keys: &'static str,
+        /// How many of them were there.
+        found: usize,
+    },
+    /// An invalid response.
+    #[error("sensor {sensor:?}: response: {error}")]
+    BadResponse {
+        /// Name of the sensor.
+        sensor: String,
+        /// What is wrong.
+        error: ResponseError,
+    },
+    /// Invalid parameters of the skin.
+    #[error("sensor {sensor:?}: {error}")]
+    Skin {
+        /// Name of the sensor.
+        sensor: String,
+        /// What is wrong.
+        error: SkinError,
+    },
+    /// An invalid camera, light or set of markers.
+    #[error("sensor {sensor:?}: {error}")]
+    Optics {
+        /// Name of the sensor.
+        sensor: String,
+        /// What is wrong.
+        error: OpticsError,
+    },
+    /// A key that breaks a rule.
+    #[error("sensor {sensor:?}: `{key}` {rule}")]
+    BadKey {
+        /// Name of the sensor.
+        sensor: String,
+        /// The key.
+        key: &'static str,
+        /// What is asked of it.
+        rule: String,
+    },
+    /// An entry of an override, or of a description in parts, that does not fit.
+    #[error("sensor {sensor:?}: `{key}`: {reason}")]
+    Override {
+        /// Name of the sensor.
+        sensor: String,
+        /// Path of the entry, such as `skin.friction.sigma0`.
+        key: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A taxel that reads by rays and has no sample point.
+    #[error(
+        "sensor {sensor:?}: taxel {taxel} at ({x_mm:.3}, {y_mm:.3}, {z_mm:.3}) mm has no sample point on the skin: give `reading` a larger `radius` or `cone`, or a smaller `spacing`"
+    )]
+    Blind {
+        /// Name of the sensor.
+        sensor: String,
+        /// The taxel.
+        taxel: usize,
+        /// Where it is (mm).
+        x_mm: f64,
+        /// Where it is (mm).
+        y_mm: f64,
+        /// Where it is (mm).
+        z_mm: f64,
+    },
+    /// The body of the skin cannot be cut into tetrahedra.
+    #[error("sensor {sensor:?}: body of the hydroelastic skin: {error}")]
+    Body {
+        /// Name of the sensor.
+        sensor: String,
+        /// What is wrong.
+        error: TetsError,
+    },
+    /// The generator refused the shape.
+    #[error(transparent)]
+    Shape(ShapeError),
+    /// The mesh file was refused.
+    #[error(transparent)]
+    File(FileError),
+    /// The surface is no mesh.
+    #[error(transparent)]
+    Mesh(MeshError),
+    /// The taxels of a robot description were refused.
+    #[error(transparent)]
+    Urdf(UrdfError),
+}
+
+impl SensorError {
+    /// A key that breaks a rule.
+    pub(crate) fn bad_key(sensor: &str, key: &'static str, rule: impl Into<String>) -> Self {
+        Self::BadKey { sensor: sensor.to_owned(), key, rule: rule.into() }
+    }
+
+    /// Refuses a length that is not positive; returns it in metres.
+    pub(crate) fn check_positive(sensor: &str, key: &'static str, length: Length) -> Result<f64, Self> {
+        match length.si() {
+            length_m if length_m > 0.0 && length_m.is_finite() => Ok(length_m),
+            length_m => {
+                Err(Self::bad_key(sensor, key, format!("must be a positive length, got {} mm", length_m * 1e3)))
+            }
+        }
+    }
+
+    /// For `map_err` on what a skin refuses.
+    pub(crate) fn skin(sensor: &str) -> impl Fn(SkinError) -> Self {
+        move |error| Self::Skin { sensor: sensor.to_owned(), error }
+    }
+}

@@ -1,0 +1,138 @@
+//! An imprint skin, as a file describes it.
+
+use crate::skin_spec::FullyPressed;
+use crate::{SensorError, SensorSpec, SkinSpec, SurfaceSpec};
+use dermis_geometry::quantity::{AreaStiffness, Length};
+use dermis_geometry::{HeightGrid, Ray, Surface, TriMesh, Vec3};
+use dermis_skin::{Imprint, ImprintParameters};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A gel that takes the shape of the object pressed on it; flat under a grid, else as curved as the surface, seen along z.
+///
+/// [`SensorSpec::with_skin`] makes it of any skin: as stiff as that one when all of it is pressed, and as deep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImprintSpec {
+    /// How deep it can be pressed.
+    pub thickness: Length,
+    /// Pressure by depth.
+    pub stiffness_per_area: AreaStiffness,
+    /// Edge of a cell; a 128th of the longer side without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<Length>,
+    /// Width of the Gaussian that pulls the surroundings down.
+    #[serde(default = "narrow")]
+    pub narrow: Length,
+    /// Width of the Gaussian that makes them bulge.
+    #[serde(default = "wide")]
+    pub wide: Length,
+    /// Weight of the wide Gaussian.
+    #[serde(default = "bulge")]
+    pub bulge: f64,
+}
+
+fn narrow() -> Length {
+    Length::new(2e-4)
+}
+
+fn wide() -> Length {
+    Length::new(8e-4)
+}
+
+fn bulge() -> f64 {
+    0.1
+}
+
+/// Cells along the longer side, unless `cell` says otherwise.
+const CELLS: f64 = 128.0;
+
+impl ImprintSpec {
+    pub(crate) fn build(&self, sensor: &str, surface: &SurfaceSpec, mesh: &TriMesh) -> Result<Imprint, SensorError> {
+        let bounds = mesh.bounds();
+        let (size, center) = (bounds.size(), bounds.center());
+        let size_m = [size.x, size.y];
+        let cell = self.cell.unwrap_or(Length::new(size.x.max(size.y) / CELLS));
+        let cell_m = SensorError::check_positive(sensor, "cell", cell)?;
+        let grid = Imprint::cells(size_m, [center.x, center.y], cell_m);
+        let rest_heights_m = match surface {
+            SurfaceSpec::Grid { .. } => None,
+            _ => Some(Arc::from(heights_m(&Surface::new(surface.fine(cell_m)?.unwrap_or_else(|| mesh.clone())), grid))),
+        };
+        let parameters = ImprintParameters {
+            size_m,
+            center_m: [center.x, center.y],
+            cell_m,
+            thickness_m: self.thickness.si(),
+            stiffness_pa_per_m: self.stiffness_per_area.si(),
+            narrow_m: self.narrow.si(),
+            wide_m: self.wide.si(),
+            bulge: self.bulge,
+            rest_heights_m,
+        };
+        Imprint::new(parameters).map_err(SensorError::skin(sensor))
+    }
+
+    /// The imprint that replaces any skin.
+    pub(crate) fn replacing(spec: &SensorSpec) -> Result<Self, SensorError> {
+        let sensor = spec.build(None)?;
+        let pressed = FullyPressed::of(&sensor, sensor.surface().vertex_areas_m2().iter().sum());
+        let cell = if let SkinSpec::Layer(layer) = &spec.skin { layer.cell } else { None };
+        Ok(Self {
+            thickness: Length::new(pressed.max_depth_m),
+            stiffness_per_area: AreaStiffness::new(pressed.stiffness_pa_per_m),
+            cell,
+            narrow: narrow(),
+            wide: wide(),
+            bulge: bulge(),
+        })
+    }
+}
+
+/// Takes the facets of a mesh, which a camera would see as stripes, out of heights over cells: each covered cell becomes the mean of
+/// itself, twice, and its neighbours on both sides, along rows and columns in turn.
+fn smooth_facets(heights: &mut [f64], covered: &[bool], cols: usize) {
+    const PASSES: usize = 4;
+    for step in [1, cols].repeat(PASSES) {
+        let before = heights.to_vec();
+        for i in step..heights.len() - step {
+            let inside = step > 1 || (1..cols - 1).contains(&(i % cols));
+            if inside && covered[i - step] && covered[i] && covered[i + step] {
+                heights[i] = 0.25 * (before[i - step] + 2.0 * before[i] + before[i + step]);
+            }
+        }
+    }
+}
+
+/// How high the surface is over each cell (m), from above. Beside it a skirt falls away at 45°, so that there is no edge to fall off.
+fn heights_m(surface: &Surface, grid: HeightGrid) -> Vec<f64> {
+    let top = surface.bounds().max.z + 1.0;
+    let length = top - surface.bounds().min.z + 1.0;
+    let above = |cell: usize| {
+        let at = grid.cell_center(cell / grid.cols, cell % grid.cols);
+        let down = Ray { origin: Vec3::new(at.x, at.y, top), direction: -Vec3::Z, length };
+        surface.cast(&down, None).map_or(f64::NEG_INFINITY, |hit| top - hit.distance)
+    };
+    let mut heights: Vec<f64> = (0..grid.rows * grid.cols).map(above).collect();
+    // The highest of all slopes of 45° from covered cells, by sweeping there and back (a chamfer distance).
+    let (straight, across) = (grid.cell_m, std::f64::consts::SQRT_2 * grid.cell_m);
+    let neighbours = [(-1isize, -1isize, across), (-1, 0, straight), (-1, 1, across), (0, -1, straight)];
+    let covered: Vec<bool> = heights.iter().map(|height| height.is_finite()).collect();
+    smooth_facets(&mut heights, &covered, grid.cols);
+    for back in [false, true] {
+        for i in 0..heights.len() {
+            let cell = if back { heights.len() - 1 - i } else { i };
+            if covered[cell] {
+                continue;
+            }
+            let (row, col) = ((cell / grid.cols) as isize, (cell % grid.cols) as isize);
+            for (down, right, far) in neighbours {
+                let (r, c) = if back { (row - down, col - right) } else { (row + down, col + right) };
+                if r >= 0 && c >= 0 && (r as usize) < grid.rows && (c as usize) < grid.cols {
+                    heights[cell] = heights[cell].max(heights[r as usize * grid.cols + c as usize] - far);
+                }
+            }
+        }
+    }
+    heights
+}

@@ -1,0 +1,154 @@
+//! A layer skin, as a file describes it.
+
+use crate::skin_spec::FullyPressed;
+use crate::{SensorError, SensorSpec, SkinKind, SurfaceSpec};
+use dermis_geometry::quantity::{Length, Pressure, Time};
+use dermis_skin::layer::{Branch, Ply, Poisson};
+use dermis_skin::{Layer, LayerParameters};
+use serde::{Deserialize, Serialize};
+
+/// A flat elastic layer bonded to a rigid base, under a grid of taxels.
+///
+/// [`SensorSpec::with_skin`] makes it of springs on a grid: as stiff as they are when all of it is pressed, M/h = stiffness per area,
+/// and pressed at most as deep; Poisson's ratio is taken as 0.2, friction as the springs' static coefficient.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LayerSpec {
+    /// How thick it is, without its coating.
+    pub thickness: Length,
+    /// Young's modulus at rest.
+    pub young: Pressure,
+    /// Poisson's ratio, below 0.5. Give this or `incompressible`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub poisson: Option<f64>,
+    /// Whether it keeps its volume: Poisson's ratio is then 0.5.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub incompressible: bool,
+    /// Edge of a cell; a 128th of the longer side without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<Length>,
+    /// Size along x and y; that of the grid of taxels without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<[Length; 2]>,
+    /// A ply on top of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coating: Option<CoatingSpec>,
+    /// Coefficient of friction; none without it.
+    #[serde(default)]
+    pub mu: f64,
+    /// Stiffness that fades with time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relaxation: Vec<BranchSpec>,
+    /// How deep under the surface the taxels are; at the base without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sense_depth: Option<Length>,
+}
+
+/// A ply on top of a layer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoatingSpec {
+    /// How thick it is.
+    pub thickness: Length,
+    /// Young's modulus at rest.
+    pub young: Pressure,
+    /// Poisson's ratio, below 0.5. Give this or `incompressible`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub poisson: Option<f64>,
+    /// Whether it keeps its volume.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub incompressible: bool,
+}
+
+/// A branch of a relaxation spectrum.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BranchSpec {
+    /// Its stiffness by that at rest.
+    pub ratio: f64,
+    /// How long its stress takes to fall to 1/e.
+    pub time: Time,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// Cells along the longer side, unless `cell` says otherwise.
+const CELLS: f64 = 128.0;
+
+impl LayerSpec {
+    pub(crate) fn build(&self, sensor: &str, surface: &SurfaceSpec) -> Result<Layer, SensorError> {
+        Layer::new(self.parameters(sensor, surface)?).map_err(SensorError::skin(sensor))
+    }
+
+    /// The parameters under a surface, which must be a grid.
+    pub fn parameters(&self, sensor: &str, surface: &SurfaceSpec) -> Result<LayerParameters, SensorError> {
+        let SurfaceSpec::Grid { rows, cols, pitch } = surface else {
+            return Err(SensorError::bad_key(sensor, "surface", "must be a grid under a layer, which is flat"));
+        };
+        let own = [*cols, *rows].map(|count| count as f64 * pitch.si());
+        let size_m = self.size.map_or(own, |size| size.map(Length::si));
+        let cell_m = self.cell.map_or(size_m[0].max(size_m[1]) / CELLS, Length::si);
+        let poisson = |ratio, incompressible| poisson(sensor, ratio, incompressible);
+        let mut plies = Vec::new();
+        if let Some(coating) = &self.coating {
+            plies.push(Ply {
+                thickness_m: coating.thickness.si(),
+                young_pa: coating.young.si(),
+                poisson: poisson(coating.poisson, coating.incompressible)?,
+            });
+        }
+        let ply = Ply {
+            thickness_m: self.thickness.si(),
+            young_pa: self.young.si(),
+            poisson: poisson(self.poisson, self.incompressible)?,
+        };
+        plies.push(ply);
+        let branch = |branch: &BranchSpec| Branch { ratio: branch.ratio, time_s: branch.time.si() };
+        Ok(LayerParameters {
+            plies,
+            mu: self.mu,
+            relaxation: self.relaxation.iter().map(branch).collect(),
+            sense_depth_m: self.sense_depth.map(Length::si),
+            ..LayerParameters::new(ply, size_m, cell_m)
+        })
+    }
+}
+
+fn poisson(sensor: &str, ratio: Option<f64>, incompressible: bool) -> Result<Poisson, SensorError> {
+    match (ratio, incompressible) {
+        (Some(ratio), false) => Ok(Poisson::Ratio(ratio)),
+        (None, true) => Ok(Poisson::Incompressible),
+        (given, _) => Err(SensorError::OneOf {
+            sensor: sensor.to_owned(),
+            keys: "`poisson`, `incompressible = true`",
+            found: if given.is_some() { 2 } else { 0 },
+        }),
+    }
+}
+
+/// ν of a foam, where it is unknown.
+const FOAM_POISSON: f64 = 0.2;
+
+impl LayerSpec {
+    /// The layer that replaces springs on a grid.
+    pub(crate) fn replacing(spec: &SensorSpec) -> Result<Self, SensorError> {
+        let (pressed, springs, _) = FullyPressed::springs_on_grid(spec, SkinKind::Layer)?;
+        let thickness_m = pressed.max_depth_m / 0.8;
+        let nu = FOAM_POISSON;
+        let confined_pa = pressed.stiffness_pa_per_m * thickness_m;
+        Ok(Self {
+            thickness: Length::new(thickness_m),
+            young: Pressure::new(confined_pa * (1.0 + nu) * (1.0 - 2.0 * nu) / (1.0 - nu)),
+            poisson: Some(nu),
+            incompressible: false,
+            cell: None,
+            size: None,
+            coating: None,
+            mu: springs.friction.mu_static(),
+            relaxation: Vec::new(),
+            sense_depth: None,
+        })
+    }
+}

@@ -1,0 +1,162 @@
+//! The skin of a sensor, as a file describes it, and its conversion into another kind.
+
+use crate::surface::BuiltSurface;
+use crate::{
+    Chain, GelSpec, HydroelasticSpec, ImprintSpec, LayerSpec, Sensor, SensorError, SensorSpec, SpringsSpec, SurfaceSpec,
+};
+use dermis_skin::Springs;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// A skin: how the cover of a sensor deforms under load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum SkinSpec {
+    /// Independent spring-dampers ([`Springs`]), on any surface.
+    Springs(SpringsSpec),
+    /// A pressure field in the sensor's body ([`dermis_skin::Hydroelastic`]), on any surface.
+    Hydroelastic(HydroelasticSpec),
+    /// An elastic layer bonded to a rigid base ([`dermis_skin::Layer`]), under a grid.
+    Layer(LayerSpec),
+    /// The object's own shape with smoothed surroundings ([`dermis_skin::Imprint`]): a baseline, on any surface.
+    Imprint(ImprintSpec),
+    /// A gel at large deformation ([`dermis_skin::Gel`]): a block under a grid, or the body that another surface bounds.
+    Gel(GelSpec),
+}
+
+/// The kinds of skin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SkinKind {
+    /// Independent spring-dampers.
+    Springs,
+    /// A pressure field.
+    Hydroelastic,
+    /// An elastic layer on a rigid base.
+    Layer,
+    /// The object's own shape with smoothed surroundings.
+    Imprint,
+    /// A gel of particles.
+    Gel,
+}
+
+/// A name that no kind of skin has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no skin {name:?}; the skins are {}", SkinKind::NAMES.join(", "))]
+pub struct UnknownSkin {
+    /// The name.
+    pub name: String,
+}
+
+impl SkinKind {
+    /// All kinds.
+    pub const ALL: [Self; 5] = [Self::Springs, Self::Hydroelastic, Self::Layer, Self::Imprint, Self::Gel];
+    /// Their names, as files and flags write them.
+    pub const NAMES: [&str; 5] = ["springs", "hydroelastic", "layer", "imprint", "gel"];
+
+    /// The name, as files and flags write it.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+}
+
+impl std::fmt::Display for SkinKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl std::str::FromStr for SkinKind {
+    type Err = UnknownSkin;
+
+    fn from_str(name: &str) -> Result<Self, UnknownSkin> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| UnknownSkin { name: name.to_owned() })
+    }
+}
+
+impl SkinSpec {
+    /// Its kind.
+    pub fn kind(&self) -> SkinKind {
+        match self {
+            Self::Springs(_) => SkinKind::Springs,
+            Self::Hydroelastic(_) => SkinKind::Hydroelastic,
+            Self::Layer(_) => SkinKind::Layer,
+            Self::Imprint(_) => SkinKind::Imprint,
+            Self::Gel(_) => SkinKind::Gel,
+        }
+    }
+
+    /// Builds a sensor without reading and optics. `folder` is where relative files are looked for.
+    pub(crate) fn build(
+        &self,
+        name: &str,
+        spec: &SurfaceSpec,
+        surface: BuiltSurface,
+        chain: Chain,
+        folder: Option<&Path>,
+    ) -> Result<Sensor, SensorError> {
+        let BuiltSurface { sites, taxels, mesh } = surface;
+        Ok(match self {
+            Self::Springs(springs) => {
+                let skin = Springs::new(sites, springs.parameters(name)?).map_err(SensorError::skin(name))?;
+                Sensor::new(name, skin, taxels, chain, mesh)
+            }
+            Self::Hydroelastic(body) => Sensor::new(name, body.build(name, spec, &mesh)?, taxels, chain, mesh),
+            Self::Layer(layer) => Sensor::new(name, layer.build(name, spec)?, taxels, chain, mesh),
+            Self::Imprint(imprint) => Sensor::new(name, imprint.build(name, spec, &mesh)?, taxels, chain, mesh),
+            Self::Gel(gel) => match gel.build_tacchi(name, spec)? {
+                Some(skin) => Sensor::new(name, skin, taxels, chain, mesh),
+                None => Sensor::new(name, gel.build(name, spec, &mesh, folder)?, taxels, chain, mesh),
+            },
+        })
+    }
+}
+
+impl SensorSpec {
+    /// The same sensor with the skin of another kind that comes nearest to its own; a skin of that kind stays as it is. The
+    /// documentation of each skin's description says which skins it can replace, and how.
+    pub fn with_skin(&self, kind: SkinKind) -> Result<Self, SensorError> {
+        let skin = match kind {
+            _ if self.skin.kind() == kind => self.skin.clone(),
+            SkinKind::Springs => {
+                let rule = format!("= \"springs\" cannot replace a skin of kind {:?}", self.skin.kind().name());
+                return Err(SensorError::bad_key(&self.name, "kind", rule));
+            }
+            SkinKind::Hydroelastic => SkinSpec::Hydroelastic(HydroelasticSpec::replacing(self)?),
+            SkinKind::Layer => SkinSpec::Layer(LayerSpec::replacing(self)?),
+            SkinKind::Imprint => SkinSpec::Imprint(ImprintSpec::replacing(self)?),
+            SkinKind::Gel => SkinSpec::Gel(GelSpec::replacing(self)?),
+        };
+        Ok(Self { skin, ..self.clone() })
+    }
+}
+
+/// The skin of a sensor when all of it is pressed, for a replacement that is as stiff and as deep.
+pub(crate) struct FullyPressed {
+    /// Normal stiffness per unit of area (Pa/m).
+    pub stiffness_pa_per_m: f64,
+    /// Greatest depth (m).
+    pub max_depth_m: f64,
+}
+
+impl FullyPressed {
+    /// Of springs on a grid; `kind` is the kind of skin that shall replace them.
+    pub fn springs_on_grid<'a>(
+        spec: &'a SensorSpec,
+        kind: SkinKind,
+    ) -> Result<(Self, &'a SpringsSpec, f64), SensorError> {
+        let (SkinSpec::Springs(springs), SurfaceSpec::Grid { pitch, .. }) = (&spec.skin, &spec.surface) else {
+            let rule = format!("= {:?} can replace springs on a grid only; describe the skin in a file", kind.name());
+            return Err(SensorError::bad_key(&spec.name, "kind", rule));
+        };
+        let sensor = spec.build(None)?;
+        let area_m2 = sensor.taxels().areas_m2().iter().sum();
+        Ok((Self::of(&sensor, area_m2), springs, pitch.si() * pitch.si()))
+    }
+
+    /// Of a sensor whose stiffness is spread over an area (m²).
+    pub fn of(sensor: &Sensor, area_m2: f64) -> Self {
+        let stiffness: f64 = sensor.skin().fully_pressed().iter().map(|support| support.tangent.stiffness_normal).sum();
+        Self { stiffness_pa_per_m: stiffness / area_m2, max_depth_m: sensor.skin().max_depth_m() }
+    }
+}

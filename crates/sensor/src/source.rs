@@ -1,0 +1,133 @@
+//! A sensor as a scene or a data set names it: a preset, a file or a surface, with changes.
+
+use crate::optics::{BackgroundSpec, LightSpec};
+use crate::{SensorError, SensorSpec, SkinKind, SkinSpec, SurfaceSpec, from_table, presets};
+use dermis_geometry::quantity::Length;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+/// Exactly one of `preset`, `file` and `surface` (with `skin`). The tables override parts of the description by the rule of
+/// [`SensorSpec::with_overrides`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SensorSource {
+    /// Name of a preset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+    /// A sensor's own TOML, relative to the file that names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+    /// Where its texels are, for a sensor that is described on the spot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surface: Option<SurfaceSpec>,
+    /// Contact points along a side of a texel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact_points: Option<usize>,
+    /// Replaces the skin by the nearest one of another kind ([`SensorSpec::with_skin`]), before `skin` is applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skin_kind: Option<SkinKind>,
+    /// Multiplies the number of pixels across and down, which see the same area: 0.5 makes 320 × 240 of 640 × 480.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<f64>,
+    /// Overrides the skin; beside a `surface`, all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skin: Option<Map<String, Value>>,
+    /// Overrides how taxels read the skin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<Map<String, Value>>,
+    /// Overrides the response.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<Map<String, Value>>,
+    /// Overrides the camera.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub camera: Option<Map<String, Value>>,
+    /// Overrides the light.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub light: Option<Map<String, Value>>,
+    /// Overrides the markers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub markers: Option<Map<String, Value>>,
+}
+
+impl SensorSource {
+    /// The description of the sensor `name` with all changes made, and the folder of its mesh files. `folder` is where relative files
+    /// are looked for.
+    pub fn resolve(&self, name: &str, folder: Option<&Path>) -> Result<(SensorSpec, Option<PathBuf>), SensorError> {
+        let (mut spec, folder) = match (&self.preset, &self.file, &self.surface) {
+            (Some(preset), None, None) => (presets::find(preset)?, None),
+            (None, Some(file), None) => {
+                let path = folder.map_or_else(|| file.clone(), |folder| folder.join(file));
+                (SensorSpec::read(&path)?, path.parent().map(Path::to_path_buf))
+            }
+            (None, None, Some(surface)) => {
+                let needed = || SensorError::bad_key(name, "skin", "is needed beside a `surface`");
+                let skin: SkinSpec = from_table(name, "skin", self.skin.as_ref().ok_or_else(needed)?)?;
+                (SensorSpec::new(name, surface.clone(), skin), folder.map(Path::to_path_buf))
+            }
+            (preset, file, surface) => {
+                return Err(SensorError::OneOf {
+                    sensor: name.to_owned(),
+                    keys: "`preset`, `file` and `surface`",
+                    found: [preset.is_some(), file.is_some(), surface.is_some()].into_iter().filter(|it| *it).count(),
+                });
+            }
+        };
+        name.clone_into(&mut spec.name);
+        spec.contact_points = self.contact_points.unwrap_or(spec.contact_points);
+        if let Some(kind) = self.skin_kind {
+            spec = spec.with_skin(kind)?;
+        }
+        let skin = self.skin.as_ref().filter(|_| self.surface.is_none());
+        let tables = [
+            ("skin", skin),
+            ("reading", self.reading.as_ref()),
+            ("response", self.response.as_ref()),
+            ("camera", self.camera.as_ref()),
+            ("light", self.light.as_ref()),
+            ("markers", self.markers.as_ref()),
+        ];
+        let changes =
+            tables.into_iter().filter_map(|(key, table)| Some((key.to_owned(), Value::Object(table?.clone()))));
+        spec = spec.with_overrides(&changes.collect())?;
+        if let Some(factor) = self.resolution {
+            scale_pixels(&mut spec, factor).map_err(|rule| SensorError::bad_key(name, "resolution", rule))?;
+        }
+        Ok((spec, folder))
+    }
+}
+
+/// Changes the number of pixels; they see the same area.
+fn scale_pixels(spec: &mut SensorSpec, factor: f64) -> Result<(), String> {
+    let Some(camera) = &mut spec.camera else { return Err("needs a sensor with a camera".to_owned()) };
+    if !(factor > 0.0 && factor.is_finite()) {
+        return Err(format!("must be a positive factor, got {factor}"));
+    }
+    if camera.crop.is_some() {
+        return Err("cannot scale a camera with a `crop`: give `camera` its sizes".to_owned());
+    }
+    let scaled = |pixels: usize| {
+        let exact = pixels as f64 * factor;
+        (exact >= 2.0 && (exact - exact.round()).abs() < 1e-6).then_some(exact.round() as usize)
+    };
+    let uneven = || format!("of {factor} makes no whole pixels of {} x {}", camera.width, camera.height);
+    let (width, height) = scaled(camera.width).zip(scaled(camera.height)).ok_or_else(uneven)?;
+    (camera.width, camera.height, camera.pixel) = (width, height, Length::new(camera.pixel.si() / factor));
+    let background = match &mut spec.light {
+        Some(LightSpec::Calibrated(light)) => {
+            if let Some(area) = &mut light.area {
+                for side in [&mut area.left, &mut area.top, &mut area.right, &mut area.bottom] {
+                    // Whole numbers are centres of pixels.
+                    *side = (*side + 0.5) * factor - 0.5;
+                }
+            }
+            Some(&light.background)
+        }
+        Some(LightSpec::Phong(light)) => Some(&light.background),
+        None => None,
+    };
+    match background {
+        Some(BackgroundSpec::File(_)) => Err("cannot scale a light with an image for its background".to_owned()),
+        _ => Ok(()),
+    }
+}
