@@ -43,7 +43,7 @@ impl Batch {
         values: impl Fn(&ReadingData) -> PyResult<Vec<T>> + Send + Sync,
     ) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
         let sensor = self.shared.sensor()?;
-        let blind = || dermis::sensor::optics::OpticsError::Blind { sensor: sensor.name().to_owned() };
+        let blind = || dermis::sensor::optics::OpticsError::WithoutCamera { sensor: sensor.name().to_owned() };
         let camera = sensor.optics().ok_or_else(blind).into_py_err()?.camera();
         let images =
             detached(py, || self.readings.par_iter().map(|data| values(data)).collect::<Vec<PyResult<Vec<T>>>>())?;
@@ -130,7 +130,7 @@ impl Batch {
     #[getter]
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u8>>> {
         let image = |data: &ReadingData| {
-            let frame = data.shared.sensor()?.look(&data.touch, data.values.frame).into_py_err()?;
+            let frame = data.shared.sensor()?.render(&data.touch, data.values.frame).into_py_err()?;
             Ok(frame.image.to_rgb8().into_pixels().into_flattened())
         };
         self.images(py, &[3], image)

@@ -6,7 +6,7 @@ use crate::sensor::Sensor;
 use crate::shared_sensor::SharedSensor;
 use crate::threads::detached;
 use dermis::sensor::SensorSpec;
-use dermis::sensor::calibration::fit_device as fit;
+use dermis::sensor::calibration::fit_sensor as fit;
 use dermis::sensor::characterise::{self, CreepRow, PressRow, Protocol};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;

@@ -64,17 +64,17 @@ impl ReadingData {
     }
 
     /// The camera frame, rendered on first use.
-    pub fn look(&self) -> PyResult<&CameraFrame> {
+    pub fn render(&self) -> PyResult<&CameraFrame> {
         if let Some(camera_frame) = self.camera_frame.get() {
             return Ok(camera_frame);
         }
-        let frame = self.shared.sensor()?.look(&self.touch, self.values.frame).into_py_err()?;
+        let frame = self.shared.sensor()?.render(&self.touch, self.values.frame).into_py_err()?;
         Ok(self.camera_frame.get_or_init(|| frame))
     }
 
     /// Indentation at each pixel (m).
     pub fn pressed_m(&self) -> PyResult<Vec<f32>> {
-        let relief = &self.look()?.relief;
+        let relief = &self.render()?.relief;
         let optics = self.shared.sensor()?.optics();
         let rest = match (optics, &self.touch.surface) {
             (Some(optics), Some(surface)) if surface.rest_heights_m.is_some() => {
@@ -100,7 +100,7 @@ impl Reading {
     fn frame(&self, py: Python<'_>) -> PyResult<&CameraFrame> {
         match self.data.camera_frame.get() {
             Some(camera_frame) => Ok(camera_frame),
-            None => detached(py, || self.data.look())?,
+            None => detached(py, || self.data.render())?,
         }
     }
 }
