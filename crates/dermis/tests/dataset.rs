@@ -134,7 +134,10 @@ fn labels_are_those_of_the_touch() {
         let observed = &episode.frames[1].sensors[0];
         let sum = |axis: usize| observed.forces_newton.iter().skip(axis).step_by(3).map(|f| f64::from(*f)).sum::<f64>();
         for axis in 0..3 {
-            assert!((sum(axis) - f64::from(observed.wrench[axis])).abs() < 1e-4 * f64::from(observed.wrench[2].abs()).max(0.1));
+            assert!(
+                (sum(axis) - f64::from(observed.wrench[axis])).abs()
+                    < 1e-4 * f64::from(observed.wrench[2].abs()).max(0.1)
+            );
         }
         for (taxel, force) in observed.forces_newton.chunks(3).enumerate() {
             assert_eq!(observed.contact[taxel], force.iter().any(|f| *f != 0.0));
@@ -353,7 +356,10 @@ fn what_cannot_be_is_told_in_one_sentence() {
     }
     let deep = set(&good.replace("[\"0.5 mm\", \"4 mm\"]", "[\"30 mm\", \"40 mm\"]"));
     let message = deep.episode(0).unwrap_err().to_string();
-    assert!(message.contains("episode 0 (object \"ball\", sensor \"uji-foam-14x6\")") && message.contains("12 mm"), "{message}");
+    assert!(
+        message.contains("episode 0 (object \"ball\", sensor \"uji-foam-14x6\")") && message.contains("12 mm"),
+        "{message}"
+    );
 }
 
 #[test]
