@@ -3,7 +3,7 @@
 use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::sphere;
 use dermis::geometry::{Pose, Quat, Random, Vec3};
-use dermis::gpu::{Gpu, GpuError, LayerBatch, PinnedBuffer, Timer, array::Poses, layer::Wanted};
+use dermis::gpu::{Gpu, GpuError, LayerBatch, PinnedBuffer, Timer, array::Poses, layer::Outputs};
 use dermis::sensor::optics::{Area, LightSpec};
 use dermis::sensor::{Sensor, SensorSpec};
 use dermis::skin::Object;
@@ -48,11 +48,11 @@ const BYTES_PER_S: f64 = 4.3e12;
 const OPERATIONS_PER_S: f64 = 67e12;
 
 /// Time (s, best of three) from poses on the GPU to results on the GPU, with iterations and operations.
-fn seconds(batch: &LayerBatch, poses: &Poses, wanted: Wanted) -> Result<(f64, usize, f64), GpuError> {
+fn seconds(batch: &LayerBatch, poses: &Poses, outputs: Outputs) -> Result<(f64, usize, f64), GpuError> {
     let mut best = (f64::INFINITY, 0, 0.0);
     for _ in 0..3 {
-        let timer = Timer::start(batch.batch().gpu())?;
-        let touches = batch.press_on_device(poses, wanted)?;
+        let timer = Timer::start(batch.gpu())?;
+        let touches = batch.press_on_device(poses, outputs)?;
         let taken = timer.stop()?;
         best = (best.0.min(taken), touches.iterations, touches.operations);
     }
@@ -60,22 +60,21 @@ fn seconds(batch: &LayerBatch, poses: &Poses, wanted: Wanted) -> Result<(f64, us
 }
 
 fn batch_bytes(batch: &LayerBatch) -> usize {
-    batch.batch().image().map_or(0, |[height, width]| 3 * height * width * PRESSES)
+    batch.image_size().map_or(0, |[height, width]| 3 * height * width * PRESSES)
 }
 
 /// Numbers by name; names carry their units.
 pub fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
     let mut numbers = BTreeMap::new();
     let (Some(sensor), Ok(mesh)) = (small_gelsight(), sphere(RADIUS_M, 0.1e-3)) else { return Ok(numbers) };
-    let nothing = Wanted { images: false, pressure: false, surface: false, taxels: false };
     for (friction, mu) in [("", None), ("_frictionless", Some(0.0))] {
         let ball = Object { mu, ..Object::new(mesh.clone()) };
         let batch = LayerBatch::new(gpu, &sensor, &ball)?;
         let places = ball_poses(PRESSES, 7);
-        batch.press_on_device(&Poses::of_host(gpu, &places[..512])?, Wanted::IMAGES)?;
+        batch.press_on_device(&Poses::of_host(gpu, &places[..512])?, Outputs::IMAGES)?;
         let poses = Poses::of_host(gpu, &places)?;
         let mut keep = |name: &str, value: f64| numbers.insert(format!("{name}{friction}"), value);
-        let (images_s, iterations, operations) = seconds(&batch, &poses, Wanted::IMAGES)?;
+        let (images_s, iterations, operations) = seconds(&batch, &poses, Outputs::IMAGES)?;
         let presses = PRESSES as f64;
         keep("images_320x240_per_second", presses / images_s);
         keep("iterations_per_press", iterations as f64 / presses);
@@ -85,14 +84,14 @@ pub fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
         keep("floor_of_memory_us_per_image", memory_s * 1e6);
         keep("floor_of_arithmetic_us_per_image", arithmetic_s * 1e6);
         keep("part_of_the_floor_reached_ratio", memory_s.max(arithmetic_s) * presses / images_s);
-        let (presses_s, ..) = seconds(&batch, &poses, nothing)?;
+        let (presses_s, ..) = seconds(&batch, &poses, Outputs::NONE)?;
         keep("presses_without_images_per_second", PRESSES as f64 / presses_s);
-        let (all_s, ..) = seconds(&batch, &poses, Wanted::ALL)?;
+        let (all_s, ..) = seconds(&batch, &poses, Outputs::ALL)?;
         keep("presses_with_everything_per_second", PRESSES as f64 / all_s);
         // To pinned host memory, as a training loop would use.
         let mut host = PinnedBuffer::new(gpu, batch_bytes(&batch))?;
         let timer = Timer::start(gpu)?;
-        let touches = batch.press_on_device(&poses, Wanted::IMAGES)?;
+        let touches = batch.press_on_device(&poses, Outputs::IMAGES)?;
         touches.images.copy_to_pinned(&mut host)?;
         keep("images_320x240_copied_to_host_per_second", PRESSES as f64 / timer.stop()?);
     }
