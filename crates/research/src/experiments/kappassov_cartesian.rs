@@ -121,7 +121,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     let step_s = CONTROL_S / STEPS_PER_CONTROL as f64;
     let mut world = World::new(WorldParameters { step_s, ..Default::default() })?;
     let start = start_of_tool() * tool_from_bar();
-    let bar = world.add_body(Body::driven("bar", start).touchable(object).looking_like(visible))?;
+    let bar = world.add_body(Body::driven("bar", start).touchable(object).with_visual_mesh(visible))?;
     let away = start_of_tool() * Pose::from_translation(Vec3::Z * (-DEPTH - 3e-3));
     let mut palm = CartesianHand::build(&mut world, CartesianParameters::default(), array, away)?;
 

@@ -65,7 +65,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     let mut world = world(STEP_S, None)?;
     let mut sensors = Vec::new();
     for digit in &digits {
-        let body = Body::fixed(digit.name, digit.pose()).looking_like(shapes::finger(&digit.size, 1e-3)?);
+        let body = Body::fixed(digit.name, digit.pose()).with_visual_mesh(shapes::finger(&digit.size, 1e-3)?);
         let body = add(&mut world, body)?;
         sensors.push(world.mount(presets::find(digit.preset)?.build(None)?, body, Pose::IDENTITY));
     }
