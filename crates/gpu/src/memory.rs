@@ -111,11 +111,6 @@ impl<T: Plain> DeviceBuffer<T> {
         view.expect("the allocation holds all values")
     }
 
-    /// Sets all bytes to zero.
-    pub(crate) fn clear(&mut self) -> Result<(), GpuError> {
-        Ok(self.gpu.stream.memset_zeros(&mut self.bytes)?)
-    }
-
     /// A copy on the GPU.
     pub fn duplicate(&self) -> Result<Self, GpuError> {
         Self::new(&self.gpu, self.len, self.gpu.stream.clone_dtod(&self.bytes))
