@@ -64,7 +64,7 @@ pub struct CreepArguments {
 
 /// The whole response.
 #[derive(clap::Args)]
-pub struct SensorArguments {
+pub struct ArrayArguments {
     /// CSV file of presses, in the format of `dermis characterise`.
     presses: PathBuf,
     /// CSV file of readings under a constant load.
@@ -268,7 +268,7 @@ pub fn creep(arguments: &CreepArguments) -> anyhow::Result<()> {
     })
 }
 
-pub fn sensor(arguments: &SensorArguments) -> anyhow::Result<()> {
+pub fn sensor(arguments: &ArrayArguments) -> anyhow::Result<()> {
     let base = Base::find(&arguments.common)?;
     let bench = Bench { presses: read_presses(&arguments.presses)?, creep: read_creep(&arguments.creep)? };
     let named = || format!("{} and {}", arguments.presses.display(), arguments.creep.display());
