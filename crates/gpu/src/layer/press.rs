@@ -200,8 +200,8 @@ impl LayerBatch {
         }
         let mut regions = chunk.regions.download()?;
         if let Some(i) = regions.iter().position(|region| region.status == TOO_DEEP) {
-            let (depth_mm, most_mm) = (regions[i].max_depth * 1e3, self.grid.max_depth * 1e3);
-            return Err(GpuError::TooDeep { press: first + i, name: self.name.clone(), depth_mm, most_mm });
+            let (depth_mm, max_mm) = (regions[i].max_depth * 1e3, self.grid.max_depth * 1e3);
+            return Err(GpuError::TooDeep { press: first + i, name: self.name.clone(), depth_mm, max_mm });
         }
         let mut members: Vec<i32> = (0..chunk.count as i32).collect();
         while !members.is_empty() {
