@@ -32,7 +32,7 @@ pub struct Arrays {
 
 #[derive(Debug)]
 enum ArraySkin {
-    Springs(Springs),
+    Springs(Box<Springs>),
     Pads(Pads),
 }
 
@@ -43,7 +43,7 @@ impl Arrays {
             return Err(unsupported(sensor.name(), "its taxels read by rays"));
         }
         let skin = if let Some(springs) = sensor.skin_as::<skin::Springs>() {
-            ArraySkin::Springs(Springs::new(gpu, springs, sensor.taxels())?)
+            ArraySkin::Springs(Box::new(Springs::new(gpu, springs, sensor.taxels())?))
         } else if let Some(pad) = sensor.skin_as::<Hydroelastic>() {
             ArraySkin::Pads(Pads::new(gpu, pad, sensor)?)
         } else {
