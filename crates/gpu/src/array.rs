@@ -33,7 +33,7 @@ pub struct Arrays {
 #[derive(Debug)]
 enum ArraySkin {
     Springs(Box<Springs>),
-    Pads(Pads),
+    Pads(Box<Pads>),
 }
 
 impl Arrays {
@@ -45,7 +45,7 @@ impl Arrays {
         let skin = if let Some(springs) = sensor.skin_as::<skin::Springs>() {
             ArraySkin::Springs(Box::new(Springs::new(gpu, springs, sensor.taxels())?))
         } else if let Some(pad) = sensor.skin_as::<Hydroelastic>() {
-            ArraySkin::Pads(Pads::new(gpu, pad, sensor)?)
+            ArraySkin::Pads(Box::new(Pads::new(gpu, pad, sensor)?))
         } else {
             return Err(unsupported(sensor.name(), "its skin has neither springs nor a pressure field"));
         };
