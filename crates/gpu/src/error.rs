@@ -82,12 +82,6 @@ pub enum GpuError {
         /// The most (mm).
         most_mm: f64,
     },
-    /// NaN or infinity in a pose.
-    #[error("press {press}: the pose is not finite; the simulation has diverged or the input is wrong")]
-    NotFinite {
-        /// Which of the batch, from zero on.
-        press: usize,
-    },
     /// The driver refused a call.
     #[error("the NVIDIA driver failed: {reason}")]
     Failed {
