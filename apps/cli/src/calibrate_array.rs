@@ -7,7 +7,7 @@ use anyhow::Context;
 use dermis::draw::{Image, Marker, PALETTE, Plot, Series, Sheet};
 use dermis::geometry::quantity::{Force, Time};
 use dermis::sensor::calibration::{
-    Estimate, TaxelsFit, fit_creep, fit_device, fit_lines, fit_neighbours, own_readings,
+    Estimate, TaxelsFit, fit_creep, fit_lines, fit_neighbours, fit_sensor, own_readings,
 };
 use dermis::sensor::characterise::Bench;
 use dermis::sensor::response::{Creep, Gain, PerTaxel, Saturation, StageSpec, Threshold, ThresholdKind};
@@ -273,7 +273,7 @@ pub fn sensor(arguments: &SensorArguments) -> anyhow::Result<()> {
     let bench = Bench { presses: read_presses(&arguments.presses)?, creep: read_creep(&arguments.creep)? };
     let named = || format!("{} and {}", arguments.presses.display(), arguments.creep.display());
     let fit =
-        fit_device(&bench, base.sensor.taxels(), *base.sensor.response(), arguments.kernel).with_context(named)?;
+        fit_sensor(&bench, base.sensor.taxels(), *base.sensor.response(), arguments.kernel).with_context(named)?;
     let readings = own_readings(&bench, base.sensor.taxels())?;
     let lines = [
         format!(

@@ -128,7 +128,7 @@ fn presses(folder: &Path) {
         let depth_m = 0.3e-3 + 0.05e-3 * f64::from(i % 5);
         let pressed = press(&sensor, &ball, &Aim { at_m, ..Aim::default() }, Goal::Depth(depth_m)).unwrap();
         let name = format!("press_{i}.png");
-        save(&sensor.look(&pressed.touch, 0).unwrap().image.to_rgb8(), &folder.join(&name));
+        save(&sensor.render(&pressed.touch, 0).unwrap().image.to_rgb8(), &folder.join(&name));
         let [column, row] = camera.project(Vec3::new(at_m[0], at_m[1], 0.0));
         let radius = (pressed.touch.area_m2() / std::f64::consts::PI).sqrt() / camera.pixel_m;
         let (x, y) = (at_m[0] * 1e3, at_m[1] * 1e3);

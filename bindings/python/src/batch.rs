@@ -43,7 +43,7 @@ impl Batch {
         values: impl Fn(&Kept) -> PyResult<Vec<T>> + Send + Sync,
     ) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
         let sensor = self.device.sensor()?;
-        let blind = || dermis::sensor::optics::OpticsError::Blind { sensor: sensor.name().to_owned() };
+        let blind = || dermis::sensor::optics::OpticsError::WithoutCamera { sensor: sensor.name().to_owned() };
         let camera = sensor.optics().ok_or_else(blind).into_py_err()?.camera();
         let images = detached(py, || self.all.par_iter().map(|kept| values(kept)).collect::<Vec<PyResult<Vec<T>>>>())?;
         let all: Vec<T> = images.into_iter().collect::<PyResult<Vec<_>>>()?.concat();
@@ -129,7 +129,7 @@ impl Batch {
     #[getter]
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u8>>> {
         let image = |kept: &Kept| {
-            let sight = kept.device.sensor()?.look(&kept.touch, kept.numbers.frame).into_py_err()?;
+            let sight = kept.device.sensor()?.render(&kept.touch, kept.numbers.frame).into_py_err()?;
             Ok(sight.image.to_rgb8().into_pixels().into_flattened())
         };
         self.images(py, &[3], image)

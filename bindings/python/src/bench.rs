@@ -6,7 +6,7 @@ use crate::error::{Error, IntoPyErr};
 use crate::sensor::Sensor;
 use crate::threads::detached;
 use dermis::sensor::SensorSpec;
-use dermis::sensor::calibration::fit_device as fit;
+use dermis::sensor::calibration::fit_sensor as fit;
 use dermis::sensor::characterise::{self, CreepRow, PressRow, Protocol};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
@@ -173,7 +173,7 @@ pub fn characterise_sensor(py: Python<'_>, sensor: PyRef<'_, Sensor>, protocol: 
 
 /// Fits the response of a sensor to what a bench measured: the fitted sensor, and the numbers as JSON.
 #[pyfunction]
-pub fn fit_device(
+pub fn fit_sensor(
     py: Python<'_>,
     sensor: PyRef<'_, Sensor>,
     bench: PyRef<'_, Bench>,

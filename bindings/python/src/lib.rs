@@ -55,7 +55,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(presets, module)?)?;
     module.add_function(wrap_pyfunction!(bench::characterise_sensor, module)?)?;
     module.add_function(wrap_pyfunction!(dataset::check_dataset, module)?)?;
-    module.add_function(wrap_pyfunction!(bench::fit_device, module)?)?;
+    module.add_function(wrap_pyfunction!(bench::fit_sensor, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::compare_images, module)?)?;
     module.add_function(wrap_pyfunction!(experiments::experiment_list, module)?)?;
     module.add_function(wrap_pyfunction!(experiments::run_experiment, module)?)

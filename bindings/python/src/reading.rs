@@ -68,7 +68,7 @@ impl Kept {
         if let Some(camera_frame) = self.camera_frame.get() {
             return Ok(camera_frame);
         }
-        let seen = self.device.sensor()?.look(&self.touch, self.numbers.frame).into_py_err()?;
+        let seen = self.device.sensor()?.render(&self.touch, self.numbers.frame).into_py_err()?;
         Ok(self.camera_frame.get_or_init(|| seen))
     }
 

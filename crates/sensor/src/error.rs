@@ -1,4 +1,4 @@
-//! Why a description is not a sensor.
+//! Errors of sensor descriptions.
 
 use crate::optics::OpticsError;
 use crate::urdf::UrdfError;
@@ -27,9 +27,9 @@ pub enum SensorError {
     /// A name that no preset has.
     #[error("there is no sensor {name:?}; the presets are {known}, or give the path of a .toml file")]
     Unknown {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The names there are.
+        /// The known names.
         known: String,
     },
     /// No texels, or too many.
@@ -103,7 +103,7 @@ pub enum SensorError {
         sensor: String,
         /// The key.
         key: &'static str,
-        /// What is asked of it.
+        /// The rule that it breaks.
         rule: String,
     },
     /// An entry of an override, or of a description in parts, that does not fit.
@@ -120,7 +120,7 @@ pub enum SensorError {
     #[error(
         "sensor {sensor:?}: taxel {taxel} at ({x_mm:.3}, {y_mm:.3}, {z_mm:.3}) mm has no sample point on the skin: give `reading` a larger `radius` or `cone`, or a smaller `spacing`"
     )]
-    Blind {
+    NoSamplePoint {
         /// Name of the sensor.
         sensor: String,
         /// The taxel.
@@ -170,7 +170,7 @@ impl SensorError {
         }
     }
 
-    /// For `map_err` on what a skin refuses.
+    /// For `map_err`: an error of the skin.
     pub(crate) fn skin(sensor: &str) -> impl Fn(SkinError) -> Self {
         move |error| Self::Skin { sensor: sensor.to_owned(), error }
     }

@@ -48,7 +48,7 @@ pub use counts::Response;
 pub use creep::Creep;
 pub use crosstalk::Crosstalk;
 pub use curve::Curve;
-pub use delay::{Delay, Frame};
+pub use delay::{Delay, DelayedFrame};
 pub use error::ResponseError;
 pub use faults::{Faults, Stuck};
 pub use gain::{Gain, Lines};
@@ -105,6 +105,6 @@ stages! {
     /// Transport delay.
     delay: Option<Delay> {
         /// Frames in transit.
-        on_their_way: VecDeque<Frame>
+        on_their_way: VecDeque<DelayedFrame>
     },
 }

@@ -56,7 +56,7 @@ pub enum SurfaceSpec {
         centers: Vec<[Length; 3]>,
         /// Outward normals, of any length.
         normals: Vec<[f64; 3]>,
-        /// How far from its centre a taxel feels.
+        /// Radius of a taxel's sensitive area.
         reach: Length,
         /// The shape of the skin.
         body: BodySpec,
@@ -68,7 +68,7 @@ pub enum SurfaceSpec {
         file: PathBuf,
         /// Name of the sensor in it.
         sensor: String,
-        /// How far from its centre a taxel feels.
+        /// Radius of a taxel's sensitive area.
         reach: Length,
         /// The shape of the skin.
         body: BodySpec,
@@ -117,18 +117,18 @@ pub(crate) fn read_mesh(file: &Path, unit: Option<LengthUnit>, folder: Option<&P
     read(&path, &Import { unit, ..Import::default() }).map_err(SensorError::File)
 }
 
-/// A sensing surface in the three forms that are needed: contact points, taxels, and a mesh to look at.
+/// A sensing surface in the three forms that are needed: contact points, taxels, and a mesh.
 pub(crate) struct BuiltSurface {
     pub sites: Vec<Site>,
     pub taxels: Taxels,
     pub mesh: TriMesh,
 }
 
-/// More taxels than this are a slip of the unit.
+/// Maximum number of taxels, against a wrong unit.
 const MAX_TAXELS: usize = 1_000_000;
 
 impl SurfaceSpec {
-    /// The same shape with facets of about `spacing_m`, for those that are generated: what a camera sees should be smooth.
+    /// The same shape with facets of about `spacing_m`, for generated shapes: a camera should see a smooth surface.
     pub(crate) fn fine(&self, spacing_m: f64) -> Result<Option<TriMesh>, SensorError> {
         let mesh = match self {
             Self::SphericalPatch { radius, half_angle, .. } => {

@@ -24,11 +24,11 @@ from typing import Any
 from dermis import _native
 from dermis._native import Bench, Error, Sensor
 
-__all__ = ["Bench", "DeviceFit", "characterise", "fit", "load", "save"]
+__all__ = ["Bench", "SensorFit", "characterise", "fit", "load", "save"]
 
 
 @dataclass(frozen=True)
-class DeviceFit:
+class SensorFit:
     """A fitted device."""
 
     sensor: Sensor
@@ -71,14 +71,14 @@ def characterise(
     return _native.characterise_sensor(sensor, json.dumps(protocol))
 
 
-def fit(sensor: Sensor, bench: Bench, *, kernel: int = 3) -> DeviceFit:
+def fit(sensor: Sensor, bench: Bench, *, kernel: int = 3) -> SensorFit:
     """Fits the response of a device to what a bench measured of it.
 
     sensor: the one that was measured, as far as it is known: its taxels, bits and newtons a count. kernel: size of the point spread, in
     taxels. Raises dermis.Error where the data do not determine a parameter.
     """
-    fitted, numbers = _native.fit_device(sensor, bench, kernel)
-    return DeviceFit(fitted, json.loads(numbers))
+    fitted, numbers = _native.fit_sensor(sensor, bench, kernel)
+    return SensorFit(fitted, json.loads(numbers))
 
 
 def save(bench: Bench, folder: str | os.PathLike[str]) -> None:

@@ -1,4 +1,4 @@
-//! Sensitivity that is lost with use and time.
+//! Loss of sensitivity with use and time.
 
 use super::error::require;
 use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
@@ -12,19 +12,19 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ageing {
-    /// L_n: what presses take in the end.
+    /// L_n: the loss after many presses.
     #[serde(default)]
     pub loss_by_use: f64,
-    /// N: presses after which 63 % of that is gone.
+    /// N: presses after which 63 % of it is reached.
     #[serde(default = "many")]
     pub presses: f64,
     /// A press is counted when the load of a taxel exceeds this, and again only after it has fallen below half of it.
     #[serde(default = "light")]
     pub pressed_above: Force,
-    /// L_t: what time takes in the end.
+    /// L_t: the loss after a long time.
     #[serde(default)]
     pub loss_by_time: f64,
-    /// T: when 63 % of that is gone.
+    /// T: time after which 63 % of it is reached.
     #[serde(default = "year")]
     pub time: Time,
 }
@@ -61,7 +61,7 @@ impl Ageing {
     /// Counts presses and applies the gain to the values (N).
     pub fn apply(&self, uses: &mut [Use], values: &mut [f64], time_s: f64) {
         let above = self.pressed_above.si();
-        // Most taxels have the same number of presses as the one before.
+        // Many taxels have the same number of presses as the one before.
         let (mut presses, mut gain) = (0, self.gain(0, time_s));
         for (taxel, value) in uses.iter_mut().zip(values) {
             if !taxel.pressed && *value > above {

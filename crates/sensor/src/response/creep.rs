@@ -1,4 +1,4 @@
-//! The reading goes on growing (or falls) under a load that stays.
+//! Drift of the reading under a steady load.
 
 use super::error::require;
 use super::stage::Slot;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Creep {
-    /// a: what is gained in the end, as a part of the load.
+    /// a: the final gain, as a fraction of the load.
     pub amplitude: f64,
     /// τ.
     pub time: Time,

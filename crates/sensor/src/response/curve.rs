@@ -1,4 +1,4 @@
-//! Value against load, where it is no straight line.
+//! Nonlinear value against load.
 
 use super::error::require;
 use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
@@ -8,8 +8,8 @@ use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The characteristic of a taxel: what it reads of a load, both in newtons (a reading of 1 N is what the nominal
-/// conversion calls 1 N). Loads below zero read zero.
+/// The characteristic of a taxel: its reading against the load, both in newtons (by the nominal conversion of counts to
+/// newtons). Loads below zero read zero.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Curve {
@@ -29,13 +29,13 @@ pub enum Curve {
     Table {
         /// Loads, rising, above zero.
         load: Vec<Force>,
-        /// What is read there, never falling.
+        /// Readings there, never falling.
         reads: Vec<Force>,
     },
 }
 
 impl Curve {
-    /// What is read of a load (both N).
+    /// The reading of a load (both N).
     pub fn at(&self, load_newton: f64) -> f64 {
         let x = load_newton.max(0.0);
         match self {
@@ -54,7 +54,7 @@ impl Curve {
         }
     }
 
-    /// The load that reads so (both N), by bisection; the least one where the curve is level.
+    /// The load of a reading (both N), by bisection; the smallest one where the curve is level.
     pub fn load_of(&self, read_newton: f64) -> f64 {
         if read_newton.is_nan() || read_newton <= 0.0 {
             return 0.0;

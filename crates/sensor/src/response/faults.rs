@@ -1,4 +1,4 @@
-//! Taxels that no longer work.
+//! Dead and stuck taxels.
 
 use super::error::require;
 use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
@@ -8,28 +8,28 @@ use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Taxels that read nothing, and taxels that always read the same.
+/// Taxels that read zero, and taxels that read a constant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
-    /// Read zero whatever presses.
+    /// Taxels that read zero.
     pub dead: Vec<usize>,
-    /// Read one value whatever presses.
+    /// Taxels that read a constant.
     pub stuck: Vec<Stuck>,
 }
 
-/// A taxel that always reads the same.
+/// A taxel that reads a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stuck {
-    /// Which, from 0, row by row on a grid.
+    /// Its index, from 0, row by row on a grid.
     pub taxel: usize,
-    /// What it reads.
+    /// Its reading.
     pub force: Force,
 }
 
 impl Faults {
-    /// Puts the faults into the values (N).
+    /// Applies the faults to the values (N).
     pub fn apply(&self, values: &mut [f64]) {
         for &taxel in &self.dead {
             values[taxel] = 0.0;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// p ← x                       while the load x rises above p
 /// p ← min(p, (1 + η) x + w)   while it falls
 /// ```
-/// (Visintin 1994, section III.2, with bounds x and (1 + η) x + w.) The first loading is exact; after a turn the reading
+/// (Visintin 1994, section III.2, with bounds x and (1 + η) x + w.) The first loading is exact; after a reversal the reading
 /// stays until the load has fallen by the width, then follows at (1 + η) x + w: at load x the loop is η x + w wide. With w = 0
 /// it closes at zero load, as a rubber does that has come off; w is left as a residue. From 0 to X and back with w = 0 the
 /// loop's area is η X² / 2(1 + η).
@@ -85,7 +85,7 @@ mod tests {
             .collect()
     }
 
-    /// Up to X and down in n steps: width η x + w at every load below the turn, area as derived above.
+    /// Up to X and down in n steps: width η x + w at every load below the reversal, area as derived above.
     #[test]
     fn the_loop_is_as_wide_as_said() {
         let (n, top) = (4000, 2.0);
@@ -109,7 +109,7 @@ mod tests {
         }
     }
 
-    /// Rate-independent: a step taken in one or in many gives the same, and a small loop inside is followed by nothing.
+    /// Rate-independent: a step taken in one or in many gives the same, and a small inner loop leaves no trace.
     #[test]
     fn only_turning_points_count() {
         let model = Hysteresis { fraction: 0.2, width: Force::new(0.0) };

@@ -1,4 +1,4 @@
-//! Readings that waver.
+//! Noise of the readings.
 
 use super::error::require;
 use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
@@ -17,10 +17,10 @@ pub struct Noise {
     /// Standard deviation at any load.
     #[serde(default = "none")]
     pub sd: Force,
-    /// Standard deviation as a part of the value, added in quadrature.
+    /// Standard deviation as a fraction of the value, added in quadrature.
     #[serde(default)]
     pub relative: f64,
-    /// What the draws depend on.
+    /// Seed of the draws.
     #[serde(default)]
     pub seed: u64,
 }

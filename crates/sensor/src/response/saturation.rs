@@ -1,4 +1,4 @@
-//! The most a taxel can show.
+//! Clips the values of taxels.
 
 use super::error::require;
 use super::{PerTaxel, ResponseError, ResponseState, Stage, StageSpec, Step};
@@ -8,7 +8,7 @@ use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A value that no taxel exceeds.
+/// Clips values at a greatest force.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Saturation {

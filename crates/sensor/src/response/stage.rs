@@ -1,6 +1,6 @@
 //! The interface of a stage, and the macro that makes the response of a list of stages.
 
-use super::{Frame, ResponseError, ResponseState};
+use super::{DelayedFrame, ResponseError, ResponseState};
 use crate::Taxels;
 use dermis_geometry::TriMesh;
 use std::collections::VecDeque;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// One stage of a response, built for a set of taxels.
 pub trait Stage: std::fmt::Debug + Send + Sync {
-    /// Applies the stage to the values (N) of one step. What it remembers between steps is in `memory`.
+    /// Applies the stage to the values (N) of one step. Its memory between steps is in `memory`.
     fn step(&self, values: &mut Vec<f64>, memory: &mut ResponseState, step: &Step);
 
     /// Whether the reading of a step depends on other steps or on their number: such a stage is left out of
@@ -17,7 +17,7 @@ pub trait Stage: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Sets what the stage remembers to a sensor at rest.
+    /// Sets the stage's memory to that of a sensor at rest.
     fn rest(&self, _memory: &mut ResponseState, _taxels: usize) {}
 }
 
@@ -75,14 +75,14 @@ impl<T> Memory for Vec<T> {
     }
 }
 
-impl Memory for VecDeque<Frame> {
+impl Memory for VecDeque<DelayedFrame> {
     fn misfit(&self, _: &Self, taxels: usize) -> Option<(usize, usize)> {
         self.iter().map(|frame| (frame.newton.len(), taxels)).find(|(got, expected)| got != expected)
     }
 }
 
-/// Declares [`super::ResponseSpec`] and [`ResponseState`] from the list of stages: for each its key, its description, and what it
-/// remembers.
+/// Declares [`super::ResponseSpec`] and [`ResponseState`] from the list of stages: for each its key, its description, and its
+/// memory.
 macro_rules! stages {
     ($($(#[$doc:meta])* $key:ident: $spec:ty $({ $(#[$memory_doc:meta])* $memory:ident: $kind:ty })?,)+) => {
         /// How a sensor reports: counts always, and any of the stages. In a sensor's file `[response]`, with a table for each stage.

@@ -1,4 +1,4 @@
-//! The least force that shows.
+//! Small forces read zero.
 
 use super::error::require;
 use super::{PerTaxel, ResponseError, ResponseState, Stage, StageSpec, Step};
@@ -14,24 +14,24 @@ use std::sync::Arc;
 pub struct Threshold {
     /// T.
     pub force: PerTaxel<Force>,
-    /// What becomes of more than that.
+    /// The reading of larger forces.
     #[serde(default)]
     pub kind: ThresholdKind,
 }
 
-/// What becomes of a force above the threshold.
+/// The reading of a force above the threshold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdKind {
-    /// The threshold is taken off: x − T, without a jump (Kappassov 2020, Fig. 5: raw 0 at 0.2 N).
+    /// The threshold is subtracted: x − T, without a jump (Kappassov 2020, Fig. 5: raw 0 at 0.2 N).
     #[default]
     DeadBand,
-    /// It passes as it is: the reading jumps from 0 to T.
+    /// The force itself: the reading jumps from 0 to T.
     Gate,
 }
 
 impl Threshold {
-    /// Applies it to the values (N). What pulls reads zero too.
+    /// Applies it to the values (N). Tensile forces read zero too.
     pub fn apply(&self, values: &mut [f64]) {
         for (taxel, value) in values.iter_mut().enumerate() {
             let threshold = self.force.at(taxel).si();
