@@ -1,8 +1,6 @@
 //! Optical sensors as a user meets them: presses, and the light of a sensor from images of a ball.
 
-mod common;
-
-use common::write;
+use crate::common::write;
 use dermis::draw::Image;
 use dermis::geometry::shapes;
 use dermis::prelude::*;
@@ -17,7 +15,7 @@ fn save(image: &Image, path: &Path) {
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
     let all: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-    common::dermis(folder, &all)
+    crate::common::dermis(folder, &all)
 }
 
 fn dermis(folder: &Path, arguments: &[&str]) -> String {

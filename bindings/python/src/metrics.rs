@@ -1,4 +1,4 @@
-//! How alike two images are.
+//! Image similarity.
 
 use crate::array::Numbers;
 use crate::error::{Error, IntoPyErr};
@@ -19,14 +19,13 @@ fn frame(value: &Bound<'_, PyAny>, what: &str) -> PyResult<ChannelImage> {
 }
 
 fn mask_of(value: &Bound<'_, PyAny>) -> PyResult<Mask> {
-    // Truth values are numbers here.
     let value = value.py().import("numpy")?.call_method1("asarray", (value,))?.call_method1("astype", ("uint8",))?;
     let numbers = Numbers::read(&value, "mask")?;
     let &[height, width] = numbers.shape.as_slice() else { return Err(numbers.wrong_shape("mask", "(height, width)")) };
     Mask::new("mask", width, height, numbers.values.iter().map(|&value| value != 0.0).collect()).into_py_err()
 }
 
-/// SSIM, PSNR (dB), MAE and RMSE (of 255), and how many pixels were compared.
+/// SSIM, PSNR (dB), MAE and RMSE (of 255), and the number of compared pixels.
 #[pyfunction]
 pub fn compare_images(
     py: Python<'_>,
