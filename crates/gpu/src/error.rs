@@ -82,12 +82,6 @@ pub enum GpuError {
         /// The greatest depth (mm).
         max_mm: f64,
     },
-    /// A pose with NaN or infinity.
-    #[error("press {press}: the pose is not finite; the simulation has diverged or the input is wrong")]
-    NotFinite {
-        /// Its index in the batch.
-        press: usize,
-    },
     /// The driver refused a call.
     #[error("the NVIDIA driver failed: {reason}")]
     Failed {
