@@ -10,7 +10,7 @@ use dermis::sensor::calibration::{
     Estimate, TaxelsFit, fit_creep, fit_lines, fit_neighbours, fit_sensor, own_readings,
 };
 use dermis::sensor::characterise::Bench;
-use dermis::sensor::response::{Creep, Gain, PerTaxel, Saturation, StageSpec, Threshold, ThresholdKind};
+use dermis::sensor::response::{Creep, Gain, PerTaxel, Saturation, Stage, Threshold, ThresholdKind};
 use dermis::sensor::{ResponseSpec, Sensor, SensorSpec, Spread};
 use serde_json::json;
 use std::path::PathBuf;

@@ -1,11 +1,12 @@
 //! The output of a taxel array.
 
+use crate::Report;
 use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
 
 /// One reading of a taxel array. The paper's structure (size, values, sum) with units and vectors added.
 /// Forces act on the sensor, in its frame.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// Rows and columns of a grid; `None` where taxels have no grid.
     pub size: Option<(usize, usize)>,
@@ -32,6 +33,12 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// The reading with the output of the response.
+    pub(crate) fn with_report(self, Report { newton, raw }: Report) -> Self {
+        let raw_sum = raw.iter().map(|&counts| u64::from(counts)).sum();
+        Self { raw_sum, raw, reported_newton: newton, ..self }
+    }
+
     /// Sum of the taxels' force vectors and the force outside (N): the force on the sensor.
     pub fn net_force_newton(&self) -> Vec3 {
         self.forces_newton.iter().fold(self.outside_newton, |sum, force| sum + *force)

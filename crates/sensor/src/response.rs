@@ -22,7 +22,7 @@
 //! Each can be used alone, is plain data that serde reads and writes, and refuses invalid parameters. The memory of all stages is in a
 //! [`ResponseState`]; the same state, values and step give the same bytes.
 //!
-//! A new stage is one file that implements [`StageSpec`] and [`Stage`], and its line in the list of stages below.
+//! A new stage is one file that implements [`Stage`], and its line in the list of stages below.
 
 mod ageing;
 mod chain;
@@ -57,13 +57,14 @@ pub use noise::Noise;
 pub use per_taxel::PerTaxel;
 pub use sampling::{Sampling, Scan};
 pub use saturation::Saturation;
-pub use stage::{Stage, StageSpec, Step};
+pub use stage::{Stage, Step};
 pub use threshold::{Threshold, ThresholdKind};
 
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
 use stage::{Memory, Slot, stages};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 stages! {
     /// Point spread of the cover.

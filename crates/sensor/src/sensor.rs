@@ -1,7 +1,7 @@
 //! A sensor: skin, transducer and response.
 
 use crate::optics::{CameraFrame, Optics, OpticsError};
-use crate::{Chain, RayReading, Reading, Report, Response, ResponseError, ResponseState, Taxels};
+use crate::{Chain, RayReading, Reading, Response, ResponseError, ResponseState, Taxels};
 use dermis_geometry::TriMesh;
 use dermis_skin::{Motion, Skin, SkinError, State, Touch};
 use std::sync::Arc;
@@ -120,7 +120,7 @@ impl Sensor {
     pub fn read(&self, touch: &Touch) -> Reading {
         let loads = self.taxel_loads(touch);
         let report = self.chain.respond_at_once(&loads.values_newton);
-        loads.reported(report)
+        loads.with_report(report)
     }
 
     /// The reading of a touch that lasts `dt_s`, with all stages of the response, and the response's state after that.
@@ -133,7 +133,7 @@ impl Sensor {
     ) -> Result<(Reading, ResponseState), ResponseError> {
         let loads = self.taxel_loads(touch);
         let (report, state) = self.chain.respond(state, &loads.values_newton, dt_s)?;
-        Ok((loads.reported(report), state))
+        Ok((loads.with_report(report), state))
     }
 
     /// Renders the camera's image of a touch. Only the noise depends on the number `frame`. Separate from [`Sensor::read`],
@@ -144,7 +144,8 @@ impl Sensor {
         Ok(optics.render(touch.surface.as_ref().ok_or_else(unknown)?, frame))
     }
 
-    fn taxel_loads(&self, touch: &Touch) -> TaxelLoads {
+    /// The loads on the taxels, before the response.
+    fn taxel_loads(&self, touch: &Touch) -> Reading {
         let (forces_newton, outside_newton) = self.taxels.bin(touch);
         let pressures_pa = self.rays.as_ref().map(|rays| rays.pressures_pa(touch));
         let values_newton: Vec<f64> = match &pressures_pa {
@@ -154,34 +155,15 @@ impl Sensor {
                 along.map(|(force, normal)| 0.0 - force.dot(*normal)).collect()
             }
         };
-        let (size, saturated) = (self.taxels.size(), touch.saturated);
-        TaxelLoads { size, values_newton, forces_newton, outside_newton, pressures_pa, saturated }
-    }
-}
-
-/// The loads on the taxels, before the response.
-struct TaxelLoads {
-    size: Option<(usize, usize)>,
-    values_newton: Vec<f64>,
-    forces_newton: Vec<dermis_geometry::Vec3>,
-    outside_newton: dermis_geometry::Vec3,
-    pressures_pa: Option<Vec<f64>>,
-    saturated: usize,
-}
-
-impl TaxelLoads {
-    fn reported(self, report: Report) -> Reading {
         Reading {
-            size: self.size,
-            sum_newton: self.values_newton.iter().sum(),
-            values_newton: self.values_newton,
-            raw_sum: report.raw.iter().map(|&counts| u64::from(counts)).sum(),
-            raw: report.raw,
-            reported_newton: report.newton,
-            forces_newton: self.forces_newton,
-            outside_newton: self.outside_newton,
-            pressures_pa: self.pressures_pa,
-            saturated: self.saturated,
+            size: self.taxels.size(),
+            sum_newton: values_newton.iter().sum(),
+            values_newton,
+            forces_newton,
+            outside_newton,
+            pressures_pa,
+            saturated: touch.saturated,
+            ..Reading::default()
         }
     }
 }

@@ -4,7 +4,7 @@ mod geodesic;
 
 pub use geodesic::Geodesic;
 
-use crate::response::{ResponseError, Stage, StageSpec};
+use crate::response::{ResponseError, Stage};
 use crate::{Taxels, Weights};
 use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Length;
@@ -121,7 +121,7 @@ fn keep_load(taxels: usize, mut entries: Vec<(usize, usize, f64)>) -> Vec<(usize
     entries
 }
 
-impl StageSpec for Spread {
+impl Stage for Spread {
     fn validate(&self, _: usize) -> Result<(), ResponseError> {
         let bad = |key, rule, got| Err(ResponseError::Bad { key, rule, got });
         let given = [self.sigma.is_some(), self.sigma_taxels.is_some(), self.weights.is_some()];
@@ -154,8 +154,8 @@ impl StageSpec for Spread {
         Ok(())
     }
 
-    fn build(&self, taxels: &Taxels, surface: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(self.weights(taxels, surface)?))
+    fn prepare(&self, taxels: &Taxels, surface: Option<&TriMesh>) -> Result<Option<Arc<dyn Stage>>, ResponseError> {
+        Ok(Some(Arc::new(self.weights(taxels, surface)?)))
     }
 }
 

@@ -182,7 +182,8 @@ impl SurfaceSpec {
         let (normals, areas) = (mesh.vertex_normals(), mesh.vertex_areas_m2());
         let used: Vec<usize> = (0..areas.len()).filter(|&v| areas[v] > 0.0).collect();
         if let Some(&vertex) = used.iter().find(|&&v| normals[v] == Vec3::ZERO) {
-            return Err(SensorError::NoNormal { sensor: sensor.to_owned(), vertex });
+            let rule = format!("has no normal at vertex {vertex}, because its faces point in opposite directions");
+            return Err(SensorError::bad_key(sensor, "surface", rule));
         }
         // A part of the skin is at most half a long edge away from the vertex that owns it.
         let longest = mesh.triangles().iter().enumerate().map(|(t, _)| longest_edge(&mesh, t)).fold(0.0, f64::max);
@@ -242,10 +243,12 @@ impl SurfaceSpec {
     ) -> Result<BuiltSurface, SensorError> {
         let texels = rows.saturating_mul(cols).saturating_mul(points_per_side.saturating_mul(points_per_side));
         if rows == 0 || cols == 0 || texels > MAX_TAXELS {
-            return Err(SensorError::BadCount { sensor: sensor.to_owned(), rows, cols, max: MAX_TAXELS });
+            let rule = format!("and `cols` must give 1 to {MAX_TAXELS} texels, got rows = {rows}, cols = {cols}");
+            return Err(SensorError::bad_key(sensor, "rows", rule));
         }
         if !(pitch_m > 0.0 && pitch_m.is_finite()) {
-            return Err(SensorError::BadPitch { sensor: sensor.to_owned(), got_mm: pitch_m * 1e3 });
+            let rule = format!("must be a positive length, got {} mm: a sensor needs area", pitch_m * 1e3);
+            return Err(SensorError::bad_key(sensor, "pitch", rule));
         }
         let (x, y) = (cols as f64 * pitch_m / 2.0, rows as f64 * pitch_m / 2.0);
         let corners = vec![Vec3::new(-x, -y, 0.0), Vec3::new(x, -y, 0.0), Vec3::new(x, y, 0.0), Vec3::new(-x, y, 0.0)];

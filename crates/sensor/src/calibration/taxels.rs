@@ -3,7 +3,7 @@
 use super::least_squares::{solve, student_975};
 use super::shared_curve::{shared_curve, straightened};
 use super::{Estimate, FitError, check_points};
-use crate::response::{Curve, StageSpec};
+use crate::response::{Curve, Stage};
 use dermis_geometry::quantity::Force;
 
 /// Parameters of one taxel: counts = curve(gain (F − threshold)) for a force F above the threshold.

@@ -63,7 +63,7 @@ pub(super) fn check_polynomial(
     levels: &[Vec<f64>; 3],
     terms: usize,
 ) -> Result<(), OpticsError> {
-    let bad = |rule: String| Err(OpticsError::BadLight { key, rule });
+    let bad = |rule: String| Err(OpticsError::Bad { table: "light", key, rule });
     if degree > MAX_DEGREE {
         return bad(format!("must vary over the image with a degree of at most {MAX_DEGREE}, got {degree}"));
     }

@@ -103,12 +103,12 @@ impl CalibratedSpec {
     pub fn build(&self, width: usize, height: usize, folder: Option<&Path>) -> Result<Calibrated, OpticsError> {
         if self.degree == 0 || self.degree > MAX_SURFACE_DEGREE {
             let rule = format!("must be 1 to {MAX_SURFACE_DEGREE}, got {}", self.degree);
-            return Err(OpticsError::BadLight { key: "degree", rule });
+            return Err(OpticsError::Bad { table: "light", key: "degree", rule });
         }
         check_polynomial("levels", self.position_degree, &self.levels, surface_monomials(self.degree).len())?;
         if let Some(deepest) = self.deepest_mm.filter(|deepest| deepest.is_nan() || *deepest <= 0.0) {
             let rule = format!("must be a positive depth, got {deepest}");
-            return Err(OpticsError::BadLight { key: "deepest_mm", rule });
+            return Err(OpticsError::Bad { table: "light", key: "deepest_mm", rule });
         }
         Ok(Calibrated {
             background: self.background.build(width, height, folder)?,

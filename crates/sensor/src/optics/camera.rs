@@ -119,7 +119,7 @@ impl CameraSpec {
 
     /// Checks the numbers.
     pub fn build(&self) -> Result<Camera, OpticsError> {
-        let bad = |key: &'static str, rule: String| Err(OpticsError::BadCamera { key, rule });
+        let bad = |key: &'static str, rule: String| Err(OpticsError::Bad { table: "camera", key, rule });
         if self.width < 2 || self.height < 2 || self.width.saturating_mul(self.height) > MAX_PIXELS {
             return bad(
                 "width",

@@ -3,25 +3,11 @@
 /// Why a camera, its light or its markers cannot be built, or cannot show a touch.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum OpticsError {
-    /// An invalid camera.
-    #[error("camera: `{key}` {rule}")]
-    BadCamera {
-        /// The key.
-        key: &'static str,
-        /// The rule that it breaks.
-        rule: String,
-    },
-    /// An invalid light.
-    #[error("light: `{key}` {rule}")]
-    BadLight {
-        /// The key.
-        key: &'static str,
-        /// The rule that it breaks.
-        rule: String,
-    },
-    /// Invalid markers.
-    #[error("markers: `{key}` {rule}")]
-    BadMarkers {
+    /// An invalid camera, light or set of markers.
+    #[error("{table}: `{key}` {rule}")]
+    Bad {
+        /// The table: camera, light or markers.
+        table: &'static str,
         /// The key.
         key: &'static str,
         /// The rule that it breaks.

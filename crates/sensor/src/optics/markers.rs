@@ -63,7 +63,7 @@ fn nothing() -> Length {
     Length::new(0.0)
 }
 
-/// Markers, ready.
+/// Markers with checked parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Markers {
     points_m: Vec<[f64; 2]>,
@@ -71,8 +71,8 @@ pub struct Markers {
     colour: [f32; 3],
 }
 
-/// More than this are a slip.
-const MOST: usize = 100_000;
+/// Maximum number of markers, against a slip.
+const MAX_MARKERS: usize = 100_000;
 
 impl Pattern {
     fn points_m(&self) -> Vec<[f64; 2]> {
@@ -116,10 +116,10 @@ impl Pattern {
 impl MarkersSpec {
     /// Checks the numbers.
     pub fn build(&self) -> Result<Markers, OpticsError> {
-        let bad = |key: &'static str, rule: String| Err(OpticsError::BadMarkers { key, rule });
+        let bad = |key: &'static str, rule: String| Err(OpticsError::Bad { table: "markers", key, rule });
         let count = self.pattern.count();
-        if count == 0 || count > MOST {
-            return bad("pattern", format!("must have 1 to {MOST} markers, got {count}"));
+        if count == 0 || count > MAX_MARKERS {
+            return bad("pattern", format!("must have 1 to {MAX_MARKERS} markers, got {count}"));
         }
         let radius_m = self.radius.si();
         if !(radius_m > 0.0 && radius_m.is_finite()) {

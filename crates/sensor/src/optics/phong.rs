@@ -83,7 +83,7 @@ impl PhongSpec {
         pixel_m: f64,
         folder: Option<&Path>,
     ) -> Result<Phong, OpticsError> {
-        let bad = |key: &'static str, rule: String| Err(OpticsError::BadLight { key, rule });
+        let bad = |key: &'static str, rule: String| Err(OpticsError::Bad { table: "light", key, rule });
         if self.shininess == 0 || self.shininess > MAX_SHININESS {
             return bad("shininess", format!("must be 1 to {MAX_SHININESS}, got {}", self.shininess));
         }

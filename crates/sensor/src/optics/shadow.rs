@@ -27,7 +27,7 @@ pub struct Shadow {
 
 impl ShadowSpec {
     pub(super) fn build(self, pixel_m: f64) -> Result<Shadow, OpticsError> {
-        let bad = |key: &'static str, rule: String| Err(OpticsError::BadLight { key, rule });
+        let bad = |key: &'static str, rule: String| Err(OpticsError::Bad { table: "light", key, rule });
         if !(0.0..=1.0).contains(&self.strength) {
             return bad("strength", format!("of a shadow must be between 0 and 1, got {}", self.strength));
         }

@@ -45,7 +45,10 @@ impl Fields<'_> {
             let sum: f64 = weights.iter().map(|entry| entry.1).sum();
             if sum <= 0.0 {
                 let Vec3 { x, y, z } = self.taxels.centers()[taxel] * 1e3;
-                return Err(SensorError::NoSamplePoint { sensor: sensor.to_owned(), taxel, x_mm: x, y_mm: y, z_mm: z });
+                let rule = format!(
+                    "gives taxel {taxel} at ({x:.3}, {y:.3}, {z:.3}) mm no sample point on the skin: give it a larger `radius` or `cone`, or a smaller `spacing`"
+                );
+                return Err(SensorError::bad_key(sensor, "reading", rule));
             }
             entries.extend(weights.into_iter().map(|(sample, weight)| (taxel, sample, weight / sum)));
         }

@@ -1,12 +1,9 @@
 //! Loss of sensitivity with use and time.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
-use crate::Taxels;
-use dermis_geometry::TriMesh;
+use super::{ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::{Force, Time};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Gain that drifts: 1 − L_n (1 − e^(−n/N)) − L_t (1 − e^(−t/T)) after n presses of the taxel and the time t.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -78,7 +75,7 @@ impl Ageing {
     }
 }
 
-impl StageSpec for Ageing {
+impl Stage for Ageing {
     fn validate(&self, _: usize) -> Result<(), ResponseError> {
         require(self.loss_by_use <= 1.0, "ageing.loss_by_use", "at most 1", self.loss_by_use)?;
         require(self.loss_by_time <= 1.0, "ageing.loss_by_time", "at most 1", self.loss_by_time)?;
@@ -87,12 +84,6 @@ impl StageSpec for Ageing {
         require(self.time.si() > 0.0, "ageing.time", "a positive time", self.time.si())
     }
 
-    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(*self))
-    }
-}
-
-impl Stage for Ageing {
     fn step(&self, values: &mut Vec<f64>, memory: &mut ResponseState, step: &Step) {
         self.apply(&mut memory.uses, values, step.end_s());
     }

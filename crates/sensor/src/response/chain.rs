@@ -61,7 +61,8 @@ impl ResponseSpec {
     /// Builds the stages for these taxels; the spread runs along `surface` where there is no grid.
     pub fn build(&self, taxels: &Taxels, surface: Option<&TriMesh>) -> Result<Chain, ResponseError> {
         self.validate(taxels.len())?;
-        let stages = self.stages().map(|stage| stage.build(taxels, surface)).collect::<Result<Vec<_>, _>>()?;
+        let prepared = |stage: Arc<dyn Stage>| Ok(stage.prepare(taxels, surface)?.unwrap_or(stage));
+        let stages = self.stages().map(prepared).collect::<Result<Vec<_>, _>>()?;
         let mut rest = ResponseState::default();
         stages.iter().for_each(|stage| stage.rest(&mut rest, taxels.len()));
         Ok(Chain { counts: self.counts()?, quantised: self.quantised, taxels: Some(taxels.len()), stages, rest })

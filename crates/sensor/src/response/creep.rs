@@ -2,9 +2,7 @@
 
 use super::error::require;
 use super::stage::Slot;
-use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
-use crate::Taxels;
-use dermis_geometry::TriMesh;
+use super::{ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Time;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -41,7 +39,13 @@ impl Creep {
     }
 }
 
-impl StageSpec for Vec<Creep> {
+impl Slot for Vec<Creep> {
+    fn stage(&self) -> Option<Arc<dyn Stage>> {
+        (!self.is_empty()).then(|| Arc::new(self.clone()) as Arc<dyn Stage>)
+    }
+}
+
+impl Stage for Vec<Creep> {
     fn validate(&self, _: usize) -> Result<(), ResponseError> {
         self.iter().try_for_each(|term| {
             require(term.amplitude > -1.0, "creep.amplitude", "more than -1", term.amplitude)?;
@@ -49,18 +53,6 @@ impl StageSpec for Vec<Creep> {
         })
     }
 
-    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(self.clone()))
-    }
-}
-
-impl Slot for Vec<Creep> {
-    fn spec(&self) -> Option<&dyn StageSpec> {
-        (!self.is_empty()).then_some(self as &dyn StageSpec)
-    }
-}
-
-impl Stage for Vec<Creep> {
     fn step(&self, values: &mut Vec<f64>, memory: &mut ResponseState, step: &Step) {
         Creep::apply(self, &mut memory.slow_newton, values, step.dt_s);
     }

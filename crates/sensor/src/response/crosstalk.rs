@@ -1,7 +1,7 @@
 //! Electrical crosstalk between taxels.
 
 use super::error::require;
-use super::{ResponseError, Stage, StageSpec};
+use super::{ResponseError, Stage};
 use crate::{Taxels, Weights};
 use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Length;
@@ -61,7 +61,7 @@ impl Crosstalk {
     }
 }
 
-impl StageSpec for Crosstalk {
+impl Stage for Crosstalk {
     fn validate(&self, _: usize) -> Result<(), ResponseError> {
         for (key, got) in [
             ("crosstalk.adjacent", self.adjacent),
@@ -74,8 +74,8 @@ impl StageSpec for Crosstalk {
         require(reach > 0.0, "crosstalk.reach", "a positive length", reach)
     }
 
-    fn build(&self, taxels: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(self.weights(taxels)?))
+    fn prepare(&self, taxels: &Taxels, _: Option<&TriMesh>) -> Result<Option<Arc<dyn Stage>>, ResponseError> {
+        Ok(Some(Arc::new(self.weights(taxels)?)))
     }
 }
 

@@ -1,12 +1,9 @@
 //! Nonlinear value against load.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
-use crate::Taxels;
-use dermis_geometry::TriMesh;
+use super::{ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// The characteristic of a taxel: its reading against the load, both in newtons (by the nominal conversion of counts to
 /// newtons). Loads below zero read zero.
@@ -89,7 +86,7 @@ fn slope_of(coefficients: &[f64], x: f64) -> f64 {
     coefficients.iter().enumerate().rev().fold(0.0, |sum, (k, c)| sum * x + (k + 1) as f64 * c)
 }
 
-impl StageSpec for Curve {
+impl Stage for Curve {
     fn validate(&self, _: usize) -> Result<(), ResponseError> {
         match self {
             Self::Linear { slope } => require(*slope > 0.0, "curve.slope", "positive", *slope),
@@ -117,12 +114,6 @@ impl StageSpec for Curve {
         }
     }
 
-    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(self.clone()))
-    }
-}
-
-impl Stage for Curve {
     fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
         self.apply(values);
     }

@@ -1,13 +1,10 @@
 //! Delays the reading by a fixed time.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
-use crate::Taxels;
-use dermis_geometry::TriMesh;
+use super::{ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// A transport delay: the output is the input `time` ago, and zero before that.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,17 +44,11 @@ impl Delay {
     }
 }
 
-impl StageSpec for Delay {
+impl Stage for Delay {
     fn validate(&self, _: usize) -> Result<(), ResponseError> {
         require(self.time.si() >= 0.0, "delay.time", "zero or a positive time", self.time.si())
     }
 
-    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(*self))
-    }
-}
-
-impl Stage for Delay {
     fn step(&self, values: &mut Vec<f64>, memory: &mut ResponseState, step: &Step) {
         self.apply(&mut memory.on_their_way, values, step.end_s());
     }

@@ -1,12 +1,9 @@
 //! Dead and stuck taxels.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
-use crate::Taxels;
-use dermis_geometry::TriMesh;
+use super::{ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Taxels that read zero, and taxels that read a constant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -40,7 +37,7 @@ impl Faults {
     }
 }
 
-impl StageSpec for Faults {
+impl Stage for Faults {
     fn validate(&self, taxels: usize) -> Result<(), ResponseError> {
         let last = taxels.saturating_sub(1);
         let stuck = self.stuck.iter().map(|stuck| ("faults.stuck", stuck.taxel));
@@ -52,12 +49,6 @@ impl StageSpec for Faults {
         self.stuck.iter().try_for_each(|stuck| require(true, "faults.stuck.force", "a finite force", stuck.force.si()))
     }
 
-    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(self.clone()))
-    }
-}
-
-impl Stage for Faults {
     fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
         self.apply(values);
     }

@@ -1,7 +1,7 @@
 //! Gain and offset of every taxel.
 
 use super::error::require;
-use super::{PerTaxel, ResponseError, ResponseState, Stage, StageSpec, Step};
+use super::{PerTaxel, ResponseError, ResponseState, Stage, Step};
 use crate::Taxels;
 use dermis_geometry::quantity::Force;
 use dermis_geometry::{Random, TriMesh};
@@ -71,7 +71,7 @@ impl Lines {
     }
 }
 
-impl StageSpec for Gain {
+impl Stage for Gain {
     fn validate(&self, taxels: usize) -> Result<(), ResponseError> {
         self.gain.check("gain.gain", taxels)?;
         self.offset.check("gain.offset", taxels)?;
@@ -85,8 +85,8 @@ impl StageSpec for Gain {
         require(self.offset_sd.si() >= 0.0, "gain.offset_sd", "zero or a positive force", self.offset_sd.si())
     }
 
-    fn build(&self, taxels: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(self.lines(taxels.len())?))
+    fn prepare(&self, taxels: &Taxels, _: Option<&TriMesh>) -> Result<Option<Arc<dyn Stage>>, ResponseError> {
+        Ok(Some(Arc::new(self.lines(taxels.len())?)))
     }
 }
 

@@ -1,12 +1,9 @@
 //! Unloading reads more than loading.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
-use crate::Taxels;
-use dermis_geometry::TriMesh;
+use super::{ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// A generalised play: rate-independent hysteresis with a loop of known width.
 ///
@@ -44,18 +41,12 @@ impl Hysteresis {
     }
 }
 
-impl StageSpec for Hysteresis {
+impl Stage for Hysteresis {
     fn validate(&self, _: usize) -> Result<(), ResponseError> {
         require(self.fraction >= 0.0, "hysteresis.fraction", "zero or positive", self.fraction)?;
         require(self.width.si() >= 0.0, "hysteresis.width", "zero or a positive force", self.width.si())
     }
 
-    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(*self))
-    }
-}
-
-impl Stage for Hysteresis {
     fn step(&self, values: &mut Vec<f64>, memory: &mut ResponseState, _: &Step) {
         self.apply(&mut memory.held_newton, values);
     }

@@ -1,7 +1,7 @@
 //! Sampling at the sensor's own rate.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
+use super::{ResponseError, ResponseState, Stage, Step};
 use crate::Taxels;
 use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Frequency;
@@ -75,13 +75,13 @@ impl Sampling {
     }
 }
 
-impl StageSpec for Sampling {
+impl Stage for Sampling {
     fn validate(&self, _: usize) -> Result<(), ResponseError> {
         require(self.rate.si() > 0.0, "sampling.rate", "a positive frequency", self.rate.si())
     }
 
-    fn build(&self, taxels: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(Scanner { sampling: *self, phases: self.phases(taxels)? }))
+    fn prepare(&self, taxels: &Taxels, _: Option<&TriMesh>) -> Result<Option<Arc<dyn Stage>>, ResponseError> {
+        Ok(Some(Arc::new(Scanner { sampling: *self, phases: self.phases(taxels)? })))
     }
 }
 

@@ -1,12 +1,9 @@
 //! Small forces read zero.
 
 use super::error::require;
-use super::{PerTaxel, ResponseError, ResponseState, Stage, StageSpec, Step};
-use crate::Taxels;
-use dermis_geometry::TriMesh;
+use super::{PerTaxel, ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// A force T below which a taxel reads zero.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,19 +41,13 @@ impl Threshold {
     }
 }
 
-impl StageSpec for Threshold {
+impl Stage for Threshold {
     fn validate(&self, taxels: usize) -> Result<(), ResponseError> {
         self.force.check("threshold.force", taxels)?;
         let values = self.force.values().iter();
         values.map(|t| t.si()).try_for_each(|t| require(t >= 0.0, "threshold.force", "zero or a positive force", t))
     }
 
-    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(self.clone()))
-    }
-}
-
-impl Stage for Threshold {
     fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
         self.apply(values);
     }
