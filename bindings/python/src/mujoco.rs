@@ -11,9 +11,7 @@ use crate::threads::{detached, panic_text};
 use dermis::skin::{Motion, Touch};
 use dermis_mujoco_coupling::contact_filter::DisabledContacts;
 use dermis_mujoco_coupling::passive::{PassiveForce, Registration};
-use dermis_mujoco_coupling::{
-    CouplingError, Data, FrameId, Kinematics, Library, Mode, Model, Mount, geoms_named,
-};
+use dermis_mujoco_coupling::{CouplingError, Data, FrameId, Kinematics, Library, Mode, Model, Mount, geoms_named};
 use numpy::PyArrayDyn;
 use pyo3::exceptions::{PyRuntimeWarning, PyTypeError};
 use pyo3::prelude::*;
@@ -72,14 +70,7 @@ struct Progress {
 
 impl Progress {
     fn new(rest: History) -> Self {
-        Self {
-            before: rest.clone(),
-            after: rest,
-            time_s: f64::NEG_INFINITY,
-            dt_s: 0.0,
-            reading: None,
-            error: None,
-        }
+        Self { before: rest.clone(), after: rest, time_s: f64::NEG_INFINITY, dt_s: 0.0, reading: None, error: None }
     }
 }
 
