@@ -7,32 +7,14 @@ use rustfft::{Fft, FftNum, FftPlanner};
 use std::sync::Arc;
 
 /// Floating-point type of the transforms. Fields are always `f64`.
-pub trait Precision: FftNum {
+pub trait Precision: FftNum + Into<f64> {
     /// Converts from `f64`.
-    fn of(value: f64) -> Self;
-    /// Converts to `f64`.
-    fn value(self) -> f64;
-}
-
-impl Precision for f64 {
     fn of(value: f64) -> Self {
-        value
-    }
-
-    fn value(self) -> f64 {
-        self
+        Self::from_f64(value).unwrap_or_else(Self::zero)
     }
 }
 
-impl Precision for f32 {
-    fn of(value: f64) -> Self {
-        value as f32
-    }
-
-    fn value(self) -> f64 {
-        f64::from(self)
-    }
-}
+impl<T: FftNum + Into<f64>> Precision for T {}
 
 /// Transforms of a real grid of `rows` × `cols`. Spectra are stored by columns, so that both passes access contiguous memory.
 pub struct Fourier<T: Precision = f64> {
@@ -179,10 +161,10 @@ impl<T: Precision> Fourier<T> {
             debug_assert!(done.is_ok());
             let straight = cols.min(self.cols - from);
             for (value, &x) in out[..straight].iter_mut().zip(&scratch.row[from..]) {
-                *value = x.value() * scale;
+                *value = x.into() * scale;
             }
             for (value, &x) in out[straight..].iter_mut().zip(&scratch.row) {
-                *value = x.value() * scale;
+                *value = x.into() * scale;
             }
         }
     }
