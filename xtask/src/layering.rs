@@ -100,7 +100,8 @@ fn fits_any(patterns: &[&str], name: &str) -> bool {
     patterns.iter().any(|pattern| fits(pattern, name))
 }
 
-fn fits(pattern: &str, name: &str) -> bool {
+/// Whether a name fits a pattern, in which a trailing `*` stands for any ending.
+pub fn fits(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(start) => name.starts_with(start),
         None => name == pattern,

@@ -11,6 +11,7 @@ mod source_size;
 mod step;
 mod test;
 mod validate;
+mod vocabulary;
 mod workspace;
 
 use std::process::ExitCode;
@@ -25,7 +26,7 @@ cargo xtask TASK
   wheel     the Python package as a wheel in dist/, with the MuJoCo engine plugin in it
   playground
             the page as static files in dist/playground; `dermis view` shows it
-  layering  only the check of who may depend on whom (and a warning for very long files)
+  layering  only the checks of dependencies between crates, vocabulary and CUDA function length (and a warning for very long files)
   validate [NAME]
             our numbers against other programs', which are installed for it; a dated log is left in validation/NAME
   help      this text";

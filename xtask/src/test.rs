@@ -14,6 +14,7 @@ use crate::playground;
 use crate::python;
 use crate::source_size;
 use crate::step::{Failure, Invocation, Step};
+use crate::vocabulary;
 use crate::workspace::Workspace;
 
 /// In order: what fails fastest comes first.
@@ -39,7 +40,8 @@ fn layering(workspace: &Workspace) -> Result<(), Failure> {
     for warning in source_size::warnings(workspace) {
         println!("warning: {warning}");
     }
-    let violations = layering::violations(&workspace.packages);
+    let mut violations = layering::violations(&workspace.packages);
+    violations.extend(vocabulary::violations(&workspace.root));
     for violation in &violations {
         println!("error: {violation}");
     }

@@ -10,7 +10,7 @@ use dermis::sensor::calibration::{
     Estimate, TaxelsFit, fit_creep, fit_device, fit_lines, fit_neighbours, own_readings,
 };
 use dermis::sensor::characterise::Bench;
-use dermis::sensor::response::{Creep, Gain, PerTaxel, Saturation, Threshold, ThresholdKind};
+use dermis::sensor::response::{Creep, Gain, PerTaxel, Saturation, StageSpec, Threshold, ThresholdKind};
 use dermis::sensor::{ResponseSpec, Sensor, SensorSpec, Spread};
 use serde_json::json;
 use std::path::PathBuf;
@@ -149,7 +149,7 @@ pub fn taxels(arguments: &Taxels) -> anyhow::Result<()> {
             kind: ThresholdKind::DeadBand,
         }),
         curve: Some(fit.rising_curve(unit, top * gains.iter().copied().fold(0.0, f64::max)))
-            .filter(|curve| curve.validate().is_ok()),
+            .filter(|curve| curve.validate(1).is_ok()),
         saturation: fit.saturation_counts.map(|c| Saturation { force: PerTaxel::All(Force::new(c * unit)) }),
         quantised: true,
         ..base.spec.response.clone()

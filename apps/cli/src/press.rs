@@ -5,7 +5,7 @@ use crate::sensor::SensorArguments;
 use dermis::camera_frame;
 use dermis::geometry::files::LengthUnit;
 use dermis::geometry::quantity::{Angle, Force, Length};
-use dermis::gpu::{Choice, has_gel, with_gel_on};
+use dermis::gpu::{Choice, GelSkin};
 use dermis::image;
 use dermis::object::{ObjectSpec, RoughnessSpec};
 use dermis::output::Output;
@@ -128,20 +128,19 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// The sensor with its gel on a GPU, where that is wanted and can be.
 fn on_device(sensor: Sensor, choice: Choice) -> anyhow::Result<Sensor> {
-    let has_gel = has_gel(&sensor);
-    match (has_gel, choice) {
-        (_, Choice::Cpu) | (false, Choice::Auto) => return Ok(sensor),
-        (false, Choice::Cuda) => anyhow::bail!(
+    let gel = match (GelSkin::of(&sensor), choice) {
+        (_, Choice::Cpu) | (None, Choice::Auto) => return Ok(sensor),
+        (None, Choice::Cuda) => anyhow::bail!(
             "sensor {:?} has no gel, and one press of another skin is made on the CPU: leave out `--device cuda`, or make \
              many at once with press_batch in Python",
             sensor.name()
         ),
-        (true, _) => {}
-    }
+        (Some(gel), _) => gel,
+    };
     let Some(gpu) = choice.gpu(|error| say_aside(format!("{error}; the gel comes to rest on the CPU")))? else {
         return Ok(sensor);
     };
-    Ok(with_gel_on(&gpu, &sensor)?.unwrap_or(sensor))
+    Ok(gel.on(&gpu, &sensor)?)
 }
 
 fn peak(reading: &Reading) -> (usize, f64) {

@@ -97,11 +97,11 @@ impl Instance {
         self.limit.check(&self.mount, model, data, moment, touch)?;
         let origin = moment.world_from_sensor.translation;
         if self.mount.mass.is_some() {
-            data.push(self.mount.body, &touch.on_sensor.turned(&moment.world_from_sensor), origin);
+            data.push(self.mount.body, &touch.on_sensor.rotated(&moment.world_from_sensor), origin);
         }
         for (touchable, load) in self.mount.touchables.iter().zip(&touch.on_objects) {
             if touchable.mass.is_some() && *load != Default::default() {
-                data.push(touchable.body, &load.turned(&moment.world_from_sensor), origin);
+                data.push(touchable.body, &load.rotated(&moment.world_from_sensor), origin);
             }
         }
         Ok(())

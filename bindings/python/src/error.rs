@@ -1,6 +1,6 @@
 //! From errors of Rust to exceptions of Python, in the same words.
 
-use dermis::geometry::files::FileError;
+use dermis::geometry::files::{FileError, Problem};
 use dermis::object::ObjectError;
 use dermis::scene::SceneError;
 use dermis::sensor::SensorError;
@@ -38,10 +38,7 @@ fn absent(file: &str) -> Option<&str> {
 
 impl Told for FileError {
     fn missing_file(&self) -> Option<&str> {
-        match self {
-            Self::NotFound { file } => Some(file),
-            _ => None,
-        }
+        (self.problem == Problem::NotFound).then_some(&self.file)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Graphics GPUs: whether there is one, and what has been put there.
+//! GPUs: whether there is one, and the objects that were uploaded to it.
 
 pub mod batch;
 mod dlpack;
@@ -11,8 +11,7 @@ pub use environments::Environments;
 pub use tensor::DeviceArray;
 
 use crate::error::IntoPyErr;
-use dermis::gpu::array::Thing;
-use dermis::gpu::{Choice, Gpu, GpuError};
+use dermis::gpu::{Choice, Gpu, GpuError, GpuObject};
 use dermis::skin;
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
@@ -48,16 +47,16 @@ pub fn warn_once(py: Python<'_>, why: &str) -> PyResult<()> {
     outcome
 }
 
-/// An object on the GPU. It is put there when it is first asked for and stays as long as it lives on the host.
-pub fn thing(gpu: &Arc<Gpu>, object: &Arc<skin::Object>) -> Result<Arc<Thing>, GpuError> {
-    static KNOWN: Mutex<Vec<(Weak<skin::Object>, Arc<Thing>)>> = Mutex::new(Vec::new());
+/// An object on the GPU: uploaded when it is first asked for, kept as long as it lives on the host.
+pub fn object_on(gpu: &Arc<Gpu>, object: &Arc<skin::Object>) -> Result<Arc<GpuObject>, GpuError> {
+    static KNOWN: Mutex<Vec<(Weak<skin::Object>, Arc<GpuObject>)>> = Mutex::new(Vec::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     known.retain(|(object, _)| object.strong_count() > 0);
     let found = known.iter().find(|(known, _)| known.as_ptr() == Arc::as_ptr(object));
-    if let Some((_, thing)) = found {
-        return Ok(Arc::clone(thing));
+    if let Some((_, uploaded)) = found {
+        return Ok(Arc::clone(uploaded));
     }
-    let thing = Arc::new(Thing::new(gpu, object)?);
-    known.push((Arc::downgrade(object), Arc::clone(&thing)));
-    Ok(thing)
+    let uploaded = Arc::new(GpuObject::new(gpu, object)?);
+    known.push((Arc::downgrade(object), Arc::clone(&uploaded)));
+    Ok(uploaded)
 }

@@ -239,7 +239,7 @@ impl Sensor {
         self.inner()?;
         let object = obj.thing.clone();
         let gpu = gpu::open(py, Choice::Cuda)?.ok_or_else(|| GpuError::NoDriver.told())?;
-        let made = detached(py, || Environments::new(&gpu, &self.device, gpu::thing(&gpu, &object)?, count))?;
+        let made = detached(py, || Environments::new(&gpu, &self.device, gpu::object_on(&gpu, &object)?, count))?;
         made.into_py_err()
     }
 

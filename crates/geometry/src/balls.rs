@@ -1,4 +1,4 @@
-//! Points with a radius: what a point cloud is when it is pressed.
+//! A point cloud as a solid: equal balls about its points.
 
 use crate::shapes::{MAX_TRIANGLES, ShapeError};
 use crate::{Bounds, TriMesh, Vec3};
@@ -14,13 +14,13 @@ pub struct Balls {
 }
 
 impl Balls {
-    /// Balls of a radius (m) about points (m). Refuses none, and numbers that are no lengths.
+    /// Creates balls of a radius (m) about points (m). Refuses an empty cloud, and radii that are not positive.
     pub fn new(mut centers: Vec<Vec3>, radius_m: f64) -> Result<Self, ShapeError> {
         if !(radius_m > 0.0 && radius_m.is_finite()) {
             return Err(ShapeError::BadLength { shape: "points", what: "radius", got: radius_m });
         }
         if centers.is_empty() {
-            return Err(ShapeError::TooFew { shape: "points", what: "points", least: 1, got: 0 });
+            return Err(ShapeError::TooFew { shape: "points", what: "points", min: 1, got: 0 });
         }
         if let Some(bad) = centers.iter().flat_map(|center| center.to_array()).find(|x| !x.is_finite()) {
             return Err(ShapeError::BadLength { shape: "points", what: "coordinate", got: bad });
@@ -38,23 +38,23 @@ impl Balls {
         Ok(Self { centers, radius_m, bounds })
     }
 
-    /// The middles (m) of the balls, in an order of their own.
+    /// Centres (m) of the balls, in the order of the search tree.
     pub fn centers(&self) -> &[Vec3] {
         &self.centers
     }
 
-    /// Their radius (m).
+    /// Radius of the balls (m).
     pub fn radius_m(&self) -> f64 {
         self.radius_m
     }
 
-    /// Box around all of them.
+    /// Bounding box of the balls.
     pub fn bounds(&self) -> &Bounds {
         &self.bounds
     }
 
-    /// Distance (m) of a point from the nearest ball, negative inside, and the direction out of it. Outside and on the surface that is the
-    /// distance of the solid; where balls overlap, the surface is farther than it says.
+    /// Signed distance (m) of a point from the nearest ball and its gradient. Outside and on the surface this is the distance from the solid;
+    /// inside overlapping balls the surface is farther away.
     pub fn nearest(&self, point: Vec3) -> (f64, Vec3) {
         let mut best = (f64::INFINITY, Vec3::ZERO);
         look(&self.centers, point, 0, &mut best);
@@ -62,7 +62,7 @@ impl Balls {
         (arm.length() - self.radius_m, arm.normalize_or(Vec3::Z))
     }
 
-    /// An octahedron for every ball, its corners on the ball: for images, and for skins that ask for triangles.
+    /// A mesh with one inscribed octahedron per ball, for rendering and for skins that need triangles.
     pub fn mesh(&self) -> Result<TriMesh, ShapeError> {
         let corners = [Vec3::X, Vec3::Y, Vec3::Z, Vec3::NEG_X, Vec3::NEG_Y, Vec3::NEG_Z];
         let vertices = self.centers.iter().flat_map(|&c| corners.map(|corner| c + corner * self.radius_m)).collect();
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use crate::Random;
 
-    /// The tree finds what looking at every ball finds, and the octahedra are closed, outward and inside the balls.
+    /// The tree finds the same ball as a linear search, and the octahedra are closed, outward and inside the balls.
     #[test]
     fn the_nearest_ball_is_the_nearest() {
         let mut random = Random::new(3);

@@ -1,8 +1,8 @@
 //! A bounding-volume hierarchy over triangles.
 //!
 //! Four children a node, built top-down by the surface-area heuristic in 16 bins. The boxes are `f32`, rounded outwards
-//! and padded, four side by side, so that the compiler tests them at once; what is in the leaves is tested in `f64` by
-//! the caller. Traversal is the caller's: it says how far each box is at least and what to do with a leaf.
+//! and padded, and stored as four lanes that the compiler tests with SIMD; the caller tests the items of the leaves in `f64`. The caller
+//! drives the traversal: it supplies a lower bound on the distance of each box and a function for the leaves.
 
 mod flat;
 mod query;
@@ -22,7 +22,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Contains nothing.
+    /// The empty box.
     pub const EMPTY: Self = Self { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY };
 
     /// Smallest box around the points.
@@ -95,7 +95,7 @@ struct Node {
     count: [u32; 4],
 }
 
-/// The hierarchy. Items are referred to by their index in what it was built over.
+/// The hierarchy. Items are identified by their index in the input.
 #[derive(Clone, Debug)]
 pub struct Bvh {
     nodes: Vec<Node>,
@@ -141,7 +141,7 @@ impl Bvh {
         bvh
     }
 
-    /// Adds the node of a part and of all below it; returns its index.
+    /// Adds the node of a part and its subtree; returns its index.
     fn build(&mut self, boxes: &[Bounds], part: Part) -> u32 {
         let index = self.nodes.len();
         let empty = [[0.0; 4]; 3];
@@ -197,7 +197,7 @@ impl Bvh {
         ]
     }
 
-    /// Box around everything.
+    /// Bounding box of all items.
     pub fn bounds(&self) -> &Bounds {
         &self.bounds
     }
@@ -207,7 +207,7 @@ impl Bvh {
         &self.order
     }
 
-    /// By how much (m) the boxes of the lanes are wider than what they hold.
+    /// Padding (m) of the lanes' boxes.
     pub fn pad(&self) -> f64 {
         self.pad
     }
@@ -264,7 +264,7 @@ impl Bvh {
     }
 }
 
-/// The axis and threshold with the least expected cost, or `None` when all centres coincide.
+/// The axis and threshold with the lowest expected cost, or `None` when all centres coincide.
 fn best_split(boxes: &[Bounds], part: &[u32], centers: &Bounds) -> Option<(usize, f64)> {
     let size = centers.size();
     let mut best: Option<(f64, usize, f64)> = None;

@@ -1,11 +1,10 @@
 //! Meshes from files: triangles from STL, OBJ, PLY, glTF and GLB, tetrahedra from VTK and Gmsh, points from XYZ and PLY.
 //!
-//! Each format has a reader that hands on positions and triangles as the file has them; here they are scaled
-//! to metres, checked, welded, and become a [`TriMesh`]. Two rules hold for all of them. A length is never
-//! guessed: a format that does not say its unit is refused until [`Import::unit`] does. And no count in a file
-//! is believed before the bytes behind it are there: what was cut off or damaged is refused, with the place.
+//! Each reader returns positions and elements as in the file; this module scales them to metres, checks and welds them into a [`TriMesh`].
+//! Two rules hold for all readers. Length units are never guessed: a format without units needs [`Import::unit`]. And no count of a file
+//! is trusted before its data are present: truncated and damaged files are refused with the place of the damage.
 //!
-//! Vertices that no triangle uses are kept, as the file has them.
+//! Unused vertices are kept.
 
 mod error;
 mod gltf;
@@ -13,34 +12,33 @@ mod msh;
 mod obj;
 mod ply;
 mod points;
-mod soup;
+mod raw_mesh;
 mod stl;
-mod tet_soup;
 mod text;
 mod unit;
 mod vtk;
 mod weld;
 mod write;
 
-pub use error::{FileError, Place};
+pub use error::{FileError, Place, Problem};
 pub use points::read_points;
 pub use unit::{LengthUnit, UnknownUnit};
 pub use write::{write_obj, write_stl};
 
 use crate::{MeshError, TetMesh, TriMesh, Vec3};
-use soup::Soup;
+use raw_mesh::RawMesh;
 use std::fmt;
 use std::path::Path;
 
-/// How a file becomes a mesh.
+/// Options for reading a mesh file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Import {
-    /// What one unit of the file's coordinates is. Needed for STL, OBJ and PLY; glTF is in metres unless told.
+    /// Length unit of the file. Required for STL, OBJ and PLY; glTF defaults to metres.
     pub unit: Option<LengthUnit>,
-    /// Makes one vertex of those at the same place, within 1e-9 of the diagonal of the box around the mesh. STL
-    /// has no shared vertices at all and exporters split them at seams: without welding such meshes look open.
+    /// Merges vertices closer than 1e-9 of the diagonal of the bounding box. STL has no shared vertices and exporters split them at seams:
+    /// without welding such meshes are open.
     pub weld: bool,
-    /// Leaves out triangles without area, also those that lose it by welding, instead of refusing the file.
+    /// Drops triangles without area, also those that lose it by welding, instead of refusing the file.
     pub drop_degenerate: bool,
 }
 
@@ -57,7 +55,7 @@ pub struct Format {
     extension: &'static str,
     /// The length unit that the format prescribes.
     unit: Option<LengthUnit>,
-    parse: fn(file: &str, bytes: &[u8], external: &gltf::External) -> Result<Soup, FileError>,
+    parse: fn(bytes: &[u8], external: &gltf::External) -> Result<RawMesh, FileError>,
 }
 
 impl Format {
@@ -106,29 +104,29 @@ impl fmt::Debug for Format {
 /// The mesh is named by the path. Buffers that a glTF file keeps beside itself are read too.
 pub fn read(path: &Path, import: &Import) -> Result<TriMesh, FileError> {
     let file = path.display().to_string();
-    let metadata = std::fs::metadata(path).map_err(|error| FileError::from_io(&file, &error))?;
+    let metadata = std::fs::metadata(path).map_err(|error| Problem::from_io(&error).in_file(&file))?;
     if metadata.is_dir() {
-        return Err(FileError::IsDirectory { file });
+        return Err(Problem::IsDirectory.in_file(&file));
     }
     let Some(format) = Format::from_path(path) else {
         let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
-        return Err(FileError::UnknownExtension { file, extension });
+        return Err(Problem::UnknownExtension { extension }.in_file(&file));
     };
-    // Before the bytes are read: this answer costs nothing.
+    // Before the file is read: this check is cheap.
     unit_of(&file, format, import)?;
-    let bytes = std::fs::read(path).map_err(|error| FileError::from_io(&file, &error))?;
+    let bytes = std::fs::read(path).map_err(|error| Problem::from_io(&error).in_file(&file))?;
     let folder = path.parent().unwrap_or(Path::new(""));
     parse_with(&file, format, &bytes, import, &gltf::External::Folder(folder))
 }
 
-/// The same from bytes, without a file system; `name` appears in messages.
+/// Reads a mesh from bytes, without a file system; errors name the file `name`.
 ///
-/// A glTF file must then hold its buffers itself: one that keeps them in other files is refused.
+/// A glTF file with buffers in other files is refused.
 pub fn parse(name: &str, format: Format, bytes: &[u8], import: &Import) -> Result<TriMesh, FileError> {
     parse_with(name, format, bytes, import, &gltf::External::Refused)
 }
 
-/// A kind of file with tetrahedra.
+/// A file format of tetrahedral meshes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TetFormat {
     /// VTK legacy, an unstructured grid, text or binary.
@@ -137,31 +135,32 @@ pub enum TetFormat {
     Msh,
 }
 
-/// Reads a file of tetrahedra; the format comes from the extension (`.vtk .msh`, in either case). Neither format says
-/// its unit.
+/// Reads a tetrahedral mesh; the format follows from the extension (`.vtk .msh`, upper or lower case). Neither format has units.
 pub fn read_tets(path: &Path, unit: LengthUnit) -> Result<TetMesh, FileError> {
     let file = path.display().to_string();
     let format = match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
         Some("vtk") => TetFormat::Vtk,
         Some("msh") => TetFormat::Msh,
         extension => {
-            return Err(FileError::UnknownTetExtension { file, extension: extension.unwrap_or_default().to_owned() });
+            let extension = extension.unwrap_or_default().to_owned();
+            return Err(Problem::UnknownTetExtension { extension }.in_file(&file));
         }
     };
-    let bytes = std::fs::read(path).map_err(|error| FileError::from_io(&file, &error))?;
+    let bytes = std::fs::read(path).map_err(|error| Problem::from_io(&error).in_file(&file))?;
     parse_tets(&file, format, &bytes, unit)
 }
 
-/// The same from bytes; `name` appears in messages.
+/// Reads a tetrahedral mesh from bytes; errors name the file `name`.
 pub fn parse_tets(name: &str, format: TetFormat, bytes: &[u8], unit: LengthUnit) -> Result<TetMesh, FileError> {
     if bytes.is_empty() {
-        return Err(FileError::Empty { file: name.into() });
+        return Err(Problem::Empty.in_file(name));
     }
-    let soup = match format {
-        TetFormat::Vtk => vtk::parse(name, bytes),
-        TetFormat::Msh => msh::parse(name, bytes),
-    }?;
-    soup.finish(name, unit)
+    let mesh = match format {
+        TetFormat::Vtk => vtk::parse(bytes),
+        TetFormat::Msh => msh::parse(bytes),
+    }
+    .map_err(|error| error.in_file(name))?;
+    mesh.finish(name, unit)
 }
 
 fn parse_with(
@@ -173,35 +172,35 @@ fn parse_with(
 ) -> Result<TriMesh, FileError> {
     let unit = unit_of(file, format, import)?;
     if bytes.is_empty() {
-        return Err(FileError::Empty { file: file.into() });
+        return Err(Problem::Empty.in_file(file));
     }
-    finish(file, (format.parse)(file, bytes, external)?, unit, import)
+    finish(file, (format.parse)(bytes, external).map_err(|error| error.in_file(file))?, unit, import)
 }
 
 fn unit_of(file: &str, format: Format, import: &Import) -> Result<LengthUnit, FileError> {
-    import.unit.or(format.unit).ok_or_else(|| FileError::NoUnit { file: file.into(), format })
+    import.unit.or(format.unit).ok_or_else(|| Problem::NoUnit { format }.in_file(file))
 }
 
-/// Scales, checks, welds and checks again. The first check is on the file's own numbering, so that what is
-/// wrong in the file is named as it stands there; after it only welding can take a triangle's area.
-fn finish(file: &str, soup: Soup, unit: LengthUnit, import: &Import) -> Result<TriMesh, FileError> {
-    let Soup { mut vertices, triangles, origins } = soup;
+/// Scales, checks, welds and checks again. The first check uses the numbering of the file, so that errors refer to it; after that only
+/// welding can remove a triangle's area.
+fn finish(file: &str, mesh: RawMesh, unit: LengthUnit, import: &Import) -> Result<TriMesh, FileError> {
+    let RawMesh { mut vertices, triangles, origins } = mesh;
     for vertex in &mut vertices {
         *vertex = unit.in_metres(*vertex);
     }
-    let in_file = checked(file, vertices, triangles, import).map_err(|error| origins.locate(error))?;
+    let in_file = checked(file, vertices, triangles, import).map_err(|error| origins.locate(error).in_file(file))?;
     if !import.weld {
         return Ok(in_file);
     }
     let welded = weld::weld(in_file.vertices());
     let triangles = in_file.triangles().iter().map(|t| t.map(|i| welded.from_original[i as usize])).collect();
     checked(file, welded.vertices, triangles, import).map_err(|error| match error {
-        // No triangle was dropped on this way, so the number is the file's.
+        // No triangle was dropped here, so the number is that of the file.
         MeshError::ZeroArea { mesh, triangle, .. } => {
             let [a, b, c] = in_file.triangles()[triangle];
-            origins.locate(MeshError::ZeroArea { mesh, triangle, a, b, c })
+            origins.locate(MeshError::ZeroArea { mesh, triangle, a, b, c }).in_file(file)
         }
-        other => origins.locate(other),
+        other => origins.locate(other).in_file(file),
     })
 }
 

@@ -1,4 +1,4 @@
-//! How high a surface hangs over a plane.
+//! Height maps of surfaces over a plane.
 
 use crate::{Pose, Surface, Vec2, Vec3};
 
@@ -15,12 +15,12 @@ pub struct HeightGrid {
     pub center: Vec2,
 }
 
-/// The lowest surface over the middle of every cell: what a skin that looks along +z meets first.
+/// Height of the lowest surface over the middle of every cell: the first contact along +z.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeightField {
-    /// Where the cells are.
+    /// The grid of cells.
     pub grid: HeightGrid,
-    /// Heights (m) over z = 0, row by row; infinite where nothing is overhead.
+    /// Heights (m) over z = 0, row by row; infinite where there is no surface.
     pub heights_m: Vec<f64>,
 }
 
@@ -57,7 +57,7 @@ impl HeightGrid {
 }
 
 impl HeightField {
-    /// Nothing overhead.
+    /// A field without any surface.
     pub fn empty(grid: HeightGrid) -> Self {
         Self { grid, heights_m: vec![f64::INFINITY; grid.rows * grid.cols] }
     }
@@ -68,17 +68,17 @@ impl HeightField {
         Self { grid, heights_m: cells.map(|(row, col)| height_m(grid.x_m(col), grid.y_m(row))).collect() }
     }
 
-    /// Draws a surface seen along +z from below, triangle by triangle. The height of a cell is that of the triangle over its
-    /// middle, to rounding; a middle under an edge or a corner counts for all triangles there, so a closed mesh leaves no gap.
+    /// Rasterises a surface as seen along +z from below. The height of a cell is that of the triangle over its middle, to rounding; a middle
+    /// under an edge or a corner belongs to all triangles there, so a closed mesh leaves no gap.
     pub fn of_surface(grid: HeightGrid, surface: &Surface, grid_from_surface: &Pose) -> Self {
         let mut field = Self::empty(grid);
         field.lower(surface, grid_from_surface, f64::INFINITY);
         field
     }
 
-    /// As [`HeightField::of_surface`] over what is already there: the lower of the two stays. Says whether any cell fell.
-    /// Triangles that are above `most_m` everywhere are left out: what hangs higher need not be drawn.
-    pub fn lower(&mut self, surface: &Surface, grid_from_surface: &Pose, most_m: f64) -> bool {
+    /// Rasterises a surface as [`HeightField::of_surface`] does and keeps the lower height of each cell. Returns whether any cell became lower.
+    /// Skips triangles that lie above `max_m` everywhere.
+    pub fn lower(&mut self, surface: &Surface, grid_from_surface: &Pose, max_m: f64) -> bool {
         let mesh = surface.mesh();
         let corners: Vec<Vec3> = mesh.vertices().iter().map(|&v| grid_from_surface.transform_point(v)).collect();
         // What looks up is never lowest on a closed mesh.
@@ -86,7 +86,7 @@ impl HeightField {
         let mut fell = false;
         for triangle in mesh.triangles() {
             let [a, b, c] = triangle.map(|i| corners[i as usize]);
-            if a.z > most_m && b.z > most_m && c.z > most_m {
+            if a.z > max_m && b.z > max_m && c.z > max_m {
                 continue;
             }
             fell |= self.draw(a, b, c, only_downward);
@@ -148,7 +148,7 @@ fn cross(a: Vec3, b: Vec3) -> f64 {
     a.x * b.y - a.y * b.x
 }
 
-/// From where to where (m) a horizontal line at `y`, thickened by `slack_m`, is in a triangle.
+/// The interval (m) in which a horizontal line at `y`, thickened by `slack_m`, is inside a triangle.
 fn chord(corners: [Vec3; 3], y: f64, slack_m: f64) -> Option<(f64, f64)> {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for (p, q) in [(0, 1), (1, 2), (2, 0)] {

@@ -1,13 +1,12 @@
-//! Where things are.
+//! Geometry for contact simulation.
 //!
-//! The leftmost room of dermis: everything later is built on the nouns here and this crate imports none of
-//! them. It knows triangle and tetrahedral meshes and how to read them ([`TriMesh`], [`TetMesh`], [`files`]), how
-//! to make them ([`shapes`], [`tets`]) and wear them ([`Roughness`]), how to ask where a surface is ([`Surface`]: rays, closest points, signed distance;
-//! [`Primitive`]: rays in closed form), how high it hangs over a plane ([`HeightField`]), how to scatter points on it ([`sampling`]), rigid motion
-//! ([`Pose`], [`Twist`], [`Wrench`]) and quantities with units ([`quantity`]).
+//! The first crate of the chain: it imports no other crate of dermis. It provides triangle and tetrahedral meshes and their file formats
+//! ([`TriMesh`], [`TetMesh`], [`files`]), generated shapes ([`shapes`], [`tets`]) and surface defects ([`Roughness`]), queries on surfaces
+//! ([`Surface`]: rays, closest points, signed distance; [`Primitive`]: rays in closed form), height fields over a plane ([`HeightField`]),
+//! surface sampling ([`sampling`]), rigid motion ([`Pose`], [`Twist`], [`Wrench`]) and quantities with units ([`quantity`]).
 //!
-//! SI inside, `f64` throughout. Nothing here assumes threads, and only [`files::read`] touches a file system,
-//! so the crate builds for `wasm32-unknown-unknown`.
+//! All values are SI in `f64`. The crate starts no threads, and only [`files`] uses the file system, so that it builds for
+//! `wasm32-unknown-unknown`.
 
 mod balls;
 mod bvh;
@@ -41,7 +40,7 @@ pub use ray::Ray;
 pub use refine::{RefineError, refined};
 pub use roughness::{Roughness, RoughnessError};
 pub use surface::{Closest, Hit, Nearest, Surface};
-pub use tet_mesh::{TetMesh, TetMeshError};
+pub use tet_mesh::TetMesh;
 pub use topology::TopologyError;
 pub use triangle_set::TriangleSet;
 pub use twist::{Twist, Wrench};

@@ -1,62 +1,62 @@
-//! Triangle meshes that have been checked.
+//! Validated triangle meshes.
 
 use crate::topology::{TopologyError, check_closed};
 use crate::{Bounds, Mat3, Pose, Vec3};
 use std::collections::HashMap;
 
-/// Why a set of vertices and triangles is not a mesh. Each names the mesh and the element.
+/// Why vertices with triangles or tetrahedra are not a valid mesh. Each error names the mesh and the element.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the fields")]
 pub enum MeshError {
-    /// No triangles.
-    #[error("{mesh}: the mesh is empty ({vertices} vertices, no triangles)")]
-    Empty {
-        /// Name of the mesh.
-        mesh: String,
-        /// How many vertices there were.
-        vertices: usize,
-    },
-    /// NaN or infinite coordinate.
+    /// The mesh has no triangles or tetrahedra.
+    #[error("{mesh}: the mesh is empty ({vertices} vertices, no {elements})")]
+    Empty { mesh: String, elements: &'static str, vertices: usize },
+    /// A coordinate is NaN or infinite.
     #[error("{mesh}: vertex {vertex} is ({x}, {y}, {z}); every coordinate must be a finite number")]
-    NotFinite {
-        /// Name of the mesh.
-        mesh: String,
-        /// Index of the vertex.
-        vertex: usize,
-        /// Its coordinates, as read.
-        x: f64,
-        /// Its coordinates, as read.
-        y: f64,
-        /// Its coordinates, as read.
-        z: f64,
-    },
-    /// A triangle refers to a vertex that is not there.
-    #[error("{mesh}: triangle {triangle} refers to vertex {index}, but there are only {vertices} vertices")]
-    IndexOutOfRange {
-        /// Name of the mesh.
-        mesh: String,
-        /// Index of the triangle.
-        triangle: usize,
-        /// The index it holds.
-        index: i64,
-        /// How many vertices there are.
-        vertices: usize,
-    },
-    /// A triangle without area.
+    NotFinite { mesh: String, vertex: usize, x: f64, y: f64, z: f64 },
+    /// An element refers to a vertex that does not exist.
+    #[error("{mesh}: {element} {number} refers to vertex {index}, but there are only {vertices} vertices")]
+    IndexOutOfRange { mesh: String, element: &'static str, number: usize, index: i64, vertices: usize },
+    /// A triangle has no area.
     #[error(
         "{mesh}: triangle {triangle} has no area (vertices {a}, {b}, {c}); repair the mesh, or ask for such triangles to be dropped"
     )]
-    ZeroArea {
-        /// Name of the mesh.
-        mesh: String,
-        /// Index of the triangle.
-        triangle: usize,
-        /// Its vertices.
-        a: u32,
-        /// Its vertices.
-        b: u32,
-        /// Its vertices.
-        c: u32,
-    },
+    ZeroArea { mesh: String, triangle: usize, a: u32, b: u32, c: u32 },
+    /// A tetrahedron has no volume.
+    #[error("{mesh}: tetrahedron {tet} has no volume (vertices {corners:?}); mesh the solid again or remove it")]
+    NoVolume { mesh: String, tet: usize, corners: [u32; 4] },
+}
+
+/// Refuses vertices that are not finite.
+pub(crate) fn check_finite(mesh: &str, vertices: &[Vec3]) -> Result<(), MeshError> {
+    match vertices.iter().position(|v| !v.is_finite()) {
+        Some(vertex) => {
+            let Vec3 { x, y, z } = vertices[vertex];
+            Err(MeshError::NotFinite { mesh: mesh.into(), vertex, x, y, z })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses elements with vertices that do not exist.
+pub(crate) fn check_indices<const N: usize>(
+    mesh: &str,
+    element: &'static str,
+    elements: &[[u32; N]],
+    vertices: usize,
+) -> Result<(), MeshError> {
+    for (number, indices) in elements.iter().enumerate() {
+        if let Some(&index) = indices.iter().find(|&&i| i as usize >= vertices) {
+            return Err(MeshError::IndexOutOfRange {
+                mesh: mesh.into(),
+                element,
+                number,
+                index: index.into(),
+                vertices,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Vertices and triangles, finite, in range and with area. Counter-clockwise seen from outside.
@@ -79,22 +79,21 @@ pub struct MassProperties {
 }
 
 impl TriMesh {
-    /// Checks and takes vertices (m) and triangles. `name` appears in every message about the mesh.
+    /// Validates vertices (m) and triangles. Every error names the mesh `name`.
     pub fn new(name: impl Into<String>, vertices: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Result<Self, MeshError> {
         let mesh = Self { name: name.into(), vertices, triangles };
         mesh.check()?;
         Ok(mesh)
     }
 
-    /// As [`TriMesh::new`], but triangles without area are left out instead of refused.
+    /// As [`TriMesh::new`], but drops triangles without area instead of refusing them.
     pub fn without_degenerates(
         name: impl Into<String>,
         vertices: Vec<Vec3>,
         triangles: Vec<[u32; 3]>,
     ) -> Result<Self, MeshError> {
         let mut mesh = Self { name: name.into(), vertices, triangles };
-        mesh.check_finite()?;
-        mesh.check_indices()?;
+        mesh.check_elements()?;
         let kept = (0..mesh.triangles.len()).filter(|&t| mesh.has_area(t)).map(|t| mesh.triangles[t]).collect();
         mesh.triangles = kept;
         mesh.check()?;
@@ -103,10 +102,13 @@ impl TriMesh {
 
     fn check(&self) -> Result<(), MeshError> {
         if self.triangles.is_empty() {
-            return Err(MeshError::Empty { mesh: self.name.clone(), vertices: self.vertices.len() });
+            return Err(MeshError::Empty {
+                mesh: self.name.clone(),
+                elements: "triangles",
+                vertices: self.vertices.len(),
+            });
         }
-        self.check_finite()?;
-        self.check_indices()?;
+        self.check_elements()?;
         if let Some(triangle) = (0..self.triangles.len()).find(|&t| !self.has_area(t)) {
             let [a, b, c] = self.triangles[triangle];
             return Err(MeshError::ZeroArea { mesh: self.name.clone(), triangle, a, b, c });
@@ -114,29 +116,10 @@ impl TriMesh {
         Ok(())
     }
 
-    fn check_finite(&self) -> Result<(), MeshError> {
-        match self.vertices.iter().position(|v| !v.is_finite()) {
-            Some(vertex) => {
-                let Vec3 { x, y, z } = self.vertices[vertex];
-                Err(MeshError::NotFinite { mesh: self.name.clone(), vertex, x, y, z })
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn check_indices(&self) -> Result<(), MeshError> {
-        let vertices = self.vertices.len();
-        for (triangle, indices) in self.triangles.iter().enumerate() {
-            if let Some(&index) = indices.iter().find(|&&i| i as usize >= vertices) {
-                return Err(MeshError::IndexOutOfRange {
-                    mesh: self.name.clone(),
-                    triangle,
-                    index: i64::from(index),
-                    vertices,
-                });
-            }
-        }
-        Ok(())
+    /// Checks that every vertex is finite and every index exists.
+    fn check_elements(&self) -> Result<(), MeshError> {
+        check_finite(&self.name, &self.vertices)?;
+        check_indices(&self.name, "triangle", &self.triangles, self.vertices.len())
     }
 
     /// Twice the area is compared with the longest edge squared: a sliver below 1e-12 of it is no triangle.
@@ -262,7 +245,7 @@ impl TriMesh {
         check_closed(self)
     }
 
-    /// The same name over other elements, for those who keep to what [`TriMesh::new`] checks.
+    /// A mesh of this name with other elements, which must satisfy the checks of [`TriMesh::new`].
     pub(crate) fn with_elements(&self, vertices: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Self {
         Self { name: self.name.clone(), vertices, triangles }
     }
@@ -302,7 +285,7 @@ impl TriMesh {
         }
     }
 
-    /// Both meshes as one.
+    /// Joins both meshes into one.
     pub fn joined(&self, other: &Self) -> Self {
         let offset = self.vertices.len() as u32;
         let mut joined = self.clone();

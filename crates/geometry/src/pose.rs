@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// A rigid transform. Name it `to_from_from`: `world_from_sensor * sensor_from_object` is `world_from_object`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pose {
-    /// Turn, applied first.
+    /// Rotation, applied first.
     pub rotation: Quat,
-    /// Shift (m), applied second: the origin of the `from` frame seen in the `to` frame.
+    /// Translation (m), applied second: the origin of the `from` frame seen in the `to` frame.
     pub translation: Vec3,
 }
 
@@ -19,41 +19,41 @@ impl Default for Pose {
 }
 
 impl Pose {
-    /// The two frames are the same.
+    /// The identity: both frames coincide.
     pub const IDENTITY: Self = Self { rotation: Quat::IDENTITY, translation: Vec3::ZERO };
 
-    /// A turn followed by a shift (m).
+    /// A rotation followed by a translation (m).
     pub fn new(rotation: Quat, translation: Vec3) -> Self {
         Self { rotation, translation }
     }
 
-    /// A shift (m) alone.
+    /// A pure translation (m).
     pub fn from_translation(translation: Vec3) -> Self {
         Self { rotation: Quat::IDENTITY, translation }
     }
 
-    /// A turn alone.
+    /// A pure rotation.
     pub fn from_rotation(rotation: Quat) -> Self {
         Self { rotation, translation: Vec3::ZERO }
     }
 
-    /// Moves a point.
+    /// Transforms a point.
     pub fn transform_point(&self, point: Vec3) -> Vec3 {
         self.rotation * point + self.translation
     }
 
-    /// Turns a direction, a velocity or a force.
+    /// Rotates a direction, a velocity or a force.
     pub fn transform_vector(&self, vector: Vec3) -> Vec3 {
         self.rotation * vector
     }
 
-    /// `from_to_to`.
+    /// The inverse, `from_from_to`.
     pub fn inverse(&self) -> Self {
         let rotation = self.rotation.conjugate();
         Self { rotation, translation: -(rotation * self.translation) }
     }
 
-    /// True when every number in it is finite.
+    /// True when every component is finite.
     pub fn is_finite(&self) -> bool {
         self.rotation.is_finite() && self.translation.is_finite()
     }

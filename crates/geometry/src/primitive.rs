@@ -1,11 +1,11 @@
-//! Convex shapes that a ray meets in closed form.
+//! Convex shapes with ray intersection in closed form.
 
 mod nearest;
 
 use crate::shapes::{self, ShapeError};
 use crate::{Bounds, Mat3, Pose, Ray, TriMesh, Vec3};
 
-/// A convex shape about the origin of its own frame, known exactly.
+/// An exact convex shape centred at the origin of its frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Primitive {
     /// A ball.
@@ -50,8 +50,8 @@ impl Inside {
     /// All of the line.
     const ALL: Self = Self { enter: f64::NEG_INFINITY, leave: f64::INFINITY };
 
-    /// Where |o + t d| ≤ 1, with lengths along the line given by |d|. Free of the usual cancellation: what decides is how far the
-    /// line passes from the middle.
+    /// Where |o + t d| ≤ 1, with lengths along the line given by |d|. Avoids the usual cancellation: the discriminant is computed from the
+    /// distance of the line from the centre.
     fn unit_ball(o: Vec3, d: Vec3) -> Option<Self> {
         let dd = d.length_squared();
         let middle = -o.dot(d) / dd;
@@ -87,8 +87,8 @@ impl Inside {
 }
 
 impl Primitive {
-    /// Where the ray first crosses the surface: its distance (m) and the outward unit normal there. A ray that starts inside
-    /// crosses where it leaves.
+    /// The first intersection of the ray with the surface: its distance (m) and the outward unit normal there. A ray that starts inside
+    /// intersects where it leaves.
     #[inline(always)]
     pub fn cast(&self, ray: &Ray) -> Option<(f64, Vec3)> {
         match *self {
@@ -149,13 +149,13 @@ impl Primitive {
         }
     }
 
-    /// Box around it.
+    /// Bounding box.
     pub fn bounds(&self) -> Bounds {
         let half = self.extent(&Mat3::IDENTITY);
         Bounds { min: -half, max: half }
     }
 
-    /// Half the extent (m) along the axes of a frame that it is turned into.
+    /// Half the extent (m) along the axes of a rotated frame.
     fn extent(&self, turn: &Mat3) -> Vec3 {
         let rows = turn.transpose();
         let rows = [rows.x_axis, rows.y_axis, rows.z_axis];
@@ -171,12 +171,12 @@ impl Primitive {
         }
     }
 
-    /// A box, in another frame, around all of the solid that lies in the box `within` there; `None` when nothing does.
+    /// Bounds, in another frame, of the part of the solid that lies in the box `within` of that frame; `None` when there is none.
     pub fn bounds_in(&self, frame_from_shape: &Pose, within: &Bounds) -> Option<Bounds> {
         let center = frame_from_shape.translation;
         let half = self.extent(&Mat3::from_quat(frame_from_shape.rotation));
         let half = match *self {
-            // Of a ball only a cap may lie there, and that is narrower.
+            // Only a cap of a ball may lie there, which is narrower.
             Self::Sphere { radius_m } => cap(radius_m, center, within)?,
             _ => half,
         };
@@ -184,7 +184,7 @@ impl Primitive {
         found.min.cmple(found.max).all().then_some(found)
     }
 
-    /// Its triangles: round parts have edges of at most `edge_m`. Refuses sizes that are no lengths.
+    /// A triangle mesh of the shape; round parts have edges of at most `edge_m`. Refuses sizes that are not positive.
     pub fn mesh(&self, edge_m: f64) -> Result<TriMesh, ShapeError> {
         match *self {
             Self::Sphere { radius_m } => shapes::sphere(radius_m, edge_m),
@@ -196,7 +196,7 @@ impl Primitive {
     }
 }
 
-/// The most frequent case, without a division but one: the direction is a unit vector.
+/// Ray–sphere intersection, the most frequent case, with one division: the direction is a unit vector.
 #[inline(always)]
 fn cast_ball(radius_m: f64, ray: &Ray) -> Option<(f64, Vec3)> {
     let middle = -ray.origin.dot(ray.direction);
@@ -211,7 +211,7 @@ fn cast_ball(radius_m: f64, ray: &Ray) -> Option<(f64, Vec3)> {
         .then(|| (distance, (ray.origin + ray.direction * distance) * radius_m.recip()))
 }
 
-/// Half the extent of what a ball and a box share: between two planes along one axis the ball is no wider than where the nearer
+/// Half the extent of the intersection of a ball and a box: between two planes along one axis the ball is no wider than where the nearer
 /// plane cuts it.
 fn cap(radius_m: f64, center: Vec3, within: &Bounds) -> Option<Vec3> {
     let mut half = Vec3::splat(radius_m);

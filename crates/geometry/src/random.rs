@@ -1,4 +1,4 @@
-//! A small seeded generator whose stream is part of our results, so it is ours and never changes.
+//! A seeded random number generator. Results depend on its stream, so it must never change.
 
 /// PCG-XSH-RR 64/32 (O'Neill 2014): same seed, same stream, on every machine.
 #[derive(Clone, Debug)]

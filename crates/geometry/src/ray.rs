@@ -1,4 +1,4 @@
-//! A ray against boxes and triangles.
+//! Ray intersection with boxes and triangles.
 
 use crate::bvh::Lanes;
 use crate::{Bounds, Vec3};
@@ -6,11 +6,11 @@ use crate::{Bounds, Vec3};
 /// A half-line, cut at `length`.
 #[derive(Clone, Copy, Debug)]
 pub struct Ray {
-    /// Where it starts (m).
+    /// Origin (m).
     pub origin: Vec3,
     /// Unit direction.
     pub direction: Vec3,
-    /// How far it reaches (m).
+    /// Length (m).
     pub length: f64,
 }
 
@@ -42,7 +42,7 @@ impl RayFrame {
         Self { origin: ray.origin, direction: d, axes: [kx, ky, kz], shear: [d[kx] * recip, d[ky] * recip, recip] }
     }
 
-    /// Where the ray comes into a box widened by `pad`, if it does so within `length`.
+    /// The entry point of the ray into a box widened by `pad`, if it lies within `length`.
     pub fn enter(&self, bounds: &Bounds, pad: f64, length: f64) -> Option<Entry> {
         let inverse = steep(self.direction).recip();
         let a = (bounds.min - Vec3::splat(2.0 * pad) - self.origin) * inverse;
@@ -62,8 +62,8 @@ impl RayFrame {
         })
     }
 
-    /// Distance at which the ray meets a triangle. Edges and corners count.
-    pub fn meet(&self, corners: &[Vec3; 3]) -> Option<f64> {
+    /// Distance at which the ray hits a triangle, edges and corners included.
+    pub fn intersect(&self, corners: &[Vec3; 3]) -> Option<f64> {
         let [kx, ky, kz] = self.axes;
         let [sx, sy, sz] = self.shear;
         let [a, b, c] = corners.map(|corner| (corner - self.origin).to_array());
@@ -85,7 +85,7 @@ impl RayFrame {
     }
 }
 
-/// A ray from where it comes into the box of a hierarchy, in `f32` relative to its middle.
+/// A ray from its entry into the box of a hierarchy, in `f32` relative to the centre of the box.
 pub(crate) struct Entry {
     near: f64,
     slack: f32,
@@ -94,13 +94,13 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// A distance along the ray (m) as a limit for [`Entry::distances`]: never less than it is.
+    /// A distance along the ray (m) as a limit for [`Entry::distances`], rounded up.
     pub fn limit(&self, distance: f64) -> f32 {
         let rest = (distance - self.near) as f32;
         (rest + rest.abs() * 1e-6 + self.slack).max(0.0)
     }
 
-    /// How far each lane is at least, from the entry.
+    /// Lower bound on the distance of each lane from the entry.
     pub fn distances(&self, lanes: &Lanes) -> [f32; 4] {
         let (mut near, mut far) = ([0f32; 4], [f32::MAX; 4]);
         for axis in 0..3 {
@@ -123,7 +123,7 @@ impl Entry {
     }
 }
 
-/// A direction without zeros, so that 0 · ∞ never arises: what is smaller than 1e-18 becomes that.
+/// The direction with components of at least 1e-18, so that 0 · ∞ never arises.
 fn steep(direction: Vec3) -> Vec3 {
     let steep = |c: f64| if c.abs() < 1e-18 { 1e-18f64.copysign(c) } else { c };
     Vec3::new(steep(direction.x), steep(direction.y), steep(direction.z))

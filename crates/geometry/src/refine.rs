@@ -1,4 +1,4 @@
-//! A mesh with shorter edges and the same surface.
+//! Refines a mesh without changing its surface.
 
 use crate::shapes::MAX_TRIANGLES;
 use crate::{TriMesh, Vec3};
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 /// Why a mesh cannot be refined.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RefineError {
-    /// An edge that is no length.
+    /// The edge length is not positive.
     #[error("{mesh}: the longest edge wanted must be a positive length in metres, got {edge_m}")]
     BadEdge {
         /// Name of the mesh.
@@ -71,7 +71,7 @@ fn halve(vertices: &mut Vec<Vec3>, triangles: &[[u32; 3]], edge_m: f64) -> Vec<[
     let mut halves = Vec::with_capacity(2 * triangles.len());
     for &[a, b, c] in triangles {
         let cuts = [middle(vertices, a, b), middle(vertices, b, c), middle(vertices, c, a)];
-        // Turned so that the pattern is one of four.
+        // Rotated so that the pattern is one of four.
         let (corners, cuts) = match cuts {
             [None, Some(_), _] => ([b, c, a], [cuts[1], cuts[2], cuts[0]]),
             [_, None, Some(_)] => ([c, a, b], [cuts[2], cuts[0], cuts[1]]),

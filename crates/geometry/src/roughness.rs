@@ -1,4 +1,4 @@
-//! Surfaces as they come out of a printer or a drawer: rough and scratched.
+//! Surface defects: roughness and scratches.
 
 mod scratch;
 mod waves;
@@ -25,7 +25,7 @@ pub enum RoughnessError {
         /// Its value.
         got: f64,
     },
-    /// Higher than it is long.
+    /// The rms height is too large for the wavelength.
     #[error(
         "roughness: an rms height of {rms_m} m on a wavelength of {wavelength_m} m is steeper than a surface can be; an eighth of the wavelength is the most"
     )]
@@ -43,7 +43,7 @@ pub enum RoughnessError {
         /// Width (m).
         width_m: f64,
     },
-    /// Nothing to scratch.
+    /// No surface lies in the region of the scratches.
     #[error("roughness: no part of {mesh} lies in the box that is to be scratched")]
     NothingToScratch {
         /// Name of the mesh.
@@ -62,17 +62,17 @@ pub enum RoughnessError {
 pub struct Roughness {
     /// Root mean square of the height over the whole surface (m), scratches aside.
     pub rms_m: f64,
-    /// Wavelength of the ups and downs (m): waves from 0.8 to 1.25 of it.
+    /// Wavelength (m); waves have 0.8 to 1.25 of it.
     pub wavelength_m: f64,
-    /// How many scratches.
+    /// Number of scratches.
     pub scratches: usize,
     /// Their width (m); they are twenty times as long.
     pub scratch_width_m: f64,
     /// Their depth (m).
     pub scratch_depth_m: f64,
-    /// Where their middles lie; anywhere without it.
+    /// Box that holds the centres of the scratches; the whole surface if absent.
     pub scratched: Option<Bounds>,
-    /// Other seeds, other defects of the same kind.
+    /// Seed of the random defects.
     pub seed: u64,
 }
 
@@ -92,7 +92,7 @@ impl Default for Roughness {
 }
 
 impl Roughness {
-    /// Refuses what no surface can be.
+    /// Checks the ranges of all parameters.
     pub fn validate(&self) -> Result<(), RoughnessError> {
         let lengths = [
             ("rms", self.rms_m),
@@ -141,7 +141,7 @@ impl Roughness {
         let area = mesh.area_m2();
         let mean = integral(&heights, |[a, b, c]| (a + b + c) / 3.0) / area;
         heights.iter_mut().for_each(|height| *height -= mean);
-        // The mean of the square of what is linear on a triangle.
+        // The mean square of a linear function on a triangle.
         let square = integral(&heights, |[a, b, c]| (a * a + b * b + c * c + a * b + b * c + c * a) / 6.0) / area;
         let scale = if square > 0.0 { self.rms_m / square.sqrt() } else { 0.0 };
         heights.iter().map(|height| height * scale).collect()

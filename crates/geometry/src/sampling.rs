@@ -24,11 +24,11 @@ pub fn area_uniform(mesh: &TriMesh, count: usize, seed: u64) -> Vec<SurfacePoint
 }
 
 /// Points no two of which are closer than `spacing_m`, as many as fit: no point of the surface is farther than
-/// 1.06 `spacing_m` from the nearest one. Distances are straight lines, so the two sides of a sheet thinner than
+/// 1.06 `spacing_m` from the nearest one. Distances are straight lines, so the two sides of a plate thinner than
 /// the spacing share their points. Expect about 0.7 area / spacing² of them; a spacing that is not positive gives none.
 ///
 /// Darts are thrown first, which gives the irregular pattern; then the surface is cut into ever smaller triangles,
-/// those inside one point's ball are done with, and each of the others gets another dart. A triangle of a tenth of
+/// those covered by one point's ball are discarded, and each of the others gets another dart. A triangle of a tenth of
 /// the spacing with a covered middle is covered well enough, so this ends, and it ends without gaps.
 pub fn poisson_disk(mesh: &TriMesh, spacing_m: f64, seed: u64) -> Vec<SurfacePoint> {
     if spacing_m.is_nan() || spacing_m <= 0.0 {
@@ -126,7 +126,7 @@ impl Disks {
         }
     }
 
-    /// Makes sure of one piece of a triangle, or leaves four smaller ones to do.
+    /// Covers one piece of a triangle, or splits it into four smaller ones.
     fn fill(
         &mut self,
         mesh: &TriMesh,

@@ -1,4 +1,4 @@
-//! Meshes made from a few numbers.
+//! Generated meshes.
 //!
 //! Lengths in metres. `edge_m` is the longest edge wanted: coarser features than that are kept, finer ones are
 //! lost. Every closed shape bounds a solid with outward faces; those that are open patches say so. The same
@@ -28,7 +28,7 @@ pub const MAX_TRIANGLES: usize = 5_000_000;
 /// Why a shape could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ShapeError {
-    /// A length that is zero, negative or not a number.
+    /// A length is not positive.
     #[error("{shape}: `{what}` must be a positive length in metres, got {got}")]
     BadLength {
         /// The shape asked for.
@@ -53,14 +53,14 @@ pub enum ShapeError {
         below: f64,
     },
     /// Too few sides, rows or columns.
-    #[error("{shape}: `{what}` must be at least {least}, got {got}")]
+    #[error("{shape}: `{what}` must be at min {min}, got {got}")]
     TooFew {
         /// The shape asked for.
         shape: &'static str,
         /// The parameter.
         what: &'static str,
         /// The smallest value that makes a mesh.
-        least: usize,
+        min: usize,
         /// Its value.
         got: usize,
     },
@@ -90,7 +90,7 @@ pub enum ShapeError {
         /// How many triangles that would take.
         triangles: f64,
     },
-    /// The numbers are positive but so extreme that a triangle degenerates.
+    /// The parameters are so extreme that a triangle degenerates.
     #[error(transparent)]
     Degenerate(#[from] MeshError),
 }

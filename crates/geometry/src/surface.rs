@@ -1,18 +1,18 @@
-//! A mesh that can be asked where it is.
+//! Ray, closest-point and signed-distance queries on a mesh.
 
 use crate::ray::{Ray, RayFrame};
 use crate::shapes::ShapeError;
-use crate::triangle_set::first_met;
+use crate::triangle_set::closest_hit;
 use crate::{Balls, Bounds, Bvh, Mat3, Pose, Primitive, TopologyError, TriMesh, Vec3};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Where a ray meets a surface first.
+/// First intersection of a ray with a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
     /// Distance (m) along the ray.
     pub distance: f64,
-    /// Index of the triangle. Where several are met at the same distance, the lowest; 0 on a primitive.
+    /// Index of the triangle; the lowest of several at the same distance, 0 on a primitive.
     pub triangle: u32,
     /// Outward unit normal of that triangle, or of the primitive there.
     pub normal: Vec3,
@@ -48,12 +48,12 @@ pub struct Surface {
     bounds: Bounds,
 }
 
-/// How far (m) a point is from a solid, negative inside, and the unit vector out of it.
+/// Signed distance of a point from a solid, negative inside, with its gradient.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nearest {
     /// Distance (m).
     pub distance_m: f64,
-    /// The direction in which it grows.
+    /// Unit gradient of the distance; points out of the solid.
     pub normal: Vec3,
 }
 
@@ -83,7 +83,7 @@ impl Surface {
         Self { mesh, bvh, corners, place, normals, features, closed, primitive: None, balls: None, bounds }
     }
 
-    /// A primitive: rays meet its exact surface. Images, nearest points and signed distance are those of a mesh of it, whose
+    /// A primitive: rays intersect its exact surface. Renderings, nearest points and signed distance are those of a mesh of it, whose
     /// round parts have edges of at most `edge_m`.
     pub fn of_primitive(primitive: Primitive, edge_m: f64) -> Result<Self, ShapeError> {
         let surface = Self::new(primitive.mesh(edge_m)?);
@@ -96,12 +96,12 @@ impl Surface {
         Ok(Self { bounds: *balls.bounds(), balls: Some(Arc::new(balls)), ..surface })
     }
 
-    /// The exact shape, if it is one.
+    /// The primitive, if the surface is one.
     pub fn primitive(&self) -> Option<&Primitive> {
         self.primitive.as_ref()
     }
 
-    /// The balls, if it is a cloud of points.
+    /// The balls, if the surface is a cloud of points.
     pub fn balls(&self) -> Option<&Balls> {
         self.balls.as_deref()
     }
@@ -116,8 +116,7 @@ impl Surface {
         &self.bounds
     }
 
-    /// A box, in another frame, around all of the surface, and of the solid in it, that lies in the box `within` there; `None`
-    /// when nothing does.
+    /// Bounds, in another frame, of the part of the surface and its solid that lies in the box `within` of that frame; `None` when there is none.
     pub fn bounds_in(&self, frame_from_surface: &Pose, within: &Bounds) -> Option<Bounds> {
         if let Some(primitive) = &self.primitive {
             return primitive.bounds_in(frame_from_surface, within);
@@ -157,8 +156,8 @@ impl Surface {
         [self.normal(triangle), a, b, c, p, q, r]
     }
 
-    /// The first triangle that the ray meets. Watertight: a ray through an edge or a corner meets at least
-    /// one of the triangles there. `hint` is a triangle likely to be met; it changes the speed, not the answer.
+    /// The first triangle that the ray hits. Watertight: a ray through an edge or a corner hits at least one of the triangles there. `hint`
+    /// names a triangle that is likely hit; it affects the speed, not the result.
     #[inline(always)]
     pub fn cast(&self, ray: &Ray, hint: Option<u32>) -> Option<Hit> {
         match &self.primitive {
@@ -169,17 +168,16 @@ impl Surface {
 
     fn cast_at_triangles(&self, ray: &Ray, hint: Option<u32>) -> Option<Hit> {
         let place = hint.and_then(|hint| self.place.get(hint as usize)).map(|&place| place as usize);
-        let (distance, triangle) = first_met(&self.bvh, &self.corners, ray, place)?;
+        let (distance, triangle) = closest_hit(&self.bvh, &self.corners, ray, place)?;
         Some(Hit { distance, triangle, normal: self.normals[triangle as usize] })
     }
 
-    /// The same answer as [`Surface::cast`] by testing every triangle: the method of Moisio 2013, kept as the
-    /// yardstick for tests and benchmarks.
+    /// The result of [`Surface::cast`] by testing every triangle, the method of Moisio 2013. The reference for tests and benchmarks.
     pub fn cast_brute_force(&self, ray: &Ray) -> Option<Hit> {
         let frame = RayFrame::new(ray);
         let mut best: Option<(f64, u32)> = None;
         for (&triangle, corners) in self.bvh.order().iter().zip(&self.corners) {
-            if let Some(t) = frame.meet(corners)
+            if let Some(t) = frame.intersect(corners)
                 && t <= ray.length
                 && best.is_none_or(|(least, index)| t < least || (t == least && triangle < index))
             {
@@ -205,7 +203,7 @@ impl Surface {
                         *sum += outside * outside;
                     }
                 }
-                // At most what it is, whatever the rounding.
+                // Rounded down, so that it is a lower bound.
                 squared.map(|d| d * (1.0 - 1e-5))
             },
             |first, count| {
@@ -232,8 +230,7 @@ impl Surface {
         Ok(if outside { closest.distance } else { -closest.distance })
     }
 
-    /// How far a point is from the solid, and which way out: of a primitive or of balls exactly, else of the mesh. An open mesh is taken for
-    /// the border of what is behind it.
+    /// Signed distance from the solid: exact for a primitive and for balls, else that of the mesh. An open mesh bounds the half-space behind it.
     pub fn nearest(&self, query: Vec3) -> Nearest {
         if let Some(primitive) = &self.primitive {
             let (distance_m, normal) = primitive.nearest(query);

@@ -1,56 +1,8 @@
-//! Tetrahedral meshes that have been checked.
+//! Validated tetrahedral meshes.
 
+use crate::mesh::{check_finite, check_indices};
 use crate::{Bounds, MeshError, Pose, TriMesh, Vec3};
 use std::collections::HashMap;
-
-/// Why a set of vertices and tetrahedra is not a mesh. Each names the mesh and the element.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum TetMeshError {
-    /// No tetrahedra.
-    #[error("{mesh}: the mesh is empty ({vertices} vertices, no tetrahedra)")]
-    Empty {
-        /// Name of the mesh.
-        mesh: String,
-        /// How many vertices there were.
-        vertices: usize,
-    },
-    /// NaN or infinite coordinate.
-    #[error("{mesh}: vertex {vertex} is ({x}, {y}, {z}); every coordinate must be a finite number")]
-    NotFinite {
-        /// Name of the mesh.
-        mesh: String,
-        /// Index of the vertex.
-        vertex: usize,
-        /// Its coordinates, as read.
-        x: f64,
-        /// Its coordinates, as read.
-        y: f64,
-        /// Its coordinates, as read.
-        z: f64,
-    },
-    /// A tetrahedron refers to a vertex that is not there.
-    #[error("{mesh}: tetrahedron {tet} refers to vertex {index}, but there are only {vertices} vertices")]
-    IndexOutOfRange {
-        /// Name of the mesh.
-        mesh: String,
-        /// Index of the tetrahedron.
-        tet: usize,
-        /// The index it holds.
-        index: u32,
-        /// How many vertices there are.
-        vertices: usize,
-    },
-    /// A tetrahedron without volume.
-    #[error("{mesh}: tetrahedron {tet} has no volume (vertices {corners:?}); mesh the solid again or remove it")]
-    NoVolume {
-        /// Name of the mesh.
-        mesh: String,
-        /// Index of the tetrahedron.
-        tet: usize,
-        /// Its vertices.
-        corners: [u32; 4],
-    },
-}
 
 /// Vertices and tetrahedra, finite, in range and with positive volume: vertex 3 sees 0, 1, 2 counter-clockwise.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,27 +17,21 @@ pub struct TetMesh {
 pub(crate) const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
 
 impl TetMesh {
-    /// Checks and takes vertices (m) and tetrahedra; those that are turned over are turned back. `name` appears in
-    /// every message about the mesh.
-    pub fn new(name: impl Into<String>, vertices: Vec<Vec3>, mut tets: Vec<[u32; 4]>) -> Result<Self, TetMeshError> {
+    /// Checks vertices (m) and tetrahedra; inverted tetrahedra are reordered. Every error names the mesh `name`.
+    pub fn new(name: impl Into<String>, vertices: Vec<Vec3>, mut tets: Vec<[u32; 4]>) -> Result<Self, MeshError> {
         let mesh = name.into();
         if tets.is_empty() {
-            return Err(TetMeshError::Empty { mesh, vertices: vertices.len() });
+            return Err(MeshError::Empty { mesh, elements: "tetrahedra", vertices: vertices.len() });
         }
-        if let Some(vertex) = vertices.iter().position(|v| !v.is_finite()) {
-            let Vec3 { x, y, z } = vertices[vertex];
-            return Err(TetMeshError::NotFinite { mesh, vertex, x, y, z });
-        }
+        check_finite(&mesh, &vertices)?;
+        check_indices(&mesh, "tetrahedron", &tets, vertices.len())?;
         for (tet, corners) in tets.iter_mut().enumerate() {
-            if let Some(&index) = corners.iter().find(|&&i| i as usize >= vertices.len()) {
-                return Err(TetMeshError::IndexOutOfRange { mesh, tet, index, vertices: vertices.len() });
-            }
             let [a, b, c, d] = corners.map(|i| vertices[i as usize]);
             let six_volumes = (b - a).cross(c - a).dot(d - a);
             let edges = [b - a, c - a, d - a, c - b, d - b, d - c];
             let longest = edges.iter().map(|e| e.length_squared()).fold(0.0, f64::max);
             if six_volumes.abs() <= 1e-15 * longest * longest.sqrt() || six_volumes == 0.0 {
-                return Err(TetMeshError::NoVolume { mesh, tet, corners: *corners });
+                return Err(MeshError::NoVolume { mesh, tet, corners: *corners });
             }
             if six_volumes < 0.0 {
                 corners.swap(0, 1);
@@ -120,7 +66,7 @@ impl TetMesh {
         (b - a).cross(c - a).dot(d - a) / 6.0
     }
 
-    /// Volume (m³) of all.
+    /// Volume (m³) of all tetrahedra.
     pub fn volume_m3(&self) -> f64 {
         (0..self.tets.len()).map(|t| self.tet_volume_m3(t)).sum()
     }

@@ -1,4 +1,4 @@
-//! Solids cut into tetrahedra, with how deep each vertex lies in them.
+//! Tetrahedral meshes of solids with the depth of each vertex.
 //!
 //! A pressure field of hydroelastic contact (Elandt et al. 2019) is linear on each tetrahedron and zero at the surface;
 //! here is its geometric part, the **extent** e at the vertices: 0 at the surface, 1 where the solid is deepest.
@@ -14,7 +14,7 @@ pub use lattice::from_surface;
 pub use round::{capsule, convex, cylinder, ellipsoid, sphere};
 
 use crate::shapes::ShapeError;
-use crate::{MeshError, TetMesh, TetMeshError, TopologyError};
+use crate::{MeshError, TetMesh, TopologyError};
 
 /// Tetrahedra with the extent of their vertices.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,19 +31,16 @@ pub struct DepthTets {
 /// Why a solid cannot be cut into tetrahedra.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TetsError {
-    /// The shape's numbers mean nothing.
+    /// The parameters of the shape are invalid.
     #[error(transparent)]
     Shape(#[from] ShapeError),
-    /// The tetrahedra would be degenerate.
-    #[error(transparent)]
-    Tets(#[from] TetMeshError),
-    /// The surface would be degenerate.
+    /// The tetrahedra or their surface would be degenerate.
     #[error(transparent)]
     Mesh(#[from] MeshError),
     /// The surface bounds no solid.
     #[error(transparent)]
     Topology(#[from] TopologyError),
-    /// A surface that does not see its own middle.
+    /// The surface is not convex.
     #[error(
         "{mesh}: triangle {triangle} does not face away from the middle of the mesh, so it is not convex; cut it on a lattice instead"
     )]
@@ -53,7 +50,7 @@ pub enum TetsError {
         /// The triangle.
         triangle: usize,
     },
-    /// A mesh of which every vertex lies on its surface.
+    /// Every vertex lies on the surface.
     #[error("{mesh}: every vertex lies on the surface, so no pressure can build up inside; refine the mesh")]
     NoInside {
         /// Name of the mesh.
@@ -68,7 +65,7 @@ impl DepthTets {
         let surface = crate::Surface::new(mesh.boundary()?);
         let depth = |(v, &on): (usize, &bool)| if on { 0.0 } else { surface.closest(mesh.vertices()[v]).distance };
         let mut extent: Vec<f64> = on_boundary.iter().enumerate().map(depth).collect();
-        // A vertex of no tetrahedron is nowhere.
+        // Vertices without a tetrahedron are ignored.
         let mut used = vec![false; extent.len()];
         mesh.tets().iter().flatten().for_each(|&v| used[v as usize] = true);
         extent.iter_mut().zip(used).filter(|(_, used)| !used).for_each(|(e, _)| *e = 0.0);

@@ -1,4 +1,4 @@
-//! Whether a mesh encloses a volume.
+//! Checks that a mesh bounds a solid.
 
 use crate::TriMesh;
 use std::collections::HashMap;
@@ -38,7 +38,7 @@ pub enum TopologyError {
     },
     /// Two neighbours that wind differently.
     #[error(
-        "{mesh}: triangle {triangle} is turned over: it runs along edge {a}-{b} in the same direction as its neighbour; make all faces wind the same way"
+        "{mesh}: triangle {triangle} is flipped: it runs along edge {a}-{b} in the same direction as its neighbour; make all faces wind the same way"
     )]
     Flipped {
         /// Name of the mesh.
@@ -64,7 +64,7 @@ pub enum TopologyError {
 
 /// Refuses a mesh that does not bound a solid with outward faces.
 pub(crate) fn check_closed(mesh: &TriMesh) -> Result<(), TopologyError> {
-    // Per undirected edge: how often it is met, the balance of directions, the first triangle.
+    // Per undirected edge: number of triangles, balance of directions, the first triangle.
     let mut edges: HashMap<(u32, u32), (usize, i32, usize)> = HashMap::with_capacity(mesh.triangles().len() * 3 / 2);
     for (triangle, &[a, b, c]) in mesh.triangles().iter().enumerate() {
         for (from, to) in [(a, b), (b, c), (c, a)] {

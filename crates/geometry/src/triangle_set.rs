@@ -1,10 +1,10 @@
-//! Triangles that rays are cast at, and nothing else.
+//! A set of triangles for ray casting alone.
 
 use crate::ray::{Ray, RayFrame};
 use crate::{Bounds, Bvh, Vec3};
 
-/// Any triangles with a hierarchy over them: quick to make, for surfaces that are new at every step. They need be
-/// neither joined nor closed; those without area are never met.
+/// Triangles with a hierarchy over them: fast to build, for surfaces that change at every step. They need not be connected or closed; rays
+/// never hit triangles without area.
 #[derive(Clone, Debug)]
 pub struct TriangleSet {
     bvh: Bvh,
@@ -21,22 +21,22 @@ impl TriangleSet {
         Self { bvh, corners }
     }
 
-    /// Distance (m) and index of the first triangle that a ray meets, of several at the same distance the lowest.
+    /// Distance (m) and index of the first triangle that a ray hits; the lowest index of several at the same distance.
     /// Watertight where triangles share edges and corners exactly.
     pub fn cast(&self, ray: &Ray) -> Option<(f64, u32)> {
-        first_met(&self.bvh, &self.corners, ray, None)
+        closest_hit(&self.bvh, &self.corners, ray, None)
     }
 }
 
-/// The first of the triangles `corners`, which stand in the order of the hierarchy's leaves: distance and index.
-/// `hint` is the place of one that is likely to be met; it changes the speed, not the answer.
-pub(crate) fn first_met(bvh: &Bvh, corners: &[[Vec3; 3]], ray: &Ray, hint: Option<usize>) -> Option<(f64, u32)> {
+/// Distance and index of the closest hit among the triangles `corners`, given in the order of the hierarchy's leaves. `hint` is the position
+/// of a triangle that is likely hit; it affects the speed, not the result.
+pub(crate) fn closest_hit(bvh: &Bvh, corners: &[[Vec3; 3]], ray: &Ray, hint: Option<usize>) -> Option<(f64, u32)> {
     let order = bvh.order();
     let frame = RayFrame::new(ray);
     let entry = frame.enter(bvh.bounds(), bvh.pad(), ray.length)?;
     let mut best = (ray.length, u32::MAX);
     let mut consider = |place: usize| {
-        if let Some(t) = frame.meet(&corners[place])
+        if let Some(t) = frame.intersect(&corners[place])
             && (t < best.0 || (t == best.0 && order[place] < best.1))
         {
             best = (t, order[place]);
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use crate::Random;
 
-    /// The same as trying every triangle.
+    /// The result equals that of testing every triangle.
     #[test]
     fn the_first_is_found_as_by_trying_all() {
         let mut random = Random::new(7);
@@ -77,7 +77,7 @@ mod tests {
             let direction = (point(2.0) - Vec3::ONE).normalize();
             let ray = Ray { origin: point(1.0), direction, length: 0.8 };
             let frame = RayFrame::new(&ray);
-            let all = triangles.iter().enumerate().filter_map(|(i, t)| Some((frame.meet(t)?, i as u32)));
+            let all = triangles.iter().enumerate().filter_map(|(i, t)| Some((frame.intersect(t)?, i as u32)));
             let truth = all.filter(|hit| hit.0 <= ray.length).min_by(|a, b| a.partial_cmp(b).unwrap());
             assert_eq!(set.cast(&ray), truth);
             met += usize::from(truth.is_some());

@@ -1,4 +1,4 @@
-//! How fast a frame moves, and what pushes it.
+//! Spatial velocity and force of a rigid body.
 
 use crate::{Pose, Vec3};
 use serde::{Deserialize, Serialize};
@@ -34,14 +34,14 @@ impl Twist {
     }
 
     /// The same motion with its components in another frame (the point of reference stays).
-    pub fn turned(&self, to_from_from: &Pose) -> Self {
+    pub fn rotated(&self, to_from_from: &Pose) -> Self {
         Self {
             linear: to_from_from.transform_vector(self.linear),
             angular: to_from_from.transform_vector(self.angular),
         }
     }
 
-    /// True when every number in it is finite.
+    /// True when every component is finite.
     pub fn is_finite(&self) -> bool {
         self.linear.is_finite() && self.angular.is_finite()
     }
@@ -64,7 +64,7 @@ pub struct Wrench {
 }
 
 impl Wrench {
-    /// Nothing pushes.
+    /// No force and no torque.
     pub const ZERO: Self = Self { force: Vec3::ZERO, torque: Vec3::ZERO };
 
     /// A force (N) acting at `arm` (m) from the point of reference.
@@ -79,11 +79,11 @@ impl Wrench {
     }
 
     /// The same load with its components in another frame (the point of reference stays).
-    pub fn turned(&self, to_from_from: &Pose) -> Self {
+    pub fn rotated(&self, to_from_from: &Pose) -> Self {
         Self { force: to_from_from.transform_vector(self.force), torque: to_from_from.transform_vector(self.torque) }
     }
 
-    /// Power (W) that this load delivers to a body moving so (both about the same point).
+    /// Power (W) of this load on a body with the given velocity (both about the same point).
     pub fn power(&self, twist: &Twist) -> f64 {
         self.force.dot(twist.linear) + self.torque.dot(twist.angular)
     }

@@ -9,7 +9,7 @@ mod make;
 #[path = "files/refusals.rs"]
 mod refusals;
 
-use dermis_geometry::files::{self, FileError, Format, Import, LengthUnit};
+use dermis_geometry::files::{self, FileError, Format, Import, LengthUnit, Place, Problem};
 use dermis_geometry::{MeshError, TriMesh, Vec3};
 use std::path::Path;
 
@@ -90,7 +90,7 @@ fn only_gltf_knows_its_unit() {
             assert_cube(what, &result.unwrap(), 10.0);
         } else {
             let error = result.unwrap_err();
-            assert_eq!(error, FileError::NoUnit { file: "part".into(), format });
+            assert_eq!((error.file.as_str(), &error.problem), ("part", &Problem::NoUnit { format }));
             assert!(error.to_string().contains("does not say its unit; say mm or m"), "{error}");
         }
     }
@@ -159,13 +159,19 @@ fn files_are_read_with_what_lies_beside_them() {
     let path = folder.path().join("part.gltf");
     std::fs::write(&path, &json).unwrap();
     let error = files::read(&path, &Import::default()).unwrap_err();
-    assert!(matches!(error, FileError::GltfBuffer { buffer: 0, .. }), "{error}");
+    assert!(
+        matches!(error.problem, Problem::GltfBuffer { .. }) && error.place == Some(Place::Element("buffer", 0)),
+        "{error}"
+    );
     assert!(error.to_string().contains("my part.bin"), "{error}");
     std::fs::write(folder.path().join("my part.bin"), make::gltf_buffer()).unwrap();
     assert_cube("glTF", &files::read(&path, &Import::default()).unwrap(), 10.0);
 
     let error = files::parse("part", Format::GLTF, json.as_bytes(), &Import::default()).unwrap_err();
-    assert!(matches!(error, FileError::GltfExternal { buffer: 0, .. }), "{error}");
+    assert!(
+        matches!(error.problem, Problem::GltfExternal { .. }) && error.place == Some(Place::Element("buffer", 0)),
+        "{error}"
+    );
     assert!(error.to_string().contains("my%20part.bin") && error.to_string().contains(".glb"), "{error}");
 }
 
@@ -174,16 +180,16 @@ fn what_is_not_there_or_no_file_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let import = in_unit(LengthUnit::Metre);
     let read = |name: &str| files::read(&folder.path().join(name), &import).unwrap_err();
-    assert!(matches!(read("none.stl"), FileError::NotFound { .. }));
+    assert!(matches!(read("none.stl").problem, Problem::NotFound));
     std::fs::create_dir(folder.path().join("folder.stl")).unwrap();
-    assert!(matches!(read("folder.stl"), FileError::IsDirectory { .. }));
+    assert!(matches!(read("folder.stl").problem, Problem::IsDirectory));
     std::fs::write(folder.path().join("part.step"), "x").unwrap();
     let error = read("part.step");
-    assert!(matches!(&error, FileError::UnknownExtension { extension, .. } if extension == "step"));
+    assert!(matches!(&error.problem, Problem::UnknownExtension { extension } if extension == "step"));
     assert!(error.to_string().contains(".stl") && error.to_string().contains("part.step"), "{error}");
     for name in ["a.stl", "a.obj", "a.ply", "a.gltf", "a.glb"] {
         std::fs::write(folder.path().join(name), "").unwrap();
-        assert!(matches!(read(name), FileError::Empty { .. }), "{name}");
+        assert!(matches!(read(name).problem, Problem::Empty), "{name}");
     }
 }
 
@@ -198,7 +204,7 @@ fn a_file_without_permission_is_refused() {
     // A superuser may read everything, and then there is nothing to test.
     if std::fs::read(&path).is_err() {
         let error = files::read(&path, &in_unit(LengthUnit::Metre)).unwrap_err();
-        assert!(matches!(error, FileError::NotPermitted { .. }), "{error}");
+        assert!(matches!(error.problem, Problem::NotPermitted), "{error}");
     }
 }
 
@@ -212,7 +218,7 @@ fn triangles_that_collapse_by_welding_are_refused_or_dropped() {
     assert_eq!(parse(&Import { drop_degenerate: true, ..import }).unwrap().triangles().len(), 1);
     let error = parse(&import).unwrap_err();
     let in_file = MeshError::ZeroArea { mesh: "part".into(), triangle: 1, a: 0, b: 3, c: 4 };
-    assert!(matches!(&error, FileError::Mesh { error, .. } if *error == in_file), "{error}");
+    assert!(matches!(&error.problem, Problem::Mesh(error) if *error == in_file), "{error}");
     assert!(error.to_string().contains("line 7"), "{error}");
 }
 

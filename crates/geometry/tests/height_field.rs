@@ -57,7 +57,7 @@ fn the_lower_of_two_stays() {
     let surface = Surface::new(shapes::cuboid(Vec3::splat(0.004)).unwrap());
     let grid = grid(16, 0.02);
     let mut field = HeightField::of_surface(grid, &surface, &Pose::from_translation(Vec3::Z * 0.01));
-    let mut lower = |at: Vec3, most_m: f64| field.lower(&surface, &Pose::from_translation(at), most_m);
+    let mut lower = |at: Vec3, max_m: f64| field.lower(&surface, &Pose::from_translation(at), max_m);
     assert!(!lower(Vec3::Z * 0.02, f64::INFINITY));
     assert!(!lower(Vec3::X, f64::INFINITY));
     assert!(!lower(Vec3::Z * 0.005, 0.002));

@@ -1,7 +1,7 @@
 //! Solids cut into tetrahedra: their volume, their surface and how deep they are.
 
 use dermis_geometry::tets::{self, DepthTets, TetsError};
-use dermis_geometry::{Surface, TetMesh, TetMeshError, Vec3, shapes};
+use dermis_geometry::{MeshError, Surface, TetMesh, Vec3, shapes};
 use std::f64::consts::PI;
 
 /// Every cut must fill the solid (volume), close up (its boundary is a closed manifold with the same volume) and have
@@ -112,8 +112,8 @@ fn refusals_name_the_element() {
     let out = TetMesh::new("m", vertices.clone(), vec![[0, 1, 2, 9]]).unwrap_err();
     assert!(out.to_string().contains("tetrahedron 0 refers to vertex 9"), "{out}");
     let flat = TetMesh::new("m", vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::ONE - Vec3::Z], vec![[0, 1, 2, 3]]);
-    assert!(matches!(flat, Err(TetMeshError::NoVolume { tet: 0, .. })));
-    assert!(matches!(TetMesh::new("m", vertices.clone(), vec![]), Err(TetMeshError::Empty { vertices: 4, .. })));
+    assert!(matches!(flat, Err(MeshError::NoVolume { tet: 0, .. })));
+    assert!(matches!(TetMesh::new("m", vertices.clone(), vec![]), Err(MeshError::Empty { vertices: 4, .. })));
     let turned = TetMesh::new("m", vertices, vec![[1, 0, 2, 3]]).unwrap();
     assert!(turned.volume_m3() > 0.0, "a tetrahedron that is turned over is turned back");
     assert!(tets::sphere(-1.0, 0.1).is_err() && tets::cylinder(0.01, 0.0, 1e-3).is_err());

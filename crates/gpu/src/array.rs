@@ -1,62 +1,103 @@
 //! Arrays of taxels under one object: many presses at once.
 //!
-//! Everything is in `f64`, in the sensor's frame and in the order of the CPU's own sums where that is cheap, and products are not fused
-//! with sums: what comes out differs from the CPU by rounding alone. Two runs give the same bytes.
+//! Kernels compute in `f64`, in the sensor's frame, in the order of the CPU's sums where that is cheap, and without fused products and
+//! sums: results differ from the CPU's by rounding alone. Two runs give the same bytes.
 
-mod description;
-mod fetch;
+mod environments;
 mod pads;
 mod poses;
 mod presses;
-mod sensor;
-mod shape;
 mod springs;
-mod steps;
 
-pub use description::{Cells, PadDescription, Rubbing, SpringDescription, SpringSite, Stiffness, Stretch, Tetrahedron};
-pub use fetch::fetch_into;
+pub use environments::Environments;
 pub use pads::Pads;
-pub use poses::{Foreign, Layout, Poses, Twists};
+pub use poses::{ExternalArray, PoseFormat, Poses, Twists};
 pub use presses::Presses;
-pub use sensor::{Arrays, Environments, Thing, pad_of, springs_of};
-pub use shape::Shape;
 pub use springs::Springs;
-pub use steps::Steps;
 
-use crate::{Gpu, GpuError};
-use cudarc::driver::{CudaSlice, DevicePtr, DeviceRepr, LaunchConfig, ValidAsZeroBits};
+use crate::{Gpu, GpuError, GpuObject};
+use cudarc::driver::LaunchConfig;
+use dermis_geometry::Pose;
+use dermis_sensor::Sensor;
+use dermis_skin::{self as skin, hydroelastic::Hydroelastic};
+use std::sync::Arc;
 
-/// Compiled so, products and sums round as they do on the CPU.
-const UNFUSED: &str = "--fmad=false";
-
-/// A grid of blocks over `count` things, `per_block` of them in each.
-fn grid(count: usize, per_block: usize, threads: u32) -> LaunchConfig {
-    let blocks = count.div_ceil(per_block).max(1) as u32;
-    LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
+/// The taxels of a sensor on a GPU.
+#[derive(Debug)]
+pub struct Arrays {
+    gpu: Arc<Gpu>,
+    sensor: String,
+    skin: ArraySkin,
 }
 
-/// Numbers on the GPU. Of none, room for one: a buffer without an address is no argument.
-fn upload<T: DeviceRepr + Clone + Default>(gpu: &Gpu, values: &[T]) -> Result<CudaSlice<T>, GpuError> {
-    match values {
-        [] => Ok(gpu.stream.clone_htod(&[T::default()])?),
-        _ => Ok(gpu.stream.clone_htod(values)?),
+#[derive(Debug)]
+enum ArraySkin {
+    Springs(Springs),
+    Pads(Pads),
+}
+
+impl Arrays {
+    /// Uploads a sensor: springs of any shape, or a hydroelastic pad under a grid of taxels. Refuses others.
+    pub fn new(gpu: &Arc<Gpu>, sensor: &Sensor) -> Result<Self, GpuError> {
+        if sensor.rays().is_some() {
+            return Err(unsupported(sensor.name(), "its taxels read by rays"));
+        }
+        let skin = if let Some(springs) = sensor.skin_as::<skin::Springs>() {
+            ArraySkin::Springs(Springs::new(gpu, springs, sensor.taxels())?)
+        } else if let Some(pad) = sensor.skin_as::<Hydroelastic>() {
+            ArraySkin::Pads(Pads::new(gpu, pad, sensor)?)
+        } else {
+            return Err(unsupported(sensor.name(), "its skin has neither springs nor a pressure field"));
+        };
+        Ok(Self { gpu: Arc::clone(gpu), sensor: sensor.name().to_owned(), skin })
+    }
+
+    /// The GPU.
+    pub fn gpu(&self) -> &Arc<Gpu> {
+        &self.gpu
+    }
+
+    /// Computes the contact loads of an object at rest at each pose: [`dermis_skin::Skin::settle`] from rest.
+    pub fn settle(&self, object: &GpuObject, poses: &Poses) -> Result<Presses, GpuError> {
+        match &self.skin {
+            ArraySkin::Springs(springs) => springs.settle(object, poses),
+            ArraySkin::Pads(_) if !object.is_rigid => {
+                Err(unsupported(&self.sensor, "the object is compliant, and pads take rigid objects on a GPU"))
+            }
+            ArraySkin::Pads(pads) => pads.settle(object, poses),
+        }
+    }
+
+    /// Uploads poses. Refuses those that are not finite.
+    pub fn poses(&self, poses: &[Pose]) -> Result<Poses, GpuError> {
+        Poses::of_host(&self.gpu, poses)
+    }
+
+    /// Environments that advance in time, without contact at first. Springs alone.
+    pub fn environments(self: &Arc<Self>, count: usize) -> Result<Environments, GpuError> {
+        Environments::new(self, count)
+    }
+
+    fn springs(&self) -> Result<&Springs, GpuError> {
+        match &self.skin {
+            ArraySkin::Springs(springs) => Ok(springs),
+            ArraySkin::Pads(_) => Err(unsupported(&self.sensor, "on a GPU only springs advance in time")),
+        }
     }
 }
 
-/// Room for numbers, all zero.
-fn zeros<T: DeviceRepr + ValidAsZeroBits>(gpu: &Gpu, len: usize) -> Result<CudaSlice<T>, GpuError> {
-    Ok(gpu.stream.alloc_zeros(len.max(1))?)
+fn unsupported(sensor: &str, why: &str) -> GpuError {
+    GpuError::Unsupported { what: format!("a press on sensor {sensor:?}"), why: why.to_owned() }
 }
 
-/// Room for numbers that a kernel writes, all of them.
-fn room<T: DeviceRepr>(gpu: &Gpu, len: usize) -> Result<CudaSlice<T>, GpuError> {
-    // SAFETY: every caller hands it to a kernel that writes each element before anything reads it.
-    #[allow(unsafe_code)]
-    let made = unsafe { gpu.stream.alloc(len.max(1)) };
-    Ok(made?)
+/// All programs of arrays.
+#[cfg(test)]
+pub(crate) fn programs() -> Vec<crate::program::Program> {
+    [springs::programs(), vec![pads::program(), poses::program()]].concat()
 }
 
-/// Where a buffer lies, for structs of pointers that kernels take.
-fn address<T>(gpu: &Gpu, buffer: &CudaSlice<T>) -> u64 {
-    buffer.device_ptr(&gpu.stream).0
+/// Blocks of `threads` threads for `count` items, `per_block` of them in each.
+fn grid(count: usize, per_block: usize, threads: u32) -> LaunchConfig {
+    let blocks = count.div_ceil(per_block).max(1) as u32;
+    LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }

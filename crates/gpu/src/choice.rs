@@ -1,38 +1,45 @@
-//! Where work is done.
+//! The compute device that work runs on.
 
 use crate::{Gpu, GpuError};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Where work is done, as a flag or an argument says it.
+/// The compute device that a flag or an argument names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// On a GPU where there is one.
+    /// A GPU where there is one, else the CPU.
     #[default]
     Auto,
-    /// On the CPU.
+    /// The CPU.
     Cpu,
-    /// On a GPU, or not at all.
+    /// A GPU; an error where there is none.
     Cuda,
 }
 
 impl Choice {
-    /// All of them, as they are written.
+    /// The names of all choices.
     pub const NAMES: [&'static str; 3] = ["auto", "cpu", "cuda"];
 
-    /// The GPU to use; none is the CPU. `told` is called with why where a GPU was hoped for and there is none.
-    pub fn gpu(self, told: impl FnOnce(&GpuError)) -> Result<Option<Arc<Gpu>>, GpuError> {
-        match (self, Gpu::open()) {
-            (Self::Cpu, _) => Ok(None),
-            (_, Ok(gpu)) => Ok(Some(gpu)),
-            (Self::Cuda, Err(error)) => Err(error),
-            (Self::Auto, Err(error)) => {
-                told(&error);
-                Ok(None)
-            }
+    /// The GPU to use; none is the CPU. `warn` gets the reason where [`Choice::Auto`] finds no GPU.
+    pub fn gpu(self, warn: impl FnOnce(&GpuError)) -> Result<Option<Arc<Gpu>>, GpuError> {
+        match self {
+            Self::Cpu => Ok(None),
+            Self::Cuda => Gpu::open().map(Some),
+            Self::Auto => match Gpu::open().and_then(usable) {
+                Ok(gpu) => Ok(Some(gpu)),
+                Err(error) => {
+                    warn(&error);
+                    Ok(None)
+                }
+            },
         }
     }
+}
+
+/// Refuses a GPU for which nothing was compiled before and nothing can be compiled now.
+fn usable(gpu: Arc<Gpu>) -> Result<Arc<Gpu>, GpuError> {
+    if gpu.has_programs_or_compiler() { Ok(gpu) } else { Err(GpuError::NoCompiler) }
 }
 
 impl fmt::Display for Choice {
@@ -72,13 +79,13 @@ mod tests {
     /// With a GPU both take it; without, one goes on and says why, the other does not.
     #[test]
     fn without_a_gpu_auto_says_why_and_goes_on() {
-        let mut told = None;
-        let auto = Choice::Auto.gpu(|error| told = Some(error.to_string())).unwrap();
-        match Choice::Cuda.gpu(|_| panic!("an error is returned, not told")) {
-            Ok(gpu) => assert!(gpu.is_some() && auto.is_some() && told.is_none()),
+        let mut reason = None;
+        let auto = Choice::Auto.gpu(|error| reason = Some(error.to_string())).unwrap();
+        match Choice::Cuda.gpu(|_| panic!("an error is returned, not reason")) {
+            Ok(gpu) => assert!(gpu.is_some() && auto.is_some() && reason.is_none()),
             Err(error) => {
                 assert!(auto.is_none());
-                assert_eq!(told, Some(error.to_string()));
+                assert_eq!(reason, Some(error.to_string()));
             }
         }
     }

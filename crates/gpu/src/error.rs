@@ -34,7 +34,7 @@ pub enum GpuError {
     #[error("the kernels {program:?} cannot be compiled for {architecture} by the nvrtc that is installed: {log}")]
     Compile {
         /// Which kernels.
-        program: &'static str,
+        program: String,
         /// For what.
         architecture: String,
         /// What the compiler says.
@@ -116,12 +116,12 @@ impl From<DriverError> for GpuError {
             let remedy = "ask for less at once, or free memory on the GPU".to_owned();
             return Self::OutOfMemory { what, needed_bytes: 0, free_bytes: 0, remedy };
         }
-        Self::Failed { reason: words(error) }
+        Self::Failed { reason: message(error) }
     }
 }
 
 /// What the driver says of an error.
-pub(crate) fn words(error: DriverError) -> String {
+pub(crate) fn message(error: DriverError) -> String {
     let said = error.error_string().map(|words| words.to_string_lossy().into_owned());
     said.unwrap_or_else(|_| format!("error {}", error.0 as u32))
 }

@@ -1,16 +1,50 @@
-//! A gel on a GPU.
+//! Gels on a GPU: equilibrium and MPM steps, from the parameter and state types of `dermis_skin::gel`.
 
-mod body;
+mod arena;
+mod equilibrium;
 mod layout;
-mod pack;
-mod press;
-mod shape;
-mod skin;
-mod steps;
+mod mpm;
 mod tacchi;
 
-pub use body::{Body, Constitution, Hold, Level, Near, Outcome, Point, Spot, Spring, Way};
-pub use press::Press;
-pub use skin::{GpuGel, has_gel, with_gel_on};
-pub use steps::{Ran, Rules, Steps, Swarm};
-pub use tacchi::{GpuTacchiGel, boarded, flown};
+pub use equilibrium::GpuGel;
+pub use mpm::{GpuMpm, MpmRun};
+pub use tacchi::GpuTacchiGel;
+
+use crate::{Gpu, GpuError};
+use dermis_sensor::Sensor;
+use dermis_skin::Gel;
+use dermis_skin::gel::TacchiGel;
+use std::any::Any;
+use std::sync::Arc;
+
+/// The gel of a sensor, by its method.
+#[derive(Clone, Copy, Debug)]
+pub enum GelSkin<'a> {
+    /// Quasi-static equilibrium.
+    Equilibrium(&'a Gel),
+    /// The method of Chen et al. 2023.
+    Tacchi(&'a TacchiGel),
+}
+
+impl<'a> GelSkin<'a> {
+    /// The gel of a sensor; none if its skin is of another kind.
+    pub fn of(sensor: &'a Sensor) -> Option<Self> {
+        let skin: &dyn Any = sensor.skin();
+        let tacchi = || skin.downcast_ref::<TacchiGel>().map(Self::Tacchi);
+        skin.downcast_ref::<Gel>().map(Self::Equilibrium).or_else(tacchi)
+    }
+
+    /// The sensor with this gel on a GPU.
+    pub fn on(self, gpu: &Arc<Gpu>, sensor: &Sensor) -> Result<Sensor, GpuError> {
+        Ok(match self {
+            Self::Equilibrium(gel) => sensor.with_skin(GpuGel::new(gpu, gel.clone())?),
+            Self::Tacchi(gel) => sensor.with_skin(GpuTacchiGel::new(gpu, gel.clone())),
+        })
+    }
+}
+
+/// All programs of gels.
+#[cfg(test)]
+pub(crate) fn programs() -> Vec<crate::program::Program> {
+    vec![layout::program(), mpm::program()]
+}

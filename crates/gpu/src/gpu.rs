@@ -1,24 +1,26 @@
-//! The GPU.
+//! The GPU: its stream of work, its properties, and the programs loaded on it.
 
-use crate::error::words;
-use crate::program::compile;
+use crate::cache::{Cache, Target};
+use crate::error::message;
+use crate::program::Program;
 use crate::{GpuError, Timer, library};
 use cudarc::driver::sys::{self, CUdevice_attribute, CUmemPool_attribute};
-use cudarc::driver::{CudaContext, CudaModule, CudaStream};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream};
+use cudarc::nvrtc::Ptx;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// A GPU with one queue of work. What is put there is done in order.
+/// A GPU with one stream: work runs in the order in which it was queued.
 #[derive(Debug)]
 pub struct Gpu {
-    /// The driver's context: the GPU's own, which PyTorch and others share.
-    pub context: Arc<CudaContext>,
-    /// The queue.
-    pub stream: Arc<CudaStream>,
+    /// The primary context of the GPU, which PyTorch and others share.
+    pub(crate) context: Arc<CudaContext>,
+    pub(crate) stream: Arc<CudaStream>,
     name: String,
     architecture: String,
     multiprocessors: usize,
-    programs: Mutex<BTreeMap<&'static str, Arc<CudaModule>>>,
+    cache: Cache,
+    programs: Mutex<BTreeMap<String, Arc<CudaModule>>>,
 }
 
 impl Gpu {
@@ -32,45 +34,64 @@ impl Gpu {
         if !library::has_driver() {
             return Err(GpuError::NoDriver);
         }
-        let context = CudaContext::new(0).map_err(|error| GpuError::NoGpu { reason: words(error) })?;
-        if !library::has_compiler() {
-            return Err(GpuError::NoCompiler);
-        }
-        // SAFETY: all work goes through one queue, in order, so nothing needs the events that would watch over several.
+        let context = CudaContext::new(0).map_err(|error| GpuError::NoGpu { reason: message(error) })?;
+        // SAFETY: all work goes through one stream, in order, so that no events are needed to order several.
         #[allow(unsafe_code)]
         unsafe {
             context.disable_event_tracking();
         }
         let stream = context.new_stream()?;
-        keep_memory(&context)?;
+        keep_freed_memory(&context)?;
         let (major, minor) = context.compute_capability()?;
         let count = context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
         Ok(Self {
             name: context.name()?,
             architecture: format!("sm_{major}{minor}"),
             multiprocessors: count.max(1) as usize,
-            programs: Mutex::new(BTreeMap::new()),
+            cache: Cache::of_user(),
+            programs: Mutex::default(),
             context,
             stream,
         })
     }
 
-    /// What the GPU is called.
+    /// The GPU's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What its machine code is called, such as `sm_90`.
+    /// The architecture of its machine code, such as `sm_90`.
     pub fn architecture(&self) -> &str {
         &self.architecture
     }
 
-    /// How many blocks run side by side at least.
+    /// The number of its multiprocessors.
     pub fn multiprocessors(&self) -> usize {
         self.multiprocessors
     }
 
-    /// Memory (bytes) that a batch may take: what the driver calls free and what we hold from earlier work, less a reserve.
+    /// Its number among the GPUs that the driver shows.
+    pub fn ordinal(&self) -> usize {
+        self.context.ordinal()
+    }
+
+    /// The highest clock (Hz) of its multiprocessors.
+    pub fn clock_hz(&self) -> Result<f64, GpuError> {
+        Ok(f64::from(self.context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?) * 1e3)
+    }
+
+    /// Shared memory (bytes) that one block can have.
+    pub(crate) fn max_shared_bytes(&self) -> Result<usize, GpuError> {
+        let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+        Ok(self.context.attribute(attribute)?.max(0) as usize)
+    }
+
+    /// CUDA's handle of the stream, for libraries that make their own work wait for ours or ours for theirs.
+    pub fn stream_handle(&self) -> usize {
+        self.stream.cu_stream() as usize
+    }
+
+    /// Memory (bytes) that is free for a batch: free by the driver or kept from earlier work, less a reserve.
     pub fn free_bytes(&self) -> Result<usize, GpuError> {
         self.stream.synchronize()?;
         trim(&self.context)?;
@@ -78,44 +99,54 @@ impl Gpu {
         Ok(free - free / 16)
     }
 
-    /// Refuses what needs more memory (bytes) than there is; `remedy` is told how much that is.
-    pub fn require_free(
-        &self,
-        needed_bytes: usize,
-        what: impl FnOnce() -> String,
-        remedy: impl FnOnce(usize) -> String,
-    ) -> Result<(), GpuError> {
-        let free_bytes = self.free_bytes()?;
-        if needed_bytes <= free_bytes {
-            return Ok(());
-        }
-        Err(GpuError::OutOfMemory { what: what(), needed_bytes, free_bytes, remedy: remedy(free_bytes) })
+    /// False when no program can run: none was compiled before, and there is no compiler.
+    pub(crate) fn has_programs_or_compiler(&self) -> bool {
+        self.cache.has_programs() || library::has_compiler()
     }
 
-    /// Kernels, compiled for this GPU when they are first asked for.
-    pub fn program(&self, name: &'static str, source: &str, options: &[&str]) -> Result<Arc<CudaModule>, GpuError> {
+    /// The kernels of a program. They are loaded when they are first asked for: from the user's cache, else compiled.
+    pub(crate) fn program(&self, program: &Program) -> Result<Arc<CudaModule>, GpuError> {
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = programs.get(name) {
+        if let Some(module) = programs.get(&*program.name) {
             return Ok(Arc::clone(module));
         }
-        let module = self.context.load_module(compile(name, source, &self.architecture, options)?)?;
-        programs.insert(name, Arc::clone(&module));
+        let compiler = library::compiler_version();
+        let target = Target { architecture: &self.architecture, driver: library::driver_version(), compiler };
+        let compile = || program.compile(&self.architecture);
+        let load = |bytes| self.context.load_module(Ptx::from_binary(bytes));
+        let code = self.cache.load(program, target, compile)?;
+        let module = match load(code.bytes) {
+            // The file was whole, but this driver does not take its code.
+            Err(_) if !code.is_fresh => load(self.cache.compile(program, target, compile)?.bytes)?,
+            loaded => loaded?,
+        };
+        programs.insert(program.name.to_string(), Arc::clone(&module));
         Ok(module)
     }
 
-    /// A clock on the GPU.
+    /// One kernel of a program.
+    pub(crate) fn kernel(&self, program: &Program, name: &str) -> Result<CudaFunction, GpuError> {
+        Ok(self.program(program)?.load_function(name)?)
+    }
+
+    /// Starts a clock on the GPU.
     pub fn timer(self: &Arc<Self>) -> Result<Timer, GpuError> {
         Timer::start(self)
     }
 
-    /// Waits until all that was asked for is done.
+    /// Waits until all work of our stream is done.
     pub fn finish(&self) -> Result<(), GpuError> {
         Ok(self.stream.synchronize()?)
     }
+
+    /// Waits until all work on the GPU is done, on the streams of other libraries too.
+    pub fn finish_all_streams(&self) -> Result<(), GpuError> {
+        Ok(self.context.synchronize()?)
+    }
 }
 
-/// Memory that was given back stays ours for the next batch: asking the driver for it costs as much as small batches.
-fn keep_memory(context: &CudaContext) -> Result<(), GpuError> {
+/// Keeps freed memory for the next batch: a request to the driver costs as much time as a small batch.
+fn keep_freed_memory(context: &CudaContext) -> Result<(), GpuError> {
     let mut all = u64::MAX;
     // SAFETY: the attribute is a 64-bit number, and the pool is the one of this GPU.
     #[allow(unsafe_code)]
@@ -126,7 +157,7 @@ fn keep_memory(context: &CudaContext) -> Result<(), GpuError> {
     Ok(())
 }
 
-/// Gives what is kept and not used back to the driver.
+/// Returns unused kept memory to the driver.
 fn trim(context: &CudaContext) -> Result<(), GpuError> {
     // SAFETY: the pool is the one of this GPU.
     #[allow(unsafe_code)]
@@ -136,10 +167,10 @@ fn trim(context: &CudaContext) -> Result<(), GpuError> {
     Ok(())
 }
 
-#[allow(unsafe_code)]
 fn pool(context: &CudaContext) -> Result<sys::CUmemoryPool, GpuError> {
     let mut pool = std::ptr::null_mut();
-    // SAFETY: the GPU is the context's, and the pointer is written before it is read.
+    // SAFETY: the device is the context's, and the pointer is written before it is read.
+    #[allow(unsafe_code)]
     unsafe {
         sys::cuDeviceGetMemPool(&raw mut pool, context.cu_device()).result()?;
     }

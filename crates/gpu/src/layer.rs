@@ -28,12 +28,18 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tables::{InfluenceTables, Tables};
 
-const SOURCE: &str = concat!(
+const SOURCE: &[&str] = &[
     include_str!("layer/fourier.cu"),
     include_str!("layer/heights.cu"),
     include_str!("layer/contact.cu"),
-    include_str!("layer/fields.cu")
-);
+    include_str!("layer/fields.cu"),
+];
+
+/// All programs of layers.
+#[cfg(test)]
+pub(crate) fn programs() -> Vec<crate::program::Program> {
+    vec![Precision::Single.program(), Precision::Double.program(), tables::program(), sight::program()]
+}
 
 /// A layer on the GPU, ready for presses.
 ///
@@ -161,10 +167,9 @@ impl SheetBatch {
             let why = format!("its {rows} x {cols} cells are more than {} along a side", SIDES[SIDES.len() - 1]);
             return Err(GpuError::Unsupported { what: format!("a press on {name}"), why });
         };
-        let attribute = cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
-        let shared_most = gpu.context.attribute(attribute)?.max(0) as usize - SHARED_BESIDE;
+        let shared_most = gpu.max_shared_bytes()? - SHARED_BESIDE;
         let precision = Precision::for_tolerance(*tolerance);
-        let kernels = Kernels::new(&precision.program(gpu, SOURCE)?, shared_most)?;
+        let kernels = Kernels::new(&gpu.program(&precision.program())?, shared_most)?;
         let mut sides = [0; MAX_PLANS];
         sides.iter_mut().zip(&SIDES[..=last]).for_each(|(to, &from)| *to = from as i32);
         let sheet = Sheet {

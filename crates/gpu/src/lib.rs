@@ -1,27 +1,31 @@
-//! Touch on a GPU.
+//! CUDA versions of skins: arrays of taxels, layers and gels.
 //!
-//! CUDA is found at run time: a program with this crate in it starts on any machine, [`Gpu::open`] says what is missing, and
-//! nothing else here can be had without a [`Gpu`]. Kernels are compiled for the GPU by NVIDIA's run-time compiler when they are
-//! first needed.
+//! CUDA is found at run time: a program with this crate starts on any machine, and [`Gpu::open`] says what is missing. All else needs a
+//! [`Gpu`]. Sensors, skins and objects are those of `dermis-sensor` and `dermis-skin`.
 //!
-//! The crate takes plain numbers and knows no skin or sensor: what becomes of those on a GPU is in the facade.
+//! Kernels are compiled by NVIDIA's run-time compiler (nvrtc) when they are first needed, and their machine code is kept in a folder:
+//! `$DERMIS_CACHE_DIR`, else `$XDG_CACHE_HOME/dermis`, else `~/.cache/dermis`. With all of it there, nvrtc need not be installed.
 
 pub mod array;
+mod cache;
 mod choice;
+mod cuda_struct;
 mod error;
 pub mod gel;
 mod gpu;
-mod kind;
 pub mod layer;
 mod library;
+mod memory;
+mod object;
 mod program;
 mod timer;
 
 pub use choice::Choice;
+pub use cuda_struct::Plain;
 pub use error::GpuError;
-pub use gel::{GpuGel, GpuTacchiGel, boarded, flown, has_gel, with_gel_on};
+pub use gel::{GelSkin, GpuGel, GpuMpm, GpuTacchiGel, MpmRun};
 pub use gpu::Gpu;
 pub use layer::{LayerBatch, describe_layer};
+pub use memory::{DeviceBuffer, PinnedBuffer};
+pub use object::GpuObject;
 pub use timer::Timer;
-
-pub use cudarc::driver;

@@ -1,4 +1,4 @@
-//! NVIDIA's libraries, where they are found.
+//! NVIDIA's libraries, loaded when they are first needed.
 
 use cudarc::{driver, nvrtc};
 use libloading::Library;
@@ -21,10 +21,29 @@ pub fn has_driver() -> bool {
     }
 }
 
-/// True when the run-time compiler can be loaded.
+/// True when the run-time compiler can be loaded. Loads it.
 pub fn has_compiler() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
     *FOUND.get_or_init(|| is_compiler_known() || COMPILERS.iter().any(|path| keep_loaded(path) && is_compiler_known()))
+}
+
+/// Version of the run-time compiler, if there is one. Loads it.
+pub fn compiler_version() -> Option<[i32; 2]> {
+    let mut version = [0; 2];
+    let [major, minor] = &mut version;
+    // SAFETY: the library is loaded, and both numbers are written.
+    #[allow(unsafe_code)]
+    let asked = has_compiler().then(|| unsafe { nvrtc::sys::nvrtcVersion(major, minor).result() });
+    asked?.ok().map(|()| version)
+}
+
+/// Version of the driver's CUDA interface; zero where it does not tell.
+pub fn driver_version() -> i32 {
+    let mut version = 0;
+    // SAFETY: called where the driver is loaded; the number is written.
+    #[allow(unsafe_code)]
+    let _ = unsafe { driver::sys::cuDriverGetVersion(&raw mut version).result() };
+    version
 }
 
 fn is_compiler_known() -> bool {
@@ -35,7 +54,7 @@ fn is_compiler_known() -> bool {
     }
 }
 
-/// Loads a library for good: whoever asks for its name later gets it without knowing where it is.
+/// Loads a library for good: a later request for its name finds it without its folder.
 fn keep_loaded(path: &str) -> bool {
     // SAFETY: as for the driver.
     #[allow(unsafe_code)]

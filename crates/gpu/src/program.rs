@@ -1,37 +1,68 @@
-//! Kernels, from text to what a GPU runs.
+//! CUDA programs: their source, and its compilation to machine code.
 
-use crate::GpuError;
-use cudarc::nvrtc::{Ptx, result, sys};
+use crate::{GpuError, library};
+use cudarc::nvrtc::{result, sys};
+use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 
-/// Compiles for one kind of GPU, to its machine code: a driver that is older than the compiler cannot read the compiler's
-/// intermediate code, but can run this.
-pub fn compile(name: &'static str, source: &str, architecture: &str, options: &[&str]) -> Result<Ptx, GpuError> {
-    let refused = |log: String| GpuError::Compile { program: name, architecture: architecture.to_owned(), log };
-    let text = CString::new(source).map_err(|error| refused(error.to_string()))?;
-    let title = CString::new(name).map_err(|error| refused(error.to_string()))?;
-    let failed = |error: result::NvrtcError| refused(format!("{error:?}"));
-    let program = Program(result::create_program(&text, Some(&title)).map_err(failed)?);
-    let mut all = vec![format!("--gpu-architecture={architecture}"), "--std=c++17".to_owned()];
-    all.extend(options.iter().map(|&option| option.to_owned()));
-    // SAFETY: the program is alive until `Program` is dropped.
-    #[allow(unsafe_code)]
-    unsafe {
-        if result::compile_program(program.0, &all).is_err() {
-            return Err(refused(program.log()));
+/// Numbers, vectors, rotations, hierarchies and objects: the first part of a program's source.
+pub(crate) const COMMON: &str = include_str!("cuda/common.cuh");
+
+/// Keeps the compiler from fusing products with sums, so that both round as on the CPU.
+pub(crate) const UNFUSED: &str = "--fmad=false";
+
+/// Kernels that are compiled together. The functions `programs` of `array`, `layer` and `gel` list all of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    /// Unique among all programs.
+    pub name: Cow<'static, str>,
+    /// Texts that are compiled one after the other.
+    pub source: &'static [&'static str],
+    /// Options of the compiler.
+    pub options: Vec<String>,
+}
+
+impl Program {
+    pub fn new(name: impl Into<Cow<'static, str>>, source: &'static [&'static str], options: &[&str]) -> Self {
+        Self { name: name.into(), source, options: options.iter().map(|&option| option.to_owned()).collect() }
+    }
+
+    /// Compiles for one architecture, such as `sm_90`, to its machine code: a driver that is older than the compiler can run this, but
+    /// could not read the compiler's intermediate code.
+    pub fn compile(&self, architecture: &str) -> Result<Vec<u8>, GpuError> {
+        if !library::has_compiler() {
+            return Err(GpuError::NoCompiler);
         }
-        let mut size = 0;
-        sys::nvrtcGetCUBINSize(program.0, &raw mut size).result().map_err(failed)?;
-        let mut code = vec![0u8; size];
-        sys::nvrtcGetCUBIN(program.0, code.as_mut_ptr().cast()).result().map_err(failed)?;
-        Ok(Ptx::from_binary(code))
+        let refused = |log: String| GpuError::Compile {
+            program: self.name.to_string(),
+            architecture: architecture.to_owned(),
+            log,
+        };
+        let failed = |error: result::NvrtcError| refused(format!("{error:?}"));
+        let text = CString::new(self.source.concat()).map_err(|error| refused(error.to_string()))?;
+        let title = CString::new(&*self.name).map_err(|error| refused(error.to_string()))?;
+        let compilation = Compilation(result::create_program(&text, Some(&title)).map_err(failed)?);
+        let mut options = vec![format!("--gpu-architecture={architecture}"), "--std=c++17".to_owned()];
+        options.extend_from_slice(&self.options);
+        // SAFETY: nvrtc's program is alive until `compilation` is dropped, and `code` has the size that it asks for.
+        #[allow(unsafe_code)]
+        unsafe {
+            if result::compile_program(compilation.0, &options).is_err() {
+                return Err(refused(compilation.log()));
+            }
+            let mut size = 0;
+            sys::nvrtcGetCUBINSize(compilation.0, &raw mut size).result().map_err(failed)?;
+            let mut code = vec![0u8; size];
+            sys::nvrtcGetCUBIN(compilation.0, code.as_mut_ptr().cast()).result().map_err(failed)?;
+            Ok(code)
+        }
     }
 }
 
-struct Program(sys::nvrtcProgram);
+struct Compilation(sys::nvrtcProgram);
 
-impl Program {
-    /// What the compiler says, its first lines.
+impl Compilation {
+    /// The first lines of the compiler's messages.
     fn log(&self) -> String {
         const LINES: usize = 12;
         // SAFETY: the program is alive, and its log ends with a zero.
@@ -43,10 +74,42 @@ impl Program {
     }
 }
 
-impl Drop for Program {
+impl Drop for Compilation {
     fn drop(&mut self) {
         // SAFETY: it is destroyed once, here.
         #[allow(unsafe_code)]
         let _ = unsafe { result::destroy_program(self.0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{array, gel, layer, library};
+    use std::collections::BTreeSet;
+    use std::io::Write;
+    use std::sync::Mutex;
+
+    /// Compiles every program for the architecture of an H100 or H200; needs nvrtc and no GPU.
+    #[test]
+    fn every_program_compiles() {
+        let programs = [array::programs(), layer::programs(), gel::programs()].concat();
+        let names: BTreeSet<_> = programs.iter().map(|program| &program.name).collect();
+        assert_eq!(names.len(), programs.len(), "two programs have one name");
+        if !library::has_compiler() {
+            // Straight to the terminal, since the test runner keeps what tests print.
+            let _ = writeln!(std::io::stderr(), "SKIPPED: every_program_compiles: libnvrtc was not found");
+            return;
+        }
+        let (left, failures) = (Mutex::new(programs), Mutex::new(Vec::new()));
+        let work = || {
+            while let Some(program) = { left.lock().unwrap().pop() } {
+                if let Err(error) = program.compile("sm_90") {
+                    failures.lock().unwrap().push(error.to_string());
+                }
+            }
+        };
+        std::thread::scope(|scope| (0..2).for_each(|_| drop(scope.spawn(work))));
+        let failures = failures.into_inner().unwrap();
+        assert!(failures.is_empty(), "{}", failures.join("\n"));
     }
 }

@@ -5,7 +5,7 @@ use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags;
 use std::sync::Arc;
 
-/// Measures what the GPU does between two moments of its queue.
+/// Measures the time between two points of the GPU's stream.
 #[derive(Debug)]
 pub struct Timer {
     gpu: Arc<Gpu>,
@@ -13,13 +13,13 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// Starts when all that was asked for before is done.
+    /// Starts when all work queued before is done.
     pub fn start(gpu: &Arc<Gpu>) -> Result<Self, GpuError> {
         let start = gpu.stream.record_event(Some(CUevent_flags::CU_EVENT_DEFAULT))?;
         Ok(Self { gpu: Arc::clone(gpu), start })
     }
 
-    /// Waits for what was asked for since, and says how long (s) it took.
+    /// Waits for the work queued since the start and returns its duration (s).
     pub fn stop(&self) -> Result<f64, GpuError> {
         let end = self.gpu.stream.record_event(Some(CUevent_flags::CU_EVENT_DEFAULT))?;
         Ok(f64::from(self.start.elapsed_ms(&end)?) * 1e-3)

@@ -6,7 +6,7 @@ use dermis_geometry::files::LengthUnit;
 use dermis_geometry::quantity::{Density, Frequency, Length, Pressure, Speed, Time};
 use dermis_geometry::shapes::{self, Fingertip};
 use dermis_geometry::{Pose, Surface, TriMesh, Vec3};
-use dermis_skin::gel::{Bonds, Face, TacchiGel, TacchiParameters};
+use dermis_skin::gel::{Face, FixedFaces, TacchiGel, TacchiParameters};
 use dermis_skin::{Constitution, Gel, GelParameters};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -117,7 +117,7 @@ impl GelSpec {
         mesh: &TriMesh,
         folder: Option<&Path>,
     ) -> Result<Gel, SensorError> {
-        let bonds = Bonds::at(&self.bonded);
+        let bonds = FixedFaces::at(&self.bonded);
         if bonds.is_none() && self.held.is_none() {
             let rule = "must name a face, such as [\"bottom\"], unless `held` holds the gel";
             return Err(SensorError::bad_key(sensor, "bonded", rule));
@@ -134,7 +134,7 @@ impl GelSpec {
         let Some(held) = &self.held else { return Ok(skin) };
         let bone = Surface::new(read_mesh(&held.file, held.unit, folder)?);
         let within_m = held.within.si();
-        skin.held_where(|at| bone.nearest(at).distance_m <= within_m).map_err(SensorError::skin(sensor))
+        skin.fixed_where(|at| bone.nearest(at).distance_m <= within_m).map_err(SensorError::skin(sensor))
     }
 
     /// The gel by the paper's own method, where `paper` asks for it.

@@ -1,26 +1,11 @@
-//! The sensors that ship with dermis, as TOML files under `crates/sensor/presets`.
+//! The sensors that ship with dermis: every TOML file under `crates/sensor/presets`.
 
 use crate::{SensorError, SensorSpec};
 
-const FILES: &[(&str, &str)] = &[
-    ("uji-foam-14x6", include_str!("../presets/uji-foam-14x6.toml")),
-    ("wts0614", include_str!("../presets/wts0614.toml")),
-    ("wts0614-layer", include_str!("../presets/wts0614-layer.toml")),
-    ("digitacts-6x4", include_str!("../presets/digitacts-6x4.toml")),
-    ("capacitive-8x8", include_str!("../presets/capacitive-8x8.toml")),
-    ("spherical-patch", include_str!("../presets/spherical-patch.toml")),
-    ("fingertip", include_str!("../presets/fingertip.toml")),
-    ("thumbtip", include_str!("../presets/thumbtip.toml")),
-    ("shadow-fingertip", include_str!("../presets/shadow-fingertip.toml")),
-    ("gelsight", include_str!("../presets/gelsight.toml")),
-    ("gelsight-dots", include_str!("../presets/gelsight-dots.toml")),
-    ("gelsight-mini", include_str!("../presets/gelsight-mini.toml")),
-    ("finger-gel", include_str!("../presets/finger-gel.toml")),
-    ("tacchi", include_str!("../presets/tacchi.toml")),
-    ("digit", include_str!("../presets/digit.toml")),
-];
+/// Name and text of every file in `presets`, by name; the build script writes the list.
+const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/presets.rs"));
 
-/// Their names.
+/// Their names, in alphabetical order.
 pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
 }
@@ -51,6 +36,7 @@ mod tests {
         }
     }
 
+    /// Through TOML, and through JSON, as overrides go.
     #[test]
     fn presets_survive_being_written_and_read() {
         for name in names() {
@@ -58,6 +44,8 @@ mod tests {
             let text = spec.to_toml();
             let again = SensorSpec::parse("again", &text).unwrap();
             assert_eq!(again.to_toml(), text);
+            let same = serde_json::json!({ "name": name });
+            assert_eq!(spec.with_overrides(same.as_object().unwrap()).unwrap().to_toml(), text);
         }
     }
 

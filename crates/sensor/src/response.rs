@@ -1,26 +1,28 @@
-//! What a device makes of the forces on its taxels.
+//! The response of a sensor: from the forces on its taxels to the readings that it reports.
 //!
-//! A [`Chain`] is a list of stages, each of which may be absent, in the order in which a real device has them:
+//! A [`Chain`] is a list of stages, each of which may be absent, in the order in which a real sensor has them:
 //!
-//! | stage | what it does | memory |
+//! | stage | effect | memory |
 //! |---|---|---|
 //! | [`crate::Spread`] | the cover passes load to neighbours | |
 //! | [`Hysteresis`] | unloading reads more than loading | the load held |
 //! | [`Creep`] | the reading drifts under a steady load | slow parts |
 //! | [`Ageing`] | sensitivity is lost with use and time | presses |
-//! | [`Gain`] | taxels differ | |
-//! | [`Threshold`] | little is not felt | |
-//! | [`Curve`] | value against load | |
-//! | [`Saturation`] | much is not felt either | |
-//! | [`Crosstalk`] | wires hear their neighbours | |
-//! | [`Noise`] | readings waver | the step's number |
+//! | [`Gain`] | gain and offset differ from taxel to taxel | |
+//! | [`Threshold`] | small forces read zero | |
+//! | [`Curve`] | nonlinear value against load | |
+//! | [`Saturation`] | large forces are clipped | |
+//! | [`Crosstalk`] | electrical leakage between taxels | |
+//! | [`Noise`] | adds Gaussian noise | the step's number |
 //! | [`Faults`] | dead and stuck taxels | |
-//! | [`Sampling`] | frames at the device's own rate, in scan order | samples |
-//! | [`Delay`] | news arrives late | frames on their way |
+//! | [`Sampling`] | samples at the sensor's own rate, in scan order | samples |
+//! | [`Delay`] | delays the reading by a fixed time | frames in transit |
 //! | [`Response`] | newtons to counts of n bits | |
 //!
-//! Each can be used alone, is plain data that serde reads and writes, and refuses what means nothing. All that changes is in a
+//! Each can be used alone, is plain data that serde reads and writes, and refuses invalid parameters. The memory of all stages is in a
 //! [`ResponseState`]; the same state, values and step give the same bytes.
+//!
+//! A new stage is one file that implements [`StageSpec`] and [`Stage`], and its line in the list of stages below.
 
 mod ageing;
 mod chain;
@@ -37,8 +39,7 @@ mod noise;
 mod per_taxel;
 mod sampling;
 mod saturation;
-mod spec;
-mod state;
+mod stage;
 mod threshold;
 
 pub use ageing::{Ageing, Use};
@@ -56,6 +57,54 @@ pub use noise::Noise;
 pub use per_taxel::PerTaxel;
 pub use sampling::{Sampling, Scan};
 pub use saturation::Saturation;
-pub use spec::ResponseSpec;
-pub use state::ResponseState;
+pub use stage::{Stage, StageSpec, Step};
 pub use threshold::{Threshold, ThresholdKind};
+
+use dermis_geometry::quantity::Force;
+use serde::{Deserialize, Serialize};
+use stage::{Memory, Slot, stages};
+use std::collections::VecDeque;
+
+stages! {
+    /// Point spread of the cover.
+    spread: Option<crate::Spread>,
+    /// Unloading reads more than loading.
+    hysteresis: Option<Hysteresis> {
+        /// The load that each taxel's hysteresis holds (N).
+        held_newton: Vec<f64>
+    },
+    /// Drift under a steady load: a term for each time constant.
+    creep: Vec<Creep> {
+        /// The slow part of each taxel's creep (N), term by term.
+        slow_newton: Vec<f64>
+    },
+    /// Loss of sensitivity.
+    ageing: Option<Ageing> {
+        /// Presses of each taxel.
+        uses: Vec<Use>
+    },
+    /// Gain and offset of every taxel.
+    gain: Option<Gain>,
+    /// The smallest force that is reported.
+    threshold: Option<Threshold>,
+    /// Value against load.
+    curve: Option<Curve>,
+    /// The largest force that is reported.
+    saturation: Option<Saturation>,
+    /// Electrical leakage between taxels.
+    crosstalk: Option<Crosstalk>,
+    /// Noise of the readings.
+    noise: Option<Noise>,
+    /// Taxels that do not work.
+    faults: Option<Faults>,
+    /// The sensor's own sampling rate.
+    sampling: Option<Sampling> {
+        /// Each taxel's last sample (N).
+        sampled_newton: Vec<f64>
+    },
+    /// Transport delay.
+    delay: Option<Delay> {
+        /// Frames in transit.
+        on_their_way: VecDeque<Frame>
+    },
+}

@@ -4,11 +4,12 @@ mod geodesic;
 
 pub use geodesic::Geodesic;
 
-use crate::response::ResponseError;
+use crate::response::{ResponseError, Stage, StageSpec};
 use crate::{Taxels, Weights};
 use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Length;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A point spread, as a file describes it. Exactly one of `sigma`, `sigma_taxels` and `weights`.
 ///
@@ -46,42 +47,9 @@ impl Spread {
         Self { sigma: None, sigma_taxels: Some(sigma_taxels), kernel, weights: None }
     }
 
-    /// Refuses what means nothing.
-    pub fn validate(&self) -> Result<(), ResponseError> {
-        let bad = |key, rule, got| Err(ResponseError::Bad { key, rule, got });
-        let given = [self.sigma.is_some(), self.sigma_taxels.is_some(), self.weights.is_some()];
-        let count = given.iter().filter(|&&given| given).count();
-        if count != 1 {
-            return bad("spread", "given by exactly one of `sigma`, `sigma_taxels` and `weights`", count as f64);
-        }
-        let sigma = self.sigma.map(Length::si).or(self.sigma_taxels).unwrap_or(1.0);
-        if !(sigma > 0.0 && sigma.is_finite()) {
-            return bad("spread.sigma", "positive", sigma);
-        }
-        if self.kernel.is_multiple_of(2) || self.kernel > LARGEST_KERNEL {
-            return bad("spread.kernel", "an odd number of taxels, at most 101", self.kernel as f64);
-        }
-        if let Some(rows) = &self.weights {
-            let width = rows.first().map_or(0, Vec::len);
-            if rows.len().is_multiple_of(2) || width.is_multiple_of(2) || rows.len().max(width) > LARGEST_KERNEL {
-                return bad("spread.weights", "odd in rows and columns", rows.len() as f64);
-            }
-            if let Some(row) = rows.iter().find(|row| row.len() != width) {
-                return bad("spread.weights", "as wide in every row as in the first", row.len() as f64);
-            }
-            if let Some(&weight) = rows.iter().flatten().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
-                return bad("spread.weights", "zero or positive throughout", weight);
-            }
-            if rows[rows.len() / 2][width / 2] <= 0.0 {
-                return bad("spread.weights", "positive in the middle", rows[rows.len() / 2][width / 2]);
-            }
-        }
-        Ok(())
-    }
-
     /// The matrix for these taxels. `surface` is what distances are measured along where there is no grid.
     pub fn weights(&self, taxels: &Taxels, surface: Option<&TriMesh>) -> Result<Weights, ResponseError> {
-        self.validate()?;
+        self.validate(taxels.len())?;
         let entries = match (taxels.size(), taxels.pitch_m()) {
             (Some((rows, cols)), Some(pitch_m)) => self.on_grid(rows, cols, pitch_m),
             _ => self.on_surface(taxels, surface)?,
@@ -153,6 +121,44 @@ fn keep_load(taxels: usize, mut entries: Vec<(usize, usize, f64)>) -> Vec<(usize
     entries
 }
 
+impl StageSpec for Spread {
+    fn validate(&self, _: usize) -> Result<(), ResponseError> {
+        let bad = |key, rule, got| Err(ResponseError::Bad { key, rule, got });
+        let given = [self.sigma.is_some(), self.sigma_taxels.is_some(), self.weights.is_some()];
+        let count = given.iter().filter(|&&given| given).count();
+        if count != 1 {
+            return bad("spread", "given by exactly one of `sigma`, `sigma_taxels` and `weights`", count as f64);
+        }
+        let sigma = self.sigma.map(Length::si).or(self.sigma_taxels).unwrap_or(1.0);
+        if !(sigma > 0.0 && sigma.is_finite()) {
+            return bad("spread.sigma", "positive", sigma);
+        }
+        if self.kernel.is_multiple_of(2) || self.kernel > LARGEST_KERNEL {
+            return bad("spread.kernel", "an odd number of taxels, at most 101", self.kernel as f64);
+        }
+        if let Some(rows) = &self.weights {
+            let width = rows.first().map_or(0, Vec::len);
+            if rows.len().is_multiple_of(2) || width.is_multiple_of(2) || rows.len().max(width) > LARGEST_KERNEL {
+                return bad("spread.weights", "odd in rows and columns", rows.len() as f64);
+            }
+            if let Some(row) = rows.iter().find(|row| row.len() != width) {
+                return bad("spread.weights", "as wide in every row as in the first", row.len() as f64);
+            }
+            if let Some(&weight) = rows.iter().flatten().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
+                return bad("spread.weights", "zero or positive throughout", weight);
+            }
+            if rows[rows.len() / 2][width / 2] <= 0.0 {
+                return bad("spread.weights", "positive in the middle", rows[rows.len() / 2][width / 2]);
+            }
+        }
+        Ok(())
+    }
+
+    fn build(&self, taxels: &Taxels, surface: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
+        Ok(Arc::new(self.weights(taxels, surface)?))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,9 +219,9 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         let both = Spread { sigma: Some(Length::new(1e-3)), ..Spread::gaussian(0.5, 3) };
-        assert!(both.validate().unwrap_err().to_string().contains("exactly one"));
-        assert!(Spread::gaussian(0.5, 4).validate().unwrap_err().to_string().contains("odd"));
-        assert!(Spread::gaussian(-0.5, 3).validate().is_err());
-        assert!(Spread::gaussian(f64::NAN, 3).validate().is_err());
+        assert!(both.validate(9).unwrap_err().to_string().contains("exactly one"));
+        assert!(Spread::gaussian(0.5, 4).validate(9).unwrap_err().to_string().contains("odd"));
+        assert!(Spread::gaussian(-0.5, 3).validate(9).is_err());
+        assert!(Spread::gaussian(f64::NAN, 3).validate(9).is_err());
     }
 }

@@ -1,5 +1,7 @@
 //! How much of one taxel's value reaches another.
 
+use crate::response::{ResponseState, Stage, Step};
+
 /// A sparse matrix over the taxels, row by row: yᵢ = Σ w_ij xⱼ. Sums run in the order of j, so that the same
 /// input gives the same bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,6 +57,12 @@ impl Weights {
     /// Applies it. Values beyond the number of taxels are ignored.
     pub fn apply(&self, values: &[f64]) -> Vec<f64> {
         (0..self.taxels()).map(|to| self.row(to).map(|(from, w)| w * values[from]).sum()).collect()
+    }
+}
+
+impl Stage for Weights {
+    fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
+        *values = self.apply(values);
     }
 }
 

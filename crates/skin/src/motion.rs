@@ -75,7 +75,7 @@ impl<'a> Target<'a> {
         Self {
             object,
             sensor_from_object: sensor_from_world * *world_from_object,
-            velocity: relative.turned(&sensor_from_world),
+            velocity: relative.rotated(&sensor_from_world),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::paraboloid;
 
 use dermis_geometry::{Pose, Primitive, Twist, Vec3};
-use dermis_skin::gel::{Bonds, Face};
+use dermis_skin::gel::{Face, FixedFaces};
 use dermis_skin::{Gel, GelFriction, GelParameters, Motion, Object, Skin, SurfaceField, Target, Touch};
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ fn the_base_carries_the_load() {
     let parameters =
         GelParameters { cell_m: 0.5e-3, friction: GelFriction::Coulomb { mu: 0.6 }, ..GelParameters::default() };
     // Sides that whole cells do not fit: the field's cells are square all the same.
-    let gel = Gel::block(Vec3::new(10e-3, 9.3e-3, 3e-3), Bonds::default(), parameters).unwrap();
+    let gel = Gel::block(Vec3::new(10e-3, 9.3e-3, 3e-3), FixedFaces::default(), parameters).unwrap();
     let ball = ball(4e-3);
     let pressed = Target::at_rest(&ball, Pose::from_translation(Vec3::new(0.7e-3, -0.4e-3, 3.4e-3)));
     let (touch, state) = gel.settle(&gel.rest(), &Motion { targets: &[pressed] }).unwrap();
@@ -65,7 +65,7 @@ fn the_base_feels_what_elasticity_says() {
             ..GelParameters::default()
         };
         let side = 2.0 * a + 5.0 * h;
-        let gel = Gel::block(Vec3::new(side, side, h), Bonds::default(), parameters).unwrap();
+        let gel = Gel::block(Vec3::new(side, side, h), FixedFaces::default(), parameters).unwrap();
         let object = Object::new(paraboloid::paraboloid(number("R_m") * smaller, 1.6 * a));
         let touch = settle(&gel, &object, Vec3::Z * (-number("depth_m") / smaller));
         let base = touch.base.unwrap();
@@ -94,7 +94,7 @@ fn the_base_feels_what_elasticity_says() {
 fn the_base_carries_the_load_of_a_slow_press() {
     let parameters =
         GelParameters { cell_m: 0.5e-3, mass_scaling: 4.0, damping_per_s: 300.0, ..GelParameters::default() };
-    let gel = Gel::block(Vec3::new(8e-3, 8e-3, 3e-3), Bonds::default(), parameters).unwrap();
+    let gel = Gel::block(Vec3::new(8e-3, 8e-3, 3e-3), FixedFaces::default(), parameters).unwrap();
     let ball = ball(3e-3);
     let (speed, dt) = (40e-3, 1e-3);
     let mut state = gel.rest();
@@ -118,14 +118,14 @@ fn the_base_carries_the_load_of_a_slow_press() {
 fn sides_take_their_part() {
     let parameters = GelParameters { cell_m: 0.5e-3, poisson: 0.3, ..GelParameters::default() };
     let ball = ball(4e-3);
-    let sum = |bonds: Bonds| {
+    let sum = |bonds: FixedFaces| {
         let gel = Gel::block(Vec3::new(4e-3, 4e-3, 6e-3), bonds, parameters).unwrap();
         let touch = settle(&gel, &ball, Vec3::Z * 3.7e-3);
         assert_eq!(touch.energy.unwrap().kinetic_j, 0.0);
         touch.base.map(|base| total(&base).z / touch.on_sensor.force.z)
     };
-    let (cup, free) = (sum(Bonds::CUP).unwrap(), sum(Bonds::default()).unwrap());
+    let (cup, free) = (sum(FixedFaces::CUP).unwrap(), sum(FixedFaces::default()).unwrap());
     assert!((free - 1.0).abs() < 5e-3, "{free}");
     assert!(cup.abs() < 0.2, "{cup}");
-    assert_eq!(sum(Bonds::at(&[Face::LowX, Face::HighX])), None);
+    assert_eq!(sum(FixedFaces::at(&[Face::LowX, Face::HighX])), None);
 }

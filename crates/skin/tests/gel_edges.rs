@@ -1,10 +1,10 @@
 //! Sharp and narrow things on the gel: what is pressed by a face stays before it.
 
 use dermis_geometry::{Pose, Primitive, Vec3, shapes::indenters};
-use dermis_skin::gel::{Bonds, GelFriction, Work};
+use dermis_skin::gel::{FixedFaces, GelFriction, SolverStats};
 use dermis_skin::{Gel, GelParameters, Motion, Object, Skin, Target, Touch};
 
-fn press(gel: &Gel, object: &Object, at: Vec3) -> (Touch, Work) {
+fn press(gel: &Gel, object: &Object, at: Vec3) -> (Touch, SolverStats) {
     let target = Target::at_rest(object, Pose::from_translation(at));
     let (touch, _, work) = gel.equilibrium(&gel.rest(), &Motion { targets: &[target] }).unwrap();
     assert!((touch.on_objects[0].force + touch.on_sensor.force).length() < 1e-12);
@@ -19,7 +19,7 @@ fn a_flat_punch_has_hayes_force() {
     let punch = Object::of_primitive(Primitive::Cylinder { radius_m: a, half_length_m: 2e-3 }, 0.5e-3).unwrap();
     let error = |cell_m: f64| {
         let parameters = GelParameters { poisson: nu, cell_m, ..GelParameters::default() };
-        let gel = Gel::block(Vec3::new(12e-3, 12e-3, h), Bonds::default(), parameters).unwrap();
+        let gel = Gel::block(Vec3::new(12e-3, 12e-3, h), FixedFaces::default(), parameters).unwrap();
         let (touch, work) = press(&gel, &punch, Vec3::Z * (2e-3 - depth));
         assert!(work.residual < 1e-3, "{work:?}");
         -touch.on_sensor.force.z / (2.0 * parameters.young_pa / (1.0 - nu * nu) * a * kappa * depth) - 1.0
@@ -37,7 +37,7 @@ fn narrow_things_do_not_pass_through() {
         let object = Object::new(indenters::find(name).unwrap());
         let press = |cell_m: f64| {
             let parameters = GelParameters { cell_m, ..GelParameters::default() };
-            let gel = Gel::block(Vec3::new(20e-3, 20e-3, 4e-3), Bonds::default(), parameters).unwrap();
+            let gel = Gel::block(Vec3::new(20e-3, 20e-3, 4e-3), FixedFaces::default(), parameters).unwrap();
             let (touch, work) = press(&gel, &object, Vec3::Z * -0.6e-3);
             assert!(work.residual < 5e-3, "{name}: {work:?}");
             let deepest = touch.surface.as_ref().unwrap().values.iter().map(|u| -u.z).fold(0.0, f64::max);
@@ -56,7 +56,7 @@ fn a_square_punch_is_dragged() {
     let mu = 0.4;
     let parameters =
         GelParameters { cell_m: 0.6e-3, friction: GelFriction::Coulomb { mu }, ..GelParameters::default() };
-    let gel = Gel::block(Vec3::new(10e-3, 10e-3, 3e-3), Bonds::default(), parameters).unwrap();
+    let gel = Gel::block(Vec3::new(10e-3, 10e-3, 3e-3), FixedFaces::default(), parameters).unwrap();
     let punch = Object::of_primitive(Primitive::Cuboid { half_m: Vec3::new(1.5e-3, 1.5e-3, 2e-3) }, 0.5e-3).unwrap();
     let target = |x: f64| Target::at_rest(&punch, Pose::from_translation(Vec3::new(x, 0.0, 1.6e-3)));
     let (_, state, _) = gel.equilibrium(&gel.rest(), &Motion { targets: &[target(0.0)] }).unwrap();

@@ -7,7 +7,7 @@
 use crate::paraboloid;
 
 use dermis_geometry::{Pose, Vec3};
-use dermis_skin::gel::Bonds;
+use dermis_skin::gel::FixedFaces;
 use dermis_skin::{Gel, GelParameters, Motion, Object, Skin, Target};
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ fn press(case: &Value, smaller: f64, cell_m: f64) -> (f64, f64) {
     let parameters =
         GelParameters { young_pa: number("young_pa"), poisson: number("poisson"), cell_m, ..GelParameters::default() };
     let side = 2.0 * a + 5.0 * h;
-    let gel = Gel::block(Vec3::new(side, side, h), Bonds::default(), parameters).unwrap();
+    let gel = Gel::block(Vec3::new(side, side, h), FixedFaces::default(), parameters).unwrap();
     let object = Object::new(paraboloid::paraboloid(number("R_m") * smaller, 1.6 * a));
     let depth = number("depth_m") / smaller;
     let target = Target::at_rest(&object, Pose::from_translation(Vec3::Z * -depth));

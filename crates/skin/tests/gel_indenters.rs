@@ -1,12 +1,12 @@
 //! What presses on the gel: meshes, shapes in closed form, clouds of points.
 
 use dermis_geometry::{Pose, Primitive, Quat, Vec3};
-use dermis_skin::gel::Bonds;
+use dermis_skin::gel::FixedFaces;
 use dermis_skin::{Gel, GelParameters, Motion, Object, Skin, Target, Touch};
 
 fn gel() -> Gel {
     let parameters = GelParameters { cell_m: 0.5e-3, ..GelParameters::default() };
-    Gel::block(Vec3::new(8e-3, 8e-3, 3e-3), Bonds::default(), parameters).unwrap()
+    Gel::block(Vec3::new(8e-3, 8e-3, 3e-3), FixedFaces::default(), parameters).unwrap()
 }
 
 fn press(gel: &Gel, object: &Object, pose: Pose) -> Touch {

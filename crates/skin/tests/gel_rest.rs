@@ -1,7 +1,7 @@
 //! The gel at rest: closed forms at large strain, depth, friction, conservation, history.
 
 use dermis_geometry::{Pose, Quat, Vec3, shapes};
-use dermis_skin::gel::{Bonds, Constitution, GelFriction};
+use dermis_skin::gel::{Constitution, FixedFaces, GelFriction};
 use dermis_skin::{Facet, Gel, GelParameters, Load, Motion, Object, Skin, SkinError, State, Target, Touch};
 
 fn parameters(friction: GelFriction) -> GelParameters {
@@ -9,7 +9,7 @@ fn parameters(friction: GelFriction) -> GelParameters {
 }
 
 fn block(friction: GelFriction) -> Gel {
-    Gel::block(Vec3::new(10e-3, 10e-3, 3e-3), Bonds::default(), parameters(friction)).unwrap()
+    Gel::block(Vec3::new(10e-3, 10e-3, 3e-3), FixedFaces::default(), parameters(friction)).unwrap()
 }
 
 fn ball() -> Object {
@@ -40,7 +40,7 @@ fn middle(touch: &Touch) -> Vec3 {
 #[test]
 fn a_wide_plate_compresses_and_shears_the_middle_uniformly() {
     let p = GelParameters { poisson: 0.3, ..parameters(GelFriction::Sticking) };
-    let gel = Gel::block(Vec3::new(16e-3, 16e-3, 2e-3), Bonds::default(), p).unwrap();
+    let gel = Gel::block(Vec3::new(16e-3, 16e-3, 2e-3), FixedFaces::default(), p).unwrap();
     let plate = Object::new(shapes::cuboid(Vec3::new(20e-3, 20e-3, 4e-3)).unwrap());
     let (lambda, mu) = p.lame_pa();
     let (depth, drag) = (0.4e-3, 0.5e-3);
@@ -173,7 +173,7 @@ fn threads_do_not_matter() {
 fn bodies_of_any_shape() {
     let size = Vec3::new(10e-3, 10e-3, 3e-3);
     let mesh = shapes::cuboid(size).unwrap().transformed(&Pose::from_translation(Vec3::Z * -1.5e-3));
-    let solid = Gel::solid(&mesh, -1.0, Bonds::default(), parameters(GelFriction::None)).unwrap();
+    let solid = Gel::solid(&mesh, -1.0, FixedFaces::default(), parameters(GelFriction::None)).unwrap();
     let ball = ball();
     let (as_mesh, _) = settle(&solid, &solid.rest(), &ball, at(0.5e-3));
     let gel = block(GelFriction::None);
@@ -183,7 +183,8 @@ fn bodies_of_any_shape() {
 
     let dome = shapes::sphere(8e-3, 0.5e-3).unwrap().transformed(&Pose::from_translation(Vec3::Z * -8e-3));
     let gel =
-        Gel::solid(&dome, -5e-3, Bonds::default(), GelParameters { cell_m: 1e-3, ..GelParameters::default() }).unwrap();
+        Gel::solid(&dome, -5e-3, FixedFaces::default(), GelParameters { cell_m: 1e-3, ..GelParameters::default() })
+            .unwrap();
     let (touch, _) = settle(&gel, &gel.rest(), &ball, at(0.5e-3));
     let field = touch.surface.as_ref().unwrap();
     let heights = field.rest_heights_m.as_ref().unwrap();
@@ -211,7 +212,7 @@ fn wrong_parameters_are_refused_by_name() {
     let refused = |change: fn(&mut GelParameters)| {
         let mut parameters = parameters(GelFriction::None);
         change(&mut parameters);
-        Gel::block(Vec3::splat(4e-3), Bonds::default(), parameters).unwrap_err().to_string()
+        Gel::block(Vec3::splat(4e-3), FixedFaces::default(), parameters).unwrap_err().to_string()
     };
     assert!(refused(|p| p.poisson = 0.5).contains("poisson"));
     assert!(refused(|p| p.young_pa = f64::NAN).contains("young"));
@@ -219,7 +220,7 @@ fn wrong_parameters_are_refused_by_name() {
     assert!(refused(|p| p.mass_scaling = 0.5).contains("mass_scaling"));
     assert!(refused(|p| p.friction = GelFriction::Coulomb { mu: -1.0 }).contains("mu"));
     let linear = GelParameters { constitution: Constitution::Linear, ..parameters(GelFriction::None) };
-    let gel = Gel::block(Vec3::splat(4e-3), Bonds::default(), linear).unwrap();
+    let gel = Gel::block(Vec3::splat(4e-3), FixedFaces::default(), linear).unwrap();
     let error = gel.touch(&gel.rest(), &Motion { targets: &[] }, 1e-3).unwrap_err();
     assert!(matches!(error, SkinError::BadGel { key: "constitution", .. }), "{error}");
     assert!(gel.settle(&State::Springs { sites: 0, bristles: Vec::new() }, &Motion { targets: &[] }).is_err());

@@ -7,7 +7,7 @@
 //! must be.
 
 use dermis_geometry::{Pose, TetMesh, Vec3, shapes, tets::DepthTets};
-use dermis_skin::gel::Bonds;
+use dermis_skin::gel::FixedFaces;
 use dermis_skin::hydroelastic::{Compliance, Material, TetField};
 use dermis_skin::layer::{Ply, Poisson};
 use dermis_skin::{
@@ -22,7 +22,7 @@ const POISSON: f64 = 0.3;
 
 fn gel() -> Gel {
     let parameters = GelParameters { young_pa: YOUNG, poisson: POISSON, cell_m: 0.4e-3, ..GelParameters::default() };
-    Gel::block(Vec3::new(SIDE, SIDE, THICKNESS), Bonds::default(), parameters).unwrap()
+    Gel::block(Vec3::new(SIDE, SIDE, THICKNESS), FixedFaces::default(), parameters).unwrap()
 }
 
 fn layer() -> Layer {

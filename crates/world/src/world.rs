@@ -272,7 +272,7 @@ impl World {
         let mounted = &self.sensors[from.0];
         let slot = self.touchable(mounted.body).iter().position(|&(id, _)| id == touched);
         let wrench = slot.and_then(|slot| mounted.touch.on_objects.get(slot).copied()).unwrap_or(Wrench::ZERO);
-        wrench.turned(&self.world_from_sensor(from))
+        wrench.rotated(&self.world_from_sensor(from))
     }
 
     /// Time since the start (s).
@@ -382,7 +382,7 @@ impl World {
                 return;
             }
             let rigid = &mut world.physics.bodies[world.bodies[body.0].handle];
-            let in_world = wrench.turned(&world_from_sensor);
+            let in_world = wrench.rotated(&world_from_sensor);
             let about_center = in_world.moved(rigid.center_of_mass() - world_from_sensor.translation);
             rigid.add_force(about_center.force, false);
             rigid.add_torque(about_center.torque, false);

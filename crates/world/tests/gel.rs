@@ -3,7 +3,7 @@
 use dermis_geometry::shapes::{grid, sphere};
 use dermis_geometry::{Pose, Vec3};
 use dermis_sensor::{Response, Sensor, Taxels};
-use dermis_skin::gel::Bonds;
+use dermis_skin::gel::FixedFaces;
 use dermis_skin::{Gel, GelParameters, Object};
 use dermis_world::{Body, World, WorldParameters};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ const MASS: f64 = 2e-3;
 
 fn sensor() -> Sensor {
     let parameters = GelParameters { cell_m: 1e-3, damping_per_s: 400.0, ..GelParameters::default() };
-    let gel = Gel::block(Vec3::new(8e-3, 8e-3, 3e-3), Bonds::default(), parameters).unwrap();
+    let gel = Gel::block(Vec3::new(8e-3, 8e-3, 3e-3), FixedFaces::default(), parameters).unwrap();
     let plate = grid(2, 2, 4e-3).unwrap();
     Sensor::new("gel", gel, Taxels::grid(8, 8, 1e-3), Response::default(), plate)
 }

@@ -10,9 +10,8 @@ use crate::pose::poses as read_poses;
 use crate::threads::detached;
 use dermis::geometry::Pose;
 use dermis::gpu::array::{Poses, Presses};
-use dermis::gpu::driver::CudaSlice;
 use dermis::gpu::layer::{SheetTouches, Wanted as Parts};
-use dermis::gpu::{Gpu, GpuError};
+use dermis::gpu::{DeviceBuffer, Gpu, GpuError};
 use dermis::sensor::{Report, Sensor};
 use dermis::skin;
 use numpy::PyArrayDyn;
@@ -38,7 +37,7 @@ pub struct DeviceBatch {
 /// Images on the GPU, (n, height, width, 3).
 pub struct Images {
     /// Red, green, blue.
-    pub rgb: Arc<CudaSlice<u8>>,
+    pub rgb: Arc<DeviceBuffer<u8>>,
     /// Rows.
     pub height: usize,
     /// Columns.
@@ -95,8 +94,8 @@ impl DeviceBatch {
         let made = if sensor.skin_as::<skin::Layer>().is_some() {
             Self::of_layer(gpu, device, sensor, object, &poses)?
         } else {
-            let (arrays, thing) = (device.on_gpu(gpu)?, super::thing(gpu, object)?);
-            Self::of_presses(device, arrays.settle(&thing, &poses)?)
+            let (arrays, object) = (device.on_gpu(gpu)?, super::object_on(gpu, object)?);
+            Self::of_presses(device, arrays.settle(&object, &poses)?)
         };
         // Whoever takes the numbers need not know our queue.
         gpu.finish()?;
@@ -113,8 +112,7 @@ impl DeviceBatch {
     ) -> Result<Self, GpuError> {
         let layer = device.layer_on_gpu(gpu, object)?;
         let parts = Parts { images: sensor.optics().is_some(), pressure: false, surface: false, taxels: true };
-        let SheetTouches { count, images, forces, outside, wrench, .. } =
-            layer.press_on_device(&poses.with_w_last(gpu)?.slice(..7 * poses.count), parts)?;
+        let SheetTouches { count, images, forces, outside, wrench, .. } = layer.press_on_device(poses, parts)?;
         let presses = Presses::of_forces(gpu, count, sensor.taxels().normals(), forces, outside, wrench)?;
         let images = sensor.optics().map(|optics| Images {
             rgb: Arc::new(images),
@@ -144,7 +142,7 @@ impl DeviceBatch {
     fn reports(&self, py: Python<'_>) -> PyResult<Vec<Report>> {
         let (sensor, presses) = (self.device.sensor()?, &self.presses);
         let made = detached(py, || {
-            let values = presses.fetch(&presses.values_newton)?;
+            let values = presses.values_newton.download()?;
             let each = presses.taxels.max(1);
             Ok::<_, GpuError>(values.par_chunks(each).map(|one| sensor.chain().respond_at_once(one)).collect())
         })?;

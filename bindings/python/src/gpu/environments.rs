@@ -7,9 +7,8 @@ use crate::device::Device;
 use crate::error::{Error, IntoPyErr};
 use crate::threads::detached;
 use dermis::geometry::{Pose, Twist, Vec3};
-use dermis::gpu::array::Twists;
-use dermis::gpu::array::{self as arrays, Thing};
-use dermis::gpu::{Gpu, GpuError};
+use dermis::gpu::array::{self as arrays, Twists};
+use dermis::gpu::{Gpu, GpuError, GpuObject};
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,16 +19,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Environments {
     device: Arc<Device>,
     gpu: Arc<Gpu>,
-    thing: Arc<Thing>,
+    object: Arc<GpuObject>,
     inner: Mutex<arrays::Environments>,
     count: usize,
 }
 
 impl Environments {
     /// `count` of them, in which nothing has been touched.
-    pub fn new(gpu: &Arc<Gpu>, device: &Arc<Device>, thing: Arc<Thing>, count: usize) -> Result<Self, GpuError> {
+    pub fn new(gpu: &Arc<Gpu>, device: &Arc<Device>, object: Arc<GpuObject>, count: usize) -> Result<Self, GpuError> {
         let inner = Mutex::new(device.on_gpu(gpu)?.environments(count)?);
-        Ok(Self { device: Arc::clone(device), gpu: Arc::clone(gpu), thing, inner, count })
+        Ok(Self { device: Arc::clone(device), gpu: Arc::clone(gpu), object, inner, count })
     }
 }
 
@@ -85,7 +84,7 @@ impl Environments {
         };
         let felt = detached(py, || {
             let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-            let felt = inner.step(&self.thing, &places, &speeds, dt_s)?;
+            let felt = inner.step(&self.object, &places, &speeds, dt_s)?;
             gpu.finish()?;
             Ok::<_, GpuError>(felt)
         })?;

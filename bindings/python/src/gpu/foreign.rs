@@ -3,14 +3,14 @@
 use super::dlpack::{self, Taken};
 use crate::error::{Error, IntoPyErr};
 use dermis::gpu::Gpu;
-use dermis::gpu::array::{Foreign, Layout, Poses, Twists};
+use dermis::gpu::array::{ExternalArray, PoseFormat, Poses, Twists};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
 /// Numbers on the GPU, and whoever owns them.
 pub struct OnGpu {
-    foreign: Foreign,
+    array: ExternalArray,
     shape: Vec<usize>,
     /// Lets go of the numbers when dropped.
     _owner: Option<Taken>,
@@ -31,18 +31,18 @@ pub fn read(value: &Bound<'_, PyAny>, gpu: &Arc<Gpu>, what: &str) -> PyResult<Op
 fn by_dlpack(value: &Bound<'_, PyAny>, gpu: &Arc<Gpu>, what: &str) -> PyResult<OnGpu> {
     let arguments = PyDict::new(value.py());
     // The owner makes our queue wait for its own.
-    arguments.set_item("stream", gpu.stream.cu_stream() as usize)?;
+    arguments.set_item("stream", gpu.stream_handle())?;
     let taken = Taken::new(&value.call_method("__dlpack__", (), Some(&arguments))?)?;
-    let own = gpu.context.ordinal() as i32;
+    let own = gpu.ordinal() as i32;
     if taken.device() != [dlpack::CUDA, own] {
         return Err(Error::new_err(format!("`{what}` is on GPU {} and dermis works on GPU {own}", taken.device()[1])));
     }
-    let single = single(taken.real_bits().map(usize::from), what)?;
+    let is_f32 = is_f32(taken.real_bits().map(usize::from), what)?;
     let shape = taken.shape();
     let strides = taken.strides().map(|strides| strides.iter().map(|&stride| stride as usize).collect::<Vec<_>>());
     contiguous(&shape, strides.as_deref(), 1, what)?;
-    let foreign = Foreign { address: taken.address(), count: shape.first().copied().unwrap_or(0), single };
-    Ok(OnGpu { foreign, shape, _owner: Some(taken) })
+    let array = ExternalArray { address: taken.address(), count: shape.first().copied().unwrap_or(0), is_f32 };
+    Ok(OnGpu { array, shape, _owner: Some(taken) })
 }
 
 fn by_interface(value: &Bound<'_, PyAny>, gpu: &Arc<Gpu>, what: &str) -> PyResult<OnGpu> {
@@ -56,18 +56,18 @@ fn by_interface(value: &Bound<'_, PyAny>, gpu: &Arc<Gpu>, what: &str) -> PyResul
         "<f8" => Some(64),
         _ => None,
     };
-    let single = single(bits, what)?;
+    let is_f32 = is_f32(bits, what)?;
     let strides = described.get_item("strides")?.filter(|strides| !strides.is_none());
     let strides = strides.map(|strides| strides.extract::<Vec<usize>>()).transpose()?;
-    contiguous(&shape, strides.as_deref(), if single { 4 } else { 8 }, what)?;
+    contiguous(&shape, strides.as_deref(), if is_f32 { 4 } else { 8 }, what)?;
     let (address, _): (u64, bool) = get("data")?.extract()?;
     // It may name a stream that still writes: wait for all of them.
-    gpu.context.synchronize().map_err(dermis::gpu::GpuError::from).into_py_err()?;
-    let foreign = Foreign { address, count: shape.first().copied().unwrap_or(0), single };
-    Ok(OnGpu { foreign, shape, _owner: None })
+    gpu.finish_all_streams().into_py_err()?;
+    let array = ExternalArray { address, count: shape.first().copied().unwrap_or(0), is_f32 };
+    Ok(OnGpu { array, shape, _owner: None })
 }
 
-fn single(bits: Option<usize>, what: &str) -> PyResult<bool> {
+fn is_f32(bits: Option<usize>, what: &str) -> PyResult<bool> {
     match bits {
         Some(32) => Ok(true),
         Some(64) => Ok(false),
@@ -94,15 +94,15 @@ impl OnGpu {
 
     /// As poses.
     pub fn poses(&self, gpu: &Arc<Gpu>, what: &str) -> PyResult<Poses> {
-        let layout = match self.shape[..] {
-            [_, 3] => Layout::Position,
-            [_, 7] => Layout::Quaternion,
-            [_, 4, 4] => Layout::Matrix,
+        let format = match self.shape[..] {
+            [_, 3] => PoseFormat::Position,
+            [_, 7] => PoseFormat::Quaternion,
+            [_, 4, 4] => PoseFormat::Matrix,
             _ => return Err(self.wrong_shape(what, "(n, 4, 4), (n, 7) or (n, 3)")),
         };
         // SAFETY: the owner has told where so many numbers lie, keeps them while `self` is there, and its work on them is done first.
         #[allow(unsafe_code)]
-        let read = unsafe { Poses::of_device(gpu, self.foreign, layout) };
+        let read = unsafe { Poses::of_device(gpu, self.array, format) };
         read.into_py_err()
     }
 
@@ -111,7 +111,7 @@ impl OnGpu {
         let [_, 6] = self.shape[..] else { return Err(self.wrong_shape(what, "(n, 6)")) };
         // SAFETY: as for poses.
         #[allow(unsafe_code)]
-        let read = unsafe { Twists::of_device(gpu, self.foreign, poses) };
+        let read = unsafe { Twists::of_device(gpu, self.array, poses) };
         read.into_py_err()
     }
 }

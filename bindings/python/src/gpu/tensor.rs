@@ -3,9 +3,7 @@
 use super::dlpack::{self, Kind};
 use crate::error::IntoPyErr;
 use crate::threads::detached;
-use dermis::gpu::Gpu;
-use dermis::gpu::array::fetch_into;
-use dermis::gpu::driver::{CudaSlice, DevicePtr, DeviceRepr};
+use dermis::gpu::{DeviceBuffer, Gpu, Plain};
 use numpy::{IxDyn, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
@@ -28,9 +26,9 @@ pub struct DeviceArray {
 /// What the numbers are.
 #[derive(Clone)]
 pub enum Data {
-    F64(Arc<CudaSlice<f64>>),
-    U32(Arc<CudaSlice<u32>>),
-    U8(Arc<CudaSlice<u8>>),
+    F64(Arc<DeviceBuffer<f64>>),
+    U32(Arc<DeviceBuffer<u32>>),
+    U8(Arc<DeviceBuffer<u8>>),
 }
 
 impl Data {
@@ -42,11 +40,11 @@ impl Data {
         }
     }
 
-    fn address(&self, gpu: &Gpu) -> u64 {
+    fn address(&self) -> u64 {
         match self {
-            Self::F64(data) => data.device_ptr(&gpu.stream).0,
-            Self::U32(data) => data.device_ptr(&gpu.stream).0,
-            Self::U8(data) => data.device_ptr(&gpu.stream).0,
+            Self::F64(data) => data.address(),
+            Self::U32(data) => data.address(),
+            Self::U8(data) => data.address(),
         }
     }
 }
@@ -62,9 +60,9 @@ impl DeviceArray {
     }
 
     /// An array on the host.
-    fn fetch<'py, T>(&self, py: Python<'py>, buffer: &CudaSlice<T>) -> PyResult<Bound<'py, PyAny>>
+    fn fetch<'py, T>(&self, py: Python<'py>, buffer: &DeviceBuffer<T>) -> PyResult<Bound<'py, PyAny>>
     where
-        T: DeviceRepr + numpy::Element + Copy + Default + Send + Sync,
+        T: Plain + numpy::Element,
     {
         let count: usize = self.shape.iter().product();
         let rows_alone = DeviceArray::whole(&self.gpu, self.data.clone(), &self.shape).strides == self.strides;
@@ -72,10 +70,9 @@ impl DeviceArray {
         if count > 0 && rows_alone {
             let mut room = made.readwrite();
             let room = room.as_slice_mut()?;
-            detached(py, || fetch_into(&self.gpu, buffer, room))?.into_py_err()?;
+            detached(py, || buffer.download_into(room))?.into_py_err()?;
         } else if count > 0 {
-            let mut all = vec![T::default(); buffer.len()];
-            detached(py, || fetch_into(&self.gpu, buffer, &mut all))?.into_py_err()?;
+            let all = detached(py, || buffer.download())?.into_py_err()?;
             let place = |mut index: usize| {
                 let mut place = 0;
                 for axis in (0..self.shape.len()).rev() {
@@ -134,7 +131,7 @@ impl DeviceArray {
 
     /// (2, number of the GPU): it is CUDA's.
     fn __dlpack_device__(&self) -> (i32, i32) {
-        (dlpack::CUDA, self.gpu.context.ordinal() as i32)
+        (dlpack::CUDA, self.gpu.ordinal() as i32)
     }
 
     /// For those who take arrays by the DLPack protocol. All numbers are there when a batch is made, so no stream need wait.
@@ -151,7 +148,7 @@ impl DeviceArray {
         if copy == Some(true) || dl_device.is_some_and(|device| device != self.__dlpack_device__()) {
             return Err(PyBufferError::new_err("it is handed on where it is; copy it there, or call numpy()"));
         }
-        let address = self.data.address(&self.gpu);
+        let address = self.data.address();
         let owner = Box::new((self.data.clone(), Arc::clone(&self.gpu)));
         dlpack::capsule(py, address, self.__dlpack_device__(), self.data.kind(), &self.shape, &self.strides, owner)
     }
@@ -165,7 +162,7 @@ impl DeviceArray {
         made.set_item("shape", PyTuple::new(py, &self.shape)?)?;
         made.set_item("strides", PyTuple::new(py, self.strides.iter().map(|stride| stride * bytes))?)?;
         made.set_item("typestr", kind.numpy)?;
-        made.set_item("data", (self.data.address(&self.gpu), true))?;
+        made.set_item("data", (self.data.address(), true))?;
         made.set_item("version", 3)?;
         Ok(made)
     }

@@ -1,8 +1,8 @@
-//! The hierarchy as plain numbers, for those who walk it elsewhere.
+//! The hierarchy as plain numbers, for traversal on a GPU.
 
 use super::{Bvh, EMPTY};
 
-/// One node of a hierarchy, as it lies in memory: the boxes of four children and where these are.
+/// One node of a hierarchy: boxes and indices of four children.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct FlatNode {
@@ -17,12 +17,12 @@ pub struct FlatNode {
 }
 
 impl FlatNode {
-    /// In the place of a child that is not there.
+    /// The index of a missing child.
     pub const NONE: u32 = EMPTY;
 }
 
 impl Bvh {
-    /// All nodes; the root is the first. Empty over nothing.
+    /// All nodes, the root first. Empty for a hierarchy without items.
     pub fn flat(&self) -> Vec<FlatNode> {
         let flat = |node: &super::Node| FlatNode {
             min: node.lanes.min,
@@ -33,7 +33,7 @@ impl Bvh {
         self.nodes.iter().map(flat).collect()
     }
 
-    /// How many nodes lie on the longest way from the root: a walk that goes deep first leaves at most three behind at each.
+    /// Depth of the hierarchy in nodes. A depth-first traversal needs a stack of at most three entries per level.
     pub fn levels(&self) -> usize {
         // Children stand behind their parents.
         let mut level = vec![1usize; self.nodes.len()];
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
     use crate::{Bounds, Random, Vec3};
 
-    /// Walking the plain nodes comes by every item once, and no way is longer than said.
+    /// A traversal visits every item once, and no path exceeds the depth.
     #[test]
     fn every_item_hangs_on_the_flat_tree_once() {
         let mut random = Random::new(4);

@@ -1,4 +1,4 @@
-//! Which items may lie in a box, and between planes.
+//! Overlap queries: items that may lie in a box and between planes.
 
 use super::{Bvh, EMPTY, HEURISTIC_DEPTH, Lanes};
 use crate::{Bounds, Vec3};
@@ -19,7 +19,7 @@ impl Region {
         Self { min: low.to_array().map(|c| (c as f32).next_down()), max: high.to_array().map(|c| (c as f32).next_up()) }
     }
 
-    /// One bit for each lane that the region meets.
+    /// One bit for each lane that overlaps the region.
     #[inline]
     fn meets(&self, lanes: &Lanes) -> u32 {
         let mut met = u32::MAX;
@@ -31,7 +31,7 @@ impl Region {
     }
 }
 
-/// What lies between two parallel planes: `low` ≤ `normal`·x ≤ `high`. A plane when they are equal.
+/// The region between two parallel planes: `low` ≤ `normal`·x ≤ `high`. A plane when they are equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slab {
     /// Unit normal of the planes.
@@ -42,7 +42,7 @@ pub struct Slab {
     pub high: f64,
 }
 
-/// A slab in the frame of the lanes, in `f32`, widened by what rounding may cost.
+/// A slab in the frame of the lanes, in `f32`, widened by the rounding error.
 #[derive(Clone, Copy)]
 struct Cut {
     /// Positive and negative parts of the normal, of which one is zero along each axis.
@@ -67,7 +67,7 @@ impl Cut {
         }
     }
 
-    /// One bit for each lane that the slab meets.
+    /// One bit for each lane that overlaps the slab.
     #[inline]
     fn meets(&self, lanes: &Lanes) -> u32 {
         let (mut low, mut high) = (Vec4::ZERO, Vec4::ZERO);
@@ -81,7 +81,7 @@ impl Cut {
 }
 
 impl Bvh {
-    /// Visits all items whose box meets `query`, and perhaps a few more: positions in [`Bvh::order`].
+    /// Visits all items whose box overlaps `query`, and possibly a few more: positions in [`Bvh::order`].
     pub fn overlapping(&self, query: &Bounds, visit: impl FnMut(usize)) {
         if !self.bounds.padded(self.pad).overlaps(query) {
             return;
@@ -90,8 +90,8 @@ impl Bvh {
         self.walk(|lanes| region.meets(lanes), visit);
     }
 
-    /// Visits all items whose box meets `query` and every slab, and perhaps a few more: positions in [`Bvh::order`].
-    /// One slab is what a large, slanted triangle needs, three are a box with axes of its own.
+    /// Visits all items whose box overlaps `query` and every slab, and possibly a few more: positions in [`Bvh::order`].
+    /// One slab bounds a large, slanted triangle; three slabs form an oriented box.
     pub fn within<const N: usize>(&self, query: &Bounds, slabs: &[Slab; N], visit: impl FnMut(usize)) {
         if !self.bounds.padded(self.pad).overlaps(query) {
             return;
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use crate::Random;
 
-    /// Everything that trying all boxes finds is visited, once.
+    /// Visits every item that an exhaustive search finds, once.
     #[test]
     fn nothing_is_missed() {
         let mut random = Random::new(11);

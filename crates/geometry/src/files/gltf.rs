@@ -7,10 +7,9 @@ mod glb;
 
 pub(super) use buffers::External;
 
-use super::soup::{Origins, Part, Soup, check_count};
+use super::raw_mesh::{Origins, Part, RawMesh, check_count, index_out_of_range};
 use super::text::excerpt;
-use super::{FileError, Format, LengthUnit, Place};
-use crate::MeshError;
+use super::{FileError, Format, LengthUnit, Place, Problem};
 use document::{Primitive, Root};
 use glam::DMat4;
 use std::borrow::Cow;
@@ -22,7 +21,7 @@ impl Format {
         name: "glTF",
         extension: "gltf",
         unit: Some(LengthUnit::Metre),
-        parse: |file, bytes, external| parse(file, bytes, None, external),
+        parse: |bytes, external| parse(bytes, None, external),
     };
 
     /// glTF 2.0 in its binary container.
@@ -30,52 +29,52 @@ impl Format {
 }
 
 /// A `.glb` file: a container of the JSON and usually its one buffer.
-fn parse_binary(file: &str, bytes: &[u8], external: &External) -> Result<Soup, FileError> {
-    let (json, binary) = glb::chunks(file, bytes)?;
-    parse(file, json, binary, external)
+fn parse_binary(bytes: &[u8], external: &External) -> Result<RawMesh, FileError> {
+    let (json, binary) = glb::chunks(bytes)?;
+    parse(json, binary, external)
 }
 
-fn parse(file: &str, json: &[u8], binary: Option<&[u8]>, external: &External) -> Result<Soup, FileError> {
-    let root = Root::parse(file, json)?;
-    let buffers = buffers::load(file, &root.buffers, binary, external)?;
-    Document { file, root, buffers }.soup()
+fn parse(json: &[u8], binary: Option<&[u8]>, external: &External) -> Result<RawMesh, FileError> {
+    let root = Root::parse(json)?;
+    let buffers = buffers::load(&root.buffers, binary, external)?;
+    Document { root, buffers }.raw()
 }
 
 /// A file with its buffers at hand.
 struct Document<'a> {
-    file: &'a str,
     root: Root,
     buffers: Vec<Cow<'a, [u8]>>,
 }
 
 impl Document<'_> {
-    fn soup(&self) -> Result<Soup, FileError> {
-        let mut soup = Soup::new(Origins::Unknown);
+    fn raw(&self) -> Result<RawMesh, FileError> {
+        let mut raw = RawMesh::new(Origins::Unknown);
         let mut parts = Vec::new();
         let mut skipped = 0;
         for (node, world_from_node) in self.placed_nodes()? {
             let node = &self.root.nodes[node];
             let Some(mesh) = node.mesh else { continue };
-            let primitives = &self.lookup(&self.root.meshes, "mesh", mesh, || "a node of the scene".into())?.primitives;
+            let primitives =
+                &self.lookup(&self.root.meshes, "mesh", mesh, Place::Named("a node of the scene"))?.primitives;
             // Primitives of a mesh often share their positions.
             let mut first_of_accessor = HashMap::new();
             for (index, primitive) in primitives.iter().enumerate() {
-                if !primitive.has_triangles(self.file, mesh, index)? {
+                if !primitive.has_triangles(mesh, index)? {
                     skipped += 1;
                     continue;
                 }
-                let first_vertex = soup.vertices.len();
-                parts.push(Part { first_vertex, first_triangle: soup.triangles.len(), mesh, primitive: index });
+                let first_vertex = raw.vertices.len();
+                parts.push(Part { first_vertex, first_triangle: raw.triangles.len(), mesh, primitive: index });
                 let place = Place::Primitive { mesh, primitive: index };
-                self.add_primitive(primitive, place, &world_from_node, &mut first_of_accessor, &mut soup)?;
+                self.add_primitive(primitive, place, &world_from_node, &mut first_of_accessor, &mut raw)?;
             }
         }
-        if soup.triangles.is_empty() {
+        if raw.triangles.is_empty() {
             let scene = self.root.scene.unwrap_or(0);
-            return Err(FileError::GltfNothing { file: self.file.into(), scene, skipped });
+            return Err(Problem::GltfNothing { skipped }.at(Place::Element("scene", scene)));
         }
-        soup.origins = Origins::Primitives(parts);
-        Ok(soup)
+        raw.origins = Origins::Primitives(parts);
+        Ok(raw)
     }
 
     /// The nodes of the default scene, parents before children, with their places in it.
@@ -86,11 +85,11 @@ impl Document<'_> {
         let mut waiting: Vec<(usize, DMat4)> =
             self.root_nodes()?.into_iter().rev().map(|node| (node, DMat4::IDENTITY)).collect();
         while let Some((index, world_from_parent)) = waiting.pop() {
-            let node = self.lookup(&self.root.nodes, "node", index, || "the scene or a node of it".into())?;
+            let node = self.lookup(&self.root.nodes, "node", index, Place::Named("the scene or a node of it"))?;
             if std::mem::replace(&mut seen[index], true) {
-                return Err(FileError::GltfCycle { file: self.file.into(), node: index });
+                return Err(Problem::GltfCycle.at(Place::Element("node", index)));
             }
-            let world_from_node = world_from_parent * node.parent_from_node(self.file, index)?;
+            let world_from_node = world_from_parent * node.parent_from_node(index)?;
             placed.push((index, world_from_node));
             waiting.extend(node.children.iter().rev().map(|&child| (child, world_from_node)));
         }
@@ -108,12 +107,12 @@ impl Document<'_> {
             }
             let roots: Vec<usize> = (0..is_child.len()).filter(|&node| !is_child[node]).collect();
             if roots.is_empty() && !is_child.is_empty() {
-                return Err(FileError::GltfCycle { file: self.file.into(), node: 0 });
+                return Err(Problem::GltfCycle.at(Place::Element("node", 0)));
             }
             return Ok(roots);
         }
         let scene = self.root.scene.unwrap_or(0);
-        Ok(self.lookup(&self.root.scenes, "scene", scene, || "the default scene".into())?.nodes.clone())
+        Ok(self.lookup(&self.root.scenes, "scene", scene, Place::Named("the default scene"))?.nodes.clone())
     }
 
     fn add_primitive(
@@ -122,18 +121,18 @@ impl Document<'_> {
         place: Place,
         world_from_node: &DMat4,
         first_of_accessor: &mut HashMap<usize, (u32, usize)>,
-        soup: &mut Soup,
+        raw: &mut RawMesh,
     ) -> Result<(), FileError> {
         let Some(accessor) = primitive.attributes.position else {
-            return Err(self.bad(place.to_string(), "the attribute POSITION", "none".into()));
+            return Err(self.bad(place, "the attribute POSITION", "none".into()));
         };
         let (first, count) = match first_of_accessor.get(&accessor) {
             Some(&known) => known,
             None => {
                 let positions = self.positions(accessor, place)?;
-                let first = soup.vertices.len();
-                check_count(self.file, place, "vertices", first + positions.len())?;
-                soup.vertices.extend(positions.iter().map(|&p| world_from_node.transform_point3(p)));
+                let first = raw.vertices.len();
+                check_count(place, "vertices", first + positions.len())?;
+                raw.vertices.extend(positions.iter().map(|&p| world_from_node.transform_point3(p)));
                 first_of_accessor.insert(accessor, (first as u32, positions.len()));
                 (first as u32, positions.len())
             }
@@ -144,40 +143,26 @@ impl Document<'_> {
         };
         let Some(triangles) = document::triangles(primitive.mode, &indices) else {
             let expected = "three vertices for each triangle, and at least three of a strip or fan";
-            return Err(self.bad(place.to_string(), expected, format!("{} of them", indices.len())));
+            return Err(self.bad(place, expected, format!("{} of them", indices.len())));
         };
-        check_count(self.file, place, "triangles", soup.triangles.len() + triangles.len())?;
+        check_count(place, "triangles", raw.triangles.len() + triangles.len())?;
         // A mirror turns every face over.
         let mirrored = world_from_node.determinant() < 0.0;
         for [a, b, c] in triangles {
             if let Some(index) = [a, b, c].into_iter().find(|&i| i as usize >= count) {
-                let (mesh, triangle, index) = (self.file.into(), soup.triangles.len(), i64::from(index));
-                let error = MeshError::IndexOutOfRange { mesh, triangle, index, vertices: count };
-                return Err(FileError::Mesh { error, place: Some(place) });
+                return Err(index_out_of_range(raw.triangles.len(), i64::from(index), count).at(place));
             }
             let corners = if mirrored { [a, c, b] } else { [a, b, c] };
-            soup.triangles.push(corners.map(|i| first + i));
+            raw.triangles.push(corners.map(|i| first + i));
         }
         Ok(())
     }
 
-    fn lookup<'t, T>(
-        &self,
-        list: &'t [T],
-        kind: &'static str,
-        index: usize,
-        place: impl FnOnce() -> String,
-    ) -> Result<&'t T, FileError> {
-        list.get(index).ok_or_else(|| FileError::GltfReference {
-            file: self.file.into(),
-            place: place(),
-            kind,
-            index,
-            count: list.len(),
-        })
+    fn lookup<'t, T>(&self, list: &'t [T], kind: &'static str, index: usize, place: Place) -> Result<&'t T, FileError> {
+        list.get(index).ok_or_else(|| Problem::GltfReference { kind, index, count: list.len() }.at(place))
     }
 
-    fn bad(&self, place: String, expected: &'static str, found: String) -> FileError {
-        FileError::GltfValue { file: self.file.into(), place, expected, found: excerpt(found.as_bytes()) }
+    fn bad(&self, place: Place, expected: &'static str, found: String) -> FileError {
+        Problem::GltfValue { expected, found: excerpt(found.as_bytes()) }.at(place)
     }
 }

@@ -1,8 +1,8 @@
 //! Gmsh meshes, versions 2.2 and 4.1, as text.
 
-use super::FileError;
-use super::tet_soup::TetSoup;
-use super::text::{Words, number};
+use super::raw_mesh::RawTets;
+use super::text::{TextReader, number};
+use super::{FileError, Problem};
 use crate::Vec3;
 use std::collections::HashMap;
 
@@ -23,15 +23,15 @@ fn nodes_of(kind: u64) -> Option<(usize, bool)> {
     }
 }
 
-pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<TetSoup, FileError> {
-    let mut reader = Reader { file, words: Words::new(file, bytes), of_tag: HashMap::new() };
+pub(super) fn parse(bytes: &[u8]) -> Result<RawTets, FileError> {
+    let mut reader = Reader { words: TextReader::new(bytes), of_tag: HashMap::new() };
     reader.words.keyword("$MeshFormat")?;
     let version = reader.words.number("version of the format")?;
     let binary = reader.whole("0 for text or 1 for binary")?;
     reader.words.number("size of a number")?;
     reader.words.keyword("$EndMeshFormat")?;
     if binary != 0 || !(version == 2.2 || version == 4.1) {
-        return Err(FileError::MshVersion { file: file.into(), version, binary: binary != 0 });
+        return Err(Problem::MshVersion { version, binary: binary != 0 }.into());
     }
     let mut vertices = None;
     let mut tets = None;
@@ -42,17 +42,16 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<TetSoup, FileError> {
             _ => {}
         }
     }
-    let missing = |section: &'static str| FileError::MshMissing { file: file.into(), section };
+    let missing = |section: &'static str| FileError::from(Problem::MshMissing { section });
     let vertices = vertices.ok_or_else(|| missing("$Nodes"))?;
     let tets = tets.ok_or_else(|| missing("$Elements"))?;
     // Nodes may stand behind the elements: tags become places only now.
     let place = |tag: u64| reader.of_tag.get(&tag).copied().unwrap_or(u32::MAX);
-    Ok(TetSoup { vertices, tets: tets.into_iter().map(|tet: [u64; 4]| tet.map(place)).collect() })
+    Ok(RawTets { vertices, tets: tets.into_iter().map(|tet: [u64; 4]| tet.map(place)).collect() })
 }
 
 struct Reader<'a> {
-    file: &'a str,
-    words: Words<'a>,
+    words: TextReader<'a>,
     of_tag: HashMap<u64, u32>,
 }
 
@@ -112,7 +111,7 @@ impl Reader<'_> {
     fn element(&mut self, element: u64, kind: u64, tets: &mut Vec<[u64; 4]>) -> Result<(), FileError> {
         let Some((nodes, is_tet)) = nodes_of(kind) else {
             let (kind, cell) = (kind as i64, element as usize);
-            return Err(FileError::NotTets { file: self.file.into(), cell, kind, corners: 0 });
+            return Err(Problem::NotTets { cell, kind, corners: 0 }.into());
         };
         let mut corners = [0; 4];
         for k in 0..nodes {

@@ -1,9 +1,9 @@
 //! OBJ: lines of vertices and polygons.
 
-use super::soup::Soup;
+use super::raw_mesh::{RawMesh, index_out_of_range};
 use super::text::{number, unexpected, words};
-use super::{FileError, Format, Place};
-use crate::{MeshError, Vec3};
+use super::{FileError, Format, Place, Problem};
+use crate::Vec3;
 
 /// Statements about grouping, looks and other dimensions. Free-form curves and surfaces are not among them:
 /// they are shape, and a shape is refused rather than left out.
@@ -31,44 +31,42 @@ const WITHOUT_SHAPE: [&[u8]; 19] = [
 
 impl Format {
     /// Wavefront.
-    pub const OBJ: Self =
-        Self { name: "OBJ", extension: "obj", unit: None, parse: |file, bytes, _| parse(file, bytes) };
+    pub const OBJ: Self = Self { name: "OBJ", extension: "obj", unit: None, parse: |bytes, _| parse(bytes) };
 }
 
 /// All polygons of all groups, cut into triangles.
-fn parse(file: &str, bytes: &[u8]) -> Result<Soup, FileError> {
-    let mut soup = Soup::of_lines();
+fn parse(bytes: &[u8]) -> Result<RawMesh, FileError> {
+    let mut mesh = RawMesh::of_lines();
     let mut latest = Latest::default();
-    for_each_statement(file, bytes, |line, text| {
+    for_each_statement(bytes, |line, text| {
         let mut rest = words(text);
         match rest.next() {
             Some(b"v") => {
-                let vertex = parse_vertex(file, line, text)?;
-                soup.push_vertex(file, vertex, Place::Line(line))
+                let vertex = parse_vertex(line, text)?;
+                mesh.push_vertex(vertex, Place::Line(line))
             }
             Some(b"f") => {
-                let triangle = soup.triangles.len();
+                let triangle = mesh.triangles.len();
                 let corners = rest
                     .map(|word| {
-                        let index = parse_corner(file, line, word)?;
-                        latest.resolve(file, line, triangle, index, soup.vertices.len())
+                        let index = parse_corner(line, word)?;
+                        latest.resolve(line, triangle, index, mesh.vertices.len())
                     })
                     .collect::<Result<Vec<u32>, FileError>>()?;
-                soup.push_polygon(file, &corners, Place::Line(line))
+                mesh.push_polygon(&corners, Place::Line(line))
             }
             Some(word) if !word.starts_with(b"#") && !WITHOUT_SHAPE.contains(&word) => {
-                Err(unexpected(file, line, "\"v\", \"f\" or another statement about polygons", text))
+                Err(unexpected(line, "\"v\", \"f\" or another statement about polygons", text))
             }
             _ => Ok(()),
         }
     })?;
-    latest.check(file, soup.vertices.len())?;
-    Ok(soup)
+    latest.check(mesh.vertices.len())?;
+    Ok(mesh)
 }
 
 /// Calls with the first line's number and the text, continued lines joined.
 fn for_each_statement(
-    file: &str,
     bytes: &[u8],
     mut statement: impl FnMut(usize, &[u8]) -> Result<(), FileError>,
 ) -> Result<(), FileError> {
@@ -85,11 +83,8 @@ fn for_each_statement(
         while continued(&joined) {
             joined.pop();
             let Some((_, next)) = lines.next() else {
-                return Err(FileError::CutOff {
-                    file: file.into(),
-                    line: index + 1,
-                    expected: "the rest of a continued line".into(),
-                });
+                let expected = "the rest of a continued line".into();
+                return Err(Problem::CutOff { expected }.at(Place::Line(index + 1)));
             };
             joined.push(b' ');
             joined.extend_from_slice(next);
@@ -100,27 +95,27 @@ fn for_each_statement(
 }
 
 /// `v x y z`, and behind it a weight or a colour, which must be numbers but mean nothing here.
-fn parse_vertex(file: &str, line: usize, text: &[u8]) -> Result<Vec3, FileError> {
+fn parse_vertex(line: usize, text: &[u8]) -> Result<Vec3, FileError> {
     let mut numbers = [0.0; 7];
     let mut count = 0;
     for word in words(text).skip(1) {
         let slot = numbers.get_mut(count);
         let (Some(slot), Some(value)) = (slot, number(word)) else {
-            return Err(unexpected(file, line, "the coordinates of a vertex", text));
+            return Err(unexpected(line, "the coordinates of a vertex", text));
         };
         *slot = value;
         count += 1;
     }
     match count {
         3 | 4 | 6 | 7 => Ok(Vec3::new(numbers[0], numbers[1], numbers[2])),
-        _ => Err(unexpected(file, line, "three coordinates of a vertex, perhaps with a weight or a colour", text)),
+        _ => Err(unexpected(line, "three coordinates of a vertex, perhaps with a weight or a colour", text)),
     }
 }
 
 /// The position's index in `v`, `v/vt`, `v//vn` or `v/vt/vn`, as written.
-fn parse_corner(file: &str, line: usize, word: &[u8]) -> Result<i64, FileError> {
+fn parse_corner(line: usize, word: &[u8]) -> Result<i64, FileError> {
     let integer = |part: &[u8]| std::str::from_utf8(part).ok().and_then(|text| text.parse::<i64>().ok());
-    let bad = || unexpected(file, line, "a face corner such as 7, 7/1, 7//3 or 7/1/3", word);
+    let bad = || unexpected(line, "a face corner such as 7, 7/1, 7//3 or 7/1/3", word);
     let mut parts = word.split(|&b| b == b'/');
     let position = parts.next().and_then(integer);
     let well_formed = match (parts.next(), parts.next(), parts.next()) {
@@ -133,11 +128,8 @@ fn parse_corner(file: &str, line: usize, word: &[u8]) -> Result<i64, FileError> 
     };
     let index = position.filter(|_| well_formed).ok_or_else(bad)?;
     if index == 0 {
-        return Err(FileError::ObjIndexZero {
-            file: file.into(),
-            line,
-            found: String::from_utf8_lossy(word).into_owned(),
-        });
+        let found = String::from_utf8_lossy(word).into_owned();
+        return Err(Problem::ObjIndexZero { found }.at(Place::Line(line)));
     }
     Ok(index)
 }
@@ -152,20 +144,13 @@ struct Latest {
 
 impl Latest {
     /// The index counted from 0. Negative ones count back from the vertices so far.
-    fn resolve(
-        &mut self,
-        file: &str,
-        line: usize,
-        triangle: usize,
-        index: i64,
-        so_far: usize,
-    ) -> Result<u32, FileError> {
+    fn resolve(&mut self, line: usize, triangle: usize, index: i64, so_far: usize) -> Result<u32, FileError> {
         if index < 0 {
             return usize::try_from(index.unsigned_abs())
                 .ok()
                 .and_then(|back| so_far.checked_sub(back))
                 .map(|i| i as u32)
-                .ok_or_else(|| out_of_range(file, line, triangle, index, so_far));
+                .ok_or_else(|| out_of_range(line, triangle, index, so_far));
         }
         if index > self.index {
             *self = Self { index, triangle, line };
@@ -174,16 +159,15 @@ impl Latest {
         Ok(u32::try_from(index - 1).unwrap_or(u32::MAX))
     }
 
-    fn check(&self, file: &str, vertices: usize) -> Result<(), FileError> {
+    fn check(&self, vertices: usize) -> Result<(), FileError> {
         if self.index > vertices as i64 {
-            return Err(out_of_range(file, self.line, self.triangle, self.index, vertices));
+            return Err(out_of_range(self.line, self.triangle, self.index, vertices));
         }
         Ok(())
     }
 }
 
 /// With the index as written, counted from 1 or backwards.
-fn out_of_range(file: &str, line: usize, triangle: usize, index: i64, vertices: usize) -> FileError {
-    let error = MeshError::IndexOutOfRange { mesh: file.into(), triangle, index, vertices };
-    FileError::Mesh { error, place: Some(Place::Line(line)) }
+fn out_of_range(line: usize, triangle: usize, index: i64, vertices: usize) -> FileError {
+    index_out_of_range(triangle, index, vertices).at(Place::Line(line))
 }

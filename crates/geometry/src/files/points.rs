@@ -1,27 +1,28 @@
 //! Clouds of points: .xyz text, and the vertices of .ply files.
 
 use super::text::{number, unexpected};
-use super::{FileError, LengthUnit, ply};
+use super::{FileError, LengthUnit, Problem, ply};
 use crate::Vec3;
 use std::path::Path;
 
 /// Reads the points of a cloud (m); the format comes from the extension. Of `.xyz` and `.txt` every line is a point: three numbers with white
-/// space or commas between them, and whatever follows, such as a normal, is passed over; `#` begins a comment. Of `.ply` the vertices count.
+/// space or commas between them; the rest of the line, such as a normal, is ignored, and `#` begins a comment. Of `.ply` files the vertices are read.
 pub fn read_points(path: &Path, unit: LengthUnit) -> Result<Vec<Vec3>, FileError> {
     let file = path.display().to_string();
     let extension = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).unwrap_or_default();
     if !["xyz", "txt", "ply"].contains(&extension.as_str()) {
-        return Err(FileError::UnknownPointExtension { file, extension });
+        return Err(Problem::UnknownPointExtension { extension }.in_file(&file));
     }
-    let bytes = std::fs::read(path).map_err(|error| FileError::from_io(&file, &error))?;
+    let bytes = std::fs::read(path).map_err(|error| Problem::from_io(&error).in_file(&file))?;
     if bytes.is_empty() {
-        return Err(FileError::Empty { file });
+        return Err(Problem::Empty.in_file(&file));
     }
-    let points = if extension == "ply" { ply::vertices(&file, &bytes) } else { lines(&file, &bytes) }?;
+    let points = if extension == "ply" { ply::vertices(&bytes) } else { lines(&bytes) };
+    let points = points.map_err(|error| error.in_file(&file))?;
     Ok(points.into_iter().map(|point| unit.in_metres(point)).collect())
 }
 
-fn lines(file: &str, bytes: &[u8]) -> Result<Vec<Vec3>, FileError> {
+fn lines(bytes: &[u8]) -> Result<Vec<Vec3>, FileError> {
     let mut points = Vec::new();
     for (index, line) in bytes.split(|&b| b == b'\n').enumerate() {
         let line = line.split(|&b| b == b'#').next().unwrap_or_default().trim_ascii();
@@ -35,7 +36,7 @@ fn lines(file: &str, bytes: &[u8]) -> Result<Vec<Vec3>, FileError> {
                 .next()
                 .and_then(number)
                 .filter(|x| x.is_finite())
-                .ok_or_else(|| unexpected(file, index + 1, "three numbers, the place of a point", line))?;
+                .ok_or_else(|| unexpected(index + 1, "three numbers, the place of a point", line))?;
         }
         points.push(point);
     }

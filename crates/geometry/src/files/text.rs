@@ -1,17 +1,17 @@
-//! Words, lines and numbers of text files, as bytes: names in them need not be UTF-8.
+//! Reads words, lines and numbers of text files as bytes, because names in them need not be UTF-8.
 
-use super::FileError;
+use super::{FileError, Place, Problem};
 
-/// The words of a text, with the line that the last one stood on.
-pub(super) struct Words<'a> {
-    file: &'a str,
+/// Reads a text word by word and counts its lines.
+#[derive(Clone, Copy)]
+pub(super) struct TextReader<'a> {
     bytes: &'a [u8],
     line: usize,
 }
 
-impl<'a> Words<'a> {
-    pub fn new(file: &'a str, bytes: &'a [u8]) -> Self {
-        Self { file, bytes, line: 1 }
+impl<'a> TextReader<'a> {
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, line: 1 }
     }
 
     /// Line of the last word, counted from 1.
@@ -29,19 +29,15 @@ impl<'a> Words<'a> {
         (!word.is_empty()).then_some(word)
     }
 
-    /// Forgets what is left of the line.
+    /// Skips the rest of the line.
     pub fn skip_line(&mut self) {
         let end = self.bytes.iter().position(|&b| b == b'\n').unwrap_or(self.bytes.len());
         self.bytes = &self.bytes[end..];
     }
 
-    /// The next word, where the text must not end.
+    /// The next word; an error at the end of the text.
     pub fn required(&mut self, expected: &str) -> Result<&'a [u8], FileError> {
-        self.next().ok_or_else(|| FileError::CutOff {
-            file: self.file.into(),
-            line: self.line,
-            expected: expected.into(),
-        })
+        self.next().ok_or_else(|| self.cut_off(expected))
     }
 
     /// The next word must be this one, in upper or lower case.
@@ -55,13 +51,45 @@ impl<'a> Words<'a> {
         number(word).ok_or_else(|| self.unexpected(expected, word))
     }
 
+    /// The error for a text that ends too early.
+    pub fn cut_off(&self, expected: &str) -> FileError {
+        Problem::CutOff { expected: expected.into() }.at(Place::Line(self.line))
+    }
+
+    /// The rest of the line, without its end.
+    pub fn take_line(&mut self) -> &'a [u8] {
+        let end = self.bytes.iter().position(|&b| b == b'\n').unwrap_or(self.bytes.len());
+        let line = &self.bytes[..end];
+        self.bytes = &self.bytes[(end + 1).min(self.bytes.len())..];
+        self.line += 1;
+        line
+    }
+
+    /// The next `N` bytes, for binary data in a text file.
+    pub fn take_bytes<const N: usize>(&mut self, expected: &str) -> Result<[u8; N], FileError> {
+        let Some((bytes, rest)) = self.bytes.split_first_chunk() else { return Err(self.cut_off(expected)) };
+        self.bytes = rest;
+        Ok(*bytes)
+    }
+
+    pub fn is_at_end(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// A whole number.
+    pub fn integer<T: std::str::FromStr>(&mut self, expected: &str) -> Result<T, FileError> {
+        let word = self.required(expected)?;
+        let integer = std::str::from_utf8(word).ok().and_then(|text| text.parse().ok());
+        integer.ok_or_else(|| self.unexpected(expected, word))
+    }
+
     pub fn unexpected(&self, expected: &str, found: &[u8]) -> FileError {
-        unexpected(self.file, self.line, expected, found)
+        unexpected(self.line, expected, found)
     }
 }
 
-pub(super) fn unexpected(file: &str, line: usize, expected: &str, found: &[u8]) -> FileError {
-    FileError::Unexpected { file: file.into(), line, expected: expected.into(), found: excerpt(found) }
+pub(super) fn unexpected(line: usize, expected: &str, found: &[u8]) -> FileError {
+    Problem::Unexpected { expected: expected.into(), found: excerpt(found) }.at(Place::Line(line))
 }
 
 /// NaN and infinity are numbers here; the mesh refuses them with the vertex they belong to.
@@ -76,7 +104,7 @@ pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// The first characters, for a message.
 pub(super) fn excerpt(bytes: &[u8]) -> String {
-    const LONGEST: usize = 40;
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST)]);
-    if bytes.len() > LONGEST { format!("{text}…") } else { text.into_owned() }
+    const MAX_LENGTH: usize = 40;
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_LENGTH)]);
+    if bytes.len() > MAX_LENGTH { format!("{text}…") } else { text.into_owned() }
 }

@@ -1,11 +1,11 @@
-//! The units that mesh files are drawn in.
+//! Length units of mesh files.
 
 use crate::Vec3;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// What one unit of a file's coordinates is; written `m`, `cm`, `mm` or `in`.
+/// Length unit of a mesh file; written `m`, `cm`, `mm` or `in`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum LengthUnit {
     /// 1 m.
@@ -22,11 +22,11 @@ pub enum LengthUnit {
     Inch,
 }
 
-/// A text that is none of the units.
+/// The text is not a known unit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is no unit of mesh files; write m, cm, mm or in")]
 pub struct UnknownUnit {
-    /// What was written.
+    /// The text.
     pub text: String,
 }
 

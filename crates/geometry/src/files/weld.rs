@@ -1,4 +1,4 @@
-//! One vertex for those at the same place.
+//! Merges coincident vertices.
 
 use crate::{Bounds, Vec3};
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ const TOLERANCE: f64 = 1e-9;
 /// fewer distinct vertices can crowd.
 const CELL: f64 = 8.0;
 
-/// Vertices that are all apart, and where the original ones went.
+/// Distinct vertices, with the new index of every original one.
 pub(super) struct Welded {
     pub vertices: Vec<Vec3>,
     pub from_original: Vec<u32>,
@@ -21,7 +21,7 @@ pub(super) struct Welded {
 pub(super) fn weld(vertices: &[Vec3]) -> Welded {
     let bounds = Bounds::around(vertices.iter().copied());
     let mut cells = Cells::new(bounds.min, TOLERANCE * bounds.size().length());
-    // Exact copies, by far the most, are found by one look.
+    // Exact copies, the most frequent case, need one lookup.
     let mut known: HashMap<[u64; 3], u32> = HashMap::new();
     let mut welded = Welded { vertices: Vec::new(), from_original: Vec::with_capacity(vertices.len()) };
     for &vertex in vertices {

@@ -1,4 +1,4 @@
-//! Meshes to files.
+//! Writes mesh files.
 
 use super::LengthUnit;
 use crate::TriMesh;

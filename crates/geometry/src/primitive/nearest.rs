@@ -1,10 +1,10 @@
-//! How far a point is from a primitive, and which way.
+//! Signed distance of points from primitives.
 
 use super::Primitive;
 use crate::Vec3;
 
 impl Primitive {
-    /// Distance (m) of a point from the surface, negative inside, and the unit vector along which it grows: out of the solid.
+    /// Signed distance (m) of a point from the surface, negative inside, and its unit gradient, which points out of the solid.
     pub fn nearest(&self, point: Vec3) -> (f64, Vec3) {
         match *self {
             Self::Sphere { radius_m } => around(point, radius_m),
@@ -35,12 +35,12 @@ fn signs(point: Vec3) -> Vec3 {
     Vec3::new(sign(point.x), sign(point.y), sign(point.z))
 }
 
-/// Of a ball whose middle is at −`arm` from the point. Across z from the middle itself: that is out of a capsule as well.
+/// The distance from a ball whose centre is at −`arm` from the point. At the centre the direction is normal to z, which also leaves a capsule.
 fn around(arm: Vec3, radius_m: f64) -> (f64, Vec3) {
     (arm.length() - radius_m, arm.normalize_or(Vec3::X))
 }
 
-/// Of a quadrant x, y, z ≤ 0 that is seen from `over` its faces.
+/// The distance from the octant x, y, z ≤ 0 of a point `over` its faces.
 fn corner(over: Vec3) -> (f64, Vec3) {
     let outside = over.max(Vec3::ZERO);
     if outside != Vec3::ZERO {
@@ -51,14 +51,14 @@ fn corner(over: Vec3) -> (f64, Vec3) {
     (over[axis], Vec3::AXES[axis])
 }
 
-/// The nearest point is xᵢ = aᵢ² yᵢ/(aᵢ² + t) with Σ (xᵢ/aᵢ)² = 1. The sum falls with t and is convex, so that Newton's method comes to
-/// the root from the left without stepping over it (Eberly 2013 has the equation). It is looked for as s = t + c², c the shortest axis,
+/// The nearest point is xᵢ = aᵢ² yᵢ/(aᵢ² + t) with Σ (xᵢ/aᵢ)² = 1. The sum falls with t and is convex, so that Newton's method reaches
+/// the root from the left without overshooting (Eberly 2013 has the equation). The unknown is s = t + c², c the shortest axis,
 /// because it can be close to −c².
 fn ellipsoid(a: Vec3, point: Vec3) -> (f64, Vec3) {
     let squared = a * a;
     let least = a.min_element();
     let over = squared - least * least;
-    // On the planes of symmetry the root can be where a term is 0/0: a hair beside them it is not.
+    // On the planes of symmetry a term may be 0/0 at the root; a small offset avoids this.
     let y = point.abs().max(Vec3::splat(1e-12 * least));
     let mut s = (a * y - over).max_element();
     for _ in 0..200 {

@@ -6,7 +6,7 @@ use std::f64::consts::TAU;
 
 /// Length over width.
 const SLENDERNESS: f64 = 20.0;
-/// The stream of scratches is another than that of the waves of the same seed.
+/// Separates the random stream of the scratches from that of the waves.
 const STREAM: u64 = 0x5c4a_7c41;
 
 /// A groove with the profile of a raised cosine that runs out at both ends.
@@ -55,8 +55,8 @@ impl Scratch {
         Ok((0..roughness.scratches).map(|_| scratch()).collect())
     }
 
-    /// How much deeper (m) the surface is at a point for this scratch. What looks elsewhere is left alone, and so is
-    /// what lies farther above or below than a quarter of its length: another face.
+    /// Depth (m) that this scratch adds at a point. Zero for surfaces that face another way, and for points farther above or below than a
+    /// quarter of its length, which belong to another face.
     pub fn depth_m(&self, point: Vec3, normal: Vec3) -> f64 {
         let half_length = 0.5 * SLENDERNESS * self.width_m;
         let from_middle = point - self.middle;

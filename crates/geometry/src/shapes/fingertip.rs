@@ -1,6 +1,6 @@
 //! A finger's distal phalanx, the pad on it, and the finger behind it.
 
-use super::loft::{Arc, Loft, Strips, mix};
+use super::loft::{Arc, Loft, StripMesh, mix};
 use super::spline::{smooth_step, spline, superellipse};
 use super::{ShapeError, check_count, check_length};
 use crate::{TriMesh, Vec3};
@@ -61,7 +61,7 @@ pub fn fingertip_pad(size: &Fingertip, edge_m: f64) -> Result<TriMesh, ShapeErro
     let end = last_where(-1.0, 0.999, |s| size.distal_normal(s, 0.0).z > PAD_LEAN_COS);
     let along = Arc::measure(-1.0, end, 400, |a, b| size.distal(a, 0.0).distance(size.distal(b, 0.0)));
     let rows = (along.length() / (0.866 * edge_m)).round().max(3.0) as usize;
-    let mut strips = Strips::default();
+    let mut strips = StripMesh::default();
     for row in 0..=rows {
         // Short of the very end, where the row would shrink to a point and leave a wide gap before it.
         let s = along.at(row as f64 / (rows as f64 + 0.2));

@@ -19,7 +19,7 @@ pub fn cuboid(size_m: Vec3) -> Result<TriMesh, ShapeError> {
 
 /// A regular prism along z, centred at the origin, its corners at `radius_m` from the axis and the first at +x.
 pub fn prism(sides: usize, radius_m: f64, length_m: f64) -> Result<TriMesh, ShapeError> {
-    check_least("prism", "sides", 3, sides)?;
+    check_min("prism", "sides", 3, sides)?;
     check_length("prism", "radius_m", radius_m)?;
     check_length("prism", "length_m", length_m)?;
     check_count("prism", TAU * radius_m / sides as f64, 4.0 * sides as f64)?;
@@ -45,8 +45,8 @@ pub fn prism(sides: usize, radius_m: f64, length_m: f64) -> Result<TriMesh, Shap
 /// apart. Vertex `row * cols + col` lies at x = (col − (cols − 1)/2) pitch, y = ((rows − 1)/2 − row) pitch: the
 /// first row is the top one, as in an image.
 pub fn grid(rows: usize, cols: usize, pitch_m: f64) -> Result<TriMesh, ShapeError> {
-    check_least("grid", "rows", 2, rows)?;
-    check_least("grid", "cols", 2, cols)?;
+    check_min("grid", "rows", 2, rows)?;
+    check_min("grid", "cols", 2, cols)?;
     check_length("grid", "pitch_m", pitch_m)?;
     check_count("grid", pitch_m, 2.0 * (rows - 1) as f64 * (cols - 1) as f64)?;
     let middle = |count: usize| 0.5 * (count - 1) as f64;
@@ -68,6 +68,6 @@ pub fn grid(rows: usize, cols: usize, pitch_m: f64) -> Result<TriMesh, ShapeErro
     Ok(TriMesh::new("grid", vertices, triangles)?)
 }
 
-fn check_least(shape: &'static str, what: &'static str, least: usize, got: usize) -> Result<(), ShapeError> {
-    if got >= least { Ok(()) } else { Err(ShapeError::TooFew { shape, what, least, got }) }
+fn check_min(shape: &'static str, what: &'static str, min: usize, got: usize) -> Result<(), ShapeError> {
+    if got >= min { Ok(()) } else { Err(ShapeError::TooFew { shape, what, min, got }) }
 }

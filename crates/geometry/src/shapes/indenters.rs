@@ -12,7 +12,7 @@ mod relief;
 use super::ShapeError;
 use crate::{Random, TriMesh, Vec2};
 use bar::bar;
-use outline::{AROUND, circle, crescent, cross, mouthed, rectangle, regular};
+use outline::{AROUND, circle, crescent, cross, pacman, rectangle, regular};
 use relief::Relief;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -58,13 +58,13 @@ pub fn all() -> Result<Vec<(&'static str, TriMesh)>, ShapeError> {
 pub fn find(name: &str) -> Result<TriMesh, ShapeError> {
     let middle = Vec2::ZERO;
     let extruded = |outline| Relief::default().extruded(&outline, 0.0).on_plate(name);
-    let turned = |profile: &[(f64, f64)]| Relief::default().turned(middle, AROUND, profile).on_plate(name);
+    let revolved = |profile: &[(f64, f64)]| Relief::default().revolved(middle, AROUND, profile).on_plate(name);
     match name {
-        "cone" => turned(&[(3.0 * MM, RELIEF_M), (2.0 * MM, 2.0 * MM), (1.0 * MM, 1.0 * MM), (0.0, 0.0)]),
+        "cone" => revolved(&[(3.0 * MM, RELIEF_M), (2.0 * MM, 2.0 * MM), (1.0 * MM, 1.0 * MM), (0.0, 0.0)]),
         "cross_lines" => extruded(cross(10.0 * MM, 1.2 * MM)),
         "curved_surface" => curved_surface(name, 10.0 * MM),
         "cylinder" => extruded(circle(middle, 3.5 * MM)),
-        "cylinder_shell" => turned(&[(4.0 * MM, RELIEF_M), (4.0 * MM, 0.0), (3.0 * MM, 0.0), (3.0 * MM, RELIEF_M)]),
+        "cylinder_shell" => revolved(&[(4.0 * MM, RELIEF_M), (4.0 * MM, 0.0), (3.0 * MM, 0.0), (3.0 * MM, RELIEF_M)]),
         "cylinder_side" => cylinder_side(name, 2.5 * MM),
         "dot_in" => dot_in(name, 4.0 * MM, 1.5 * MM),
         "dots" => dots(name, 0.8 * MM, 3.0 * MM),
@@ -72,7 +72,7 @@ pub fn find(name: &str) -> Result<TriMesh, ShapeError> {
         "hexagon" => extruded(regular(middle, 4.0 * MM, 6, 0.0)),
         "line" => extruded(rectangle(middle, Vec2::new(1.2 * MM, 10.0 * MM))),
         "moon" => extruded(crescent(4.5 * MM, 3.8 * MM, 2.0 * MM)),
-        "pacman" => extruded(mouthed(4.2 * MM, 0.6)),
+        "pacman" => extruded(pacman(4.2 * MM, 0.6)),
         "parallel_lines" => parallel_lines(name),
         "prism" => prism(name, 2.5 * MM),
         "random" => random(name),
@@ -123,7 +123,7 @@ fn ball(name: &str, radius_m: f64) -> Result<TriMesh, ShapeError> {
     let r = radius_m;
     let mut profile = if r < RELIEF_M { vec![(r, RELIEF_M)] } else { Vec::new() };
     profile.extend(cap(r, RELIEF_M.min(r), AROUND));
-    Relief::default().turned(Vec2::ZERO, AROUND, &profile).on_plate(name)
+    Relief::default().revolved(Vec2::ZERO, AROUND, &profile).on_plate(name)
 }
 
 /// Radii and heights of a ball that rests on z = 0, from `height_m` down to the pole, in steps of a full turn over
@@ -140,14 +140,14 @@ fn cap(radius_m: f64, height_m: f64, around: usize) -> impl Iterator<Item = (f64
 fn dot_in(name: &str, radius_m: f64, dent_radius_m: f64) -> Result<TriMesh, ShapeError> {
     let dent = cap(dent_radius_m, dent_radius_m, AROUND).map(|(r, z)| (r, dent_radius_m - z));
     let profile: Vec<_> = [(radius_m, RELIEF_M), (radius_m, 0.0)].into_iter().chain(dent).collect();
-    Relief::default().turned(Vec2::ZERO, AROUND, &profile).on_plate(name)
+    Relief::default().revolved(Vec2::ZERO, AROUND, &profile).on_plate(name)
 }
 
 /// Three by three pins with round ends.
 fn dots(name: &str, radius_m: f64, pitch_m: f64) -> Result<TriMesh, ShapeError> {
     let profile: Vec<_> = std::iter::once((radius_m, RELIEF_M)).chain(cap(radius_m, radius_m, AROUND / 2)).collect();
     let places = (0..9).map(|i| pitch_m * Vec2::new(f64::from(i % 3) - 1.0, f64::from(i / 3) - 1.0));
-    places.fold(Relief::default(), |relief, place| relief.turned(place, AROUND / 2, &profile)).on_plate(name)
+    places.fold(Relief::default(), |relief, place| relief.revolved(place, AROUND / 2, &profile)).on_plate(name)
 }
 
 /// Four bars side by side.
@@ -164,7 +164,7 @@ fn torus(name: &str, major_m: f64, minor_m: f64) -> Result<TriMesh, ShapeError> 
     let tube = tube.map(|a| (major_m + minor_m * a.cos(), minor_m * (1.0 - a.sin())));
     let walls = [major_m + minor_m, major_m - minor_m].map(|r| (r, RELIEF_M));
     let profile: Vec<_> = [walls[0]].into_iter().chain(tube).chain([walls[1]]).collect();
-    Relief::default().turned(Vec2::ZERO, AROUND, &profile).on_plate(name)
+    Relief::default().revolved(Vec2::ZERO, AROUND, &profile).on_plate(name)
 }
 
 /// Posts with three to seven corners, of all sizes, up to half a millimetre short of the lowest. Always the same ones.

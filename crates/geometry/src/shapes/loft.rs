@@ -32,7 +32,7 @@ impl<F: Fn(f64, f64) -> Vec3> Loft<'_, F> {
         // No coarser than the shape itself, so that the step also tells a small ring from a pole.
         let step = (STEP * self.edge_m).min(area.sqrt());
         check_count(self.name, self.edge_m, 2.0 * area / (step * step))?;
-        let mut strips = Strips::default();
+        let mut strips = StripMesh::default();
         for s in self.stations(step) {
             strips.ring(&self.ring(s, step));
         }
@@ -115,13 +115,13 @@ impl Arc {
 
 /// Vertices and triangles of a surface that grows by a ring or a row at a time.
 #[derive(Default)]
-pub(super) struct Strips {
+pub(super) struct StripMesh {
     pub vertices: Vec<Vec3>,
     pub triangles: Vec<[u32; 3]>,
     last: Vec<u32>,
 }
 
-impl Strips {
+impl StripMesh {
     /// Adds a closed ring (or, with a single point, a pole).
     pub fn ring(&mut self, points: &[Vec3]) {
         let mut next = self.push(points);

@@ -86,7 +86,7 @@ impl Bridging<'_> {
         ways.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let free = |&&(_, i, hole, k): &&(f64, usize, usize, usize)| {
             let (a, b) = (at(self.ring[i]), at(self.waiting[hole][k]));
-            self.leaves_inwards(i, b) && !self.edges().any(|(c, d)| meet(a, b, c, d))
+            self.leaves_inwards(i, b) && !self.edges().any(|(c, d)| segments_intersect(a, b, c, d))
         };
         ways.iter().find(free).map(|&(_, i, hole, k)| (i, hole, k))
     }
@@ -107,7 +107,7 @@ impl Bridging<'_> {
 }
 
 /// Whether segments `ab` and `cd` have a point in common that is not an end of both.
-fn meet(a: Vec2, b: Vec2, c: Vec2, d: Vec2) -> bool {
+fn segments_intersect(a: Vec2, b: Vec2, c: Vec2, d: Vec2) -> bool {
     let shared = |p: Vec2| p == a || p == b;
     match (shared(c), shared(d)) {
         (true, true) => false,

@@ -1,6 +1,6 @@
 //! Shapes of revolution, and the sphere stretched.
 
-use super::loft::{Loft, Strips, mix};
+use super::loft::{Loft, StripMesh, mix};
 use super::{ShapeError, check_count, check_length};
 use crate::{TriMesh, Vec3};
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ pub fn cylinder(radius_m: f64, length_m: f64, edge_m: f64) -> Result<TriMesh, Sh
         s if s < 2.0 => (radius_m, (s - 1.5) * length_m),
         s => ((3.0 - s) * radius_m, 0.5 * length_m),
     };
-    turned("cylinder", outline, &[0.0, 1.0, 2.0, 3.0], edge_m)
+    revolved("cylinder", outline, &[0.0, 1.0, 2.0, 3.0], edge_m)
 }
 
 /// A cylinder along z with half spheres on its ends, centred at the origin. `length_m` is that of the straight
@@ -49,7 +49,7 @@ pub fn capsule(radius_m: f64, length_m: f64, edge_m: f64) -> Result<TriMesh, Sha
             (radius_m * sin, 0.5 * length_m + radius_m * cos)
         }
     };
-    turned("capsule", outline, &[0.0, 1.0, 2.0, 3.0], edge_m)
+    revolved("capsule", outline, &[0.0, 1.0, 2.0, 3.0], edge_m)
 }
 
 /// A cone on a flat base. The origin is the middle of the base, the tip lies at `height_m` along +z.
@@ -57,7 +57,7 @@ pub fn cone(radius_m: f64, height_m: f64, edge_m: f64) -> Result<TriMesh, ShapeE
     check_length("cone", "radius_m", radius_m)?;
     check_length("cone", "height_m", height_m)?;
     let outline = |s: f64| if s < 1.0 { (s * radius_m, 0.0) } else { ((2.0 - s) * radius_m, (s - 1.0) * height_m) };
-    turned("cone", outline, &[0.0, 1.0, 2.0], edge_m)
+    revolved("cone", outline, &[0.0, 1.0, 2.0], edge_m)
 }
 
 /// A ring about z, centred at the origin: a tube of radius `minor_m` around a circle of radius `major_m`.
@@ -109,7 +109,7 @@ pub fn spherical_patch(radius_m: f64, half_angle_rad: f64, edge_m: f64) -> Resul
     // Rings as far apart as the rows of an equilateral lattice; 6k vertices in ring k where the cap is flat.
     let rings = (radius_m * half_angle_rad / (0.866 * edge_m)).round().max(1.0) as usize;
     let spacing = half_angle_rad / rings as f64 / 0.866;
-    let mut strips = Strips::default();
+    let mut strips = StripMesh::default();
     // From the rim to the apex, so that the rings grow towards +z.
     for ring in (0..=rings).rev() {
         let (sin, cos) = mix(0.0, half_angle_rad, ring as f64 / rings as f64).sin_cos();
@@ -125,7 +125,7 @@ pub fn spherical_patch(radius_m: f64, half_angle_rad: f64, edge_m: f64) -> Resul
 }
 
 /// The surface of revolution of an outline (distance from the axis, z), from the bottom up.
-fn turned(
+fn revolved(
     name: &'static str,
     outline: impl Fn(f64) -> (f64, f64),
     breaks: &[f64],

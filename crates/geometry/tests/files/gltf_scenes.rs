@@ -1,6 +1,6 @@
 //! Where nodes put their meshes, and what their primitives are made of.
 
-use super::{FileError, Format, TriMesh, Vec3, assert_cube, files, make};
+use super::{FileError, Format, Place, Problem, TriMesh, Vec3, assert_cube, files, make};
 use dermis_geometry::files::Import;
 
 fn parse(json: &str) -> Result<TriMesh, FileError> {
@@ -56,7 +56,7 @@ fn nodes_must_be_a_tree() {
         r#"{"mesh": 0, "children": [1, 2]}, {"children": [2]}, {}"#,
     ] {
         let error = with_nodes(nodes).unwrap_err();
-        assert!(matches!(error, FileError::GltfCycle { .. }), "{nodes}: {error}");
+        assert!(matches!(error.problem, Problem::GltfCycle), "{nodes}: {error}");
     }
 }
 
@@ -112,7 +112,8 @@ fn strips_fans_and_index_sizes() {
 #[test]
 fn points_and_lines_are_left_out() {
     let error = parse(&square(1, 5121, Some(&[0, 1, 2, 3]))).unwrap_err();
-    assert_eq!(error, FileError::GltfNothing { file: "part".into(), scene: 0, skipped: 1 });
+    assert_eq!(error.problem, Problem::GltfNothing { skipped: 1 });
+    assert_eq!((error.file.as_str(), error.place), ("part", Some(Place::Element("scene", 0))));
     let cube = make::gltf();
     let beside =
         cube.replacen(r#""primitives": ["#, r#""primitives": [{"mode": 0, "attributes": {"POSITION": 0}}, "#, 1);

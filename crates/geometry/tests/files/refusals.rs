@@ -1,6 +1,6 @@
 //! Each refusal says which file, where, what was found and what to do.
 
-use super::{FileError, Format, MeshError, make, parse};
+use super::{FileError, Format, MeshError, Problem, make, parse};
 
 /// The message of the refusal, which must hold all of `parts`.
 #[track_caller]
@@ -28,7 +28,7 @@ fn stl_text() {
     let flat =
         "solid\nfacet normal 0 0 1 outer loop vertex 0 0 0\nvertex 1 0 0 vertex 2 0 0 endloop endfacet\nendsolid";
     let error = refused(Format::STL, flat, &["triangle 0", "no area", "line 2", "dropped"]);
-    assert!(matches!(error, FileError::Mesh { error: MeshError::ZeroArea { triangle: 0, a: 0, b: 1, c: 2, .. }, .. }));
+    assert!(matches!(error.problem, Problem::Mesh(MeshError::ZeroArea { triangle: 0, a: 0, b: 1, c: 2, .. })));
     assert!(
         parse(Format::STL, (good.clone() + "\n" + &good).to_uppercase().as_bytes()).is_ok(),
         "two solids are legal"
@@ -40,7 +40,7 @@ fn stl_binary() {
     for header in ["by hand", "solid by hand"] {
         let good = make::stl_binary(header);
         let error = refused(Format::STL, &good[..good.len() - 1], &["12 triangles", "684", "683", "cut off"]);
-        assert!(matches!(error, FileError::StlLength { triangles: 12, expected: 684, found: 683, .. }));
+        assert!(matches!(error.problem, Problem::StlLength { triangles: 12, expected: 684, found: 683 }));
         refused(Format::STL, [&good[..], &[0]].concat(), &["684", "685"]);
     }
     let mut bytes = make::stl_binary("");
@@ -61,13 +61,13 @@ fn obj() {
     refused(Format::OBJ, with("v 1 2 3 4 5 6 7 8"), &["line 4"]);
     refused(Format::OBJ, with("v 1 inf 3"), &["vertex 3", "inf", "line 4"]);
     let error = refused(Format::OBJ, with("f 1 2"), &["line 4", "2 corners", "at least 3"]);
-    assert!(matches!(error, FileError::FaceCorners { corners: 2, .. }));
+    assert!(matches!(error.problem, Problem::FaceCorners { corners: 2 }));
     refused(Format::OBJ, with("f 1 2 3/"), &["line 4", "corner", "3/"]);
     refused(Format::OBJ, with("f 1 2 3//"), &["line 4", "3//"]);
     refused(Format::OBJ, with("f 1 2 3/1/1/1"), &["line 4", "3/1/1/1"]);
     refused(Format::OBJ, with("f 0 1 2"), &["line 4", "vertex 0", "from 1"]);
     let error = refused(Format::OBJ, with("f 1 2 4"), &["vertex 4", "only 3", "line 4"]);
-    assert!(matches!(error, FileError::Mesh { error: MeshError::IndexOutOfRange { index: 4, vertices: 3, .. }, .. }));
+    assert!(matches!(error.problem, Problem::Mesh(MeshError::IndexOutOfRange { index: 4, vertices: 3, .. })));
     refused(Format::OBJ, with("f 1 2 -4"), &["vertex -4", "only 3", "line 4"]);
     refused(Format::OBJ, with("f 1 2 99999999999"), &["vertex 99999999999"]);
     refused(Format::OBJ, with("f 1 2 99999999999999999999"), &["line 4", "corner"]);

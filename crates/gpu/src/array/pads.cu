@@ -1,51 +1,36 @@
-// A rigid mesh in a pressure field of tetrahedra over a grid of taxels, a warp for each press.
+// A rigid mesh in a pressure field of tetrahedra under a grid of taxels (Elandt et al. 2019): `dermis_skin::Hydroelastic`, one warp for
+// each press.
 //
-// The warp walks the hierarchy of the mesh together; what may reach the field is cut by the tetrahedra a triangle a lane. Loads of cells
-// are summed as whole numbers of a fixed small part of a newton, so that the order in which lanes add does not matter.
+// The warp walks the hierarchy of the mesh together. A lane then takes one triangle near the field and finds the tetrahedra that it
+// reaches; the pairs are cut 32 at once, one for each lane. Forces on taxels are summed as whole numbers of a small part of a newton, so
+// that the order in which lanes add does not matter. STACK is given when it is compiled.
 
-struct Field {
-    double low[3], high[3];
-    double center[3];
-    // Rounding is smaller than this (m), and than this area (m²).
-    double flat, least_area;
-    double least_cosine;
-    double deepest;
-    double pitch, height;
-    // Whole numbers in a newton.
-    double scale;
-    const Node* nodes;
-    // Of each tetrahedron: corners, extent at the first, gradient, its length, inward normals of the faces, their heights.
-    const double* tets;
-    // From, to, pressure, slope.
-    const double* stretches;
-    u32 stretch_count;
-    u32 rows, cols;
-    int is_cut;
-};
-
-#define TET 33
-#define ALL 0xffffffffu
-#define LIST 512
-#define DEEP (LIST - 32 - 3 * 82)
-#define WAITING 160
-#define PAIRS 64
-// Corners of a polygon: three, and one for each cut by a face (4) or an end of a stretch (2).
+// Numbers of nodes, triangles and pairs that a warp keeps in shared memory; as in pads.rs.
+#define NODE_LIST 512
+// Beyond this many nodes one at a time is expanded, so that a walk down fits: it adds at most three at each of 82 levels.
+#define NODES_AT_ONCE (NODE_LIST - 32 - 3 * 82)
+#define TRIANGLE_LIST 160
+#define PAIR_LIST 64
+// Corners of a polygon: three, and one for each cut by a face (4) or an end of a piece of the pressure law (2).
 #define CORNERS 10
-// Corners of a part of it in a cell: borders and height add at most 6.
-#define PARTS 16
+// Corners of a part of it on one taxel: borders and heights add at most six.
+#define PART_CORNERS 16
 
-// A convex polygon whose corners are weights of three points.
+// A convex polygon in a triangle, its corners as weights of the triangle's three. Cuts write from one of two buffers into the other.
 struct Polygon {
     double w[2][CORNERS][3];
     int len, now;
 };
 
+// The value of a linear function, v at the triangle's corners, at a corner of the polygon.
 __device__ __forceinline__ double value_at(const Polygon& p, int corner, const double* v) {
     const double* w = p.w[p.now][corner];
     return w[0] * v[0] + w[1] * v[1] + w[2] * v[2];
 }
 
-__device__ __noinline__ bool keep(Polygon& p, double a0, double a1, double a2) {
+// Cuts the polygon to where a linear function, a0, a1, a2 at the triangle's corners, is not negative (Sutherland–Hodgman). False when
+// no area is left.
+__device__ __noinline__ bool clip(Polygon& p, double a0, double a1, double a2) {
     double v[3] = {a0, a1, a2};
     double h[CORNERS];
     bool inside = false, outside = false;
@@ -81,37 +66,36 @@ __device__ __noinline__ bool keep(Polygon& p, double a0, double a1, double a2) {
     return len > 2;
 }
 
-// A part of a polygon: places and pressures.
-struct Part {
-    double x[PARTS], y[PARTS], z[PARTS], p[PARTS];
+// A convex facet: positions (m) and pressures (Pa) of its corners.
+struct Facet {
+    double x[PART_CORNERS], y[PART_CORNERS], z[PART_CORNERS], p[PART_CORNERS];
     int len;
 };
+__device__ __forceinline__ Vec3 corner_of(const Facet& q, int i) { return vec3(q.x[i], q.y[i], q.z[i]); }
 
-// ∫ p dA.
-__device__ double load_of(const Part& q) {
+// ∫ p dA (N), by triangles from the first corner.
+__device__ double load_of(const Facet& q) {
     double sum = 0.0;
     for (int i = 2; i < q.len; i++) {
-        V3 a = v3(q.x[i - 1] - q.x[0], q.y[i - 1] - q.y[0], q.z[i - 1] - q.z[0]);
-        V3 b = v3(q.x[i] - q.x[0], q.y[i] - q.y[0], q.z[i] - q.z[0]);
-        V3 c = cross(a, b);
+        Vec3 c = cross(corner_of(q, i - 1) - corner_of(q, 0), corner_of(q, i) - corner_of(q, 0));
         double area = 0.5 * sqrt(dot(c, c));
         sum += (q.p[0] + q.p[i - 1] + q.p[i]) * (area / 3.0);
     }
     return sum;
 }
 
-// What a cut measures: columns, rows or heights.
+// The coordinate that a facet is split at: column or row of the grid of taxels, or height (m).
 #define COLUMN 0
 #define ROW 1
 #define HEIGHT 2
-__device__ __forceinline__ double along(const Field& f, int what, double x, double y, double z) {
-    if (what == COLUMN) return x / f.pitch + 0.5 * (double)f.cols;
-    if (what == ROW) return 0.5 * (double)f.rows - y / f.pitch;
+__device__ __forceinline__ double coordinate(const PadField& f, int axis, double x, double y, double z) {
+    if (axis == COLUMN) return x / f.pitch + 0.5 * (double)f.cols;
+    if (axis == ROW) return 0.5 * (double)f.rows - y / f.pitch;
     return z;
 }
 
-__device__ __forceinline__ void push(Part& to, double x, double y, double z, double p) {
-    if (to.len < PARTS) {
+__device__ __forceinline__ void push(Facet& to, double x, double y, double z, double p) {
+    if (to.len < PART_CORNERS) {
         to.x[to.len] = x;
         to.y[to.len] = y;
         to.z[to.len] = z;
@@ -120,18 +104,18 @@ __device__ __forceinline__ void push(Part& to, double x, double y, double z, dou
     }
 }
 
-// Where the measure is below a number, and where it is not. A part on which it is that number belongs to the second.
-__device__ __noinline__ void split(const Field& f, int what, double at, const Part& q, Part& below, Part& above) {
-    double s[PARTS];
+// Splits a facet where a coordinate is below a number and where it is not. A facet on the border goes to the second.
+__device__ __noinline__ void split(const PadField& f, int axis, double at, const Facet& q, Facet& below, Facet& above) {
+    double s[PART_CORNERS];
     bool none_below = true, none_above = true;
     for (int i = 0; i < q.len; i++) {
-        s[i] = along(f, what, q.x[i], q.y[i], q.z[i]) - at;
+        s[i] = coordinate(f, axis, q.x[i], q.y[i], q.z[i]) - at;
         none_below = none_below && s[i] >= 0.0;
         none_above = none_above && s[i] <= 0.0;
     }
     below.len = above.len = 0;
     if (none_below || none_above) {
-        Part& to = none_below ? above : below;
+        Facet& to = none_below ? above : below;
         for (int i = 0; i < q.len; i++) push(to, q.x[i], q.y[i], q.z[i], q.p[i]);
         return;
     }
@@ -150,398 +134,473 @@ __device__ __noinline__ void split(const Field& f, int what, double at, const Pa
     }
 }
 
-// What a lane has found so far, for all taxels together.
+// A lane's sums over its facets: force (N) and torque about the origin (N m) on the sensor, force outside all taxels (N).
 struct Sums {
-    V3 force, torque, outside;
+    Vec3 force, torque, outside;
     u32 saturated;
 };
 
-__device__ __forceinline__ void put(const Field& f, u64* cells, int row, int col, double load, V3 normal, Sums& sums) {
-    V3 force = mul(normal, -load);
+// Adds a load (N) along −normal to a taxel, or to the force outside all of them. taxels: (rows, cols, 3), in 1/scale newtons.
+__device__ __forceinline__ void add_load(const PadField& f, u64* taxels, int row, int col, double load, Vec3 normal, Sums& sums) {
+    Vec3 force = normal * -load;
     if (row < 0 || col < 0 || row >= (int)f.rows || col >= (int)f.cols) {
-        sums.outside = add(sums.outside, force);
+        sums.outside = sums.outside + force;
         return;
     }
-    u64* cell = cells + 3 * (row * f.cols + col);
-    atomicAdd(cell, (u64)__double2ll_rn(force.x * f.scale));
-    atomicAdd(cell + 1, (u64)__double2ll_rn(force.y * f.scale));
-    atomicAdd(cell + 2, (u64)__double2ll_rn(force.z * f.scale));
+    u64* taxel = taxels + 3 * (row * f.cols + col);
+    atomicAdd(taxel, (u64)__double2ll_rn(force.x * f.scale));
+    atomicAdd(taxel + 1, (u64)__double2ll_rn(force.y * f.scale));
+    atomicAdd(taxel + 2, (u64)__double2ll_rn(force.z * f.scale));
 }
 
-__device__ __forceinline__ int border(double x, u32 count) {
-    return (int)fmin(fmax(floor(x), -1.0), (double)count);
-}
+// The cell of a coordinate; −1 and `count` are outside.
+__device__ __forceinline__ int cell_of(double x, u32 count) { return (int)fmin(fmax(floor(x), -1.0), (double)count); }
 
-// The part of a piece that is in its cell's heights, and the rest.
-__device__ __noinline__ void between_heights(const Field& f, u64* cells, int row, int col, const Part& piece, V3 normal, Sums& sums) {
-    Part within, above, below, inside;
-    split(f, HEIGHT, f.height, piece, within, above);
+// Adds the load of a facet over one taxel: its part within the field's heights to the taxel, the rest outside.
+__device__ __noinline__ void add_within_heights(const PadField& f, u64* taxels, int row, int col, const Facet& facet, Vec3 normal,
+                                                Sums& sums) {
+    Facet within, above, below, inside;
+    split(f, HEIGHT, f.height, facet, within, above);
     split(f, HEIGHT, -f.height, within, below, inside);
-    put(f, cells, -1, -1, load_of(above) + load_of(below), normal, sums);
-    put(f, cells, row, col, load_of(inside), normal, sums);
+    add_load(f, taxels, -1, -1, load_of(above) + load_of(below), normal, sums);
+    add_load(f, taxels, row, col, load_of(inside), normal, sums);
 }
 
-// Shares a polygon out among the cells.
-__device__ __noinline__ void share_out(const Field& f, u64* cells, const Part& whole, double load, V3 normal, Sums& sums) {
+// Adds the loads of a facet over one column of taxels, split at their rows. The rest of it alternates between two buffers.
+__device__ __forceinline__ void add_column(const PadField& f, u64* taxels, int col, const Facet& column, bool within_heights, Vec3 normal,
+                                           Sums& sums) {
+    Facet buffers[2], piece;
+    const Facet* rest = &column;
+    int free = 0;
+    double from = 1e300, until = -1e300;
+    for (int i = 0; i < column.len; i++) {
+        double row = coordinate(f, ROW, column.x[i], column.y[i], column.z[i]);
+        from = fmin(from, row);
+        until = fmax(until, row);
+    }
+    int last = cell_of(until, f.rows);
+    for (int row = cell_of(from, f.rows); row <= last; row++) {
+        const Facet* here = rest;
+        if (row < last) {
+            split(f, ROW, row + 1, *rest, piece, buffers[free]);
+            here = &piece;
+            rest = &buffers[free];
+            free = 1 - free;
+        }
+        if (here->len < 3) continue;
+        if (within_heights) {
+            add_load(f, taxels, row, col, load_of(*here), normal, sums);
+            continue;
+        }
+        add_within_heights(f, taxels, row, col, *here, normal, sums);
+    }
+}
+
+// Adds a facet's load (N) to the taxels under it, split at the borders of their cells.
+__device__ __noinline__ void add_facet(const PadField& f, u64* taxels, const Facet& whole, double load, Vec3 normal, Sums& sums) {
     double low_col = 1e300, high_col = -1e300, low_row = 1e300, high_row = -1e300, tallest = 0.0;
     for (int i = 0; i < whole.len; i++) {
-        double col = along(f, COLUMN, whole.x[i], whole.y[i], whole.z[i]);
-        double row = along(f, ROW, whole.x[i], whole.y[i], whole.z[i]);
+        double col = coordinate(f, COLUMN, whole.x[i], whole.y[i], whole.z[i]);
+        double row = coordinate(f, ROW, whole.x[i], whole.y[i], whole.z[i]);
         low_col = fmin(low_col, col);
         high_col = fmax(high_col, col);
         low_row = fmin(low_row, row);
         high_row = fmax(high_row, row);
         tallest = fmax(tallest, fabs(whole.z[i]));
     }
-    int first_col = border(low_col, f.cols), last_col = border(high_col, f.cols);
-    int first_row = border(low_row, f.rows), last_row = border(high_row, f.rows);
+    int first_col = cell_of(low_col, f.cols), last_col = cell_of(high_col, f.cols);
+    int first_row = cell_of(low_row, f.rows), last_row = cell_of(high_row, f.rows);
     if (first_col == last_col && first_row == last_row && tallest <= f.height) {
-        put(f, cells, first_row, first_col, load, normal, sums);
+        add_load(f, taxels, first_row, first_col, load, normal, sums);
         return;
     }
-    Part rest, strip, other, piece, left;
-    const Part* now = &whole;
-    Part* spare = &other;
-    Part* next = &rest;
+    Facet buffers[2], strip;
+    const Facet* rest = &whole;
+    int free = 0;
     for (int col = first_col; col <= last_col; col++) {
-        const Part* here = now;
+        const Facet* here = rest;
         if (col < last_col) {
-            split(f, COLUMN, col + 1, *now, strip, *next);
+            split(f, COLUMN, col + 1, *rest, strip, buffers[free]);
             here = &strip;
-            now = next;
-            Part* free = next;
-            next = spare;
-            spare = free;
+            rest = &buffers[free];
+            free = 1 - free;
         }
         if (here->len < 3) continue;
         if (col < 0 || col >= (int)f.cols) {
-            put(f, cells, -1, -1, load_of(*here), normal, sums);
+            add_load(f, taxels, -1, -1, load_of(*here), normal, sums);
             continue;
         }
-        // The rows of this strip. What is left of it goes to and fro between two places.
-        Part more;
-        const Part* standing = here;
-        Part* to = &left;
-        Part* fro = &more;
-        double from = 1e300, until = -1e300;
-        for (int i = 0; i < here->len; i++) {
-            double row = along(f, ROW, here->x[i], here->y[i], here->z[i]);
-            from = fmin(from, row);
-            until = fmax(until, row);
-        }
-        int last = border(until, f.rows);
-        for (int row = border(from, f.rows); row <= last; row++) {
-            const Part* cell = standing;
-            if (row < last) {
-                split(f, ROW, row + 1, *standing, piece, *to);
-                cell = &piece;
-                standing = to;
-                Part* free = to;
-                to = fro;
-                fro = free;
-            }
-            if (cell->len < 3) continue;
-            if (tallest <= f.height) {
-                put(f, cells, row, col, load_of(*cell), normal, sums);
-                continue;
-            }
-            between_heights(f, cells, row, col, *cell, normal, sums);
-        }
+        add_column(f, taxels, col, *here, tallest <= f.height, normal, sums);
     }
 }
 
-__device__ __forceinline__ bool all_below(double a, double b, double c, double limit) {
-    return a < limit && b < limit && c < limit;
+// A triangle of the mesh with its outward normal, in the field's frame.
+struct Triangle {
+    Vec3 corners[3];
+    Vec3 normal;
+};
+
+// Whether all corners lie under a plane by more than rounding.
+__device__ __forceinline__ bool is_under(const Vec3* corners, Vec3 normal, double height, double flat) {
+    return dot(normal, corners[0]) - height < -flat && dot(normal, corners[1]) - height < -flat &&
+           dot(normal, corners[2]) - height < -flat;
 }
 
-// Whether a triangle (in the field's frame, with its outward normal) may have a part in a tetrahedron.
-__device__ __forceinline__ bool reaches(const Field& f, const V3* corners, V3 normal, double offset,
-                                        const double* __restrict__ tet) {
-    V3 gradient = v3(tet[13], tet[14], tet[15]);
-    double slope = tet[16];
-    if (!(f.least_cosine < -1.0 || slope == 0.0 || dot(normal, gradient) > f.least_cosine * slope)) return false;
+// Whether a triangle may have a part in a tetrahedron, and faces its pressure gradient. offset: normal·corner.
+__device__ __forceinline__ bool reaches(const PadField& f, const Triangle& triangle, double offset, const Tetrahedron& tet) {
+    Vec3 gradient = vec3(tet.gradient);
+    double slope = tet.slope;
+    if (!(f.min_cosine < -1.0 || slope == 0.0 || dot(triangle.normal, gradient) > f.min_cosine * slope)) return false;
     bool over = true, under = true;
 #pragma unroll 1
     for (int k = 0; k < 4; k++) {
-        double height = dot(normal, v3(tet[3 * k], tet[3 * k + 1], tet[3 * k + 2])) - offset;
+        double height = dot(triangle.normal, vec3(tet.corners + 3 * k)) - offset;
         over = over && height > f.flat;
         under = under && height < -f.flat;
-        V3 inward = v3(tet[17 + 3 * k], tet[18 + 3 * k], tet[19 + 3 * k]);
-        double face = tet[29 + k];
-        if (all_below(dot(inward, corners[0]) - face, dot(inward, corners[1]) - face, dot(inward, corners[2]) - face, -f.flat))
-            return false;
+        if (is_under(triangle.corners, vec3(tet.inward + 3 * k), tet.height[k], f.flat)) return false;
     }
     return !(over || under);
 }
 
-// What of a triangle is in a tetrahedron, and its load.
-__device__ __noinline__ void cut(const Field& f, u64* cells, const V3* corners, V3 normal,
-                                 const double* __restrict__ tet, Sums& sums) {
-    V3 gradient = v3(tet[13], tet[14], tet[15]);
-    Polygon polygon;
+// Cuts a triangle to a tetrahedron. Of two tetrahedra that share the triangle's plane, the one in front of it has it.
+__device__ __forceinline__ bool clip_to_tetrahedron(const PadField& f, const Triangle& triangle, const Tetrahedron& tet, Polygon& polygon) {
     polygon.len = 3;
     polygon.now = 0;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) polygon.w[0][i][k] = i == k ? 1.0 : 0.0;
 #pragma unroll 1
     for (int k = 0; k < 4; k++) {
-        V3 inward = v3(tet[17 + 3 * k], tet[18 + 3 * k], tet[19 + 3 * k]);
-        double face = tet[29 + k];
-        double a = dot(inward, corners[0]) - face, b = dot(inward, corners[1]) - face, c = dot(inward, corners[2]) - face;
+        Vec3 inward = vec3(tet.inward + 3 * k);
+        double face = tet.height[k];
+        double a = dot(inward, triangle.corners[0]) - face, b = dot(inward, triangle.corners[1]) - face,
+               c = dot(inward, triangle.corners[2]) - face;
         if (fabs(a) <= f.flat && fabs(b) <= f.flat && fabs(c) <= f.flat) {
-            // In the plane of a face: the tetrahedron in front of it has the triangle.
-            if (dot(inward, normal) < 0.0) return;
-        } else if (!(a >= 0.0 && b >= 0.0 && c >= 0.0) && !keep(polygon, a, b, c)) {
-            return;
+            if (dot(inward, triangle.normal) < 0.0) return false;
+        } else if (!(a >= 0.0 && b >= 0.0 && c >= 0.0) && !clip(polygon, a, b, c)) {
+            return false;
         }
     }
+    return true;
+}
+
+// Cuts a polygon to the extents of one piece of the pressure law. extent: at the triangle's corners.
+__device__ __forceinline__ bool clip_to_piece(const PadField& f, const LawPiece& piece, const double* extent, Polygon& part) {
+    double from = piece.from, until = piece.to;
+    if (!(from <= 0.0 && !f.is_cut) && !clip(part, extent[0] - from, extent[1] - from, extent[2] - from)) return false;
+    if (until < 1e300) {
+        double ends[3] = {until - extent[0], until - extent[1], until - extent[2]};
+        bool any = false;
+        for (int i = 0; i < part.len; i++) any = any || value_at(part, i, ends) > 0.0;
+        if (!any || !clip(part, ends[0], ends[1], ends[2])) return false;
+    }
+    return true;
+}
+
+// The facet of a polygon, with pressures p = at + slope (e − from); returns the greatest.
+__device__ __forceinline__ double facet_of(const Polygon& part, const Triangle& triangle, const LawPiece& piece, const double* extent,
+                                           Facet& facet) {
+    double pressures[3];
+    for (int c = 0; c < 3; c++) pressures[c] = piece.at_pa + piece.slope_pa * (extent[c] - piece.from);
+    const Vec3* corners = triangle.corners;
+    facet.len = part.len;
+    double greatest = 0.0;
+    for (int i = 0; i < part.len; i++) {
+        const double* w = part.w[part.now][i];
+        facet.x[i] = corners[0].x * w[0] + corners[1].x * w[1] + corners[2].x * w[2];
+        facet.y[i] = corners[0].y * w[0] + corners[1].y * w[1] + corners[2].y * w[2];
+        facet.z[i] = corners[0].z * w[0] + corners[1].z * w[1] + corners[2].z * w[2];
+        facet.p[i] = fmax(value_at(part, i, pressures), 0.0);
+        greatest = fmax(greatest, facet.p[i]);
+    }
+    return greatest;
+}
+
+// ∫ p dA (N), ∫ p x dA (N m) and twice the vector area (m²) of a facet. The mid-points of the edges integrate both exactly.
+__device__ __forceinline__ double integrate(const Facet& facet, Vec3& moment, Vec3& doubled) {
+    doubled = vec3(0.0, 0.0, 0.0);
+    moment = vec3(0.0, 0.0, 0.0);
+    double load = 0.0;
+    for (int i = 2; i < facet.len; i++) {
+        Vec3 p0 = corner_of(facet, 0), p1 = corner_of(facet, i - 1), p2 = corner_of(facet, i);
+        Vec3 c = cross(p1 - p0, p2 - p0);
+        doubled = doubled + c;
+        double third = 0.5 * (0.5 * sqrt(dot(c, c))) / 3.0;
+        double a = (facet.p[0] + facet.p[i - 1]) * third, b = (facet.p[i - 1] + facet.p[i]) * third,
+               d = (facet.p[i] + facet.p[0]) * third;
+        load += a + b + d;
+        moment = moment + (p0 + p1) * (0.5 * a);
+        moment = moment + (p1 + p2) * (0.5 * b);
+        moment = moment + (p2 + p0) * (0.5 * d);
+    }
+    return load;
+}
+
+// Whether a pressure (Pa) belongs to an extent that counts as saturated.
+__device__ __forceinline__ bool is_saturated(const PadField& f, double pressure) {
+    u32 law = f.piece_count - 1;
+    while (law > 0 && !(f.pieces[law].at_pa <= pressure)) law--;
+    const LawPiece& piece = f.pieces[law];
+    return piece.from + (pressure - piece.at_pa) / piece.slope_pa >= f.saturated_extent;
+}
+
+// Cuts a triangle to a tetrahedron and adds the loads of the facets, one for each piece of the pressure law.
+__device__ __noinline__ void add_contact(const PadField& f, u64* taxels, const Triangle& triangle, const Tetrahedron& tet, Sums& sums) {
+    Polygon polygon;
+    if (!clip_to_tetrahedron(f, triangle, tet, polygon)) return;
     double extent[3];
-    for (int c = 0; c < 3; c++) extent[c] = tet[12] + dot(gradient, sub(corners[c], v3(tet[0], tet[1], tet[2])));
-    for (u32 index = 0; index < f.stretch_count; index++) {
-        const double* stretch = f.stretches + 4 * index;
-        double from = stretch[0], until = stretch[1], at_pa = stretch[2], slope_pa = stretch[3];
-        // The last stretch may have the polygon itself; most laws have but one.
+    for (int c = 0; c < 3; c++) extent[c] = tet.extent + dot(vec3(tet.gradient), triangle.corners[c] - vec3(tet.corners));
+    for (u32 index = 0; index < f.piece_count; index++) {
+        const LawPiece& piece = f.pieces[index];
+        // The last piece may have the polygon itself; most laws have only one.
         Polygon copy;
-        if (index + 1 < f.stretch_count) copy = polygon;
-        Polygon& part = index + 1 < f.stretch_count ? copy : polygon;
-        if (!(from <= 0.0 && !f.is_cut) && !keep(part, extent[0] - from, extent[1] - from, extent[2] - from)) continue;
-        if (until < 1e300) {
-            double ends[3] = {until - extent[0], until - extent[1], until - extent[2]};
-            bool any = false;
-            for (int i = 0; i < part.len; i++) any = any || value_at(part, i, ends) > 0.0;
-            if (!any || !keep(part, ends[0], ends[1], ends[2])) continue;
-        }
-        double pressures[3];
-        for (int c = 0; c < 3; c++) pressures[c] = at_pa + slope_pa * (extent[c] - from);
-        Part whole;
-        whole.len = part.len;
-        double most = 0.0;
-        for (int i = 0; i < part.len; i++) {
-            const double* w = part.w[part.now][i];
-            whole.x[i] = corners[0].x * w[0] + corners[1].x * w[1] + corners[2].x * w[2];
-            whole.y[i] = corners[0].y * w[0] + corners[1].y * w[1] + corners[2].y * w[2];
-            whole.z[i] = corners[0].z * w[0] + corners[1].z * w[1] + corners[2].z * w[2];
-            whole.p[i] = fmax(value_at(part, i, pressures), 0.0);
-            most = fmax(most, whole.p[i]);
-        }
-        // ∫ p dA and its moment: the mid-points of the edges integrate both exactly.
-        V3 doubled = v3(0.0, 0.0, 0.0), moment = v3(0.0, 0.0, 0.0);
-        double load = 0.0;
-        for (int i = 2; i < whole.len; i++) {
-            V3 p0 = v3(whole.x[0], whole.y[0], whole.z[0]), p1 = v3(whole.x[i - 1], whole.y[i - 1], whole.z[i - 1]),
-               p2 = v3(whole.x[i], whole.y[i], whole.z[i]);
-            V3 c = cross(sub(p1, p0), sub(p2, p0));
-            doubled = add(doubled, c);
-            double third = 0.5 * (0.5 * sqrt(dot(c, c))) / 3.0;
-            double a = (whole.p[0] + whole.p[i - 1]) * third, b = (whole.p[i - 1] + whole.p[i]) * third,
-                   d = (whole.p[i] + whole.p[0]) * third;
-            load += a + b + d;
-            moment = add(moment, mul(add(p0, p1), 0.5 * a));
-            moment = add(moment, mul(add(p1, p2), 0.5 * b));
-            moment = add(moment, mul(add(p2, p0), 0.5 * d));
-        }
-        if (!(dot(doubled, doubled) > 4.0 * f.least_area * f.least_area)) continue;
-        // Out of the sensor: into the object.
-        V3 out = neg(normal);
-        sums.force = add(sums.force, mul(out, -load));
-        sums.torque = add(sums.torque, neg(cross(moment, out)));
-        u32 law = f.stretch_count - 1;
-        while (law > 0 && !(f.stretches[4 * law + 2] <= most)) law--;
-        const double* known = f.stretches + 4 * law;
-        sums.saturated += known[0] + (most - known[2]) / known[3] >= f.deepest ? 1u : 0u;
-        share_out(f, cells, whole, load, out, sums);
+        if (index + 1 < f.piece_count) copy = polygon;
+        Polygon& part = index + 1 < f.piece_count ? copy : polygon;
+        if (!clip_to_piece(f, piece, extent, part)) continue;
+        Facet facet;
+        double greatest = facet_of(part, triangle, piece, extent, facet);
+        Vec3 moment, doubled;
+        double load = integrate(facet, moment, doubled);
+        if (!(dot(doubled, doubled) > 4.0 * f.min_area * f.min_area)) continue;
+        // Out of the sensor, into the object.
+        Vec3 out = -triangle.normal;
+        sums.force = sums.force + out * -load;
+        sums.torque = sums.torque + -cross(moment, out);
+        sums.saturated += is_saturated(f, greatest) ? 1u : 0u;
+        add_facet(f, taxels, facet, load, out, sums);
     }
 }
 
-// A triangle of the mesh, in the field's frame.
-struct Placed {
-    V3 corners[3];
-    V3 normal;
+// One press: its warp's object in the field's frame, and its lists in shared memory.
+struct Press {
+    Mat3 rotation;
+    Vec3 position;
+    u32 lane;
+    // (rows, cols, 3), in 1/scale newtons.
+    u64* taxels;
+    // Nodes of the mesh to visit, positions of triangles to look at, and pairs of a triangle and a tetrahedron to cut.
+    u32 *nodes, *triangles, *pairs;
+    u32 node_count, triangle_count, pair_count;
 };
 
-__device__ __forceinline__ Placed placed(const Shape& shape, const Turn& turn, V3 shift, u32 position) {
-    const double* c = shape.corners + 9 * (u64)position;
-    const double* own = shape.normals + 3 * (u64)shape.order[position];
-    Placed t;
-    for (int k = 0; k < 3; k++) t.corners[k] = add(apply(turn, v3(c[3 * k], c[3 * k + 1], c[3 * k + 2])), shift);
-    t.normal = apply(turn, v3(own[0], own[1], own[2]));
+// Lanes before this one.
+__device__ __forceinline__ u32 lanes_before(u32 lane) { return (1u << lane) - 1u; }
+
+__device__ __forceinline__ Triangle triangle_at(const ObjectView& object, const Press& press, u32 position) {
+    const double* c = object.corners + 9 * (u64)position;
+    Triangle t;
+    for (int k = 0; k < 3; k++) t.corners[k] = press.rotation * vec3(c + 3 * k) + press.position;
+    t.normal = press.rotation * vec3(object.normals + 3 * (u64)object.order[position]);
     return t;
 }
 
-// Pairs of a triangle and a tetrahedron, 32 at once.
-__device__ __forceinline__ void work_off(const Field& f, const Shape& shape, const Turn& turn, V3 shift, u64* cells, const u32* pairs,
-                                         u32 first, u32 count, u32 lane, Sums& sums) {
-    if (lane < count) {
-        Placed t = placed(shape, turn, shift, pairs[2 * (first + lane)]);
-        cut(f, cells, t.corners, t.normal, f.tets + TET * (u64)pairs[2 * (first + lane) + 1], sums);
+// Cuts the last `count` pairs, one for each lane.
+__device__ __forceinline__ void cut_pairs(const PadField& f, const ObjectView& object, Press& press, u32 count, Sums& sums) {
+    press.pair_count -= count;
+    if (press.lane < count) {
+        const u32* pair = press.pairs + 2 * (press.pair_count + press.lane);
+        Triangle t = triangle_at(object, press, pair[0]);
+        add_contact(f, press.taxels, t, f.tets[pair[1]], sums);
     }
     __syncwarp();
 }
 
-__device__ __forceinline__ double warp_sum(double x) {
-    for (int k = 16; k > 0; k >>= 1) x += __shfl_down_sync(ALL, x, k);
-    return x;
+// The field's box in f32, relative to the middle of the mesh's tree, and the rotation by rows: boxes of nodes are tested with these.
+struct FieldBox {
+    float below[3], above[3];
+    float rotation[3][3];
+};
+
+__device__ __forceinline__ FieldBox field_box(const PadField& f, const ObjectView& object, const Press& press) {
+    const Mat3& r = press.rotation;
+    Vec3 low = vec3(object.tree_low), high = vec3(object.tree_high);
+    Vec3 middle = r * vec3((low.x + high.x) * 0.5, (low.y + high.y) * 0.5, (low.z + high.z) * 0.5) + press.position;
+    Vec3 size = high - low, span = vec3(f.high) - vec3(f.low);
+    float slack = (float)(1e-5 * (sqrt(dot(size, size)) + sqrt(dot(span, span))));
+    FieldBox box = {{}, {}, {{(float)r.x.x, (float)r.y.x, (float)r.z.x}, {(float)r.x.y, (float)r.y.y, (float)r.z.y},
+                             {(float)r.x.z, (float)r.y.z, (float)r.z.z}}};
+    for (int k = 0; k < 3; k++) {
+        box.below[k] = (float)(f.low[k] - component(middle, k)) - slack;
+        box.above[k] = (float)(f.high[k] - component(middle, k)) + slack;
+    }
+    return box;
 }
 
+// Whether the rotated box of a node's child meets the field's.
+__device__ __forceinline__ bool meets_field(const FieldBox& box, const Node& node, u32 side) {
+    float c[3], h[3];
+    for (int k = 0; k < 3; k++) {
+        float low = box_min(node, k, side), high = box_max(node, k, side);
+        c[k] = 0.5f * (low + high);
+        h[k] = 0.5f * (high - low);
+    }
+    bool meets = true;
+    for (int k = 0; k < 3; k++) {
+        const float* r = box.rotation[k];
+        float at = r[0] * c[0] + r[1] * c[1] + r[2] * c[2];
+        float reach = fabsf(r[0]) * h[0] + fabsf(r[1]) * h[1] + fabsf(r[2]) * h[2];
+        if (at - reach > box.above[k] || at + reach < box.below[k]) meets = false;
+    }
+    return meets;
+}
+
+// Visits up to eight nodes of the mesh, a child for each lane: inner children that meet the field are listed as nodes, the triangles of
+// leaves as triangles.
+__device__ __forceinline__ void visit_nodes(const ObjectView& object, const FieldBox& box, Press& press) {
+    u32 take = press.node_count > NODES_AT_ONCE ? 1u : min(8u, press.node_count);
+    u32 which = press.lane >> 2, side = press.lane & 3u;
+    u32 child = NONE, items = 0;
+    if (which < take) {
+        const Node& node = object.nodes[press.nodes[press.node_count - 1 - which]];
+        child = node.child[side];
+        items = node.count[side];
+        if (child != NONE && !meets_field(box, node, side)) child = NONE;
+    }
+    __syncwarp();
+    press.node_count -= take;
+    bool inner = child != NONE && items == 0;
+    u32 mask = __ballot_sync(ALL_LANES, inner), before = lanes_before(press.lane);
+    if (inner) press.nodes[press.node_count + __popc(mask & before)] = child;
+    press.node_count += __popc(mask);
+    u32 leaves = child != NONE ? items : 0;
+    for (u32 k = 0; k < 4; k++) {
+        mask = __ballot_sync(ALL_LANES, leaves > k);
+        if (leaves > k) press.triangles[press.triangle_count + __popc(mask & before)] = child + k;
+        press.triangle_count += __popc(mask);
+    }
+    __syncwarp();
+}
+
+// A lane's walk through the hierarchy of the tetrahedra whose boxes meet that of its triangle. Its stack of nodes is an array beside it:
+// inside, its dynamic index would keep all of the struct out of registers.
+struct TetWalk {
+    float from[3], until[3];
+    int top;
+    u32 node, side, item, items, first;
+    bool busy;
+};
+
+// Starts a walk; nothing is walked where the triangle lies beside the field.
+__device__ __forceinline__ void start_walk(const PadField& f, const Triangle& triangle, bool busy, u32* stack, TetWalk& walk) {
+    for (int k = 0; k < 3; k++) {
+        double a = component(triangle.corners[0], k), b = component(triangle.corners[1], k), c = component(triangle.corners[2], k);
+        double low = fmin(fmin(a, b), c) - f.flat, high = fmax(fmax(a, b), c) + f.flat;
+        busy = busy && low - f.flat <= f.high[k] && high + f.flat >= f.low[k];
+        // The boxes of nodes are padded by more than this rounding.
+        walk.from[k] = (float)fmax(low - f.center[k], 2.0 * (f.low[k] - f.high[k]));
+        walk.until[k] = (float)fmin(high - f.center[k], 2.0 * (f.high[k] - f.low[k]));
+    }
+    walk.busy = busy;
+    walk.top = busy ? 1 : 0;
+    stack[0] = 0;
+    walk.node = walk.item = walk.items = walk.first = 0;
+    walk.side = 4;
+}
+
+// The next tetrahedron whose box is met; NONE at the end, when the walk is no longer busy.
+__device__ __forceinline__ u32 next_tetrahedron(const PadField& f, u32* stack, TetWalk& walk) {
+    while (walk.busy) {
+        if (walk.item < walk.items) return walk.first + walk.item++;
+        if (walk.side == 4) {
+            if (walk.top == 0) {
+                walk.busy = false;
+                break;
+            }
+            walk.node = stack[--walk.top];
+            walk.side = 0;
+        }
+        const Node& node = f.nodes[walk.node];
+        u32 side = walk.side++;
+        u32 child = node.child[side];
+        if (child == NONE) continue;
+        bool met = true;
+        for (int k = 0; k < 3; k++) met = met && box_min(node, k, side) <= walk.until[k] && box_max(node, k, side) >= walk.from[k];
+        if (!met) continue;
+        if (node.count[side] == 0) {
+            stack[walk.top++] = child;
+        } else {
+            walk.first = child;
+            walk.item = 0;
+            walk.items = node.count[side];
+        }
+    }
+    return NONE;
+}
+
+// Takes up to 32 triangles, one for each lane, and lists the pairs with tetrahedra that they reach; cuts pairs when there is one for each
+// lane.
+__device__ __forceinline__ void pair_triangles(const PadField& f, const ObjectView& object, Press& press, Sums& sums) {
+    u32 batch = min(press.triangle_count, 32u);
+    press.triangle_count -= batch;
+    bool busy = press.lane < batch;
+    u32 position = busy ? press.triangles[press.triangle_count + press.lane] : 0;
+    Triangle triangle = triangle_at(object, press, position);
+    double offset = dot(triangle.normal, triangle.corners[0]);
+    u32 stack[STACK];
+    TetWalk walk;
+    start_walk(f, triangle, busy, stack, walk);
+    while (__any_sync(ALL_LANES, walk.busy)) {
+        u32 tet = next_tetrahedron(f, stack, walk);
+        bool meets = tet != NONE && reaches(f, triangle, offset, f.tets[tet]);
+        u32 mask = __ballot_sync(ALL_LANES, meets);
+        if (meets) {
+            u32 to = press.pair_count + __popc(mask & lanes_before(press.lane));
+            press.pairs[2 * to] = position;
+            press.pairs[2 * to + 1] = tet;
+        }
+        press.pair_count += __popc(mask);
+        __syncwarp();
+        if (press.pair_count >= 32) cut_pairs(f, object, press, 32, sums);
+    }
+}
+
+// Contact loads of n presses: blocks of up to four warps, a warp for each press, with 3 × taxels 64-bit numbers and the lists in shared
+// memory. poses: (n, 7). forces: (n, taxels, 3). values: (n, taxels), the force along −z. wrench: (n, 6). outside: (n, 3). saturated: (n).
 extern "C" __global__ void __launch_bounds__(128)
-    pads(Field f, Shape shape, const double* __restrict__ poses, u32 n, double* __restrict__ forces,
+    pads(PadField f, ObjectView object, const double* __restrict__ poses, u32 n, double* __restrict__ forces,
          double* __restrict__ values, double* __restrict__ wrench, double* __restrict__ outside, u32* __restrict__ saturated) {
     extern __shared__ u64 memory[];
     u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
-    u32 press = blockIdx.x * warps + warp;
-    if (press >= n) return;
+    u32 number = blockIdx.x * warps + warp;
+    if (number >= n) return;
     u32 taxels = f.rows * f.cols;
-    u32 words = 3 * taxels + (LIST + WAITING) / 2 + PAIRS;
-    u64* cells = memory + (u64)warp * words;
-    u32* list = (u32*)(cells + 3 * taxels);
-    u32* waiting = list + LIST;
-    u32* pairs = waiting + WAITING;
-    u32 paired = 0;
-    for (u32 k = lane; k < 3 * taxels; k += 32) cells[k] = 0;
-    const double* pose = poses + 7 * (u64)press;
-    Turn turn = turn_of(pose[3], pose[4], pose[5], pose[6]);
-    V3 shift = v3(pose[0], pose[1], pose[2]);
-    // The middle of the mesh's boxes, and the turn, as the field sees them.
-    V3 middle = add(apply(turn, v3((shape.tree_low[0] + shape.tree_high[0]) * 0.5, (shape.tree_low[1] + shape.tree_high[1]) * 0.5,
-                                   (shape.tree_low[2] + shape.tree_high[2]) * 0.5)), shift);
-    V3 size = v3(shape.tree_high[0] - shape.tree_low[0], shape.tree_high[1] - shape.tree_low[1], shape.tree_high[2] - shape.tree_low[2]);
-    V3 span = v3(f.high[0] - f.low[0], f.high[1] - f.low[1], f.high[2] - f.low[2]);
-    float slack = (float)(1e-5 * (sqrt(dot(size, size)) + sqrt(dot(span, span))));
-    float below[3], above[3];
-    float t[3][3] = {{(float)turn.x.x, (float)turn.y.x, (float)turn.z.x},
-                     {(float)turn.x.y, (float)turn.y.y, (float)turn.z.y},
-                     {(float)turn.x.z, (float)turn.y.z, (float)turn.z.z}};
-    for (int k = 0; k < 3; k++) {
-        below[k] = (float)(f.low[k] - pick(middle, k)) - slack;
-        above[k] = (float)(f.high[k] - pick(middle, k)) + slack;
-    }
-    Sums sums{v3(0.0, 0.0, 0.0), v3(0.0, 0.0, 0.0), v3(0.0, 0.0, 0.0), 0};
-    u32 top = shape.triangles ? 1 : 0, count = 0;
-    u32 before = (1u << lane) - 1u;
-    if (lane == 0) list[0] = 0;
+    u32 words = 3 * taxels + (NODE_LIST + TRIANGLE_LIST) / 2 + PAIR_LIST;
+    const double* pose = poses + POSE_NUMBERS * (u64)number;
+    Press press;
+    press.rotation = matrix_of(rotation_of(pose));
+    press.position = position_of(pose);
+    press.lane = lane;
+    press.taxels = memory + (u64)warp * words;
+    press.nodes = (u32*)(press.taxels + 3 * taxels);
+    press.triangles = press.nodes + NODE_LIST;
+    press.pairs = press.triangles + TRIANGLE_LIST;
+    press.node_count = object.triangles ? 1 : 0;
+    press.triangle_count = press.pair_count = 0;
+    for (u32 k = lane; k < 3 * taxels; k += 32) press.taxels[k] = 0;
+    if (lane == 0) press.nodes[0] = 0;
+    FieldBox box = field_box(f, object, press);
+    Sums sums{vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0), 0};
     __syncwarp();
-    while (top > 0 || count > 0) {
-        if (top > 0 && count < 32) {
-            // Eight nodes at once, a child for each lane.
-            u32 take = top > DEEP ? 1u : min(8u, top);
-            u32 which = lane >> 2, side = lane & 3u;
-            u32 child = NONE, items = 0;
-            if (which < take) {
-                const Node* node = shape.nodes + list[top - 1 - which];
-                child = node->child[side];
-                items = node->count[side];
-                if (child != NONE) {
-                    float c[3], h[3];
-                    for (int k = 0; k < 3; k++) {
-                        float low = ((const float*)&node->min[k])[side], high = ((const float*)&node->max[k])[side];
-                        c[k] = 0.5f * (low + high);
-                        h[k] = 0.5f * (high - low);
-                    }
-                    for (int k = 0; k < 3; k++) {
-                        float at = t[k][0] * c[0] + t[k][1] * c[1] + t[k][2] * c[2];
-                        float reach = fabsf(t[k][0]) * h[0] + fabsf(t[k][1]) * h[1] + fabsf(t[k][2]) * h[2];
-                        if (at - reach > above[k] || at + reach < below[k]) child = NONE;
-                    }
-                }
-            }
-            __syncwarp();
-            top -= take;
-            bool inner = child != NONE && items == 0;
-            u32 mask = __ballot_sync(ALL, inner);
-            if (inner) list[top + __popc(mask & before)] = child;
-            top += __popc(mask);
-            u32 leaves = child != NONE ? items : 0;
-            for (u32 k = 0; k < 4; k++) {
-                mask = __ballot_sync(ALL, leaves > k);
-                if (leaves > k) waiting[count + __popc(mask & before)] = child + k;
-                count += __popc(mask);
-            }
-            __syncwarp();
+    while (press.node_count > 0 || press.triangle_count > 0) {
+        if (press.node_count > 0 && press.triangle_count < 32) {
+            visit_nodes(object, box, press);
         } else {
-            // A triangle a lane: which tetrahedra does it reach? Those pairs are cut when there are enough of them for all lanes.
-            u32 batch = min(count, 32u);
-            count -= batch;
-            bool busy = lane < batch;
-            u32 position = busy ? waiting[count + lane] : 0;
-            Placed own = placed(shape, turn, shift, position);
-            double offset = dot(own.normal, own.corners[0]);
-            float from[3], until[3];
-            for (int k = 0; k < 3; k++) {
-                double a = pick(own.corners[0], k), b = pick(own.corners[1], k), c = pick(own.corners[2], k);
-                double low = fmin(fmin(a, b), c) - f.flat, high = fmax(fmax(a, b), c) + f.flat;
-                busy = busy && low - f.flat <= f.high[k] && high + f.flat >= f.low[k];
-                // The boxes are wider than what they hold by more than this rounding.
-                from[k] = (float)fmax(low - f.center[k], 2.0 * (f.low[k] - f.high[k]));
-                until[k] = (float)fmin(high - f.center[k], 2.0 * (f.high[k] - f.low[k]));
-            }
-            u32 stack[STACK];
-            int wait = busy ? 1 : 0;
-            stack[0] = 0;
-            u32 node = 0, side = 4, item = 0, items = 0, next = 0;
-            while (__any_sync(ALL, busy)) {
-                // To the next tetrahedron whose box is met.
-                u32 tet = NONE;
-                while (busy) {
-                    if (item < items) {
-                        tet = next + item;
-                        item++;
-                        break;
-                    }
-                    if (side == 4) {
-                        if (wait == 0) {
-                            busy = false;
-                            break;
-                        }
-                        node = stack[--wait];
-                        side = 0;
-                    }
-                    const Node* here = f.nodes + node;
-                    u32 lane_of = side++;
-                    u32 child = here->child[lane_of];
-                    if (child == NONE) continue;
-                    bool met = true;
-                    for (int k = 0; k < 3; k++)
-                        met = met && ((const float*)&here->min[k])[lane_of] <= until[k] && ((const float*)&here->max[k])[lane_of] >= from[k];
-                    if (!met) continue;
-                    if (here->count[lane_of] == 0) {
-                        stack[wait++] = child;
-                    } else {
-                        next = child;
-                        item = 0;
-                        items = here->count[lane_of];
-                    }
-                }
-                bool meets = tet != NONE && reaches(f, own.corners, own.normal, offset, f.tets + TET * (u64)tet);
-                u32 mask = __ballot_sync(ALL, meets);
-                if (meets) {
-                    u32 to = paired + __popc(mask & before);
-                    pairs[2 * to] = position;
-                    pairs[2 * to + 1] = tet;
-                }
-                paired += __popc(mask);
-                __syncwarp();
-                if (paired >= 32) {
-                    paired -= 32;
-                    work_off(f, shape, turn, shift, cells, pairs, paired, 32, lane, sums);
-                }
-            }
+            pair_triangles(f, object, press, sums);
         }
     }
-    work_off(f, shape, turn, shift, cells, pairs, 0, paired, lane, sums);
+    cut_pairs(f, object, press, press.pair_count, sums);
     double by = 1.0 / f.scale;
     for (u32 k = lane; k < 3 * taxels; k += 32) {
-        double force = (double)(i64)cells[k] * by;
-        forces[3 * (u64)press * taxels + k] = force;
-        if (k % 3 == 2) values[(u64)press * taxels + k / 3] = 0.0 - force;
+        double force = (double)(i64)press.taxels[k] * by;
+        forces[3 * (u64)number * taxels + k] = force;
+        if (k % 3 == 2) values[(u64)number * taxels + k / 3] = 0.0 - force;
     }
-    double all[9] = {sums.force.x,  sums.force.y,  sums.force.z,   sums.torque.x, sums.torque.y,
+    double all[9] = {sums.force.x,  sums.force.y,   sums.force.z,   sums.torque.x, sums.torque.y,
                      sums.torque.z, sums.outside.x, sums.outside.y, sums.outside.z};
     for (int k = 0; k < 9; k++) all[k] = warp_sum(all[k]);
-    u32 beyond = sums.saturated;
-    for (int k = 16; k > 0; k >>= 1) beyond += __shfl_down_sync(ALL, beyond, k);
+    u32 beyond = warp_sum(sums.saturated);
     if (lane == 0) {
-        for (int k = 0; k < 6; k++) wrench[6 * (u64)press + k] = all[k];
-        for (int k = 0; k < 3; k++) outside[3 * (u64)press + k] = all[6 + k];
-        saturated[press] = beyond;
+        for (int k = 0; k < 6; k++) wrench[6 * (u64)number + k] = all[k];
+        for (int k = 0; k < 3; k++) outside[3 * (u64)number + k] = all[6 + k];
+        saturated[number] = beyond;
     }
 }

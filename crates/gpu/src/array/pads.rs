@@ -1,156 +1,198 @@
-//! Pads with a pressure field, on the GPU.
+//! Hydroelastic pads on the GPU.
 
-use super::description::{PadDescription, Tetrahedron};
 use super::poses::Poses;
-use super::presses::{Presses, Rooms};
-use super::shape::{Shape, Tree};
-use super::{UNFUSED, address, upload};
-use crate::{Gpu, GpuError};
-use cudarc::driver::sys::{CUdevice_attribute, CUfunction_attribute};
-use cudarc::driver::{CudaSlice, DeviceRepr, LaunchConfig, PushKernelArg};
+use super::presses::{Outputs, Presses};
+use super::unsupported;
+use crate::cuda_struct::{Node, Ptr, cuda_struct};
+use crate::memory::launch;
+use crate::object::ObjectView;
+use crate::program::{COMMON, Program, UNFUSED};
+use crate::{DeviceBuffer, Gpu, GpuError, GpuObject};
+use cudarc::driver::LaunchConfig;
+use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use dermis_geometry::{Bounds, Bvh, Vec3};
+use dermis_sensor::Sensor;
+use dermis_skin::hydroelastic::{Cell, Compliance, DEEPEST, Hydroelastic, PressureFieldShape, TetField};
 use std::sync::Arc;
 
-const SOURCE: &str = concat!(include_str!("shape.cu"), include_str!("pads.cu"));
+const SOURCE: &[&str] =
+    &[COMMON, ObjectView::CUDA, Tetrahedron::CUDA, LawPiece::CUDA, PadField::CUDA, include_str!("pads.cu")];
 /// Lists of a warp besides its cells (bytes); as in the kernel.
 const LIST_BYTES: usize = 4 * (512 + 160 + 2 * 64);
 /// Warps of a block at most.
 const MAX_WARPS: usize = 4;
-/// What a block may have without asking (bytes).
-const USUAL_BYTES: usize = 48 << 10;
-/// Levels of a hierarchy over tetrahedra whose walk fits into the kernel's stack.
-const LEVELS: usize = 15;
+/// Shared memory (bytes) that a block has without an attribute.
+const DEFAULT_SHARED_BYTES: usize = 48 << 10;
+/// Levels of a hierarchy over tetrahedra that the kernel's stack is enough for.
+const MAX_LEVELS: usize = 15;
 
-/// A pressure field under a grid of taxels, ready to be pressed.
+/// A pressure field under a grid of taxels, on the GPU.
 #[derive(Debug)]
 pub struct Pads {
     gpu: Arc<Gpu>,
     taxels: usize,
-    most_pa: f64,
-    tree: Tree,
-    stretches: CudaSlice<f64>,
-    raw: RawField,
+    max_pa: f64,
+    field: PadField,
+    nodes: DeviceBuffer<Node>,
+    tets: DeviceBuffer<Tetrahedron>,
+    pieces: DeviceBuffer<LawPiece>,
 }
 
-/// `Field` of the kernel.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-struct RawField {
-    low: [f64; 3],
-    high: [f64; 3],
-    center: [f64; 3],
-    flat: f64,
-    least_area: f64,
-    least_cosine: f64,
-    deepest: f64,
-    pitch: f64,
-    height: f64,
-    scale: f64,
-    nodes: u64,
-    tets: u64,
-    stretches: u64,
-    stretch_count: u32,
-    rows: u32,
-    cols: u32,
-    is_cut: i32,
+cuda_struct! {
+    /// One tetrahedron of the field; see [`Cell`].
+    struct Tetrahedron {
+        corners: [f64; 12],
+        /// Extent at the first corner.
+        extent: f64,
+        gradient: [f64; 3],
+        /// Length of the gradient (1/m).
+        slope: f64,
+        /// Inward unit normals of the faces opposite to each corner, and n·x (m) on them.
+        inward: [f64; 12],
+        height: [f64; 4],
+    }
 }
 
-// SAFETY: numbers and addresses, laid out as in C.
-#[allow(unsafe_code)]
-unsafe impl DeviceRepr for RawField {}
+cuda_struct! {
+    /// A piece of the pressure law: `at_pa` + `slope_pa` (e − `from`) for extents e from `from` to `to`.
+    struct LawPiece {
+        from: f64,
+        to: f64,
+        at_pa: f64,
+        slope_pa: f64,
+    }
+}
+
+cuda_struct! {
+    /// The field as the kernel sees it, over a grid of taxels in z = 0, row 0 at +y.
+    struct PadField {
+        /// Box around the tetrahedra, and its middle.
+        low: [f64; 3],
+        high: [f64; 3],
+        center: [f64; 3],
+        /// Lengths (m) and areas (m²) below these are rounding.
+        flat: f64,
+        min_area: f64,
+        /// Faces count whose normal has a cosine above this with the pressure gradient.
+        min_cosine: f64,
+        /// Extent from which on a facet counts as saturated.
+        saturated_extent: f64,
+        pitch: f64,
+        /// Loads count up to this far (m) above or below z = 0; may be infinite.
+        height: f64,
+        /// Forces are summed as whole numbers of 1/scale (N).
+        scale: f64,
+        nodes: Ptr<Node>,
+        /// In the order of the leaves.
+        tets: Ptr<Tetrahedron>,
+        pieces: Ptr<LawPiece>,
+        piece_count: u32,
+        rows: u32,
+        cols: u32,
+        /// Whether the surface cuts through tetrahedra.
+        is_cut: i32,
+    }
+}
 
 impl Pads {
-    /// Puts a pad on the GPU. `depth_m` is how deep the field is.
-    pub fn new(gpu: &Arc<Gpu>, description: &PadDescription, depth_m: f64) -> Result<Self, GpuError> {
-        let tets = &description.tetrahedra;
-        let boxes: Vec<Bounds> = tets.iter().map(|tet| Bounds::around(tet.corners)).collect();
-        let bvh = Bvh::over(&boxes);
-        if bvh.levels() > LEVELS {
-            let what = format!("a pressure field of {} tetrahedra", tets.len());
-            return Err(GpuError::Unsupported { what, why: "its hierarchy is too deep for the kernel".into() });
-        }
-        let numbers: Vec<f64> = bvh.order().iter().flat_map(|&tet| numbers_of(&tets[tet as usize])).collect();
-        let tree = Tree::new(gpu, &bvh, &numbers)?;
-        let stretches: Vec<f64> =
-            description.stretches.iter().flat_map(|s| [s.from, s.to, s.at_pa, s.slope_pa]).collect();
-        let stretches = upload(gpu, &stretches)?;
-        let raw = RawField {
-            low: tree.bounds.min.to_array(),
-            high: tree.bounds.max.to_array(),
-            center: tree.bounds.center().to_array(),
-            flat: 1e-12 * tree.bounds.size().length(),
-            least_area: 1e-26 * depth_m * depth_m,
-            least_cosine: description.least_cosine.max(-2.0),
-            deepest: description.deepest,
-            pitch: description.pitch_m,
-            height: description.height_m,
-            scale: 0.0,
-            nodes: address(gpu, &tree.nodes),
-            tets: address(gpu, &tree.corners),
-            stretches: address(gpu, &stretches),
-            stretch_count: description.stretches.len() as u32,
-            rows: description.rows as u32,
-            cols: description.cols as u32,
-            is_cut: i32::from(description.is_cut),
+    /// Uploads a pad. Refuses taxels that are no grid and fields that are not of tetrahedra.
+    pub fn new(gpu: &Arc<Gpu>, pad: &Hydroelastic, sensor: &Sensor) -> Result<Self, GpuError> {
+        let refuse = |why: &str| unsupported(sensor.name(), why);
+        let taxels = sensor.taxels();
+        let (Some((rows, cols)), Some(pitch)) = (taxels.size(), taxels.pitch_m()) else {
+            return Err(refuse("on a GPU pressure fields need a grid of taxels"));
         };
-        let taxels = description.rows * description.cols;
-        Ok(Self { gpu: Arc::clone(gpu), taxels, most_pa: description.most_pa, tree, stretches, raw })
+        let compliance = pad.compliance().ok_or_else(|| refuse("it is rigid"))?;
+        let PressureFieldShape::Tets(tets) = compliance.shape() else {
+            return Err(refuse("its pressure field is not of tetrahedra"));
+        };
+        let bvh = Bvh::over(&tets.cells().iter().map(|cell| Bounds::around(cell.corners)).collect::<Vec<_>>());
+        if bvh.levels() > MAX_LEVELS {
+            return Err(refuse(&format!("the hierarchy of its {} tetrahedra is too deep", tets.cells().len())));
+        }
+        let in_leaves: Vec<Tetrahedron> = bvh.order().iter().map(|&tet| (&tets.cells()[tet as usize]).into()).collect();
+        let law: Vec<LawPiece> = compliance
+            .pieces()
+            .iter()
+            .map(|piece| LawPiece { from: piece.from, to: piece.to, at_pa: piece.at_pa, slope_pa: piece.slope_pa })
+            .collect();
+        let (nodes, in_leaves, pieces) = (gpu.upload(&bvh.flat())?, gpu.upload(&in_leaves)?, gpu.upload(&law)?);
+        let bounds = bvh.bounds();
+        let field = PadField {
+            low: bounds.min.to_array(),
+            high: bounds.max.to_array(),
+            center: bounds.center().to_array(),
+            flat: 1e-12 * bounds.size().length(),
+            min_area: 1e-26 * compliance.depth_m() * compliance.depth_m(),
+            min_cosine: pad.parameters().angle_limit.cosine().max(-2.0),
+            saturated_extent: DEEPEST,
+            pitch,
+            height: taxels.height_m().unwrap_or(f64::INFINITY),
+            scale: 0.0,
+            nodes: nodes.at(0),
+            tets: in_leaves.at(0),
+            pieces: pieces.at(0),
+            piece_count: law.len() as u32,
+            rows: rows as u32,
+            cols: cols as u32,
+            is_cut: i32::from(tets.is_cut()),
+        };
+        let max_pa = max_pa(compliance, tets);
+        Ok(Self { gpu: Arc::clone(gpu), taxels: rows * cols, max_pa, field, nodes, tets: in_leaves, pieces })
     }
 
-    /// Holds a rigid object at each pose until nothing changes any more, from rest.
-    pub fn settle(&self, shape: &Shape, poses: &Poses) -> Result<Presses, GpuError> {
+    /// Computes the contact loads of a rigid object at rest at each pose.
+    pub fn settle(&self, object: &GpuObject, poses: &Poses) -> Result<Presses, GpuError> {
         let (gpu, count) = (&self.gpu, poses.count);
-        let options = ["-DKIND=0", &format!("-DSTACK={}", 3 * LEVELS + 4), UNFUSED];
-        let kernel = gpu.program("pads", SOURCE, &options)?.load_function("pads")?;
-        let rooms = Rooms::new(gpu, count, self.taxels, 0)?;
+        let kernel = gpu.kernel(&program(), "pads")?;
+        let outputs = Outputs::new(gpu, count, self.taxels, 0)?;
         if count == 0 {
-            return Ok(rooms.done(gpu, 0, self.taxels));
+            return Ok(outputs.into_presses(gpu, 0, self.taxels));
         }
-        let (warps, shared_mem_bytes) = self.shared()?;
-        if shared_mem_bytes > USUAL_BYTES {
-            let most = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-            kernel.set_attribute(most, shared_mem_bytes as i32)?;
+        let (warps, shared_bytes) = self.shared_memory()?;
+        if shared_bytes > DEFAULT_SHARED_BYTES {
+            kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes as i32)?;
         }
-        // All of the object's surface under the greatest pressure is less than this many newtons, and fits into 62 bits.
-        let most_newton = self.most_pa * shape.area_m2;
-        let raw = RawField { scale: (62f64 - most_newton.log2().ceil()).exp2(), ..self.raw };
+        // The object's whole surface under the greatest pressure is the largest force (N); it fits into 62 bits.
+        let max_newton = self.max_pa * object.area_m2;
+        let field = PadField { scale: (62f64 - max_newton.log2().ceil()).exp2(), ..self.field };
         let config = LaunchConfig {
             grid_dim: (count.div_ceil(warps) as u32, 1, 1),
             block_dim: (32 * warps as u32, 1, 1),
-            shared_mem_bytes: shared_mem_bytes as u32,
+            shared_mem_bytes: shared_bytes as u32,
         };
-        let (n, shape) = (count as u32, shape.raw());
         // SAFETY: the buffers hold `count` presses, and a block has the memory that its warps' cells and lists take.
         #[allow(unsafe_code)]
         unsafe {
-            gpu.stream
-                .launch_builder(&kernel)
-                .arg(&raw)
-                .arg(&shape)
-                .arg(&poses.values)
-                .arg(&n)
-                .arg(&rooms.forces)
-                .arg(&rooms.values)
-                .arg(&rooms.wrench)
-                .arg(&rooms.outside)
-                .arg(&rooms.saturated)
-                .launch(config)?;
+            launch!(
+                gpu,
+                &kernel,
+                config,
+                &field,
+                object.view(),
+                &poses.values,
+                &(count as u32),
+                &outputs.forces,
+                &outputs.values,
+                &outputs.wrench,
+                &outputs.outside,
+                &outputs.saturated,
+            )?;
         }
-        Ok(rooms.done(gpu, count, self.taxels))
+        Ok(outputs.into_presses(gpu, count, self.taxels))
     }
 
-    /// How many warps a block has, and how much memory (bytes) they share.
-    fn shared(&self) -> Result<(usize, usize), GpuError> {
+    /// Warps of a block, and the shared memory (bytes) of all of them.
+    fn shared_memory(&self) -> Result<(usize, usize), GpuError> {
         let one = 24 * self.taxels + LIST_BYTES;
-        if one <= USUAL_BYTES {
-            let warps = (USUAL_BYTES / one).min(MAX_WARPS);
+        if one <= DEFAULT_SHARED_BYTES {
+            let warps = (DEFAULT_SHARED_BYTES / one).min(MAX_WARPS);
             return Ok((warps, warps * one));
         }
-        let most =
-            self.gpu.context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
-        if one > most as usize {
+        let max = self.gpu.max_shared_bytes()?;
+        if one > max {
             let what = format!("a pressure field under {} taxels", self.taxels);
-            let why = format!("its cells take {one} bytes of shared memory and a block of this GPU has {most}");
+            let why = format!("its taxels take {one} bytes of shared memory and a block of this GPU has {max}");
             return Err(GpuError::Unsupported { what, why });
         }
         Ok((1, one))
@@ -158,17 +200,33 @@ impl Pads {
 
     /// Bytes on the GPU.
     pub fn bytes(&self) -> usize {
-        4 * self.tree.nodes.len() + 8 * (self.tree.corners.len() + self.stretches.len())
+        size_of::<Node>() * self.nodes.len()
+            + size_of::<Tetrahedron>() * self.tets.len()
+            + size_of::<LawPiece>() * self.pieces.len()
     }
 }
 
-/// 33 numbers, as the kernel has them.
-fn numbers_of(tet: &Tetrahedron) -> Vec<f64> {
-    let mut numbers: Vec<f64> = tet.corners.iter().flat_map(Vec3::to_array).collect();
-    numbers.push(tet.extent);
-    numbers.extend(tet.gradient.to_array());
-    numbers.push(tet.gradient.length());
-    numbers.extend(tet.inward.iter().flat_map(Vec3::to_array));
-    numbers.extend(tet.height);
-    numbers
+impl From<&Cell> for Tetrahedron {
+    fn from(cell: &Cell) -> Self {
+        let twelve = |vectors: &[Vec3; 4]| std::array::from_fn(|i| vectors[i / 3][i % 3]);
+        Self {
+            corners: twelve(&cell.corners),
+            extent: cell.extent[0],
+            gradient: cell.gradient.to_array(),
+            slope: cell.gradient.length(),
+            inward: twelve(&cell.inward),
+            height: cell.height,
+        }
+    }
+}
+
+/// The greatest pressure (Pa) in a field.
+fn max_pa(compliance: &Compliance, tets: &TetField) -> f64 {
+    let extent = tets.cells().iter().map(|cell| cell.max_extent).fold(0.0, f64::max);
+    let reached = compliance.pieces().iter().filter(|piece| piece.from <= extent);
+    reached.map(|piece| piece.pressure(extent)).fold(f64::MIN_POSITIVE, f64::max)
+}
+
+pub(super) fn program() -> Program {
+    Program::new("pads", SOURCE, &[&format!("-DSTACK={}", 3 * MAX_LEVELS + 4), UNFUSED])
 }

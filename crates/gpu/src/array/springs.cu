@@ -1,147 +1,141 @@
-// Springs under one object, a warp for each press. KIND, STACK and STEP are given when it is compiled.
-
-struct Skin {
-    double depth;
-    double stiffness_texel, stiffness_area;
-    double damping_texel, damping_area;
-    double slanted;
-    double sigma0, sigma1, viscous, mu_static, mu_dynamic, speed;
-    // Point, normal, area and share of all sites, number by number.
-    const double* sites;
-    // Outward normals of the taxels, axis by axis; only where each site is a taxel.
-    const double* taxel_normals;
-    // Depths, loads.
-    const double* table;
-    u32 rows;
-    u32 count;
-    int table_per_area;
-    int friction;
-};
+// Springs under one object (Moisio et al. 2013, algorithm 1), one warp for each press and one lane for each spring: `dermis_skin::Springs`
+// with the same steps and the same rounding. KIND, STACK and STEP are given when it is compiled; with STEP the object moves and bristles
+// have a history, else it is at rest.
 
 #define NO_FRICTION 0
 #define LUGRE 1
 #define COULOMB 2
 #define MIN_COSINE 0.2
-#define NEAR 0.05
+// Below this exponent exp(−x) is summed as a series.
+#define SMALL_EXPONENT 0.05
+// Presses of a block.
+#define WARPS 8
 
-struct Met {
+// Contact of a spring: depth (m), normal out of the sensor in its frame, triangle, and whether the object is past the full depth.
+struct Contact {
     double depth;
-    V3 normal;
+    Vec3 normal;
     u32 triangle;
     bool saturated;
 };
 
-// Where the object is, seen from the rays.
-struct Seen {
-    Turn object_from_sensor;
-    V3 origin;
+// From the sensor's frame into the object's. A sphere looks the same in all directions: it is asked in axes along the sensor's.
+struct Placement {
+    Mat3 object_from_sensor;
+    Vec3 sensor_origin_in_object;
 };
 
-__device__ __forceinline__ Seen seen(const double* __restrict__ pose) {
-    V3 at = v3(pose[0], pose[1], pose[2]);
-    Seen s;
-#if KIND == BALL
-    s.origin = neg(at);
+__device__ __forceinline__ Placement placement_of(const double* __restrict__ pose) {
+    Placement p;
+#if KIND == SPHERE
+    p.sensor_origin_in_object = -position_of(pose);
 #else
-    double w = pose[3];
-    V3 back = v3(-pose[4], -pose[5], -pose[6]);
-    s.object_from_sensor = turn_of(w, back.x, back.y, back.z);
-    s.origin = neg(turned(w, back, at));
+    Quat object_from_sensor = conjugate(rotation_of(pose));
+    p.object_from_sensor = matrix_of(object_from_sensor);
+    p.sensor_origin_in_object = -rotate(object_from_sensor, position_of(pose));
 #endif
-    return s;
+    return p;
 }
 
-__device__ __forceinline__ V3 to_object(const Seen& s, V3 v) {
-#if KIND == BALL
+__device__ __forceinline__ Vec3 to_object(const Placement& p, Vec3 v) {
+#if KIND == SPHERE
     return v;
 #else
-    return apply(s.object_from_sensor, v);
+    return p.object_from_sensor * v;
 #endif
 }
-__device__ __forceinline__ V3 to_sensor(const Seen& s, V3 v) {
-#if KIND == BALL
+__device__ __forceinline__ Vec3 to_sensor(const Placement& p, Vec3 v) {
+#if KIND == SPHERE
     return v;
 #else
-    return apply_back(s.object_from_sensor, v);
+    return transposed(p.object_from_sensor) * v;
 #endif
 }
 
-__device__ __forceinline__ bool meet(const Shape& shape, const Seen& seen, double h, V3 point, V3 out, u32 hint,
-                                     Met& met) {
-    V3 start = sub(point, mul(out, h));
-    V3 origin = add(to_object(seen, start), seen.origin);
-    V3 direction = to_object(seen, out);
-    bool inside = shape.closed && shape.low[0] <= origin.x && origin.x <= shape.high[0] && shape.low[1] <= origin.y &&
-                  origin.y <= shape.high[1] && shape.low[2] <= origin.z && origin.z <= shape.high[2];
+// Casts a ray from point − h out to point; the depth is h less the distance of the hit. Where the ray starts inside a closed object, and the
+// object covers all of it, the depth is h and the spring saturated.
+__device__ __forceinline__ bool find_contact(const ObjectView& object, const Placement& placement, double h, Vec3 point, Vec3 out,
+                                             u32 hint, Contact& contact) {
+    Vec3 start = point - out * h;
+    Vec3 origin = to_object(placement, start) + placement.sensor_origin_in_object;
+    Vec3 direction = to_object(placement, out);
+    bool inside = object.closed && object.low[0] <= origin.x && origin.x <= object.high[0] && object.low[1] <= origin.y &&
+                  origin.y <= object.high[1] && object.low[2] <= origin.z && origin.z <= object.high[2];
     Hit hit;
-    if (!cast(shape, origin, direction, inside ? fmax(h, shape.all_through) : h, hint, hit)) return false;
+    if (!cast(object, origin, direction, inside ? fmax(h, object.diagonal) : h, hint, hit)) return false;
     bool leaving = dot(hit.normal, direction) > 0.0;
-    met.triangle = hit.triangle;
-    if (leaving && shape.closed) {
+    contact.triangle = hit.triangle;
+    if (leaving && object.closed) {
         Hit behind;
-        if (cast(shape, origin, neg(direction), shape.all_through, NONE, behind) &&
-            dot(behind.normal, direction) <= 0.0) {
-            met.depth = h;
-            met.normal = neg(to_sensor(seen, behind.normal));
-            met.saturated = true;
+        if (cast(object, origin, -direction, object.diagonal, NONE, behind) && dot(behind.normal, direction) <= 0.0) {
+            contact.depth = h;
+            contact.normal = -to_sensor(placement, behind.normal);
+            contact.saturated = true;
             return true;
         }
-        met.normal = out;
+        contact.normal = out;
     } else {
-        met.normal = to_sensor(seen, leaving ? hit.normal : neg(hit.normal));
+        contact.normal = to_sensor(placement, leaving ? hit.normal : -hit.normal);
     }
-    met.depth = h - hit.distance;
-    met.saturated = false;
+    contact.depth = h - hit.distance;
+    contact.saturated = false;
     return hit.distance <= h;
 }
 
-__device__ __forceinline__ double spring(const Skin& skin, double depth, double share, double area) {
-    if (skin.rows == 0) return (skin.stiffness_texel * share + skin.stiffness_area * area) * depth;
+// Elastic force (N) at a depth: k d, or a table, straight between its points and beyond the last.
+__device__ __forceinline__ double elastic_force(const SpringSkin& skin, double depth, double share, double area) {
+    if (skin.table_rows == 0) return (skin.stiffness_texel * share + skin.stiffness_area * area) * depth;
     const double* depths = skin.table;
-    const double* loads = skin.table + skin.rows;
+    const double* loads = skin.table + skin.table_rows;
     u32 piece = 0;
-    while (piece + 2 < skin.rows && depths[piece + 1] <= depth) piece++;
+    while (piece + 2 < skin.table_rows && depths[piece + 1] <= depth) piece++;
     double slope = (loads[piece + 1] - loads[piece]) / (depths[piece + 1] - depths[piece]);
     return (loads[piece] + slope * (depth - depths[piece])) * (skin.table_per_area ? area : share);
 }
 
 #if STEP
-__device__ __forceinline__ void decay(double x, double& left, double& phi) {
-    if (x < NEAR) {
+// exp(−x) and φ = (1 − exp(−x)) / x.
+__device__ __forceinline__ void decay(double x, double& exponential, double& phi) {
+    if (x < SMALL_EXPONENT) {
         double xx = x * x;
         double low = (1.0 - x * (1.0 / 2.0)) + xx * ((1.0 / 6.0 - x * (1.0 / 24.0)) + xx * (1.0 / 120.0));
         double high = (1.0 / 720.0 - x * (1.0 / 5040.0)) + xx * (1.0 / 40320.0 - x * (1.0 / 362880.0));
         phi = low - xx * xx * x * high;
-        left = 1.0 - x * phi;
+        exponential = 1.0 - x * phi;
     } else {
         double lost = expm1(-x);
-        left = 1.0 + lost;
+        exponential = 1.0 + lost;
         phi = -lost / x;
     }
 }
 
-// Turns a deflection with the contact plane.
-__device__ V3 carried(V3 z, V3 from, V3 to) {
+// Rotates a deflection with the contact plane, by the shortest rotation from one normal to the other.
+__device__ Vec3 carried(Vec3 z, Vec3 from, Vec3 to) {
     if (from.x == to.x && from.y == to.y && from.z == to.z) return z;
     double cosine = dot(from, to), one_and_cosine = 1.0 + cosine;
-    V3 t;
+    Vec3 t;
     if (one_and_cosine > 1e-6) {
-        t = sub(z, mul(from, dot(add(from, to), z) / one_and_cosine));
+        t = z - from * (dot(from + to, z) / one_and_cosine);
     } else if (cosine < -(1.0 - 2.0 * 2.220446049250313e-16)) {
-        // Opposite normals: any half turn will do, and this is the CPU's.
+        // Opposite normals: half a rotation about the CPU's axis of the many that would do.
         double sign = copysign(1.0, from.z), a = -1.0 / (sign + from.z), b = from.x * from.y * a;
-        V3 axis = v3(b, sign + from.y * from.y * a, -from.y);
-        t = turned(6.123233995736766e-17, axis, z);
+        t = rotate(Quat{b, sign + from.y * from.y * a, -from.y, 6.123233995736766e-17}, z);
     } else {
-        V3 c = cross(from, to);
+        Vec3 c = cross(from, to);
         double recip = 1.0 / sqrt(dot(c, c) + one_and_cosine * one_and_cosine);
-        t = turned(one_and_cosine * recip, mul(c, recip), z);
+        Vec3 axis = c * recip;
+        t = rotate(Quat{axis.x, axis.y, axis.z, one_and_cosine * recip}, z);
     }
-    return sub(t, mul(to, dot(t, to)));
+    return t - to * dot(t, to);
 }
 
-__device__ __forceinline__ void rub(const Skin& skin, V3 v, double load, double share, double dt, V3& z, V3& force) {
-    V3 zero = v3(0.0, 0.0, 0.0);
+// Friction on the sensor (N) and the bristle's deflection z (m) after dt:
+//   LuGre    ż = v − σ₀|v| z / g,  g = f_n (μ_d + (μ_s − μ_d) exp(−(|v|/v_s)²)),  force = σ₀ z + σ₁ ż + c_t v;  v held over the step
+//   Coulomb  force = μ f_n v / max(|v|, v₀)
+// v: velocity (m/s) of the object in the contact plane; load: f_n (N); share: the spring's part of its texel.
+__device__ __forceinline__ void friction_force(const SpringSkin& skin, Vec3 v, double load, double share, double dt, Vec3& z,
+                                               Vec3& force) {
+    Vec3 zero = vec3(0.0, 0.0, 0.0);
     if (skin.friction == NO_FRICTION) {
         z = zero;
         force = zero;
@@ -150,7 +144,7 @@ __device__ __forceinline__ void rub(const Skin& skin, V3 v, double load, double 
     double squared = dot(v, v), speed = sqrt(squared);
     if (skin.friction == COULOMB) {
         z = zero;
-        force = mul(v, skin.mu_static * fmax(load, 0.0) / fmax(speed, skin.speed));
+        force = v * (skin.mu_static * fmax(load, 0.0) / fmax(speed, skin.speed));
         return;
     }
     double fall, left, phi;
@@ -160,108 +154,125 @@ __device__ __forceinline__ void rub(const Skin& skin, V3 v, double load, double 
     double a = steady ? skin.sigma0 * share * speed / g : 0.0;
     decay(a * dt, left, phi);
     double by = dt * phi;
-    V3 next = steady ? add(mul(z, left), mul(v, by)) : zero;
-    V3 rate = sub(v, mul(next, a));
-    V3 bristles = steady ? add(mul(next, skin.sigma0), mul(rate, skin.sigma1)) : zero;
-    force = load > 0.0 ? mul(add(bristles, mul(v, skin.viscous)), share) : zero;
+    Vec3 next = steady ? z * left + v * by : zero;
+    Vec3 rate = v - next * a;
+    Vec3 bristles = steady ? next * skin.sigma0 + rate * skin.sigma1 : zero;
+    force = load > 0.0 ? (bristles + v * skin.viscous) * share : zero;
     z = next;
 }
 #endif
 
-#define WARPS 8
-#define ALL 0xffffffffu
+// The motion of one press and the history of its springs; unused without STEP.
+struct Motion {
+    Vec3 linear, angular;
+    double dt;
+    // Deflection and contact normal, (6, sites), and the triangle that each spring touched last, (sites).
+    double* bristles;
+    u32* held;
+};
 
-__device__ __forceinline__ double warp_sum(double x) {
-    for (int k = 16; k > 0; k >>= 1) x += __shfl_down_sync(ALL, x, k);
-    return x;
+// The force (N) of one spring in contact on the sensor, at the point `at`:
+//   f_n = (k d + c ḋ / (n·n_c)) / (n·n_c), never negative; the paper's law without the quotients.
+__device__ __forceinline__ Vec3 contact_force(const SpringSkin& skin, const Contact& contact, u32 site, bool had_contact, Vec3 out, Vec3 at,
+                                              double area, double share, const Motion& motion) {
+    double cosine = fmax(dot(out, contact.normal), MIN_COSINE);
+    double lever = skin.conservative * (1.0 / cosine) + (1.0 - skin.conservative);
+    double damping = skin.damping_texel * share + skin.damping_area * area;
+    double approach = 0.0;
+#if STEP
+    Vec3 v = motion.linear + cross(motion.angular, at);
+    approach = -dot(v, contact.normal);
+#endif
+    double load = fmax((elastic_force(skin, contact.depth, share, area) + damping * approach * lever) * lever, 0.0);
+    Vec3 friction = vec3(0.0, 0.0, 0.0);
+#if STEP
+    u32 count = skin.count;
+    double* own = motion.bristles;
+    v = v + contact.normal * approach;
+    Vec3 z = vec3(0.0, 0.0, 0.0);
+    if (had_contact) {
+        z = vec3(own[site], own[count + site], own[2 * count + site]);
+        Vec3 from = vec3(own[3 * count + site], own[4 * count + site], own[5 * count + site]);
+        z = carried(z, from, contact.normal);
+    }
+    friction_force(skin, v, load, share, motion.dt, z, friction);
+    own[site] = z.x;
+    own[count + site] = z.y;
+    own[2 * count + site] = z.z;
+    own[3 * count + site] = contact.normal.x;
+    own[4 * count + site] = contact.normal.y;
+    own[5 * count + site] = contact.normal.z;
+#endif
+    return friction - contact.normal * load;
 }
 
-// forces: (n, sites, 3). values: (n, sites), where each site is a taxel (taxel_normals given). wrench: (n, 6). saturated: (n).
-// Of a step also twists (n, 6), as velocities at the sensor's origin, and the bristles: deflection and normal (n, 6, sites) and the
-// triangle met last (n, sites).
-// Three blocks side by side: with fewer registers for each more warps hide the way to memory.
-extern "C" __global__ void __launch_bounds__(32 * WARPS, 3)
-    springs(Skin skin, Shape shape, const double* __restrict__ poses, u32 n, double* __restrict__ forces,
-            double* __restrict__ values, double* __restrict__ wrench, u32* __restrict__ saturated
+// A lane's sums over its springs.
+struct Sums {
+    Vec3 force, torque;
+    u32 saturated;
+};
+
+// The force (N) of one spring on the sensor, zero without contact.
+__device__ __forceinline__ Vec3 spring_force(const SpringSkin& skin, const ObjectView& object, const Placement& placement, u32 site,
+                                             const Motion& motion, Sums& sums) {
+    const double* sites = skin.sites;
+    u32 count = skin.count;
+    Vec3 point = vec3(sites[site], sites[count + site], sites[2 * count + site]);
+    Vec3 out = vec3(sites[3 * count + site], sites[4 * count + site], sites[5 * count + site]);
+    double area = sites[6 * count + site], share = sites[7 * count + site];
+    u32 hint = NONE;
 #if STEP
-            ,
-            const double* __restrict__ twists, double dt, double* __restrict__ bristles, u32* __restrict__ held
+    hint = motion.held[site];
 #endif
-    ) {
+    Contact contact;
+    Vec3 force = vec3(0.0, 0.0, 0.0);
+    bool touches = find_contact(object, placement, skin.max_penetration, point, out, hint, contact);
+    if (touches) {
+        Vec3 at = point - out * contact.depth;
+        force = contact_force(skin, contact, site, hint != NONE, out, at, area, share, motion);
+        sums.force = sums.force + force;
+        sums.torque = sums.torque + cross(at, force);
+        sums.saturated += contact.saturated ? 1u : 0u;
+    }
+#if STEP
+    u32 now = touches ? contact.triangle : NONE;
+    if (now != hint) motion.held[site] = now;
+#endif
+    return force;
+}
+
+// Contact loads of n presses: blocks of WARPS warps, a warp for each press, whose lanes take every 32nd spring.
+// forces: (n, sites, 3). values: (n, sites), where each site is a taxel (taxel_normals given). wrench: (n, 6). saturated: (n).
+// With STEP also twists (n, 6), velocities at the sensor's origin, and the history: bristles (n, 6, sites) and held (n, sites).
+// Three blocks side by side: with fewer registers for each, more warps hide the latency of memory.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 3)
+    springs(SpringSkin skin, ObjectView object, const double* __restrict__ poses, u32 n, double* __restrict__ forces,
+            double* __restrict__ values, double* __restrict__ wrench, u32* __restrict__ saturated, const double* __restrict__ twists,
+            double dt, double* __restrict__ bristles, u32* __restrict__ held) {
     __shared__ double stage[WARPS][96];
     u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5;
     u32 press = blockIdx.x * WARPS + warp;
     if (press >= n) return;
-    Seen where = seen(poses + 7 * (u64)press);
+    Placement placement = placement_of(poses + 7 * (u64)press);
     u32 count = skin.count;
-    const double* sites = skin.sites;
     double* row = forces + 3 * (u64)press * count;
-    V3 force_sum = v3(0.0, 0.0, 0.0), torque_sum = v3(0.0, 0.0, 0.0);
-    u32 beyond = 0;
+    Sums sums{vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0), 0};
+    Motion motion;
 #if STEP
     const double* twist = twists + 6 * (u64)press;
-    V3 linear = v3(twist[0], twist[1], twist[2]), angular = v3(twist[3], twist[4], twist[5]);
-    double* own = bristles + 6 * (u64)press * count;
+    motion = Motion{vec3(twist), vec3(twist + 3), dt, bristles + 6 * (u64)press * count, held + (u64)press * count};
 #endif
     for (u32 first = 0; first < count; first += 32) {
         u32 site = first + lane;
-        V3 force = v3(0.0, 0.0, 0.0);
+        Vec3 force = vec3(0.0, 0.0, 0.0);
         if (site < count) {
-            V3 point = v3(sites[site], sites[count + site], sites[2 * count + site]);
-            V3 out = v3(sites[3 * count + site], sites[4 * count + site], sites[5 * count + site]);
-            double area = sites[6 * count + site], share = sites[7 * count + site];
-            u32 hint = NONE;
-#if STEP
-            u32* last = held + (u64)press * count + site;
-            hint = *last;
-#endif
-            Met met;
-            bool touched = meet(shape, where, skin.depth, point, out, hint, met);
-            if (touched) {
-                V3 at = sub(point, mul(out, met.depth));
-                double cosine = fmax(dot(out, met.normal), MIN_COSINE);
-                double lever = skin.slanted * (1.0 / cosine) + (1.0 - skin.slanted);
-                double damping = skin.damping_texel * share + skin.damping_area * area;
-                double approach = 0.0;
-#if STEP
-                V3 v = add(linear, cross(angular, at));
-                approach = -dot(v, met.normal);
-#endif
-                double load =
-                    fmax((spring(skin, met.depth, share, area) + damping * approach * lever) * lever, 0.0);
-                V3 friction = v3(0.0, 0.0, 0.0);
-#if STEP
-                v = add(v, mul(met.normal, approach));
-                V3 z = v3(0.0, 0.0, 0.0);
-                if (hint != NONE) {
-                    z = v3(own[site], own[count + site], own[2 * count + site]);
-                    V3 from = v3(own[3 * count + site], own[4 * count + site], own[5 * count + site]);
-                    z = carried(z, from, met.normal);
-                }
-                rub(skin, v, load, share, dt, z, friction);
-                own[site] = z.x;
-                own[count + site] = z.y;
-                own[2 * count + site] = z.z;
-                own[3 * count + site] = met.normal.x;
-                own[4 * count + site] = met.normal.y;
-                own[5 * count + site] = met.normal.z;
-#endif
-                force = sub(friction, mul(met.normal, load));
-                force_sum = add(force_sum, force);
-                torque_sum = add(torque_sum, cross(at, force));
-                beyond += met.saturated ? 1u : 0u;
-            }
-#if STEP
-            u32 now = touched ? met.triangle : NONE;
-            if (now != hint) *last = now;
-#endif
+            force = spring_force(skin, object, placement, site, motion, sums);
             if (skin.taxel_normals) {
-                V3 normal = v3(skin.taxel_normals[site], skin.taxel_normals[count + site],
-                               skin.taxel_normals[2 * count + site]);
+                Vec3 normal = vec3(skin.taxel_normals[site], skin.taxel_normals[count + site], skin.taxel_normals[2 * count + site]);
                 values[(u64)press * count + site] = 0.0 - dot(force, normal);
             }
         }
-        // Through shared memory, so that what is written lies side by side.
+        // Through shared memory, so that the warp writes side by side.
         double* own_stage = stage[warp];
         own_stage[3 * lane] = force.x;
         own_stage[3 * lane + 1] = force.y;
@@ -271,38 +282,35 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 3)
         for (u32 k = lane; k < left; k += 32) row[3 * (u64)first + k] = own_stage[k];
         __syncwarp();
     }
-    double sums[6] = {force_sum.x, force_sum.y, force_sum.z, torque_sum.x, torque_sum.y, torque_sum.z};
-    for (int k = 0; k < 6; k++) sums[k] = warp_sum(sums[k]);
-    for (int k = 16; k > 0; k >>= 1) beyond += __shfl_down_sync(ALL, beyond, k);
+    double all[6] = {sums.force.x, sums.force.y, sums.force.z, sums.torque.x, sums.torque.y, sums.torque.z};
+    for (int k = 0; k < 6; k++) all[k] = warp_sum(all[k]);
+    u32 beyond = warp_sum(sums.saturated);
     if (lane == 0) {
-        for (int k = 0; k < 6; k++) wrench[6 * (u64)press + k] = sums[k];
+        for (int k = 0; k < 6; k++) wrench[6 * (u64)press + k] = all[k];
         saturated[press] = beyond;
     }
 }
 
-// Taxels under sites that are parts of them, or that a cover spreads: force = Σ weight × force of a site, in the order of the sites.
-// starts has one row more than there are taxels: what falls outside all of them.
-extern "C" __global__ void share_out(const u32* __restrict__ starts, const u32* __restrict__ from,
-                                     const double* __restrict__ weights, u32 taxels, u32 sites, u32 n,
-                                     const double* __restrict__ site_forces, const double* __restrict__ normals,
-                                     double* __restrict__ forces, double* __restrict__ values,
-                                     double* __restrict__ outside) {
+// Forces of taxels over springs that are parts of them, or that a cover spreads: force = Σ weight × force of a site, in the order of the
+// sites. A sparse matrix by rows: `starts` has taxels + 2 entries; the last row is the force outside all taxels. One thread for each row of
+// each press. site_forces: (n, sites, 3). normals: (3, taxels). forces: (n, taxels, 3). values: (n, taxels). outside: (n, 3).
+extern "C" __global__ void sum_over_taxels(const u32* __restrict__ starts, const u32* __restrict__ from,
+                                           const double* __restrict__ weights, u32 taxels, u32 sites, u32 n,
+                                           const double* __restrict__ site_forces, const double* __restrict__ normals,
+                                           double* __restrict__ forces, double* __restrict__ values, double* __restrict__ outside) {
     u64 index = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     u32 rows = taxels + 1;
     if (index >= (u64)n * rows) return;
     u32 press = (u32)(index / rows), row = (u32)(index % rows);
     const double* all = site_forces + 3 * (u64)press * sites;
-    V3 sum = v3(0.0, 0.0, 0.0);
-    for (u32 k = starts[row]; k < starts[row + 1]; k++) {
-        const double* f = all + 3 * (u64)from[k];
-        sum = add(sum, mul(v3(f[0], f[1], f[2]), weights[k]));
-    }
+    Vec3 sum = vec3(0.0, 0.0, 0.0);
+    for (u32 k = starts[row]; k < starts[row + 1]; k++) sum = sum + vec3(all + 3 * (u64)from[k]) * weights[k];
     double* to = row < taxels ? forces + 3 * ((u64)press * taxels + row) : outside + 3 * (u64)press;
     to[0] = sum.x;
     to[1] = sum.y;
     to[2] = sum.z;
     if (row < taxels) {
-        V3 normal = v3(normals[row], normals[taxels + row], normals[2 * taxels + row]);
+        Vec3 normal = vec3(normals[row], normals[taxels + row], normals[2 * taxels + row]);
         values[(u64)press * taxels + row] = 0.0 - dot(sum, normal);
     }
 }

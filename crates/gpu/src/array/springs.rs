@@ -1,72 +1,82 @@
 //! Springs on the GPU.
 
-use super::description::{Rubbing, SpringDescription, Stiffness};
+use super::environments::Step;
+use super::grid;
 use super::poses::Poses;
-use super::presses::{Presses, Rooms};
-use super::shape::{RawShape, Shape};
-use super::{UNFUSED, address, grid, room, upload};
-use crate::kind::Kind;
-use crate::{Gpu, GpuError};
-use cudarc::driver::{CudaFunction, CudaSlice, CudaView, DeviceRepr, LaunchConfig, PushKernelArg};
+use super::presses::{Outputs, Presses};
+use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
+use crate::memory::launch;
+use crate::object::{ObjectView, SurfaceKind};
+use crate::program::{COMMON, Program, UNFUSED};
+use crate::{DeviceBuffer, Gpu, GpuError, GpuObject};
 use dermis_geometry::Vec3;
+use dermis_sensor::Taxels;
+use dermis_skin::{self as skin, Damping, Elasticity, Friction, Law};
 use std::sync::Arc;
 
-const SOURCE: &str = concat!(include_str!("shape.cu"), include_str!("springs.cu"));
-/// Presses of a block, a warp each.
+const SOURCE: &[&str] =
+    &[COMMON, ObjectView::CUDA, SpringSkin::CUDA, include_str!("../cuda/ray.cuh"), include_str!("springs.cu")];
+/// Presses of a block, one warp each; as in the kernel.
 const WARPS: usize = 8;
 const THREADS: u32 = 32 * WARPS as u32;
-/// What forces of springs may take besides (bytes) while they are shared out.
+/// Bytes for the forces of springs while they are summed over taxels.
 const SCRATCH_BYTES: usize = 1 << 29;
+/// Levels of a hierarchy that a ray walks with the small stack, and those of the deepest.
+const LEVELS: [usize; 2] = [13, 82];
 
-/// An array of springs, ready to be pressed.
+/// An array of springs on the GPU.
 #[derive(Debug)]
 pub struct Springs {
-    pub(super) gpu: Arc<Gpu>,
+    gpu: Arc<Gpu>,
     pub(super) sites: usize,
-    pub(super) taxels: usize,
-    raw: RawSkin,
-    sharing: Option<Sharing>,
-    normals: CudaSlice<f64>,
-    /// What `raw` points to.
-    _held: [CudaSlice<f64>; 2],
+    taxels: usize,
+    skin: SpringSkin,
+    weights: Option<TaxelWeights>,
+    normals: DeviceBuffer<f64>,
+    /// The numbers that `skin` points to.
+    _numbers: [DeviceBuffer<f64>; 2],
 }
 
-/// Which springs a taxel feels.
+cuda_struct! {
+    /// The springs as the kernel sees them; see [`skin::SpringParameters`].
+    #[derive(Default)]
+    struct SpringSkin {
+        max_penetration: f64,
+        stiffness_texel: f64,
+        stiffness_area: f64,
+        damping_texel: f64,
+        damping_area: f64,
+        /// 1 for the conservative law, 0 for the paper's.
+        conservative: f64,
+        sigma0: f64,
+        sigma1: f64,
+        viscous: f64,
+        mu_static: f64,
+        mu_dynamic: f64,
+        /// Stribeck velocity of LuGre friction, regularisation of Coulomb's (m/s).
+        speed: f64,
+        /// Point, normal, area and share of all sites, number by number: (8, sites).
+        sites: Ptr<f64>,
+        /// Outward normals of the taxels, (3, taxels), where site i is taxel i; else null.
+        taxel_normals: Ptr<f64>,
+        /// Depths, then loads, of a table of the elasticity.
+        table: Ptr<f64>,
+        /// Rows of the table; zero without one.
+        table_rows: u32,
+        count: u32,
+        table_per_area: i32,
+        /// 0 none, 1 LuGre, 2 Coulomb.
+        friction: i32,
+    }
+}
+
+/// Which part of which spring's force each taxel measures: rows of a sparse matrix, the last one for the force outside all taxels.
 #[derive(Debug)]
-struct Sharing {
-    starts: CudaSlice<u32>,
-    from: CudaSlice<u32>,
-    weights: CudaSlice<f64>,
+struct TaxelWeights {
+    starts: DeviceBuffer<u32>,
+    sites: DeviceBuffer<u32>,
+    weights: DeviceBuffer<f64>,
 }
-
-/// `Skin` of the kernels.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(super) struct RawSkin {
-    depth: f64,
-    stiffness_texel: f64,
-    stiffness_area: f64,
-    damping_texel: f64,
-    damping_area: f64,
-    slanted: f64,
-    sigma0: f64,
-    sigma1: f64,
-    viscous: f64,
-    mu_static: f64,
-    mu_dynamic: f64,
-    speed: f64,
-    sites: u64,
-    taxel_normals: u64,
-    table: u64,
-    rows: u32,
-    count: u32,
-    table_per_area: i32,
-    friction: i32,
-}
-
-// SAFETY: numbers and addresses, laid out as in C.
-#[allow(unsafe_code)]
-unsafe impl DeviceRepr for RawSkin {}
 
 /// Vectors axis by axis.
 fn by_axis(vectors: impl Iterator<Item = Vec3> + Clone) -> impl Iterator<Item = f64> {
@@ -74,234 +84,208 @@ fn by_axis(vectors: impl Iterator<Item = Vec3> + Clone) -> impl Iterator<Item = 
 }
 
 impl Springs {
-    /// Puts an array on the GPU.
-    pub fn new(gpu: &Arc<Gpu>, description: &SpringDescription) -> Result<Self, GpuError> {
-        let SpringDescription { sites, cells, .. } = description;
+    /// Uploads springs and the taxels that measure them.
+    pub fn new(gpu: &Arc<Gpu>, springs: &skin::Springs, taxels: &Taxels) -> Result<Self, GpuError> {
+        let (sites, parameters) = (springs.sites(), springs.parameters());
         let mut numbers: Vec<f64> = by_axis(sites.iter().map(|site| site.point)).collect();
         numbers.extend(by_axis(sites.iter().map(|site| site.normal)));
         numbers.extend(sites.iter().map(|site| site.area_m2));
         numbers.extend(sites.iter().map(|site| site.share));
-        let normals = upload(gpu, &by_axis(cells.normals.iter().copied()).collect::<Vec<_>>())?;
-        let table = match &description.stiffness {
-            Stiffness::Table { depth_m, load, .. } => [&depth_m[..], &load[..]].concat(),
+        let normals = gpu.upload(&by_axis(taxels.normals().iter().copied()).collect::<Vec<_>>())?;
+        let table = match &parameters.elasticity {
+            Elasticity::TexelTable(table) | Elasticity::AreaTable(table) => [&table.depth_m[..], &table.load].concat(),
             _ => Vec::new(),
         };
-        let held = [upload(gpu, &numbers)?, upload(gpu, &table)?];
-        let one_to_one = cells.is_one_to_one();
-        let sharing = if one_to_one { None } else { Some(Sharing::new(gpu, description)?) };
-        let raw = RawSkin {
-            sites: address(gpu, &held[0]),
-            taxel_normals: if one_to_one { address(gpu, &normals) } else { 0 },
-            table: address(gpu, &held[1]),
-            ..numbers_of(description)
+        let numbers = [gpu.upload(&numbers)?, gpu.upload(&table)?];
+        let weights = TaxelWeights::new(gpu, springs, taxels)?;
+        let skin = SpringSkin {
+            sites: numbers[0].at(0),
+            taxel_normals: if weights.is_none() { normals.at(0) } else { Ptr::default() },
+            table: numbers[1].at(0),
+            table_rows: table.len() as u32 / 2,
+            count: sites.len() as u32,
+            ..parameters.into()
         };
-        Ok(Self {
-            gpu: Arc::clone(gpu),
-            sites: sites.len(),
-            taxels: cells.normals.len(),
-            raw,
-            sharing,
-            normals,
-            _held: held,
-        })
+        let (sites, taxels) = (sites.len(), taxels.len());
+        Ok(Self { gpu: Arc::clone(gpu), sites, taxels, skin, weights, normals, _numbers: numbers })
     }
 
-    /// Holds an object at each pose until nothing changes any more, from rest.
-    pub fn settle(&self, shape: &Shape, poses: &Poses) -> Result<Presses, GpuError> {
-        self.press(shape, poses, false, |kernel, launch| {
-            let Launch { raw, shape, poses, count, forces, values, wrench, saturated, config } = launch;
-            // SAFETY: the buffers are as long as the kernel's first comment says, for `count` presses.
-            #[allow(unsafe_code)]
-            unsafe {
-                self.gpu
-                    .stream
-                    .launch_builder(kernel)
-                    .arg(raw)
-                    .arg(shape)
-                    .arg(&poses)
-                    .arg(&count)
-                    .arg(&forces)
-                    .arg(&values)
-                    .arg(&wrench)
-                    .arg(&saturated)
-                    .launch(config)?;
-            }
-            Ok(())
-        })
+    /// Computes the contact loads of an object at rest at each pose.
+    pub fn settle(&self, object: &GpuObject, poses: &Poses) -> Result<Presses, GpuError> {
+        self.press(object, poses, None)
     }
 
-    /// Runs the kernel over all presses, at once or part by part, and shares the forces out.
+    /// Runs the kernel over all presses. Where taxels are no single springs, it does so part by part and sums the forces over taxels.
     pub(super) fn press(
         &self,
-        shape: &Shape,
+        object: &GpuObject,
         poses: &Poses,
-        in_time: bool,
-        launch: impl Fn(&CudaFunction, Launch<'_>) -> Result<(), GpuError>,
+        step: Option<&Step<'_>>,
     ) -> Result<Presses, GpuError> {
         let (gpu, count) = (&self.gpu, poses.count);
-        let program = program(gpu, shape, in_time)?;
-        let kernel = program.load_function("springs")?;
-        let at_once = match self.sharing {
-            None => count,
+        let program = program(object.cast_kind, object.levels, step.is_some());
+        let kernel = gpu.kernel(&program, "springs")?;
+        let at_once = match self.weights {
+            None => count.max(1),
             Some(_) => (SCRATCH_BYTES / (24 * self.sites)).clamp(1, count.max(1)),
         };
-        let scratch_bytes = if self.sharing.is_some() { 24 * self.sites * at_once } else { 0 };
-        let mut rooms = Rooms::new(gpu, count, self.taxels, scratch_bytes)?;
+        let scratch_bytes = if self.weights.is_some() { 24 * self.sites * at_once } else { 0 };
+        let mut outputs = Outputs::new(gpu, count, self.taxels, scratch_bytes)?;
         if count == 0 {
-            return Ok(rooms.done(gpu, 0, self.taxels));
+            return Ok(outputs.into_presses(gpu, 0, self.taxels));
         }
-        let scratch = if self.sharing.is_some() { Some(room(gpu, 3 * self.sites * at_once)?) } else { None };
-        if self.sharing.is_none() {
-            gpu.stream.memset_zeros(&mut rooms.outside)?;
+        let scratch = if self.weights.is_some() { Some(gpu.uninitialised(3 * self.sites * at_once)?) } else { None };
+        if self.weights.is_none() {
+            outputs.outside.clear()?;
         }
-        for first in (0..count).step_by(at_once.max(1)) {
+        for first in (0..count).step_by(at_once) {
             let part = at_once.min(count - first);
-            let forces = scratch.as_ref().unwrap_or(&rooms.forces);
-            launch(
-                &kernel,
-                Launch {
-                    raw: &self.raw,
-                    shape: &shape.raw(),
-                    poses: poses.values.slice(7 * first..),
-                    count: part as u32,
-                    forces: forces.as_view(),
-                    values: rooms.values.slice(self.taxels * first..),
-                    wrench: rooms.wrench.slice(6 * first..),
-                    saturated: rooms.saturated.slice(first..),
-                    config: grid(part, WARPS, THREADS),
-                },
-            )?;
-            if let (Some(sharing), Some(scratch)) = (&self.sharing, &scratch) {
-                let share_out = program.load_function("share_out")?;
-                let (taxels, sites, n) = (self.taxels as u32, self.sites as u32, part as u32);
-                let (forces, values) =
-                    (rooms.forces.slice(3 * self.taxels * first..), rooms.values.slice(self.taxels * first..));
-                let outside = rooms.outside.slice(3 * first..);
-                // SAFETY: the rows of the sharing name springs below `sites`, and the buffers hold `part` presses from here on.
-                #[allow(unsafe_code)]
-                unsafe {
-                    gpu.stream
-                        .launch_builder(&share_out)
-                        .arg(&sharing.starts)
-                        .arg(&sharing.from)
-                        .arg(&sharing.weights)
-                        .arg(&taxels)
-                        .arg(&sites)
-                        .arg(&n)
-                        .arg(scratch)
-                        .arg(&self.normals)
-                        .arg(&forces)
-                        .arg(&values)
-                        .arg(&outside)
-                        .launch(grid(part * (self.taxels + 1), THREADS as usize, THREADS))?;
-                }
+            let forces = scratch.as_ref().unwrap_or(&outputs.forces).at_mut(0);
+            let [twists, bristles] = step.map_or_else(Default::default, |step| {
+                [step.twists.values.at(6 * first).0, step.bristles.at(6 * first * self.sites).0]
+            });
+            let held = step.map_or(PtrMut::default(), |step| step.held.at_mut(first * self.sites));
+            // SAFETY: the buffers have the lengths that the kernel's comment states, for `part` presses from `first` on.
+            #[allow(unsafe_code)]
+            unsafe {
+                launch!(
+                    gpu,
+                    &kernel,
+                    grid(part, WARPS, THREADS),
+                    &self.skin,
+                    object.view(),
+                    &poses.values.at(7 * first),
+                    &(part as u32),
+                    &forces,
+                    &outputs.values.at_mut(self.taxels * first),
+                    &outputs.wrench.at_mut(6 * first),
+                    &outputs.saturated.at_mut(first),
+                    &twists,
+                    &step.map_or(0.0, |step| step.dt_s),
+                    &bristles,
+                    &held,
+                )?;
+            }
+            if let (Some(weights), Some(scratch)) = (&self.weights, &scratch) {
+                self.sum_over_taxels(&program, weights, scratch, first, part, &outputs)?;
             }
         }
-        Ok(rooms.done(gpu, count, self.taxels))
+        Ok(outputs.into_presses(gpu, count, self.taxels))
     }
-}
 
-/// What a launch of the kernel is given.
-pub(super) struct Launch<'a> {
-    pub raw: &'a RawSkin,
-    pub shape: &'a RawShape,
-    pub poses: CudaView<'a, f64>,
-    pub count: u32,
-    pub forces: CudaView<'a, f64>,
-    pub values: CudaView<'a, f64>,
-    pub wrench: CudaView<'a, f64>,
-    pub saturated: CudaView<'a, u32>,
-    pub config: LaunchConfig,
-}
-
-fn numbers_of(description: &SpringDescription) -> RawSkin {
-    let (stiffness_texel, stiffness_area, rows, table_per_area) = match &description.stiffness {
-        Stiffness::PerTexel(k) => (*k, 0.0, 0, false),
-        Stiffness::PerArea(k) => (0.0, *k, 0, false),
-        Stiffness::Table { depth_m, per_area, .. } => (0.0, 0.0, depth_m.len(), *per_area),
-    };
-    let (friction, [sigma0, sigma1, viscous, mu_static, mu_dynamic, speed]) = match description.rubbing {
-        Rubbing::None => (0, [0.0; 6]),
-        Rubbing::Lugre {
-            stiffness_newton_per_m,
-            damping_newton_s_per_m,
-            viscous_newton_s_per_m,
-            mu_static,
-            mu_dynamic,
-            stribeck_m_per_s,
-        } => (
-            1,
-            [
-                stiffness_newton_per_m,
-                damping_newton_s_per_m,
-                viscous_newton_s_per_m,
-                mu_static,
-                mu_dynamic,
-                stribeck_m_per_s,
-            ],
-        ),
-        Rubbing::Coulomb { mu, regularisation_m_per_s } => (2, [0.0, 0.0, 0.0, mu, mu, regularisation_m_per_s]),
-    };
-    RawSkin {
-        depth: description.depth_m,
-        stiffness_texel,
-        stiffness_area,
-        damping_texel: description.damping_per_texel,
-        damping_area: description.damping_per_area,
-        slanted: if description.conservative { 1.0 } else { 0.0 },
-        sigma0,
-        sigma1,
-        viscous,
-        mu_static,
-        mu_dynamic,
-        speed,
-        sites: 0,
-        taxel_normals: 0,
-        table: 0,
-        rows: rows as u32,
-        count: description.sites.len() as u32,
-        table_per_area: i32::from(table_per_area),
-        friction,
-    }
-}
-
-impl Sharing {
-    fn new(gpu: &Gpu, description: &SpringDescription) -> Result<Self, GpuError> {
-        let cells = &description.cells;
-        let (mut starts, mut from, mut weights) = (vec![0u32], Vec::new(), Vec::new());
-        for row in cells.felt.iter().chain([&cells.outside]) {
-            from.extend(row.iter().map(|part| part.0));
-            weights.extend(row.iter().map(|part| part.1));
-            starts.push(from.len() as u32);
+    /// Forces of taxels from those of springs, for `count` presses from `first` on.
+    fn sum_over_taxels(
+        &self,
+        program: &Program,
+        matrix: &TaxelWeights,
+        site_forces: &DeviceBuffer<f64>,
+        first: usize,
+        count: usize,
+        outputs: &Outputs,
+    ) -> Result<(), GpuError> {
+        let kernel = self.gpu.kernel(program, "sum_over_taxels")?;
+        // SAFETY: the matrix names springs below `sites`, and the buffers hold `count` presses from `first` on.
+        #[allow(unsafe_code)]
+        unsafe {
+            launch!(
+                self.gpu,
+                &kernel,
+                grid(count * (self.taxels + 1), THREADS as usize, THREADS),
+                &matrix.starts,
+                &matrix.sites,
+                &matrix.weights,
+                &(self.taxels as u32),
+                &(self.sites as u32),
+                &(count as u32),
+                site_forces,
+                &self.normals,
+                &outputs.forces.at_mut(3 * self.taxels * first),
+                &outputs.values.at_mut(self.taxels * first),
+                &outputs.outside.at_mut(3 * first),
+            )?;
         }
-        Ok(Self { starts: upload(gpu, &starts)?, from: upload(gpu, &from)?, weights: upload(gpu, &weights)? })
+        Ok(())
     }
 }
 
-/// The kernels for one kind of object: what is not needed would only take registers.
-fn program(gpu: &Gpu, shape: &Shape, in_time: bool) -> Result<Arc<cudarc::driver::CudaModule>, GpuError> {
-    /// Levels of a hierarchy whose walk fits into the small stack.
-    const SHALLOW: usize = 13;
-    let deep = shape.kind == Kind::Mesh && shape.tree.levels > SHALLOW;
-    let name = NAMES[2 * usize::from(deep) + usize::from(in_time)][shape.kind as usize];
-    // Three wait at each level, and the four of the last.
-    let stack = if deep { 3 * 82 + 4 } else { 3 * SHALLOW + 4 };
-    let options =
-        [format!("-DKIND={}", shape.kind as i32), format!("-DSTEP={}", i32::from(in_time)), format!("-DSTACK={stack}")];
-    let options: Vec<&str> = options.iter().map(String::as_str).chain([UNFUSED]).collect();
-    gpu.program(name, SOURCE, &options)
+impl From<&skin::SpringParameters> for SpringSkin {
+    fn from(parameters: &skin::SpringParameters) -> Self {
+        let mut skin = Self {
+            max_penetration: parameters.max_penetration_m,
+            conservative: if parameters.law == Law::Conservative { 1.0 } else { 0.0 },
+            ..Self::default()
+        };
+        match parameters.elasticity {
+            Elasticity::PerTexel(k) => skin.stiffness_texel = k,
+            Elasticity::PerArea(k) => skin.stiffness_area = k,
+            Elasticity::TexelTable(_) => {}
+            Elasticity::AreaTable(_) => skin.table_per_area = 1,
+        }
+        match parameters.damping {
+            Damping::PerTexel(c) => skin.damping_texel = c,
+            Damping::PerArea(c) => skin.damping_area = c,
+        }
+        match parameters.friction {
+            Friction::None => {}
+            Friction::Lugre(lugre) => {
+                skin.friction = 1;
+                skin.sigma0 = lugre.stiffness_newton_per_m;
+                skin.sigma1 = lugre.damping_newton_s_per_m;
+                skin.viscous = lugre.viscous_newton_s_per_m;
+                (skin.mu_static, skin.mu_dynamic) = (lugre.mu_static, lugre.mu_dynamic);
+                skin.speed = lugre.stribeck_m_per_s;
+            }
+            Friction::Coulomb(coulomb) => {
+                skin.friction = 2;
+                (skin.mu_static, skin.mu_dynamic) = (coulomb.mu, coulomb.mu);
+                skin.speed = coulomb.regularisation_m_per_s;
+            }
+        }
+        skin
+    }
 }
 
-const NAMES: [[&str; 6]; 4] = [
-    ["springs-ball", "springs-ellipsoid", "springs-cuboid", "springs-cylinder", "springs-capsule", "springs-mesh"],
-    [
-        "springs-ball-steps",
-        "springs-ellipsoid-steps",
-        "springs-cuboid-steps",
-        "springs-cylinder-steps",
-        "springs-capsule-steps",
-        "springs-mesh-steps",
-    ],
-    ["", "", "", "", "", "springs-deep-mesh"],
-    ["", "", "", "", "", "springs-deep-mesh-steps"],
-];
+impl TaxelWeights {
+    /// None where spring i is taxel i and nothing is outside.
+    fn new(gpu: &Arc<Gpu>, springs: &skin::Springs, taxels: &Taxels) -> Result<Option<Self>, GpuError> {
+        let mut rows = vec![Vec::new(); taxels.len() + 1];
+        for (site, place) in springs.sites().iter().enumerate() {
+            let (parts, outside) = taxels.shares(place.point);
+            for (taxel, weight) in parts {
+                rows[taxel].push((site as u32, weight));
+            }
+            if outside != 0.0 {
+                rows[taxels.len()].push((site as u32, outside));
+            }
+        }
+        let (outside, own) = (&rows[taxels.len()], &rows[..taxels.len()]);
+        if outside.is_empty() && own.iter().enumerate().all(|(taxel, row)| row[..] == [(taxel as u32, 1.0)]) {
+            return Ok(None);
+        }
+        let (mut starts, mut sites, mut weights) = (vec![0u32], Vec::new(), Vec::new());
+        for row in &rows {
+            sites.extend(row.iter().map(|part| part.0));
+            weights.extend(row.iter().map(|part| part.1));
+            starts.push(sites.len() as u32);
+        }
+        Ok(Some(Self { starts: gpu.upload(&starts)?, sites: gpu.upload(&sites)?, weights: gpu.upload(&weights)? }))
+    }
+}
+
+/// The kernels for one kind of object, at rest or in time. Meshes whose hierarchy is deep need a larger stack.
+fn program(kind: SurfaceKind, levels: usize, in_time: bool) -> Program {
+    let is_deep = kind == SurfaceKind::Mesh && levels > LEVELS[0];
+    let (deep, steps) = (if is_deep { "deep-" } else { "" }, if in_time { "-steps" } else { "" });
+    // Three children wait at each level, and four at the last.
+    let stack = 3 * LEVELS[usize::from(is_deep)] + 4;
+    let [kind_option, step, stack] =
+        [format!("-DKIND={}", kind as i32), format!("-DSTEP={}", i32::from(in_time)), format!("-DSTACK={stack}")];
+    let name = format!("springs-{deep}{}{steps}", SurfaceKind::CAST[kind as usize].1);
+    Program::new(name, SOURCE, &[&kind_option, &step, &stack, UNFUSED])
+}
+
+#[cfg(test)]
+pub(super) fn programs() -> Vec<Program> {
+    let kinds = SurfaceKind::CAST.map(|(kind, _)| (kind, 0)).into_iter().chain([(SurfaceKind::Mesh, LEVELS[1])]);
+    kinds.flat_map(|(kind, levels)| [false, true].map(|in_time| program(kind, levels, in_time))).collect()
+}

@@ -1,23 +1,23 @@
-// Contact at the points of the surface.
+// Contact at stencils: surface points, and interfaces to held parts (those with a spring stiffness). One thread per stencil.
 
-// A vector on the nodes, and a part of the step, at a spot.
-__device__ __noinline__ V at_spot(const Task& t, int spot, const double* v, double part) {
+// Interpolates a nodal vector v, or v + scale * step, at a stencil.
+__device__ __noinline__ Vec3 at_stencil(const EquilibriumTask& t, int stencil, const double* v, double scale) {
     double sum[3] = {0, 0, 0};
-    const double* weight = t.spot_weight + spot;
-    int first = t.spot_node[spot];
+    const double* weight = t.stencil_weight + stencil;
+    int first = t.stencil_node[stencil];
     for (int k = 0; k < 3; k++) {
-        double wz = weight[(6 + k) * t.spots];
+        double wz = weight[(6 + k) * t.stencils];
         for (int j = 0; j < 3; j++) {
-            double wy = weight[(3 + j) * t.spots] * wz;
+            double wy = weight[(3 + j) * t.stencils] * wz;
             int row = first + (k * t.nodes[1] + j) * t.nodes[0];
 #pragma unroll
             for (int i = 0; i < 3; i++) {
-                double w = weight[i * t.spots] * wy;
+                double w = weight[i * t.stencils] * wy;
 #pragma unroll
                 for (int c = 0; c < 3; c++) {
                     int at = c * t.all_nodes + row + i;
                     double x = v[at];
-                    if (part != 0.0) x += part * t.step[at];
+                    if (scale != 0.0) x += scale * t.step[at];
                     sum[c] += w * x;
                 }
             }
@@ -26,16 +26,24 @@ __device__ __noinline__ V at_spot(const Task& t, int spot, const double* v, doub
     return {sum[0], sum[1], sum[2]};
 }
 
-__device__ inline V rest_of(const Task& t, int spot) {
-    return {t.spot_rest[spot], t.spot_rest[t.spots + spot], t.spot_rest[2 * t.spots + spot]};
+// Undeformed position (m) of a surface point.
+__device__ inline Vec3 rest_of(const EquilibriumTask& t, int stencil) {
+    return {t.stencil_rest[stencil], t.stencil_rest[t.stencils + stencil], t.stencil_rest[2 * t.stencils + stencil]};
 }
 
-// The nearest of the things that are in reach.
-__device__ __noinline__ long long nearest(const Task& t, const Place* places, V at, Gap& gap) {
+// Stores the force (N) at a stencil.
+__device__ inline void set_force(const EquilibriumTask& t, int stencil, Vec3 force) {
+    t.stencil_force[stencil] = force.x;
+    t.stencil_force[t.stencils + stencil] = force.y;
+    t.stencil_force[2 * t.stencils + stencil] = force.z;
+}
+
+// The nearest object within reach of a point, or -1, and the gap to it.
+__device__ __noinline__ long long nearest_object(const EquilibriumTask& t, const IndenterPose* poses, Vec3 at, Gap& gap) {
     long long object = -1;
     for (int i = 0; i < t.objects; i++) {
         Gap found;
-        if (placed_gap(t.shapes[i], places[i], at, t.reach, found) && (object < 0 || found.distance < gap.distance)) {
+        if (posed_gap(t.shapes[i], poses[i], at, t.coefficients.reach_m, found) && (object < 0 || found.distance < gap.distance)) {
             gap = found;
             object = i;
         }
@@ -43,80 +51,87 @@ __device__ __noinline__ long long nearest(const Task& t, const Place* places, V 
     return object;
 }
 
-__device__ inline Gap plane_gap(const Plane& plane, V at) { return {dot(plane.normal, at - plane.foot), plane.normal}; }
+__device__ inline Gap plane_gap(const ContactPlane& plane, Vec3 at) { return {dot(plane.normal, at - plane.foot), plane.normal}; }
 
-// What a point of the surface feels at `at`: its energy; what it found, its force and its stiffness are kept.
-__device__ __noinline__ double look(const Task& t, const Place* places, int spot, V at) {
-    Near near = {};
+// Coulomb friction as a spring of stiffness k_t A between a point and its anchor on the object, bounded by mu p A with the known pressure p.
+// Sets friction force, stiffness and slip direction of `point`, and adds to the energy (J).
+__device__ inline void add_friction(const EquilibriumTask& t, const IndenterPose* poses, const ContactState& state, double area,
+                                    ContactPoint& point, double& energy) {
+    Vec3 arm = point.at - transformed(poses[point.object].sensor_from_object, state.anchor);
+    Vec3 slip = arm - point.normal * dot(arm, point.normal);
+    double distance = length(slip), stiffness = t.coefficients.contact_tangential * area;
+    double limit = t.coefficients.friction * state.pressure * area;
+    if (stiffness * distance <= limit) {
+        energy += 0.5 * stiffness * distance * distance;
+        point.friction = slip * -stiffness;
+        point.plane_stiffness = point.slip_stiffness = stiffness;
+    } else {
+        energy += limit * (distance - 0.5 * limit / stiffness);
+        point.friction = slip * (-limit / distance);
+        point.plane_stiffness = limit / distance;
+        point.slip = slip * (1.0 / distance);
+    }
+}
+
+// Contact of a surface point at `at`, by an augmented Lagrangian: with the known pressure p0 and the gap g the pressure is
+// p = max(p0 - k_n g, 0) and the energy A (p^2 - p0^2) / (2 k_n). Stores contact point, force and stiffness (xx, xy, xz, yy, yz, zz);
+// returns the energy (J), with friction.
+__device__ __noinline__ double evaluate_contact(const EquilibriumTask& t, const IndenterPose* poses, int stencil, Vec3 at) {
+    ContactPoint point = {};
     Gap gap = {0.0, {0.0, 0.0, 1.0}};
-    const Plane& plane = t.planes[spot];
+    const ContactPlane& plane = t.planes[stencil];
     if (plane.object >= 0) {
-        near.object = plane.object;
+        point.object = plane.object;
         gap = plane_gap(plane, at);
     } else {
-        near.object = nearest(t, places, at, gap);
+        point.object = nearest_object(t, poses, at, gap);
     }
     double energy = 0.0;
     float k[6] = {0, 0, 0, 0, 0, 0};
-    if (near.object >= 0) {
-        double area = t.spot_area[spot];
-        const Hold& hold = t.holds[spot];
-        double known = hold.object == near.object ? hold.pressure : 0.0;
-        double pressure = known - t.normal * gap.distance;
-        near.distance = gap.distance;
-        near.normal = gap.normal;
-        near.at = at;
-        near.press = fmax(pressure, 0.0) * area;
-        energy = pressure > 0.0 ? 0.5 * area * pressure * pressure / t.normal : 0.0;
-        energy -= 0.5 * area * known * known / t.normal;
-        if (known > 0.0 && t.friction > 0.0) {
-            V arm = at - moved(places[near.object].out, hold.anchor);
-            V slip = arm - gap.normal * dot(arm, gap.normal);
-            double distance = length(slip), stiffness = t.tangential * area, limit = t.friction * known * area;
-            if (stiffness * distance <= limit) {
-                energy += 0.5 * stiffness * distance * distance;
-                near.rub = slip * -stiffness;
-                near.plane = near.slipping = stiffness;
-            } else {
-                energy += limit * (distance - 0.5 * limit / stiffness);
-                near.rub = slip * (-limit / distance);
-                near.plane = limit / distance;
-                near.slip = slip * (1.0 / distance);
-            }
-        }
-        V n = gap.normal, s = near.slip;
-        double along = (near.press > 0.0 ? t.normal * area : 0.0) - near.plane, lost = near.plane - near.slipping;
-        k[0] = (float)(near.plane + along * n.x * n.x - lost * s.x * s.x);
+    if (point.object >= 0) {
+        double area = t.stencil_area[stencil], normal_stiffness = t.coefficients.contact_normal;
+        const ContactState& state = t.states[stencil];
+        double known = state.object == point.object ? state.pressure : 0.0;
+        double pressure = known - normal_stiffness * gap.distance;
+        point.distance = gap.distance;
+        point.normal = gap.normal;
+        point.at = at;
+        point.normal_force = fmax(pressure, 0.0) * area;
+        energy = pressure > 0.0 ? 0.5 * area * pressure * pressure / normal_stiffness : 0.0;
+        energy -= 0.5 * area * known * known / normal_stiffness;
+        if (known > 0.0 && t.coefficients.friction > 0.0) add_friction(t, poses, state, area, point, energy);
+        Vec3 n = gap.normal, s = point.slip;
+        double plane_k = point.plane_stiffness;
+        double along = (point.normal_force > 0.0 ? normal_stiffness * area : 0.0) - plane_k, lost = plane_k - point.slip_stiffness;
+        k[0] = (float)(plane_k + along * n.x * n.x - lost * s.x * s.x);
         k[1] = (float)(along * n.x * n.y - lost * s.x * s.y);
         k[2] = (float)(along * n.x * n.z - lost * s.x * s.z);
-        k[3] = (float)(near.plane + along * n.y * n.y - lost * s.y * s.y);
+        k[3] = (float)(plane_k + along * n.y * n.y - lost * s.y * s.y);
         k[4] = (float)(along * n.y * n.z - lost * s.y * s.z);
-        k[5] = (float)(near.plane + along * n.z * n.z - lost * s.z * s.z);
+        k[5] = (float)(plane_k + along * n.z * n.z - lost * s.z * s.z);
     }
-    t.near[spot] = near;
-    V force = near.normal * near.press + near.rub;
-    t.spot_force[spot] = force.x;
-    t.spot_force[t.spots + spot] = force.y;
-    t.spot_force[2 * t.spots + spot] = force.z;
-    for (int i = 0; i < 6; i++) t.spot_stiffness[i * t.spots + spot] = k[i];
+    t.points[stencil] = point;
+    set_force(t, stencil, point.normal * point.normal_force + point.friction);
+    for (int i = 0; i < 6; i++) t.stencil_stiffness[i * t.stencils + stencil] = k[i];
     return energy;
 }
 
-__device__ inline bool stiff(const Task& t, int spot) {
-    return t.spot_stiffness[spot] != 0.0f || t.spot_stiffness[3 * t.spots + spot] != 0.0f ||
-           t.spot_stiffness[5 * t.spots + spot] != 0.0f;
+// Whether a surface point has contact stiffness.
+__device__ inline bool is_stiff(const EquilibriumTask& t, int stencil) {
+    return t.stencil_stiffness[stencil] != 0.0f || t.stencil_stiffness[3 * t.stencils + stencil] != 0.0f ||
+           t.stencil_stiffness[5 * t.stencils + stencil] != 0.0f;
 }
 
-// Adds to one component and layer of a cell's nodes what acts at its spots: those that hold, or the others.
-__device__ inline void spread_spots(const Task& t, int cell, int c, int d, bool holding, double sign, double out[9]) {
-    for (int spot = t.spot_first[cell]; spot < t.spot_first[cell + 1]; spot++) {
-        if ((t.spot_holding[spot] > 0.0) != holding) continue;
-        double force = t.spot_force[c * t.spots + spot];
+// Adds sign times the forces at a cell's stencils to its nodes, for component c and z-layer d: those of interfaces, or of surface points.
+__device__ inline void add_stencil_forces(const EquilibriumTask& t, int cell, int c, int d, bool interfaces, double sign,
+                                          double out[9]) {
+    for (int stencil = t.stencil_first[cell]; stencil < t.stencil_first[cell + 1]; stencil++) {
+        if ((t.stencil_spring[stencil] > 0.0) != interfaces) continue;
+        double force = t.stencil_force[c * t.stencils + stencil];
         if (force == 0.0) continue;
-        const double* weight = t.spot_weight + spot;
-        force *= sign * weight[(6 + d) * t.spots];
+        const double* weight = t.stencil_weight + stencil;
+        force *= sign * weight[(6 + d) * t.stencils];
         for (int b = 0; b < 3; b++)
-            for (int a = 0; a < 3; a++) out[3 * b + a] += force * weight[(3 + b) * t.spots] * weight[a * t.spots];
+            for (int a = 0; a < 3; a++) out[3 * b + a] += force * weight[(3 + b) * t.stencils] * weight[a * t.stencils];
     }
 }
-

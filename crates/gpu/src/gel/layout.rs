@@ -1,221 +1,243 @@
-//! A gel in the memory of a GPU, as the kernels read it.
+//! The equilibrium problem as the kernels read it.
+//!
+//! Cells are numbered along x first, then y, then z, and padded to whole warps; nodes likewise without padding, and nodal vectors are
+//! stored component by component.
 
-use super::body::{Body, Hold, Near, Spot, Way};
-use super::pack::{Pack, Plain};
-use super::shape::Place;
-use cudarc::driver::DeviceRepr;
-use dermis_geometry::Vec3;
+use super::arena::Arena;
+use crate::GpuError;
+use crate::cuda_struct::{Plain, Ptr, PtrMut, cuda_struct};
+use crate::object::ObjectView;
+use crate::program::{COMMON, Program};
+use dermis_geometry::{Bounds, Mat3, Pose, Surface, Vec3};
+use dermis_skin::gel::{Coefficients, EquilibriumProblem, Face, FixedFaces, ReferenceGrid, Stencil};
 
-/// Cells that a block works on at once, as the kernels have it.
-const WIDE: usize = 32;
-/// Sums that blocks have parts of.
-const SUMS: usize = 13;
-/// Numbers that are kept of a particle's stiffness.
-const KEPT: usize = 12;
+/// Cells that a warp processes at once.
+const CELLS_PER_BATCH: usize = 32;
+/// Grid-wide sums.
+const REDUCE_SLOTS: usize = 13;
+/// Numbers stored of a particle's tangent.
+const TANGENT_VALUES: usize = 12;
+/// Faces by the bits of `EquilibriumTask::fixed_faces`.
+const FACES: [Face; 5] = [Face::LowX, Face::HighX, Face::LowY, Face::HighY, Face::Bottom];
 
-/// The kernels' `Task`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Task {
-    pub cells: [i32; 3],
-    pub nodes: [i32; 3],
-    pub all_cells: i32,
-    pub padded: i32,
-    pub all_nodes: i32,
-    pub batches: i32,
-    pub bonds: i32,
-    pub constitution: i32,
-    pub spots: i32,
-    pub surface_cells: i32,
-    pub objects: i32,
-    pub loads: i32,
-    pub per_edge: [f64; 3],
-    pub lame: [f64; 2],
-    pub volume: f64,
-    pub contact: [f64; 2],
-    pub friction: f64,
-    pub reach: f64,
-    pub rough: [f64; 2],
-    pub fine: [f64; 2],
-    pub fill: u64,
-    pub diagonal: u64,
-    pub spot_first: u64,
-    pub spot_node: u64,
-    pub spot_weight: u64,
-    pub spot_rest: u64,
-    pub spot_area: u64,
-    pub spot_holding: u64,
-    pub surface: u64,
-    pub shapes: u64,
-    pub places: u64,
-    pub vectors: [u64; 9],
-    pub inner: u64,
-    pub contact_parts: u64,
-    pub spot_force: u64,
-    pub tangent: u64,
-    pub spot_stiffness: u64,
-    pub sums: u64,
-    pub near: u64,
-    pub holds: u64,
-    pub planes: u64,
-    pub outcome: u64,
-    pub gate: u64,
+const SOURCE: &[&str] = &[
+    COMMON,
+    ObjectView::CUDA,
+    Coefficients::CUDA,
+    IndenterPose::CUDA,
+    ContactPoint::CUDA,
+    ContactState::CUDA,
+    ContactPlane::CUDA,
+    Outcome::CUDA,
+    EquilibriumTask::CUDA,
+    include_str!("grid.cu"),
+    include_str!("distance.cu"),
+    include_str!("elasticity.cu"),
+    include_str!("contact.cu"),
+    include_str!("equilibrium.cu"),
+];
+
+/// The kernel `solve_equilibrium`.
+pub(super) fn program() -> Program {
+    Program::new("gel-equilibrium", SOURCE, &[&format!("-DREDUCE_SLOTS={REDUCE_SLOTS}")])
 }
 
-// SAFETY: numbers without padding, laid out as the kernels' `Task`.
+// SAFETY: `repr(C)`, `f64` alone, and any bytes are valid; CUDA's declaration has the same fields in the same order.
 #[allow(unsafe_code)]
-unsafe impl DeviceRepr for Task {}
+unsafe impl Plain for Coefficients {}
 
-/// The kernels' `Near`: distance, normal, place, press, rub, slip, two stiffnesses, and the thing.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(super) struct RawNear {
-    pub distance: f64,
-    pub normal: [f64; 3],
-    pub at: [f64; 3],
-    pub press: f64,
-    pub rub: [f64; 3],
-    pub slip: [f64; 3],
-    pub stiffness: [f64; 2],
-    pub object: i64,
-}
-
-/// The kernels' `Hold`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(super) struct RawHold {
-    pub pressure: f64,
-    pub anchor: [f64; 3],
-    pub object: i64,
-}
-
-/// The kernels' `Plane`.
-pub(super) type RawPlane = [f64; 7];
-
-/// The kernels' `Outcome`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(super) struct RawOutcome {
-    pub residual: f64,
-    pub energy: f64,
-    pub strain: f64,
-    pub newton: i64,
-    pub conjugate: i64,
-    pub updates: i64,
-    pub failed: i64,
-}
-
-// SAFETY: numbers of eight bytes; no padding.
-#[allow(unsafe_code)]
-unsafe impl Plain for RawNear {}
-#[allow(unsafe_code)]
-// SAFETY: as above.
-unsafe impl Plain for RawHold {}
-#[allow(unsafe_code)]
-// SAFETY: as above.
-unsafe impl Plain for RawOutcome {}
-
-impl RawNear {
-    pub fn told(&self, point: usize) -> Option<Near> {
-        Some(Near {
-            point: point as u32,
-            object: u32::try_from(self.object).ok()?,
-            distance_m: self.distance,
-            normal: Vec3::from_array(self.normal),
-            at: Vec3::from_array(self.at),
-            press_newton: self.press,
-            rub_newton: Vec3::from_array(self.rub),
-        })
+cuda_struct! {
+    /// Pose of an object: rotation by rows and translation (m), both ways, and its bounding box in the sensor's frame (m).
+    pub(super) struct IndenterPose {
+        sensor_from_object: [f64; 12],
+        object_from_sensor: [f64; 12],
+        low: [f64; 3],
+        high: [f64; 3],
     }
 }
 
-impl RawHold {
-    pub fn told(&self, point: usize) -> Option<Hold> {
-        Some(Hold {
-            point: point as u32,
-            object: u32::try_from(self.object).ok()?,
-            pressure_pa: self.pressure,
-            anchor: Vec3::from_array(self.anchor),
-        })
+cuda_struct! {
+    /// `dermis_skin::gel::ContactPoint`; `object` is −1 where none is near.
+    pub(super) struct ContactPoint {
+        pub distance: f64,
+        pub normal: Vec3,
+        pub at: Vec3,
+        pub normal_force: f64,
+        pub friction: Vec3,
+        pub slip: Vec3,
+        pub plane_stiffness: f64,
+        pub slip_stiffness: f64,
+        pub object: i64,
     }
 }
 
-impl Task {
-    /// From places in a piece of memory to addresses.
-    pub fn rebase(&mut self, base: u64) {
-        let Self { vectors, .. } = self;
-        vectors.iter_mut().for_each(|at| *at += base);
-        for at in [
-            &mut self.fill,
-            &mut self.diagonal,
-            &mut self.spot_first,
-            &mut self.spot_node,
-            &mut self.spot_weight,
-            &mut self.spot_rest,
-            &mut self.spot_area,
-            &mut self.spot_holding,
-            &mut self.surface,
-            &mut self.inner,
-            &mut self.contact_parts,
-            &mut self.spot_force,
-            &mut self.tangent,
-            &mut self.spot_stiffness,
-            &mut self.sums,
-            &mut self.near,
-            &mut self.holds,
-            &mut self.planes,
-            &mut self.outcome,
-            &mut self.gate,
-        ] {
-            *at += base;
+cuda_struct! {
+    /// `dermis_skin::gel::ContactState`; `object` is −1 without contact.
+    pub(super) struct ContactState {
+        pub pressure: f64,
+        pub anchor: Vec3,
+        pub object: i64,
+    }
+}
+
+cuda_struct! {
+    /// A tangent plane that a point may not cross; `object` is −1 for none.
+    pub(super) struct ContactPlane {
+        foot: Vec3,
+        normal: Vec3,
+        object: i64,
+    }
+}
+
+cuda_struct! {
+    /// Result of all load steps.
+    pub(super) struct Outcome {
+        pub residual: f64,
+        pub strain_j: f64,
+        pub newton: i64,
+        pub conjugate: i64,
+        pub updates: i64,
+        /// Not zero if the initial state has an inverted particle.
+        pub failed: i64,
+    }
+}
+
+cuda_struct! {
+    /// Argument of `solve_equilibrium`.
+    #[derive(Default)]
+    pub(super) struct EquilibriumTask {
+        cells: [i32; 3],
+        nodes: [i32; 3],
+        pub all_cells: i32,
+        /// Cells rounded up to whole batches.
+        padded: i32,
+        all_nodes: i32,
+        batches: i32,
+        /// Bits: low x, high x, low y, high y, bottom.
+        fixed_faces: i32,
+        constitution: i32,
+        /// Stencils in the order of their cells: surface points, and interfaces to held parts, whose `stencil_spring` is positive.
+        stencils: i32,
+        /// Cells with surface points.
+        surface_cells: i32,
+        pub objects: i32,
+        pub loads: i32,
+        coefficients: Coefficients,
+        /// Inverse edges of a cell (1/m).
+        per_edge: [f64; 3],
+        /// Volume of a full particle (m³).
+        volume: f64,
+        /// Residual divided by load, and mean gap (m), of all load steps but the last, and of the last.
+        pub path_precision: [f64; 2],
+        pub final_precision: [f64; 2],
+        /// Fraction of a full particle, by particle, then by cell.
+        fill: Ptr<f32>,
+        diagonal: Ptr<f64>,
+        /// First stencil of each cell, and of the end.
+        stencil_first: Ptr<i32>,
+        stencil_node: Ptr<i32>,
+        /// Weights along x, y, z of three nodes: nine columns.
+        stencil_weight: Ptr<f64>,
+        stencil_rest: Ptr<f64>,
+        stencil_area: Ptr<f64>,
+        /// Spring stiffness (N/m) of an interface, 0 for a surface point.
+        stencil_spring: Ptr<f64>,
+        /// Number of each cell among those with surface points, or −1.
+        surface: Ptr<i32>,
+        pub shapes: Ptr<ObjectView>,
+        pub poses: Ptr<IndenterPose>,
+        pub displacement: PtrMut<f64>,
+        pub residual: PtrMut<f64>,
+        pub step: PtrMut<f64>,
+        preconditioner: PtrMut<f64>,
+        cg_r: PtrMut<f64>,
+        cg_p: PtrMut<f64>,
+        cg_s: PtrMut<f64>,
+        cg_z: PtrMut<f64>,
+        cg_w: PtrMut<f64>,
+        /// Forces of each cell on its 27 nodes: 81 columns of cells.
+        cell_force: PtrMut<f64>,
+        contact_force: PtrMut<f64>,
+        stencil_force: PtrMut<f64>,
+        /// F⁻ᵀ, V μ, V α, V β of each particle: twelve columns.
+        tangent: PtrMut<f32>,
+        stencil_stiffness: PtrMut<f32>,
+        /// Grid-wide sums: one part per block of the grid.
+        sums: PtrMut<f64>,
+        pub points: PtrMut<ContactPoint>,
+        pub states: PtrMut<ContactState>,
+        planes: PtrMut<ContactPlane>,
+        pub outcome: PtrMut<Outcome>,
+        pub barrier: PtrMut<u32>,
+    }
+}
+
+impl IndenterPose {
+    pub fn new(surface: &Surface, sensor_from_object: &Pose) -> Self {
+        let Bounds { min, max } = *surface.bounds();
+        let corner = |i: usize| {
+            Vec3::from_array(std::array::from_fn(|axis| if i >> axis & 1 == 1 { max[axis] } else { min[axis] }))
+        };
+        let around = Bounds::around((0..8).map(|i| sensor_from_object.transform_point(corner(i))));
+        Self {
+            sensor_from_object: rows(sensor_from_object),
+            object_from_sensor: rows(&sensor_from_object.inverse()),
+            low: around.min.to_array(),
+            high: around.max.to_array(),
         }
     }
 }
 
-/// Where every thing is, load by load.
-pub(super) fn places(way: &Way<'_>) -> Vec<Place> {
-    way.poses
-        .iter()
-        .flat_map(|poses| way.surfaces.iter().zip(poses).map(|(surface, pose)| Place::new(surface, pose)))
-        .collect()
+/// Rotation matrix by rows, then translation.
+fn rows(pose: &Pose) -> [f64; 12] {
+    let rotation = Mat3::from_quat(pose.rotation);
+    std::array::from_fn(|i| if i < 9 { rotation.col(i % 3)[i / 3] } else { pose.translation[i - 9] })
 }
 
-pub(super) struct Laid {
-    pub pack: Pack,
-    pub task: Task,
-    pub point: Vec<Option<u32>>,
-    pub spot: Vec<u32>,
+/// Index in a nodal vector of `grid` of every number of a nodal vector on the GPU, in order.
+pub(super) fn node_order(grid: &ReferenceGrid) -> impl Iterator<Item = usize> {
+    let [nx, ny, nz] = grid.cells.map(|count| count + 2);
+    (0..3 * nz * ny * nx).map(move |i| {
+        let (x, y, z, c) = (i % nx, i / nx % ny, i / (nx * ny) % nz, i / (nx * ny * nz));
+        grid.node([x, y, z]) + c * grid.component()
+    })
 }
 
-/// A spot with what it is: its number among the points, or its stiffness.
-struct Sorted {
-    pub cell: usize,
-    pub spot: Spot,
-    pub point: Option<u32>,
-    pub holding: f64,
+/// A surface point (by its number) or an interface (by its spring stiffness), with its cell.
+struct SortedStencil {
+    cell: [usize; 3],
+    stencil: Stencil,
+    rest: Vec3,
+    area_m2: f64,
+    spring: f64,
+    point: Option<usize>,
 }
 
-pub(super) fn laid_out(body: &Body, blocks: usize) -> Laid {
-    let [cx, cy, cz] = body.cells;
-    let nodes = body.cells.map(|count| count + 2);
+/// Uploads a problem; also returns the number of the stencil of each surface point. `blocks` is the size of the launch.
+pub(super) fn upload(
+    arena: &mut Arena,
+    problem: &EquilibriumProblem<'_>,
+    blocks: usize,
+) -> Result<(EquilibriumTask, Vec<usize>), GpuError> {
+    let grid = problem.grid;
+    let cells @ [cx, cy, cz] = grid.cells;
+    let nodes = cells.map(|count| count + 2);
     let (all_cells, all_nodes) = (cx * cy * cz, nodes.iter().product::<usize>());
-    let padded = all_cells.next_multiple_of(WIDE);
+    let padded = all_cells.next_multiple_of(CELLS_PER_BATCH);
     let number = |cell: [usize; 3]| (cell[2] * cy + cell[1]) * cx + cell[0];
-    let points = body.points.iter().enumerate().map(|(i, point)| (point.spot, Some(i as u32), 0.0));
-    let springs = body.springs.iter().map(|spring| (spring.spot, None, spring.newton_per_m));
-    let mut sorted: Vec<Sorted> = points
-        .chain(springs)
-        .map(|(spot, point, holding)| Sorted { cell: number(spot.cell), spot, point, holding })
-        .collect();
-    sorted.sort_by_key(|sorted| sorted.cell);
-    let spots = sorted.len();
+    let sorted = sorted_stencils(problem, number);
+    let stencils = sorted.len();
     let mut first = vec![0i32; padded + 1];
     let mut surface = vec![-1i32; padded];
     let mut surface_cells = 0;
-    for Sorted { cell, point, .. } in &sorted {
+    let mut stencil_of_point = vec![0; problem.points.len()];
+    for (at, sorted) in sorted.iter().enumerate() {
+        let cell = number(sorted.cell);
         first[cell + 1] += 1;
-        if point.is_some() && surface[*cell] < 0 {
-            surface[*cell] = surface_cells;
+        let Some(point) = sorted.point else { continue };
+        stencil_of_point[point] = at;
+        if surface[cell] < 0 {
+            surface[cell] = surface_cells;
             surface_cells += 1;
         }
     }
@@ -223,76 +245,105 @@ pub(super) fn laid_out(body: &Body, blocks: usize) -> Laid {
         first[cell + 1] += first[cell];
     }
     let mut fill = vec![0f32; 8 * padded];
-    for particle in 0..8 {
-        fill[particle * padded..particle * padded + all_cells]
-            .copy_from_slice(&body.fill[particle * all_cells..(particle + 1) * all_cells]);
+    for i in 0..8 * all_cells {
+        let (particle, cell) = (i / all_cells, i % all_cells);
+        fill[particle * padded + cell] = grid.fill([cell % cx, cell / cx % cy, cell / (cx * cy)], particle);
     }
-    let node = |spot: &Spot| ((spot.cell[2] * nodes[1] + spot.cell[1]) * nodes[0] + spot.cell[0]) as i32;
-    let folded: Vec<[[f64; 3]; 3]> = sorted.iter().map(|sorted| folded(body, &sorted.spot)).collect();
-    let weights: Vec<f64> = (0..9).flat_map(|i| folded.iter().map(move |weights| weights[i / 3][i % 3])).collect();
-    let rest = |sorted: &Sorted| sorted.point.map_or(Vec3::ZERO, |point| body.points[point as usize].rest);
-    let rests: Vec<f64> = (0..3).flat_map(|axis| sorted.iter().map(move |sorted| rest(sorted)[axis])).collect();
-    let area = |sorted: &Sorted| sorted.point.map_or(0.0, |point| body.points[point as usize].area_m2);
-    let mut pack = Pack::default();
-    let mut task = Task {
-        cells: body.cells.map(|count| count as i32),
+    let diagonal: Vec<f64> = node_order(grid).map(|at| problem.diagonal[at]).collect();
+    let weights: Vec<[[f64; 3]; 3]> = sorted.iter().map(|s| folded_weights(grid.fixed_faces, cells, s)).collect();
+    let by_stencil = |of: &dyn Fn(&SortedStencil) -> f64| -> Vec<f64> { sorted.iter().map(of).collect() };
+    let columns = |count: usize, of: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+        (0..count).flat_map(|column| (0..stencils).map(move |at| of(column, at))).collect()
+    };
+    let node = |s: &SortedStencil| ((s.cell[2] * nodes[1] + s.cell[1]) * nodes[0] + s.cell[0]) as i32;
+    let nodal = 3 * all_nodes;
+    let task = EquilibriumTask {
+        cells: cells.map(|count| count as i32),
         nodes: nodes.map(|count| count as i32),
         all_cells: all_cells as i32,
         padded: padded as i32,
         all_nodes: all_nodes as i32,
-        batches: (padded / WIDE) as i32,
-        bonds: (0..5).filter(|&face| body.bonded[face]).map(|face| 1 << face).sum(),
-        constitution: body.constitution as i32,
-        spots: spots as i32,
+        batches: (padded / CELLS_PER_BATCH) as i32,
+        fixed_faces: (0..).zip(FACES).map(|(bit, face)| i32::from(grid.fixed_faces.has(face)) << bit).sum(),
+        constitution: problem.constitution as i32,
+        stencils: stencils as i32,
         surface_cells,
-        per_edge: body.cell_m.recip().to_array(),
-        lame: body.lame_pa,
-        volume: body.cell_m.x * body.cell_m.y * body.cell_m.z / 8.0,
-        contact: body.contact_pa_per_m,
-        friction: body.friction,
-        reach: body.reach_m,
-        fill: pack.put(&fill),
-        diagonal: pack.put(&body.diagonal),
-        spot_first: pack.put(&first),
-        spot_node: pack.put(&sorted.iter().map(|sorted| node(&sorted.spot)).collect::<Vec<_>>()),
-        spot_weight: pack.put(&weights),
-        spot_rest: pack.put(&rests),
-        spot_area: pack.put(&sorted.iter().map(area).collect::<Vec<_>>()),
-        spot_holding: pack.put(&sorted.iter().map(|sorted| sorted.holding).collect::<Vec<_>>()),
-        surface: pack.put(&surface),
-        ..Task::default()
+        coefficients: problem.coefficients,
+        per_edge: grid.cell_m.recip().to_array(),
+        volume: grid.particle_m3(),
+        fill: arena.upload(&fill)?,
+        diagonal: arena.upload(&diagonal)?,
+        stencil_first: arena.upload(&first)?,
+        stencil_node: arena.upload(&sorted.iter().map(node).collect::<Vec<_>>())?,
+        stencil_weight: arena.upload(&columns(9, &|i, at| weights[at][i / 3][i % 3]))?,
+        stencil_rest: arena.upload(&columns(3, &|axis, at| sorted[at].rest[axis]))?,
+        stencil_area: arena.upload(&by_stencil(&|s| s.area_m2))?,
+        stencil_spring: arena.upload(&by_stencil(&|s| s.spring))?,
+        surface: arena.upload(&surface)?,
+        displacement: arena.zeros(nodal)?,
+        residual: arena.zeros(nodal)?,
+        step: arena.zeros(nodal)?,
+        preconditioner: arena.zeros(nodal)?,
+        cg_r: arena.zeros(nodal)?,
+        cg_p: arena.zeros(nodal)?,
+        cg_s: arena.zeros(nodal)?,
+        cg_z: arena.zeros(nodal)?,
+        cg_w: arena.zeros(nodal)?,
+        cell_force: arena.zeros(81 * padded)?,
+        contact_force: arena.zeros(81 * surface_cells as usize)?,
+        stencil_force: arena.zeros(3 * stencils)?,
+        tangent: arena.zeros(TANGENT_VALUES * 8 * padded)?,
+        stencil_stiffness: arena.zeros(6 * stencils)?,
+        sums: arena.zeros(REDUCE_SLOTS * blocks)?,
+        points: arena.zeros(stencils)?,
+        states: arena.zeros(stencils)?,
+        planes: arena.zeros(stencils)?,
+        outcome: arena.zeros(1)?,
+        barrier: arena.zeros(1)?,
+        ..EquilibriumTask::default()
     };
-    task.vectors = std::array::from_fn(|_| pack.leave::<f64>(3 * all_nodes));
-    task.inner = pack.leave::<f64>(81 * padded);
-    task.contact_parts = pack.leave::<f64>(81 * surface_cells as usize);
-    task.spot_force = pack.leave::<f64>(3 * spots);
-    task.tangent = pack.leave::<f32>(KEPT * 8 * padded);
-    task.spot_stiffness = pack.leave::<f32>(6 * spots);
-    task.sums = pack.leave::<f64>(SUMS * blocks);
-    task.near = pack.leave::<RawNear>(spots);
-    task.holds = pack.leave::<RawHold>(spots);
-    task.planes = pack.leave::<RawPlane>(spots);
-    task.outcome = pack.leave::<RawOutcome>(1);
-    task.gate = pack.leave::<u32>(1);
-    let point: Vec<Option<u32>> = sorted.iter().map(|sorted| sorted.point).collect();
-    let mut spot = vec![0; body.points.len()];
-    for (at, point) in point.iter().enumerate() {
-        if let Some(point) = point {
-            spot[*point as usize] = at as u32;
-        }
-    }
-    Laid { pack, task, point, spot }
+    Ok((task, stencil_of_point))
 }
 
-/// The weights of a spot, those of nodes outside held faces taken from those inside: these move opposite to each other.
-fn folded(body: &Body, spot: &Spot) -> [[f64; 3]; 3] {
-    let mut weights = spot.weights;
+/// Memory (bytes) of a problem on the GPU, without that of its stencils: nodal vectors and diagonal, forces and tangents of cells.
+pub(super) fn bytes_needed(grid: &ReferenceGrid) -> usize {
+    let cells: usize = grid.cells.iter().product();
+    let nodes: usize = grid.cells.iter().map(|count| count + 2).product();
+    8 * 10 * 3 * nodes + (8 * 81 + 4 * 8 * (TANGENT_VALUES + 1)) * cells
+}
+
+fn sorted_stencils(problem: &EquilibriumProblem<'_>, number: impl Fn([usize; 3]) -> usize) -> Vec<SortedStencil> {
+    let cell = |stencil: &Stencil| problem.grid.stencil_cell(stencil);
+    let points = problem.points.iter().enumerate().map(|(index, point)| SortedStencil {
+        cell: cell(&point.stencil),
+        stencil: point.stencil,
+        rest: point.rest,
+        area_m2: point.area_m2,
+        spring: 0.0,
+        point: Some(index),
+    });
+    let interfaces = problem.interfaces.iter().map(|interface| SortedStencil {
+        cell: cell(&interface.stencil),
+        stencil: interface.stencil,
+        rest: Vec3::ZERO,
+        area_m2: 0.0,
+        spring: interface.stiffness_newton_per_m,
+        point: None,
+    });
+    let mut sorted: Vec<SortedStencil> = points.chain(interfaces).collect();
+    sorted.sort_by_key(|sorted| number(sorted.cell));
+    sorted
+}
+
+/// Weights of a stencil, with those of ghost nodes outside fixed faces subtracted from those of their mirror nodes.
+fn folded_weights(faces: FixedFaces, cells: [usize; 3], sorted: &SortedStencil) -> [[f64; 3]; 3] {
+    let mut weights = sorted.stencil.weights;
     for (axis, w) in weights.iter_mut().enumerate() {
-        let (low, high) = if axis == 2 { (4, None) } else { (2 * axis, Some(2 * axis + 1)) };
-        if spot.cell[axis] == 0 && body.bonded[low] {
+        let (low, high) = if axis == 2 { (FACES[4], None) } else { (FACES[2 * axis], Some(FACES[2 * axis + 1])) };
+        if sorted.cell[axis] == 0 && faces.has(low) {
             (w[1], w[0]) = (w[1] - w[0], 0.0);
         }
-        if high.is_some_and(|face| body.bonded[face]) && spot.cell[axis] + 1 == body.cells[axis] {
+        if high.is_some_and(|face| faces.has(face)) && sorted.cell[axis] + 1 == cells[axis] {
             (w[1], w[2]) = (w[1] - w[2], 0.0);
         }
     }

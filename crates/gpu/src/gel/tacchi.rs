@@ -1,96 +1,65 @@
-//! Particles of a moving gel on a GPU.
+//! The method of Chen et al. 2023 (Tacchi) with its MPM steps on a GPU.
 
-use crate::gel::{Ran, Rules, Steps, Swarm};
-use crate::{Gpu, GpuError};
+use super::mpm::{GpuMpm, MpmRun};
+use crate::Gpu;
 use dermis_geometry::Pose;
-use dermis_skin::gel::{Body, Constitution, Flight, TacchiGel};
+use dermis_skin::gel::TacchiGel;
 use dermis_skin::{Motion, Object, Skin, SkinError, State, Support, Touch};
 use std::sync::Arc;
 
-/// Puts the particles of a flight on a GPU; none of its steps is done.
-pub fn boarded(gpu: &Arc<Gpu>, flight: &Flight) -> Result<Steps, GpuError> {
-    let parameters = &flight.parameters;
-    let corotated = match parameters.constitution {
-        Constitution::NeoHookean => false,
-        Constitution::FixedCorotated => true,
-        Constitution::Linear => {
-            let (what, why) = ("a moving gel of small strains".to_owned(), "it cannot turn".to_owned());
-            return Err(GpuError::Unsupported { what, why });
-        }
-    };
-    let (lambda, mu) = parameters.lame_pa();
-    let rules = Rules {
-        corotated,
-        lame_pa: [lambda, mu],
-        density_kg_per_m3: parameters.density_kg_per_m3 * parameters.mass_scaling,
-        dt_s: flight.dt_s,
-        slow: (1.0 - parameters.damping_per_s * flight.dt_s).max(0.0),
-        origin: flight.origin,
-        cell_m: flight.cell_m,
-        floor: flight.floor,
-        leads: flight.leads.clone(),
-    };
-    let Body { at, velocity, affine, deformation, part, kind } = flight.body.clone();
-    Steps::new(gpu, rules, Swarm { at, velocity, affine, deformation, part, kind })
-}
-
-/// All steps of a flight on a GPU: where particles are then, and how it went.
-pub fn flown(gpu: &Arc<Gpu>, flight: &Flight) -> Result<(Body, Ran), GpuError> {
-    let mut steps = boarded(gpu, flight)?;
-    let ran = steps.run(flight.steps)?;
-    let Swarm { at, velocity, affine, deformation, part, kind } = steps.swarm()?;
-    Ok((Body { at, velocity, affine, deformation, part, kind }, ran))
-}
-
-/// The gel of Chen et al. 2023 with its steps on a GPU.
+/// [`TacchiGel`] with its steps on a GPU.
 #[derive(Debug)]
 pub struct GpuTacchiGel {
     gpu: Arc<Gpu>,
-    paper: TacchiGel,
+    gel: TacchiGel,
 }
 
 impl GpuTacchiGel {
     /// The same gel on a GPU.
-    pub fn new(gpu: &Arc<Gpu>, paper: TacchiGel) -> Self {
-        Self { gpu: Arc::clone(gpu), paper }
+    pub fn new(gpu: &Arc<Gpu>, gel: TacchiGel) -> Self {
+        Self { gpu: Arc::clone(gpu), gel }
     }
 
-    /// [`TacchiGel::pressed`] on the GPU, and how it went there.
-    pub fn pressed(&self, object: &Object, sensor_from_object: Pose) -> Result<(Touch, Ran), SkinError> {
-        let flight = self.paper.flight(object, sensor_from_object);
-        let (body, ran) = flown(&self.gpu, &flight)?;
-        if let Some((particle, step)) = ran.broke {
-            return Err(SkinError::GelBroke { particle, step, dt_us: flight.dt_s * 1e6 });
+    /// [`TacchiGel::press`] on the GPU; also returns the run of its steps.
+    pub fn press(&self, object: &Object, sensor_from_object: Pose) -> Result<(Touch, MpmRun), SkinError> {
+        let steps = self.gel.steps(object, sensor_from_object);
+        let solved = GpuMpm::new(&self.gpu, &steps).and_then(|mut mpm| {
+            let run = mpm.run(steps.count)?;
+            Ok((mpm.particles()?, run))
+        });
+        let (particles, run) = solved?;
+        if let Some((particle, step)) = run.failed {
+            return Err(SkinError::GelBroke { particle, step, dt_us: steps.setup.dt_s * 1e6 });
         }
-        Ok((self.paper.landed(&body, ran.led_impulse, sensor_from_object), ran))
+        Ok((self.gel.touch_after(&particles, run.prescribed_impulse, sensor_from_object), run))
     }
 }
 
 impl Skin for GpuTacchiGel {
     fn rest(&self) -> State {
-        self.paper.rest()
+        self.gel.rest()
     }
 
-    /// Without memory: every step is a press from above.
+    /// Stateless: every call is a press from above.
     fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
         match motion.targets {
             [target] => {
                 motion.check()?;
-                Ok((self.pressed(target.object, target.sensor_from_object)?.0, self.rest()))
+                Ok((self.press(target.object, target.sensor_from_object)?.0, self.rest()))
             }
-            _ => self.paper.touch(state, motion, dt_s),
+            _ => self.gel.touch(state, motion, dt_s),
         }
     }
 
     fn fully_pressed(&self) -> Vec<Support> {
-        self.paper.fully_pressed()
+        self.gel.fully_pressed()
     }
 
     fn max_depth_m(&self) -> f64 {
-        self.paper.max_depth_m()
+        self.gel.max_depth_m()
     }
 
     fn precision(&self) -> f64 {
-        self.paper.precision()
+        self.gel.precision()
     }
 }

@@ -1,6 +1,6 @@
 //! Sensors with a layer for their skin, pressed many times at once on a GPU.
 
-use crate::driver::CudaView;
+use crate::array::Poses;
 use crate::layer::{
     CameraDescription, Dots, LampDescription, LightDescription, ShadowDescription, SheetBatch, SheetDescription,
     SheetObject, SheetTouches, Span, TaxelCells, Wanted,
@@ -45,9 +45,9 @@ impl LayerBatch {
         self.batch.press(&self.object, &poses, wanted)
     }
 
-    /// Presses in poses that are on the GPU: x, y, z (m), then the turn as a quaternion x, y, z, w, of each.
-    pub fn press_on_device(&self, poses: &CudaView<'_, f64>, wanted: Wanted) -> Result<SheetTouches, GpuError> {
-        self.batch.press_on_device(&self.object, poses, wanted)
+    /// Presses in poses that are on the GPU.
+    pub fn press_on_device(&self, poses: &Poses, wanted: Wanted) -> Result<SheetTouches, GpuError> {
+        self.batch.press_on_device(&self.object, &poses.values.view(), wanted)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The numbers that transforms are made with.
 
+use super::SOURCE;
+use crate::program::Program;
 use crate::{Gpu, GpuError};
-use cudarc::driver::{CudaModule, CudaSlice};
-use std::sync::Arc;
+use cudarc::driver::CudaSlice;
 
 /// As on the CPU: single where the tolerance does not notice, double elsewhere. Fields are double in any case.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,12 +34,12 @@ impl Precision {
         2 * self.bytes() * numbers
     }
 
-    /// Compiles kernels that are made with such numbers.
-    pub fn program(self, gpu: &Gpu, source: &str) -> Result<Arc<CudaModule>, GpuError> {
+    /// Kernels that are made with such numbers.
+    pub fn program(self) -> Program {
         // More blocks side by side leave fewer registers for each.
         match self {
-            Self::Single => gpu.program("sheet-single", source, &["-DREAL=float", "-DBLOCKS=4"]),
-            Self::Double => gpu.program("sheet-double", source, &["-DREAL=double", "-DBLOCKS=2"]),
+            Self::Single => Program::new("sheet-single", SOURCE, &["-DREAL=float", "-DBLOCKS=4"]),
+            Self::Double => Program::new("sheet-double", SOURCE, &["-DREAL=double", "-DBLOCKS=2"]),
         }
     }
 

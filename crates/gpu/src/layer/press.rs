@@ -143,15 +143,15 @@ impl SheetBatch {
         let (pressure, surface) = (of(wanted.pressure, cells), of(wanted.surface, 3 * cells));
         let forces = of(wanted.taxels, 3 * self.taxels());
         let allocate = || -> Result<SheetTouches, GpuError> {
-            let stream = &self.gpu.stream;
+            let gpu = &self.gpu;
             Ok(SheetTouches {
                 count,
-                images: stream.alloc_zeros(images.max(1))?,
-                pressure: stream.alloc_zeros(pressure.max(1))?,
-                surface: stream.alloc_zeros(surface.max(1))?,
-                forces: stream.alloc_zeros(forces.max(1))?,
-                outside: stream.alloc_zeros((3 * count).max(1))?,
-                wrench: stream.alloc_zeros((6 * count).max(1))?,
+                images: gpu.zeros(images)?,
+                pressure: gpu.zeros(pressure)?,
+                surface: gpu.zeros(surface)?,
+                forces: gpu.zeros(forces)?,
+                outside: gpu.zeros(3 * count)?,
+                wrench: gpu.zeros(6 * count)?,
                 iterations: 0,
                 operations: 0.0,
             })
@@ -402,9 +402,9 @@ impl SheetBatch {
             (taxels.rows, taxels.cols) = (0, 0);
         }
         let each = 3 * (taxels.rows * taxels.cols) as usize;
-        let mut forces = touches.forces.slice_mut(first * each..);
-        let mut outside = touches.outside.slice_mut(3 * first..);
-        let mut wrench = touches.wrench.slice_mut(6 * first..);
+        let forces = touches.forces.at_mut(first * each);
+        let outside = touches.outside.at_mut(3 * first);
+        let wrench = touches.wrench.at_mut(6 * first);
         // SAFETY: there is room for every press of the batch.
         #[allow(unsafe_code)]
         unsafe {
@@ -417,23 +417,23 @@ impl SheetBatch {
                 .arg(&chunk.tractions)
                 .arg(&chunk.surfaces)
                 .arg(&chunk.belows)
-                .arg(&mut forces)
-                .arg(&mut outside)
-                .arg(&mut wrench)
+                .arg(&forces)
+                .arg(&outside)
+                .arg(&wrench)
                 .launch(grid(count, 1))?;
             if wanted.pressure || wanted.surface {
                 let nothing = 0u64;
-                let mut pressure = touches.pressure.slice_mut(if wanted.pressure { first * cells } else { 0 }..);
-                let mut surface = touches.surface.slice_mut(if wanted.surface { 3 * first * cells } else { 0 }..);
+                let pressure = touches.pressure.at_mut(if wanted.pressure { first * cells } else { 0 });
+                let surface = touches.surface.at_mut(if wanted.surface { 3 * first * cells } else { 0 });
                 let mut launch = stream.launch_builder(&self.kernels.hand_out);
                 launch.arg(&self.sheet).arg(&chunk.tractions).arg(&chunk.surfaces);
                 if wanted.pressure {
-                    launch.arg(&mut pressure)
+                    launch.arg(&pressure)
                 } else {
                     launch.arg(&nothing)
                 };
                 if wanted.surface {
-                    launch.arg(&mut surface)
+                    launch.arg(&surface)
                 } else {
                     launch.arg(&nothing)
                 };
@@ -443,7 +443,8 @@ impl SheetBatch {
         if let Some(sight) = self.sight.as_ref().filter(|_| wanted.images) {
             let [height, width] = sight.image();
             let each = 3 * height * width;
-            let mut images = touches.images.slice_mut(first * each..(first + count) * each);
+            let mut all = touches.images.view_mut();
+            let mut images = all.slice_mut(first * each..(first + count) * each);
             sight.look(&self.gpu, &chunk.surfaces, count, &mut images)?;
         }
         Ok(())

@@ -1,10 +1,13 @@
 //! A camera behind a layer, on the GPU.
 
 use super::{CameraDescription, LampDescription, LightDescription, ShadowDescription, SheetDescription};
+use crate::program::Program;
 use crate::{Gpu, GpuError};
 use cudarc::driver::{CudaFunction, CudaSlice, CudaViewMut, DeviceRepr, LaunchConfig, PushKernelArg};
 
-const SOURCE: &str = include_str!("optics.cu");
+pub(super) fn program() -> Program {
+    Program::new("sight", &[include_str!("optics.cu")], &[])
+}
 
 /// As in optics.cu.
 #[repr(C)]
@@ -106,7 +109,7 @@ impl CameraTables {
             let why = format!("{} x {} pixels are more than {MAX_PIXELS}", camera.width, camera.height);
             return Err(GpuError::Unsupported { what: format!("an image of {}", sheet.name), why });
         }
-        let (stream, module) = (&gpu.stream, gpu.program("sight", SOURCE, &[])?);
+        let (stream, module) = (&gpu.stream, gpu.program(&program())?);
         let kernel = |name: &str| -> Result<CudaFunction, GpuError> { Ok(module.load_function(name)?) };
         let tap = |&(first, weights): &(usize, [f32; 4])| Tap { first: first as i32, weights };
         let taps = |all: &[(usize, [f32; 4])]| stream.clone_htod(&all.iter().map(tap).collect::<Vec<_>>());

@@ -3,10 +3,14 @@
 use super::description::ODD;
 use super::plan::Plan;
 use super::precision::Precision;
+use crate::program::Program;
 use crate::{Gpu, GpuError};
 use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg};
 
-const SOURCE: &str = concat!(include_str!("fourier.cu"), include_str!("influence.cu"));
+pub(super) fn program() -> Program {
+    let source = &[include_str!("fourier.cu"), include_str!("influence.cu")];
+    Program::new("sheet-influences", source, &["-DREAL=double"])
+}
 
 /// What transforms of one size are multiplied by.
 #[derive(Debug)]
@@ -48,7 +52,7 @@ impl InfluenceTables {
             rows,
             cols,
             precision,
-            kernel: gpu.program("sheet-influences", SOURCE, &["-DREAL=double"])?.load_function("influence_spectra")?,
+            kernel: gpu.kernel(&program(), "influence_spectra")?,
         })
     }
 

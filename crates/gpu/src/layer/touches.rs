@@ -1,6 +1,6 @@
 //! What comes of a batch of presses, on the GPU.
 
-use cudarc::driver::CudaSlice;
+use crate::DeviceBuffer;
 
 /// What is wanted of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,17 +28,17 @@ pub struct SheetTouches {
     /// How many presses.
     pub count: usize,
     /// Red, green and blue of each pixel of each image, rows from the top: (press, height, width, 3).
-    pub images: CudaSlice<u8>,
+    pub images: DeviceBuffer<u8>,
     /// Pressure (Pa) of each cell: (press, rows, cols).
-    pub pressure: CudaSlice<f32>,
+    pub pressure: DeviceBuffer<f32>,
     /// Motion (m) of each cell of the surface along x, y and z: (press, rows, cols, 3).
-    pub surface: CudaSlice<f32>,
+    pub surface: DeviceBuffer<f32>,
     /// Force vector (N) of each taxel: (press, taxels, 3).
-    pub forces: CudaSlice<f64>,
+    pub forces: DeviceBuffer<f64>,
     /// Force vector (N) beside all taxels: (press, 3).
-    pub outside: CudaSlice<f64>,
+    pub outside: DeviceBuffer<f64>,
     /// Force (N) and torque about the origin (N m) on the sensor: (press, 6).
-    pub wrench: CudaSlice<f64>,
+    pub wrench: DeviceBuffer<f64>,
     /// Iterations that it took in all.
     pub iterations: usize,
     /// Floating-point operations that their transforms need at least.

@@ -2,10 +2,8 @@
 
 use crate::gpu;
 use dermis_geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
-use dermis_gpu::array::{Arrays, Thing};
-use dermis_gpu::array::{Poses, Presses, fetch_into};
-use dermis_gpu::driver::CudaSlice;
-use dermis_gpu::{Gpu, GpuError};
+use dermis_gpu::array::{Arrays, ExternalArray, PoseFormat, Poses, Presses, Twists};
+use dermis_gpu::{Gpu, GpuError, GpuObject};
 use dermis_sensor::{Sensor, SensorSpec, SkinKind, presets};
 use dermis_skin::{Motion, Object, State, Target, Touch};
 use std::sync::Arc;
@@ -52,11 +50,11 @@ struct Fetched {
 
 fn fetch(presses: &Presses) -> Fetched {
     Fetched {
-        forces: presses.fetch(&presses.forces_newton).unwrap(),
-        values: presses.fetch(&presses.values_newton).unwrap(),
-        wrench: presses.fetch(&presses.wrench).unwrap(),
-        outside: presses.fetch(&presses.outside_newton).unwrap(),
-        saturated: presses.fetch(&presses.saturated).unwrap(),
+        forces: presses.forces_newton.download().unwrap(),
+        values: presses.values_newton.download().unwrap(),
+        wrench: presses.wrench.download().unwrap(),
+        outside: presses.outside_newton.download().unwrap(),
+        saturated: presses.saturated.download().unwrap(),
     }
 }
 
@@ -97,7 +95,7 @@ fn worst(sensor: &Sensor, touches: &[Touch], got: &Fetched) -> f64 {
 fn compare(gpu: &Arc<Gpu>, label: &str, sensor: &Sensor, object: &Object, count: usize) {
     let poses = places(&mut Random::new(11), count);
     let arrays = Arrays::new(gpu, sensor).unwrap();
-    let got = fetch(&arrays.settle(&Thing::new(gpu, object).unwrap(), &arrays.poses(&poses).unwrap()).unwrap());
+    let got = fetch(&arrays.settle(&GpuObject::new(gpu, object).unwrap(), &arrays.poses(&poses).unwrap()).unwrap());
     let touches: Vec<Touch> = poses.iter().map(|place| settled(sensor, object, place)).collect();
     let lit = touches.iter().filter(|touch| !touch.facets.is_empty()).count();
     let worst = worst(sensor, &touches, &got);
@@ -171,7 +169,7 @@ fn springs_go_on_in_time_the_same() {
         let mut poses = places(&mut random, count);
         let mut states: Vec<State> = vec![sensor.skin().rest(); count];
         let arrays = Arc::new(Arrays::new(&gpu, &sensor).unwrap());
-        let thing = Thing::new(&gpu, &object).unwrap();
+        let object_on_gpu = GpuObject::new(&gpu, &object).unwrap();
         let mut environments = arrays.environments(count).unwrap();
         let mut farthest = 0.0f64;
         for step in 0..30 {
@@ -191,7 +189,7 @@ fn springs_go_on_in_time_the_same() {
                 |i: usize| if step == 20 && i.is_multiple_of(3) { Pose::from_translation(Vec3::Z) } else { poses[i] };
             let here: Vec<Pose> = (0..count).map(place).collect();
             let felt = environments
-                .step(&thing, &arrays.poses(&here).unwrap(), &environments.twists(&twists).unwrap(), dt_s)
+                .step(&object_on_gpu, &arrays.poses(&here).unwrap(), &environments.twists(&twists).unwrap(), dt_s)
                 .unwrap();
             let mut touches = Vec::new();
             for i in 0..count {
@@ -229,7 +227,8 @@ fn two_runs_give_the_same_bytes() {
     for spec in [foam.clone(), foam.with_skin(SkinKind::Hydroelastic).unwrap()] {
         let run = || {
             let arrays = Arrays::new(&gpu, &spec.build(None).unwrap()).unwrap();
-            let got = fetch(&arrays.settle(&Thing::new(&gpu, &mesh).unwrap(), &arrays.poses(&poses).unwrap()).unwrap());
+            let got =
+                fetch(&arrays.settle(&GpuObject::new(&gpu, &mesh).unwrap(), &arrays.poses(&poses).unwrap()).unwrap());
             let bits = |numbers: &[f64]| numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
             (bits(&got.forces), bits(&got.values), bits(&got.wrench), bits(&got.outside), got.saturated)
         };
@@ -237,7 +236,7 @@ fn two_runs_give_the_same_bytes() {
     }
 }
 
-/// Forces that another kernel has found become presses; poses can be had in the order that others want.
+/// Forces that another kernel has computed become presses.
 #[test]
 fn forces_of_others_are_read_along_the_normals() {
     let Some(gpu) = gpu("forces_of_others_are_read_along_the_normals") else { return };
@@ -246,21 +245,72 @@ fn forces_of_others_are_read_along_the_normals() {
     let places = places(&mut Random::new(8), 40);
     let arrays = Arrays::new(&gpu, &sensor).unwrap();
     let poses = arrays.poses(&places).unwrap();
-    let felt = arrays.settle(&Thing::new(&gpu, &ball).unwrap(), &poses).unwrap();
-    let copy = |part: &CudaSlice<f64>| gpu.stream.clone_dtod(part).unwrap();
-    let (forces, outside, wrench) = (copy(&felt.forces_newton), copy(&felt.outside_newton), copy(&felt.wrench));
-    let again = Presses::of_forces(&gpu, 40, sensor.taxels().normals(), forces, outside, wrench).unwrap();
+    let felt = arrays.settle(&GpuObject::new(&gpu, &ball).unwrap(), &poses).unwrap();
+    let (forces, outside, wrench) = (&felt.forces_newton, &felt.outside_newton, &felt.wrench);
+    let copy = || (forces.duplicate().unwrap(), outside.duplicate().unwrap(), wrench.duplicate().unwrap());
+    let (own_forces, own_outside, own_wrench) = copy();
+    let normals = sensor.taxels().normals();
+    let again = Presses::of_forces(&gpu, 40, normals, own_forces, own_outside, own_wrench).unwrap();
     assert_eq!(fetch(&again).values, fetch(&felt).values);
-    let short = gpu.stream.alloc_zeros(3).unwrap();
-    let (outside, wrench) = (copy(&felt.outside_newton), copy(&felt.wrench));
-    let refused = Presses::of_forces(&gpu, 40, sensor.taxels().normals(), short, outside, wrench).unwrap_err();
+    let (_, own_outside, own_wrench) = copy();
+    let short = gpu.zeros(3).unwrap();
+    let refused = Presses::of_forces(&gpu, 40, normals, short, own_outside, own_wrench).unwrap_err();
     assert!(refused.to_string().contains("`forces` of 40 presses"), "{refused}");
-    let mut turned = vec![0.0; 280];
-    fetch_into(&gpu, &poses.with_w_last(&gpu).unwrap(), &mut turned).unwrap();
-    for (seven, pose) in turned.chunks(7).zip(&places) {
-        let (at, turn) = (pose.translation, pose.rotation);
-        assert_eq!(seven, [at.x, at.y, at.z, turn.x, turn.y, turn.z, turn.w]);
+}
+
+/// Poses and velocities in the memory of another library, in all of its formats, press as those of the host do.
+#[test]
+fn external_poses_are_read_in_every_format() {
+    let Some(gpu) = gpu("external_poses_are_read_in_every_format") else { return };
+    let sensor = preset("uji-foam-14x6");
+    let object = GpuObject::new(&gpu, &objects().swap_remove(2).1).unwrap();
+    let places = places(&mut Random::new(8), 40);
+    let arrays = Arc::new(Arrays::new(&gpu, &sensor).unwrap());
+    let expected = fetch(&arrays.settle(&object, &arrays.poses(&places).unwrap()).unwrap());
+    let close = |got: &[f64], expected: &[f64]| {
+        got.iter().zip(expected).for_each(|(got, expected)| assert!((got - expected).abs() < 1e-9, "{got} {expected}"));
+    };
+    let seven = |pose: &Pose| {
+        let (p, q) = (pose.translation, pose.rotation);
+        vec![p.x, p.y, p.z, q.w, q.x, q.y, q.z]
+    };
+    let matrix = |pose: &Pose| {
+        let columns = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| pose.rotation * axis);
+        let row = |i: usize| vec![columns[0][i], columns[1][i], columns[2][i], pose.translation[i]];
+        [row(0), row(1), row(2), vec![0.0, 0.0, 0.0, 1.0]].concat()
+    };
+    let read = |numbers: Vec<f64>, format: PoseFormat| {
+        let memory = gpu.upload(&numbers).unwrap();
+        let array = ExternalArray { address: memory.address(), count: numbers.len() / format as usize, is_f32: false };
+        // SAFETY: the buffer holds so many poses and lives until they are read.
+        #[allow(unsafe_code)]
+        unsafe {
+            Poses::of_device(&gpu, array, format)
+        }
+    };
+    for (format, numbers) in [
+        (PoseFormat::Quaternion, places.iter().flat_map(seven).collect::<Vec<_>>()),
+        (PoseFormat::Matrix, places.iter().flat_map(matrix).collect()),
+    ] {
+        let got = fetch(&arrays.settle(&object, &read(numbers, format).unwrap()).unwrap());
+        close(&got.forces, &expected.forces);
     }
+    let refused = read(vec![0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0], PoseFormat::Quaternion).unwrap_err();
+    assert!(refused.to_string().contains("pose 0 is no rigid transform"), "{refused}");
+    // A velocity of the object's origin, and the same at the sensor's.
+    let twists = vec![Twist::new(Vec3::new(0.1, -0.2, 0.05), Vec3::new(1.0, 2.0, 3.0)); 40];
+    let numbers: Vec<f64> =
+        twists.iter().flat_map(|twist| [twist.linear.to_array(), twist.angular.to_array()].concat()).collect();
+    let memory = gpu.upload(&numbers).unwrap();
+    let poses = arrays.poses(&places).unwrap();
+    let array = ExternalArray { address: memory.address(), count: 40, is_f32: false };
+    // SAFETY: the buffer holds so many velocities and lives until they are read.
+    #[allow(unsafe_code)]
+    let external = unsafe { Twists::of_device(&gpu, array, &poses) }.unwrap();
+    let at_sensor: Vec<Twist> =
+        twists.iter().zip(&places).map(|(twist, pose)| twist.moved(-pose.translation)).collect();
+    let step = |twists: &Twists| fetch(&arrays.environments(40).unwrap().step(&object, &poses, twists, 1e-3).unwrap());
+    close(&step(&external).forces, &step(&Twists::of_host(&gpu, &at_sensor).unwrap()).forces);
 }
 
 #[test]
@@ -271,11 +321,11 @@ fn what_cannot_be_done_there_is_refused_in_a_sentence() {
     let text = "name = \"wide\"\n[surface.grid]\nrows = 120\ncols = 120\npitch = \"1 mm\"\n[skin]\nkind = \"springs\"\n\
                 stiffness = \"100 N/m\"\ndamping = \"1 N s/m\"\nmax_penetration = \"6 mm\"\n";
     let arrays = Arrays::new(&gpu, &described(text)).unwrap();
-    let thing = Thing::new(&gpu, &objects().swap_remove(0).1).unwrap();
+    let object_on_gpu = GpuObject::new(&gpu, &objects().swap_remove(0).1).unwrap();
     let poses = Poses::of_host(&gpu, &vec![Pose::IDENTITY; 1_000_000]).unwrap();
-    let error = arrays.settle(&thing, &poses).unwrap_err();
+    let error = arrays.settle(&object_on_gpu, &poses).unwrap_err();
     assert!(matches!(error, GpuError::OutOfMemory { .. }) && error.to_string().contains("at most"), "{error}");
     let nowhere = [Pose::from_translation(Vec3::new(f64::NAN, 0.0, 0.0))];
     assert!(arrays.poses(&nowhere).unwrap_err().to_string().contains("pose 0 is not finite"));
-    assert_eq!(arrays.settle(&thing, &arrays.poses(&[]).unwrap()).unwrap().count, 0);
+    assert_eq!(arrays.settle(&object_on_gpu, &arrays.poses(&[]).unwrap()).unwrap().count, 0);
 }

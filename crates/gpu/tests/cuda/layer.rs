@@ -5,7 +5,7 @@ use dermis_geometry::shapes::{cuboid, indenters, sphere};
 use dermis_geometry::{HeightField, TriMesh};
 use dermis_geometry::{Pose, Quat, Random, Twist, Vec3};
 use dermis_gpu::layer::{SheetBatch, SheetTouches, Wanted};
-use dermis_gpu::{Gpu, LayerBatch, describe_layer};
+use dermis_gpu::{LayerBatch, describe_layer};
 use dermis_sensor::SkinSpec;
 use dermis_sensor::optics::{Area, CameraSpec, LightSpec, NoiseSpec, Optics, OpticsSpec};
 use dermis_sensor::{Sensor, SensorSpec};
@@ -81,15 +81,14 @@ struct Came {
     wrench: Vec<f64>,
 }
 
-fn fetched(gpu: &Gpu, touches: &SheetTouches) -> Came {
-    let stream = &gpu.stream;
+fn fetched(touches: &SheetTouches) -> Came {
     Came {
-        images: stream.clone_dtoh(&touches.images).unwrap(),
-        pressure: stream.clone_dtoh(&touches.pressure).unwrap(),
-        surface: stream.clone_dtoh(&touches.surface).unwrap(),
-        forces: stream.clone_dtoh(&touches.forces).unwrap(),
-        outside: stream.clone_dtoh(&touches.outside).unwrap(),
-        wrench: stream.clone_dtoh(&touches.wrench).unwrap(),
+        images: touches.images.download().unwrap(),
+        pressure: touches.pressure.download().unwrap(),
+        surface: touches.surface.download().unwrap(),
+        forces: touches.forces.download().unwrap(),
+        outside: touches.outside.download().unwrap(),
+        wrench: touches.wrench.download().unwrap(),
     }
 }
 
@@ -109,7 +108,7 @@ fn touches_are_those_of_the_cpu() {
             for mu in [None, Some(0.0), Some(1.5)] {
                 let object = Object { mu, ..Object::new(mesh.clone()) };
                 let batch = LayerBatch::new(&gpu, &sensor, &object).unwrap();
-                let came = fetched(&gpu, &batch.press(&poses, Wanted::ALL).unwrap());
+                let came = fetched(&batch.press(&poses, Wanted::ALL).unwrap());
                 let cells = layer.grid().rows * layer.grid().cols;
                 for (i, &pose) in poses.iter().enumerate() {
                     let touch = settled(&sensor, &object, pose);
@@ -162,7 +161,7 @@ fn single_precision_is_enough_for_its_tolerance() {
         for (shape, mesh, poses) in cases() {
             let object = Object::new(mesh);
             let batch = LayerBatch::new(&gpu, &sensor, &object).unwrap();
-            let came = fetched(&gpu, &batch.press(&poses, Wanted::ALL).unwrap());
+            let came = fetched(&batch.press(&poses, Wanted::ALL).unwrap());
             for (i, &pose) in poses.iter().enumerate() {
                 let touch = settled(&truth, &object, pose);
                 let pressure = pressures(&touch, layer);
@@ -236,7 +235,7 @@ fn layers_under_heights_are_those_of_the_cpu() {
             let mut description = describe_layer(&sensor, &Object::new(sphere(1e-3, 1e-3).unwrap())).unwrap();
             description.camera = None;
             let batch = SheetBatch::new(&gpu, &description).unwrap();
-            let came = fetched(&gpu, &batch.press_under(&field.heights_m, Wanted::ALL).unwrap());
+            let came = fetched(&batch.press_under(&field.heights_m, Wanted::ALL).unwrap());
             let (peak, deepest) = (largest(whole.iter().copied()), largest(truth.surface_m[2].iter().copied()));
             let off = largest(whole.iter().zip(&came.pressure).map(|(a, &b)| a - f64::from(b))) / peak;
             let sunk = truth.surface_m[2].iter().zip(came.surface.chunks_exact(3));
@@ -295,7 +294,7 @@ fn images_are_those_of_the_cpu() {
             let object = Object::new(mesh);
             let batch = LayerBatch::new(&gpu, &sensor, &object).unwrap();
             let [height, width] = batch.batch().image().unwrap();
-            let came = fetched(&gpu, &batch.press(&poses, Wanted::IMAGES).unwrap());
+            let came = fetched(&batch.press(&poses, Wanted::IMAGES).unwrap());
             let mut worst = 0;
             for (i, &pose) in poses.iter().enumerate() {
                 let truth = sensor.look(&settled(&sensor, &object, pose), 0).unwrap().image.to_rgb8();
@@ -318,9 +317,9 @@ fn the_same_poses_give_the_same_bytes() {
     let ball = Object::new(sphere(4e-3, 0.3e-3).unwrap());
     let batch = LayerBatch::new(&gpu, &sensor, &ball).unwrap();
     let poses = ball_poses(700, 3);
-    let one = fetched(&gpu, &batch.press(&poses, Wanted::ALL).unwrap());
-    let other = fetched(&gpu, &batch.press(&poses, Wanted::ALL).unwrap());
-    let alone = fetched(&gpu, &batch.press(&poses[695..696], Wanted::ALL).unwrap());
+    let one = fetched(&batch.press(&poses, Wanted::ALL).unwrap());
+    let other = fetched(&batch.press(&poses, Wanted::ALL).unwrap());
+    let alone = fetched(&batch.press(&poses[695..696], Wanted::ALL).unwrap());
     assert!(one.images == other.images && one.pressure == other.pressure && one.surface == other.surface);
     assert!(one.forces == other.forces && one.outside == other.outside && one.wrench == other.wrench);
     let each = one.images.len() / poses.len();

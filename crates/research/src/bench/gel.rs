@@ -6,7 +6,7 @@ use super::cpu_clock::{cpu_nanoseconds, program_s};
 use crate::validate::feats::{self, FeatsError};
 use dermis::geometry::shapes::sphere;
 use dermis::geometry::{Mat3, Pose, Primitive, Vec3};
-use dermis::skin::gel::{Bonds, Cloud, TacchiGel, TacchiParameters};
+use dermis::skin::gel::{FixedFaces, ParticleBlock, TacchiGel, TacchiParameters};
 use dermis::skin::{Gel, GelParameters, Motion, Object, Simd, Skin, Target};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,34 +28,34 @@ pub(super) const CELL_M: f64 = 0.4e-3;
 const TACCHI_S: f64 = 27.0;
 
 /// A free block that flies, spins and swings.
-pub(super) fn cloud(counts: [usize; 3]) -> Option<Cloud> {
+pub(super) fn block(counts: [usize; 3]) -> Option<ParticleBlock> {
     let motion = |rest: Vec3| {
         let velocity = Vec3::new(0.1, 0.05, 0.02) + Vec3::Z.cross(rest) * 10.0;
         (velocity, Mat3::from_diagonal(Vec3::new(1.02, 0.99, 1.0)))
     };
-    Cloud::new(counts, GelParameters::default(), false, 0.3, Simd::detect(), motion).ok()
+    ParticleBlock::new(counts, GelParameters::default(), false, 0.3, Simd::detect(), motion).ok()
 }
 
 /// Nanoseconds of a step by particles, the best of some runs: by the clock, and by the time that a thread of the pool ran.
-fn step_ns(cloud: &mut Cloud, threads: usize, runs: usize) -> Option<(f64, f64)> {
-    let steps = (4_000_000 / cloud.len()).clamp(3, 40);
+fn step_ns(block: &mut ParticleBlock, threads: usize, runs: usize) -> Option<(f64, f64)> {
+    let steps = (4_000_000 / block.len()).clamp(3, 40);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()?;
     let mut best = (f64::INFINITY, f64::INFINITY);
     for _ in 0..runs {
         let (wall, ran) = pool.install(|| {
             let (start, ran) = (Instant::now(), cpu_nanoseconds());
-            cloud.run(steps).ok()?;
+            block.run(steps).ok()?;
             let wall = start.elapsed().as_secs_f64() * 1e9;
             Some((wall, cpu_nanoseconds().zip(ran).map_or(wall, |(after, before)| after - before)))
         })?;
-        let scale = 1.0 / (steps * cloud.len()) as f64;
+        let scale = 1.0 / (steps * block.len()) as f64;
         best = (best.0.min(wall * scale), best.1.min(ran * scale));
     }
     Some(best)
 }
 
 fn steps(numbers: &mut BTreeMap<String, f64>) -> Option<()> {
-    let mut paper = cloud(PAPER)?;
+    let mut paper = block(PAPER)?;
     numbers.insert("particles".into(), paper.len() as f64);
     numbers.insert("memory_mb".into(), paper.bytes() as f64 / 1e6);
     let (wall, ran) = step_ns(&mut paper, 1, 10)?;
@@ -66,7 +66,7 @@ fn steps(numbers: &mut BTreeMap<String, f64>) -> Option<()> {
     numbers.insert("ns_per_particle_step_two_cores".into(), wall);
     numbers.insert("thread_ns_per_particle_step_two_cores".into(), ran);
     for (name, counts) in SIZES {
-        let (_, ran) = step_ns(&mut cloud(counts)?, 1, 6)?;
+        let (_, ran) = step_ns(&mut block(counts)?, 1, 6)?;
         numbers.insert(format!("thread_ns_per_particle_step_{name}_particles"), ran);
     }
     Some(())
@@ -87,7 +87,7 @@ fn press(numbers: &mut BTreeMap<String, f64>) -> Option<()> {
     let exact = Object::of_primitive(Primitive::Sphere { radius_m: 4e-3 }, 0.2e-3).ok()?;
     let pose = Pose::from_translation(Vec3::Z * (4e-3 - DEPTH_M));
     let parameters = GelParameters { cell_m: CELL_M, ..GelParameters::default() };
-    let gel = Gel::block(Vec3::new(20e-3, 20e-3, 4e-3), Bonds::default(), parameters).ok()?;
+    let gel = Gel::block(Vec3::new(20e-3, 20e-3, 4e-3), FixedFaces::default(), parameters).ok()?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().ok()?;
     for (name, ball) in [("press", &mesh), ("press_of_primitive", &exact)] {
         let motion = Motion { targets: &[Target::at_rest(ball, pose)] };
@@ -107,7 +107,7 @@ fn press(numbers: &mut BTreeMap<String, f64>) -> Option<()> {
         }
     }
     let paper = TacchiGel::new(TacchiParameters::default()).ok()?;
-    let (pressed, wall, ran) = timed(|| pool.install(|| paper.pressed(&mesh, pose)));
+    let (pressed, wall, ran) = timed(|| pool.install(|| paper.press(&mesh, pose)));
     let (touch, steps) = pressed.ok()?;
     numbers.insert("paper_press_wall_s".into(), wall);
     numbers.insert("paper_press_cpu_s".into(), ran);

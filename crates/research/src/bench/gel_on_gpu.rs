@@ -1,10 +1,10 @@
 //! The gel on a GPU: a step of its particles, and presses to rest with how far they are from the CPU's.
 
-use super::gel::{CELL_M, PAPER, cloud};
+use super::gel::{CELL_M, PAPER, block};
 use dermis::geometry::shapes::{indenters, sphere};
 use dermis::geometry::{Pose, Primitive, Vec3};
-use dermis::gpu::{Gpu, GpuError, GpuGel, GpuTacchiGel, boarded};
-use dermis::skin::gel::{Bonds, TacchiGel, TacchiParameters};
+use dermis::gpu::{Gpu, GpuError, GpuGel, GpuMpm, GpuTacchiGel};
+use dermis::skin::gel::{FixedFaces, TacchiGel, TacchiParameters};
 use dermis::skin::{Gel, GelParameters, Motion, Object, Skin, SurfaceField, Target};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,14 +36,14 @@ fn apart(a: &SurfaceField, b: &SurfaceField) -> f64 {
 }
 
 fn steps(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), GpuError> {
-    let cloud = cloud(PAPER).ok_or_else(|| not_done("no particles"))?;
-    let mut steps = boarded(gpu, &cloud.flight(STEPS))?;
+    let block = block(PAPER).ok_or_else(|| not_done("no particles"))?;
+    let mut mpm = GpuMpm::new(gpu, &block.steps(STEPS))?;
     let mut best = f64::INFINITY;
     for _ in 0..RUNS {
-        let ran = steps.run(STEPS)?;
-        best = best.min(ran.gpu_s / STEPS as f64);
+        let run = mpm.run(STEPS)?;
+        best = best.min(run.gpu_s / STEPS as f64);
     }
-    let count = cloud.len() as f64;
+    let count = block.len() as f64;
     let floors = [count * STEP_BYTES / BYTES_PER_S, count * STEP_OPERATIONS / SINGLES_PER_S];
     numbers.insert("particles".into(), count);
     numbers.insert("step_ms".into(), best * 1e3);
@@ -56,7 +56,7 @@ fn steps(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), GpuE
 /// Presses of 1 mm on a gel of 20 × 20 × 4 mm.
 fn presses(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), GpuError> {
     let parameters = GelParameters { cell_m: CELL_M, ..GelParameters::default() };
-    let gel = Gel::block(Vec3::new(20e-3, 20e-3, 4e-3), Bonds::default(), parameters).map_err(not_done)?;
+    let gel = Gel::block(Vec3::new(20e-3, 20e-3, 4e-3), FixedFaces::default(), parameters).map_err(not_done)?;
     let gpu_gel = GpuGel::new(gpu, gel)?;
     let ball = Pose::from_translation(Vec3::Z * 3e-3);
     let things = [
@@ -91,10 +91,10 @@ fn presses(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), Gp
     }
     let paper = TacchiGel::new(TacchiParameters::default()).map_err(not_done)?;
     let (name, object, pose) = &things[0];
-    let (touch, ran) = GpuTacchiGel::new(gpu, paper.clone()).pressed(object, *pose).map_err(not_done)?;
-    let (cpu, steps) = paper.pressed(object, *pose).map_err(not_done)?;
+    let (touch, run) = GpuTacchiGel::new(gpu, paper.clone()).press(object, *pose).map_err(not_done)?;
+    let (cpu, steps) = paper.press(object, *pose).map_err(not_done)?;
     let off = cpu.surface.zip(touch.surface).map_or(f64::NAN, |(cpu, on_gpu)| apart(&cpu, &on_gpu));
-    numbers.insert(format!("paper_{name}_step_ms"), ran.gpu_s * 1e3 / steps as f64);
+    numbers.insert(format!("paper_{name}_step_ms"), run.gpu_s * 1e3 / steps as f64);
     numbers.insert(format!("paper_{name}_surface_off_by_depth"), off);
     Ok(())
 }

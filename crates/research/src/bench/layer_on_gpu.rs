@@ -3,7 +3,7 @@
 use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::sphere;
 use dermis::geometry::{Pose, Quat, Random, Vec3};
-use dermis::gpu::{Gpu, GpuError, LayerBatch, Timer, driver::CudaSlice, layer::Wanted};
+use dermis::gpu::{Gpu, GpuError, LayerBatch, PinnedBuffer, Timer, array::Poses, layer::Wanted};
 use dermis::sensor::optics::{Area, LightSpec};
 use dermis::sensor::{Sensor, SensorSpec};
 use dermis::skin::Object;
@@ -47,11 +47,11 @@ const BYTES_PER_S: f64 = 4.3e12;
 const OPERATIONS_PER_S: f64 = 67e12;
 
 /// From poses on the GPU to what is wanted there: the least of three times (s), iterations and operations.
-fn seconds(batch: &LayerBatch, poses: &CudaSlice<f64>, wanted: Wanted) -> Result<(f64, usize, f64), GpuError> {
+fn seconds(batch: &LayerBatch, poses: &Poses, wanted: Wanted) -> Result<(f64, usize, f64), GpuError> {
     let mut best = (f64::INFINITY, 0, 0.0);
     for _ in 0..3 {
         let timer = Timer::start(batch.batch().gpu())?;
-        let touches = batch.press_on_device(&poses.as_view(), wanted)?;
+        let touches = batch.press_on_device(poses, wanted)?;
         let taken = timer.stop()?;
         best = (best.0.min(taken), touches.iterations, touches.operations);
     }
@@ -70,12 +70,9 @@ pub fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
     for (friction, mu) in [("", None), ("_frictionless", Some(0.0))] {
         let ball = Object { mu, ..Object::new(mesh.clone()) };
         let batch = LayerBatch::new(gpu, &sensor, &ball)?;
-        let poses: Vec<f64> = ball_poses(PRESSES, 7)
-            .iter()
-            .flat_map(|pose| [pose.translation.to_array().to_vec(), pose.rotation.to_array().to_vec()].concat())
-            .collect();
-        let poses = gpu.stream.clone_htod(&poses)?;
-        batch.press_on_device(&poses.slice(..7 * 512), Wanted::IMAGES)?;
+        let places = ball_poses(PRESSES, 7);
+        batch.press_on_device(&Poses::of_host(gpu, &places[..512])?, Wanted::IMAGES)?;
+        let poses = Poses::of_host(gpu, &places)?;
         let mut keep = |name: &str, value: f64| numbers.insert(format!("{name}{friction}"), value);
         let (images_s, iterations, operations) = seconds(&batch, &poses, Wanted::IMAGES)?;
         let presses = PRESSES as f64;
@@ -92,12 +89,10 @@ pub fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
         let (all_s, ..) = seconds(&batch, &poses, Wanted::ALL)?;
         keep("presses_with_everything_per_second", PRESSES as f64 / all_s);
         // To memory of the host that the GPU can write to by itself, as a training loop keeps it.
-        // SAFETY: it is written before it is read.
-        #[allow(unsafe_code)]
-        let mut host = unsafe { gpu.context.alloc_pinned::<u8>(batch_bytes(&batch))? };
+        let mut host = PinnedBuffer::new(gpu, batch_bytes(&batch))?;
         let timer = Timer::start(gpu)?;
-        let touches = batch.press_on_device(&poses.as_view(), Wanted::IMAGES)?;
-        gpu.stream.memcpy_dtoh(&touches.images, &mut host)?;
+        let touches = batch.press_on_device(&poses, Wanted::IMAGES)?;
+        touches.images.copy_to_pinned(&mut host)?;
         keep("images_320x240_copied_to_host_per_second", PRESSES as f64 / timer.stop()?);
     }
     Ok(numbers)

@@ -1,9 +1,8 @@
 //! Presses of 84 taxels on a GPU.
 
 use dermis::geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
-use dermis::gpu::array::{Arrays, Thing};
-use dermis::gpu::driver::sys::CUdevice_attribute;
-use dermis::gpu::{Gpu, GpuError};
+use dermis::gpu::array::Arrays;
+use dermis::gpu::{Gpu, GpuError, GpuObject};
 use dermis::sensor::{SkinKind, presets};
 use dermis::skin::Object;
 use std::collections::BTreeMap;
@@ -49,12 +48,6 @@ fn seconds(gpu: &Arc<Gpu>, mut work: impl FnMut() -> Result<(), GpuError>) -> Re
     Ok(times[RUNS / 2])
 }
 
-/// The clock (Hz) that the GPU's multiprocessors reach.
-fn clock_hz(gpu: &Gpu) -> Result<f64, GpuError> {
-    let kilohertz = gpu.context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?;
-    Ok(f64::from(kilohertz) * 1e3)
-}
-
 /// The figures: names that carry their units, and numbers.
 pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
     let mut numbers = BTreeMap::new();
@@ -71,9 +64,9 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
     numbers.insert("triangles".into(), mesh.surface.mesh().triangles().len() as f64);
 
     // What the GPU's memory does at best: a copy there, read and written.
-    let block = gpu.stream.alloc_zeros::<u8>(1 << 30)?;
-    let mut other = gpu.stream.alloc_zeros::<u8>(1 << 30)?;
-    let copy_s = seconds(gpu, || Ok(gpu.stream.memcpy_dtod(&block, &mut other)?))?;
+    let block = gpu.zeros::<u8>(1 << 30)?;
+    let mut other = gpu.zeros::<u8>(1 << 30)?;
+    let copy_s = seconds(gpu, || other.copy_from(&block))?;
     let bandwidth = 2.0 * f64::from(1 << 30) / copy_s;
     numbers.insert("memory_copy_bytes_per_s".into(), bandwidth);
     drop((block, other));
@@ -91,14 +84,14 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
         ("pad_presses_of_a_mesh", &pad, &mesh),
     ] {
         let arrays = Arrays::new(gpu, sensor)?;
-        let (thing, poses) = (Thing::new(gpu, object)?, arrays.poses(&places)?);
-        figures(&mut numbers, label, seconds(gpu, || arrays.settle(&thing, &poses).map(drop))?, press_bytes);
+        let (object, poses) = (GpuObject::new(gpu, object)?, arrays.poses(&places)?);
+        figures(&mut numbers, label, seconds(gpu, || arrays.settle(&object, &poses).map(drop))?, press_bytes);
     }
     // Of a ball the work is known; of a mesh it depends on where the rays go.
-    let operations_per_s = OPERATIONS_PER_CLOCK * gpu.multiprocessors() as f64 * clock_hz(gpu)?;
+    let operations_per_s = OPERATIONS_PER_CLOCK * gpu.multiprocessors() as f64 * gpu.clock_hz()?;
     let arrays = Arrays::new(gpu, &foam)?;
-    let felt = arrays.settle(&Thing::new(gpu, &ball)?, &arrays.poses(&places)?)?;
-    let touched = felt.fetch(&felt.values_newton)?.iter().filter(|value| **value > 0.0).count() as f64 / count;
+    let felt = arrays.settle(&GpuObject::new(gpu, &ball)?, &arrays.poses(&places)?)?;
+    let touched = felt.values_newton.download()?.iter().filter(|value| **value > 0.0).count() as f64 / count;
     let operations = touched * TOUCHED_OPERATIONS + (taxels as f64 - touched) * MISSED_OPERATIONS;
     numbers.insert("taxels_that_a_ball_touches".into(), touched);
     if let Some(&ns) = numbers.get("spring_presses_of_a_ball_ns_each") {
@@ -112,19 +105,19 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
     let twists = vec![Twist::new(Vec3::new(0.01, -0.02, 0.001), Vec3::new(0.1, 0.2, 0.3)); PRESSES];
     for (label, object) in [("spring_steps_of_a_ball", &ball), ("spring_steps_of_a_mesh", &mesh)] {
         let arrays = Arc::new(Arrays::new(gpu, &foam)?);
-        let (thing, poses) = (Thing::new(gpu, object)?, arrays.poses(&places)?);
+        let (object, poses) = (GpuObject::new(gpu, object)?, arrays.poses(&places)?);
         let mut environments = arrays.environments(PRESSES)?;
         let twists = environments.twists(&twists)?;
-        let time_s = seconds(gpu, || environments.step(&thing, &poses, &twists, 1e-3).map(drop))?;
+        let time_s = seconds(gpu, || environments.step(&object, &poses, &twists, 1e-3).map(drop))?;
         figures(&mut numbers, label, time_s, step_bytes);
     }
     // From poses on the host to all results on the host.
-    let thing = Thing::new(gpu, &ball)?;
+    let object = GpuObject::new(gpu, &ball)?;
     let mut times = Vec::new();
     for _ in 0..3 {
         let start = Instant::now();
-        let felt = arrays.settle(&thing, &arrays.poses(&places)?)?;
-        let fetched = (felt.fetch(&felt.forces_newton)?, felt.fetch(&felt.values_newton)?, felt.fetch(&felt.wrench)?);
+        let felt = arrays.settle(&object, &arrays.poses(&places)?)?;
+        let fetched = (felt.forces_newton.download()?, felt.values_newton.download()?, felt.wrench.download()?);
         std::hint::black_box(fetched);
         times.push(start.elapsed().as_secs_f64());
     }

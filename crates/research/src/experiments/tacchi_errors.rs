@@ -4,7 +4,7 @@ use super::{ExperimentError, Findings, Options, Progress, tell};
 use dermis::draw::{LineStyle, Plot, Series};
 use dermis::geometry::shapes::sphere;
 use dermis::geometry::{Pose, Vec3};
-use dermis::skin::gel::{Bonds, TacchiGel, TacchiParameters};
+use dermis::skin::gel::{FixedFaces, TacchiGel, TacchiParameters};
 use dermis::skin::{Gel, GelParameters, Motion, Object, Skin, SurfaceField, Target};
 
 const RADIUS: f64 = 4e-3;
@@ -26,7 +26,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
         }
     };
     let press = |p: TacchiParameters| -> Result<SurfaceField, ExperimentError> {
-        let (touch, _) = TacchiGel::new(p)?.pressed(&ball, pose(DEPTH))?;
+        let (touch, _) = TacchiGel::new(p)?.press(&ball, pose(DEPTH))?;
         Ok(touch.surface.unwrap_or_else(|| unreachable!("a gel knows its surface")))
     };
     let as_printed = press(paper)?;
@@ -43,7 +43,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     tell(progress, 0.8)?;
 
     let cell_m = if options.full { 0.4e-3 } else { 0.5e-3 };
-    let gel = Gel::block(paper.size_m, Bonds::default(), GelParameters { cell_m, ..GelParameters::default() })?;
+    let gel = Gel::block(paper.size_m, FixedFaces::default(), GelParameters { cell_m, ..GelParameters::default() })?;
     let rest = |depths: &[f64]| -> Result<SurfaceField, ExperimentError> {
         let mut state = gel.rest();
         let mut field = None;

@@ -4,7 +4,7 @@ use super::{ExperimentError, Findings, Options, Progress, tell};
 use dermis::draw::{ColourMap, HeatMap, Sheet};
 use dermis::geometry::shapes::indenters;
 use dermis::geometry::{Pose, Vec3};
-use dermis::skin::gel::Bonds;
+use dermis::skin::gel::FixedFaces;
 use dermis::skin::{Gel, GelParameters, Motion, Object, Skin, SurfaceField, Target};
 
 const DEPTH: f64 = 1e-3;
@@ -14,7 +14,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     let cell_m = if options.full { 0.4e-3 } else { 1e-3 };
     let gel = Gel::block(
         Vec3::new(20e-3, 20e-3, 4e-3),
-        Bonds::default(),
+        FixedFaces::default(),
         GelParameters { cell_m, ..GelParameters::default() },
     )?;
     let mut sheet = Sheet::new(7).title("The gel's surface under 21 indenters, 1 mm deep (mm)");

@@ -6,7 +6,7 @@
 
 use dermis::geometry::shapes::sphere;
 use dermis::geometry::{Pose, TriMesh, Vec3};
-use dermis::skin::gel::Bonds;
+use dermis::skin::gel::FixedFaces;
 use dermis::skin::{Gel, GelFriction, GelParameters, Motion, Object, Skin, SkinError, State, SurfaceField, Target};
 use serde::Serialize;
 use std::path::Path;
@@ -139,7 +139,7 @@ fn body() -> Result<TriMesh, FeatsError> {
 
 /// Runs the comparison with cells of `cell_m`.
 pub fn run(folder: &Path, cell_m: f64) -> Result<FeatsReport, FeatsError> {
-    let gel = Gel::solid(&body()?, -THICKNESS_M, Bonds::default(), parameters(cell_m))?;
+    let gel = Gel::solid(&body()?, -THICKNESS_M, FixedFaces::default(), parameters(cell_m))?;
     let ball = Object::new(sphere(INDENTER_M, 0.3e-3)?);
     let lowest = ball.surface.bounds().min.z;
     let press = |state: &State, depth_m: f64| -> Result<(f64, SurfaceField, State), FeatsError> {

@@ -3,7 +3,7 @@
 use super::least_squares::{solve, student_975};
 use super::shared_curve::{shared_curve, straightened};
 use super::{Estimate, FitError, check_points};
-use crate::response::Curve;
+use crate::response::{Curve, StageSpec};
 use dermis_geometry::quantity::Force;
 
 /// What one taxel is like: counts = curve(gain (F − threshold)) for a force F above the threshold.
@@ -61,7 +61,7 @@ impl TaxelsFit {
     /// The same, straight on from `most_newton` or from where it would turn down.
     pub fn rising_curve(&self, newton_per_count: f64, most_newton: f64) -> Curve {
         let mut until = most_newton.max(newton_per_count);
-        while until > newton_per_count && self.curve_stage(newton_per_count, until).validate().is_err() {
+        while until > newton_per_count && self.curve_stage(newton_per_count, until).validate(1).is_err() {
             until *= 0.9;
         }
         self.curve_stage(newton_per_count, until)

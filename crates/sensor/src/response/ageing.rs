@@ -1,9 +1,12 @@
 //! Sensitivity that is lost with use and time.
 
-use super::ResponseError;
 use super::error::require;
+use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
+use crate::Taxels;
+use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::{Force, Time};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Gain that drifts: 1 − L_n (1 − e^(−n/N)) − L_t (1 − e^(−t/T)) after n presses of the taxel and the time t.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,15 +51,6 @@ pub struct Use {
 }
 
 impl Ageing {
-    /// Refuses what means nothing.
-    pub fn validate(&self) -> Result<(), ResponseError> {
-        require(self.loss_by_use <= 1.0, "ageing.loss_by_use", "at most 1", self.loss_by_use)?;
-        require(self.loss_by_time <= 1.0, "ageing.loss_by_time", "at most 1", self.loss_by_time)?;
-        require(self.presses > 0.0, "ageing.presses", "a positive number", self.presses)?;
-        require(self.pressed_above.si() > 0.0, "ageing.pressed_above", "a positive force", self.pressed_above.si())?;
-        require(self.time.si() > 0.0, "ageing.time", "a positive time", self.time.si())
-    }
-
     /// The gain that is left.
     pub fn gain(&self, presses: u64, time_s: f64) -> f64 {
         let by_use = -self.loss_by_use * (-(presses as f64) / self.presses).exp_m1();
@@ -81,6 +75,34 @@ impl Ageing {
             }
             *value *= gain;
         }
+    }
+}
+
+impl StageSpec for Ageing {
+    fn validate(&self, _: usize) -> Result<(), ResponseError> {
+        require(self.loss_by_use <= 1.0, "ageing.loss_by_use", "at most 1", self.loss_by_use)?;
+        require(self.loss_by_time <= 1.0, "ageing.loss_by_time", "at most 1", self.loss_by_time)?;
+        require(self.presses > 0.0, "ageing.presses", "a positive number", self.presses)?;
+        require(self.pressed_above.si() > 0.0, "ageing.pressed_above", "a positive force", self.pressed_above.si())?;
+        require(self.time.si() > 0.0, "ageing.time", "a positive time", self.time.si())
+    }
+
+    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
+        Ok(Arc::new(*self))
+    }
+}
+
+impl Stage for Ageing {
+    fn step(&self, values: &mut Vec<f64>, memory: &mut ResponseState, step: &Step) {
+        self.apply(&mut memory.uses, values, step.end_s());
+    }
+
+    fn has_memory(&self) -> bool {
+        true
+    }
+
+    fn rest(&self, memory: &mut ResponseState, taxels: usize) {
+        memory.uses = vec![Use::default(); taxels];
     }
 }
 

@@ -1,9 +1,13 @@
 //! The reading goes on growing (or falls) under a load that stays.
 
-use super::ResponseError;
 use super::error::require;
+use super::stage::Slot;
+use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
+use crate::Taxels;
+use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Time;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// One relaxation of a viscoelastic cover: y = x + Σ a s with ṡ = (x − s)/τ for every term.
 ///
@@ -19,12 +23,6 @@ pub struct Creep {
 }
 
 impl Creep {
-    /// Refuses what means nothing.
-    pub fn validate(&self) -> Result<(), ResponseError> {
-        require(self.amplitude > -1.0, "creep.amplitude", "more than -1", self.amplitude)?;
-        require(self.time.si() > 0.0, "creep.time", "a positive time", self.time.si())
-    }
-
     /// The reading of a unit load after `time_s`.
     pub fn step_response(terms: &[Self], time_s: f64) -> f64 {
         1.0 + terms.iter().map(|term| -term.amplitude * (-time_s / term.time.si()).exp_m1()).sum::<f64>()
@@ -40,6 +38,39 @@ impl Creep {
                 *value += term.amplitude * *s;
             }
         }
+    }
+}
+
+impl StageSpec for Vec<Creep> {
+    fn validate(&self, _: usize) -> Result<(), ResponseError> {
+        self.iter().try_for_each(|term| {
+            require(term.amplitude > -1.0, "creep.amplitude", "more than -1", term.amplitude)?;
+            require(term.time.si() > 0.0, "creep.time", "a positive time", term.time.si())
+        })
+    }
+
+    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
+        Ok(Arc::new(self.clone()))
+    }
+}
+
+impl Slot for Vec<Creep> {
+    fn spec(&self) -> Option<&dyn StageSpec> {
+        (!self.is_empty()).then_some(self as &dyn StageSpec)
+    }
+}
+
+impl Stage for Vec<Creep> {
+    fn step(&self, values: &mut Vec<f64>, memory: &mut ResponseState, step: &Step) {
+        Creep::apply(self, &mut memory.slow_newton, values, step.dt_s);
+    }
+
+    fn has_memory(&self) -> bool {
+        true
+    }
+
+    fn rest(&self, memory: &mut ResponseState, taxels: usize) {
+        memory.slow_newton = vec![0.0; taxels * self.len()];
     }
 }
 

@@ -1,10 +1,12 @@
 //! Wires that hear their neighbours.
 
-use super::ResponseError;
 use super::error::require;
+use super::{ResponseError, Stage, StageSpec};
 use crate::{Taxels, Weights};
+use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Length;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Electrical leakage: every taxel also reads a part of others. Unlike the spread it adds to the sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -22,23 +24,10 @@ pub struct Crosstalk {
 }
 
 impl Crosstalk {
-    /// Refuses what means nothing.
-    pub fn validate(&self) -> Result<(), ResponseError> {
-        for (key, got) in [
-            ("crosstalk.adjacent", self.adjacent),
-            ("crosstalk.diagonal", self.diagonal),
-            ("crosstalk.line", self.line),
-        ] {
-            require((-1.0..=1.0).contains(&got), key, "from -1 to 1", got)?;
-        }
-        let reach = self.reach.map_or(1.0, Length::si);
-        require(reach > 0.0, "crosstalk.reach", "a positive length", reach)
-    }
-
     /// The matrix for these taxels: one on its diagonal, leakage beside it.
     pub fn weights(&self, taxels: &Taxels) -> Result<Weights, ResponseError> {
-        self.validate()?;
         let n = taxels.len();
+        self.validate(n)?;
         let heard = |i: usize, j: usize| -> Result<f64, ResponseError> {
             if i == j {
                 return Ok(1.0);
@@ -69,6 +58,24 @@ impl Crosstalk {
             }
         }
         Ok(Weights::new(n, entries))
+    }
+}
+
+impl StageSpec for Crosstalk {
+    fn validate(&self, _: usize) -> Result<(), ResponseError> {
+        for (key, got) in [
+            ("crosstalk.adjacent", self.adjacent),
+            ("crosstalk.diagonal", self.diagonal),
+            ("crosstalk.line", self.line),
+        ] {
+            require((-1.0..=1.0).contains(&got), key, "from -1 to 1", got)?;
+        }
+        let reach = self.reach.map_or(1.0, Length::si);
+        require(reach > 0.0, "crosstalk.reach", "a positive length", reach)
+    }
+
+    fn build(&self, taxels: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
+        Ok(Arc::new(self.weights(taxels)?))
     }
 }
 

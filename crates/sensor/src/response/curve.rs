@@ -1,9 +1,12 @@
 //! Value against load, where it is no straight line.
 
-use super::ResponseError;
 use super::error::require;
+use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
+use crate::Taxels;
+use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The characteristic of a taxel: what it reads of a load, both in newtons (a reading of 1 N is what the nominal
 /// conversion calls 1 N). Loads below zero read zero.
@@ -32,34 +35,6 @@ pub enum Curve {
 }
 
 impl Curve {
-    /// Refuses what means nothing, and curves that fall: no load could be told from them.
-    pub fn validate(&self) -> Result<(), ResponseError> {
-        match self {
-            Self::Linear { slope } => require(*slope > 0.0, "curve.slope", "positive", *slope),
-            Self::Polynomial { coefficients, until } => {
-                require(!coefficients.is_empty(), "curve.coefficients", "at least one number", 0.0)?;
-                for &c in coefficients {
-                    require(true, "curve.coefficients", "finite", c)?;
-                }
-                require(until.si() > 0.0, "curve.until", "a positive force", until.si())?;
-                let lowest = (0..=200).map(|i| slope_of(coefficients, until.si() * f64::from(i) / 200.0));
-                let lowest = lowest.fold(f64::INFINITY, f64::min);
-                require(lowest >= 0.0, "curve.coefficients", "rising from 0 to `until`; its least slope", lowest)
-            }
-            Self::Table { load, reads } => {
-                require(load.len() == reads.len(), "curve.reads", "as long as `load`", reads.len() as f64)?;
-                require(!load.is_empty(), "curve.load", "at least one point", 0.0)?;
-                let (mut last_load, mut last_read) = (0.0, 0.0);
-                for (load, read) in load.iter().zip(reads) {
-                    require(load.si() > last_load, "curve.load", "rising from above zero", load.si())?;
-                    require(read.si() >= last_read, "curve.reads", "never falling, from zero on", read.si())?;
-                    (last_load, last_read) = (load.si(), read.si());
-                }
-                Ok(())
-            }
-        }
-    }
-
     /// What is read of a load (both N).
     pub fn at(&self, load_newton: f64) -> f64 {
         let x = load_newton.max(0.0);
@@ -114,6 +89,45 @@ fn slope_of(coefficients: &[f64], x: f64) -> f64 {
     coefficients.iter().enumerate().rev().fold(0.0, |sum, (k, c)| sum * x + (k + 1) as f64 * c)
 }
 
+impl StageSpec for Curve {
+    fn validate(&self, _: usize) -> Result<(), ResponseError> {
+        match self {
+            Self::Linear { slope } => require(*slope > 0.0, "curve.slope", "positive", *slope),
+            Self::Polynomial { coefficients, until } => {
+                require(!coefficients.is_empty(), "curve.coefficients", "at least one number", 0.0)?;
+                for &c in coefficients {
+                    require(true, "curve.coefficients", "finite", c)?;
+                }
+                require(until.si() > 0.0, "curve.until", "a positive force", until.si())?;
+                let lowest = (0..=200).map(|i| slope_of(coefficients, until.si() * f64::from(i) / 200.0));
+                let lowest = lowest.fold(f64::INFINITY, f64::min);
+                require(lowest >= 0.0, "curve.coefficients", "rising from 0 to `until`; its least slope", lowest)
+            }
+            Self::Table { load, reads } => {
+                require(load.len() == reads.len(), "curve.reads", "as long as `load`", reads.len() as f64)?;
+                require(!load.is_empty(), "curve.load", "at least one point", 0.0)?;
+                let (mut last_load, mut last_read) = (0.0, 0.0);
+                for (load, read) in load.iter().zip(reads) {
+                    require(load.si() > last_load, "curve.load", "rising from above zero", load.si())?;
+                    require(read.si() >= last_read, "curve.reads", "never falling, from zero on", read.si())?;
+                    (last_load, last_read) = (load.si(), read.si());
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
+        Ok(Arc::new(self.clone()))
+    }
+}
+
+impl Stage for Curve {
+    fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
+        self.apply(values);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,7 +156,7 @@ mod tests {
     #[test]
     fn curves_can_be_gone_back() {
         for curve in curves() {
-            curve.validate().unwrap();
+            curve.validate(1).unwrap();
             for load in [0.0, 0.01, 0.7, 1.9, 5.0] {
                 assert!((curve.load_of(curve.at(load)) - load).abs() < 1e-9, "{curve:?}");
             }
@@ -153,8 +167,8 @@ mod tests {
     #[test]
     fn falling_curves_are_refused() {
         let falling = Curve::Polynomial { coefficients: vec![1.0, -0.5], until: Force::new(2.0) };
-        assert!(falling.validate().unwrap_err().to_string().contains("rising"));
+        assert!(falling.validate(1).unwrap_err().to_string().contains("rising"));
         let table = Curve::Table { load: vec![Force::new(1.0), Force::new(1.0)], reads: vec![Force::new(1.0); 2] };
-        assert!(table.validate().is_err());
+        assert!(table.validate(1).is_err());
     }
 }

@@ -1,10 +1,13 @@
 //! News that arrives late.
 
-use super::ResponseError;
 use super::error::require;
+use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
+use crate::Taxels;
+use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// A transport delay: what comes out is what went in `time` ago, and zero before that.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,11 +30,6 @@ pub struct Frame {
 const SAME_TIME: f64 = 1e-9;
 
 impl Delay {
-    /// Refuses what means nothing.
-    pub fn validate(&self) -> Result<(), ResponseError> {
-        require(self.time.si() >= 0.0, "delay.time", "zero or a positive time", self.time.si())
-    }
-
     /// Sends the values off at `now_s` and replaces them by those that arrive. The first of `queue` is what arrived last;
     /// values that do not change are sent once.
     pub fn apply(&self, queue: &mut VecDeque<Frame>, values: &mut [f64], now_s: f64) {
@@ -46,6 +44,26 @@ impl Delay {
             Some(frame) => values.copy_from_slice(&frame.newton),
             None => values.fill(0.0),
         }
+    }
+}
+
+impl StageSpec for Delay {
+    fn validate(&self, _: usize) -> Result<(), ResponseError> {
+        require(self.time.si() >= 0.0, "delay.time", "zero or a positive time", self.time.si())
+    }
+
+    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
+        Ok(Arc::new(*self))
+    }
+}
+
+impl Stage for Delay {
+    fn step(&self, values: &mut Vec<f64>, memory: &mut ResponseState, step: &Step) {
+        self.apply(&mut memory.on_their_way, values, step.end_s());
+    }
+
+    fn has_memory(&self) -> bool {
+        true
     }
 }
 

@@ -1,9 +1,12 @@
 //! Taxels that no longer work.
 
-use super::ResponseError;
 use super::error::require;
+use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
+use crate::Taxels;
+use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Taxels that read nothing, and taxels that always read the same.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,8 +29,19 @@ pub struct Stuck {
 }
 
 impl Faults {
-    /// Refuses taxels that are not there and forces that are none.
-    pub fn validate(&self, taxels: usize) -> Result<(), ResponseError> {
+    /// Puts the faults into the values (N).
+    pub fn apply(&self, values: &mut [f64]) {
+        for &taxel in &self.dead {
+            values[taxel] = 0.0;
+        }
+        for stuck in &self.stuck {
+            values[stuck.taxel] = stuck.force.si();
+        }
+    }
+}
+
+impl StageSpec for Faults {
+    fn validate(&self, taxels: usize) -> Result<(), ResponseError> {
         let last = taxels.saturating_sub(1);
         let stuck = self.stuck.iter().map(|stuck| ("faults.stuck", stuck.taxel));
         for (key, taxel) in self.dead.iter().map(|&taxel| ("faults.dead", taxel)).chain(stuck) {
@@ -38,14 +52,14 @@ impl Faults {
         self.stuck.iter().try_for_each(|stuck| require(true, "faults.stuck.force", "a finite force", stuck.force.si()))
     }
 
-    /// Puts the faults into the values (N).
-    pub fn apply(&self, values: &mut [f64]) {
-        for &taxel in &self.dead {
-            values[taxel] = 0.0;
-        }
-        for stuck in &self.stuck {
-            values[stuck.taxel] = stuck.force.si();
-        }
+    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
+        Ok(Arc::new(self.clone()))
+    }
+}
+
+impl Stage for Faults {
+    fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
+        self.apply(values);
     }
 }
 

@@ -1,10 +1,12 @@
 //! Taxels that differ from each other.
 
 use super::error::require;
-use super::{PerTaxel, ResponseError};
-use dermis_geometry::Random;
+use super::{PerTaxel, ResponseError, ResponseState, Stage, StageSpec, Step};
+use crate::Taxels;
 use dermis_geometry::quantity::Force;
+use dermis_geometry::{Random, TriMesh};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// y = g x + o for every taxel: measured, drawn from a seed, or both (draws multiply and add to what is listed).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,23 +39,9 @@ pub struct Lines {
 }
 
 impl Gain {
-    /// Refuses what means nothing.
-    pub fn validate(&self) -> Result<(), ResponseError> {
-        for &gain in self.gain.values() {
-            require(gain >= 0.0, "gain.gain", "zero or positive", gain)?;
-        }
-        for offset in self.offset.values() {
-            require(true, "gain.offset", "a finite force", offset.si())?;
-        }
-        require(self.gain_sd >= 0.0, "gain.gain_sd", "zero or positive", self.gain_sd)?;
-        require(self.offset_sd.si() >= 0.0, "gain.offset_sd", "zero or a positive force", self.offset_sd.si())
-    }
-
     /// Draws what is to be drawn. A gain is never drawn below zero.
-    pub fn build(&self, taxels: usize) -> Result<Lines, ResponseError> {
-        self.validate()?;
-        self.gain.check("gain.gain", taxels)?;
-        self.offset.check("gain.offset", taxels)?;
+    pub fn lines(&self, taxels: usize) -> Result<Lines, ResponseError> {
+        self.validate(taxels)?;
         let mut random = Random::new(self.seed);
         let mut lines = Lines { gain: Vec::with_capacity(taxels), offset_newton: Vec::with_capacity(taxels) };
         for taxel in 0..taxels {
@@ -83,6 +71,31 @@ impl Lines {
     }
 }
 
+impl StageSpec for Gain {
+    fn validate(&self, taxels: usize) -> Result<(), ResponseError> {
+        self.gain.check("gain.gain", taxels)?;
+        self.offset.check("gain.offset", taxels)?;
+        for &gain in self.gain.values() {
+            require(gain >= 0.0, "gain.gain", "zero or positive", gain)?;
+        }
+        for offset in self.offset.values() {
+            require(true, "gain.offset", "a finite force", offset.si())?;
+        }
+        require(self.gain_sd >= 0.0, "gain.gain_sd", "zero or positive", self.gain_sd)?;
+        require(self.offset_sd.si() >= 0.0, "gain.offset_sd", "zero or a positive force", self.offset_sd.si())
+    }
+
+    fn build(&self, taxels: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
+        Ok(Arc::new(self.lines(taxels.len())?))
+    }
+}
+
+impl Stage for Lines {
+    fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
+        self.apply(values);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,9 +105,9 @@ mod tests {
         let gain =
             Gain { gain: PerTaxel::Each(vec![2.0, 0.5]), offset: PerTaxel::All(Force::new(0.1)), ..Gain::default() };
         let mut values = [1.0, 1.0];
-        gain.build(2).unwrap().apply(&mut values);
+        gain.lines(2).unwrap().apply(&mut values);
         assert_eq!(values, [2.1, 0.6]);
-        assert!(gain.build(3).unwrap_err().to_string().contains("lists 2 taxels"));
+        assert!(gain.lines(3).unwrap_err().to_string().contains("lists 2 taxels"));
     }
 
     /// The standard deviation of n draws scatters by sd/√(2n); four of those are allowed.
@@ -102,12 +115,12 @@ mod tests {
     fn drawn_lines_have_the_deviation_asked_for() {
         let n = 20_000;
         let gain = Gain { gain_sd: 0.1, offset_sd: Force::new(0.02), seed: 5, ..Gain::default() };
-        let lines = gain.build(n).unwrap();
+        let lines = gain.lines(n).unwrap();
         let sd = |values: &[f64], mean: f64| (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
         let allowed = 4.0 / (2.0 * n as f64).sqrt();
         assert!((sd(lines.gain(), 1.0) / 0.1 - 1.0).abs() < allowed);
         assert!((sd(lines.offset_newton(), 0.0) / 0.02 - 1.0).abs() < allowed);
-        assert_eq!(lines, gain.build(n).unwrap());
-        assert_ne!(lines, Gain { seed: 6, ..gain }.build(n).unwrap());
+        assert_eq!(lines, gain.lines(n).unwrap());
+        assert_ne!(lines, Gain { seed: 6, ..gain }.lines(n).unwrap());
     }
 }

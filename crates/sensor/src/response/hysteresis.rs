@@ -1,9 +1,12 @@
 //! Unloading reads more than loading.
 
-use super::ResponseError;
 use super::error::require;
+use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
+use crate::Taxels;
+use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A generalised play: rate-independent hysteresis with a loop of known width.
 ///
@@ -31,12 +34,6 @@ fn none() -> Force {
 }
 
 impl Hysteresis {
-    /// Refuses what means nothing.
-    pub fn validate(&self) -> Result<(), ResponseError> {
-        require(self.fraction >= 0.0, "hysteresis.fraction", "zero or positive", self.fraction)?;
-        require(self.width.si() >= 0.0, "hysteresis.width", "zero or a positive force", self.width.si())
-    }
-
     /// One step: `held` remembers each taxel's p (N).
     pub fn apply(&self, held: &mut [f64], values: &mut [f64]) {
         let (factor, width) = (1.0 + self.fraction, self.width.si());
@@ -44,6 +41,31 @@ impl Hysteresis {
             *p = p.min(factor * x.max(0.0) + width).max(*x);
             *x = *p;
         }
+    }
+}
+
+impl StageSpec for Hysteresis {
+    fn validate(&self, _: usize) -> Result<(), ResponseError> {
+        require(self.fraction >= 0.0, "hysteresis.fraction", "zero or positive", self.fraction)?;
+        require(self.width.si() >= 0.0, "hysteresis.width", "zero or a positive force", self.width.si())
+    }
+
+    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
+        Ok(Arc::new(*self))
+    }
+}
+
+impl Stage for Hysteresis {
+    fn step(&self, values: &mut Vec<f64>, memory: &mut ResponseState, _: &Step) {
+        self.apply(&mut memory.held_newton, values);
+    }
+
+    fn has_memory(&self) -> bool {
+        true
+    }
+
+    fn rest(&self, memory: &mut ResponseState, taxels: usize) {
+        memory.held_newton = vec![0.0; taxels];
     }
 }
 

@@ -1,10 +1,13 @@
 //! Readings that waver.
 
-use super::ResponseError;
 use super::error::require;
+use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
+use crate::Taxels;
 use dermis_geometry::Random;
+use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Gaussian noise, drawn anew for every taxel and step from the seed and the step's number alone: a run that is resumed
 /// has the noise of one that was not interrupted.
@@ -27,12 +30,6 @@ fn none() -> Force {
 }
 
 impl Noise {
-    /// Refuses what means nothing.
-    pub fn validate(&self) -> Result<(), ResponseError> {
-        require(self.sd.si() >= 0.0, "noise.sd", "zero or a positive force", self.sd.si())?;
-        require(self.relative >= 0.0, "noise.relative", "zero or positive", self.relative)
-    }
-
     /// Adds the noise of a step to the values (N).
     pub fn apply(&self, values: &mut [f64], step: u64) {
         let mut random = Random::new(mixed(self.seed ^ mixed(step)));
@@ -49,6 +46,27 @@ fn mixed(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
+}
+
+impl StageSpec for Noise {
+    fn validate(&self, _: usize) -> Result<(), ResponseError> {
+        require(self.sd.si() >= 0.0, "noise.sd", "zero or a positive force", self.sd.si())?;
+        require(self.relative >= 0.0, "noise.relative", "zero or positive", self.relative)
+    }
+
+    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
+        Ok(Arc::new(*self))
+    }
+}
+
+impl Stage for Noise {
+    fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, step: &Step) {
+        self.apply(values, step.number);
+    }
+
+    fn has_memory(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! A device that looks at its taxels in its own time.
 
-use super::ResponseError;
 use super::error::require;
+use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
 use crate::Taxels;
+use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Frequency;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Frames at the device's rate, each taxel at its moment of the scan; in between the last sample stands.
 ///
@@ -38,15 +40,10 @@ pub enum Scan {
 const SAME_MOMENT: f64 = 1e-7;
 
 impl Sampling {
-    /// Refuses what means nothing.
-    pub fn validate(&self) -> Result<(), ResponseError> {
-        require(self.rate.si() > 0.0, "sampling.rate", "a positive frequency", self.rate.si())
-    }
-
     /// φ of every taxel.
     pub fn phases(&self, taxels: &Taxels) -> Result<Vec<f64>, ResponseError> {
-        self.validate()?;
         let n = taxels.len();
+        self.validate(n)?;
         let size = || taxels.size().ok_or(ResponseError::NeedsGrid { key: "sampling.scan", remedy: "use \"taxels\"" });
         Ok(match self.scan {
             Scan::Global => vec![0.0; n],
@@ -75,6 +72,37 @@ impl Sampling {
             }
             *value = *sample;
         }
+    }
+}
+
+impl StageSpec for Sampling {
+    fn validate(&self, _: usize) -> Result<(), ResponseError> {
+        require(self.rate.si() > 0.0, "sampling.rate", "a positive frequency", self.rate.si())
+    }
+
+    fn build(&self, taxels: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
+        Ok(Arc::new(Scanner { sampling: *self, phases: self.phases(taxels)? }))
+    }
+}
+
+/// The scan of a set of taxels.
+#[derive(Debug)]
+struct Scanner {
+    sampling: Sampling,
+    phases: Vec<f64>,
+}
+
+impl Stage for Scanner {
+    fn step(&self, values: &mut Vec<f64>, memory: &mut ResponseState, step: &Step) {
+        self.sampling.apply(&self.phases, &mut memory.sampled_newton, values, step.start_s, step.dt_s);
+    }
+
+    fn has_memory(&self) -> bool {
+        true
+    }
+
+    fn rest(&self, memory: &mut ResponseState, taxels: usize) {
+        memory.sampled_newton = vec![0.0; taxels];
     }
 }
 

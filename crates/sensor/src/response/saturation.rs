@@ -1,9 +1,12 @@
 //! The most a taxel can show.
 
 use super::error::require;
-use super::{PerTaxel, ResponseError};
+use super::{PerTaxel, ResponseError, ResponseState, Stage, StageSpec, Step};
+use crate::Taxels;
+use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A value that no taxel exceeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,18 +17,29 @@ pub struct Saturation {
 }
 
 impl Saturation {
-    /// Refuses what means nothing.
-    pub fn validate(&self, taxels: usize) -> Result<(), ResponseError> {
-        self.force.check("saturation.force", taxels)?;
-        let values = self.force.values().iter();
-        values.map(|t| t.si()).try_for_each(|t| require(t > 0.0, "saturation.force", "a positive force", t))
-    }
-
     /// Applies it to the values (N).
     pub fn apply(&self, values: &mut [f64]) {
         for (taxel, value) in values.iter_mut().enumerate() {
             *value = value.min(self.force.at(taxel).si());
         }
+    }
+}
+
+impl StageSpec for Saturation {
+    fn validate(&self, taxels: usize) -> Result<(), ResponseError> {
+        self.force.check("saturation.force", taxels)?;
+        let values = self.force.values().iter();
+        values.map(|t| t.si()).try_for_each(|t| require(t > 0.0, "saturation.force", "a positive force", t))
+    }
+
+    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
+        Ok(Arc::new(self.clone()))
+    }
+}
+
+impl Stage for Saturation {
+    fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
+        self.apply(values);
     }
 }
 

@@ -1,9 +1,12 @@
 //! The least force that shows.
 
 use super::error::require;
-use super::{PerTaxel, ResponseError};
+use super::{PerTaxel, ResponseError, ResponseState, Stage, StageSpec, Step};
+use crate::Taxels;
+use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A force T below which a taxel reads zero.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,13 +31,6 @@ pub enum ThresholdKind {
 }
 
 impl Threshold {
-    /// Refuses what means nothing.
-    pub fn validate(&self, taxels: usize) -> Result<(), ResponseError> {
-        self.force.check("threshold.force", taxels)?;
-        let values = self.force.values().iter();
-        values.map(|t| t.si()).try_for_each(|t| require(t >= 0.0, "threshold.force", "zero or a positive force", t))
-    }
-
     /// Applies it to the values (N). What pulls reads zero too.
     pub fn apply(&self, values: &mut [f64]) {
         for (taxel, value) in values.iter_mut().enumerate() {
@@ -45,6 +41,24 @@ impl Threshold {
                 ThresholdKind::Gate => *value,
             };
         }
+    }
+}
+
+impl StageSpec for Threshold {
+    fn validate(&self, taxels: usize) -> Result<(), ResponseError> {
+        self.force.check("threshold.force", taxels)?;
+        let values = self.force.values().iter();
+        values.map(|t| t.si()).try_for_each(|t| require(t >= 0.0, "threshold.force", "zero or a positive force", t))
+    }
+
+    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
+        Ok(Arc::new(self.clone()))
+    }
+}
+
+impl Stage for Threshold {
+    fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
+        self.apply(values);
     }
 }
 

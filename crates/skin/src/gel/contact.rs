@@ -1,67 +1,81 @@
-//! Contact at the points of the gel's surface.
+//! Contact of surface points with objects: augmented Lagrangian and Coulomb friction.
 
-use super::bonds::Bonds;
+use super::fixed_faces::FixedFaces;
 use super::indenter::{Gap, Indenter};
-use super::lattice::{Lattice, Spot};
+use super::parameters::Coefficients;
+use super::reference_grid::{ReferenceGrid, Stencil};
 use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
 
-/// A point of the gel's surface.
+/// A point of the gel's surface at which contact is evaluated.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Point {
-    /// Where it rests (m).
+pub struct SurfacePoint {
+    /// Undeformed position (m).
     pub rest: Vec3,
-    /// The area it stands for (m²).
+    /// Area it represents (m²).
     pub area_m2: f64,
-    /// How the nodes move it.
-    pub spot: Spot,
+    /// Interpolation from the nodes.
+    pub stencil: Stencil,
 }
 
-/// What a point of the surface remembers.
+/// Contact history of a surface point.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Hold {
-    /// The point, by its place among those of the gel.
+pub struct ContactState {
+    /// Index of the surface point.
     pub point: u32,
-    /// The object that presses on it.
+    /// Index of the object in contact.
     pub object: u32,
     /// Pressure (Pa).
     pub pressure_pa: f64,
-    /// Where on the object it sticks, in the object's frame (m).
+    /// Anchor of the friction spring, in the object's frame (m).
     pub anchor: Vec3,
 }
 
-/// A point near an object.
+/// Gap and contact forces of a surface point near an object.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Near {
+pub struct ContactPoint {
+    /// Index of the surface point.
     pub point: u32,
+    /// Index of the object.
     pub object: u32,
+    /// Distance to the object and its normal.
     pub gap: Gap,
-    /// Where the point is (m).
+    /// Deformed position (m).
     pub at: Vec3,
     /// Normal force (N).
-    pub press_newton: f64,
-    /// Tangential force on the gel (N).
-    pub rub_newton: Vec3,
-    /// Tangential stiffness (N/m) in the plane and against the direction of slip.
-    pub rub_stiffness: (f64, f64),
-    /// Direction of slip.
+    pub normal_newton: f64,
+    /// Friction force on the gel (N).
+    pub friction_newton: Vec3,
+    /// Friction stiffness (N/m) in the tangent plane, and along the direction of slip.
+    pub friction_stiffness: [f64; 2],
+    /// Unit direction of slip; zero while the point sticks.
     pub slip: Vec3,
 }
 
-/// A plane of an object that a point may not cross, whatever else of the object is near.
+/// A tangent plane of an object that a point may not cross, whichever face of the object is nearest.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Plane {
+pub(crate) struct ContactPlane {
     object: u32,
     foot: Vec3,
     normal: Vec3,
 }
 
-/// Directions of more than 45° between them belong to different faces.
+/// Cosine above which two normals belong to the same face (45°).
 const SAME_FACE: f64 = 0.7;
-/// How near (in reaches) its foot must be to an object for a plane to be a part of it.
+/// Distance, in units of the contact reach, within which a plane's foot is on the object.
 const ON_FACE: f64 = 0.05;
 
-impl Plane {
+impl ContactPlane {
+    /// The tangent plane of `object` at a point `at` with the given gap.
+    pub fn new(object: u32, at: Vec3, gap: Gap) -> Self {
+        Self { object, foot: at - gap.normal * gap.distance_m, normal: gap.normal }
+    }
+
+    /// The object and the gap of a point to the plane.
+    pub fn object_gap(&self, at: Vec3) -> (u32, Gap) {
+        (self.object, self.gap(at))
+    }
+
     fn gap(&self, at: Vec3) -> Gap {
         Gap { distance_m: self.normal.dot(at - self.foot), normal: self.normal }
     }
@@ -74,7 +88,8 @@ impl Plane {
         Self { object: self.object, foot, normal: (carry(self.foot + self.normal) - foot).normalize() }
     }
 
-    /// Whether a point that now is nearer to another face is still before this one: deep in a narrow thing it has not gone round the edge.
+    /// Whether a point whose nearest face is now another one remains in front of this plane: deep in a narrow object it has not gone round
+    /// the edge.
     pub fn stays(&self, at: Vec3, nearest: &Self, indenters: &[Indenter<'_>], reach_m: f64) -> bool {
         if nearest.object == self.object && nearest.normal.dot(self.normal) >= SAME_FACE {
             return false;
@@ -85,112 +100,71 @@ impl Plane {
     }
 }
 
-/// How hard points are kept out of objects.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stiffness {
-    /// Against penetration (Pa/m), besides the pressure already known.
-    pub normal: f64,
-    /// Against sliding (Pa/m).
-    pub tangential: f64,
-    /// μ.
-    pub mu: f64,
-    /// How near a point must be to be looked at (m).
-    pub reach_m: f64,
-}
-
-impl Near {
-    /// The plane of the object here.
-    pub fn plane(&self) -> Plane {
-        let Gap { distance_m, normal } = self.gap;
-        Plane { object: self.object, foot: self.at - normal * distance_m, normal }
-    }
-
-    /// The state of a point at `at`, if it is near an object; `hold` is what it remembers.
-    pub fn look(
-        point: u32,
-        area_m2: f64,
-        at: Vec3,
-        indenters: &[Indenter<'_>],
-        hold: Option<&Hold>,
-        stiffness: &Stiffness,
-    ) -> Option<(Self, f64)> {
-        let (object, gap) = nearest(at, indenters, stiffness.reach_m)?;
-        Some(Self::pressed(point, area_m2, at, (object, gap), indenters, hold, stiffness))
-    }
-
-    /// The same where it may not cross a plane.
-    pub fn look_at_plane(
-        point: u32,
-        area_m2: f64,
-        at: Vec3,
-        plane: &Plane,
-        indenters: &[Indenter<'_>],
-        hold: Option<&Hold>,
-        stiffness: &Stiffness,
-    ) -> (Self, f64) {
-        Self::pressed(point, area_m2, at, (plane.object, plane.gap(at)), indenters, hold, stiffness)
-    }
-
-    fn pressed(
-        point: u32,
-        area_m2: f64,
+impl ContactPoint {
+    /// Contact forces and energy (J) of a surface point at `at`, at a gap to `object`. `contact` is the point's state, if it has one.
+    ///
+    /// Augmented Lagrangian: with the known pressure p̄ and the gap g, pressure p = max(p̄ − k_n g, 0), energy A (p² − p̄²)/2k_n. Friction is
+    /// a spring of stiffness k_t A between the point and its anchor, bounded by μ p̄ A.
+    pub(super) fn evaluate(
+        (point, area_m2): (u32, f64),
         at: Vec3,
         (object, gap): (u32, Gap),
         indenters: &[Indenter<'_>],
-        hold: Option<&Hold>,
-        stiffness: &Stiffness,
+        contact: Option<&ContactState>,
+        coefficients: &Coefficients,
     ) -> (Self, f64) {
-        let hold = hold.filter(|hold| hold.object == object);
-        let known = hold.map_or(0.0, |hold| hold.pressure_pa);
-        let pressure = known - stiffness.normal * gap.distance_m;
-        let mut near = Self {
+        let &Coefficients { contact_normal, contact_tangential, friction, .. } = coefficients;
+        let contact = contact.filter(|contact| contact.object == object);
+        let known = contact.map_or(0.0, |contact| contact.pressure_pa);
+        let pressure = known - contact_normal * gap.distance_m;
+        let mut found = Self {
             point,
             object,
             gap,
             at,
-            press_newton: pressure.max(0.0) * area_m2,
-            rub_newton: Vec3::ZERO,
-            rub_stiffness: (0.0, 0.0),
+            normal_newton: pressure.max(0.0) * area_m2,
+            friction_newton: Vec3::ZERO,
+            friction_stiffness: [0.0; 2],
             slip: Vec3::ZERO,
         };
-        let mut energy = if pressure > 0.0 { 0.5 * area_m2 * pressure * pressure / stiffness.normal } else { 0.0 };
-        energy -= 0.5 * area_m2 * known * known / stiffness.normal;
-        if let Some(hold) = hold
+        let mut energy = if pressure > 0.0 { 0.5 * area_m2 * pressure * pressure / contact_normal } else { 0.0 };
+        energy -= 0.5 * area_m2 * known * known / contact_normal;
+        if let Some(contact) = contact
             && known > 0.0
-            && stiffness.mu > 0.0
+            && friction > 0.0
         {
-            let arm = at - indenters[object as usize].in_sensor(hold.anchor);
+            let arm = at - indenters[object as usize].in_sensor(contact.anchor);
             let slip = arm - gap.normal * arm.dot(gap.normal);
             let distance = slip.length();
-            let k = stiffness.tangential * area_m2;
-            let limit = stiffness.mu * known * area_m2;
+            let k = contact_tangential * area_m2;
+            let limit = friction * known * area_m2;
             if k * distance <= limit {
                 energy += 0.5 * k * distance * distance;
-                near.rub_newton = -slip * k;
-                near.rub_stiffness = (k, k);
+                found.friction_newton = -slip * k;
+                found.friction_stiffness = [k, k];
             } else {
                 energy += limit * (distance - 0.5 * limit / k);
-                near.rub_newton = -slip * (limit / distance);
-                near.rub_stiffness = (limit / distance, 0.0);
-                near.slip = slip / distance;
+                found.friction_newton = -slip * (limit / distance);
+                found.friction_stiffness = [limit / distance, 0.0];
+                found.slip = slip / distance;
             }
         }
-        (near, energy)
+        (found, energy)
     }
 
     /// Force on the gel (N).
     pub fn force(&self) -> Vec3 {
-        self.gap.normal * self.press_newton + self.rub_newton
+        self.gap.normal * self.normal_newton + self.friction_newton
     }
 
-    /// How the force answers to a displacement of the point: stiffness times `du`.
-    pub fn resist(&self, du: Vec3, area_m2: f64, stiffness: &Stiffness) -> Vec3 {
+    /// Contact stiffness times a displacement `du` (m) of the point (N).
+    pub(super) fn stiffness_product(&self, du: Vec3, area_m2: f64, coefficients: &Coefficients) -> Vec3 {
         let along = du.dot(self.gap.normal);
         let mut force = Vec3::ZERO;
-        if self.press_newton > 0.0 {
-            force += self.gap.normal * (along * stiffness.normal * area_m2);
+        if self.normal_newton > 0.0 {
+            force += self.gap.normal * (along * coefficients.contact_normal * area_m2);
         }
-        let (plane, slipping) = self.rub_stiffness;
+        let [plane, slipping] = self.friction_stiffness;
         if plane > 0.0 {
             let flat = du - self.gap.normal * along;
             force += flat * plane;
@@ -201,32 +175,32 @@ impl Near {
         force
     }
 
-    /// What the point remembers from here on; nothing where nothing presses.
-    pub fn hold(
+    /// The next contact state of the point, if its pressure is positive. `move_anchor` lets the anchor of a slipping point follow.
+    pub(super) fn next_state(
         &self,
         area_m2: f64,
-        before: Option<&Hold>,
+        before: Option<&ContactState>,
         indenters: &[Indenter<'_>],
-        stiffness: &Stiffness,
+        coefficients: &Coefficients,
         move_anchor: bool,
-    ) -> Option<Hold> {
-        if self.press_newton <= 0.0 {
+    ) -> Option<ContactState> {
+        if self.normal_newton <= 0.0 {
             return None;
         }
         let indenter = &indenters[self.object as usize];
-        let before = before.filter(|hold| hold.object == self.object);
-        let mut anchor = before.map_or_else(|| indenter.in_object(self.at), |hold| hold.anchor);
+        let before = before.filter(|contact| contact.object == self.object);
+        let mut anchor = before.map_or_else(|| indenter.in_object(self.at), |contact| contact.anchor);
         if move_anchor && self.slip != Vec3::ZERO {
-            // Where the bristle that is left would be just at the limit.
-            let stretch = self.rub_newton.length() / (stiffness.tangential * area_m2);
+            // Leave the friction spring just at its limit.
+            let stretch = self.friction_newton.length() / (coefficients.contact_tangential * area_m2);
             anchor = indenter.in_object(self.at - self.slip * stretch);
         }
-        Some(Hold { point: self.point, object: self.object, pressure_pa: self.press_newton / area_m2, anchor })
+        Some(ContactState { point: self.point, object: self.object, pressure_pa: self.normal_newton / area_m2, anchor })
     }
 }
 
-/// The nearest of the objects that are in reach of a point.
-fn nearest(at: Vec3, indenters: &[Indenter<'_>], reach_m: f64) -> Option<(u32, Gap)> {
+/// The nearest object within reach of a point, and the gap to it.
+pub(super) fn nearest(at: Vec3, indenters: &[Indenter<'_>], reach_m: f64) -> Option<(u32, Gap)> {
     let mut nearest: Option<(u32, Gap)> = None;
     for (object, indenter) in indenters.iter().enumerate() {
         if let Some(gap) = indenter.gap(at, reach_m)
@@ -238,33 +212,28 @@ fn nearest(at: Vec3, indenters: &[Indenter<'_>], reach_m: f64) -> Option<(u32, G
     nearest
 }
 
-/// Points of a block's top and sides, or of a mesh, that can be touched.
-pub(crate) fn points(lattice: &Lattice, samples: &[(Vec3, Vec3, f64)]) -> Vec<Point> {
-    samples.iter().map(|&(rest, _, area_m2)| Point { rest, area_m2, spot: lattice.spot(rest) }).collect()
-}
-
-/// Points at ± a quarter of the cells' faces: the top, and the sides where they are free.
-pub(crate) fn block_points(lattice: &Lattice, bonds: Bonds) -> Vec<(Vec3, Vec3, f64)> {
+/// Samples (position, normal, area) at ± a quarter of the cells' faces on the top of a block and its free sides.
+pub(crate) fn block_points(grid: &ReferenceGrid, faces: FixedFaces) -> Vec<(Vec3, Vec3, f64)> {
     let mut points = Vec::new();
-    let edges = lattice.cell_m;
+    let edges = grid.cell_m;
     let mut face = |axis: usize, high: bool| {
         let (a, b) = ((axis + 1) % 3, (axis + 2) % 3);
-        let level = if high { lattice.cells[axis] as f64 } else { 0.0 };
+        let level = if high { grid.cells[axis] as f64 } else { 0.0 };
         let mut normal = Vec3::ZERO;
         normal[axis] = if high { 1.0 } else { -1.0 };
-        for j in 0..2 * lattice.cells[b] {
-            for i in 0..2 * lattice.cells[a] {
+        for j in 0..2 * grid.cells[b] {
+            for i in 0..2 * grid.cells[a] {
                 let mut at = Vec3::ZERO;
                 at[axis] = level;
                 at[a] = 0.25 + 0.5 * i as f64;
                 at[b] = 0.25 + 0.5 * j as f64;
-                points.push((lattice.origin + at * edges, normal, 0.25 * edges[a] * edges[b]));
+                points.push((grid.origin + at * edges, normal, 0.25 * edges[a] * edges[b]));
             }
         }
     };
     face(2, true);
     for (axis, high) in [(0, false), (0, true), (1, false), (1, true)] {
-        if !bonds.holds_side(axis, high) {
+        if !faces.has_side(axis, high) {
             face(axis, high);
         }
     }

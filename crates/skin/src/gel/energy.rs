@@ -1,26 +1,26 @@
-//! What motion and strain hold.
+//! Kinetic and strain energy.
 
-use super::elastic::rotation;
+use super::elasticity::rotation;
 use super::{Constitution, GelParameters};
 use serde::{Deserialize, Serialize};
 
-/// Energies of a gel: how near it is to rest.
+/// Energies of a gel; their ratio measures how far it is from quasi-static.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Energy {
-    /// Of motion (J), with the mass that moves.
+    /// Kinetic energy (J), including mass scaling.
     pub kinetic_j: f64,
-    /// Of strain (J).
+    /// Strain energy (J).
     pub strain_j: f64,
 }
 
 impl Energy {
-    /// Kinetic by strain energy; 0 where nothing moves.
+    /// Kinetic divided by strain energy; 0 at rest.
     pub fn ratio(&self) -> f64 {
         if self.kinetic_j > 0.0 { self.kinetic_j / self.strain_j.max(f64::MIN_POSITIVE) } else { 0.0 }
     }
 }
 
-/// Strain energy of a volume (J/m³).
+/// Strain energy density (J/m³) of a deformation gradient (row by row).
 pub(crate) fn density_j_per_m3(parameters: &GelParameters, f: &[f32; 9]) -> f64 {
     let (lambda, mu) = parameters.lame_pa();
     let f: [[f64; 3]; 3] = std::array::from_fn(|i| std::array::from_fn(|j| f64::from(f[3 * i + j])));
@@ -32,8 +32,8 @@ pub(crate) fn density_j_per_m3(parameters: &GelParameters, f: &[f32; 9]) -> f64 
         Constitution::NeoHookean => 0.5 * mu * (squared - 3.0) - mu * j.ln() + bulk,
         Constitution::FixedCorotated => {
             let r = rotation(&f);
-            let apart: f64 = f.iter().flatten().zip(r.iter().flatten()).map(|(f, r)| (f - r) * (f - r)).sum();
-            mu * apart + bulk
+            let deviation: f64 = f.iter().flatten().zip(r.iter().flatten()).map(|(f, r)| (f - r) * (f - r)).sum();
+            mu * deviation + bulk
         }
         Constitution::Linear => {
             let mut sum = 0.0;

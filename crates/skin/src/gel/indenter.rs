@@ -1,22 +1,24 @@
-//! What presses: how far it is from a point, and which way.
+//! Objects at given poses, and their distance to points of the gel.
 
 use crate::{Motion, Object};
 use dermis_geometry::{Bounds, Nearest, Pose, Quat, Vec3};
 
-/// An object at a place.
+/// An object at a pose.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Indenter<'a> {
     object: &'a Object,
     sensor_from_object: Pose,
     object_from_sensor: Pose,
-    /// Box around it in the sensor's frame.
+    /// Bounding box in the sensor's frame.
     bounds: Bounds,
 }
 
-/// Distance (m) to an object, negative inside, and the direction out of it.
+/// Signed distance of a point to an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Gap {
+pub struct Gap {
+    /// Distance (m), negative inside.
     pub distance_m: f64,
+    /// Outward normal of the object.
     pub normal: Vec3,
 }
 
@@ -31,7 +33,7 @@ impl<'a> Indenter<'a> {
         Self { object, sensor_from_object, object_from_sensor: sensor_from_object.inverse(), bounds }
     }
 
-    /// The same object elsewhere.
+    /// The same object at another pose.
     pub fn placed(&self, sensor_from_object: Pose) -> Self {
         Self::new(self.object, sensor_from_object)
     }
@@ -40,12 +42,12 @@ impl<'a> Indenter<'a> {
         motion.targets.iter().zip(poses).map(|(target, pose)| Self::new(target.object, *pose)).collect()
     }
 
-    /// Whether a point is in the box around the object, made larger by `reach_m`.
+    /// Whether a point is within `reach_m` of the bounding box.
     pub fn is_near(&self, point: Vec3, reach_m: f64) -> bool {
         (self.bounds.min - point).max(point - self.bounds.max).max_element() <= reach_m
     }
 
-    /// The gap at a point; none where it is more than `reach_m` outside the box around the object.
+    /// The gap at a point; none if the point is more than `reach_m` outside the bounding box.
     pub fn gap(&self, point: Vec3, reach_m: f64) -> Option<Gap> {
         if !self.is_near(point, reach_m) {
             return None;
@@ -64,8 +66,8 @@ impl<'a> Indenter<'a> {
     }
 }
 
-/// The pose a part of the way between two.
-pub(crate) fn between(from: &Pose, to: &Pose, part: f64) -> Pose {
-    let rotation: Quat = from.rotation.slerp(to.rotation, part);
-    Pose::new(rotation, from.translation.lerp(to.translation, part))
+/// Interpolates between two poses.
+pub(crate) fn interpolate(from: &Pose, to: &Pose, fraction: f64) -> Pose {
+    let rotation: Quat = from.rotation.slerp(to.rotation, fraction);
+    Pose::new(rotation, from.translation.lerp(to.translation, fraction))
 }

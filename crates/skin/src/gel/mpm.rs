@@ -1,22 +1,22 @@
-//! The moving gel: MLS-MPM with quadratic B-splines and affine velocities.
+//! Explicit dynamics of a gel: MLS-MPM with quadratic B-splines and affine velocities (APIC).
 //!
-//! Hu et al. 2018, as used by Chen et al. 2023, eqs (1)–(11). Ours differs in: true volumes; particles sorted into blocks of 4³
-//! cells; one pass over them a step, which takes velocities from the grid, moves the particle, and gives mass and momentum back
-//! while it is at hand; every block writes a tile of its own, and tiles are added in a fixed order, so that results do not
-//! depend on the number of threads; bonded borders lie on knots and are still exactly.
+//! Hu et al. 2018, as used by Chen et al. 2023, eqs (1)–(11). Differences: true particle volumes; particles sorted into blocks of 4³
+//! cells; one sweep per step (G2P, advection, P2G) while a particle is in registers; every block writes a tile of its own, and tiles
+//! are summed in a fixed order, so that results do not depend on the number of threads; fixed faces lie on knots, where the velocity
+//! is exactly zero.
 
 mod blocks;
-mod body;
-mod cloud;
 mod columns;
-mod engine;
-mod grid;
+mod impulses;
 mod nodes;
-mod pass;
+mod particle_block;
+mod particles;
+mod solver;
+mod transfer;
 mod walls;
 
-pub use body::{Body, Flight};
-pub use cloud::{Cloud, Totals};
-pub(crate) use engine::{Engine, Settings, stable_step_s};
-pub(crate) use grid::Grid;
-pub(crate) use walls::Wall;
+pub(crate) use impulses::GridImpulses;
+pub use particle_block::{ParticleBlock, Totals};
+pub use particles::{MpmSetup, MpmSteps, ParticleState};
+pub(crate) use solver::{MpmSolver, stable_step_s};
+pub use walls::Wall;

@@ -1,9 +1,10 @@
-//! What a gel is made of and how it is solved.
+//! Material and numerical parameters of a gel, and the coefficients that solvers derive from them.
 
 use crate::{SkinError, require_not_negative, require_positive};
+use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
 
-/// How stress follows from deformation. All agree with linear elasticity at small strain.
+/// Stress–strain law. All agree with linear elasticity at small strain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Constitution {
@@ -12,27 +13,27 @@ pub enum Constitution {
     NeoHookean,
     /// Ψ = μ ‖F − R‖² + λ/2 (J − 1)², R the rotation in F (Stomakhin et al. 2012), the elasticity of Chen et al. 2023.
     FixedCorotated,
-    /// Small strains: Ψ = μ ‖ε‖² + λ/2 (tr ε)². Only where it rests in equilibrium; for comparison with closed forms.
+    /// Small strains: Ψ = μ ‖ε‖² + λ/2 (tr ε)². For equilibrium only; serves comparison with closed forms.
     Linear,
 }
 
-/// What resists sliding on the gel.
+/// Friction between gel and objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum GelFriction {
-    /// Nothing.
+    /// Frictionless.
     #[default]
     None,
-    /// At most μ times the pressure.
+    /// Coulomb friction: the shear traction is at most μ times the pressure.
     Coulomb {
-        /// μ.
+        /// Friction coefficient μ.
         mu: f64,
     },
-    /// Whatever touches holds until it parts.
+    /// No slip while in contact.
     Sticking,
 }
 
 impl GelFriction {
-    /// μ, infinite where all sticks.
+    /// Friction coefficient; infinite for [`Self::Sticking`].
     pub fn mu(&self) -> f64 {
         match *self {
             Self::None => 0.0,
@@ -42,25 +43,25 @@ impl GelFriction {
     }
 }
 
-/// What a gel is made of.
+/// Material and resolution of a gel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GelParameters {
     /// Young's modulus (Pa).
     pub young_pa: f64,
     /// Poisson's ratio, from 0 to below 0.5.
     pub poisson: f64,
-    /// Mass of a volume (kg/m³).
+    /// Density (kg/m³).
     pub density_kg_per_m3: f64,
-    /// How stress follows from deformation.
+    /// Stress–strain law.
     pub constitution: Constitution,
-    /// Edge of a cell of the grid (m), made a little smaller or larger so that cells fit a block. A cell holds eight particles.
+    /// Edge of a grid cell (m), adjusted so that a whole number of cells fits a block. A cell holds eight particles.
     pub cell_m: f64,
-    /// What resists sliding.
+    /// Friction.
     pub friction: GelFriction,
-    /// Rate (1/s) at which motion dies away: force −rate · mass · velocity, none at rest.
+    /// Mass-proportional damping rate (1/s): force = −rate · mass · velocity.
     pub damping_per_s: f64,
-    /// By how much mass is multiplied while the gel moves, 1 for the true motion. Longer steps by its square root; what it costs is
-    /// told by the kinetic energy ([`super::Energy`]).
+    /// Factor on the mass while the gel moves; 1 is the true motion. Stable steps grow with its square root. The kinetic energy
+    /// ([`super::Energy`]) measures the error.
     pub mass_scaling: f64,
 }
 
@@ -81,7 +82,7 @@ impl Default for GelParameters {
 }
 
 impl GelParameters {
-    /// Refuses parameters that mean nothing.
+    /// Checks the ranges of all parameters.
     pub fn validate(&self) -> Result<(), SkinError> {
         require_positive("young", "Pa", self.young_pa)?;
         require_positive("density", "kg/m³", self.density_kg_per_m3)?;
@@ -105,15 +106,100 @@ impl GelParameters {
         }
     }
 
-    /// Lamé's λ and μ (Pa).
+    /// Lamé parameters λ and μ (Pa).
     pub fn lame_pa(&self) -> (f64, f64) {
         let (e, nu) = (self.young_pa, self.poisson);
         (e * nu / ((1.0 + nu) * (1.0 - 2.0 * nu)), e / (2.0 * (1.0 + nu)))
     }
 
-    /// Stiffness (Pa) of a layer that cannot give sideways: λ + 2μ.
+    /// P-wave modulus λ + 2μ (Pa): stiffness in confined compression.
     pub fn confined_pa(&self) -> f64 {
         let (lambda, mu) = self.lame_pa();
         lambda + 2.0 * mu
+    }
+
+    /// Coefficients of the equilibrium problem on a grid with the given cell edges (m).
+    pub fn coefficients(&self, cell_m: Vec3) -> Coefficients {
+        let (lambda_pa, mu_pa) = self.lame_pa();
+        let edge = cell_m.min_element();
+        let contact_normal = CONTACT_BY_CONFINED * self.confined_pa() / edge;
+        Coefficients {
+            lambda_pa,
+            mu_pa,
+            contact_normal,
+            contact_tangential: TANGENTIAL_BY_NORMAL * contact_normal,
+            friction: self.friction.mu(),
+            reach_m: edge,
+        }
+    }
+
+    /// Constants of an MPM step of `dt_s` (s), in single precision.
+    pub fn step_constants(&self, dt_s: f64) -> StepConstants {
+        let (lambda, mu) = self.lame_pa();
+        StepConstants {
+            lambda_pa: lambda as f32,
+            mu_pa: mu as f32,
+            dt_s: dt_s as f32,
+            density: (self.density_kg_per_m3 * self.mass_scaling) as f32,
+            damping_factor: (1.0 - self.damping_per_s * dt_s).max(0.0) as f32,
+        }
+    }
+}
+
+/// Contact stiffness at equilibrium divided by that of a confined cell. The augmented Lagrangian removes the penetration it leaves.
+const CONTACT_BY_CONFINED: f64 = 2.0;
+/// Contact stiffness against sliding divided by that against penetration.
+const TANGENTIAL_BY_NORMAL: f64 = 6.0;
+
+/// Declares a struct of equal numbers for CPU and GPU; `CUDA` is its declaration for the kernels' source.
+macro_rules! shared_numbers {
+    ($(#[$doc:meta])* $type:ident: $number:ty { $($(#[$field_doc:meta])* $field:ident,)* }) => {
+        $(#[$doc])*
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq)]
+        pub struct $type { $($(#[$field_doc])* pub $field: $number,)* }
+
+        impl $type {
+            /// The same struct in CUDA.
+            pub const CUDA: &'static str = concat!(
+                "struct ", stringify!($type), " {\n",
+                $("    ", stringify!($number), " ", stringify!($field), ";\n",)*
+                "};\n"
+            );
+        }
+    };
+}
+
+shared_numbers! {
+    /// Coefficients of the equilibrium problem.
+    Coefficients: f64 {
+        /// Lamé parameter λ (Pa).
+        lambda_pa,
+        /// Lamé parameter μ (Pa).
+        mu_pa,
+        /// Contact stiffness against penetration (Pa/m).
+        contact_normal,
+        /// Contact stiffness against sliding (Pa/m).
+        contact_tangential,
+        /// Friction coefficient; infinite for no slip.
+        friction,
+        /// Distance (m) from an object within which a point is tested for contact.
+        reach_m,
+    }
+}
+
+shared_numbers! {
+    /// Constants of an MPM step.
+    StepConstants: f32 {
+        /// Lamé parameter λ (Pa).
+        lambda_pa,
+        /// Lamé parameter μ (Pa).
+        mu_pa,
+        /// Length of a step (s).
+        dt_s,
+        /// Density (kg/m³), including mass scaling.
+        density,
+        /// Factor of damping on the grid velocities in a step.
+        damping_factor,
     }
 }

@@ -1,27 +1,28 @@
-//! What a gel remembers.
+//! History of a gel.
 
-use super::contact::Hold;
+use super::contact::ContactState;
 use dermis_geometry::Pose;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The history of a [`super::Gel`]: where its nodes are, what sticks to it, where the objects were, and, if it moves, its particles.
+/// History of a [`super::Gel`]: nodal displacements, contacts, poses of the objects and, while it moves, its particles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GelState {
-    /// Displacement (m) of the nodes of the reference grid.
+    /// Nodal displacements (m) on the reference grid.
     pub(crate) nodes: Arc<[f64]>,
-    /// Points of the surface that are pressed, in their order.
-    pub(crate) holds: Vec<Hold>,
-    /// Where the objects were.
+    /// Contacts, by increasing surface point.
+    #[serde(rename = "holds")]
+    pub(crate) contacts: Vec<ContactState>,
+    /// Last poses of the objects.
     pub(crate) poses: Vec<Pose>,
-    /// The particles, where they have moved since the gel was last at rest.
+    /// Particle motion since the last equilibrium, if any.
     pub(crate) moving: Option<Arc<Moving>>,
 }
 
-/// Particles in motion, in the order of the reference grid.
+/// Motion of the particles, in the order of the reference grid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Moving {
-    /// From where they rest (m).
+    /// Displacements (m).
     pub displacement: Vec<[f64; 3]>,
     /// Velocities (m/s).
     pub velocity: Vec<[f32; 3]>,

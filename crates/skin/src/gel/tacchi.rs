@@ -1,24 +1,24 @@
-//! The setting of Chen et al. 2023, as it is: for comparison.
+//! The simulation setting of Tacchi (Chen et al. 2023), reproduced for comparison.
 
-use super::mpm::{Body, Engine, Flight, Settings};
+use super::mpm::{MpmSetup, MpmSolver, MpmSteps, ParticleState};
 use super::{Energy, GelParameters, energy};
 use crate::{
-    Facet, Load, Motion, Object, Simd, Skin, SkinError, State, Support, SurfaceField, Tangent, Target, Touch,
+    Facet, Load, Motion, Object, Simd, Skin, SkinError, State, Support, SurfaceField, Tangent, Touch,
     require_not_negative, require_positive,
 };
 use dermis_geometry::sampling::area_uniform;
 use dermis_geometry::{Pose, Surface, Vec3};
 
-/// The numbers of the paper and of its code.
+/// Parameters of the paper and its code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TacchiParameters {
-    /// Young's modulus and Poisson's ratio, and the density (kg/m³), which in the paper's code is a thousand times that of silicone.
+    /// Material. The density in the paper's code is a thousand times that of silicone.
     pub material: GelParameters,
     /// Size of the gel (m).
     pub size_m: Vec3,
     /// Particles along x, y, z; the outermost lie on the faces.
     pub particles: [usize; 3],
-    /// Edge of the grid (m) and nodes along it.
+    /// Edge of the grid (m).
     pub grid_edge_m: f64,
     /// Nodes along the edge of the grid.
     pub grid_nodes: usize,
@@ -26,9 +26,9 @@ pub struct TacchiParameters {
     pub step_s: f64,
     /// Speed (m/s) of the indenter.
     pub speed_m_per_s: f64,
-    /// Particles that stand for the indenter: 10⁴, 10⁵ or 10⁶ for what the paper calls Tacchi_1, Tacchi_10, Tacchi_100.
+    /// Particles of the indenter: 10⁴, 10⁵ and 10⁶ are the paper's Tacchi_1, Tacchi_10 and Tacchi_100.
     pub indenter_particles: usize,
-    /// Where they fall on its surface: gaps between them are the paper's surface defects.
+    /// Seed of their random positions on its surface. Gaps between them cause the paper's surface defects.
     pub seed: u64,
 }
 
@@ -53,12 +53,12 @@ impl Default for TacchiParameters {
     }
 }
 
-/// Particles that are held, and those of the indenter, in the engine.
+/// Indices of the prescribed velocities of held particles and of the indenter's, from 1.
 const HELD: u8 = 1;
 const INDENTER: u8 = 2;
 
-/// The paper's way: particles for the gel and for the indenter on one grid, the indenter driven down at a speed, the surface read as soon
-/// as it is there. The lowest layer of particles is held; the indenter's particles have the velocity of the indenter and no stress.
+/// Tacchi's method: particles of gel and indenter on one grid; the indenter moves down at a constant speed, and the surface is read when it
+/// arrives. The lowest layer of gel particles is held; the indenter's particles have its velocity and no stress.
 #[derive(Clone, Debug)]
 pub struct TacchiGel {
     parameters: TacchiParameters,
@@ -66,7 +66,7 @@ pub struct TacchiGel {
 }
 
 impl TacchiGel {
-    /// Refuses numbers that mean nothing.
+    /// Checks the parameters.
     pub fn new(parameters: TacchiParameters) -> Result<Self, SkinError> {
         parameters.material.validate()?;
         for (key, length) in ["length", "width", "thickness"].into_iter().zip(parameters.size_m.to_array()) {
@@ -99,113 +99,96 @@ impl TacchiGel {
         Ok(Self { spacing_m: parameters.size_m / Vec3::from_array(n), parameters })
     }
 
-    /// The numbers.
+    /// The parameters.
     pub fn parameters(&self) -> &TacchiParameters {
         &self.parameters
     }
 
-    fn rest_place(&self, index: [usize; 3]) -> Vec3 {
+    fn rest_position(&self, index: [usize; 3]) -> Vec3 {
         let size = self.parameters.size_m;
         let low = Vec3::new(-0.5 * size.x, -0.5 * size.y, -size.z);
         low + Vec3::from_array(index.map(|i| i as f64)) * self.spacing_m
     }
 
-    /// How far above its end (m) the lowest of the indenter's points starts: half a cell over the gel.
+    /// Height (m) above its final pose at which the indenter starts: its lowest point is half a cell over the gel.
     fn start_m(&self, points: &[Vec3]) -> f64 {
         let lowest = points.iter().map(|point| point.z).fold(f64::INFINITY, f64::min);
         (0.5 * self.parameters.grid_edge_m / self.parameters.grid_nodes as f64 - lowest).max(0.0)
     }
 
-    /// The press as particles and steps: from above, down to where the object ends.
-    pub fn flight(&self, object: &Object, sensor_from_object: Pose) -> Flight {
+    /// The press as MPM steps: from above the gel down to the final pose of the object.
+    pub fn steps(&self, object: &Object, sensor_from_object: Pose) -> MpmSteps {
         let p = &self.parameters;
         let points: Vec<Vec3> = area_uniform(object.surface.mesh(), p.indenter_particles, p.seed)
             .into_iter()
             .map(|sample| sensor_from_object.transform_point(sample.point))
             .collect();
         let rise = self.start_m(&points);
-        let steps = (rise / (p.speed_m_per_s * p.step_s)).ceil().max(1.0) as usize;
-        let speed = rise / (steps as f64 * p.step_s);
+        let count = (rise / (p.speed_m_per_s * p.step_s)).ceil().max(1.0) as usize;
+        let speed = rise / (count as f64 * p.step_s);
         let [nx, ny, nz] = p.particles;
-        let mut at = Vec::with_capacity(nx * ny * nz + points.len());
-        for z in 0..nz {
-            for y in 0..ny {
-                at.extend((0..nx).map(|x| self.rest_place([x, y, z])));
-            }
-        }
-        let own = at.len();
-        at.extend(points.iter().map(|point| *point + Vec3::Z * rise));
-        let count = at.len();
-        let mut body = Body::at_rest(at, vec![1.0; count]);
-        body.kind[..nx * ny].fill(HELD);
-        body.kind[own..].fill(INDENTER);
-        Flight {
+        let own = nx * ny * nz;
+        let rest = |i: usize| self.rest_position([i % nx, i / nx % ny, i / (nx * ny)]);
+        let position = (0..own).map(rest).chain(points.iter().map(|point| *point + Vec3::Z * rise)).collect();
+        let mut particles = ParticleState::at_rest(position, vec![1.0; own + points.len()]);
+        particles.prescribed[..nx * ny].fill(HELD);
+        particles.prescribed[own..].fill(INDENTER);
+        let setup = MpmSetup {
             parameters: p.material,
             origin: Vec3::ZERO,
             cell_m: Vec3::splat(p.grid_edge_m / p.grid_nodes as f64),
-            floor: None,
-            dt_s: p.step_s,
-            leads: vec![[0.0; 3], [0.0, 0.0, -speed as f32]],
-            steps,
-            body,
-        }
-    }
-
-    fn press(&self, target: &Target<'_>) -> Result<(Touch, u64), SkinError> {
-        let flight = self.flight(target.object, target.sensor_from_object);
-        let settings = Settings {
-            parameters: flight.parameters,
-            origin: flight.origin,
-            cell_m: flight.cell_m,
             walls: Vec::new(),
-            dt_s: flight.dt_s,
+            prescribed_velocities: vec![[0.0; 3], [0.0, 0.0, -speed as f32]],
+            dt_s: p.step_s,
             simd: Simd::detect(),
         };
-        let mut engine = Engine::new(settings, &flight.body);
-        engine.leads = flight.leads;
-        for _ in 1..flight.steps {
-            engine.step(|_| ())?;
-        }
-        engine.stop(|_| ())?;
-        Ok((self.landed(&engine.body(), engine.led_impulse, target.sensor_from_object), engine.steps))
+        MpmSteps { setup, particles, count }
     }
 
-    /// What is felt after the steps of [`TacchiGel::flight`], and what the indenter's particles took in the last (in particle masses, m/s).
-    pub fn landed(&self, body: &Body, led_impulse: Vec3, sensor_from_object: Pose) -> Touch {
+    /// Presses one object down to a pose; also returns the number of steps.
+    pub fn press(&self, object: &Object, sensor_from_object: Pose) -> Result<(Touch, u64), SkinError> {
+        let MpmSteps { setup, particles, count } = self.steps(object, sensor_from_object);
+        let mut solver = MpmSolver::new(setup, &particles);
+        solver.run(count, |_, _| ())?;
+        Ok((self.touch_after(&solver.particles(), solver.prescribed_impulse, sensor_from_object), solver.steps))
+    }
+
+    /// Contact load and surface after the steps of [`Self::steps`]. `indenter_impulse` is the impulse that the indenter's particles received in
+    /// the last step (in full-particle masses, m/s).
+    pub fn touch_after(&self, particles: &ParticleState, indenter_impulse: Vec3, sensor_from_object: Pose) -> Touch {
         let p = &self.parameters;
         let volume = self.spacing_m.x * self.spacing_m.y * self.spacing_m.z;
         let mass = volume * f64::from((p.material.density_kg_per_m3 * p.material.mass_scaling) as f32);
-        // What the indenter's particles took, the gel was given by them with the opposite sign.
-        let force = led_impulse * (-mass / p.step_s);
-        let mut touch = self.touch_of(force, sensor_from_object, self.field(body));
-        touch.energy = Some(self.energy(body, p.particles.iter().product(), mass));
+        let force_on_gel = indenter_impulse * (-mass / p.step_s);
+        let mut touch = self.touch_of(force_on_gel, sensor_from_object, self.field(particles));
+        touch.energy = Some(self.energy(particles, p.particles.iter().product(), mass));
         touch
     }
 
-    /// Of the gel's particles, which are the first.
-    fn energy(&self, body: &Body, own: usize, mass_kg: f64) -> Energy {
+    /// Energy of the gel's particles, the first `own`.
+    fn energy(&self, state: &ParticleState, own: usize, mass_kg: f64) -> Energy {
         let volume = self.spacing_m.x * self.spacing_m.y * self.spacing_m.z;
         let mut sum = Energy::default();
         for p in 0..own {
-            let squared: f64 = body.velocity[p].iter().map(|&v| f64::from(v) * f64::from(v)).sum();
+            let squared: f64 = state.velocity[p].iter().map(|&v| f64::from(v) * f64::from(v)).sum();
             sum.kinetic_j += 0.5 * mass_kg * squared;
-            sum.strain_j += volume * energy::density_j_per_m3(&self.parameters.material, &body.deformation[p]);
+            sum.strain_j += volume * energy::density_j_per_m3(&self.parameters.material, &state.deformation[p]);
         }
         sum
     }
 
-    fn field(&self, body: &Body) -> SurfaceField {
+    fn field(&self, state: &ParticleState) -> SurfaceField {
         let [nx, ny, nz] = self.parameters.particles;
         let top = (nz - 1) * nx * ny;
         let values = (0..ny)
             .rev()
             .flat_map(|y| (0..nx).map(move |x| (x, y)))
-            .map(|(x, y)| body.at[top + y * nx + x] - self.rest_place([x, y, nz - 1]))
+            .map(|(x, y)| state.position[top + y * nx + x] - self.rest_position([x, y, nz - 1]))
             .collect();
         SurfaceField { rows: ny, cols: nx, cell_m: self.spacing_m.x, center: Vec3::ZERO, values, rest_heights_m: None }
     }
 
-    /// The paper reports no force; ours is the momentum that the indenter's particles have taken in the last step, at the deepest place.
+    /// The paper reports no force. Here it is the momentum that the indenter's particles received in the last step, at the deepest point.
     fn touch_of(&self, force: Vec3, sensor_from_object: Pose, field: SurfaceField) -> Touch {
         let (mut deepest, mut at, mut anchor) = (0.0, sensor_from_object.translation, Vec3::ZERO);
         for row in 0..field.rows {
@@ -230,13 +213,7 @@ impl TacchiGel {
         touch
     }
 
-    /// Presses one object and says how many steps it took.
-    pub fn pressed(&self, object: &Object, sensor_from_object: Pose) -> Result<(Touch, u64), SkinError> {
-        self.press(&Target::at_rest(object, sensor_from_object))
-    }
-
-    /// Distance (m) from the lowest point of the object, where it ends, down to the surface under it: what leaks through gaps between
-    /// its particles.
+    /// Depth of the object's lowest point minus that of the surface (m): the gel that leaks through gaps between the indenter's particles.
     pub fn leak_m(touch: &Touch, surface: &Surface, sensor_from_object: &Pose) -> f64 {
         let lowest = surface.mesh().vertices().iter().map(|v| sensor_from_object.transform_point(*v).z);
         let travel = -lowest.fold(f64::INFINITY, f64::min);
@@ -247,14 +224,14 @@ impl TacchiGel {
 
 impl Skin for TacchiGel {
     fn rest(&self) -> State {
-        State::Gel(super::GelState { nodes: Vec::new().into(), holds: Vec::new(), poses: Vec::new(), moving: None })
+        State::Gel(super::GelState { nodes: Vec::new().into(), contacts: Vec::new(), poses: Vec::new(), moving: None })
     }
 
-    /// Without memory: every step is a press from above.
+    /// Stateless: every call is a press from above.
     fn touch(&self, _: &State, motion: &Motion<'_>, _: f64) -> Result<(Touch, State), SkinError> {
         motion.check()?;
         let touch = match motion.targets {
-            [target] => self.press(target)?.0,
+            [target] => self.press(target.object, target.sensor_from_object)?.0,
             [] => Touch::default(),
             _ => {
                 return Err(SkinError::BadGel {
@@ -274,7 +251,7 @@ impl Skin for TacchiGel {
     }
 
     fn max_depth_m(&self) -> f64 {
-        super::DEEPEST * self.parameters.size_m.z
+        super::MAX_DEPTH * self.parameters.size_m.z
     }
 
     fn precision(&self) -> f64 {

@@ -1,7 +1,7 @@
-//! Numbers from buffers.
+//! Reads accessors: positions and indices.
 
-use super::super::soup::check_count;
-use super::super::{FileError, Place};
+use super::super::raw_mesh::check_count;
+use super::super::{FileError, Place, Problem};
 use super::Document;
 use super::document::Accessor;
 use crate::Vec3;
@@ -16,9 +16,9 @@ impl Document<'_> {
         let accessor = self.accessor(index, place)?;
         if accessor.shape != "VEC3" || accessor.component_type != FLOAT {
             let found = format!("{} of component type {}", accessor.shape, accessor.component_type);
-            return Err(self.bad(format!("accessor {index}"), "positions as VEC3 of float (5126)", found));
+            return Err(self.bad(Place::Element("accessor", index), "positions as VEC3 of float (5126)", found));
         }
-        check_count(self.file, place, "vertices", accessor.count)?;
+        check_count(place, "vertices", accessor.count)?;
         let to_number = |b: &[u8; 4]| f64::from(f32::from_le_bytes(*b));
         Ok(self
             .elements(index, accessor, 12)?
@@ -40,23 +40,22 @@ impl Document<'_> {
         if accessor.shape != "SCALAR" || size == 0 {
             let found = format!("{} of component type {}", accessor.shape, accessor.component_type);
             let expected = "indices as SCALAR of unsigned byte, short or int (5121, 5123, 5125)";
-            return Err(self.bad(format!("accessor {index}"), expected, found));
+            return Err(self.bad(Place::Element("accessor", index), expected, found));
         }
-        check_count(self.file, place, "triangles", accessor.count / 3)?;
+        check_count(place, "triangles", accessor.count / 3)?;
         // Bytes, the least significant first.
         let to_index = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, &b| sum << 8 | u32::from(b));
         Ok(self.elements(index, accessor, size)?.map(to_index).collect())
     }
 
     fn accessor(&self, index: usize, place: Place) -> Result<&Accessor, FileError> {
-        let accessor = self.lookup(&self.root.accessors, "accessor", index, || place.to_string())?;
+        let accessor = self.lookup(&self.root.accessors, "accessor", index, place)?;
         if accessor.sparse.is_some() {
-            return Err(FileError::GltfUnsupported {
-                file: self.file.into(),
-                place: format!("accessor {index}"),
+            return Err(Problem::GltfUnsupported {
                 feature: "a sparse accessor".into(),
                 remedy: "export the file without sparse accessors",
-            });
+            }
+            .at(Place::Element("accessor", index)));
         }
         Ok(accessor)
     }
@@ -68,26 +67,22 @@ impl Document<'_> {
         accessor: &Accessor,
         size: usize,
     ) -> Result<impl Iterator<Item = &'s [u8]> + use<'s>, FileError> {
-        let place = || format!("accessor {index}");
+        let place = Place::Element("accessor", index);
         let Some(view_index) = accessor.buffer_view else {
-            return Err(self.bad(place(), "a bufferView", "none".into()));
+            return Err(self.bad(place, "a bufferView", "none".into()));
         };
         let view = self.lookup(&self.root.buffer_views, "bufferView", view_index, place)?;
-        view.refuse_compression(self.file, view_index)?;
-        let view_place = format!("bufferView {view_index}");
-        let buffer = self.lookup(&self.buffers, "buffer", view.buffer, || view_place.clone())?;
-        let too_short = |place: String, holder: String, needs: u64, has: usize| FileError::GltfTooShort {
-            file: self.file.into(),
-            place,
-            holder,
-            needs,
-            has: has as u64,
+        view.refuse_compression(view_index)?;
+        let view_place = Place::Element("bufferView", view_index);
+        let buffer = self.lookup(&self.buffers, "buffer", view.buffer, view_place)?;
+        let too_short = |place: Place, holder: String, needs: u64, has: usize| {
+            Problem::GltfTooShort { holder, needs, has: has as u64 }.at(place)
         };
 
         let view_end = (view.byte_offset as u64).saturating_add(view.byte_length as u64);
         let bytes = view.byte_offset.checked_add(view.byte_length).and_then(|end| buffer.get(view.byte_offset..end));
-        let bytes = bytes
-            .ok_or_else(|| too_short(view_place.clone(), format!("buffer {}", view.buffer), view_end, buffer.len()))?;
+        let bytes =
+            bytes.ok_or_else(|| too_short(view_place, format!("buffer {}", view.buffer), view_end, buffer.len()))?;
 
         let stride = view.byte_stride.unwrap_or(size);
         if stride < size {
@@ -99,7 +94,7 @@ impl Document<'_> {
         };
         let end = length.saturating_add(accessor.byte_offset as u64);
         if end > bytes.len() as u64 {
-            return Err(too_short(place(), view_place, end, bytes.len()));
+            return Err(too_short(place, view_place.to_string(), end, bytes.len()));
         }
         let bytes = &bytes[accessor.byte_offset..];
         Ok((0..accessor.count).map(move |i| &bytes[i * stride..i * stride + size]))

@@ -1,7 +1,7 @@
-//! The bytes behind a glTF file: in the file itself, in its container, or in another file.
+//! Loads the buffers of a glTF file: embedded, from its container, or from another file.
 
-use super::super::FileError;
 use super::super::text::excerpt;
+use super::super::{FileError, Place, Problem};
 use super::document::Buffer;
 use std::borrow::Cow;
 use std::path::Path;
@@ -16,7 +16,6 @@ pub(in super::super) enum External<'a> {
 
 /// All buffers, each at least as long as it says.
 pub(super) fn load<'a>(
-    file: &str,
     buffers: &[Buffer],
     binary: Option<&'a [u8]>,
     external: &External,
@@ -24,41 +23,33 @@ pub(super) fn load<'a>(
     let mut loaded = Vec::new();
     for (index, buffer) in buffers.iter().enumerate() {
         let bytes = match (&buffer.uri, binary) {
-            (Some(uri), _) if uri.starts_with("data:") => Cow::Owned(embedded(file, index, uri)?),
-            (Some(uri), _) => Cow::Owned(from_file(file, index, uri, external)?),
+            (Some(uri), _) if uri.starts_with("data:") => Cow::Owned(embedded(index, uri)?),
+            (Some(uri), _) => Cow::Owned(from_file(index, uri, external)?),
             (None, Some(binary)) if index == 0 => Cow::Borrowed(binary),
-            (None, _) => return Err(bad_uri(file, index, "a uri, or the container's binary chunk", "neither")),
+            (None, _) => return Err(bad_uri(index, "a uri, or the container's binary chunk", "neither")),
         };
         if bytes.len() < buffer.byte_length {
-            return Err(FileError::GltfTooShort {
-                file: file.into(),
-                place: format!("buffer {index}"),
-                holder: buffer.uri.as_ref().map_or("the binary chunk".into(), |uri| excerpt(uri.as_bytes())),
-                needs: buffer.byte_length as u64,
-                has: bytes.len() as u64,
-            });
+            let holder = buffer.uri.as_ref().map_or("the binary chunk".into(), |uri| excerpt(uri.as_bytes()));
+            let (needs, has) = (buffer.byte_length as u64, bytes.len() as u64);
+            return Err(Problem::GltfTooShort { holder, needs, has }.at(Place::Element("buffer", index)));
         }
         loaded.push(bytes);
     }
     Ok(loaded)
 }
 
-fn bad_uri(file: &str, buffer: usize, expected: &'static str, found: &str) -> FileError {
+fn bad_uri(buffer: usize, expected: &'static str, found: &str) -> FileError {
     let found = excerpt(found.as_bytes());
-    FileError::GltfValue { file: file.into(), place: format!("buffer {buffer}"), expected, found }
+    Problem::GltfValue { expected, found }.at(Place::Element("buffer", buffer))
 }
 
-fn embedded(file: &str, buffer: usize, uri: &str) -> Result<Vec<u8>, FileError> {
+fn embedded(buffer: usize, uri: &str) -> Result<Vec<u8>, FileError> {
     match uri.split_once(',') {
-        Some((kind, data)) if kind.ends_with(";base64") => {
-            decode_base64(data.as_bytes()).map_err(|offset| FileError::GltfBase64 {
-                file: file.into(),
-                buffer,
-                offset,
-                found: data.get(offset..).and_then(|rest| rest.chars().next()).map_or("the end".into(), String::from),
-            })
-        }
-        _ => Err(bad_uri(file, buffer, "a data URI with \";base64,\"", uri)),
+        Some((kind, data)) if kind.ends_with(";base64") => decode_base64(data.as_bytes()).map_err(|offset| {
+            let found = data.get(offset..).and_then(|rest| rest.chars().next()).map_or("the end".into(), String::from);
+            Problem::GltfBase64 { offset, found }.at(Place::Element("buffer", buffer))
+        }),
+        _ => Err(bad_uri(buffer, "a data URI with \";base64,\"", uri)),
     }
 }
 
@@ -91,21 +82,19 @@ fn decode_base64(text: &[u8]) -> Result<Vec<u8>, usize> {
     Ok(bytes)
 }
 
-fn from_file(file: &str, buffer: usize, uri: &str, external: &External) -> Result<Vec<u8>, FileError> {
+fn from_file(buffer: usize, uri: &str, external: &External) -> Result<Vec<u8>, FileError> {
     let External::Folder(folder) = external else {
-        return Err(FileError::GltfExternal { file: file.into(), buffer, uri: excerpt(uri.as_bytes()) });
+        return Err(Problem::GltfExternal { uri: excerpt(uri.as_bytes()) }.at(Place::Element("buffer", buffer)));
     };
     let name = decode_percent(uri);
     // A colon ends the scheme of a URL, or a drive's letter.
     if name.contains(':') || Path::new(&name).has_root() {
-        return Err(bad_uri(file, buffer, "the name of a file beside this one", uri));
+        return Err(bad_uri(buffer, "the name of a file beside this one", uri));
     }
     let path = folder.join(&name);
-    std::fs::read(&path).map_err(|error| FileError::GltfBuffer {
-        file: file.into(),
-        buffer,
-        path: path.display().to_string(),
-        reason: error.to_string(),
+    std::fs::read(&path).map_err(|error| {
+        let (path, reason) = (path.display().to_string(), error.to_string());
+        Problem::GltfBuffer { path, reason }.at(Place::Element("buffer", buffer))
     })
 }
 

@@ -1,7 +1,7 @@
-//! The parts of the JSON that say where triangles are.
+//! The parts of the JSON that define triangles.
 
-use super::super::FileError;
 use super::super::text::excerpt;
+use super::super::{FileError, Place, Problem};
 use glam::{DMat4, DQuat, DVec3};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -115,25 +115,20 @@ fn triangle_list() -> u64 {
 }
 
 impl Root {
-    pub fn parse(file: &str, json: &[u8]) -> Result<Self, FileError> {
+    pub fn parse(json: &[u8]) -> Result<Self, FileError> {
         let root: Self = serde_json::from_slice(json).map_err(|error| {
             let text = error.to_string();
             // The place has fields of its own.
             let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
-            FileError::GltfJson {
-                file: file.into(),
-                line: error.line(),
-                column: error.column(),
-                reason: reason.replace('\n', " "),
-            }
+            Problem::GltfJson { reason: reason.replace('\n', " ") }.at(Place::Json(error.line(), error.column()))
         })?;
         let version = &root.asset.version;
         if version != "2" && !version.starts_with("2.") {
             let found = excerpt(version.as_bytes());
-            return Err(FileError::GltfVersion { file: file.into(), place: "asset", found });
+            return Err(Problem::GltfVersion { found }.at(Place::Named("asset")));
         }
         match root.extensions_required.iter().find(|name| !is_harmless(name)) {
-            Some(name) => Err(unsupported(file, "extensionsRequired".into(), name)),
+            Some(name) => Err(unsupported(Place::Named("extensionsRequired"), name)),
             None => Ok(root),
         }
     }
@@ -150,14 +145,14 @@ fn is_harmless(extension: &str) -> bool {
 const SHAPING: [&str; 4] =
     ["KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression", "EXT_mesh_gpu_instancing"];
 
-fn refuse_shaping(file: &str, extensions: &Extensions, place: impl FnOnce() -> String) -> Result<(), FileError> {
+fn refuse_shaping(extensions: &Extensions, place: Place) -> Result<(), FileError> {
     match SHAPING.iter().find(|name| extensions.contains_key(**name)) {
-        Some(name) => Err(unsupported(file, place(), name)),
+        Some(name) => Err(unsupported(place, name)),
         None => Ok(()),
     }
 }
 
-fn unsupported(file: &str, place: String, extension: &str) -> FileError {
+fn unsupported(place: Place, extension: &str) -> FileError {
     let (feature, remedy) = match extension {
         "KHR_draco_mesh_compression" => ("Draco compression", "export without mesh compression"),
         "EXT_meshopt_compression" | "KHR_meshopt_compression" => {
@@ -167,22 +162,18 @@ fn unsupported(file: &str, place: String, extension: &str) -> FileError {
         _ => ("an extension", "export the file without it"),
     };
     let feature = format!("{feature} ({})", excerpt(extension.as_bytes()));
-    FileError::GltfUnsupported { file: file.into(), place, feature, remedy }
+    Problem::GltfUnsupported { feature, remedy }.at(place)
 }
 
 impl Node {
-    pub fn parent_from_node(&self, file: &str, index: usize) -> Result<DMat4, FileError> {
-        let place = || format!("node {index}");
-        refuse_shaping(file, &self.extensions, place)?;
+    pub fn parent_from_node(&self, index: usize) -> Result<DMat4, FileError> {
+        let place = Place::Element("node", index);
+        refuse_shaping(&self.extensions, place)?;
         if let (Some(skin), Some(_)) = (self.skin, self.mesh) {
-            return Err(FileError::GltfUnsupported {
-                file: file.into(),
-                place: place(),
-                feature: format!("skin {skin}"),
-                remedy: "export the posed mesh without its skeleton",
-            });
+            let (feature, remedy) = (format!("skin {skin}"), "export the posed mesh without its skeleton");
+            return Err(Problem::GltfUnsupported { feature, remedy }.at(place));
         }
-        let bad = |expected, found| FileError::GltfValue { file: file.into(), place: place(), expected, found };
+        let bad = |expected, found| Problem::GltfValue { expected, found }.at(place);
         if let Some(columns) = self.matrix {
             let matrix = DMat4::from_cols_array(&columns);
             let last_row = matrix.row(3);
@@ -205,24 +196,22 @@ impl Node {
 
 impl Primitive {
     /// False for points and lines, which bound nothing.
-    pub fn has_triangles(&self, file: &str, mesh: usize, primitive: usize) -> Result<bool, FileError> {
-        let place = || format!("mesh {mesh}, primitive {primitive}");
+    pub fn has_triangles(&self, mesh: usize, primitive: usize) -> Result<bool, FileError> {
+        let place = Place::Primitive { mesh, primitive };
         match self.mode {
             0..=3 => Ok(false),
-            4..=6 => refuse_shaping(file, &self.extensions, place).map(|()| true),
-            mode => Err(FileError::GltfValue {
-                file: file.into(),
-                place: place(),
-                expected: "a mode from 0 to 6",
-                found: mode.to_string(),
-            }),
+            4..=6 => refuse_shaping(&self.extensions, place).map(|()| true),
+            mode => {
+                let (expected, found) = ("a mode from 0 to 6", mode.to_string());
+                Err(Problem::GltfValue { expected, found }.at(place))
+            }
         }
     }
 }
 
 impl BufferView {
-    pub fn refuse_compression(&self, file: &str, index: usize) -> Result<(), FileError> {
-        refuse_shaping(file, &self.extensions, || format!("bufferView {index}"))
+    pub fn refuse_compression(&self, index: usize) -> Result<(), FileError> {
+        refuse_shaping(&self.extensions, Place::Element("bufferView", index))
     }
 }
 

@@ -1,26 +1,23 @@
 //! The binary container of glTF: a header of 12 bytes, then chunks with 8 bytes of header each.
 
-use super::super::FileError;
 use super::super::text::excerpt;
+use super::super::{FileError, Place, Problem};
 
 /// The JSON, and the binary chunk if there is one.
-pub(super) fn chunks<'a>(file: &str, bytes: &'a [u8]) -> Result<(&'a [u8], Option<&'a [u8]>), FileError> {
-    let header_error = |offset: usize, expected, found: &[u8]| FileError::GlbHeader {
-        file: file.into(),
-        offset,
-        expected,
-        found: excerpt(found),
+pub(super) fn chunks<'a>(bytes: &'a [u8]) -> Result<(&'a [u8], Option<&'a [u8]>), FileError> {
+    let header_error = |offset: usize, expected, found: &[u8]| {
+        Problem::GlbHeader { expected, found: excerpt(found) }.at(Place::Byte(offset))
     };
     if !bytes.starts_with(b"glTF") {
         return Err(header_error(0, "\"glTF\"", &bytes[..bytes.len().min(4)]));
     }
     let length_error =
-        |offset, what, claimed, found| FileError::GlbLength { file: file.into(), offset, what, claimed, found };
+        |offset, what, claimed, found| Problem::GlbLength { what, claimed, found }.at(Place::Byte(offset));
     let (Some(version), Some(length)) = (number(bytes, 4), number(bytes, 8)) else {
         return Err(length_error(0, "a header", 12, bytes.len()));
     };
     if version != 2 {
-        return Err(FileError::GltfVersion { file: file.into(), place: "byte 4", found: version.to_string() });
+        return Err(Problem::GltfVersion { found: version.to_string() }.at(Place::Byte(4)));
     }
     if length != bytes.len() {
         return Err(length_error(8, "a file", length, bytes.len()));

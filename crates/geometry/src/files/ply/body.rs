@@ -1,12 +1,11 @@
-//! The numbers of a PLY file, one record after the other.
+//! Reads the records of a PLY file.
 
 use super::super::text::{number, unexpected};
-use super::super::{FileError, Place};
+use super::super::{FileError, Place, Problem};
 use super::header::{Element, Encoding, Header, Property, Scalar};
 
 /// A place in the body. In text a record is a line; in binary it is as long as its numbers.
 pub(super) struct Body<'a> {
-    file: &'a str,
     bytes: &'a [u8],
     at: usize,
     encoding: Encoding,
@@ -20,9 +19,8 @@ pub(super) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    pub fn new(file: &'a str, bytes: &'a [u8], header: &Header) -> Self {
+    pub fn new(bytes: &'a [u8], header: &Header) -> Self {
         Self {
-            file,
             bytes,
             at: header.end,
             encoding: header.encoding,
@@ -70,7 +68,7 @@ impl<'a> Body<'a> {
     /// Refuses words that are left in the record.
     pub fn end(&self) -> Result<(), FileError> {
         if self.encoding == Encoding::Ascii && !self.record.is_empty() {
-            return Err(unexpected(self.file, self.line, "the end of the line", self.record));
+            return Err(unexpected(self.line, "the end of the line", self.record));
         }
         Ok(())
     }
@@ -92,13 +90,13 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The items of a list. Its length is believed only as far as there are items.
+    /// The items of a list. Its length is not trusted: items are read one by one.
     pub fn list(&mut self, property: &Property, mut item_is: impl FnMut(f64)) -> Result<(), FileError> {
         let Property::List { count, item, .. } = property else { return Ok(()) };
         let place = self.place();
         let length = self.scalar(*count)?;
         if length.fract() != 0.0 || length < 0.0 {
-            return Err(FileError::PlyNotWhole { file: self.file.into(), place, what: "list length", found: length });
+            return Err(Problem::PlyNotWhole { what: "list length", found: length }.at(place));
         }
         for _ in 0..length as u64 {
             item_is(self.scalar(*item)?);
@@ -114,14 +112,14 @@ impl<'a> Body<'a> {
             Encoding::Ascii => Place::Line(self.line + 1 + rest[..offset].iter().filter(|&&b| b == b'\n').count()),
             Encoding::Little | Encoding::Big => Place::Byte(self.at + offset),
         };
-        Err(FileError::PlyTrailing { file: self.file.into(), place, found: rest[offset] })
+        Err(Problem::PlyTrailing { found: rest[offset] }.at(place))
     }
 
     fn word(&mut self) -> Result<f64, FileError> {
         let record = self.record;
         let end = record.iter().position(u8::is_ascii_whitespace).unwrap_or(record.len());
         let value = number(&record[..end]).ok_or_else(|| {
-            unexpected(self.file, self.line, &format!("another number for {:?} {}", self.element, self.index), record)
+            unexpected(self.line, &format!("another number for {:?} {}", self.element, self.index), record)
         })?;
         self.record = record[end..].trim_ascii_start();
         Ok(value)
@@ -142,12 +140,6 @@ impl<'a> Body<'a> {
             Encoding::Ascii => Place::Line(self.line),
             Encoding::Little | Encoding::Big => Place::Byte(self.bytes.len()),
         };
-        FileError::PlyCutOff {
-            file: self.file.into(),
-            place,
-            element: self.element.clone(),
-            complete: self.index,
-            claimed: self.claimed,
-        }
+        Problem::PlyCutOff { element: self.element.clone(), complete: self.index, claimed: self.claimed }.at(place)
     }
 }

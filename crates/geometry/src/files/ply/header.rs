@@ -1,7 +1,7 @@
 //! The header of a PLY file: how its body is written and what is in it.
 
-use super::super::FileError;
 use super::super::text::{unexpected, words};
+use super::super::{FileError, Place, Problem};
 
 /// How the body's numbers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(super) enum Property {
     List { name: String, count: Scalar, item: Scalar },
 }
 
-/// So many records of the same properties.
+/// A number of records with the same properties.
 #[derive(Debug)]
 pub(super) struct Element {
     pub name: String,
@@ -82,14 +82,14 @@ impl Header {
         self.elements.iter().find(|e| e.name == name)
     }
 
-    pub fn parse(file: &str, bytes: &[u8]) -> Result<Self, FileError> {
+    pub fn parse(bytes: &[u8]) -> Result<Self, FileError> {
         let (mut encoding, mut elements): (Option<Encoding>, Vec<Element>) = (None, Vec::new());
         let mut end = 0;
         for (index, text) in bytes.split_inclusive(|&b| b == b'\n').enumerate() {
             end += text.len();
             let line = index + 1;
             let found: Vec<&[u8]> = words(text).collect();
-            let bad = |expected: &str| unexpected(file, line, expected, text.trim_ascii_end());
+            let bad = |expected: &str| unexpected(line, expected, text.trim_ascii_end());
             match found[..] {
                 [b"ply"] if line == 1 => {}
                 _ if line == 1 => return Err(bad("\"ply\"")),
@@ -117,7 +117,7 @@ impl Header {
             }
         }
         let line = bytes.iter().filter(|&&b| b == b'\n').count() + 1;
-        Err(FileError::CutOff { file: file.into(), line, expected: "\"end_header\"".into() })
+        Err(Problem::CutOff { expected: "\"end_header\"".into() }.at(Place::Line(line)))
     }
 }
 

@@ -49,6 +49,6 @@ pub(super) fn crescent(radius_m: f64, bite_radius_m: f64, apart_m: f64) -> Outli
 }
 
 /// A disc with a wedge cut out to its centre, opening to the right by `mouth_rad` on either side.
-pub(super) fn mouthed(radius_m: f64, mouth_rad: f64) -> Outline {
+pub(super) fn pacman(radius_m: f64, mouth_rad: f64) -> Outline {
     std::iter::once(Vec2::ZERO).chain(arc(Vec2::ZERO, radius_m, mouth_rad, TAU - mouth_rad)).collect()
 }

@@ -22,7 +22,7 @@ impl Relief {
 
     /// A feature of revolution about an upright axis: `profile` holds radii and heights (m), from the plate on. It ends
     /// on the axis, or flat.
-    pub fn turned(self, middle: Vec2, around: usize, profile: &[(f64, f64)]) -> Self {
+    pub fn revolved(self, middle: Vec2, around: usize, profile: &[(f64, f64)]) -> Self {
         let ring = |radius_m: f64| super::outline::regular(middle, radius_m, around, 0.0);
         let levels: Vec<_> = profile.iter().map(|&(r, z)| (if r > 0.0 { ring(r) } else { vec![middle] }, z)).collect();
         self.stacked(&levels)

@@ -2,7 +2,7 @@
 
 use crate::validate::layer::{Golden, LayerErrors};
 use dermis::geometry::{Pose, TriMesh, Vec3};
-use dermis::skin::gel::Bonds;
+use dermis::skin::gel::FixedFaces;
 use dermis::skin::{Gel, GelParameters, Motion, Object, Skin, Target};
 
 /// Two of the cases of `validate layer`: the gel of Chen et al. 2023 and that of a GelSight Mini, both 4 mm thick.
@@ -21,7 +21,7 @@ pub(super) fn errors(cell_m: f64) -> Option<LayerErrors> {
         let parameters =
             GelParameters { young_pa: case.young_pa, poisson: case.poisson, cell_m, ..GelParameters::default() };
         let side = 2.0 * a + 5.0 * h;
-        let gel = Gel::block(Vec3::new(side, side, h), Bonds::default(), parameters).ok()?;
+        let gel = Gel::block(Vec3::new(side, side, h), FixedFaces::default(), parameters).ok()?;
         let object = Object::new(paraboloid(case.radius_m, 1.6 * a)?);
         let target = Target::at_rest(&object, Pose::from_translation(Vec3::Z * -case.depth_m));
         let (touch, _) = gel.settle(&gel.rest(), &Motion { targets: &[target] }).ok()?;

@@ -1,33 +1,33 @@
-//! Particles by blocks of cells, and the nodes around them.
+//! Sorting of particles into blocks of cells.
 
-use super::pass::{BATCH, BLOCK};
+use super::transfer::{BATCH, BLOCK};
 
-/// Where blocks are, and which slots of the particles they own.
+/// Blocks of 4³ cells, and the slots of particles that each owns.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
-    /// The lowest block's coordinates.
+    /// Coordinates of the lowest block.
     pub low: [i32; 3],
     /// Blocks along each axis.
     pub count: [usize; 3],
-    /// Blocks with particles: where they are, their first slot and how many slots, in a fixed order.
-    pub owned: Vec<Owned>,
-    /// For every block its place in `owned`, or none.
+    /// Blocks with particles, in a fixed order.
+    pub occupied: Vec<OccupiedBlock>,
+    /// Index in `occupied` of every block, or [`NONE`].
     pub place: Vec<u32>,
 }
 
 /// A block with particles.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Owned {
+pub(super) struct OccupiedBlock {
     pub at: [usize; 3],
     pub first: usize,
     pub slots: usize,
 }
 
-/// No block, no slot, no node.
+/// Marks an empty slot or block.
 pub(super) const NONE: u32 = u32::MAX;
 
 impl Blocks {
-    /// Sorts particles that are in cells `cells` (by particle): the blocks, and the particle of each slot ([`NONE`] for empty ones).
+    /// Sorts particles by the cell that each is in. Returns the blocks and the particle of each slot ([`NONE`] for padding).
     pub fn sort(cells: &[[i32; 3]]) -> (Self, Vec<u32>) {
         let mut low = [i32::MAX; 3];
         let mut high = [i32::MIN; 3];
@@ -53,7 +53,7 @@ impl Blocks {
             })
             .collect();
         order.sort_unstable();
-        let mut blocks = Self { low, count, owned: Vec::new(), place: vec![NONE; count.iter().product()] };
+        let mut blocks = Self { low, count, occupied: Vec::new(), place: vec![NONE; count.iter().product()] };
         let mut slots = Vec::with_capacity(order.len() + order.len() / 8);
         let mut start = 0;
         while start < order.len() {
@@ -62,15 +62,15 @@ impl Blocks {
             let first = slots.len();
             slots.extend(order[start..end].iter().map(|(_, particle)| *particle));
             slots.resize(slots.len().next_multiple_of(BATCH), NONE);
-            blocks.place[block] = blocks.owned.len() as u32;
+            blocks.place[block] = blocks.occupied.len() as u32;
             let at = [block % count[0], block / count[0] % count[1], block / (count[0] * count[1])];
-            blocks.owned.push(Owned { at, first, slots: slots.len() - first });
+            blocks.occupied.push(OccupiedBlock { at, first, slots: slots.len() - first });
             start = end;
         }
         (blocks, slots)
     }
 
-    /// The place in `owned` of a block, if it has particles.
+    /// Index in `occupied` of a block, if it has particles.
     pub fn find(&self, at: [isize; 3]) -> Option<usize> {
         for axis in 0..3 {
             if at[axis] < 0 || at[axis] >= self.count[axis] as isize {
@@ -82,13 +82,13 @@ impl Blocks {
     }
 
     /// The block that owns a slot.
-    pub fn owner(&self, slot: usize) -> &Owned {
-        &self.owned[self.owned.partition_point(|owned| owned.first <= slot) - 1]
+    pub fn owner(&self, slot: usize) -> &OccupiedBlock {
+        &self.occupied[self.occupied.partition_point(|occupied| occupied.first <= slot) - 1]
     }
 
     /// The lowest cell of a block.
-    pub fn corner(&self, owned: &Owned) -> [i32; 3] {
-        std::array::from_fn(|a| (self.low[a] + owned.at[a] as i32) * BLOCK as i32)
+    pub fn corner(&self, occupied: &OccupiedBlock) -> [i32; 3] {
+        std::array::from_fn(|a| (self.low[a] + occupied.at[a] as i32) * BLOCK as i32)
     }
 
     /// Bricks of 4³ nodes along each axis: brick `b` holds the nodes of cells `4b − 2 … 4b + 1`, counted from the lowest block.

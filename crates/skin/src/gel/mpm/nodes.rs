@@ -1,41 +1,41 @@
-//! The nodes of the grid, brick by brick.
+//! Grid nodes, stored in bricks of 4³.
 
 use super::blocks::Blocks;
-use super::pass::{BLOCK, TILE_EDGE, Tile};
+use super::transfer::{BLOCK, TILE_EDGE, Tile};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Numbers in a brick of 4³ nodes: velocity (m/s) and mass (in particles) of each.
+/// Floats in a brick of 4³ nodes: velocity (m/s) and mass (in full particles) of each.
 const BRICK: usize = BLOCK * BLOCK * BLOCK * 4;
 
-/// Velocity (m/s) and mass (in particles) of all nodes around the blocks. A node's coordinates are those of the cell it is the middle of.
+/// Velocity (m/s) and mass (in full particles) of all nodes around the blocks. A node has the coordinates of the cell whose centre it is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nodes {
-    /// The lowest block's coordinates.
+    /// Coordinates of the lowest block.
     low: [i32; 3],
     bricks: [usize; 3],
     pub values: Vec<f32>,
 }
 
-/// A node and what it has: its cell, momentum and mass.
+/// Cell, momentum and mass of a node.
 pub(super) type Loaded = ([i32; 3], [f32; 4]);
 
 impl Nodes {
-    /// Nodes around other blocks, with nothing on them.
-    pub fn surround(&mut self, blocks: &Blocks) {
+    /// Allocates empty nodes around a set of blocks.
+    pub fn cover(&mut self, blocks: &Blocks) {
         self.low = blocks.low;
         self.bricks = blocks.bricks();
         self.values.clear();
         self.values.resize(self.bricks.iter().product::<usize>() * BRICK, 0.0);
     }
 
-    /// The cells of the nodes along an axis.
+    /// Range of the nodes' cells along an axis.
     pub fn range(&self, axis: usize) -> Range<i32> {
         let low = self.low[axis] * BLOCK as i32 - 2;
         low..low + (self.bricks[axis] * BLOCK) as i32
     }
 
-    /// Where a node is among the numbers of all.
+    /// Index in `values` of a node.
     pub fn find(&self, cell: [i32; 3]) -> Option<usize> {
         let (mut brick, mut inner) = ([0usize; 3], [0usize; 3]);
         for axis in 0..3 {
@@ -50,8 +50,8 @@ impl Nodes {
         Some(brick * BRICK + ((inner[2] * BLOCK + inner[1]) * BLOCK + inner[0]) * 4)
     }
 
-    /// Adds the tiles up in a fixed order: as momentum and mass, or, where velocities are to be multiplied by something, as velocity and mass.
-    pub fn sum(&mut self, blocks: &Blocks, tiles: &[Tile], slow: Option<f32>) {
+    /// Sums the tiles in a fixed order to momentum and mass or, with a damping factor, to damped velocity and mass.
+    pub fn sum(&mut self, blocks: &Blocks, tiles: &[Tile], damping: Option<f32>) {
         let bricks = self.bricks;
         self.values.par_chunks_mut(BRICK).enumerate().for_each(|(brick, nodes)| {
             let at = [brick % bricks[0], brick / bricks[0] % bricks[1], brick / (bricks[0] * bricks[1])];
@@ -60,18 +60,18 @@ impl Nodes {
             for octant in 0..8usize {
                 let shift = [octant & 1, (octant >> 1) & 1, (octant >> 2) & 1];
                 let block = std::array::from_fn(|a| at[a] as isize - shift[a] as isize);
-                let Some(owned) = blocks.find(block) else { continue };
+                let Some(occupied) = blocks.find(block) else { continue };
                 any = true;
                 for (to, from) in rows(shift) {
-                    let tile = &tiles[owned][from..from + BLOCK * 4];
+                    let tile = &tiles[occupied][from..from + BLOCK * 4];
                     for (to, from) in nodes[to..to + BLOCK * 4].iter_mut().zip(tile) {
                         *to += from;
                     }
                 }
             }
-            if let (true, Some(slow)) = (any, slow) {
+            if let (true, Some(damping)) = (any, damping) {
                 for node in nodes.chunks_exact_mut(4) {
-                    let scale = if node[3] > 0.0 { slow / node[3] } else { 0.0 };
+                    let scale = if node[3] > 0.0 { damping / node[3] } else { 0.0 };
                     node[0] *= scale;
                     node[1] *= scale;
                     node[2] *= scale;
@@ -80,7 +80,7 @@ impl Nodes {
         });
     }
 
-    /// The nodes around a block, from the bricks that hold them.
+    /// Copies the nodes around a block into a tile.
     pub fn fetch(&self, block: [usize; 3], tile: &mut Tile) {
         for octant in 0..8usize {
             let shift = [octant & 1, (octant >> 1) & 1, (octant >> 2) & 1];
@@ -112,18 +112,18 @@ impl Nodes {
         all
     }
 
-    /// Puts nodes into tiles that hold them: any one of them will do, for tiles are only ever added.
-    pub fn hand_out(&self, blocks: &Blocks, loaded: &[Loaded], tiles: &mut [Tile]) {
+    /// Adds nodes to a tile that covers them. Tiles are only ever summed, so any covering tile serves.
+    pub fn distribute(&self, blocks: &Blocks, loaded: &[Loaded], tiles: &mut [Tile]) {
         for (cell, values) in loaded {
             let local: [isize; 3] = std::array::from_fn(|a| (cell[a] - self.range(a).start) as isize);
             for octant in 0..8isize {
                 let shift = [octant & 1, (octant >> 1) & 1, (octant >> 2) & 1];
                 let block = std::array::from_fn(|a| local[a].div_euclid(BLOCK as isize) - shift[a]);
-                let Some(owned) = blocks.find(block) else { continue };
+                let Some(occupied) = blocks.find(block) else { continue };
                 let inner: [usize; 3] =
                     std::array::from_fn(|a| local[a].rem_euclid(BLOCK as isize) as usize + shift[a] as usize * BLOCK);
                 let to = ((inner[2] * TILE_EDGE + inner[1]) * TILE_EDGE + inner[0]) * 4;
-                for (to, value) in tiles[owned][to..to + 4].iter_mut().zip(values) {
+                for (to, value) in tiles[occupied][to..to + 4].iter_mut().zip(values) {
                     *to += value;
                 }
                 break;
@@ -132,7 +132,7 @@ impl Nodes {
     }
 }
 
-/// The rows of a brick, and where they are in the tile of which it is an eighth.
+/// Offsets of a brick's rows in the brick and in the tile of which it is an octant.
 #[inline(always)]
 fn rows(shift: [usize; 3]) -> impl Iterator<Item = (usize, usize)> {
     (0..BLOCK * BLOCK).map(move |row| {

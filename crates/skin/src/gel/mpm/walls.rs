@@ -1,51 +1,51 @@
-//! Borders of the gel that are still.
+//! Planes at which the gel is fixed.
 
 use super::nodes::Nodes;
 use dermis_geometry::Vec3;
 
-/// A plane between two layers of nodes at which the gel is held.
+/// A plane between two layers of nodes at which the gel is fixed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wall {
-    /// 0, 1, 2 for x, y, z.
+pub struct Wall {
+    /// Normal axis: 0, 1, 2 for x, y, z.
     pub axis: usize,
-    /// Cells before the plane.
+    /// Cell above the plane.
     pub plane: i32,
-    /// The gel is behind it (at larger coordinates) or before it.
+    /// The gel lies at larger coordinates than the plane.
     pub above: bool,
-    /// Nodes along the axes that follow, from the cell before the first one on, whose impulses are told apart; none where 0.
-    pub told: [usize; 2],
+    /// Number of node columns along the two following axes whose impulses are recorded, from cell −1 on; 0 records none.
+    pub recorded: [usize; 2],
 }
 
-/// A node outside a wall, the one inside it, and the place among those told apart.
+/// A node outside a wall, the one inside it, and the index of its recorded column.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     outer: u32,
     inner: u32,
-    told: Option<u32>,
+    recorded: Option<u32>,
 }
 
-/// All walls, and what they have given.
+/// All walls and the impulses they have given.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Walls {
     walls: Vec<Wall>,
     pairs: Vec<Pair>,
-    /// Impulses on the gel (in particle masses, m/s) of the wall that tells them apart.
-    pub given: Vec<Vec3>,
+    /// Impulses on the gel (in full-particle masses, m/s) of the recorded wall.
+    pub impulses: Vec<Vec3>,
 }
 
 impl Walls {
     pub fn new(walls: Vec<Wall>) -> Self {
-        let told = walls.iter().map(|wall| wall.told[0] * wall.told[1]).max().unwrap_or(0);
-        Self { walls, pairs: Vec::new(), given: vec![Vec3::ZERO; told] }
+        let recorded = walls.iter().map(|wall| wall.recorded[0] * wall.recorded[1]).max().unwrap_or(0);
+        Self { walls, pairs: Vec::new(), impulses: vec![Vec3::ZERO; recorded] }
     }
 
-    /// Looks for the nodes beside the walls.
+    /// Finds the pairs of nodes on both sides of the walls.
     pub fn find(&mut self, nodes: &Nodes) {
         self.pairs.clear();
         for wall in &self.walls {
             let (a, b) = ((wall.axis + 1) % 3, (wall.axis + 2) % 3);
             let (outer, inner) = if wall.above { (wall.plane - 1, wall.plane) } else { (wall.plane, wall.plane - 1) };
-            let [rows, cols] = wall.told;
+            let [rows, cols] = wall.recorded;
             for i in nodes.range(a) {
                 for j in nodes.range(b) {
                     let mut cell = [0; 3];
@@ -53,39 +53,39 @@ impl Walls {
                     let ghost = nodes.find(cell);
                     cell[wall.axis] = inner;
                     let place = |index: i32, count: usize| (index + 1).clamp(0, count as i32 - 1) as usize;
-                    let told = (rows * cols > 0).then(|| (place(j, cols) * rows + place(i, rows)) as u32);
+                    let recorded = (rows * cols > 0).then(|| (place(j, cols) * rows + place(i, rows)) as u32);
                     if let (Some(outer), Some(inner)) = (ghost, nodes.find(cell)) {
-                        self.pairs.push(Pair { outer: outer as u32, inner: inner as u32, told });
+                        self.pairs.push(Pair { outer: outer as u32, inner: inner as u32, recorded });
                     }
                 }
             }
         }
     }
 
-    /// Of all velocities that keep the walls still, the one nearest in kinetic energy.
-    pub fn hold(&mut self, nodes: &mut [f32]) {
-        for &Pair { outer, inner, told } in &self.pairs {
+    /// Projects the node velocities onto those that keep the walls still, minimising the change in kinetic energy.
+    pub fn apply(&mut self, nodes: &mut [f32]) {
+        for &Pair { outer, inner, recorded } in &self.pairs {
             let (outer, inner) = (outer as usize, inner as usize);
             let (m, n) = (nodes[outer + 3], nodes[inner + 3]);
             let total = m + n;
             if total > 0.0 {
-                let mut given = Vec3::ZERO;
+                let mut impulse = Vec3::ZERO;
                 for c in 0..3 {
                     let v = (n * nodes[inner + c] - m * nodes[outer + c]) / total;
                     let (into, out) = (v - nodes[inner + c], -v - nodes[outer + c]);
-                    given[c] = f64::from(n) * f64::from(into) + f64::from(m) * f64::from(out);
+                    impulse[c] = f64::from(n) * f64::from(into) + f64::from(m) * f64::from(out);
                     nodes[inner + c] = v;
                     nodes[outer + c] = -v;
                 }
-                if let Some(told) = told {
-                    self.given[told as usize] += given;
+                if let Some(recorded) = recorded {
+                    self.impulses[recorded as usize] += impulse;
                 }
             }
         }
     }
 
-    /// Bytes held.
+    /// Memory held (bytes).
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.pairs[..]) + size_of_val(&self.given[..])
+        size_of_val(&self.pairs[..]) + size_of_val(&self.impulses[..])
     }
 }

@@ -1,0 +1,263 @@
+//! Machine code of CUDA programs, kept in a folder of the user's between processes.
+
+use crate::GpuError;
+use crate::program::Program;
+use sha2::{Digest, Sha256};
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// The first bytes of every file; the number changes with the layout of the file.
+const MAGIC: &[u8; 16] = b"dermis cubin 1\n\0";
+const HASH: usize = 32;
+/// Magic, key, version of the compiler, checksum.
+const HEADER: usize = MAGIC.len() + HASH + 8 + HASH;
+
+/// A folder of compiled programs; without one every program is compiled anew.
+#[derive(Clone, Debug)]
+pub(crate) struct Cache {
+    folder: Option<PathBuf>,
+}
+
+/// What the code of a program depends on besides its source and options.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target<'a> {
+    /// Such as `sm_90`.
+    pub architecture: &'a str,
+    /// Version of the driver.
+    pub driver: i32,
+    /// Version of nvrtc; code of any version will do where it is not installed.
+    pub compiler: Option<[i32; 2]>,
+}
+
+/// Code, and whether it was compiled now.
+#[derive(Debug)]
+pub(crate) struct Code {
+    pub bytes: Vec<u8>,
+    pub is_fresh: bool,
+}
+
+impl Cache {
+    /// The user's: `$DERMIS_CACHE_DIR`, else `$XDG_CACHE_HOME/dermis`, else `~/.cache/dermis`.
+    pub fn of_user() -> Self {
+        Self { folder: folder(|name| env::var_os(name), env::home_dir()) }
+    }
+
+    /// True when the folder holds any compiled program.
+    pub fn has_programs(&self) -> bool {
+        let entries = self.folder.as_deref().and_then(|folder| fs::read_dir(folder).ok());
+        entries.is_some_and(|mut all| {
+            all.any(|entry| entry.is_ok_and(|entry| entry.path().extension() == Some("cubin".as_ref())))
+        })
+    }
+
+    /// The code of a program: read from the folder, else compiled and written there. A file that is corrupt, truncated or of another
+    /// program, compiler or driver is replaced. A folder that cannot be written is no error.
+    pub fn load(
+        &self,
+        program: &Program,
+        target: Target<'_>,
+        compile: impl FnOnce() -> Result<Vec<u8>, GpuError>,
+    ) -> Result<Code, GpuError> {
+        let key = key(program, target);
+        let read = self.path(program, &key).and_then(|path| fs::read(path).ok());
+        match read.and_then(|file| unpacked(file, &key, target.compiler)) {
+            Some(bytes) => Ok(Code { bytes, is_fresh: false }),
+            None => self.compile(program, target, compile),
+        }
+    }
+
+    /// Compiles a program and writes it to the folder, whatever that holds.
+    pub fn compile(
+        &self,
+        program: &Program,
+        target: Target<'_>,
+        compile: impl FnOnce() -> Result<Vec<u8>, GpuError>,
+    ) -> Result<Code, GpuError> {
+        let (key, bytes) = (key(program, target), compile()?);
+        if let (Some(path), Some(compiler)) = (self.path(program, &key), target.compiler) {
+            // Only a loss of time the next time.
+            let _ = write(&path, &packed(&bytes, &key, compiler));
+        }
+        Ok(Code { bytes, is_fresh: true })
+    }
+
+    fn path(&self, program: &Program, key: &[u8; HASH]) -> Option<PathBuf> {
+        let short: String = key[..12].iter().map(|byte| format!("{byte:02x}")).collect();
+        let name = program.name.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        self.folder.as_ref().map(|folder| folder.join(format!("{name}-{short}.cubin")))
+    }
+}
+
+fn folder(variable: impl Fn(&str) -> Option<OsString>, home: Option<PathBuf>) -> Option<PathBuf> {
+    let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    set("DERMIS_CACHE_DIR").or_else(|| {
+        let user = set("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+        Some(user.or_else(|| Some(home?.join(".cache")))?.join("dermis"))
+    })
+}
+
+/// Hash of all that the code depends on, but for the compiler, whose version a file tells: without nvrtc no version is known.
+fn key(program: &Program, target: Target<'_>) -> [u8; HASH] {
+    let mut hash = Sha256::new();
+    let mut add = |text: &str| {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    };
+    add(env!("CARGO_PKG_VERSION"));
+    add(target.architecture);
+    add(&target.driver.to_string());
+    add(&program.name);
+    add(&program.source.concat());
+    program.options.iter().for_each(|option| add(option));
+    hash.finalize().into()
+}
+
+fn packed(code: &[u8], key: &[u8; HASH], compiler: [i32; 2]) -> Vec<u8> {
+    let version = [compiler[0].to_le_bytes(), compiler[1].to_le_bytes()].concat();
+    let checksum: [u8; HASH] = Sha256::digest(code).into();
+    [&MAGIC[..], key, &version, &checksum, code].concat()
+}
+
+/// The code in a file, if it is whole and belongs to the key and the compiler.
+fn unpacked(mut file: Vec<u8>, key: &[u8; HASH], compiler: Option<[i32; 2]>) -> Option<Vec<u8>> {
+    let (header, code) = file.split_at_checked(HEADER)?;
+    let expected = packed(code, key, compiler.unwrap_or_default());
+    let version = MAGIC.len() + HASH..MAGIC.len() + HASH + 8;
+    let same_version = compiler.is_none() || header[version.clone()] == expected[version.clone()];
+    let same =
+        header[..version.start] == expected[..version.start] && header[version.end..] == expected[version.end..HEADER];
+    (same && same_version && !code.is_empty()).then(|| file.split_off(HEADER))
+}
+
+/// Writes a file in one step: a reader sees the old one or the new one.
+fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.persist(path)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TARGET: Target<'_> = Target { architecture: "sm_90", driver: 12_090, compiler: Some([12, 9]) };
+
+    fn program(options: &[&str]) -> Program {
+        Program::new("a program", &["int x;", "int y;"], options)
+    }
+
+    fn cache(folder: &Path) -> Cache {
+        Cache { folder: Some(folder.to_owned()) }
+    }
+
+    fn cached(folder: &Path, program: &Program, target: Target<'_>) -> Option<Vec<u8>> {
+        let none = || Err(GpuError::NoCompiler);
+        cache(folder).load(program, target, none).ok().map(|code| code.bytes)
+    }
+
+    fn only_file(folder: &Path) -> PathBuf {
+        let files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(files.len(), 1, "{files:?}");
+        files[0].clone()
+    }
+
+    #[test]
+    fn the_second_process_compiles_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("made/when/needed");
+        assert!(!cache(&inner).has_programs());
+        let first = cache(&inner).load(&program(&[]), TARGET, || Ok(vec![1, 2, 3])).unwrap();
+        assert!(first.is_fresh && first.bytes == [1, 2, 3] && cache(&inner).has_programs());
+        let second = cache(&inner).load(&program(&[]), TARGET, || panic!("compiled again")).unwrap();
+        assert!(!second.is_fresh && second.bytes == [1, 2, 3]);
+    }
+
+    #[test]
+    fn other_sources_options_and_targets_are_other_programs() {
+        let folder = tempfile::tempdir().unwrap();
+        cache(folder.path()).load(&program(&["-DA"]), TARGET, || Ok(vec![7])).unwrap();
+        let other_source = Program::new("a program", &["int x;", "int z;"], &["-DA"]);
+        let targets = [
+            Target { architecture: "sm_80", ..TARGET },
+            Target { driver: 13_000, ..TARGET },
+            Target { compiler: Some([12, 8]), ..TARGET },
+        ];
+        assert_eq!(cached(folder.path(), &program(&["-DA"]), TARGET), Some(vec![7]));
+        assert_eq!(cached(folder.path(), &program(&["-DB"]), TARGET), None);
+        assert_eq!(cached(folder.path(), &other_source, TARGET), None);
+        for target in targets {
+            assert_eq!(cached(folder.path(), &program(&["-DA"]), target), None, "{target:?}");
+        }
+        // Where nvrtc is not installed, code of any version will do, and nothing else can be had.
+        let without = Target { compiler: None, ..TARGET };
+        assert_eq!(cached(folder.path(), &program(&["-DA"]), without), Some(vec![7]));
+        let missing = cache(folder.path()).load(&program(&["-DB"]), without, || Err(GpuError::NoCompiler));
+        assert_eq!(missing.unwrap_err(), GpuError::NoCompiler);
+    }
+
+    /// Every byte of the file is changed, every length cut, and a file of another program put in its place.
+    #[test]
+    fn corrupt_truncated_and_foreign_files_are_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let (cache, program) = (cache(folder.path()), program(&[]));
+        cache.load(&program, TARGET, || Ok(vec![5; 40])).unwrap();
+        let path = only_file(folder.path());
+        let good = fs::read(&path).unwrap();
+        let mut bad: Vec<Vec<u8>> = (0..good.len()).map(|len| good[..len].to_vec()).collect();
+        bad.extend((0..good.len()).map(|at| {
+            let mut file = good.clone();
+            file[at] ^= 0x10;
+            file
+        }));
+        bad.push([&good[..], &[0]].concat());
+        bad.push(b"not ours at all".to_vec());
+        bad.push(packed(&[5; 40], &key(&Program::new("another", &[], &[]), TARGET), [12, 9]));
+        for file in bad {
+            fs::write(&path, &file).unwrap();
+            let code = cache.load(&program, TARGET, || Ok(vec![6; 40])).unwrap();
+            assert!(code.is_fresh && code.bytes == [6; 40]);
+            assert_eq!(cached(folder.path(), &program, TARGET), Some(vec![6; 40]));
+            assert_eq!(only_file(folder.path()), path);
+        }
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_no_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a file");
+        fs::write(&file, "no folder").unwrap();
+        for cache in [Cache { folder: None }, Cache { folder: Some(file.join("below")) }] {
+            for _ in 0..2 {
+                assert!(cache.load(&program(&[]), TARGET, || Ok(vec![1])).unwrap().is_fresh);
+            }
+            assert!(!cache.has_programs());
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_compiler_is_passed_on_and_nothing_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let failed = cache(folder.path()).load(&program(&[]), TARGET, || Err(GpuError::NoCompiler));
+        assert_eq!(failed.unwrap_err(), GpuError::NoCompiler);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn the_folder_follows_the_environment() {
+        let home = || Some(PathBuf::from("/home/someone"));
+        let with = |set: &'static [(&str, &str)]| {
+            folder(move |name| set.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into()), home())
+        };
+        assert_eq!(with(&[]), Some("/home/someone/.cache/dermis".into()));
+        assert_eq!(with(&[("XDG_CACHE_HOME", "/var/cache")]), Some("/var/cache/dermis".into()));
+        assert_eq!(with(&[("XDG_CACHE_HOME", "relative")]), Some("/home/someone/.cache/dermis".into()));
+        assert_eq!(with(&[("XDG_CACHE_HOME", "/var"), ("DERMIS_CACHE_DIR", "/tmp/own")]), Some("/tmp/own".into()));
+        assert_eq!(with(&[("DERMIS_CACHE_DIR", "")]), Some("/home/someone/.cache/dermis".into()));
+        assert_eq!(folder(|_| None, None), None);
+    }
+}

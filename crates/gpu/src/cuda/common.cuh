@@ -1,0 +1,127 @@
+// Numbers, vectors, rotations, bounding-volume hierarchies and objects, for all kernels. The host puts the structs that it declares
+// with `cuda_struct!` between this text and a program's own.
+
+typedef float f32;
+typedef double f64;
+typedef int i32;
+typedef long long i64;
+typedef unsigned char u8;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+// Addresses on the GPU, as the host's types of the same names.
+template <class T>
+using Ptr = const T*;
+template <class T>
+using PtrMut = T*;
+
+// No index: of a child that is missing, of a triangle that was not hit.
+#define NONE 0xffffffffu
+#define ALL_LANES 0xffffffffu
+
+struct Vec3 {
+    double x, y, z;
+};
+__device__ __forceinline__ Vec3 vec3(double x, double y, double z) { return Vec3{x, y, z}; }
+__device__ __forceinline__ Vec3 vec3(const double* v) { return Vec3{v[0], v[1], v[2]}; }
+__device__ __forceinline__ Vec3 operator+(Vec3 a, Vec3 b) { return Vec3{a.x + b.x, a.y + b.y, a.z + b.z}; }
+__device__ __forceinline__ Vec3 operator-(Vec3 a, Vec3 b) { return Vec3{a.x - b.x, a.y - b.y, a.z - b.z}; }
+__device__ __forceinline__ Vec3 operator-(Vec3 a) { return Vec3{-a.x, -a.y, -a.z}; }
+__device__ __forceinline__ Vec3 operator*(Vec3 a, double s) { return Vec3{a.x * s, a.y * s, a.z * s}; }
+__device__ __forceinline__ Vec3 operator/(Vec3 a, double s) { return Vec3{a.x / s, a.y / s, a.z / s}; }
+__device__ __forceinline__ Vec3 times(Vec3 a, Vec3 b) { return Vec3{a.x * b.x, a.y * b.y, a.z * b.z}; }
+__device__ __forceinline__ Vec3 over(Vec3 a, Vec3 b) { return Vec3{a.x / b.x, a.y / b.y, a.z / b.z}; }
+__device__ __forceinline__ Vec3 absolute(Vec3 a) { return Vec3{fabs(a.x), fabs(a.y), fabs(a.z)}; }
+__device__ __forceinline__ double dot(Vec3 a, Vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+__device__ __forceinline__ Vec3 cross(Vec3 a, Vec3 b) {
+    return Vec3{a.y * b.z - b.y * a.z, a.z * b.x - b.z * a.x, a.x * b.y - b.x * a.y};
+}
+__device__ __forceinline__ double length(Vec3 a) { return sqrt(dot(a, a)); }
+__device__ __forceinline__ double component(Vec3 a, int axis) { return axis == 0 ? a.x : (axis == 1 ? a.y : a.z); }
+
+// a / |a|; zero where that is not finite.
+__device__ __forceinline__ Vec3 unit_or_zero(Vec3 a) {
+    double recip = 1.0 / sqrt(dot(a, a));
+    return recip < 1e300 && recip > 0.0 ? a * recip : vec3(0.0, 0.0, 0.0);
+}
+
+// A unit quaternion, in the order of the host and of every pose: x, y, z, w.
+struct Quat {
+    double x, y, z, w;
+};
+__device__ __forceinline__ Quat conjugate(Quat q) { return Quat{-q.x, -q.y, -q.z, q.w}; }
+
+// A pose is position x, y, z (m), then the rotation's quaternion x, y, z, w.
+#define POSE_NUMBERS 7
+__device__ __forceinline__ Vec3 position_of(const double* pose) { return vec3(pose); }
+__device__ __forceinline__ Quat rotation_of(const double* pose) { return Quat{pose[3], pose[4], pose[5], pose[6]}; }
+
+// Products and sums that round one by one even where the compiler fuses others, as on the CPU.
+__device__ __forceinline__ double rounded_product(double a, double b) { return __dmul_rn(a, b); }
+__device__ __forceinline__ double rounded_sum(double a, double b) { return __dadd_rn(a, b); }
+__device__ __forceinline__ double rounded_difference(double a, double b) { return __dadd_rn(a, -b); }
+
+// q v q*, with b the quaternion's vector: (w² − b·b) v + 2 (v·b) b + 2 w (b × v), rounded as on the CPU.
+__device__ __forceinline__ Vec3 rotate(Quat q, Vec3 v) {
+#define P rounded_product
+#define S rounded_sum
+#define D rounded_difference
+    double own = D(P(q.w, q.w), S(S(P(q.x, q.x), P(q.y, q.y)), P(q.z, q.z)));
+    double along = P(S(S(P(v.x, q.x), P(v.y, q.y)), P(v.z, q.z)), 2.0), around = P(q.w, 2.0);
+    double cx = D(P(q.y, v.z), P(v.y, q.z)), cy = D(P(q.z, v.x), P(v.z, q.x)), cz = D(P(q.x, v.y), P(v.x, q.y));
+    return Vec3{S(S(P(v.x, own), P(q.x, along)), P(cx, around)), S(S(P(v.y, own), P(q.y, along)), P(cy, around)),
+                S(S(P(v.z, own), P(q.z, along)), P(cz, around))};
+#undef P
+#undef S
+#undef D
+}
+
+// The columns of a rotation matrix.
+struct Mat3 {
+    Vec3 x, y, z;
+};
+__device__ __forceinline__ Mat3 matrix_of(Quat q) {
+    double x2 = q.x + q.x, y2 = q.y + q.y, z2 = q.z + q.z;
+    double xx = q.x * x2, xy = q.x * y2, xz = q.x * z2, yy = q.y * y2, yz = q.y * z2, zz = q.z * z2;
+    double wx = q.w * x2, wy = q.w * y2, wz = q.w * z2;
+    return Mat3{vec3(1.0 - (yy + zz), xy + wz, xz - wy), vec3(xy - wz, 1.0 - (xx + zz), yz + wx),
+                vec3(xz + wy, yz - wx, 1.0 - (xx + yy))};
+}
+__device__ __forceinline__ Vec3 operator*(const Mat3& m, Vec3 v) { return m.x * v.x + m.y * v.y + m.z * v.z; }
+__device__ __forceinline__ Mat3 transposed(const Mat3& m) {
+    return Mat3{vec3(m.x.x, m.y.x, m.z.x), vec3(m.x.y, m.y.y, m.z.y), vec3(m.x.z, m.y.z, m.z.z)};
+}
+
+// Four children of a bounding-volume hierarchy: `dermis_geometry::FlatNode`, whose layout the host checks too. Boxes are relative to
+// the middle of the tree's own box. A child with items is a leaf: `child` is the position of its first item, else the node's index.
+struct Node {
+    float4 min[3];
+    float4 max[3];
+    u32 child[4];
+    u32 count[4];
+};
+// The members fill the struct, so that their sizes fix their offsets.
+static_assert(sizeof(Node) == 128 && sizeof(Node::min) == 48 && sizeof(Node::max) == 48 && sizeof(Node::child) == 16 &&
+                  sizeof(Node::count) == 16,
+              "Node differs from the host's FlatNode");
+__device__ __forceinline__ float box_min(const Node& node, int axis, u32 lane) { return ((const float*)&node.min[axis])[lane]; }
+__device__ __forceinline__ float box_max(const Node& node, int axis, u32 lane) { return ((const float*)&node.max[axis])[lane]; }
+
+// Surfaces, as the host numbers them (object.rs). Macros, since programs are compiled for one of them.
+#define SPHERE 0
+#define ELLIPSOID 1
+#define CUBOID 2
+#define CYLINDER 3
+#define CAPSULE 4
+#define MESH 5
+#define BALLS 6
+
+// Sum over a warp, in lane 0, in a fixed order.
+__device__ __forceinline__ double warp_sum(double x) {
+    for (int k = 16; k > 0; k >>= 1) x += __shfl_down_sync(ALL_LANES, x, k);
+    return x;
+}
+__device__ __forceinline__ u32 warp_sum(u32 x) {
+    for (int k = 16; k > 0; k >>= 1) x += __shfl_down_sync(ALL_LANES, x, k);
+    return x;
+}

@@ -1,0 +1,306 @@
+// The first hit of a ray on one object, in f64, with the steps and the rounding of the CPU's `Surface::cast`. Programs are compiled for
+// one KIND of object, and for meshes with a STACK of nodes: other code would only take registers.
+//
+// A ray starts at `origin`, runs along the unit vector `direction` for at most `length` (m), all in the object's frame.
+
+struct Hit {
+    double distance;
+    // Outward, in the object's frame.
+    Vec3 normal;
+    // Zero on primitives.
+    u32 triangle;
+};
+
+#if KIND == SPHERE
+// |origin + t direction| = radius: the smaller root that is not negative.
+__device__ __forceinline__ bool cast_sphere(double radius, Vec3 origin, Vec3 direction, double length, Hit& hit) {
+    double middle = -dot(origin, direction);
+    Vec3 nearest = origin + direction * middle;
+    double inside = radius * radius - dot(nearest, nearest);
+    if (inside < 0.0) return false;
+    double half = sqrt(inside);
+    double distance = middle >= half ? middle - half : middle + half;
+    if (!(distance >= 0.0 && distance <= length)) return false;
+    hit.distance = distance;
+    hit.normal = (origin + direction * distance) * (1.0 / radius);
+    hit.triangle = 0;
+    return true;
+}
+#endif
+
+#if KIND >= ELLIPSOID && KIND < MESH
+#define FAR (1.0 / 0.0)
+
+// The stretch of a ray inside a convex solid, as distances.
+struct Interval {
+    double enter, leave;
+    bool any;
+};
+
+// Inside the unit sphere; the direction need not have length 1.
+__device__ Interval in_unit_sphere(Vec3 origin, Vec3 direction) {
+    double squared = dot(direction, direction);
+    double middle = -dot(origin, direction) / squared;
+    Vec3 nearest = origin + direction * middle;
+    double missed = dot(nearest, nearest);
+    double half = sqrt((1.0 - missed) / squared);
+    return Interval{middle - half, middle + half, missed <= 1.0};
+}
+
+// Inside −half ≤ x ≤ half, along one axis.
+__device__ Interval in_slab(double origin, double direction, double half) {
+    if (direction == 0.0) return Interval{-FAR, FAR, fabs(origin) <= half};
+    double a = (-half - origin) / direction, b = (half - origin) / direction;
+    return Interval{fmin(a, b), fmax(a, b), true};
+}
+
+// Inside an infinite cylinder about z.
+__device__ Interval in_cylinder(Vec3 origin, Vec3 direction, double radius) {
+    Vec3 p = vec3(origin.x / radius, origin.y / radius, 0.0), q = vec3(direction.x / radius, direction.y / radius, 0.0);
+    if (q.x == 0.0 && q.y == 0.0) return Interval{-FAR, FAR, dot(p, p) <= 1.0};
+    return in_unit_sphere(p, q);
+}
+
+__device__ Interval intersection(Interval a, Interval b) {
+    Interval r{fmax(a.enter, b.enter), fmin(a.leave, b.leave), false};
+    r.any = a.any && b.any && r.enter <= r.leave;
+    return r;
+}
+
+// Of solids that overlap: the smallest interval around both.
+__device__ Interval joined(Interval a, Interval b) {
+    if (!a.any) return b;
+    if (!b.any) return a;
+    return Interval{fmin(a.enter, b.enter), fmax(a.leave, b.leave), true};
+}
+
+__device__ __forceinline__ double sign_of(double x) { return copysign(1.0, x); }
+
+__device__ __forceinline__ Interval in_primitive(const ObjectView& object, Vec3 o, Vec3 d) {
+    const double a = object.size[0], b = object.size[1];
+#if KIND == ELLIPSOID
+    const double c = object.size[2];
+    return in_unit_sphere(vec3(o.x / a, o.y / b, o.z / c), vec3(d.x / a, d.y / b, d.z / c));
+#elif KIND == CUBOID
+    return intersection(intersection(in_slab(o.x, d.x, a), in_slab(o.y, d.y, b)), in_slab(o.z, d.z, object.size[2]));
+#else
+    Interval side = intersection(in_cylinder(o, d, a), in_slab(o.z, d.z, b));
+#if KIND == CYLINDER
+    return side;
+#else
+    Vec3 q = d / a;
+    return joined(joined(in_unit_sphere(vec3(o.x, o.y, o.z + b) / a, q), side), in_unit_sphere(vec3(o.x, o.y, o.z - b) / a, q));
+#endif
+#endif
+}
+
+// Outward unit normal of a primitive at a point of its surface.
+__device__ __forceinline__ Vec3 primitive_normal(const ObjectView& object, Vec3 at) {
+#if KIND == ELLIPSOID
+    const double a = object.size[0], b = object.size[1], c = object.size[2];
+    return unit_or_zero(vec3(at.x / (a * a), at.y / (b * b), at.z / (c * c)));
+#elif KIND == CUBOID
+    // The face that the point is farthest out of.
+    double gx = fabs(at.x) - object.size[0], gy = fabs(at.y) - object.size[1], gz = fabs(at.z) - object.size[2];
+    if (gy > gx) return gz > gy ? vec3(0.0, 0.0, sign_of(at.z)) : vec3(0.0, sign_of(at.y), 0.0);
+    return gz > gx ? vec3(0.0, 0.0, sign_of(at.z)) : vec3(sign_of(at.x), 0.0, 0.0);
+#elif KIND == CYLINDER
+    Vec3 out = vec3(at.x, at.y, 0.0);
+    return fabs(at.z) - object.size[1] > sqrt(dot(out, out)) - object.size[0] ? vec3(0.0, 0.0, sign_of(at.z)) : unit_or_zero(out);
+#else
+    double half = object.size[1], on_axis = fmin(fmax(at.z, -half), half);
+    return unit_or_zero(vec3(at.x, at.y, at.z - on_axis));
+#endif
+}
+
+__device__ bool cast_primitive(const ObjectView& object, Vec3 origin, Vec3 direction, double length, Hit& hit) {
+    Interval inside = in_primitive(object, origin, direction);
+    if (!inside.any) return false;
+    double distance = inside.enter >= 0.0 ? inside.enter : inside.leave;
+    if (!(distance >= 0.0 && distance <= length)) return false;
+    hit = Hit{distance, primitive_normal(object, origin + direction * distance), 0};
+    return true;
+}
+#endif
+
+#if KIND == MESH
+// A ray sheared so that it runs along axis kz (Woop, Benthin and Wald 2013).
+struct ShearedRay {
+    double ox, oy, oz, sx, sy, sz;
+    int kx, ky, kz;
+};
+
+__device__ __forceinline__ ShearedRay sheared(Vec3 o, Vec3 d) {
+    ShearedRay r;
+    double lx = fabs(d.x), ly = fabs(d.y), lz = fabs(d.z);
+    r.kz = lx > ly && lx > lz ? 0 : (ly > lz ? 1 : 2);
+    r.kx = r.kz == 2 ? 0 : r.kz + 1;
+    r.ky = r.kx == 2 ? 0 : r.kx + 1;
+    if (component(d, r.kz) < 0.0) {
+        int k = r.kx;
+        r.kx = r.ky;
+        r.ky = k;
+    }
+    r.sz = 1.0 / component(d, r.kz);
+    r.sx = component(d, r.kx) * r.sz;
+    r.sy = component(d, r.ky) * r.sz;
+    r.ox = component(o, r.kx);
+    r.oy = component(o, r.ky);
+    r.oz = component(o, r.kz);
+    return r;
+}
+
+// Distance to the triangle with corners c (nine numbers); negative where the ray misses it. Watertight along edges.
+__device__ __forceinline__ double triangle_distance(const ShearedRay& r, const double* __restrict__ c) {
+    double akz = c[r.kz] - r.oz, bkz = c[3 + r.kz] - r.oz, ckz = c[6 + r.kz] - r.oz;
+    double ax = (c[r.kx] - r.ox) - r.sx * akz, ay = (c[r.ky] - r.oy) - r.sy * akz;
+    double bx = (c[3 + r.kx] - r.ox) - r.sx * bkz, by = (c[3 + r.ky] - r.oy) - r.sy * bkz;
+    double cx = (c[6 + r.kx] - r.ox) - r.sx * ckz, cy = (c[6 + r.ky] - r.oy) - r.sy * ckz;
+    double u = cx * by - cy * bx, v = ax * cy - ay * cx, w = bx * ay - by * ax;
+    if ((u < 0.0 || v < 0.0 || w < 0.0) && (u > 0.0 || v > 0.0 || w > 0.0)) return -1.0;
+    double sum = u + v + w;
+    if (sum == 0.0) return -1.0;
+    return (u * akz + v * bkz + w * ckz) * r.sz / sum;
+}
+
+// The ray in f32, from where it enters the box around the tree, relative to that box's middle: boxes of nodes are padded for this.
+struct BoxRay {
+    float px, py, pz, ix, iy, iz, slack;
+    double near;
+};
+
+__device__ __forceinline__ double away_from_zero(double c) { return fabs(c) < 1e-18 ? copysign(1e-18, c) : c; }
+
+// False where the ray misses the box around the tree.
+__device__ __forceinline__ bool enter_tree(const ObjectView& s, Vec3 o, Vec3 d, double length, BoxRay& ray) {
+    double ix = 1.0 / away_from_zero(d.x), iy = 1.0 / away_from_zero(d.y), iz = 1.0 / away_from_zero(d.z);
+    double two = 2.0 * s.pad;
+    double ax = (s.tree_low[0] - two - o.x) * ix, bx = (s.tree_high[0] + two - o.x) * ix;
+    double ay = (s.tree_low[1] - two - o.y) * iy, by = (s.tree_high[1] + two - o.y) * iy;
+    double az = (s.tree_low[2] - two - o.z) * iz, bz = (s.tree_high[2] + two - o.z) * iz;
+    double near = fmax(fmax(fmin(ax, bx), fmax(fmin(ay, by), fmin(az, bz))), 0.0);
+    double far = fmin(fmax(ax, bx), fmin(fmax(ay, by), fmax(az, bz)));
+    if (near > far || near > length) return false;
+    ray.px = (float)(o.x + d.x * near - (s.tree_low[0] + s.tree_high[0]) * 0.5);
+    ray.py = (float)(o.y + d.y * near - (s.tree_low[1] + s.tree_high[1]) * 0.5);
+    ray.pz = (float)(o.z + d.z * near - (s.tree_low[2] + s.tree_high[2]) * 0.5);
+    ray.ix = (float)ix;
+    ray.iy = (float)iy;
+    ray.iz = (float)iz;
+    ray.slack = (float)two;
+    ray.near = near;
+    return true;
+}
+
+// The nearest triangle so far, and the distance in the tree's f32 beyond which nothing can be nearer.
+struct Nearest {
+    double distance;
+    u32 triangle;
+    float limit;
+};
+
+__device__ __forceinline__ void set_limit(const BoxRay& ray, Nearest& nearest) {
+    float rest = (float)(nearest.distance - ray.near);
+    nearest.limit = fmaxf(rest + fabsf(rest) * 1e-6f + ray.slack, 0.0f);
+}
+
+// Tests the triangle at a position of the leaves. Of two at one distance the one with the smaller number counts.
+__device__ __forceinline__ void test_triangle(const ObjectView& object, const ShearedRay& sheared, const BoxRay& ray, u32 position,
+                                              Nearest& nearest) {
+    double t = triangle_distance(sheared, object.corners + 9 * (u64)position);
+    if (t >= 0.0 && t <= nearest.distance) {
+        u32 triangle = object.order[position];
+        if (t < nearest.distance || triangle < nearest.triangle) {
+            nearest.distance = t;
+            nearest.triangle = triangle;
+            set_limit(ray, nearest);
+        }
+    }
+}
+
+// Distances are not negative, so their bits are in order; the lane takes the two lowest bits, which rounds the distance down.
+__device__ __forceinline__ u32 child_key(float near, float far, u32 lane) {
+    return near <= far * (1.0f + 1e-6f) ? ((__float_as_uint(near * (1.0f - 1e-6f)) & ~3u) | lane) : (0xfffffffcu | lane);
+}
+__device__ __forceinline__ void sort_two(u32& a, u32& b) {
+    u32 low = min(a, b), high = max(a, b);
+    a = low;
+    b = high;
+}
+
+// Keys of the four children of a node, the nearest box first; a box that is missed sorts last.
+__device__ __forceinline__ void sorted_children(const Node* node, const BoxRay& ray, u32* keys) {
+    float4 lx = node->min[0], hx = node->max[0], ly = node->min[1], hy = node->max[1], lz = node->min[2], hz = node->max[2];
+#define LANE(lane, c) { \
+        float xa = (lx.c - ray.px) * ray.ix, xb = (hx.c - ray.px) * ray.ix; \
+        float ya = (ly.c - ray.py) * ray.iy, yb = (hy.c - ray.py) * ray.iy; \
+        float za = (lz.c - ray.pz) * ray.iz, zb = (hz.c - ray.pz) * ray.iz; \
+        float n = fmaxf(fmaxf(fmaxf(0.0f, fminf(xa, xb)), fminf(ya, yb)), fminf(za, zb)); \
+        float f = fminf(fminf(fmaxf(xa, xb), fmaxf(ya, yb)), fmaxf(za, zb)); \
+        keys[lane] = child_key(n, f, lane); }
+    LANE(0, x) LANE(1, y) LANE(2, z) LANE(3, w)
+#undef LANE
+    sort_two(keys[0], keys[1]);
+    sort_two(keys[2], keys[3]);
+    sort_two(keys[0], keys[2]);
+    sort_two(keys[1], keys[3]);
+    sort_two(keys[1], keys[2]);
+}
+
+// `hint`: a triangle that may be hit, or NONE; it changes the speed alone.
+__device__ bool cast_mesh(const ObjectView& object, Vec3 o, Vec3 d, double length, u32 hint, Hit& hit) {
+    if (object.triangles == 0) return false;
+    ShearedRay along_axis = sheared(o, d);
+    BoxRay ray;
+    if (!enter_tree(object, o, d, length, ray)) return false;
+    Nearest nearest{length, NONE, 0.0f};
+    set_limit(ray, nearest);
+    if (hint != NONE) test_triangle(object, along_axis, ray, object.place[hint], nearest);
+    u64 stack[STACK];
+    int top = 0;
+    u32 index = 0;
+    while (true) {
+        const Node* node = object.nodes + index;
+        u32 keys[4];
+        sorted_children(node, ray, keys);
+        // Leaves at once, the nearest first; of the inner children the nearest is next and the others wait.
+        u32 inner = 0;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            u32 key = keys[k], lane = key & 3u;
+            if (key >= 0xfffffffcu || __uint_as_float(key & ~3u) > nearest.limit) continue;
+            u32 child = node->child[lane], count = node->count[lane];
+            if (child == NONE) continue;
+            if (count == 0) {
+                inner |= 1u << k;
+                continue;
+            }
+            for (u32 position = child; position < child + count; position++) test_triangle(object, along_axis, ray, position, nearest);
+        }
+#pragma unroll
+        for (int k = 3; k >= 0; k--) {
+            if (inner >> k & 1u) {
+                stack[top] = (u64)(keys[k] & ~3u) << 32 | node->child[keys[k] & 3u];
+                top++;
+            }
+        }
+        while (top > 0 && __uint_as_float((u32)(stack[top - 1] >> 32)) > nearest.limit) top--;
+        if (top == 0) break;
+        top--;
+        index = (u32)stack[top];
+    }
+    if (nearest.triangle == NONE) return false;
+    hit = Hit{nearest.distance, vec3(object.normals + 3 * (u64)nearest.triangle), nearest.triangle};
+    return true;
+}
+#endif
+
+__device__ __forceinline__ bool cast(const ObjectView& object, Vec3 origin, Vec3 direction, double length, u32 hint, Hit& hit) {
+#if KIND == SPHERE
+    return cast_sphere(object.size[0], origin, direction, length, hit);
+#elif KIND == MESH
+    return cast_mesh(object, origin, direction, length, hint, hit);
+#else
+    return cast_primitive(object, origin, direction, length, hit);
+#endif
+}

@@ -1,0 +1,207 @@
+//! Structs that the host and CUDA share, declared once.
+
+use cudarc::driver::DeviceRepr;
+use dermis_geometry::{FlatNode, Vec3};
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::offset_of;
+
+/// Values that are copied to and from a GPU byte by byte.
+///
+/// # Safety
+/// The type has no padding, is valid for any bytes, and holds no address of the host.
+#[allow(unsafe_code)]
+pub unsafe trait Plain: Copy + Send + Sync + 'static {}
+
+macro_rules! plain {
+    ($($number:ty),*) => {$(
+        // SAFETY: a number has no padding and is valid for any bytes.
+        #[allow(unsafe_code)]
+        unsafe impl Plain for $number {}
+    )*};
+}
+plain!(u8, u32, i32, f32, f64, u64, i64);
+
+// SAFETY: an array has no bytes between its elements.
+#[allow(unsafe_code)]
+unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
+// SAFETY: three `f64`, `repr(C)`; CUDA's `Vec3` (common.cuh).
+#[allow(unsafe_code)]
+unsafe impl Plain for Vec3 {}
+// SAFETY: numbers of four bytes, `repr(C)`; CUDA's `Node` (common.cuh), which asserts the same sizes.
+#[allow(unsafe_code)]
+unsafe impl Plain for FlatNode {}
+const _: () =
+    assert!(size_of::<FlatNode>() == 128 && offset_of!(FlatNode, min) == 0 && offset_of!(FlatNode, max) == 48);
+const _: () = assert!(offset_of!(FlatNode, child) == 96 && offset_of!(FlatNode, count) == 112);
+
+/// The name by which CUDA knows [`FlatNode`].
+pub(crate) type Node = FlatNode;
+
+/// The bytes of plain values.
+pub(crate) fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
+    // SAFETY: plain values have no padding, so all of their bytes are initialised.
+    #[allow(unsafe_code)]
+    unsafe {
+        std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values))
+    }
+}
+
+/// The bytes of plain values, to be written.
+pub(crate) fn bytes_of_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
+    // SAFETY: as above, and plain values are valid for any bytes.
+    #[allow(unsafe_code)]
+    unsafe {
+        std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values))
+    }
+}
+
+/// Plain values from their bytes, wherever these lie; a rest that is no whole value is left out.
+pub(crate) fn values_of<T: Plain>(bytes: &[u8]) -> Vec<T> {
+    // SAFETY: each chunk has the size of a value, and plain values are valid for any bytes.
+    #[allow(unsafe_code)]
+    bytes.chunks_exact(size_of::<T>()).map(|chunk| unsafe { chunk.as_ptr().cast::<T>().read_unaligned() }).collect()
+}
+
+macro_rules! pointer {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[repr(transparent)]
+        pub(crate) struct $name<T>(pub u64, PhantomData<fn() -> T>);
+
+        impl<T> $name<T> {
+            /// The pointer to an address.
+            pub const fn new(address: u64) -> Self {
+                Self(address, PhantomData)
+            }
+        }
+
+        impl<T> Clone for $name<T> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<T> Copy for $name<T> {}
+
+        impl<T> Default for $name<T> {
+            fn default() -> Self {
+                Self::new(0)
+            }
+        }
+
+        impl<T> fmt::Debug for $name<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{:#x}", self.0)
+            }
+        }
+
+        // SAFETY: a 64-bit number, which is an address on the GPU and not on the host.
+        #[allow(unsafe_code)]
+        unsafe impl<T: 'static> Plain for $name<T> {}
+        // SAFETY: CUDA's pointers have 64 bits.
+        #[allow(unsafe_code)]
+        unsafe impl<T> DeviceRepr for $name<T> {}
+    };
+}
+pointer!(
+    /// An address on the GPU that kernels read from; `const T*` in CUDA.
+    Ptr
+);
+pointer!(
+    /// An address on the GPU that kernels write to; `T*` in CUDA.
+    PtrMut
+);
+
+/// Declares a struct for the host and for CUDA. Fields are numbers (`f64`, `i32`, …), arrays of them (`[f64; 3]`, `[[f64; 3]; 4]`), other
+/// such structs, [`Ptr`] and [`PtrMut`]. Emits the struct with `repr(C)`, its [`Plain`] and `DeviceRepr`, and `CUDA`, the declaration for
+/// the kernels' source. Does not compile where the struct would have padding.
+macro_rules! cuda_struct {
+    ($(#[$attribute:meta])* $visibility:vis struct $name:ident {
+        $($(#[$doc:meta])* $field_visibility:vis $field:ident: $type:tt $(<$target:tt>)?),* $(,)?
+    }) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, Debug)]
+        #[repr(C)]
+        $visibility struct $name {
+            $($(#[$doc])* $field_visibility $field: $type $(<$target>)?,)*
+        }
+
+        impl $name {
+            /// The same struct in CUDA.
+            pub(crate) const CUDA: &'static str = concat!(
+                "struct ", stringify!($name), " {\n",
+                $($crate::cuda_struct::cuda_struct!(@field $type $(<$target>)? = $field),)*
+                "};\n"
+            );
+        }
+
+        const _: () = {
+            const fn is_plain<T: $crate::cuda_struct::Plain>() -> usize {
+                size_of::<T>()
+            }
+            assert!(size_of::<$name>() == 0 $(+ is_plain::<$type $(<$target>)?>())*, "the struct has padding");
+        };
+
+        // SAFETY: `repr(C)`, all fields are plain, and there is no padding between them, as asserted above.
+        #[allow(unsafe_code)]
+        unsafe impl $crate::cuda_struct::Plain for $name {}
+        // SAFETY: CUDA's declaration is made of the same fields in the same order.
+        #[allow(unsafe_code)]
+        unsafe impl cudarc::driver::DeviceRepr for $name {}
+    };
+    (@field [[$type:ident; $inner:tt]; $outer:tt] = $field:ident) => {
+        concat!("    ", stringify!($type), " ", stringify!($field), "[", stringify!($outer), "][", stringify!($inner), "];\n")
+    };
+    (@field [$type:ident<$target:ident>; $count:tt] = $field:ident) => {
+        concat!("    ", stringify!($type), "<", stringify!($target), "> ", stringify!($field), "[", stringify!($count), "];\n")
+    };
+    (@field [$type:ident; $count:tt] = $field:ident) => {
+        concat!("    ", stringify!($type), " ", stringify!($field), "[", stringify!($count), "];\n")
+    };
+    (@field $type:ident<$target:ident> = $field:ident) => {
+        concat!("    ", stringify!($type), "<", stringify!($target), "> ", stringify!($field), ";\n")
+    };
+    (@field $type:ident = $field:ident) => {
+        concat!("    ", stringify!($type), " ", stringify!($field), ";\n")
+    };
+}
+pub(crate) use cuda_struct;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    cuda_struct! {
+        /// All kinds of fields.
+        #[derive(Default)]
+        struct Example {
+            number: f64,
+            vector: [f64; 3],
+            corners: [[f32; 2]; 3],
+            nodes: Ptr<Node>,
+            out: PtrMut<f64>,
+            both: [Ptr<f64>; 2],
+            at: Vec3,
+            count: u32,
+            kind: i32,
+        }
+    }
+
+    #[test]
+    fn a_struct_is_declared_for_cuda_with_the_same_fields() {
+        let expected = "struct Example {\n    f64 number;\n    f64 vector[3];\n    f32 corners[3][2];\n    Ptr<Node> nodes;\n    \
+                        PtrMut<f64> out;\n    Ptr<f64> both[2];\n    Vec3 at;\n    u32 count;\n    i32 kind;\n};\n";
+        assert_eq!(Example::CUDA, expected);
+    }
+
+    #[test]
+    fn values_come_back_from_their_bytes() {
+        let example = Example { number: 1.5, nodes: Ptr::new(7), ..Example::default() };
+        let back = values_of::<Example>(bytes_of(&[example, Example::default()]));
+        assert_eq!((back.len(), back[0].number, back[0].nodes.0, back[1].number), (2, 1.5, 7, 0.0));
+        let mut numbers = [0u32; 2];
+        bytes_of_mut(&mut numbers).copy_from_slice(&[1, 0, 0, 0, 2, 0, 0, 0]);
+        assert_eq!(numbers, [1, 2]);
+    }
+}

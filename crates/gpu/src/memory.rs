@@ -1,0 +1,272 @@
+//! Memory of a GPU.
+
+use crate::cuda_struct::{Plain, Ptr, PtrMut, bytes_of, bytes_of_mut};
+use crate::{Gpu, GpuError};
+use cudarc::driver::sys::CUevent_flags;
+use cudarc::driver::{
+    CudaEvent, CudaSlice, CudaView, CudaViewMut, DevicePtr, DriverError, LaunchArgs, PinnedHostSlice, PushKernelArg,
+    result,
+};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Values in the memory of a GPU. The memory is freed in the order of the GPU's stream when the buffer is dropped.
+pub struct DeviceBuffer<T> {
+    gpu: Arc<Gpu>,
+    bytes: CudaSlice<u8>,
+    address: u64,
+    len: usize,
+    values: PhantomData<T>,
+}
+
+impl<T> fmt::Debug for DeviceBuffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DeviceBuffer({} values at {:#x})", self.len, self.address)
+    }
+}
+
+impl<T: Plain> DeviceBuffer<T> {
+    fn new(gpu: &Arc<Gpu>, len: usize, allocated: Result<CudaSlice<u8>, DriverError>) -> Result<Self, GpuError> {
+        let bytes = allocated.map_err(|error| gpu.allocation_failed(len * size_of::<T>(), error))?;
+        let address = bytes.device_ptr(&gpu.stream).0;
+        Ok(Self { gpu: Arc::clone(gpu), bytes, address, len, values: PhantomData })
+    }
+
+    /// How many values it holds.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True when it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The address of the first value on the GPU.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// The GPU that it is on.
+    pub fn gpu(&self) -> &Arc<Gpu> {
+        &self.gpu
+    }
+
+    /// The address of a value, for kernels that read.
+    pub(crate) fn at(&self, index: usize) -> Ptr<T> {
+        Ptr::new(self.address + (index * size_of::<T>()) as u64)
+    }
+
+    /// The address of a value, for kernels that write.
+    pub(crate) fn at_mut(&self, index: usize) -> PtrMut<T> {
+        PtrMut::new(self.at(index).0)
+    }
+
+    /// Copies all values to the host.
+    pub fn download(&self) -> Result<Vec<T>, GpuError> {
+        // Zeroed bytes are a valid value of every plain type.
+        let mut values = crate::cuda_struct::values_of(&vec![0; self.len * size_of::<T>()]);
+        self.download_into(&mut values)?;
+        Ok(values)
+    }
+
+    /// Copies the first values to the host, as many as `to` takes.
+    pub fn download_into(&self, to: &mut [T]) -> Result<(), GpuError> {
+        let count = to.len().min(self.len);
+        download(&self.gpu, self.address, bytes_of_mut(&mut to[..count]))
+    }
+
+    /// Queues a copy of the first bytes into pinned memory, as many as fit; [`Gpu::finish`] or a [`crate::Timer`] waits for it.
+    pub fn copy_to_pinned(&self, to: &mut PinnedBuffer) -> Result<(), GpuError> {
+        let len = self.bytes.len().min(to.0.len());
+        Ok(self.gpu.stream.memcpy_dtoh(&self.bytes.slice(..len), &mut to.0)?)
+    }
+
+    /// Replaces the values from `first` on.
+    pub fn write(&mut self, first: usize, values: &[T]) -> Result<(), GpuError> {
+        assert!(first + values.len() <= self.len, "written behind the end of a buffer");
+        if values.is_empty() {
+            return Ok(());
+        }
+        let first = first * size_of::<T>();
+        let bytes = bytes_of(values);
+        self.gpu.context.bind_to_thread()?;
+        Ok(self.gpu.stream.memcpy_htod(bytes, &mut self.bytes.slice_mut(first..first + bytes.len()))?)
+    }
+
+    /// The values as cudarc sees them.
+    pub(crate) fn view(&self) -> CudaView<'_, T> {
+        // SAFETY: the allocation holds `len` values and plain types are valid for any bytes.
+        #[allow(unsafe_code)]
+        let view = unsafe { self.bytes.transmute(self.len) };
+        view.expect("the allocation holds all values")
+    }
+
+    /// The values as cudarc sees them, to be written.
+    pub(crate) fn view_mut(&mut self) -> CudaViewMut<'_, T> {
+        // SAFETY: as for `view`.
+        #[allow(unsafe_code)]
+        let view = unsafe { self.bytes.transmute_mut(self.len) };
+        view.expect("the allocation holds all values")
+    }
+
+    /// Sets all bytes to zero.
+    pub(crate) fn clear(&mut self) -> Result<(), GpuError> {
+        Ok(self.gpu.stream.memset_zeros(&mut self.bytes)?)
+    }
+
+    /// A copy on the GPU.
+    pub fn duplicate(&self) -> Result<Self, GpuError> {
+        Self::new(&self.gpu, self.len, self.gpu.stream.clone_dtod(&self.bytes))
+    }
+
+    /// Copies the values of a buffer of the same length over these, on the GPU.
+    pub fn copy_from(&mut self, from: &Self) -> Result<(), GpuError> {
+        assert_eq!(self.len, from.len, "buffers of different lengths");
+        Ok(self.gpu.stream.memcpy_dtod(&from.bytes, &mut self.bytes)?)
+    }
+}
+
+/// Bytes of the host's memory that the GPU writes without the CPU.
+#[derive(Debug)]
+pub struct PinnedBuffer(PinnedHostSlice<u8>);
+
+impl PinnedBuffer {
+    /// Allocates bytes of any value.
+    pub fn new(gpu: &Gpu, len: usize) -> Result<Self, GpuError> {
+        // SAFETY: bytes are valid whatever they are.
+        #[allow(unsafe_code)]
+        let bytes = unsafe { gpu.context.alloc_pinned(len) };
+        Ok(Self(bytes?))
+    }
+}
+
+// SAFETY: a kernel takes the address of the buffer's values, which live as long as the buffer; one stream keeps all work in order.
+#[allow(unsafe_code)]
+unsafe impl<'a, 'b: 'a, T> PushKernelArg<&'b DeviceBuffer<T>> for LaunchArgs<'a> {
+    fn arg(&mut self, buffer: &'b DeviceBuffer<T>) -> &mut Self {
+        self.arg(&buffer.address)
+    }
+}
+
+/// Launches a kernel with the given arguments: `launch!(gpu, &kernel, config, &first, &second)`. Expands to an unsafe call.
+macro_rules! launch {
+    ($gpu:expr, $kernel:expr, $config:expr, $($argument:expr),* $(,)?) => {{
+        use cudarc::driver::PushKernelArg as _;
+        $gpu.stream.launch_builder($kernel)$(.arg($argument))*.launch($config).map(drop)
+    }};
+}
+pub(crate) use launch;
+
+impl Gpu {
+    /// Copies values to the GPU. Allocates at least one value, since a kernel's argument needs an address.
+    pub fn upload<T: Plain>(self: &Arc<Self>, values: &[T]) -> Result<DeviceBuffer<T>, GpuError> {
+        let mut buffer = self.uninitialised(values.len())?;
+        buffer.write(0, values)?;
+        Ok(buffer)
+    }
+
+    /// Allocates values of zero bytes.
+    pub fn zeros<T: Plain>(self: &Arc<Self>, len: usize) -> Result<DeviceBuffer<T>, GpuError> {
+        DeviceBuffer::new(self, len, self.stream.alloc_zeros(len.max(1) * size_of::<T>()))
+    }
+
+    /// Allocates values that a kernel writes before anything reads them.
+    pub(crate) fn uninitialised<T: Plain>(self: &Arc<Self>, len: usize) -> Result<DeviceBuffer<T>, GpuError> {
+        // SAFETY: plain values are valid for any bytes, so that even a read of unwritten ones is defined on the host.
+        #[allow(unsafe_code)]
+        let bytes = unsafe { self.stream.alloc(len.max(1) * size_of::<T>()) };
+        DeviceBuffer::new(self, len, bytes)
+    }
+
+    /// Refuses work that needs more memory (bytes) than there is; `remedy` gets the number of free bytes.
+    pub fn require_free(
+        &self,
+        needed_bytes: usize,
+        what: impl FnOnce() -> String,
+        remedy: impl FnOnce(usize) -> String,
+    ) -> Result<(), GpuError> {
+        let free_bytes = self.free_bytes()?;
+        if needed_bytes <= free_bytes {
+            return Ok(());
+        }
+        Err(GpuError::OutOfMemory { what: what(), needed_bytes, free_bytes, remedy: remedy(free_bytes) })
+    }
+
+    fn allocation_failed(&self, needed_bytes: usize, error: DriverError) -> GpuError {
+        match GpuError::from(error) {
+            GpuError::OutOfMemory { remedy, .. } => {
+                let free_bytes = self.free_bytes().unwrap_or(0);
+                GpuError::OutOfMemory { what: "one buffer".to_owned(), needed_bytes, free_bytes, remedy }
+            }
+            other => other,
+        }
+    }
+}
+
+/// Bytes that are copied at once.
+const PART: usize = 16 << 20;
+/// Copies below this many bytes go straight to their place.
+const SMALL: usize = 1 << 20;
+/// Threads that copy a part on: the pages of fresh memory are made when they are first touched, which takes longer than the bus.
+const THREADS: usize = 8;
+
+/// Two parts of pinned memory that the GPU writes into by itself, kept for the process.
+static STAGES: Mutex<Option<[PinnedHostSlice<u8>; 2]>> = Mutex::new(None);
+
+/// Copies bytes to the host at the speed of the bus: through pinned memory, the next part while threads copy the last one on.
+fn download(gpu: &Gpu, address: u64, to: &mut [u8]) -> Result<(), GpuError> {
+    gpu.context.bind_to_thread()?;
+    if to.len() < SMALL {
+        if !to.is_empty() {
+            // SAFETY: the caller's buffer holds as many bytes at the address, and the stream is waited for below.
+            #[allow(unsafe_code)]
+            unsafe {
+                result::memcpy_dtoh_async(to, address, gpu.stream.cu_stream())?;
+            }
+        }
+        return gpu.finish();
+    }
+    let mut stages = STAGES.lock().unwrap_or_else(PoisonError::into_inner);
+    let stages = match &mut *stages {
+        Some(stages) => stages,
+        // SAFETY: the GPU writes it before it is read.
+        #[allow(unsafe_code)]
+        none => none.insert(unsafe {
+            [gpu.context.alloc_pinned_with_flags(PART, 0)?, gpu.context.alloc_pinned_with_flags(PART, 0)?]
+        }),
+    };
+    let bytes = to.len();
+    let start = |part: usize, stage: &mut PinnedHostSlice<u8>| -> Result<CudaEvent, GpuError> {
+        let len = PART.min(bytes - part * PART);
+        // SAFETY: the stage is as long as a part, and is not read before the event.
+        #[allow(unsafe_code)]
+        unsafe {
+            let stage = &mut stage.as_mut_slice()?[..len];
+            result::memcpy_dtoh_async(stage, address + (part * PART) as u64, gpu.stream.cu_stream())?;
+        }
+        Ok(gpu.stream.record_event(Some(CUevent_flags::CU_EVENT_DISABLE_TIMING))?)
+    };
+    let parts = bytes.div_ceil(PART);
+    let mut arrived = start(0, &mut stages[0])?;
+    for (part, place) in to.chunks_mut(PART).enumerate() {
+        let next = if part + 1 < parts { Some(start(part + 1, &mut stages[(part + 1) % 2])?) } else { None };
+        arrived.synchronize()?;
+        copy_in_parallel(stages[part % 2].as_slice()?, place);
+        match next {
+            Some(event) => arrived = event,
+            None => break,
+        }
+    }
+    Ok(())
+}
+
+fn copy_in_parallel(from: &[u8], to: &mut [u8]) {
+    let each = to.len().div_ceil(THREADS).max(1);
+    std::thread::scope(|scope| {
+        for (from, to) in from.chunks(each).zip(to.chunks_mut(each)) {
+            scope.spawn(move || to.copy_from_slice(&from[..to.len()]));
+        }
+    });
+}

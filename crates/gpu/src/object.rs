@@ -1,0 +1,167 @@
+//! Objects on the GPU.
+
+use crate::cuda_struct::{Node, Ptr, cuda_struct};
+use crate::{DeviceBuffer, Gpu, GpuError};
+use dermis_geometry::{Bounds, Primitive, Surface, Vec3};
+use dermis_skin::Object;
+use std::sync::Arc;
+
+/// Surfaces, as kernels number them (common.cuh).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SurfaceKind {
+    Sphere = 0,
+    Ellipsoid = 1,
+    Cuboid = 2,
+    Cylinder = 3,
+    Capsule = 4,
+    Mesh = 5,
+    Balls = 6,
+}
+
+impl SurfaceKind {
+    /// Those that arrays of springs cast rays at; balls are cast at as their mesh.
+    pub const CAST: [(Self, &'static str); 6] = [
+        (Self::Sphere, "sphere"),
+        (Self::Ellipsoid, "ellipsoid"),
+        (Self::Cuboid, "cuboid"),
+        (Self::Cylinder, "cylinder"),
+        (Self::Capsule, "capsule"),
+        (Self::Mesh, "mesh"),
+    ];
+
+    /// The kind of a primitive, and its lengths (m).
+    pub fn of_primitive(primitive: &Primitive) -> (Self, [f64; 3]) {
+        match *primitive {
+            Primitive::Sphere { radius_m } => (Self::Sphere, [radius_m, 0.0, 0.0]),
+            Primitive::Ellipsoid { semi_axes_m } => (Self::Ellipsoid, semi_axes_m.to_array()),
+            Primitive::Cuboid { half_m } => (Self::Cuboid, half_m.to_array()),
+            Primitive::Cylinder { radius_m, half_length_m } => (Self::Cylinder, [radius_m, half_length_m, 0.0]),
+            Primitive::Capsule { radius_m, half_length_m } => (Self::Capsule, [radius_m, half_length_m, 0.0]),
+        }
+    }
+}
+
+cuda_struct! {
+    /// An object as kernels see it, in its own frame.
+    pub(crate) struct ObjectView {
+        /// Lengths (m) of a primitive; the radius of each of the balls.
+        pub size: [f64; 3],
+        /// Box around the surface.
+        pub low: [f64; 3],
+        pub high: [f64; 3],
+        /// Box around the mesh; the boxes of nodes are relative to its middle.
+        pub tree_low: [f64; 3],
+        pub tree_high: [f64; 3],
+        /// The boxes of nodes are larger than their triangles by this (m).
+        pub pad: f64,
+        /// Diagonal (m) of the box around the surface.
+        pub diagonal: f64,
+        pub nodes: Ptr<Node>,
+        /// Nine numbers for each triangle, in the order of the leaves.
+        pub corners: Ptr<f64>,
+        /// Outward face normals, by the number of the triangle.
+        pub normals: Ptr<f64>,
+        /// Outward normals of the face, its edges 0-1, 1-2, 2-0 and its corners: 21 numbers a triangle, in the order of the leaves.
+        pub feature_normals: Ptr<f64>,
+        /// The number of each triangle, in the order of the leaves, and its inverse.
+        pub order: Ptr<u32>,
+        pub place: Ptr<u32>,
+        /// Centres of balls (m), as a balanced tree.
+        pub centers: Ptr<f64>,
+        pub triangles: u32,
+        pub balls: i32,
+        /// The surface that distances are measured to ([`SurfaceKind`]): a primitive, balls or the mesh.
+        pub kind: i32,
+        pub closed: i32,
+    }
+}
+
+/// An object in the memory of a GPU: its mesh with a hierarchy, its primitive or its balls. Arrays, layers and gels take it; callers keep
+/// it as long as they press with it.
+#[derive(Debug)]
+pub struct GpuObject {
+    /// The surface that rays hit: a primitive or the mesh, which balls have too.
+    pub(crate) cast_kind: SurfaceKind,
+    pub(crate) is_rigid: bool,
+    pub(crate) area_m2: f64,
+    /// Levels of the mesh's hierarchy.
+    pub(crate) levels: usize,
+    view: ObjectView,
+    _nodes: DeviceBuffer<Node>,
+    _numbers: [DeviceBuffer<f64>; 4],
+    _indices: [DeviceBuffer<u32>; 2],
+}
+
+impl GpuObject {
+    /// Uploads an object.
+    pub fn new(gpu: &Arc<Gpu>, object: &Object) -> Result<Self, GpuError> {
+        Ok(Self { is_rigid: object.compliance.is_none(), ..Self::of_surface(gpu, &object.surface)? })
+    }
+
+    /// Uploads the surface of a rigid object.
+    pub fn of_surface(gpu: &Arc<Gpu>, surface: &Surface) -> Result<Self, GpuError> {
+        let (cast_kind, mut size) =
+            surface.primitive().map_or((SurfaceKind::Mesh, [0.0; 3]), SurfaceKind::of_primitive);
+        let mut kind = cast_kind;
+        if let Some(balls) = surface.balls() {
+            (kind, size[0]) = (SurfaceKind::Balls, balls.radius_m());
+        }
+        let centers = surface.balls().map_or(&[][..], |balls| balls.centers());
+        let (bvh, count) = (surface.bvh(), surface.mesh().triangles().len());
+        let corners = (0..count).flat_map(|position| surface.leaf_corners(position).iter());
+        let features = bvh.order().iter().flat_map(|&triangle| surface.directions(triangle));
+        let mut place = vec![0; count];
+        for (position, &triangle) in bvh.order().iter().enumerate() {
+            place[triangle as usize] = position as u32;
+        }
+        let nodes = gpu.upload(&bvh.flat())?;
+        let numbers = [
+            gpu.upload(&flat(corners.copied()))?,
+            gpu.upload(&flat((0..count).map(|triangle| surface.normal(triangle as u32))))?,
+            gpu.upload(&flat(features))?,
+            gpu.upload(&flat(centers.iter().copied()))?,
+        ];
+        let indices = [gpu.upload(bvh.order())?, gpu.upload(&place)?];
+        let (Bounds { min, max }, tree) = (*surface.bounds(), bvh.bounds());
+        let view = ObjectView {
+            size,
+            low: min.to_array(),
+            high: max.to_array(),
+            tree_low: tree.min.to_array(),
+            tree_high: tree.max.to_array(),
+            pad: bvh.pad(),
+            diagonal: surface.bounds().size().length(),
+            nodes: nodes.at(0),
+            corners: numbers[0].at(0),
+            normals: numbers[1].at(0),
+            feature_normals: numbers[2].at(0),
+            order: indices[0].at(0),
+            place: indices[1].at(0),
+            centers: numbers[3].at(0),
+            triangles: count as u32,
+            balls: centers.len() as i32,
+            kind: kind as i32,
+            closed: i32::from(surface.is_closed()),
+        };
+        Ok(Self {
+            cast_kind,
+            is_rigid: true,
+            area_m2: surface.mesh().area_m2(),
+            levels: bvh.levels(),
+            view,
+            _nodes: nodes,
+            _numbers: numbers,
+            _indices: indices,
+        })
+    }
+
+    /// What kernels take.
+    pub(crate) fn view(&self) -> &ObjectView {
+        &self.view
+    }
+}
+
+/// The coordinates of vectors, one vector after the other.
+pub(crate) fn flat(vectors: impl Iterator<Item = Vec3>) -> Vec<f64> {
+    vectors.flat_map(|vector| vector.to_array()).collect()
+}

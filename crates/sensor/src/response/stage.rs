@@ -1,0 +1,135 @@
+//! The interface of a stage, and the macro that makes the response of a list of stages.
+
+use super::{Frame, ResponseError, ResponseState};
+use crate::Taxels;
+use dermis_geometry::TriMesh;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// One stage of a response, built for a set of taxels.
+pub trait Stage: std::fmt::Debug + Send + Sync {
+    /// Applies the stage to the values (N) of one step. What it remembers between steps is in `memory`.
+    fn step(&self, values: &mut Vec<f64>, memory: &mut ResponseState, step: &Step);
+
+    /// Whether the reading of a step depends on other steps or on their number: such a stage is left out of
+    /// [`super::Chain::respond_at_once`].
+    fn has_memory(&self) -> bool {
+        false
+    }
+
+    /// Sets what the stage remembers to a sensor at rest.
+    fn rest(&self, _memory: &mut ResponseState, _taxels: usize) {}
+}
+
+/// The description of a stage: plain data that serde reads and writes.
+pub trait StageSpec {
+    /// Refuses parameters that are invalid or do not fit `taxels` taxels.
+    fn validate(&self, taxels: usize) -> Result<(), ResponseError>;
+
+    /// Builds the stage. `surface` is the shape of the skin, for taxels without a grid.
+    fn build(&self, taxels: &Taxels, surface: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError>;
+}
+
+/// The time of a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// Steps since rest.
+    pub number: u64,
+    /// Time since rest at its start (s).
+    pub start_s: f64,
+    /// Length (s).
+    pub dt_s: f64,
+}
+
+impl Step {
+    /// Time since rest at its end (s).
+    pub fn end_s(&self) -> f64 {
+        self.start_s + self.dt_s
+    }
+}
+
+/// A place for a stage in a description; empty where the stage is absent.
+pub(super) trait Slot {
+    fn spec(&self) -> Option<&dyn StageSpec>;
+
+    fn is_absent(&self) -> bool {
+        self.spec().is_none()
+    }
+}
+
+impl<T: StageSpec> Slot for Option<T> {
+    fn spec(&self) -> Option<&dyn StageSpec> {
+        self.as_ref().map(|stage| stage as &dyn StageSpec)
+    }
+}
+
+/// The memory of a stage in a state.
+pub(super) trait Memory {
+    /// Its size and the size that it should have, where they differ; `rest` is the memory at rest.
+    fn misfit(&self, rest: &Self, taxels: usize) -> Option<(usize, usize)>;
+}
+
+impl<T> Memory for Vec<T> {
+    fn misfit(&self, rest: &Self, _: usize) -> Option<(usize, usize)> {
+        (self.len() != rest.len()).then_some((self.len(), rest.len()))
+    }
+}
+
+impl Memory for VecDeque<Frame> {
+    fn misfit(&self, _: &Self, taxels: usize) -> Option<(usize, usize)> {
+        self.iter().map(|frame| (frame.newton.len(), taxels)).find(|(got, expected)| got != expected)
+    }
+}
+
+/// Declares [`super::ResponseSpec`] and [`ResponseState`] from the list of stages: for each its key, its description, and what it
+/// remembers.
+macro_rules! stages {
+    ($($(#[$doc:meta])* $key:ident: $spec:ty $({ $(#[$memory_doc:meta])* $memory:ident: $kind:ty })?,)+) => {
+        /// How a sensor reports: counts always, and any of the stages. In a sensor's file `[response]`, with a table for each stage.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct ResponseSpec {
+            /// Newtons for one count.
+            pub force_per_count: Force,
+            /// Bits of its converter.
+            pub bits: u32,
+            /// Whether the reported newtons are rounded to counts too.
+            #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+            pub quantised: bool,
+            $($(#[$doc])* #[serde(default, skip_serializing_if = "Slot::is_absent")] pub $key: $spec,)+
+        }
+
+        impl From<Response> for ResponseSpec {
+            fn from(Response { counts_per_newton, bits }: Response) -> Self {
+                let force_per_count = Force::new(1.0 / counts_per_newton);
+                Self { force_per_count, bits, quantised: false, $($key: Default::default(),)+ }
+            }
+        }
+
+        impl ResponseSpec {
+            /// The stages that are present, in the order of the list.
+            fn stages(&self) -> impl Iterator<Item = &dyn StageSpec> {
+                [$(self.$key.spec()),+].into_iter().flatten()
+            }
+        }
+
+        /// The history of a sensor's response: clone it to branch, serialise it to resume. Made by [`Chain::rest`]; the memory of
+        /// absent stages is empty.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        pub struct ResponseState {
+            /// Time since rest (s).
+            pub time_s: f64,
+            /// Steps since rest.
+            pub step: u64,
+            $($($(#[$memory_doc])* pub $memory: $kind,)?)+
+        }
+
+        impl ResponseState {
+            /// Size of a memory and the size that it should have, where they differ.
+            fn misfit(&self, rest: &Self, taxels: usize) -> Option<(usize, usize)> {
+                [$($(self.$memory.misfit(&rest.$memory, taxels),)?)+].into_iter().flatten().next()
+            }
+        }
+    };
+}
+pub(super) use stages;

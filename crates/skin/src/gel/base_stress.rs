@@ -1,0 +1,87 @@
+//! Stress on the fixed bottom of a block.
+
+use super::reference_grid::ReferenceGrid;
+use super::surface_grid::SurfaceGrid;
+use crate::SurfaceField;
+use dermis_geometry::Vec3;
+
+/// Converts forces on the columns of nodes over the bottom to stresses on the cells of the output grid. The force on a column is ∫ N t dA of
+/// the stress t with the column's spline N. It is distributed by the same spline, which conserves the sum and reproduces linear stresses.
+#[derive(Clone, Debug)]
+pub(super) struct BaseStress {
+    /// Number of columns along x and y: two more than cells.
+    pub columns: [usize; 2],
+    depth_m: f64,
+    /// For each output cell the first of its columns along x and y, and the weights of three.
+    cells: Vec<([usize; 2], [[f64; 3]; 2])>,
+    /// Inverse of the sum of each column's weights.
+    share: Vec<f64>,
+}
+
+impl BaseStress {
+    pub fn new(grid: &ReferenceGrid, surface: &SurfaceGrid) -> Self {
+        let columns = [grid.cells[0] + 2, grid.cells[1] + 2];
+        let cells: Vec<_> = surface
+            .points()
+            .map(|point| {
+                let (cell, weights) = grid.cell_and_weights(point);
+                ([cell[0], cell[1]], [weights[0], weights[1]])
+            })
+            .collect();
+        let mut sums = vec![0.0; columns[0] * columns[1]];
+        for cell in &cells {
+            each_column(columns, cell, |column, weight| sums[column] += weight);
+        }
+        let share = sums.iter().map(|&sum| if sum > 0.0 { 1.0 / sum } else { 0.0 }).collect();
+        Self { columns, depth_m: -grid.origin.z, cells, share }
+    }
+
+    /// Stress (Pa) from forces (N) on the columns, row by row along x.
+    pub fn field(&self, surface: &SurfaceGrid, forces: &[Vec3]) -> SurfaceField {
+        let forces = self.sharpened(forces);
+        let area_m2 = surface.cell_m * surface.cell_m;
+        let values = self
+            .cells
+            .iter()
+            .map(|cell| {
+                let mut sum = Vec3::ZERO;
+                each_column(self.columns, cell, |column, weight| sum += forces[column] * (weight * self.share[column]));
+                sum / area_m2
+            })
+            .collect();
+        SurfaceField {
+            rows: surface.rows,
+            cols: surface.cols,
+            cell_m: surface.cell_m,
+            center: surface.center - Vec3::Z * self.depth_m,
+            values,
+            rest_heights_m: None,
+        }
+    }
+
+    /// Removes the smoothing of the two spline averages, a quarter of the second derivative along each axis, by a flux between neighbours that
+    /// conserves the sum.
+    fn sharpened(&self, forces: &[Vec3]) -> Vec<Vec3> {
+        let mut sharp = forces.to_vec();
+        for (along, count) in [(1, self.columns[0]), (self.columns[0], self.columns[1])] {
+            let even: Vec<Vec3> = sharp.iter().zip(&self.share).map(|(force, share)| *force * *share).collect();
+            for column in 0..sharp.len() - along {
+                if column / along % count + 1 < count && self.share[column] > 0.0 && self.share[column + along] > 0.0 {
+                    let area = 1.0 / self.share[column].max(self.share[column + along]);
+                    let flux = (even[column + along] - even[column]) * (0.25 * area);
+                    sharp[column] -= flux;
+                    sharp[column + along] += flux;
+                }
+            }
+        }
+        sharp
+    }
+}
+
+fn each_column(columns: [usize; 2], (first, weights): &([usize; 2], [[f64; 3]; 2]), mut visit: impl FnMut(usize, f64)) {
+    for (j, wy) in weights[1].iter().enumerate() {
+        for (i, wx) in weights[0].iter().enumerate() {
+            visit((first[1] + j) * columns[0] + first[0] + i, wx * wy);
+        }
+    }
+}
