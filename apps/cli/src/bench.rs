@@ -1,4 +1,4 @@
-//! `dermis bench`: every claim of speed, measured here and now.
+//! `dermis bench`: runs the benchmarks.
 
 use crate::console::{say, say_aside, say_json, short};
 use anyhow::Context;
@@ -8,16 +8,16 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Measure the speed of things on this machine.
+/// Run benchmarks on this machine.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Which benchmarks; all without one.
+    /// Names of the benchmarks; by default all.
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// For `gel`: also compare with the data of `dermis validate feats DIR`, at the same cells and in the same run.
+    /// For `gel`: also compare with the data of `dermis validate feats DIR`, at the same cell size.
     #[arg(long, value_name = "DIR")]
     feats: Option<PathBuf>,
-    /// Where: cpu; cuda, an NVIDIA GPU, for the benchmarks that can use one; auto, on both where there is one.
+    /// Compute device: cpu; cuda (an NVIDIA GPU, for benchmarks that support it); auto (both, if a GPU is found).
     #[arg(long, value_name = "auto|cpu|cuda", default_value_t = Choice::Cpu)]
     device: Choice,
     /// Print one JSON document: an object for one benchmark, an array for several.
@@ -28,14 +28,14 @@ pub struct Arguments {
 #[derive(Serialize)]
 struct Report {
     name: &'static str,
-    /// The CPU, or the GPU's own name.
+    /// The CPU, or the name of the GPU.
     device: String,
     #[serde(flatten)]
     numbers: BTreeMap<String, f64>,
 }
 
 impl Report {
-    /// Also says it, unless all is to be one document.
+    /// Creates a report and prints it unless `quiet`.
     fn of(bench: &Bench, device: &str, numbers: BTreeMap<String, f64>, quiet: bool) -> Self {
         if !quiet {
             say(format!(" on {device}"));
@@ -47,8 +47,9 @@ impl Report {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let known = || ALL.iter().map(|bench| bench.name).collect::<Vec<_>>().join(", ");
-    let named =
-        |name: &String| find(name).with_context(|| format!("there is no benchmark {name:?}; there are {}", known()));
+    let named = |name: &String| {
+        find(name).with_context(|| format!("unknown benchmark {name:?}; the benchmarks are {}", known()))
+    };
     let chosen: Vec<&'static Bench> = if arguments.names.is_empty() {
         ALL.iter().collect()
     } else {
@@ -57,10 +58,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.feats.is_some() && chosen.iter().all(|bench| bench.name != "gel") {
         anyhow::bail!("--feats is for the benchmark \"gel\": name it too, or leave it out");
     }
-    let gpu = arguments.device.gpu(|error| say_aside(format!("{error}; measuring on the CPU alone")))?;
+    let gpu = arguments.device.gpu(|error| say_aside(format!("{error}; running on the CPU only")))?;
     if arguments.device == Choice::Cuda && chosen.iter().all(|bench| !bench.has_gpu()) {
         let can = ALL.iter().filter(|bench| bench.has_gpu()).map(|bench| bench.name).collect::<Vec<_>>().join(", ");
-        anyhow::bail!("none of these can be measured on a GPU; {can} can");
+        anyhow::bail!("none of these benchmarks runs on a GPU; {can} do");
     }
     let mut reports = Vec::new();
     for bench in chosen {

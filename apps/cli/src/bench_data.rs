@@ -1,21 +1,15 @@
-//! What a bench measured, real or virtual, from CSV files: `presses.csv` and `creep.csv` as `dermis characterise` writes
-//! them.
+//! Reads bench data from CSV files: `presses.csv` and `creep.csv` in the format of `dermis characterise`.
 
-use crate::table::{Table, TableError};
+use crate::table::{Column, Table};
 use dermis::sensor::characterise::{CreepRow, PressRow};
 use std::path::Path;
 
-/// The columns of presses before the counts of every taxel.
-const PRESS: [&str; 5] = ["taxel", "press", "held_s", "depth_mm", "force_N"];
-/// The columns of creep.
-const CREEP: [&str; 4] = ["taxel", "time_s", "force_N", "raw_counts"];
-
 /// Reads presses: one row per reading, with the counts of all taxels (`raw_0_counts`, `raw_1_counts`, …).
-pub fn read_presses(path: &Path) -> Result<Vec<PressRow>, TableError> {
+pub fn read_presses(path: &Path) -> anyhow::Result<Vec<PressRow>> {
     let table = Table::read(path)?;
-    let fixed = PRESS.map(|name| table.column(name));
-    let [taxel, press, held, depth, force] =
-        [fixed[0].clone()?, fixed[1].clone()?, fixed[2].clone()?, fixed[3].clone()?, fixed[4].clone()?];
+    let column = |name| table.column(name);
+    let (taxel, press, held) = (column("taxel")?, column("press")?, column("held_s")?);
+    let (depth, force) = (column("depth_mm")?, column("force_N")?);
     let mut raw = Vec::new();
     while let Ok(column) = table.column(&format!("raw_{}_counts", raw.len())) {
         raw.push(column);
@@ -33,18 +27,19 @@ pub fn read_presses(path: &Path) -> Result<Vec<PressRow>, TableError> {
                 force_newton: table.number(row, &force)?,
                 raw: raw
                     .iter()
-                    .map(|column| Ok(table.whole(row, column)? as u32))
-                    .collect::<Result<_, TableError>>()?,
+                    .map(|column: &Column| Ok(table.whole(row, column)? as u32))
+                    .collect::<anyhow::Result<_>>()?,
             })
         })
         .collect()
 }
 
-/// Reads creep: the counts of a taxel under a load that stays.
-pub fn read_creep(path: &Path) -> Result<Vec<CreepRow>, TableError> {
+/// Reads creep: the counts of a taxel under a constant load.
+pub fn read_creep(path: &Path) -> anyhow::Result<Vec<CreepRow>> {
     let table = Table::read(path)?;
-    let fixed = CREEP.map(|name| table.column(name));
-    let [taxel, time, force, raw] = [fixed[0].clone()?, fixed[1].clone()?, fixed[2].clone()?, fixed[3].clone()?];
+    let column = |name| table.column(name);
+    let (taxel, time) = (column("taxel")?, column("time_s")?);
+    let (force, raw) = (column("force_N")?, column("raw_counts")?);
     (0..table.len())
         .map(|row| {
             Ok(CreepRow {

@@ -1,4 +1,4 @@
-//! `dermis calibrate`: from bench data to parameters.
+//! `dermis calibrate`: fits parameters to bench data.
 
 use crate::console::{commit, probe, say, say_json, short};
 use crate::table::{DEPTH, FORCE, VELOCITY, read_points};
@@ -15,7 +15,7 @@ use dermis::sensor::{SensorSpec, SkinSpec};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Find a sensor's parameters from measurements.
+/// Fit a sensor's parameters to measurements.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -30,31 +30,32 @@ enum What {
     Friction(Friction),
     /// Gain, threshold, curve and saturation of every taxel from force against counts.
     Taxels(calibrate_array::Taxels),
-    /// Point spread from what the neighbours of pressed taxels read.
+    /// Point spread from the readings of neighbours of pressed taxels.
     Spread(calibrate_array::SpreadArguments),
-    /// Creep from readings under a steady load.
+    /// Creep from readings under a constant load.
     Creep(calibrate_array::CreepArguments),
-    /// A whole device from presses and creep.
-    Device(calibrate_array::Device),
+    /// All of the above from presses and creep.
+    #[command(alias = "device")]
+    Sensor(calibrate_array::SensorArguments),
     /// The light of an optical sensor from images of a pressed ball.
     Optics(calibrate_optics::Arguments),
 }
 
 #[derive(clap::Args)]
 struct Stiffness {
-    /// The measurements.
+    /// CSV file of measurements.
     data: PathBuf,
-    /// Area of what was pressed on, such as "804.25 mm^2": gives the stiffness of a unit of area.
+    /// Pressed area, such as "804.25 mm^2": gives the stiffness per area.
     #[arg(long)]
     area: Option<Area>,
-    /// Area of the sensor: with --area and --texels, gives the stiffness of a texel.
+    /// Area of the sensor: with --area and --texels, gives the stiffness per texel.
     #[arg(long, requires_all = ["area", "texels"])]
     sensor_area: Option<Area>,
     /// Number of texels.
     #[arg(long, requires_all = ["area", "sensor_area"])]
     texels: Option<usize>,
-    /// The sensor that was pressed: with --out, sensor.toml gets its stiffness (of a unit of area with --area; else the
-    /// indenter is taken to have pressed one texel).
+    /// The pressed sensor: with --out, sensor.toml receives the fitted stiffness (per area with --area; otherwise the indenter is assumed
+    /// to press one texel).
     #[arg(long, value_name = "NAME|FILE", requires = "out")]
     sensor: Option<String>,
     /// Write fit.png, fit.json and, with --sensor, sensor.toml into this folder.
@@ -67,9 +68,9 @@ struct Stiffness {
 
 #[derive(clap::Args)]
 struct Friction {
-    /// The measurements.
+    /// CSV file of measurements.
     data: PathBuf,
-    /// Normal force under which they were made, such as "0.08 N".
+    /// Normal force during the measurements, such as "0.08 N".
     #[arg(long)]
     normal_force: Force,
     /// Write fit.png and fit.json into this folder.
@@ -87,7 +88,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         What::Taxels(arguments) => calibrate_array::taxels(arguments),
         What::Spread(arguments) => calibrate_array::spread(arguments),
         What::Creep(arguments) => calibrate_array::creep(arguments),
-        What::Device(arguments) => calibrate_array::device(arguments),
+        What::Sensor(arguments) => calibrate_array::sensor(arguments),
         What::Optics(arguments) => calibrate_optics::run(arguments),
     }
 }
@@ -113,7 +114,7 @@ fn stiffness(arguments: &Stiffness) -> anyhow::Result<()> {
     };
     let per_texel = match (per_area, arguments.sensor_area, arguments.texels) {
         (Some(per_area), Some(area), Some(texels)) => {
-            // Eq. (18) of Moisio 2013 for a compression of 1 m: pressure and compression cancel.
+            // Eq. (18) of Moisio 2013 with a compression of 1 m: pressure and compression cancel.
             let k = texel_stiffness_newton_per_m(per_area.value, area.si(), texels, 1.0)?;
             Some(scaled(per_area, k / per_area.value))
         }
@@ -132,22 +133,22 @@ fn stiffness(arguments: &Stiffness) -> anyhow::Result<()> {
             line("stiffness_per_area", estimate, "Pa/m");
         }
         if let Some(estimate) = per_texel {
-            line("stiffness of a texel", estimate, "N/m");
+            line("stiffness per texel", estimate, "N/m");
         }
     }
     let fitted = match &arguments.sensor {
         Some(name) => Some(with_stiffness(name, slope.value, per_area.map(|estimate| estimate.value))?),
         None => None,
     };
-    keep(&arguments.out, arguments.json, &report, fitted, || stiffness_plot(&points, &fit))
+    write_fit(&arguments.out, arguments.json, &report, fitted, || stiffness_plot(&points, &fit))
 }
 
-/// A sensor's description with the stiffness that was found: per area (Pa/m) where that is known, else of a texel (N/m).
+/// A sensor's description with the fitted stiffness: per area (Pa/m) if known, otherwise per texel (N/m).
 fn with_stiffness(name: &str, per_texel: f64, per_area: Option<f64>) -> anyhow::Result<SensorSpec> {
     let (mut spec, folder) = SensorSpec::find(name)?;
     let SkinSpec::Springs(springs) = &mut spec.skin else {
         bail!(
-            "sensor {:?} has no springs, so no stiffness can be put into it; give one of kind \"springs\"",
+            "sensor {:?} has no springs to set a stiffness of; give a sensor with a skin of kind \"springs\"",
             spec.name
         );
     };
@@ -176,22 +177,23 @@ fn friction(arguments: &Friction) -> anyhow::Result<()> {
         line("viscous", fit.viscous_newton_s_per_m, "N s/m");
         say(format!("  residual               {} N rms", short(fit.rms_newton)));
     }
-    keep(&arguments.out, arguments.json, &report, None, || friction_plot(&points, &fit, normal))
+    write_fit(&arguments.out, arguments.json, &report, None, || friction_plot(&points, &fit, normal))
 }
 
-fn keep(
+/// Writes a fit to the output folder, if one is given: sensor.toml, fit.png and fit.json.
+pub fn write_fit(
     out: &Option<PathBuf>,
     json: bool,
     report: &serde_json::Value,
     sensor: Option<SensorSpec>,
-    image: impl FnOnce() -> Image,
+    figure: impl FnOnce() -> Image,
 ) -> anyhow::Result<()> {
     let Some(folder) = out else { return Ok(()) };
     let mut output = Output::new();
     if let Some(spec) = sensor {
         output.add("sensor.toml", spec.to_toml());
     }
-    output.add_image("fit.png", &image());
+    output.add_image("fit.png", &figure());
     output.add("fit.json", serde_json::to_string_pretty(report)? + "\n");
     commit(output, folder, json)
 }

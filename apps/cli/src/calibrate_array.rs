@@ -1,11 +1,11 @@
-//! `dermis calibrate taxels | spread | creep | device`: from what a bench measured to a sensor's file.
+//! `dermis calibrate taxels | spread | creep | sensor`: fits the response of an array to bench data.
 
 use crate::bench_data::{read_creep, read_presses};
-use crate::console::{commit, probe, say, say_json, short};
+use crate::calibrate::write_fit;
+use crate::console::{probe, say, say_json, short};
 use anyhow::Context;
 use dermis::draw::{Image, Marker, PALETTE, Plot, Series, Sheet};
 use dermis::geometry::quantity::{Force, Time};
-use dermis::output::Output;
 use dermis::sensor::calibration::{
     Estimate, TaxelsFit, fit_creep, fit_device, fit_lines, fit_neighbours, own_readings,
 };
@@ -15,13 +15,13 @@ use dermis::sensor::{ResponseSpec, Sensor, SensorSpec, Spread};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// What all of them take.
+/// Common arguments.
 #[derive(clap::Args)]
 pub struct Common {
-    /// The sensor that was measured, as far as it is known: its taxels, bits and newtons a count.
+    /// The measured sensor, as far as known: taxels, bits and force per count.
     #[arg(long, value_name = "NAME|FILE")]
     sensor: String,
-    /// Write sensor.toml (loads like a preset), fit.png and fit.json into this folder.
+    /// Write sensor.toml (usable like a preset), fit.png and fit.json into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print one JSON document.
@@ -32,7 +32,7 @@ pub struct Common {
 /// Gain, threshold, curve and saturation of every taxel.
 #[derive(clap::Args)]
 pub struct Taxels {
-    /// The presses, as `dermis characterise` writes them.
+    /// CSV file of presses, in the format of `dermis characterise`.
     presses: PathBuf,
     #[command(flatten)]
     common: Common,
@@ -41,7 +41,7 @@ pub struct Taxels {
 /// Point spread.
 #[derive(clap::Args)]
 pub struct SpreadArguments {
-    /// The presses, as `dermis characterise` writes them.
+    /// CSV file of presses, in the format of `dermis characterise`.
     presses: PathBuf,
     /// Size of the kernel, in taxels.
     #[arg(long, default_value_t = 3)]
@@ -50,24 +50,24 @@ pub struct SpreadArguments {
     common: Common,
 }
 
-/// Drift under a steady load.
+/// Drift under a constant load.
 #[derive(clap::Args)]
 pub struct CreepArguments {
-    /// The readings, as `dermis characterise` writes them.
+    /// CSV file of creep, in the format of `dermis characterise`.
     creep: PathBuf,
-    /// How many time constants: 1 or 2.
+    /// Number of time constants: 1 or 2.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=2))]
     terms: u8,
     #[command(flatten)]
     common: Common,
 }
 
-/// Everything at once.
+/// The whole response.
 #[derive(clap::Args)]
-pub struct Device {
-    /// The presses, as `dermis characterise` writes them.
+pub struct SensorArguments {
+    /// CSV file of presses, in the format of `dermis characterise`.
     presses: PathBuf,
-    /// The readings under a steady load.
+    /// CSV file of readings under a constant load.
     creep: PathBuf,
     /// Size of the spread's kernel, in taxels.
     #[arg(long, default_value_t = 3)]
@@ -76,7 +76,7 @@ pub struct Device {
     common: Common,
 }
 
-/// The sensor as it was described, before the fit.
+/// The sensor before the fit.
 struct Base {
     spec: SensorSpec,
     sensor: Sensor,
@@ -94,8 +94,8 @@ impl Base {
         self.spec.response.force_per_count.si()
     }
 
-    /// Says what was found and keeps it: the description with another response, the figure, the numbers.
-    fn keep(
+    /// Prints the result and writes the description with the fitted response, the figure and the numbers.
+    fn finish(
         mut self,
         common: &Common,
         response: ResponseSpec,
@@ -108,17 +108,15 @@ impl Base {
         } else {
             lines.iter().for_each(say);
         }
-        let Some(folder) = &common.out else { return Ok(()) };
+        if common.out.is_none() {
+            return Ok(());
+        }
         self.spec.description = format!("{}, with its response fitted to bench data", self.spec.name);
         self.spec.name = format!("{}-fitted", self.spec.name);
         self.spec.response = response;
-        // What is written must load.
+        // The written description must load.
         self.spec.build(None).context("the fitted sensor")?;
-        let mut output = Output::new();
-        output.add("sensor.toml", self.spec.to_toml());
-        output.add_image("fit.png", &figure());
-        output.add("fit.json", serde_json::to_string_pretty(report)? + "\n");
-        commit(output, folder, common.json)
+        write_fit(&common.out, common.json, report, Some(self.spec), figure)
     }
 }
 
@@ -170,24 +168,24 @@ pub fn taxels(arguments: &Taxels) -> anyhow::Result<()> {
         ),
         format!("  residual      {} counts rms", short(fit.rms_counts)),
     ];
-    base.keep(&arguments.common, response, &json!({ "fit": fit }), &lines, || taxels_figure(&fit, &readings))
+    base.finish(&arguments.common, response, &json!({ "fit": fit }), &lines, || taxels_figure(&fit, &readings))
 }
 
 fn taxels_figure(fit: &TaxelsFit, readings: &[Vec<(f64, f64)>]) -> Image {
     let shown: Vec<usize> = [0, readings.len() / 3, 2 * readings.len() / 3].into_iter().collect();
-    let (mut curves, mut rests) = (
+    let (mut curves, mut residuals) = (
         Plot::new().title("Counts against force").x_label("Force (N)").y_label("Counts"),
         Plot::new().title("Residuals").x_label("Force (N)").y_label("Counts"),
     );
     for (&taxel, colour) in shown.iter().zip(PALETTE) {
         let TaxelsFit { taxels, curve: [c2, c3], saturation_counts, .. } = fit;
-        let most_counts = saturation_counts.unwrap_or(f64::INFINITY);
+        let max_counts = saturation_counts.unwrap_or(f64::INFINITY);
         let model = |force: f64| {
             let line = &taxels[taxel];
             let u = (line.gain_counts_per_newton.value * (force - line.threshold_newton.value)).max(0.0);
-            (u * (1.0 + u * (c2 + c3 * u))).min(most_counts)
+            (u * (1.0 + u * (c2 + c3 * u))).min(max_counts)
         };
-        let most = readings[taxel].iter().map(|p| p.0).fold(0.0, f64::max);
+        let max_force = readings[taxel].iter().map(|p| p.0).fold(0.0, f64::max);
         curves = curves
             .series(
                 Series::scatter(format!("taxel {taxel}"), readings[taxel].iter().copied())
@@ -195,15 +193,16 @@ fn taxels_figure(fit: &TaxelsFit, readings: &[Vec<(f64, f64)>]) -> Image {
                     .colour(colour),
             )
             .series(
-                Series::line("", (0..=80).map(|i| f64::from(i) / 80.0 * most).map(|f| (f, model(f)))).colour(colour),
+                Series::line("", (0..=80).map(|i| f64::from(i) / 80.0 * max_force).map(|f| (f, model(f))))
+                    .colour(colour),
             );
-        rests = rests.series(
+        residuals = residuals.series(
             Series::scatter(format!("taxel {taxel}"), readings[taxel].iter().map(|(f, c)| (*f, c - model(*f))))
                 .marker(Marker::Ring)
                 .colour(colour),
         );
     }
-    Sheet::new(2).image(curves.render(), "").image(rests.render(), "").render()
+    Sheet::new(2).image(curves.render(), "").image(residuals.render(), "").render()
 }
 
 pub fn spread(arguments: &SpreadArguments) -> anyhow::Result<()> {
@@ -211,19 +210,19 @@ pub fn spread(arguments: &SpreadArguments) -> anyhow::Result<()> {
     let named = || arguments.presses.display().to_string();
     let bench = Bench { presses: read_presses(&arguments.presses)?, creep: Vec::new() };
     let taxels = base.sensor.taxels();
-    let lines = fit_lines(&bench, taxels, *base.sensor.response()).with_context(named)?;
-    let fit = fit_neighbours(&bench, taxels, &lines, arguments.kernel).with_context(named)?;
+    let gains = fit_lines(&bench, taxels, *base.sensor.response()).with_context(named)?;
+    let fit = fit_neighbours(&bench, taxels, &gains, arguments.kernel).with_context(named)?;
     let response = ResponseSpec {
         spread: Some(Spread::gaussian(fit.sigma_taxels.value, fit.kernel)),
         ..base.spec.response.clone()
     };
-    let said = [
+    let lines = [
         format!("spread from {} neighbours (± is the half-width of a 95 % interval)", fit.points),
         format!("  sigma         {} taxels, kernel {} × {}", pm(fit.sigma_taxels), fit.kernel, fit.kernel),
         format!("  residual      {} rms of the ratio to a direct press", short(fit.rms)),
     ];
     let sigma = fit.sigma_taxels.value;
-    base.keep(&arguments.common, response, &json!({ "fit": fit }), &said, || {
+    base.finish(&arguments.common, response, &json!({ "fit": fit }), &lines, || {
         let weight = |r: f64| (-0.5 * (r / sigma).powi(2)).exp();
         Plot::new()
             .title("Point spread")
@@ -251,14 +250,16 @@ pub fn creep(arguments: &CreepArguments) -> anyhow::Result<()> {
             .collect(),
         ..base.spec.response.clone()
     };
-    let mut said = vec![format!("creep from {} readings (± is the half-width of a 95 % interval)", fit.points)];
-    said.extend(
-        fit.terms.iter().map(|t| format!("  grows by {} of the reading in {} s", pm(t.amplitude), pm(t.time_s))),
+    let mut lines = vec![format!("creep from {} readings (± is the half-width of a 95 % interval)", fit.points)];
+    lines.extend(
+        fit.terms
+            .iter()
+            .map(|t| format!("  amplitude {} of the reading, time constant {} s", pm(t.amplitude), pm(t.time_s))),
     );
     let curve: Vec<(f64, f64)> = points.iter().map(|(t, _)| (*t, fit.at(*t))).collect();
-    base.keep(&arguments.common, response, &json!({ "fit": fit }), &said, || {
+    base.finish(&arguments.common, response, &json!({ "fit": fit }), &lines, || {
         Plot::new()
-            .title("Creep under a steady load")
+            .title("Creep under a constant load")
             .x_label("Time (s)")
             .y_label("Counts")
             .series(Series::scatter("measured", points.iter().copied().step_by((points.len() / 200).max(1))))
@@ -267,16 +268,16 @@ pub fn creep(arguments: &CreepArguments) -> anyhow::Result<()> {
     })
 }
 
-pub fn device(arguments: &Device) -> anyhow::Result<()> {
+pub fn sensor(arguments: &SensorArguments) -> anyhow::Result<()> {
     let base = Base::find(&arguments.common)?;
     let bench = Bench { presses: read_presses(&arguments.presses)?, creep: read_creep(&arguments.creep)? };
     let named = || format!("{} and {}", arguments.presses.display(), arguments.creep.display());
     let fit =
         fit_device(&bench, base.sensor.taxels(), *base.sensor.response(), arguments.kernel).with_context(named)?;
     let readings = own_readings(&bench, base.sensor.taxels())?;
-    let said = [
+    let lines = [
         format!(
-            "device of {} taxels from {} rows (± is the half-width of a 95 % interval)",
+            "sensor with {} taxels from {} rows (± is the half-width of a 95 % interval)",
             fit.taxels.taxels.len(),
             fit.rows
         ),
@@ -287,5 +288,5 @@ pub fn device(arguments: &Device) -> anyhow::Result<()> {
         format!("  residual      {} counts rms", short(fit.taxels.rms_counts)),
     ];
     let response = fit.response(true);
-    base.keep(&arguments.common, response, &json!({ "fit": fit }), &said, || taxels_figure(&fit.taxels, &readings))
+    base.finish(&arguments.common, response, &json!({ "fit": fit }), &lines, || taxels_figure(&fit.taxels, &readings))
 }

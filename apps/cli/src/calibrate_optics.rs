@@ -1,4 +1,4 @@
-//! `dermis calibrate optics`: the light of an optical sensor from images of a pressed ball.
+//! `dermis calibrate optics`: fits the light of an optical sensor to images of a pressed ball.
 
 use crate::console::{commit, probe, say, say_json, short};
 use anyhow::{Context, anyhow, bail};
@@ -23,27 +23,26 @@ pub struct Arguments {
     /// The image without contact, a PNG file.
     #[arg(long, value_name = "FILE.png")]
     background: PathBuf,
-    /// A table of presses: file, center_x_px, center_y_px, contact_radius_px, and x_mm, y_mm where the places are known. Its images
-    /// lie beside it.
+    /// CSV table of presses: file, center_x_px, center_y_px, contact_radius_px and, if known, x_mm and y_mm. Image files are relative to it.
     #[arg(long, value_name = "FILE.csv")]
     presses: PathBuf,
     /// Diameter of the ball, such as 4mm.
     #[arg(long)]
     ball: Length,
-    /// The sensor whose gel was pressed.
+    /// The pressed sensor.
     #[arg(long, value_name = "NAME|FILE", default_value = "gelsight")]
     sensor: String,
-    /// What a pixel spans on the gel, such as 0.03mm; from x_mm and y_mm of the presses without it.
+    /// Pixel size on the gel, such as 0.03mm; by default from x_mm and y_mm of the presses.
     #[arg(long)]
     pixel: Option<Length>,
-    /// Find from the images where the ball was and how deep, where labels are loose: their radii then only say how far to look. What was
-    /// pressed is taken as a pin that ends in half the ball.
+    /// Find position and depth of the ball from the images, if the labels are inaccurate; their radii then only limit the search. The
+    /// indenter is modelled as a pin with a hemispherical end.
     #[arg(long)]
     align: bool,
-    /// What is fitted.
+    /// The light model.
     #[arg(long, value_enum, default_value = "polynomial")]
     light: Kind,
-    /// Write the calibrated sensor to this file, its background and a figure of the fit beside it.
+    /// Write the calibrated sensor to this file, with its background and a figure of the fit in the same folder.
     #[arg(long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
     /// Print one JSON document.
@@ -53,14 +52,14 @@ pub struct Arguments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// Colour as a polynomial of slope, height and place.
+    /// Colour as a polynomial of slope, height and position.
     Polynomial,
     /// Two lamps of each colour.
     Phong,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let (folder, name) = place(arguments)?;
+    let (folder, name) = output_place(arguments)?;
     probe(folder.as_deref())?;
     let data = BallPresses::read(&arguments.background, &arguments.presses)?;
     let radius_m = 0.5 * arguments.ball.si();
@@ -95,7 +94,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     commit(output, &folder, arguments.json)
 }
 
-/// Presses with the surface of a ball whose contact is as labelled.
+/// Presses with the simulated surface of a ball with the labelled contact.
 fn labelled(
     arguments: &Arguments,
     sensor: &Sensor,
@@ -107,7 +106,7 @@ fn labelled(
     let widest = labels.iter().map(|label| label.radius).fold(0.0, f64::max) * pixel_m;
     if widest >= radius_m {
         bail!(
-            "{}: a contact of radius {} mm cannot be of a ball of radius {} mm: check --ball and --pixel",
+            "{}: a contact of radius {} mm exceeds the radius of the ball, {} mm: check --ball and --pixel",
             arguments.presses.display(),
             short(widest * 1e3),
             short(radius_m * 1e3)
@@ -122,18 +121,18 @@ fn labelled(
     Ok(pairs.map(|(press, relief)| BallPress { image: press.image, relief, label: press.label }).collect())
 }
 
-/// Presses with the surface of a pin, where and as deep as their images show it.
+/// Presses with the simulated surface of a pin, aligned to the images.
 fn aligned(
     sensor: &Sensor,
     radius_m: f64,
     data: Vec<LabelledPress>,
     background: &FloatImage,
 ) -> anyhow::Result<Vec<BallPress>> {
-    const TRIED: usize = 12;
-    /// Of the deepest that the skin takes: beyond, its surface is not to be trusted.
-    const PART: f64 = 0.375;
-    let deepest_m = (2.4 * radius_m).min(PART * sensor.skin().max_depth_m());
-    let depths_m: Vec<f64> = (1..=TRIED).map(|i| deepest_m * i as f64 / TRIED as f64).collect();
+    const DEPTHS: usize = 12;
+    /// Fraction of the skin's maximum depth up to which its surface is accurate.
+    const MAX_FRACTION: f64 = 0.375;
+    let deepest_m = (2.4 * radius_m).min(MAX_FRACTION * sensor.skin().max_depth_m());
+    let depths_m: Vec<f64> = (1..=DEPTHS).map(|i| deepest_m * i as f64 / DEPTHS as f64).collect();
     let pin = Object::new(capsule(radius_m, 4.0 * deepest_m, radius_m / 25.0)?);
     let dents = Dent::series(sensor, &pin, &depths_m)?;
     let camera = sensor.optics().map(|optics| optics.camera().clone());
@@ -153,13 +152,13 @@ fn aligned(
 
 fn blind(sensor: &Sensor) -> anyhow::Error {
     anyhow!(
-        "the skin of sensor {:?} does not know its surface: take one with a `layer`, `gel` or `imprint`",
+        "the skin of sensor {:?} has no deformed surface: use a sensor with a `layer`, `gel` or `imprint`",
         sensor.name()
     )
 }
 
-/// Folder and stem of the file that is wanted.
-fn place(arguments: &Arguments) -> anyhow::Result<(Option<PathBuf>, String)> {
+/// Folder and stem of the output file.
+fn output_place(arguments: &Arguments) -> anyhow::Result<(Option<PathBuf>, String)> {
     let Some(out) = &arguments.out else { return Ok((None, "sensor".into())) };
     let stem = out.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     match stem {
@@ -182,7 +181,7 @@ fn scale(arguments: &Arguments, data: &BallPresses) -> anyhow::Result<ScaleFit> 
     let places: Option<Vec<[f64; 2]>> = data.presses.iter().map(|press| press.place_m).collect();
     let Some(places) = places else {
         bail!(
-            "{}: has no columns x_mm and y_mm that would say what a pixel spans: add them or give --pixel (the shading of a ball cannot tell)",
+            "{}: has no columns x_mm and y_mm to determine the pixel size: add them or give --pixel",
             arguments.presses.display()
         );
     };
@@ -222,7 +221,7 @@ fn fit(
     fitted.with_context(|| arguments.presses.display().to_string())
 }
 
-/// How much can be known of the place: nothing where all presses lie within the radius of one.
+/// The polynomial degree in position: zero if all presses lie within one contact radius.
 fn place_degree(presses: &[&BallPress]) -> usize {
     let span = |of: &dyn Fn(&BallPress) -> f64| {
         let ends = presses
@@ -236,7 +235,7 @@ fn place_degree(presses: &[&BallPress]) -> usize {
     if spread > widest { MAX_PLACE_DEGREE } else { 0 }
 }
 
-/// What a fit to every other press makes of the rest.
+/// Evaluates a fit to every other press on the remaining presses.
 struct Trial {
     report: serde_json::Value,
     lines: Vec<String>,
@@ -264,14 +263,14 @@ fn judge(arguments: &Arguments, background: &FloatImage, presses: &[BallPress], 
 
 fn figure(odd: &[&BallPress], light: &Light) -> Image {
     const SHOWN: usize = 4;
-    let mut sheet = Sheet::new(2).title("Presses that were kept out of the fit").gap(10);
+    let mut sheet = Sheet::new(2).title("Presses outside the fit").gap(10);
     for press in odd.iter().step_by((odd.len() / SHOWN).max(1)).take(SHOWN) {
         let ours = light.shade(&press.relief, || None);
         let off = rmse_255([*press], INSIDE, |_| ours.clone());
         let small = |image: &FloatImage| image.to_rgb8().resize_box(360, 360 * image.height / image.width.max(1));
         sheet = sheet
             .image(small(&press.image), "measured")
-            .image(small(&ours), format!("simulated: {} of 255 off in contact", short(off)));
+            .image(small(&ours), format!("simulated: RMSE {} of 255 in contact", short(off)));
     }
     sheet.render()
 }
@@ -287,8 +286,8 @@ fn tell(
         return say_json(report);
     }
     say(format!("light from {} presses of a ball of {} mm", presses.len(), short(arguments.ball.si() * 1e3)));
-    say(format!("  a pixel spans               {} mm", short(scale.pixel_m * 1e3)));
+    say(format!("  pixel size                  {} mm", short(scale.pixel_m * 1e3)));
     trial.lines.iter().for_each(|line| say(format!("  {line}")));
-    say("  (fitted to every other press, judged on the rest; the sensor is fitted to all)");
+    say("  (fitted to every other press, evaluated on the rest; the written sensor is fitted to all)");
     Ok(())
 }

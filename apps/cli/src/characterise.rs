@@ -7,7 +7,7 @@ use dermis::output::Output;
 use dermis::sensor::characterise::{Protocol, characterise};
 use std::path::PathBuf;
 
-/// Measure a simulated sensor as on a bench: a small indenter on every taxel, ever deeper, several times.
+/// Measure a simulated sensor as on a bench: press a small indenter on every taxel, to increasing depths, several times.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
@@ -15,16 +15,16 @@ pub struct Arguments {
     /// Diameter of the round indenter.
     #[arg(long, default_value = "1 mm")]
     indenter: Length,
-    /// The deepest press.
+    /// Maximum depth.
     #[arg(long, default_value = "1.4 mm")]
     depth: Length,
-    /// In how many steps it is reached.
+    /// Number of depth steps.
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..1000))]
     steps: u16,
-    /// How often every taxel is pressed.
+    /// Presses per taxel.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..1000))]
     presses: u16,
-    /// How long creep is recorded, on the middle taxel.
+    /// Duration of the creep recording, on the middle taxel.
     #[arg(long, default_value = "10 s")]
     creep: Time,
     /// Write presses.csv and creep.csv into this folder.

@@ -1,4 +1,4 @@
-//! `dermis compare`: two recordings.
+//! `dermis compare`: compares two recordings.
 
 use crate::console::{commit, probe, say, say_json, short};
 use dermis::compare::{Comparison, Options, compare};
@@ -7,20 +7,20 @@ use dermis::output::Output;
 use dermis::record::Log;
 use std::path::PathBuf;
 
-/// Compare two recordings, of two runs or of a real device and a run: numbers and images over time.
+/// Compare two recordings, of two runs or of a real sensor and a run: numbers and images over time.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The recording that is taken for the truth: an MCAP, Parquet or CSV file, or a folder that `dermis run` has written.
+    /// The reference recording: an MCAP, Parquet or CSV file, or a folder written by `dermis run`.
     a: PathBuf,
-    /// The one that is held against it.
+    /// The recording to compare with it.
     b: PathBuf,
-    /// Names in the first and the second that mean the same, such as `touch/force=pad/force_n`; may be given again.
+    /// Pair of signal names in the first and second recording, such as `touch/force=pad/force_n`; may be repeated.
     #[arg(long = "pair", value_name = "A=B", value_parser = pair)]
     pairs: Vec<(String, String)>,
-    /// Let both begin at zero: a real recording counts from another year.
+    /// Shift both recordings to start at t = 0.
     #[arg(long)]
     from_start: bool,
-    /// Add this to the times of the second.
+    /// Time added to the second recording.
     #[arg(long, value_name = "TIME", default_value = "0s", allow_hyphen_values = true)]
     shift: Time,
     /// Write plots and a table of errors into this folder.
@@ -40,7 +40,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (a, b) = (Log::read(&arguments.a)?, Log::read(&arguments.b)?);
     probe(arguments.out.as_deref())?;
     for log in [&a, &b].into_iter().filter(|log| log.cut) {
-        eprintln!("{}: its end is missing; what is there is used", log.source);
+        eprintln!("{}: the file is truncated; the readable part is used", log.source);
     }
     let options =
         Options { pairs: arguments.pairs.clone(), from_start: arguments.from_start, shift_s: arguments.shift.si() };
@@ -61,18 +61,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn tell(comparison: &Comparison) {
     if !comparison.signals.is_empty() {
         let heads = ["times", "mean |error|", "RMS error", "largest", "at (s)", "of range"];
-        let [times, mean, rms, most, at, range] = heads;
-        say(format!("{:<32} {times:>6} {mean:>13} {rms:>10} {most:>10} {at:>8} {range:>9}", "signal"));
+        let [times, mean, rms, max, at, range] = heads;
+        say(format!("{:<32} {times:>6} {mean:>13} {rms:>10} {max:>10} {at:>8} {range:>9}", "signal"));
     }
     for signal in &comparison.signals {
-        let (mean, rms, most) = (short(signal.mean_abs), short(signal.rms), short(signal.max_abs));
+        let (mean, rms, max) = (short(signal.mean_abs), short(signal.rms), short(signal.max_abs));
         let part = match 100.0 * signal.rms / signal.range {
             percent if percent > 1000.0 => "> 1000 %".into(),
             percent if percent.is_finite() => format!("{} %", short(percent)),
             _ => "-".into(),
         };
         let (name, times, at) = (&signal.name, signal.times, short(signal.max_time_s));
-        say(format!("{name:<32} {times:>6} {mean:>13} {rms:>10} {most:>10} {at:>8} {part:>9}"));
+        say(format!("{name:<32} {times:>6} {mean:>13} {rms:>10} {max:>10} {at:>8} {part:>9}"));
     }
     if !comparison.images.is_empty() {
         say(format!(
@@ -88,7 +88,7 @@ fn tell(comparison: &Comparison) {
             say(format!("{name:<32} {times:>6} {:>13.4} {psnr:>10} {mae:>10} {null:>18}", score.ssim));
         }
         if let Some(reason) = &images.left_out {
-            say(format!("{:<32} some were left out: {reason}", images.name));
+            say(format!("{:<32} some pairs were skipped: {reason}", images.name));
         }
     }
     for (which, names) in [("first", &comparison.only_in_a), ("second", &comparison.only_in_b)] {

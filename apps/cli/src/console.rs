@@ -1,4 +1,4 @@
-//! What goes to the terminal: results to stdout, everything else to stderr.
+//! Terminal output: results go to stdout, everything else to stderr.
 
 use anyhow::Context;
 use dermis::output::Output;
@@ -8,12 +8,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Writes a line to stdout. A reader that went away (`| head`) is no error of ours.
+/// Writes a line to stdout. Ignores a closed pipe (`| head`).
 pub fn say(line: impl std::fmt::Display) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
 
-/// Writes a line to stderr: what is no result.
+/// Writes a line to stderr.
 pub fn say_aside(line: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
@@ -24,19 +24,19 @@ pub fn say_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Line breaks and runs of blanks become one blank.
+/// Replaces line breaks and runs of spaces by one space.
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Sets the number of threads for everything that follows.
+/// Sets the global number of threads.
 pub fn use_threads(threads: Option<u16>) -> anyhow::Result<()> {
     let Some(threads) = threads else { return Ok(()) };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
-    pool.build_global().with_context(|| format!("`--threads {threads}` cannot be had"))
+    pool.build_global().with_context(|| format!("`--threads {threads}`: cannot start the thread pool"))
 }
 
-/// A bar on stderr, from 0 to `length`; nothing where stderr is no terminal.
+/// A progress bar on stderr, from 0 to `length`; hidden if stderr is not a terminal.
 pub fn progress(what: &'static str, length: u64) -> ProgressBar {
     let target =
         if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -48,15 +48,15 @@ pub fn progress(what: &'static str, length: u64) -> ProgressBar {
     bar
 }
 
-/// Whether Ctrl-C was pressed. A second one ends the program at once.
+/// Detects Ctrl-C. A second Ctrl-C ends the program at once.
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Listens from now on.
+    /// Installs the handler.
     pub fn listen() -> Self {
         let pressed = Arc::new(AtomicBool::new(false));
         let shared = Arc::clone(&pressed);
-        // Where signals cannot be caught, Ctrl-C ends the program, as without us.
+        // If the handler cannot be installed, Ctrl-C ends the program.
         let _ = ctrlc::set_handler(move || {
             if shared.swap(true, Ordering::SeqCst) {
                 std::process::exit(130);
@@ -71,12 +71,12 @@ impl Interrupt {
     }
 }
 
-/// Refuses a folder that cannot be written, before the work is done for it.
+/// Checks that a folder can be written, before a long computation.
 pub fn probe(folder: Option<&Path>) -> anyhow::Result<()> {
     folder.map_or(Ok(()), |folder| Ok(Output::probe(folder)?))
 }
 
-/// Puts the files in place and says which, to stdout or, where that holds JSON, to stderr.
+/// Writes the files and lists them on stdout, or on stderr if stdout holds JSON.
 pub fn commit(output: Output, folder: &Path, json: bool) -> anyhow::Result<()> {
     let names: Vec<String> = output.names().map(|name| name.display().to_string()).collect();
     output.commit(folder)?;
@@ -89,7 +89,7 @@ pub fn commit(output: Output, folder: &Path, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A number with three significant figures and no exponent where that reads well.
+/// A number with three significant digits, without an exponent in the usual range.
 pub fn short(value: f64) -> String {
     let size = value.abs();
     if size == 0.0 {

@@ -1,19 +1,20 @@
-//! `dermis dataset`: labelled touches by the thousand.
+//! `dermis dataset`: generates data sets of labelled touches.
 
 use crate::console::{Interrupt, say, say_json, short};
 use anyhow::bail;
 use clap::Subcommand;
 use dermis::dataset::{Dataset, Estimate, MakeSummary, Share, check};
+use dermis_research::bench::cpu_clock::program_s;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Make data sets of touches from one description: reproducible, resumable, on all cores or many machines.
+/// Generate data sets of touches from one description: reproducible, resumable, on all cores or many machines.
 ///
-/// Begin with `dermis dataset example array > array.toml`. What episode k holds depends on the description and on k alone, so a run may be
-/// stopped at any moment and started again, or shared by many (`--shard`), and gives the same bytes.
+/// Start with `dermis dataset example array > array.toml`. Episode k depends only on the description and on k, so a run can be interrupted
+/// and resumed, or split over machines (`--shard`), with the same bytes as a result.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -28,7 +29,7 @@ enum Task {
     Example(ExampleArguments),
 }
 
-/// Say how many episodes there will be, how much room they take and how long it takes, from a few that are tried.
+/// Estimate the number of episodes, their size and the time to make them, from a few trial episodes.
 #[derive(clap::Args)]
 struct PlanArguments {
     /// The description.
@@ -38,16 +39,15 @@ struct PlanArguments {
     json: bool,
 }
 
-/// Make the data set, or go on with it where an earlier run has stopped.
+/// Make the data set, or continue an interrupted run.
 #[derive(clap::Args)]
 struct MakeArguments {
     /// The description.
     spec: PathBuf,
-    /// The folder: empty, or that of an earlier run.
+    /// Output folder: empty, or that of an earlier run.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Make only one of n shares, such as 3/16: for Slurm's arrays and the like, all into the same folder. Whichever comes last completes
-    /// the set.
+    /// Make only share i of n, such as 3/16, for job arrays that write to the same folder. The last share completes the set.
     #[arg(long, value_name = "I/N")]
     shard: Option<String>,
     /// Print one JSON document.
@@ -62,10 +62,10 @@ struct CheckArguments {
     folder: PathBuf,
 }
 
-/// Print a description to start from, with notes; without a name, the names there are.
+/// Print an annotated example description; without a name, list the examples.
 #[derive(clap::Args)]
 struct ExampleArguments {
-    /// Which.
+    /// Name of the example.
     name: Option<String>,
 }
 
@@ -82,7 +82,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Task::Make(arguments) => make(arguments),
         Task::Check(arguments) => {
             let files = check(&arguments.folder)?;
-            say(format!("{}: {files} files are as they were written", arguments.folder.display()));
+            say(format!("{}: {files} files match their hashes", arguments.folder.display()));
             Ok(())
         }
         Task::Example(arguments) => example(arguments.name.as_deref()),
@@ -98,7 +98,7 @@ fn example(name: Option<&str>) -> anyhow::Result<()> {
     };
     let Some((_, text)) = EXAMPLES.iter().find(|(known, _)| *known == name) else {
         let known: Vec<&str> = EXAMPLES.iter().map(|(name, _)| *name).collect();
-        bail!("there is no example {name:?}; there are {}", known.join(", "));
+        bail!("unknown example {name:?}; the examples are {}", known.join(", "));
     };
     say(text.trim_end());
     Ok(())
@@ -109,7 +109,7 @@ fn plan(arguments: &PlanArguments) -> anyhow::Result<()> {
     let folder = std::env::temp_dir().join(format!("dermis-plan-{}", std::process::id()));
     let threads = rayon::current_num_threads();
     let plan = set.estimate(&folder, threads);
-    // Whether it went well or not.
+    // Also after an error.
     let _ = std::fs::remove_dir_all(&folder);
     let Estimate { episodes, frames, shards, tried, episode_s, wall_s, bytes } = plan?;
     if arguments.json {
@@ -124,7 +124,7 @@ fn plan(arguments: &PlanArguments) -> anyhow::Result<()> {
     say(format!("  labels      {} ({})", set.labels.len(), set.labels.join(", ")));
     say(format!("  size        about {}", size(bytes)));
     say(format!(
-        "  time        about {} on {threads} threads ({} ms an episode on one core, from {tried} tried)",
+        "  time        about {} on {threads} threads ({} ms per episode on one core, from {tried} trials)",
         duration(wall_s),
         short(episode_s * 1e3)
     ));
@@ -137,7 +137,7 @@ fn make(arguments: &MakeArguments) -> anyhow::Result<()> {
     let interrupt = Interrupt::listen();
     let mut bar = Bar::new();
     let made = set.make(&arguments.out, share, rayon::current_num_threads(), &mut |progress| {
-        bar.tell(progress.made, progress.wanted);
+        bar.update(progress.made, progress.wanted);
         !interrupt.came()
     });
     bar.clear();
@@ -146,7 +146,7 @@ fn make(arguments: &MakeArguments) -> anyhow::Result<()> {
 
 fn tell(set: &Dataset, out: &Path, made: &MakeSummary, as_json: bool) -> anyhow::Result<()> {
     let rate = made.episodes as f64 / made.wall_s.max(1e-9);
-    let cpu_s = cpu_s();
+    let cpu_s = program_s();
     if as_json {
         return say_json(&json!({
             "name": set.spec.name, "out": out.display().to_string(), "episodes": made.episodes, "found": made.found,
@@ -157,7 +157,7 @@ fn tell(set: &Dataset, out: &Path, made: &MakeSummary, as_json: bool) -> anyhow:
     let found = if made.found > 0 { format!(", {} found", made.found) } else { String::new() };
     say(format!("{}: {} episodes made{found}, {}", out.display(), made.episodes, size(made.bytes)));
     let cpu = cpu_s.map_or_else(String::new, |cpu_s| format!(", {} of CPU", duration(cpu_s)));
-    let memory = peak_memory().map_or_else(String::new, |bytes| format!(", at most {} of memory", size(bytes)));
+    let memory = peak_memory().map_or_else(String::new, |bytes| format!(", peak memory {}", size(bytes)));
     say(format!(
         "  {} on {} threads{cpu}{memory}: {} episodes/s, {} frames/s",
         duration(made.wall_s),
@@ -173,7 +173,7 @@ fn tell(set: &Dataset, out: &Path, made: &MakeSummary, as_json: bool) -> anyhow:
     Ok(())
 }
 
-/// Rate and time left: a bar on a terminal, else a line now and then.
+/// Progress: a bar on a terminal, otherwise a line every 10 s.
 struct Bar {
     bar: ProgressBar,
     is_terminal: bool,
@@ -192,7 +192,7 @@ impl Bar {
         Self { bar, is_terminal, start: Instant::now(), said_s: 0.0 }
     }
 
-    fn tell(&mut self, made: usize, wanted: usize) {
+    fn update(&mut self, made: usize, wanted: usize) {
         self.bar.set_length(wanted as u64);
         self.bar.set_position(made as u64);
         let seconds = self.start.elapsed().as_secs_f64();
@@ -200,7 +200,7 @@ impl Bar {
             self.said_s = seconds;
             let rate = made as f64 / seconds;
             let left = duration((wanted - made) as f64 / rate);
-            eprintln!("{made} of {wanted} episodes, {} a second, {left} left", short(rate));
+            eprintln!("{made} of {wanted} episodes, {} per second, {left} left", short(rate));
         }
     }
 
@@ -225,15 +225,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// Seconds that all threads of this program have run, where the system says.
-fn cpu_s() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // Behind the name, which may hold blanks, the 12th and 13th numbers are ticks of a hundredth of a second.
-    let ticks = text.rsplit(')').next()?.split_whitespace().skip(11).take(2).map(|word| word.parse::<f64>().ok());
-    ticks.sum::<Option<f64>>().map(|ticks| ticks / 100.0)
-}
-
-/// The most memory that this program has had, where the system says.
+/// Peak memory of this program (bytes), on Linux.
 fn peak_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;

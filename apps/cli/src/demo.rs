@@ -16,7 +16,7 @@ use std::time::Instant;
 
 const SCENE: &str = include_str!("../scenes/demo.toml");
 
-/// See it at work: a gripper with two tactile sensors picks up a ball.
+/// Run a demonstration: a gripper with two tactile sensors picks up a ball.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Write images and readings into this folder.
@@ -24,8 +24,8 @@ pub struct Arguments {
     out: PathBuf,
 }
 
-/// The world at one moment.
-struct Moment {
+/// The world at one time.
+struct Snapshot {
     time_s: f64,
     scene: Scene,
     readings: Vec<Reading>,
@@ -36,22 +36,22 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut built = SceneSpec::parse("demo.toml", SCENE)?.build("demo.toml", None)?;
     probe(Some(&arguments.out))?;
     let sensors = built.sensors.clone();
-    let mut last: Option<(Phase, Moment)> = None;
+    let mut last: Option<(Phase, Snapshot)> = None;
     let (mut held, mut lifted) = (None, None);
     let recording = simulate(&mut built, None, &mut |progress| {
         let Some(phase) = progress.phase else { return };
-        // What a phase ends with is known when the next begins.
+        // The last snapshot of a phase is known when the next phase starts.
         let ended = last.as_ref().map(|(phase, _)| *phase).filter(|ended| *ended != phase);
         match ended {
-            Some(Phase::Grasp) => held = last.take().map(|(_, moment)| moment),
-            Some(Phase::Lift) => lifted = last.take().map(|(_, moment)| moment),
+            Some(Phase::Grasp) => held = last.take().map(|(_, snapshot)| snapshot),
+            Some(Phase::Lift) => lifted = last.take().map(|(_, snapshot)| snapshot),
             _ => (),
         }
-        let due = last.as_ref().is_none_or(|(_, moment)| progress.time_s - moment.time_s > 0.05 - 1e-9);
+        let due = last.as_ref().is_none_or(|(_, snapshot)| progress.time_s - snapshot.time_s > 0.05 - 1e-9);
         if due && matches!(phase, Phase::Grasp | Phase::Lift) || last.as_ref().is_some_and(|(p, _)| *p != phase) {
             let scene = image::world(progress.world);
             let readings = sensors.iter().map(|(_, id)| progress.world.reading(*id)).collect();
-            last = Some((phase, Moment { time_s: progress.time_s, scene, readings }));
+            last = Some((phase, Snapshot { time_s: progress.time_s, scene, readings }));
         }
     })?;
     let mut output = Output::new();
@@ -64,18 +64,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     tell(&built, &recording, lifted);
     commit(output, &arguments.out, false)?;
     let (poster, seconds) = (arguments.out.join("poster.png"), start.elapsed().as_secs_f64());
-    say(format!("\nStart with {}. It took {seconds:.1} s.", poster.display()));
+    say(format!("\nStart with {}. The run took {seconds:.1} s.", poster.display()));
     say("The scene is demo.toml there: change it and run it with `dermis run demo.toml --out DIR`.");
     Ok(())
 }
 
-/// The images one by one, and all of them on a poster.
-fn draw(output: &mut Output, built: &Built, recording: &Recording, held: &Moment, lifted: &Moment) {
+/// Draws the single images and the poster.
+fn draw(output: &mut Output, built: &Built, recording: &Recording, held: &Snapshot, lifted: &Snapshot) {
     let both = held.scene.bounds().union(&lifted.scene.bounds());
-    // One camera for both, so that the lift can be seen.
+    // The same camera for both, to show the lift.
     let around = Bounds { min: both.min - Vec3::Z * 0.002, ..both };
     let camera = Camera::framing(around, -62.0, 14.0);
-    let scenes = [held, lifted].map(|moment| moment.scene.render(&camera, 720, 600));
+    let scenes = [held, lifted].map(|snapshot| snapshot.scene.render(&camera, 720, 600));
     let peak = lifted.readings.iter().flat_map(|r| r.values_newton.iter().copied()).fold(0.0, f64::max);
     let images: Vec<Image> = built
         .sensors
@@ -107,7 +107,7 @@ fn draw(output: &mut Output, built: &Built, recording: &Recording, held: &Moment
     output.add_image("forces.png", &forces);
 }
 
-/// Squeeze of each finger, and the weight that friction carries. The sensors' y is up.
+/// Plots the grip force of each finger and the weight carried by friction. The sensors' y axis points up.
 fn forces(recording: &Recording) -> Image {
     let plot = Plot::new().title("Squeeze and weight over time").x_label("Time (s)").y_label("Force (N)");
     let squeeze = |track: &dermis::run::SensorTrack| {
@@ -136,7 +136,7 @@ fn weight_newton(built: &Built) -> f64 {
     mass_kg * built.world.parameters().gravity.length()
 }
 
-fn tell(built: &Built, recording: &Recording, lifted: &Moment) {
+fn tell(built: &Built, recording: &Recording, lifted: &Snapshot) {
     let weight = weight_newton(built);
     let friction: f64 = lifted.readings.iter().map(|reading| -reading.net_force_newton().y).sum();
     let ball = recording.bodies.iter().find(|track| track.name == "ball");
@@ -145,7 +145,7 @@ fn tell(built: &Built, recording: &Recording, lifted: &Moment) {
         (heights.first().copied().unwrap_or_default(), heights.iter().copied().fold(f64::MIN, f64::max));
     let last = heights.last().copied().unwrap_or_default();
     let [left, right] = [0, 1].map(|i| lifted.readings.get(i));
-    say("A parallel gripper closed on a ball, lifted it, put it down and let go.");
+    say("A parallel gripper grasped a ball, lifted it, put it down and released it.");
     if let (Some(left), Some(right)) = (left, right) {
         say(format!(
             "  squeeze   {} N left and {} N right, on {} and {} of {} taxels",
@@ -158,5 +158,5 @@ fn tell(built: &Built, recording: &Recording, lifted: &Moment) {
     }
     say(format!("  friction  carried {} N; the ball weighs {} N", short(friction), short(weight)));
     let (up, off) = ((highest - first) * 1e3, (last - first) * 1e3);
-    say(format!("  lift      {} mm up, and down to within {} mm of where it was", short(up), short(off.abs())));
+    say(format!("  lift      {} mm up, and back to within {} mm of the start", short(up), short(off.abs())));
 }

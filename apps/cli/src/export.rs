@@ -1,22 +1,22 @@
-//! `dermis export`: a recording in another form.
+//! `dermis export`: converts a recording to another format.
 
 use crate::console::{say, say_json};
 use clap::ValueEnum;
 use dermis::record::{ExportFormat, export};
 use std::path::PathBuf;
 
-/// Turn a recording into another form, or mend one whose writer was killed.
+/// Convert a recording to another format, or repair a truncated MCAP file.
 ///
-/// OUT decides by its name: `.parquet`, `.csv`, a folder (numpy arrays, images as PNG), or `.mcap` for a whole copy of an MCAP file that was cut off.
+/// The name of OUT determines the format: `.parquet`, `.csv`, a folder (numpy arrays, images as PNG), or `.mcap` to repair an MCAP file.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The recording: an MCAP, Parquet or CSV file, or a folder that `dermis run` has written.
+    /// The recording: an MCAP, Parquet or CSV file, or a folder written by `dermis run`.
     #[arg(value_name = "IN")]
     from: PathBuf,
-    /// Where the other form goes.
+    /// The output file or folder.
     #[arg(value_name = "OUT")]
     to: PathBuf,
-    /// What a folder is filled with: arrays and images, or images alone.
+    /// Content of a folder: arrays and images, or images only.
     #[arg(long, value_enum)]
     format: Option<FolderFormat>,
     /// Print one JSON document.
@@ -24,10 +24,10 @@ pub struct Arguments {
     json: bool,
 }
 
-/// What goes into a folder.
+/// Content of a folder.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum FolderFormat {
-    /// numpy's arrays, and images as PNG.
+    /// numpy arrays, and images as PNG.
     Npy,
     /// Images as PNG.
     Png,
@@ -43,7 +43,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let made = export(&arguments.from, &arguments.to, format)?;
     if made.cut {
-        eprintln!("{}: its end is missing; what is there is used", arguments.from.display());
+        eprintln!("{}: the file is truncated; the readable part is used", arguments.from.display());
     }
     let path = made.path.display().to_string();
     if arguments.json {

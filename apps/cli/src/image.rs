@@ -1,4 +1,4 @@
-//! Images that only the command line makes.
+//! Images of the command line.
 
 use dermis::draw::{Camera, Image, Plot, Rgb, Scene, Series};
 use dermis::image;
@@ -8,14 +8,14 @@ use dermis::run::Recording;
 /// The colour of forces.
 const FORCE: Rgb = [214, 64, 54];
 
-/// A world as it is now, with an arrow and a number for what each sensor pushes with.
+/// The scene of a world, with an arrow and a number for the force on each sensor.
 pub fn world(world: &World) -> Scene {
     world.sensors().fold(image::scene(world), |scene, id| {
         let (reading, world_from_sensor) = (world.reading(id), world.world_from_sensor(id));
         if reading.net_force_newton().length() < 1e-3 {
             return scene;
         }
-        // Behind the sensor, where the finger that carries it does not hide it.
+        // Behind the sensor, where its finger does not hide the arrow.
         let reach = world.sensor(id).surface().bounds().size().max_element();
         let behind = |part: f64| world_from_sensor.transform_point(-Vec3::Z * (part * reach));
         let (tail, head) = (behind(0.9), behind(0.3));
@@ -23,14 +23,14 @@ pub fn world(world: &World) -> Scene {
     })
 }
 
-/// A scene seen a little from above.
+/// Renders a scene from slightly above.
 pub fn render(scene: &Scene, width: usize, height: usize) -> Image {
     scene.render(&Camera::framing(scene.bounds(), -62.0, 16.0), width, height)
 }
 
-/// What the sensors felt over time.
+/// Plots the sums of the taxels over time.
 pub fn forces(recording: &Recording) -> Image {
-    let plot = Plot::new().title("What the sensors feel").x_label("Time (s)").y_label("Sum of the taxels (N)");
+    let plot = Plot::new().title("Sensor readings").x_label("Time (s)").y_label("Sum of the taxels (N)");
     let series = recording.sensors.iter().map(|track| {
         Series::line(&track.name, recording.times_s.iter().zip(&track.rows).map(|(t, row)| (*t, row.sum_newton)))
     });

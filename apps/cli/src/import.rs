@@ -1,4 +1,4 @@
-//! `dermis import`: sensor definitions of OpenRAVE.
+//! `dermis import`: converts OpenRAVE sensor definitions.
 
 use crate::console::{probe, say};
 use anyhow::{Context, bail};
@@ -8,11 +8,11 @@ use dermis::output::Output;
 use dermis::sensor::{SensorSpec, SurfaceSpec, openrave};
 use std::path::{Path, PathBuf};
 
-/// Turn an OpenRAVE sensor definition (Moisio et al. 2013, Table 2) into a sensor file.
+/// Convert an OpenRAVE sensor definition (Moisio et al. 2013, Table 2) to a sensor file.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("surface").required(true).args(["mesh", "grid"]))]
 pub struct Arguments {
-    /// The definition.
+    /// The OpenRAVE definition.
     file: PathBuf,
     /// A mesh whose vertices are the texels.
     #[arg(long)]
@@ -20,24 +20,24 @@ pub struct Arguments {
     /// Unit of the mesh: m, cm, mm or in.
     #[arg(long, requires = "mesh")]
     unit: Option<LengthUnit>,
-    /// A flat array instead: rows and columns, such as 14x6.
+    /// Rows and columns of a flat array, such as 14x6.
     #[arg(long, value_name = "ROWSxCOLS", value_parser = rows_and_cols, requires = "pitch")]
     grid: Option<(usize, usize)>,
     /// Distance between texels of the array.
     #[arg(long, requires = "grid")]
     pitch: Option<Length>,
-    /// Which sensor, where the definition holds several.
+    /// Name of the sensor, if the definition holds several.
     #[arg(long)]
     name: Option<String>,
-    /// Write the sensor to this .toml file; without it, to the terminal.
+    /// Write the sensor to this .toml file; by default to stdout.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
 fn rows_and_cols(text: &str) -> Result<(usize, usize), String> {
-    let slip = || format!("{text:?} is not rows and columns such as 14x6");
-    let (rows, cols) = text.split_once('x').ok_or_else(slip)?;
-    Ok((rows.trim().parse().map_err(|_| slip())?, cols.trim().parse().map_err(|_| slip())?))
+    let invalid = || format!("{text:?} is not rows and columns such as 14x6");
+    let (rows, cols) = text.split_once('x').ok_or_else(invalid)?;
+    Ok((rows.trim().parse().map_err(|_| invalid())?, cols.trim().parse().map_err(|_| invalid())?))
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -48,7 +48,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let surface = match (arguments.grid, arguments.pitch, &arguments.mesh) {
         (Some((rows, cols)), Some(pitch), _) => SurfaceSpec::Grid { rows, cols, pitch },
         (_, _, Some(mesh)) => {
-            // A sensor file looks for its mesh beside itself.
+            // A sensor file finds its mesh relative to itself.
             let elsewhere = folder.is_some_and(|folder| folder != Path::new("."));
             let file = if elsewhere { std::path::absolute(mesh)? } else { mesh.clone() };
             SurfaceSpec::Mesh { file, unit: arguments.unit }

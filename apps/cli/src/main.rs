@@ -28,11 +28,11 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Simulates the sense of touch for robots.
+/// Simulates tactile sensors for robots.
 #[derive(Parser)]
 #[command(name = "dermis", version, arg_required_else_help = true)]
 struct Cli {
-    /// Number of threads; all cores without it. Results do not depend on it.
+    /// Number of threads; by default all cores. Results do not depend on it.
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     #[command(subcommand)]
@@ -94,7 +94,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Help as clap writes it; a wrong argument as one line, exit code 2.
+/// Prints help as clap writes it, and a wrong argument as one line with exit code 2.
 fn usage(error: &clap::Error) -> ExitCode {
     let is_help = matches!(
         error.kind(),
@@ -108,7 +108,7 @@ fn usage(error: &clap::Error) -> ExitCode {
         return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
     }
     let text = error.to_string();
-    let said = text.split("\n\nUsage").next().unwrap_or_default().split("\n\nFor more").next().unwrap_or_default();
-    eprintln!("dermis: {}", console::one_line(said.trim_start_matches("error: ")));
+    let message = text.split("\n\nUsage").next().unwrap_or_default().split("\n\nFor more").next().unwrap_or_default();
+    eprintln!("dermis: {}", console::one_line(message.trim_start_matches("error: ")));
     ExitCode::from(2)
 }

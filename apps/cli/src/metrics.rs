@@ -1,4 +1,4 @@
-//! `dermis metrics`: how alike two images are.
+//! `dermis metrics`: image similarity.
 
 use crate::console::{say, say_json, short};
 use anyhow::Context;
@@ -7,19 +7,19 @@ use dermis::sensor::metrics::{Frame, ImageScore, Mask, Metrics, Ssim};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Compare an image with the true one: SSIM, PSNR, MAE and RMSE, beside what the background alone would score.
+/// Compare an image with a reference image: SSIM, PSNR, MAE and RMSE, and the same scores of the background alone.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The true image, a PNG file.
+    /// The reference image, a PNG file.
     #[arg(value_name = "TRUTH.png")]
     truth: PathBuf,
-    /// The image to be judged.
+    /// The image to evaluate.
     #[arg(value_name = "IMAGE.png")]
     image: PathBuf,
-    /// The image without contact; its score is the null, which any image should beat.
+    /// The image without contact, whose scores serve as a baseline.
     #[arg(long, value_name = "FILE.png")]
     background: Option<PathBuf>,
-    /// White where pixels count, such as in the contact; scores are then given there, too.
+    /// A mask, white where pixels count; scores inside it are printed as well.
     #[arg(long, value_name = "FILE.png")]
     mask: Option<PathBuf>,
     /// Window of SSIM.
@@ -30,12 +30,12 @@ pub struct Arguments {
     json: bool,
 }
 
-/// The windows there are.
+/// Windows of SSIM.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum WindowKind {
-    /// 7 x 7 pixels, as scikit-image does unless told otherwise.
+    /// 7 x 7 pixels, scikit-image's default.
     Uniform,
-    /// A Gaussian of 1.5 pixels, as Wang et al. 2004.
+    /// A Gaussian of 1.5 pixels, as in Wang et al. 2004.
     Gaussian,
 }
 
@@ -80,7 +80,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         line(place, &score);
         match null {
             Some(null) => line("  background alone", &null),
-            None => say("  background alone             give --background to see what it would score"),
+            None => say("  background alone             give --background for its scores"),
         }
     }
     Ok(())

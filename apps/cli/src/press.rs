@@ -1,4 +1,4 @@
-//! `dermis press`: one object pressed on one sensor.
+//! `dermis press`: presses an object on a sensor.
 
 use crate::console::{commit, probe, say, say_aside, say_json, short};
 use crate::sensor::SensorArguments;
@@ -16,7 +16,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Press an object on a sensor and report what it feels.
+/// Press an object on a sensor and report the reading.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("goal").required(true).args(["depth", "force"]))]
 pub struct Arguments {
@@ -29,33 +29,33 @@ pub struct Arguments {
     /// Unit of the file: m, cm, mm or in.
     #[arg(long)]
     unit: Option<LengthUnit>,
-    /// Seeded defects of the object, such as rms=20um,wavelength=0.5mm,scratches=5,seed=1; smooth without.
+    /// Surface roughness of the object, such as rms=20um,wavelength=0.5mm,scratches=5,seed=1; smooth by default.
     #[arg(long, value_name = "KEY=VALUE,…")]
     roughness: Option<RoughnessSpec>,
-    /// How deep to press past first contact, such as 1mm.
+    /// Depth past first contact, such as 1mm.
     #[arg(long, allow_hyphen_values = true)]
     depth: Option<Length>,
-    /// How hard to press, such as 3N.
+    /// Normal force, such as 3N.
     #[arg(long, allow_hyphen_values = true)]
     force: Option<Force>,
-    /// Where on the sensor, such as 5mm,-3mm; its middle without it.
+    /// Position on the sensor, such as 5mm,-3mm; by default its centre.
     #[arg(long, value_name = "X,Y", value_parser = pair::<Length>, allow_hyphen_values = true)]
     at: Option<(Length, Length)>,
     /// Tilt about the sensor's x axis and then its y axis, such as 5deg,0deg.
     #[arg(long, value_name = "X[,Y]", value_parser = pair_or_one, allow_hyphen_values = true)]
     tilt: Option<(Angle, Angle)>,
-    /// Turn about the sensor's z axis.
+    /// Rotation about the sensor's z axis.
     #[arg(long, allow_hyphen_values = true)]
     yaw: Option<Angle>,
-    /// After the press, move the object sideways by so much, such as 0.5mm,0mm: friction drags the skin along.
+    /// Tangential displacement after the press, such as 0.5mm,0mm: friction shears the skin.
     #[arg(long, value_name = "X,Y", value_parser = pair::<Length>, allow_hyphen_values = true)]
     shear: Option<(Length, Length)>,
-    /// Where a gel comes to rest: cuda, an NVIDIA GPU; cpu; auto, the GPU where there is one. Other skins take
-    /// microseconds for one press and stay on the CPU; Python's `press_batch` makes many at once on a GPU.
+    /// Compute device for a gel: cuda (an NVIDIA GPU), cpu, or auto (a GPU if there is one). Single presses of other skins run on the
+    /// CPU only; Python's `press_batch` runs batches on a GPU.
     #[arg(long, value_name = "auto|cpu|cuda", default_value_t = Choice::Auto)]
     device: Choice,
     /// Write tactile.png, scene.png, reading.json and taxels.csv into this folder; for an optical sensor also rgb.png, depth.png and
-    /// .npy, normals.png and .npy, flow.npy, markers.csv and .npy, and camera_frame.png.
+    /// .npy, normals.png and .npy, flow.npy, markers.csv and .npy, and camera.png.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print one JSON document.
@@ -126,18 +126,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The sensor with its gel on a GPU, where that is wanted and can be.
+/// Moves the gel of a sensor to a GPU, if requested and available.
 fn on_device(sensor: Sensor, choice: Choice) -> anyhow::Result<Sensor> {
     let gel = match (GelSkin::of(&sensor), choice) {
         (_, Choice::Cpu) | (None, Choice::Auto) => return Ok(sensor),
         (None, Choice::Cuda) => anyhow::bail!(
-            "sensor {:?} has no gel, and one press of another skin is made on the CPU: leave out `--device cuda`, or make \
-             many at once with press_batch in Python",
+            "sensor {:?} has no gel; single presses of other skins run on the CPU only: omit `--device cuda`, or use press_batch in \
+             Python for batches",
             sensor.name()
         ),
         (Some(gel), _) => gel,
     };
-    let Some(gpu) = choice.gpu(|error| say_aside(format!("{error}; the gel comes to rest on the CPU")))? else {
+    let Some(gpu) = choice.gpu(|error| say_aside(format!("{error}; the gel runs on the CPU")))? else {
         return Ok(sensor);
     };
     Ok(gel.on(&gpu, &sensor)?)
@@ -183,7 +183,7 @@ fn tell(sensor: &Sensor, object: &str, pressed: &Pressed) {
     };
     let saturation = match reading.saturated {
         0 => "none".to_owned(),
-        count => format!("{count} contact points are pressed through: the force is a lower bound"),
+        count => format!("{count} contact points exceed the maximum penetration: the force is a lower bound"),
     };
     say(format!("{object} on {}", sensor.name()));
     say(format!("  force       {} N (taxels sum to {} N)", short(-touch.on_sensor.force.z), short(reading.sum_newton)));

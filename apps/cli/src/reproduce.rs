@@ -1,4 +1,4 @@
-//! `dermis reproduce`: the claims of the papers, run again.
+//! `dermis reproduce`: runs the experiments of the papers.
 
 use crate::console::{Interrupt, commit, probe, progress, say, say_json, short};
 use anyhow::{Context, bail};
@@ -9,29 +9,28 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Run experiments of the papers: the paper's numbers beside ours.
+/// Run the experiments of the papers and compare the numbers with ours.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Which experiments.
+    /// Names of the experiments.
     #[arg(value_name = "NAME", required_unless_present_any = ["all", "list"])]
     names: Vec<String>,
-    /// All of them.
+    /// Run all experiments.
     #[arg(long, conflicts_with = "names")]
     all: bool,
-    /// Only say which there are.
+    /// List the experiments.
     #[arg(long, conflicts_with_all = ["names", "all"])]
     list: bool,
-    /// As long as the paper's own, where that is longer than needed to judge.
+    /// Run at the full length of the paper, where the default is shorter.
     #[arg(long)]
     full: bool,
-    /// Folder of measurements that are not part of dermis, for the experiments that need some.
+    /// Folder of external measurements, for experiments that need them.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Another skin than the sensor's own, for the experiments that can be run with several (tacchi-images: layer, gel).
+    /// Another skin, for experiments that support several (tacchi-images: layer, gel, imprint).
     #[arg(long, value_name = "NAME")]
     skin: Option<String>,
-    /// Write figures and tables into this folder, one folder per experiment, and index.html, a report that needs no
-    /// other file.
+    /// Write figures and tables into this folder, one subfolder per experiment, and a self-contained report, index.html.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print one JSON document: an object for one experiment, an array for several.
@@ -73,7 +72,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut reports = Vec::new();
     for experiment in chosen {
         let report = reproduce(experiment, arguments, &interrupt, &mut page).with_context(|| experiment.name);
-        // Written anew after each, so that an interruption keeps what is done.
+        // Rewritten after each experiment, so that an interruption keeps the results so far.
         page.write()?;
         match report {
             Ok(report) => reports.push(report),
@@ -101,7 +100,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs one, says what came out, and keeps its figures before the next begins.
+/// Runs one experiment, prints its result and writes its figures.
 fn reproduce(
     experiment: &Experiment,
     arguments: &Arguments,
@@ -143,7 +142,7 @@ fn reproduce(
     Ok(Report { name, passed, metrics, wall_s })
 }
 
-/// The report on disk.
+/// The HTML report on disk.
 struct Page {
     report: dermis_research::report::Report,
     folder: Option<PathBuf>,
@@ -177,8 +176,8 @@ fn today() -> String {
     day((since.as_secs() / 86_400) as i64)
 }
 
-/// A day counted from 1970-01-01 in the Gregorian calendar. Years are taken to begin in March, so that the leap day is
-/// the last of its year; 400 of them have 146,097 days.
+/// Converts days since 1970-01-01 to a Gregorian date. Years start in March, so that the leap day is the last day; 400 years have
+/// 146,097 days.
 fn day(since_1970: i64) -> String {
     let day = since_1970 + 719_468;
     let (era, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
@@ -209,7 +208,7 @@ fn tell(experiment: &Experiment, outcome: &Outcome, wall_s: f64) {
     outcome.notes.iter().for_each(|note| say(format!("  note: {note}")));
 }
 
-/// Enough figures to tell 9.8 from 9.7999.
+/// Enough digits to distinguish 9.8 from 9.7999.
 fn precise(value: f64) -> String {
     if value == 0.0 || (1e-3..1e5).contains(&value.abs()) {
         let text = format!("{value:.8}");

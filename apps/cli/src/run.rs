@@ -1,4 +1,4 @@
-//! `dermis run`: a scene file.
+//! `dermis run`: runs a scene file.
 
 use crate::console::{Interrupt, commit, probe, progress, say, say_json, short};
 use crate::image;
@@ -13,7 +13,7 @@ use dermis::run::{Continue, DEFAULT_IMAGE_INTERVAL_S, Progress, Recording, RunRe
 use dermis::scene::{Built, SceneSpec, slug};
 use std::path::{Path, PathBuf};
 
-/// Run a scene file and keep what was felt.
+/// Run a scene file and record the readings.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The scene.
@@ -21,14 +21,14 @@ pub struct Arguments {
     /// Write readings, poses, a summary and images into this folder.
     #[arg(long, value_name = "DIR", required_unless_present_any = ["record", "view"])]
     out: Option<PathBuf>,
-    /// Record while it runs: an `.mcap` file (Foxglove shows it), a `.parquet` file, or a folder of numpy arrays and images.
-    /// Whatever ends the program, the files hold all but the last moments.
+    /// Record during the run: an `.mcap` file (for Foxglove), a `.parquet` file, or a folder of numpy arrays and images.
+    /// If the program is killed, the files hold all but the last samples.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// What to record, where the name does not say it.
+    /// Format of the recording; by default from the file name.
     #[arg(long, value_enum, requires = "record")]
     format: Option<RecordFormat>,
-    /// Time between two recorded images; 30 a second without it.
+    /// Time between two recorded images; by default 30 images per second.
     #[arg(long, value_name = "TIME", requires = "record")]
     image_every: Option<Time>,
     /// Print the summary as one JSON document.
@@ -38,16 +38,16 @@ pub struct Arguments {
     live: LiveArguments,
 }
 
-/// What a recording can be.
+/// Recording formats.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum RecordFormat {
-    /// MCAP with messages that Foxglove shows.
+    /// MCAP with Foxglove messages.
     Mcap,
-    /// MCAP that is a ROS 2 bag.
+    /// MCAP as a ROS 2 bag.
     Ros2,
-    /// Parquet, a row for each time and sensor.
+    /// Parquet, one row per time and sensor.
     Parquet,
-    /// A folder of numpy's arrays, with images as PNG.
+    /// A folder of numpy arrays, with images as PNG.
     Npy,
     /// A folder of images as PNG.
     Png,
@@ -65,7 +65,7 @@ impl From<RecordFormat> for Format {
     }
 }
 
-/// Starts the recording that was asked for.
+/// Starts the requested recording.
 fn run_recorder(arguments: &Arguments, built: &Built) -> anyhow::Result<Option<RunRecorder>> {
     let Some(path) = &arguments.record else { return Ok(None) };
     let every_s = arguments.image_every.map_or(DEFAULT_IMAGE_INTERVAL_S, Time::si);
@@ -93,11 +93,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let line = format!("recorded {}", path.display());
         if arguments.json { eprintln!("{line}") } else { say(line) }
     }
-    arguments.out.as_ref().map_or(Ok(()), |out| keep(&built, &recording, out, arguments.json))
+    arguments.out.as_ref().map_or(Ok(()), |out| write_results(&built, &recording, out, arguments.json))
 }
 
-/// Writes tables and images of a run that is over.
-fn keep(built: &Built, recording: &Recording, out: &Path, json: bool) -> anyhow::Result<()> {
+/// Writes tables and images of a finished run.
+fn write_results(built: &Built, recording: &Recording, out: &Path, json: bool) -> anyhow::Result<()> {
     let mut output = Output::new();
     recording.write_into(&mut output);
     output.add_image("forces.png", &image::forces(recording));
@@ -113,7 +113,7 @@ fn keep(built: &Built, recording: &Recording, out: &Path, json: bool) -> anyhow:
     commit(output, out, json)
 }
 
-/// Runs with a bar on the terminal until the end or Ctrl-C.
+/// Runs a scene with a progress bar, until its end or Ctrl-C.
 pub fn simulate(
     built: &mut Built,
     run_recorder: Option<&mut RunRecorder>,
@@ -129,7 +129,7 @@ pub fn simulate(
     bar.finish_and_clear();
     let recording = recording?;
     if recording.interrupted {
-        eprintln!("interrupted; what was done until then is kept");
+        eprintln!("interrupted; the results so far are kept");
     }
     Ok(recording)
 }

@@ -1,13 +1,13 @@
-//! `dermis sensors`: what ships.
+//! `dermis sensors`: lists the built-in sensors.
 
 use crate::console::{say, say_json, short};
 use dermis::sensor::{Sensor, SensorSpec, presets};
 use serde_json::{Value, json};
 
-/// List the sensors that ship, or show one as TOML.
+/// List the built-in sensors, or show one as TOML.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Show this one.
+    /// The sensor to show.
     name: Option<String>,
     /// Print JSON.
     #[arg(long)]
@@ -42,7 +42,7 @@ fn all(json: bool) -> anyhow::Result<()> {
         let rows: Vec<Value> = built.iter().map(|(spec, sensor)| as_json(spec, sensor)).collect();
         return say_json(&rows);
     }
-    say(format!("{:<16} {:>6}  {:<16} {:<12} {}", "name", "taxels", "size (mm)", "stiffness", "what it is"));
+    say(format!("{:<16} {:>6}  {:<16} {:<12} {}", "name", "taxels", "size (mm)", "stiffness", "description"));
     for (spec, sensor) in &built {
         let size = sensor.surface().bounds().size() * 1e3;
         let size = if size.z > 0.01 {
@@ -57,7 +57,7 @@ fn all(json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Stiffness of all of it (N/mm) under a flat object that covers it.
+/// Stiffness (N/m) of the whole sensor under a flat object that covers it.
 fn stiffness_newton_per_m(sensor: &Sensor) -> f64 {
     sensor.skin().fully_pressed().iter().map(|support| support.tangent.stiffness_normal).sum()
 }
@@ -66,7 +66,7 @@ fn stiffness(sensor: &Sensor) -> String {
     format!("{} N/mm", short(stiffness_newton_per_m(sensor) * 1e-3))
 }
 
-/// Up to the first full stop, colon or bracket.
+/// The description up to the first full stop, colon or parenthesis.
 fn headline(description: &str) -> String {
     let text = description.split_whitespace().collect::<Vec<_>>().join(" ");
     let end = [". ", ": ", ", as ", " (Moisio"].iter().filter_map(|stop| text.find(stop)).min();

@@ -1,4 +1,4 @@
-//! `dermis validate`: our numbers against those of others.
+//! `dermis validate`: comparisons with reference solutions and measurements.
 
 use crate::console::{say, say_json};
 use clap::Subcommand;
@@ -6,38 +6,35 @@ use dermis::geometry::quantity::Length;
 use dermis_research::validate::{feats, hydroelastic, layer};
 use std::path::{Path, PathBuf};
 
-/// Compare results with a file that another program has computed.
+/// Compare results with reference solutions or measurements.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(subcommand)]
     what: What,
+    /// Print one JSON document.
+    #[arg(long, global = true)]
+    json: bool,
 }
 
 #[derive(Subcommand)]
 enum What {
     /// Contact surfaces of pairs of bodies: force, torque, area and centroids, as relative errors.
     Hydroelastic {
-        /// The golden file; its meshes lie beside it, in the folder that it names.
+        /// The golden file; its meshes are in the folder that it names.
         #[arg(value_name = "FILE.json")]
         file: PathBuf,
-        /// Also time every case: one thread, the second body moved a little at every call.
+        /// Also measure the time of every case, on one thread.
         #[arg(long)]
         time: bool,
-        /// Print one JSON document.
-        #[arg(long)]
-        json: bool,
     },
-    /// The gel of a GelSight Mini: forces against measured ones, surfaces against finite elements.
+    /// The gel of a GelSight Mini: forces against measurements, surfaces against finite elements.
     Feats {
         /// The folder with `measured_force_depth.csv` and `calculix_surface_d*.csv`.
         #[arg(value_name = "DIR")]
         folder: PathBuf,
-        /// Edge of a cell of the gel.
+        /// Cell size of the gel.
         #[arg(long, default_value = "0.5mm")]
         cell: Length,
-        /// Print one JSON document.
-        #[arg(long)]
-        json: bool,
     },
     /// A paraboloid on a bonded layer: force, contact radius, surface and stress on the base.
     Layer {
@@ -47,17 +44,15 @@ enum What {
         /// Cells along each side of a patch of eight contact radii.
         #[arg(long, value_name = "N", default_value_t = 256)]
         cells: usize,
-        /// Print one JSON document.
-        #[arg(long)]
-        json: bool,
     },
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let json = arguments.json;
     match &arguments.what {
-        What::Hydroelastic { file, time, json } => run_hydroelastic(file, *time, *json),
-        What::Feats { folder, cell, json } => run_feats(folder, *cell, *json),
-        What::Layer { file, cells, json } => run_layer(file, *cells, *json),
+        What::Hydroelastic { file, time } => run_hydroelastic(file, *time, json),
+        What::Feats { folder, cell } => run_feats(folder, *cell, json),
+        What::Layer { file, cells } => run_layer(file, *cells, json),
     }
 }
 

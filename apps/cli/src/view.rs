@@ -7,13 +7,13 @@ use std::path::PathBuf;
 /// Press objects into sensors in a browser. The page is served on this machine only.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Port of 127.0.0.1; any that is free without it.
+    /// Port of 127.0.0.1; by default any free port.
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// Say the address, but open no browser.
+    /// Print the address and open no browser.
     #[arg(long)]
     no_open: bool,
-    /// Folder with the compiled skins (dermis.wasm.gz), as `cargo xtask playground` leaves it.
+    /// Folder of the compiled module (dermis.wasm.gz), as written by `cargo xtask playground`.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
@@ -22,7 +22,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let skins = find_skins(arguments.dir.as_deref())?;
     let server = Server::bind(arguments.port, skins, None)?;
     let url = server.url("");
-    say(format!("{url} (Ctrl-C ends it)"));
+    say(format!("{url} (Ctrl-C to stop)"));
     if !arguments.no_open {
         open(&url);
     }

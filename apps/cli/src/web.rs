@@ -1,4 +1,4 @@
-//! The page of `dermis view` and `dermis run --view`, and the small server that hands it out on this machine only.
+//! The page of `dermis view` and `dermis run --view`, and its server on the loopback address.
 
 mod files;
 mod http;

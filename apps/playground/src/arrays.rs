@@ -1,8 +1,8 @@
-//! Numbers that go to the page as they are in memory.
+//! Binary arrays for the page.
 
 use serde_json::{Map, Value, json};
 
-/// Arrays in one block of bytes, and where in it each is.
+/// Arrays in one block of bytes, with an index.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Arrays {
     bytes: Vec<u8>,
@@ -10,12 +10,12 @@ pub struct Arrays {
 }
 
 impl Arrays {
-    /// Adds numbers of four bytes.
+    /// Adds 32-bit floats.
     pub fn floats(&mut self, name: &str, values: impl IntoIterator<Item = f32>) {
         self.add(name, "f32", values.into_iter().flat_map(f32::to_le_bytes));
     }
 
-    /// Adds whole numbers of four bytes.
+    /// Adds 32-bit integers.
     pub fn integers(&mut self, name: &str, values: impl IntoIterator<Item = i32>) {
         self.add(name, "i32", values.into_iter().flat_map(i32::to_le_bytes));
     }
@@ -25,18 +25,18 @@ impl Arrays {
         self.add(name, "u8", values);
     }
 
-    /// The block.
+    /// The block of bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// For each array its kind, its first byte and its length in bytes.
+    /// Type, byte offset and byte length of each array.
     pub fn index(&self) -> Value {
         Value::Object(self.index.clone())
     }
 
     fn add(&mut self, name: &str, kind: &str, bytes: impl IntoIterator<Item = u8>) {
-        // Typed arrays of the page start at multiples of their width.
+        // Typed arrays must start at a multiple of their element size.
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
         let start = self.bytes.len();
         self.bytes.extend(bytes);

@@ -1,23 +1,23 @@
-//! What there is to choose from.
+//! The sensors, skins and objects that the page offers.
 
 use dermis_geometry::shapes::indenters;
 use dermis_sensor::SkinKind::{self, Hydroelastic, Imprint, Layer, Springs};
 use dermis_sensor::{SensorError, presets};
 use serde_json::{Value, json};
 
-/// A sensor with the skins that make sense on it, its own first.
+/// A sensor with its suitable skins, the default first.
 pub struct Offer {
     /// Name of the preset.
     pub preset: &'static str,
-    /// What the page calls it.
+    /// Its label.
     pub label: &'static str,
-    /// What the page groups it under.
+    /// Its group.
     pub kind: &'static str,
     /// Its skins.
     pub skins: &'static [SkinKind],
 }
 
-/// Gels are left out: a press of one takes seconds, and nothing would move under the pointer.
+/// The offered sensors. Gels are omitted: one press takes seconds, which is too slow for interaction.
 pub const OFFERS: &[Offer] = &[
     Offer { preset: "wts0614", label: "WTS 0614", kind: "Arrays", skins: &[Springs, Hydroelastic, Layer] },
     Offer { preset: "uji-foam-14x6", label: "Foam 14 × 6", kind: "Arrays", skins: &[Springs, Hydroelastic, Layer] },
@@ -27,7 +27,7 @@ pub const OFFERS: &[Offer] = &[
     Offer { preset: "gelsight", label: "GelSight", kind: "Cameras", skins: &[Layer, Imprint] },
 ];
 
-/// The shapes to press with, as on the command line.
+/// The offered shapes, as on the command line.
 const SHAPES: &[(&str, &str)] = &[
     ("sphere:radius=5mm", "Ball, 10 mm"),
     ("sphere:radius=15mm", "Ball, 30 mm"),
@@ -41,7 +41,7 @@ const SHAPES: &[(&str, &str)] = &[
     ("spray-bottle", "Spray bottle"),
 ];
 
-/// Everything, for the page.
+/// The catalogue as JSON.
 pub fn catalogue() -> Result<Value, SensorError> {
     let sensors = OFFERS.iter().map(|offer| {
         let description = presets::find(offer.preset)?.description;

@@ -1,7 +1,7 @@
-//! The object, up to two sensors, and answers about them.
+//! The engine of the page: holds the object and up to two sensors, and answers requests.
 
 use crate::catalogue::catalogue;
-use crate::{Arrays, Build, PlayError, Press, Request, Thing, look};
+use crate::{Arrays, ObjectRequest, PlayError, PressRequest, Request, SensorRequest, render};
 use dermis_geometry::files::{Format, Import, parse};
 use dermis_geometry::{Pose, Quat, Vec3};
 use dermis_sensor::object::ObjectSpec;
@@ -10,12 +10,12 @@ use dermis_skin::Object;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// More triangles than this would make the page slow.
+/// Upper bound on the triangles of a mesh, to keep the page responsive.
 const MAX_TRIANGLES: usize = 300_000;
-/// Two skins can be compared.
+/// Number of sensors: two skins can be compared.
 const SLOTS: usize = 2;
 
-/// What the page works with.
+/// The state of the page.
 #[derive(Debug, Default)]
 pub struct Engine {
     object: Option<Object>,
@@ -23,7 +23,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Answers a question in JSON; `bytes` are those of a dropped file. A refusal is an answer too: `{"error": "…"}`.
+    /// Answers a request in JSON; `bytes` is the content of a dropped file. Errors are answered as `{"error": "…"}`.
     pub fn answer(&mut self, question: &str, bytes: &[u8]) -> (Value, Arrays) {
         let mut arrays = Arrays::default();
         let request = serde_json::from_str::<Request>(question);
@@ -40,29 +40,30 @@ impl Engine {
     fn handle(&mut self, request: Request, bytes: &[u8], arrays: &mut Arrays) -> Result<Value, PlayError> {
         match request {
             Request::Catalogue {} => Ok(catalogue()?),
-            Request::Object(thing) => self.take(&thing, bytes, arrays),
-            Request::Sensor(build) => self.build(&build, arrays),
-            Request::Press(press) => self.press(&press, arrays),
+            Request::Object(request) => self.set_object(&request, bytes, arrays),
+            Request::Sensor(request) => self.set_sensor(&request, arrays),
+            Request::Press(request) => self.press(&request, arrays),
         }
     }
 
-    fn take(&mut self, thing: &Thing, bytes: &[u8], arrays: &mut Arrays) -> Result<Value, PlayError> {
-        let object = if thing.unit.is_none() && bytes.is_empty() {
-            ObjectSpec::parse_flag(&thing.name, None)?.object(None, None)?
+    fn set_object(&mut self, request: &ObjectRequest, bytes: &[u8], arrays: &mut Arrays) -> Result<Value, PlayError> {
+        let object = if request.unit.is_none() && bytes.is_empty() {
+            ObjectSpec::parse_flag(&request.name, None)?.object(None, None)?
         } else {
-            let file = || thing.name.clone();
-            let format = Format::from_path(Path::new(&thing.name)).ok_or_else(|| PlayError::NoMesh { file: file() })?;
+            let file = || request.name.clone();
+            let format =
+                Format::from_path(Path::new(&request.name)).ok_or_else(|| PlayError::NoMesh { file: file() })?;
             let fine_enough = |triangles: usize| match triangles > MAX_TRIANGLES {
-                true => Err(PlayError::TooFine { file: file(), triangles, most: MAX_TRIANGLES }),
+                true => Err(PlayError::TooFine { file: file(), triangles, max: MAX_TRIANGLES }),
                 false => Ok(()),
             };
             fine_enough(stl_triangles(format, bytes))?;
-            let mesh = parse(&thing.name, format, bytes, &Import { unit: thing.unit, ..Import::default() })?;
+            let mesh = parse(&request.name, format, bytes, &Import { unit: request.unit, ..Import::default() })?;
             fine_enough(mesh.triangles().len())?;
             Object::new(mesh)
         };
         let mesh = object.surface.mesh();
-        look::mesh(arrays, mesh);
+        render::mesh(arrays, mesh);
         let bounds = mesh.bounds();
         let answer = json!({
             "triangles": mesh.triangles().len(),
@@ -73,48 +74,48 @@ impl Engine {
         Ok(answer)
     }
 
-    fn build(&mut self, build: &Build, arrays: &mut Arrays) -> Result<Value, PlayError> {
-        let mut spec = presets::find(&build.preset)?.with_skin(build.skin)?;
-        let board = build.knobs.turn(&mut spec.skin)?;
-        let sensor = look::with_width(&spec, build.width_px).build(None)?;
-        look::sensor(arrays, &sensor);
-        look::taxels(arrays, &sensor);
+    fn set_sensor(&mut self, request: &SensorRequest, arrays: &mut Arrays) -> Result<Value, PlayError> {
+        let mut spec = presets::find(&request.preset)?.with_skin(request.skin)?;
+        let controls = request.controls.apply(&mut spec.skin)?;
+        let sensor = render::with_width(&spec, request.width_px).build(None)?;
+        render::sensor(arrays, &sensor);
+        render::taxels(arrays, &sensor);
         let bounds = sensor.surface().bounds();
         let answer = json!({
             "size": sensor.taxels().size(),
             "pitch_mm": sensor.taxels().pitch_m().map(|pitch_m| pitch_m * 1e3),
-            "most_mm": sensor.skin().max_depth_m() * 1e3,
+            "max_depth_mm": sensor.skin().max_depth_m() * 1e3,
             "low_mm": (bounds.min * 1e3).to_array(),
             "high_mm": (bounds.max * 1e3).to_array(),
             "camera": sensor.optics().map(|optics| [optics.camera().width, optics.camera().height]),
-            "knobs": board,
+            "controls": controls,
             "toml": spec.to_toml(),
         });
-        *self.sensors.get_mut(build.slot).ok_or(PlayError::Missing { what: "place for a third sensor" })? =
+        *self.sensors.get_mut(request.slot).ok_or(PlayError::Missing { what: "slot for a third sensor" })? =
             Some(sensor);
         Ok(answer)
     }
 
-    fn press(&mut self, ask: &Press, arrays: &mut Arrays) -> Result<Value, PlayError> {
+    fn press(&mut self, request: &PressRequest, arrays: &mut Arrays) -> Result<Value, PlayError> {
         let object = self.object.as_ref().ok_or(PlayError::Missing { what: "object" })?;
         let sensor =
-            self.sensors.get(ask.slot).and_then(Option::as_ref).ok_or(PlayError::Missing { what: "sensor" })?;
+            self.sensors.get(request.slot).and_then(Option::as_ref).ok_or(PlayError::Missing { what: "sensor" })?;
         let aim = Aim {
-            at_m: ask.at_mm.map(|part| part * 1e-3),
-            tilt_rad: ask.tilt_deg.map(f64::to_radians),
-            yaw_rad: ask.yaw_deg.to_radians(),
+            at_m: request.at_mm.map(|part| part * 1e-3),
+            tilt_rad: request.tilt_deg.map(f64::to_radians),
+            yaw_rad: request.yaw_deg.to_radians(),
         };
-        if ask.depth_mm <= 0.0 {
+        if request.depth_mm <= 0.0 {
             let contact = first_contact(sensor, object, &aim);
-            let lift = -Vec3::Z * (ask.depth_mm * 1e-3);
+            let lift = -Vec3::Z * (request.depth_mm * 1e-3);
             return match contact {
                 Ok(pose) => untouched(sensor, &Pose { translation: pose.translation + lift, ..pose }, true, arrays),
                 Err(PressError::Misses { .. }) => untouched(sensor, &beside(sensor, object, &aim), false, arrays),
                 Err(error) => Err(error.into()),
             };
         }
-        let pressed = match press(sensor, object, &aim, Goal::Depth(ask.depth_mm * 1e-3)) {
-            Ok(pressed) => pressed.sheared(sensor, object, ask.shear_mm.map(|part| part * 1e-3))?,
+        let pressed = match press(sensor, object, &aim, Goal::Depth(request.depth_mm * 1e-3)) {
+            Ok(pressed) => pressed.sheared(sensor, object, request.shear_mm.map(|part| part * 1e-3))?,
             Err(PressError::Misses { .. }) => {
                 return untouched(sensor, &beside(sensor, object, &aim), false, arrays);
             }
@@ -124,7 +125,7 @@ impl Engine {
     }
 }
 
-/// How many triangles a binary STL file says that it has, if it is one of that length: known before any of them is read.
+/// The triangle count in the header of a binary STL file whose length matches; 0 otherwise. Known before parsing.
 fn stl_triangles(format: Format, bytes: &[u8]) -> usize {
     const HEAD: usize = 84;
     const TRIANGLE: usize = 50;
@@ -137,17 +138,18 @@ fn stl_triangles(format: Format, bytes: &[u8]) -> usize {
     }
 }
 
-/// A pose for an object that no press brings to the sensor: its lowest point level with the sensor's highest.
+/// A pose for an object that misses the sensor: its lowest point is level with the sensor's highest.
 fn beside(sensor: &Sensor, object: &Object, aim: &Aim) -> Pose {
     let [x, y] = aim.at_m;
-    let turn = Quat::from_rotation_y(aim.tilt_rad[1])
+    let rotation = Quat::from_rotation_y(aim.tilt_rad[1])
         * Quat::from_rotation_x(aim.tilt_rad[0])
         * Quat::from_rotation_z(aim.yaw_rad);
-    let lowest = object.surface.mesh().vertices().iter().map(|vertex| (turn * *vertex).z).fold(f64::INFINITY, f64::min);
-    Pose::new(turn, Vec3::new(x, y, sensor.surface().bounds().max.z - lowest))
+    let lowest =
+        object.surface.mesh().vertices().iter().map(|vertex| (rotation * *vertex).z).fold(f64::INFINITY, f64::min);
+    Pose::new(rotation, Vec3::new(x, y, sensor.surface().bounds().max.z - lowest))
 }
 
-/// What is shown while nothing touches.
+/// The answer without contact.
 fn untouched(sensor: &Sensor, pose: &Pose, above: bool, arrays: &mut Arrays) -> Result<Value, PlayError> {
     let (touch, _) =
         sensor.skin().settle(&sensor.skin().rest(), &dermis_skin::Motion { targets: &[] }).map_err(PressError::Skin)?;
@@ -173,7 +175,7 @@ fn shown(
 ) -> Result<Value, PlayError> {
     arrays.floats("values", reading.values_newton.iter().map(|&value| value as f32));
     let mut answer = json!({
-        "pose": look::pose(pose),
+        "pose": render::pose(pose),
         "force_n": touch.on_sensor.force.to_array(),
         "torque_nm": touch.on_sensor.torque.to_array(),
         "sum_n": reading.sum_newton,
@@ -185,9 +187,9 @@ fn shown(
         "warnings": touch.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
     });
     if let Some(field) = &touch.surface {
-        answer["surface"] = look::surface(arrays, field);
+        answer["surface"] = render::surface(arrays, field);
         if sensor.optics().is_some() {
-            answer["image"] = look::image(arrays, &sensor.look(touch, 0)?.image);
+            answer["image"] = render::image(arrays, &sensor.look(touch, 0)?.image);
         }
     }
     Ok(answer)

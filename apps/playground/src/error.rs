@@ -1,64 +1,64 @@
-//! Why the page gets no answer.
+//! Errors shown on the page.
 
 use dermis_geometry::files::FileError;
 use dermis_sensor::object::ObjectError;
 use dermis_sensor::optics::OpticsError;
 use dermis_sensor::{PressError, SensorError};
 
-/// What is shown to the reader of the page.
+/// An error shown to the user of the page.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum PlayError {
-    /// The page asks for something that there is not.
-    #[error("the page asked for something that this version does not know ({reason}): load it again")]
+    /// An unknown request.
+    #[error("the page sent an unknown request ({reason}): reload it")]
     Request {
-        /// What the reader of JSON says.
+        /// The reason.
         reason: String,
     },
-    /// No object or sensor was made yet.
+    /// No object or sensor was set yet.
     #[error("there is no {what} yet")]
     Missing {
         /// Object or sensor.
         what: &'static str,
     },
-    /// A file that is none of the kinds that are read.
+    /// Not a mesh file.
     #[error("{file}: not a mesh file; drop one of {}", dermis_geometry::files::Format::extension_list())]
     NoMesh {
         /// The file.
         file: String,
     },
-    /// A mesh that would make the page slow.
+    /// A mesh with too many triangles.
     #[error(
-        "{file}: {triangles} triangles are more than the page takes ({most}); simplify the mesh, or use `dermis press`"
+        "{file}: {triangles} triangles exceed the limit of the page ({max}); simplify the mesh, or use `dermis press`"
     )]
     TooFine {
         /// The file.
         file: String,
-        /// What it has.
+        /// Its number of triangles.
         triangles: usize,
-        /// What it may have.
-        most: usize,
+        /// The limit.
+        max: usize,
     },
-    /// A slider whose value means nothing.
-    #[error("`{knob}` must be a positive number, got {got}")]
-    BadKnob {
-        /// Which one.
-        knob: &'static str,
+    /// An invalid value of a control.
+    #[error("`{control}` must be a positive number, got {got}")]
+    BadControl {
+        /// The control.
+        control: &'static str,
         /// Its value.
         got: f64,
     },
-    /// The file was refused.
+    /// An invalid file.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The object was refused.
+    /// An invalid object.
     #[error(transparent)]
     Object(#[from] ObjectError),
-    /// The sensor was refused.
+    /// An invalid sensor.
     #[error(transparent)]
     Sensor(#[from] SensorError),
-    /// The press was refused.
+    /// An error of a press.
     #[error(transparent)]
     Press(#[from] PressError),
-    /// The camera was refused.
+    /// An error of a camera.
     #[error(transparent)]
     Optics(#[from] OpticsError),
 }

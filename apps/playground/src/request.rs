@@ -1,65 +1,65 @@
-//! What the page may ask.
+//! Requests of the page.
 
-use crate::Knobs;
+use crate::ControlValues;
 use dermis_geometry::files::LengthUnit;
 use dermis_sensor::SkinKind;
 use serde::Deserialize;
 
-/// One question.
+/// A request.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Request {
-    /// What there is to choose from.
+    /// List sensors and objects.
     Catalogue {},
-    /// Take this object from now on.
-    Object(Thing),
-    /// Make a sensor.
-    Sensor(Build),
+    /// Set the object.
+    Object(ObjectRequest),
+    /// Build a sensor.
+    Sensor(SensorRequest),
     /// Press the object on a sensor.
-    Press(Press),
+    Press(PressRequest),
 }
 
-/// An object: a shape, or a file that was dropped, whose bytes come beside the question.
+/// An object: a shape, or a dropped file, whose bytes accompany the request.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Thing {
+pub struct ObjectRequest {
     /// A shape as on the command line, or the name of the file.
     pub name: String,
     /// The unit of the file; a shape has none.
     pub unit: Option<LengthUnit>,
 }
 
-/// A sensor.
+/// A sensor with a skin and control values.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Build {
-    /// Where to keep it: two skins can be compared.
+pub struct SensorRequest {
+    /// Its slot, 0 or 1.
     pub slot: usize,
     /// Its preset.
     pub preset: String,
     /// Its skin.
     pub skin: SkinKind,
-    /// What was changed of it.
+    /// Values of its controls.
     #[serde(default)]
-    pub knobs: Knobs,
-    /// Width of the camera's image in pixels, where it has one.
+    pub controls: ControlValues,
+    /// Width of the camera image in pixels, if it has a camera.
     pub width_px: usize,
 }
 
 /// A press.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Press {
-    /// On which sensor.
+pub struct PressRequest {
+    /// Slot of the sensor.
     pub slot: usize,
-    /// Where the object's origin is over the sensor (mm).
+    /// Position of the object's origin on the sensor (mm).
     pub at_mm: [f64; 2],
-    /// Past first contact (mm); 0 and less is so far above it.
+    /// Depth past first contact (mm); negative values are a distance above it.
     pub depth_mm: f64,
-    /// About the sensor's x axis and then its y axis (deg).
+    /// Tilt about the sensor's x axis and then its y axis (deg).
     pub tilt_deg: [f64; 2],
-    /// About the sensor's z axis (deg).
+    /// Rotation about the sensor's z axis (deg).
     pub yaw_deg: f64,
-    /// Sideways after the press (mm).
+    /// Tangential displacement after the press (mm).
     pub shear_mm: [f64; 2],
 }

@@ -16,7 +16,7 @@ fn ready(preset: &str, skin: &str) -> Engine {
     let mut engine = Engine::default();
     let object = ask(&mut engine, json!({ "do": "object", "name": BALL, "unit": null })).0;
     assert!(object["triangles"].as_u64().unwrap() > 1000, "{object}");
-    let build = json!({ "do": "sensor", "slot": 0, "preset": preset, "skin": skin, "knobs": {}, "width_px": 160 });
+    let build = json!({ "do": "sensor", "slot": 0, "preset": preset, "skin": skin, "controls": {}, "width_px": 160 });
     let sensor = ask(&mut engine, build).0;
     assert!(sensor.get("error").is_none(), "{sensor}");
     engine
@@ -72,8 +72,8 @@ fn refusals_are_sentences_and_the_engine_goes_on() {
     assert!(error(r#"{"do":"dance"}"#, &[]).contains("dance"));
     assert!(error(r#"{"do":"object","name":"cat.jpg","unit":"mm"}"#, b"x").contains("cat.jpg"));
     assert!(error(r#"{"do":"object","name":"cat.stl","unit":"mm"}"#, b"no mesh").contains("cat.stl"));
-    let sensor = |knobs: Value| {
-        json!({ "do": "sensor", "slot": 0, "preset": "wts0614", "skin": "springs", "knobs": knobs, "width_px": 160 })
+    let sensor = |controls: Value| {
+        json!({ "do": "sensor", "slot": 0, "preset": "wts0614", "skin": "springs", "controls": controls, "width_px": 160 })
             .to_string()
     };
     assert!(error(&sensor(json!({ "stiffness": -1.0 })), &[]).contains("`stiffness`"));
@@ -89,14 +89,16 @@ fn refusals_are_sentences_and_the_engine_goes_on() {
 fn sliders_change_the_skin_and_its_file() {
     let mut engine = ready("wts0614", "springs");
     let soft = ask(&mut engine, question(0.6)).0["sum_n"].as_f64().unwrap();
-    let knobs = json!({ "stiffness": 6.0, "friction": 0.2, "thickness": 2.0 });
-    let build =
-        json!({ "do": "sensor", "slot": 0, "preset": "wts0614", "skin": "springs", "knobs": knobs, "width_px": 160 });
+    let controls = json!({ "stiffness": 6.0, "friction": 0.2, "thickness": 2.0 });
+    let build = json!({ "do": "sensor", "slot": 0, "preset": "wts0614", "skin": "springs", "controls": controls, "width_px": 160 });
     let sensor = ask(&mut engine, build).0;
     let hard = ask(&mut engine, question(0.6)).0["sum_n"].as_f64().unwrap();
     assert!((hard / soft - 3.0).abs() < 1e-9, "{soft} {hard}");
-    assert_eq!(sensor["knobs"]["stiffness"], json!({ "label": "Stiffness of a taxel", "unit": "N/mm", "value": 2.0 }));
-    assert!((sensor["most_mm"].as_f64().unwrap() - 2.0).abs() < 1e-12);
+    assert_eq!(
+        sensor["controls"]["stiffness"],
+        json!({ "label": "Stiffness of a taxel", "unit": "N/mm", "value": 2.0 })
+    );
+    assert!((sensor["max_depth_mm"].as_f64().unwrap() - 2.0).abs() < 1e-12);
     let toml = sensor["toml"].as_str().unwrap();
     assert!(toml.contains("mu_static = 0.2") && toml.contains("max_penetration = \"2 mm\""), "{toml}");
 }

@@ -1,4 +1,4 @@
-// Matrices of four by four, column by column, as WebGL takes them.
+// 4 × 4 matrices in column-major order, as in WebGL.
 
 export const identity = () => [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1];
 
@@ -11,7 +11,7 @@ export function multiply(a, b) {
 }
 
 /** A pose from a translation and a quaternion (x, y, z, w). */
-export function fromPose({ at: [tx, ty, tz], turn: [x, y, z, w] }) {
+export function fromPose({ at: [tx, ty, tz], rotation: [x, y, z, w] }) {
   return [
     1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w), 0,
     2 * (x * y - z * w), 1 - 2 * (x * x + z * z), 2 * (y * z + x * w), 0,

@@ -1,18 +1,18 @@
-// Asks the worker; every call is a promise.
+// Sends requests to the worker; every call returns a promise.
 
-/** A worker with the skins in it. Starts another when one breaks. */
+/** Manages the worker that runs the engine; restarts it after a failure. */
 export class Client {
   #worker = null;
   #waiting = new Map();
   #next = 0;
 
-  /** Answers in the order of the questions, each `{question, bytes?}`. */
-  ask(questions) {
+  /** Answers in the order of the requests, each `{request, bytes?}`. */
+  ask(requests) {
     this.#worker ??= this.#start();
     const id = this.#next++;
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve);
-      this.#worker.postMessage({ id, questions });
+      this.#worker.postMessage({ id, requests });
     });
   }
 

@@ -37,13 +37,13 @@ export function ember(value) {
   return TABLE[Math.round(255 * Math.min(1, Math.max(0, value || 0)))];
 }
 
-/** What an untouched taxel looks like. */
+/** The colour of an unloaded taxel. */
 export const UNTOUCHED = [52, 56, 64];
 
-/** The colour of a taxel: untouched, or from dark to light. */
+/** The colour of a taxel: unloaded, or from dark to light. */
 export function pressed(value, peak) {
   return value > 0 && peak > 0 ? ember(0.15 + (0.85 * value) / peak) : UNTOUCHED;
 }
 
-/** Colours to tell bodies apart. */
+/** Colours of bodies. */
 export const PALETTE = [[31, 98, 171], [219, 109, 23], [15, 145, 116], [176, 48, 105], [96, 176, 226], [110, 86, 168]];

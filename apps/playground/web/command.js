@@ -1,18 +1,18 @@
-// The same press on the command line.
+// The command line of the current press.
 
-import { KNOBS } from "./state.js";
+import { CONTROLS } from "./state.js";
 
-/** Whether a slider of the skin was moved: the command line then needs a file. */
+/** Whether a control of the skin was changed; the command line then needs a sensor file. */
 export function changed(skin) {
-  return KNOBS.some((knob) => skin[knob] != null);
+  return CONTROLS.some((control) => skin[control] != null);
 }
 
-/** The name of that file. */
+/** The name of the sensor file. */
 export function tomlName(state, slot) {
   return `${state.sensor}-${state.skins[slot].skin}.toml`;
 }
 
-/** The command for a slot, as words; none while nothing touches. */
+/** The command of a slot, as words; null without contact. */
 export function command(state, slot) {
   if (!(state.depth > 0)) return null;
   const skin = state.skins[slot];
@@ -29,7 +29,7 @@ export function command(state, slot) {
   return words;
 }
 
-/** Words as a shell takes them. */
+/** Quotes words for a shell. */
 export function quoted(words) {
   return words.map((word) => (/^[\w./:=,+@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(" ");
 }

@@ -1,19 +1,19 @@
-// Pointer, wheel and keys.
+// Pointer, wheel and keyboard input.
 
-/** What dragging does. */
+/** The drag modes. */
 export const MODES = [
   { mode: "move", label: "Move", hint: "Drag to move the object over the sensor." },
   { mode: "push", label: "Push", hint: "Drag down to push, up to lift." },
-  { mode: "shear", label: "Shear", hint: "Drag to move the pressed object sideways: friction drags the skin along." },
+  { mode: "shear", label: "Shear", hint: "Drag to move the pressed object sideways: friction shears the skin." },
   { mode: "tilt", label: "Tilt", hint: "Drag to tilt the object." },
-  { mode: "view", label: "View", hint: "Drag to look from elsewhere; wheel or pinch to come closer." },
+  { mode: "view", label: "View", hint: "Drag to rotate the view; wheel or pinch to zoom." },
 ];
 
-/** How far (mm, °) a press of a key goes; ten times as far it goes with Control. */
+/** Step of a key press (mm, °); ten times larger with Control. */
 const STEP = { place: 0.25, depth: 0.05, angle: 1 };
 
-/** Listens to the canvas. `nudge(changes)` adds to the state, `mode()` is what dragging does. */
-export function listen(canvas, stage, mode, nudge) {
+/** Handles input on the canvas. `nudge(changes)` adds to the state, `mode()` is the drag mode. */
+export function listen(canvas, view3d, mode, nudge) {
   const fingers = new Map();
   let spread = 0;
 
@@ -35,7 +35,7 @@ export function listen(canvas, stage, mode, nudge) {
       const now = distance(fingers);
       zoom(spread / Math.max(1, now));
       spread = now;
-      return turn(dx / 2, dy / 2);
+      return orbit(dx / 2, dy / 2);
     }
     drag(event.buttons & 2 ? "view" : event.shiftKey ? "shear" : mode(), dx, dy);
   });
@@ -51,30 +51,30 @@ export function listen(canvas, stage, mode, nudge) {
   });
 
   function drag(what, dx, dy) {
-    const [x, y] = stage.scene.onPlane(dx, dy);
+    const [x, y] = view3d.scene.onPlane(dx, dy);
     if (what === "move") nudge({ x, y });
     else if (what === "shear") nudge({ shearX: x, shearY: y });
-    else if (what === "push") nudge({ depth: dy * stage.scene.scale() * 0.25 });
+    else if (what === "push") nudge({ depth: dy * view3d.scene.scale() * 0.25 });
     else if (what === "tilt") nudge({ tiltX: -0.3 * (dx * across(1) - dy * across(0)), tiltY: 0.3 * (dx * across(0) + dy * across(1)) });
-    else turn(dx, dy);
+    else orbit(dx, dy);
   }
 
-  /** The screen's right along the sensor's x and y. */
+  /** Component of the screen's right direction along the sensor's x or y axis. */
   function across(axis) {
-    return stage.scene.camera().right[axis];
+    return view3d.scene.camera().right[axis];
   }
 
-  function turn(dx, dy) {
-    const { view } = stage.scene;
+  function orbit(dx, dy) {
+    const { view } = view3d.scene;
     view.azimuth -= dx * 0.4;
     view.elevation = Math.min(89, Math.max(-10, view.elevation + dy * 0.4));
-    stage.draw();
+    view3d.draw();
   }
 
   function zoom(factor) {
-    const { view } = stage.scene;
+    const { view } = view3d.scene;
     view.distance = Math.min(2000, Math.max(5, view.distance * factor));
-    stage.draw();
+    view3d.draw();
   }
 }
 

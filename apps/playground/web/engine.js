@@ -1,37 +1,37 @@
-// The other side of src/wasm.rs: questions in, answers and arrays out.
+// The JavaScript side of src/wasm.rs: sends requests, receives answers and arrays.
 
 const KINDS = { f32: Float32Array, i32: Int32Array, u8: Uint8Array };
 
-/** Loads the skins; returns a function (question, bytes?) → answer with typed arrays. */
+/** Loads the module; returns a function (request, bytes?) → answer with typed arrays. */
 export async function loadEngine(url) {
   const reply = await fetch(url);
-  if (!reply.ok) throw new Error(await missing(reply));
+  if (!reply.ok) throw new Error(await failure(reply));
   const { instance } = await WebAssembly.instantiate(await unpacked(await reply.arrayBuffer()), {});
-  return (question, bytes) => ask(instance.exports, question, bytes);
+  return (request, bytes) => ask(instance.exports, request, bytes);
 }
 
-/** What was packed by gzip, unless the server has told the browser to unpack it. */
+/** Decompresses gzip data, unless the browser already did. */
 async function unpacked(bytes) {
   const [first, second] = new Uint8Array(bytes, 0, 2);
   if (first !== 0x1f || second !== 0x8b) return bytes;
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }
 
-async function missing(reply) {
+async function failure(reply) {
   const text = (await reply.text()).trim();
-  return text || `the skins could not be loaded (${reply.status})`;
+  return text || `the WebAssembly module could not be loaded (${reply.status})`;
 }
 
-function ask(exports, question, bytes = new Uint8Array()) {
-  const text = new TextEncoder().encode(JSON.stringify(question));
-  const room = exports.dermis_room(text.length, bytes.length);
+function ask(exports, request, bytes = new Uint8Array()) {
+  const text = new TextEncoder().encode(JSON.stringify(request));
+  const input = exports.dermis_input(text.length, bytes.length);
   const memory = new Uint8Array(exports.memory.buffer);
-  memory.set(text, room);
-  memory.set(bytes, room + text.length);
+  memory.set(text, input);
+  memory.set(bytes, input + text.length);
   exports.dermis_answer();
-  const at = (which) => exports.dermis_place(which);
+  const at = (which) => exports.dermis_output(which);
   const answer = JSON.parse(new TextDecoder().decode(new Uint8Array(exports.memory.buffer, at(0), at(1))));
-  // A copy: the next question reuses the memory.
+  // A copy, because the next request reuses the memory.
   const block = exports.memory.buffer.slice(at(2), at(2) + at(3));
   const arrays = {};
   for (const [name, [kind, start, length]] of Object.entries(answer.arrays ?? {})) {

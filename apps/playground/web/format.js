@@ -1,6 +1,6 @@
-// Numbers as people read them.
+// Number formatting.
 
-/** Three significant figures, and nothing smaller than a thousandth. */
+/** Three significant digits, down to a thousandth. */
 export function short(value) {
   const size = Math.abs(value);
   if (size < 5e-4) return "0";

@@ -1,11 +1,11 @@
-// A run, as `dermis run --view` streams it.
+// Shows a run streamed by `dermis run --view`.
 
 import { fromPose, multiply } from "./algebra.js";
 import { PALETTE, UNTOUCHED, pressed } from "./colours.js";
 import { listen } from "./drag.js";
 import { short } from "./format.js";
-import { Pace } from "./pace.js";
 import { drawPlot } from "./plot.js";
+import { AdaptiveResolution } from "./resolution.js";
 import { Scene } from "./scene.js";
 import { box } from "./solids.js";
 import { drawTactile } from "./tactile.js";
@@ -15,7 +15,7 @@ const PLAIN = [176, 183, 194];
 const BASE = [112, 120, 132];
 const $ = (id) => document.getElementById(id);
 const scene = new Scene($("scene"));
-const pace = new Pace(scene, () => {
+const resolution = new AdaptiveResolution(scene, () => {
   scene.render();
   if (what) drawPlot($("plot"), times, lines, what.sensors.map((sensor) => sensor.name), what.duration_s, dark);
 });
@@ -24,7 +24,7 @@ let what = null;
 let times = [];
 let lines = [];
 let ended = false;
-/** The last image of each camera: they come less often than moments. */
+/** The last image of each camera; images arrive less often than frames. */
 const images = [];
 
 followTheme($("theme"), (isDark) => {
@@ -51,7 +51,7 @@ events.addEventListener("end", ({ data }) => {
   document.body.dataset.ended = "";
 });
 events.addEventListener("error", () => {
-  if (!ended) say("The run cannot be reached: it has ended, or has not begun.");
+  if (!ended) say("No connection to the run: it has ended or has not started.");
 });
 events.addEventListener("open", () => say(""));
 
@@ -95,23 +95,23 @@ function show(frame) {
   if (!(frame.time_s <= times.at(-1) + 1e-6)) keep(frame.time_s, frame.sensors.map((sensor) => sensor.sum_n));
   frame.bodies.forEach((pose, i) => scene.place(`body${i}`, fromPose(pose)));
   const peak = Math.max(1e-3, ...frame.sensors.flatMap((sensor) => sensor.values));
-  frame.sensors.forEach((felt, i) => {
+  frame.sensors.forEach((reading, i) => {
     const sensor = what.sensors[i];
-    const pose = fromPose(felt.pose);
-    // A hair above what carries it.
-    scene.place(`sensor${i}`, sensor.size ? multiply(pose, fromPose({ at: [0, 0, 0.3], turn: [0, 0, 0, 1] })) : pose);
+    const pose = fromPose(reading.pose);
+    // Slightly above its base.
+    scene.place(`sensor${i}`, sensor.size ? multiply(pose, fromPose({ at: [0, 0, 0.3], rotation: [0, 0, 0, 1] })) : pose);
     scene.place(`base${i}`, pose);
     const tint = new Float32Array(3 * sensor.paint.length);
-    sensor.paint.forEach((taxel, k) => tint.set(taxel < 0 ? UNTOUCHED : pressed(felt.values[taxel], peak), 3 * k));
+    sensor.paint.forEach((taxel, k) => tint.set(taxel < 0 ? UNTOUCHED : pressed(reading.values[taxel], peak), 3 * k));
     scene.paint(`sensor${i}`, tint);
-    if (felt.image) images[i] = felt.image;
-    const answer = { arrays: { values: felt.values } };
+    if (reading.image) images[i] = reading.image;
+    const answer = { arrays: { values: reading.values } };
     if (images[i]) Object.assign(answer, { image: images[i].slice(0, 2), arrays: { image: opaque(images[i][2]) } });
     const canvas = $(`tactile-${i}`);
     drawTactile(canvas, sensor, answer, peak);
-    const [x, y, z] = felt.force_n.map(short);
-    $(`force-${i}`).textContent = `${short(felt.sum_n)} N on ${felt.lit} taxels; force x ${x}, y ${y}, z ${z} N`;
-    canvas.setAttribute("aria-label", `Tactile image of ${sensor.name}: ${short(felt.sum_n)} N`);
+    const [x, y, z] = reading.force_n.map(short);
+    $(`force-${i}`).textContent = `${short(reading.sum_n)} N on ${reading.lit} taxels; force x ${x}, y ${y}, z ${z} N`;
+    canvas.setAttribute("aria-label", `Tactile image of ${sensor.name}: ${short(reading.sum_n)} N`);
   });
   $("clock").textContent = `${frame.time_s.toFixed(2)} s${frame.phase ? `, ${frame.phase.toLowerCase()}` : ""}`;
   document.body.dataset.time = frame.time_s;
@@ -122,7 +122,7 @@ function show(frame) {
   draw();
 }
 
-/** Bytes of red, green, blue, with a fourth for a canvas. */
+/** Converts base64 RGB bytes to RGBA for a canvas. */
 function opaque(text) {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const out = new Uint8Array((bytes.length / 3) * 4).fill(255);
@@ -130,7 +130,7 @@ function opaque(text) {
   return out;
 }
 
-/** Looks at everything, with room for what moves. */
+/** Points the camera at everything, with room for motion. */
 function frameAll(frame) {
   const low = [Infinity, Infinity, Infinity];
   const high = low.map((part) => -part);
@@ -159,7 +159,7 @@ function frameAll(frame) {
 }
 
 function draw() {
-  pace.draw();
+  resolution.draw();
 }
 
 function say(text) {

@@ -1,34 +1,34 @@
-// The playground: state, the worker, and what shows it.
+// The playground: connects the state, the worker and the views.
 
 import { Client } from "./client.js";
 import { changed, command, quoted, tomlName } from "./command.js";
 import { MODES, listen } from "./drag.js";
 import { Panel } from "./panel.js";
 import { Slider } from "./slider.js";
-import { Stage } from "./stage.js";
+import { SensorView } from "./view.js";
 import { POSE, fresh, fromHash, rounded, toHash } from "./state.js";
 import { followTheme } from "./theme.js";
 
-/** Larger files are not read. */
+/** Maximum size of a dropped file (bytes). */
 const MAX_BYTES = 120e6;
 
 const $ = (id) => document.getElementById(id);
 const client = new Client();
-const stage = new Stage($("scene"));
+const view = new SensorView($("scene"));
 const panels = [0, 1].map((slot) => new Panel(slot, () => state, (slot) => (stale.add(`sensor${slot}`), update())));
 let state = fromHash(location.hash.slice(1));
 let catalogue = null;
 let file = null;
 let mode = "move";
-/** What must be made again before the next press. */
+/** Parts that must be rebuilt before the next press. */
 const stale = new Set(["object", "sensor0", "sensor1"]);
 let busy = false;
 let wanted = false;
 const times = [];
-/** The largest taxel of late (N): the scale follows it slowly, or it would flicker. */
+/** Colour scale (N): follows the largest taxel slowly, to avoid flicker. */
 let peak = 0;
 
-followTheme($("theme"), (dark) => stage.dark(dark));
+followTheme($("theme"), (dark) => view.dark(dark));
 
 const sliders = Object.fromEntries(POSE.map((pose) => {
   const slider = new Slider({ ...pose, id: pose.key }, (value) => {
@@ -51,11 +51,11 @@ for (const { mode: name, label, hint } of MODES) {
 }
 $("hint").textContent = MODES[0].hint;
 
-listen($("scene"), stage, () => mode, (changes) => {
+listen($("scene"), view, () => mode, (changes) => {
   for (const [key, by] of Object.entries(changes)) {
     const { low, high, step } = POSE.find((pose) => pose.key === key);
     const top = key === "depth" ? Number(sliders.depth.input.max) : high;
-    // What is dragged in steps smaller than a slider's must still add up.
+    // Accumulates drags that are smaller than a slider step.
     const exact = (exacts[key]?.shown === state[key] ? exacts[key].value : state[key]) + by;
     const value = Math.min(top, Math.max(low, exact));
     state[key] = rounded(value, step);
@@ -79,8 +79,8 @@ $("object").addEventListener("change", () => {
   stale.add("object");
   update();
 });
-$("file").addEventListener("change", () => take($("file").files[0]));
-$("unit").addEventListener("change", () => file && take(file.blob));
+$("file").addEventListener("change", () => loadFile($("file").files[0]));
+$("unit").addEventListener("change", () => file && loadFile(file.blob));
 $("compare").addEventListener("change", () => {
   state.compare = $("compare").checked;
   stale.add("sensor1");
@@ -99,12 +99,12 @@ addEventListener("hashchange", () => {
 for (const name of ["dragover", "drop"]) addEventListener(name, (event) => event.preventDefault());
 addEventListener("dragover", () => $("drop").classList.add("over"));
 for (const name of ["dragleave", "drop"]) addEventListener(name, () => $("drop").classList.remove("over"));
-addEventListener("drop", (event) => take(event.dataTransfer?.files[0]));
+addEventListener("drop", (event) => loadFile(event.dataTransfer?.files[0]));
 
 start();
 
 async function start() {
-  const [answer] = await client.ask([{ question: { do: "catalogue" } }]);
+  const [answer] = await client.ask([{ request: { do: "catalogue" } }]);
   if (answer.error) return say(answer.error);
   catalogue = answer;
   const groups = Map.groupBy ? Map.groupBy(catalogue.sensors, (sensor) => sensor.kind) : grouped(catalogue.sensors);
@@ -126,7 +126,7 @@ function grouped(sensors) {
   return groups;
 }
 
-/** Takes a whole new state. */
+/** Replaces the whole state. */
 function restore(next) {
   state = next;
   file = null;
@@ -136,31 +136,31 @@ function restore(next) {
   update();
 }
 
-/** Takes a dropped file. */
-async function take(blob) {
+/** Loads a dropped file. */
+async function loadFile(blob) {
   if (!blob) return;
-  if (blob.size > MAX_BYTES) return say(`${blob.name}: ${Math.round(blob.size / 1e6)} MB are more than the page takes (${MAX_BYTES / 1e6} MB); simplify the mesh, or use \`dermis press\`.`);
+  if (blob.size > MAX_BYTES) return say(`${blob.name}: ${Math.round(blob.size / 1e6)} MB exceed the limit of the page (${MAX_BYTES / 1e6} MB); simplify the mesh, or use \`dermis press\`.`);
   const unit = $("unit").value;
   const bytes = new Uint8Array(await blob.arrayBuffer());
-  const answer = await askObject({ name: blob.name, unit }, bytes);
+  const answer = await setObject({ name: blob.name, unit }, bytes);
   if (answer.error) return say(answer.error);
   say("");
   file = { blob, bytes };
   Object.assign(state, { object: blob.name, unit });
-  // Over the middle of the sensor, wherever the file has its origin.
+  // Centres the object over the sensor, wherever its origin is.
   const middle = (axis) => (answer.low_mm[axis] + answer.high_mm[axis]) / 2;
   for (const [axis, key] of [[0, "x"], [1, "y"]]) state[key] = rounded(Math.min(25, Math.max(-25, -middle(axis))), 0.01);
   stale.delete("object");
   update();
 }
 
-async function askObject(thing, bytes) {
-  const [answer] = await client.ask([{ question: { do: "object", unit: null, ...thing }, bytes }]);
-  if (!answer.error) stage.object(answer);
+async function setObject(object, bytes) {
+  const [answer] = await client.ask([{ request: { do: "object", unit: null, ...object }, bytes }]);
+  if (!answer.error) view.object(answer);
   return answer;
 }
 
-/** Shows the state and asks for what it feels like, as soon as the worker is free. */
+/** Shows the state and requests a press as soon as the worker is free. */
 function update() {
   wanted = true;
   if (catalogue) showState();
@@ -185,7 +185,7 @@ async function work() {
 async function answerOnce() {
   const slots = state.compare ? [0, 1] : [0];
   if (stale.delete("object")) {
-    const answer = file ? await askObject({ name: state.object, unit: state.unit }, file.bytes) : await askObject({ name: state.object });
+    const answer = file ? await setObject({ name: state.object, unit: state.unit }, file.bytes) : await setObject({ name: state.object });
     if (answer.error) {
       say(answer.error);
       state.object = fresh().object;
@@ -197,7 +197,7 @@ async function answerOnce() {
     }
   }
   for (const slot of slots) if (stale.delete(`sensor${slot}`) && !(await build(slot))) return;
-  const press = (slot) => ({ question: {
+  const press = (slot) => ({ request: {
     do: "press", slot, at_mm: [state.x, state.y], depth_mm: state.depth, tilt_deg: [state.tiltX, state.tiltY], yaw_deg: state.yaw, shear_mm: [state.shearX, state.shearY],
   } });
   const shown = toHash(state);
@@ -218,8 +218,8 @@ async function build(slot) {
     const other = offer.skins.find((name) => name !== state.skins[0].skin) ?? offer.skins[0];
     state.skins[slot] = { skin: slot ? other : offer.skins[0] };
   }
-  const { skin: kind, ...knobs } = state.skins[slot];
-  const [sensor] = await client.ask([{ question: { do: "sensor", slot, preset: state.sensor, skin: kind, knobs, width_px: state.width } }]);
+  const { skin: kind, ...controls } = state.skins[slot];
+  const [sensor] = await client.ask([{ request: { do: "sensor", slot, preset: state.sensor, skin: kind, controls, width_px: state.width } }]);
   if (sensor.error) {
     if (sensor.broken) stale.add("object").add("sensor0").add("sensor1");
     say(sensor.error);
@@ -228,12 +228,12 @@ async function build(slot) {
   panels[slot].offer(offer.skins);
   panels[slot].built(sensor);
   if (slot === 0) {
-    const same = stage.shown?.name === state.sensor;
-    stage.sensor({ ...sensor, name: state.sensor }, same);
+    const same = view.shown?.name === state.sensor;
+    view.sensor({ ...sensor, name: state.sensor }, same);
   }
-  const most = Math.min(...panels.slice(0, state.compare && panels[1].sensor ? 2 : 1).map((panel) => panel.sensor.most_mm));
-  sliders.depth.range(-5, Math.floor(most * 100) / 100, 0.01);
-  if (state.depth > most) state.depth = Math.floor(most * 100) / 100;
+  const maxDepth = Math.min(...panels.slice(0, state.compare && panels[1].sensor ? 2 : 1).map((panel) => panel.sensor.max_depth_mm));
+  sliders.depth.range(-5, Math.floor(maxDepth * 100) / 100, 0.01);
+  if (state.depth > maxDepth) state.depth = Math.floor(maxDepth * 100) / 100;
   showState();
   return true;
 }
@@ -246,17 +246,17 @@ function offered() {
 }
 
 function show(answers, slots, shown) {
-  const most = Math.max(...answers.flatMap((answer) => [...answer.arrays.values]), 0);
-  peak = Math.max(most, 0.97 * peak, 1e-4);
+  const largest = Math.max(...answers.flatMap((answer) => [...answer.arrays.values]), 0);
+  peak = Math.max(largest, 0.97 * peak, 1e-4);
   slots.forEach((slot, i) => panels[slot].show(answers[i], peak));
-  stage.answer(answers[0], peak);
+  view.answer(answers[0], peak);
   const now = performance.now();
   times.push(now);
   while (times[0] < now - 1000) times.shift();
   const took = answers.reduce((sum, answer) => sum + answer.took_ms, 0);
-  // One answer alone, with nothing warm yet, says little of the pace.
+  // A few answers are needed for a meaningful rate.
   if (times.length > 3) $("rate").textContent = `${times.length} answers/s, ${took.toFixed(1)} ms each`;
-  // What the numbers belong to, for those who read them by program.
+  // The state of the shown numbers, for automated tests.
   document.body.dataset.shown = shown;
 }
 
@@ -289,7 +289,7 @@ function showState() {
   }
 }
 
-/** Shows a message, or none; one about a press goes when the next press is well. */
+/** Shows or clears a message; a message about a press is cleared by the next successful press. */
 function say(text, about = "") {
   $("message").dataset.about = about;
   $("message").textContent = text;

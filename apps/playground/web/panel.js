@@ -1,8 +1,8 @@
-// One skin: which one, what it shows, what it says, and its sliders.
+// The panel of one skin: selection, tactile image, readings and controls.
 
 import { short } from "./format.js";
 import { Slider } from "./slider.js";
-import { KNOBS } from "./state.js";
+import { CONTROLS } from "./state.js";
 import { drawScale, drawTactile } from "./tactile.js";
 
 const NAMES = {
@@ -24,7 +24,7 @@ export class Panel {
     [this.image, this.scale, this.peak] = [".image", ".scale", ".peak"].map((name) => article.querySelector(name));
     this.readings = article.querySelector(".readings");
     this.warnings = article.querySelector(".warnings");
-    this.knobs = article.querySelector(".knobs");
+    this.controls = article.querySelector(".skin-controls");
     drawScale(article.querySelector(".scale canvas"));
     this.select.addEventListener("change", () => {
       state().skins[slot] = { skin: this.select.value };
@@ -33,18 +33,18 @@ export class Panel {
     this.sensor = null;
   }
 
-  /** The skins that make sense on the sensor. */
+  /** Lists the skins of the sensor. */
   offer(skins) {
     this.select.replaceChildren(...skins.map((skin) => new Option(NAMES[skin] ?? skin, skin)));
     this.select.value = this.state().skins[this.slot].skin;
   }
 
-  /** After the sensor was built: its sliders. */
+  /** Shows the controls of a new sensor. */
   built(sensor) {
     this.sensor = sensor;
     const mine = this.state().skins[this.slot];
-    const sliders = KNOBS.filter((key) => sensor.knobs[key]).map((key) => {
-      const { label, unit, value } = sensor.knobs[key];
+    const sliders = CONTROLS.filter((key) => sensor.controls[key]).map((key) => {
+      const { label, unit, value } = sensor.controls[key];
       const log = key !== "friction";
       const range = log ? { low: Number((value / 8).toPrecision(3)), high: Number((value * 8).toPrecision(3)), scale: "log" } : { low: 0, high: 2, step: 0.01 };
       const slider = new Slider({ id: `${key}-${this.slot}`, label, unit, ...range }, (to) => {
@@ -54,11 +54,11 @@ export class Panel {
       slider.set(mine[key] ?? value);
       return slider;
     });
-    // A slider that is being dragged must not be taken away under the pointer.
+    // A slider must not be replaced while it is dragged.
     const same = this.sliders?.map((s) => s.input.id + s.unit + s.low).join() === sliders.map((s) => s.input.id + s.unit + s.low).join();
     if (same) return;
     this.sliders = sliders;
-    this.knobs.replaceChildren(...sliders.map((slider) => slider.element));
+    this.controls.replaceChildren(...sliders.map((slider) => slider.element));
   }
 
   /** Draws an answer; `peak` (N) is the end of the scale. */
@@ -79,7 +79,7 @@ export class Panel {
       ["Contact", `${short(answer.area_mm2)} mm², ${answer.lit}/${answer.taxels}\u00a0taxels`, "", "contact", answer.lit],
     ]);
     const warnings = [...answer.warnings];
-    if (answer.saturated) warnings.push(`${answer.saturated} contact points are pressed through: the force is a lower bound`);
+    if (answer.saturated) warnings.push(`${answer.saturated} contact points exceed the maximum penetration: the force is a lower bound`);
     if (!answer.above) warnings.push("The object is not above the sensor");
     this.warnings.replaceChildren(...warnings.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
   }

@@ -1,4 +1,4 @@
-// Forces over time.
+// Plots forces over time.
 
 import { PALETTE } from "./colours.js";
 import { short } from "./format.js";
@@ -13,17 +13,17 @@ export function drawPlot(canvas, times, lines, names, duration, dark) {
   const [ink, faint] = dark ? ["#a0a8b5", "#323945"] : ["#5b636f", "#e2e5ea"];
   const [left, right, top, bottom] = [52, 12, 26, 30];
   const last = Math.max(times.at(-1) ?? 0, Math.min(duration, 1));
-  const most = niceTop(Math.max(1e-3, ...lines.flat()));
+  const maximum = niceTop(Math.max(1e-3, ...lines.flat()));
   const x = (t) => left + (t / last) * (width - left - right);
-  const y = (f) => height - bottom - (f / most) * (height - top - bottom);
+  const y = (f) => height - bottom - (f / maximum) * (height - top - bottom);
   context.font = "12px system-ui, sans-serif";
   context.lineWidth = 1;
   for (let i = 0; i <= 4; i++) {
     context.strokeStyle = faint;
-    line(context, [[left, y((most * i) / 4)], [width - right, y((most * i) / 4)]]);
+    line(context, [[left, y((maximum * i) / 4)], [width - right, y((maximum * i) / 4)]]);
     context.fillStyle = ink;
     context.textAlign = "right";
-    context.fillText(short((most * i) / 4), left - 6, y((most * i) / 4) + 4);
+    context.fillText(short((maximum * i) / 4), left - 6, y((maximum * i) / 4) + 4);
     context.textAlign = "center";
     context.fillText(`${short((last * i) / 4)} s`, Math.min(width - right - 12, x((last * i) / 4)), height - 10);
   }

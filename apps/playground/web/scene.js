@@ -1,4 +1,4 @@
-// A small WebGL 2 scene: meshes with a pose, coloured per vertex or as a whole, some of them see-through, and a camera that turns.
+// A small WebGL 2 scene: meshes with a pose, coloured per vertex or as a whole, some of them see-through, and an orbiting camera.
 
 import { cross, dot, identity, length, lookAt, minus, multiply, normalized, perspective, plus, times } from "./algebra.js";
 
@@ -54,7 +54,7 @@ export function shaded(positions, triangles, split) {
   return { positions, normals, triangles };
 }
 
-/** Draws things; call `render` after changing any. */
+/** Draws meshes; call `render` after a change. */
 export class Scene {
   constructor(canvas) {
     this.canvas = canvas;
@@ -62,76 +62,76 @@ export class Scene {
     if (!this.gl) throw new Error("this browser has no WebGL 2, which the 3-D scene needs");
     this.program = link(this.gl);
     this.uniforms = new Map();
-    this.things = new Map();
-    /** Pixels of the image by pixels of the screen: less while a slow machine is in motion. */
-    this.sharpness = 1;
+    this.meshes = new Map();
+    /** Rendered pixels per screen pixel; lower during motion on a slow machine. */
+    this.resolution = 1;
     this.background = [1, 1, 1];
     this.view = { azimuth: -60, elevation: 28, distance: 90, target: [0, 0, 2] };
   }
 
-  /** Puts a mesh in under a name, or changes it. `tint` is one colour or a colour a vertex (0–255). */
+  /** Adds or replaces a mesh. `tint` is one colour or one colour per vertex (0–255). */
   put(name, { positions, triangles, tint, alpha = 1, glow = 0, sharp = false, pose = identity() }) {
     this.remove(name);
     const gl = this.gl;
-    const mesh = shaded(positions, triangles, sharp);
-    const thing = { alpha, glow, pose, count: mesh.triangles ? mesh.triangles.length : mesh.positions.length / 3, buffers: [] };
-    thing.vertices = mesh.positions.length / 3;
-    thing.array = gl.createVertexArray();
-    gl.bindVertexArray(thing.array);
+    const shape = shaded(positions, triangles, sharp);
+    const mesh = { alpha, glow, pose, count: shape.triangles ? shape.triangles.length : shape.positions.length / 3, buffers: [] };
+    mesh.vertices = shape.positions.length / 3;
+    mesh.array = gl.createVertexArray();
+    gl.bindVertexArray(mesh.array);
     const attribute = (index, data) => {
       const buffer = gl.createBuffer();
       gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
       gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
       gl.enableVertexAttribArray(index);
       gl.vertexAttribPointer(index, 3, gl.FLOAT, false, 0, 0);
-      thing.buffers.push(buffer);
+      mesh.buffers.push(buffer);
     };
-    attribute(0, mesh.positions);
-    attribute(1, mesh.normals);
-    attribute(2, tints(tint, thing.vertices));
-    if (mesh.triangles) {
+    attribute(0, shape.positions);
+    attribute(1, shape.normals);
+    attribute(2, tints(tint, mesh.vertices));
+    if (shape.triangles) {
       const buffer = gl.createBuffer();
       gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, buffer);
-      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, new Uint32Array(mesh.triangles), gl.STATIC_DRAW);
-      thing.buffers.push(buffer);
-      thing.indexed = true;
+      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, new Uint32Array(shape.triangles), gl.STATIC_DRAW);
+      mesh.buffers.push(buffer);
+      mesh.indexed = true;
     }
     gl.bindVertexArray(null);
-    this.things.set(name, thing);
+    this.meshes.set(name, mesh);
   }
 
-  /** Changes the colours of a mesh that is not sharp. */
+  /** Changes the vertex colours of a mesh that is not sharp. */
   paint(name, tint) {
-    const thing = this.things.get(name);
-    if (!thing) return;
-    this.gl.bindBuffer(this.gl.ARRAY_BUFFER, thing.buffers[2]);
-    this.gl.bufferSubData(this.gl.ARRAY_BUFFER, 0, tints(tint, thing.vertices));
+    const mesh = this.meshes.get(name);
+    if (!mesh) return;
+    this.gl.bindBuffer(this.gl.ARRAY_BUFFER, mesh.buffers[2]);
+    this.gl.bufferSubData(this.gl.ARRAY_BUFFER, 0, tints(tint, mesh.vertices));
   }
 
   place(name, pose) {
-    const thing = this.things.get(name);
-    if (thing) thing.pose = pose;
+    const mesh = this.meshes.get(name);
+    if (mesh) mesh.pose = pose;
   }
 
   remove(name) {
-    const thing = this.things.get(name);
-    if (!thing) return;
-    thing.buffers.forEach((buffer) => this.gl.deleteBuffer(buffer));
-    this.gl.deleteVertexArray(thing.array);
-    this.things.delete(name);
+    const mesh = this.meshes.get(name);
+    if (!mesh) return;
+    mesh.buffers.forEach((buffer) => this.gl.deleteBuffer(buffer));
+    this.gl.deleteVertexArray(mesh.array);
+    this.meshes.delete(name);
   }
 
   clear() {
-    [...this.things.keys()].forEach((name) => this.remove(name));
+    [...this.meshes.keys()].forEach((name) => this.remove(name));
   }
 
-  /** From the camera to what it looks at: farther where the image is narrow. */
+  /** Distance from the camera to its target; larger for narrow images. */
   distance() {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     return this.view.distance * Math.max(1, (0.9 * height) / Math.max(1, width));
   }
 
-  /** Where the camera is, and its axes. */
+  /** Position and axes of the camera. */
   camera() {
     const { azimuth, elevation, target } = this.view;
     const distance = this.distance();
@@ -142,13 +142,13 @@ export class Scene {
     return { eye, right, up: cross(toEye, right), toEye, fovy: 0.6 };
   }
 
-  /** Looks at a box so that all of it is seen. */
+  /** Points the camera at a box so that all of it is visible. */
   frame(low, high) {
     this.view.target = times(plus(low, high), 0.5);
     this.view.distance = Math.max(1e-6, length(minus(high, low))) * 1.75;
   }
 
-  /** How far along x and y (in the plane of the sensor) a motion of the pointer (pixels) goes. */
+  /** Converts a pointer motion (pixels) to a displacement in the plane of the sensor. */
   onPlane(dx, dy) {
     const { right, up, fovy } = this.camera();
     const scale = (2 * Math.tan(fovy / 2) * this.distance()) / this.canvas.clientHeight;
@@ -157,14 +157,14 @@ export class Scene {
     return [scale * (dx * r[0] - dy * u[0]), scale * (dx * r[1] - dy * u[1])];
   }
 
-  /** Millimetres of a pixel. */
+  /** Size of a pixel (mm). */
   scale() {
     return (2 * Math.tan(this.camera().fovy / 2) * this.distance()) / this.canvas.clientHeight;
   }
 
   render() {
     const { gl, canvas } = this;
-    const ratio = Math.min(2, globalThis.devicePixelRatio || 1) * this.sharpness;
+    const ratio = Math.min(2, globalThis.devicePixelRatio || 1) * this.resolution;
     const [width, height] = [Math.round(canvas.clientWidth * ratio), Math.round(canvas.clientHeight * ratio)];
     if (!width || !height) return;
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
@@ -182,34 +182,34 @@ export class Scene {
     };
     gl.uniformMatrix4fv(uniform("clip"), false, clip);
     gl.uniform3fv(uniform("eye"), eye);
-    const depth = (thing) => dot(thing.pose.slice(12, 15), toEye);
-    const all = [...this.things.values()];
-    const solid = all.filter((thing) => thing.alpha >= 1 && !thing.hidden);
-    const clear = all.filter((thing) => thing.alpha < 1).sort((a, b) => depth(a) - depth(b));
+    const depth = (mesh) => dot(mesh.pose.slice(12, 15), toEye);
+    const all = [...this.meshes.values()];
+    const solid = all.filter((mesh) => mesh.alpha >= 1 && !mesh.hidden);
+    const clear = all.filter((mesh) => mesh.alpha < 1).sort((a, b) => depth(a) - depth(b));
     gl.disable(gl.BLEND);
     gl.depthMask(true);
-    solid.forEach((thing) => this.#draw(thing, uniform));
+    solid.forEach((mesh) => this.#draw(mesh, uniform));
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
     gl.enable(gl.CULL_FACE);
-    // Back faces first, so that what is see-through looks solid from any side.
+    // Back faces first, so that transparent meshes look solid.
     for (const face of [gl.FRONT, gl.BACK]) {
       gl.cullFace(face);
       gl.depthMask(face === gl.BACK);
-      clear.forEach((thing) => this.#draw(thing, uniform));
+      clear.forEach((mesh) => this.#draw(mesh, uniform));
     }
     gl.disable(gl.CULL_FACE);
     gl.depthMask(true);
   }
 
-  #draw(thing, uniform) {
+  #draw(mesh, uniform) {
     const gl = this.gl;
-    gl.uniformMatrix4fv(uniform("model"), false, thing.pose);
-    gl.uniform1f(uniform("alpha"), thing.alpha);
-    gl.uniform1f(uniform("glow"), thing.glow);
-    gl.bindVertexArray(thing.array);
-    if (thing.indexed) gl.drawElements(gl.TRIANGLES, thing.count, gl.UNSIGNED_INT, 0);
-    else gl.drawArrays(gl.TRIANGLES, 0, thing.count);
+    gl.uniformMatrix4fv(uniform("model"), false, mesh.pose);
+    gl.uniform1f(uniform("alpha"), mesh.alpha);
+    gl.uniform1f(uniform("glow"), mesh.glow);
+    gl.bindVertexArray(mesh.array);
+    if (mesh.indexed) gl.drawElements(gl.TRIANGLES, mesh.count, gl.UNSIGNED_INT, 0);
+    else gl.drawArrays(gl.TRIANGLES, 0, mesh.count);
   }
 }
 

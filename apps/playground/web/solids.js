@@ -1,4 +1,4 @@
-// Meshes that the page makes itself.
+// Procedural meshes.
 
 import { cross, normalized, plus, times } from "./algebra.js";
 
@@ -44,7 +44,7 @@ export function arrow(from, along, radius) {
 }
 
 /** Triangles over a grid of points. */
-export function sheet(rows, cols) {
+export function gridTriangles(rows, cols) {
   const triangles = new Int32Array(6 * (rows - 1) * (cols - 1));
   let at = 0;
   for (let row = 0; row + 1 < rows; row++) {

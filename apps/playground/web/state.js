@@ -1,18 +1,18 @@
-// All that a link restores.
+// The state of the page, and its encoding in a link.
 
-/** The sliders of the pose: key, label, unit, range, step, and how the command line writes them. */
+/** The sliders of the pose: key, label, unit, range and step. */
 export const POSE = [
   { key: "x", label: "Across (x)", unit: "mm", low: -25, high: 25, step: 0.01 },
   { key: "y", label: "Along (y)", unit: "mm", low: -25, high: 25, step: 0.01 },
   { key: "depth", label: "Depth", unit: "mm", low: -5, high: 3, step: 0.01 },
   { key: "tiltX", label: "Tilt (x)", unit: "°", low: -60, high: 60, step: 0.1 },
   { key: "tiltY", label: "Tilt (y)", unit: "°", low: -60, high: 60, step: 0.1 },
-  { key: "yaw", label: "Turn", unit: "°", low: -180, high: 180, step: 0.1 },
+  { key: "yaw", label: "Rotation", unit: "°", low: -180, high: 180, step: 0.1 },
   { key: "shearX", label: "Shear (x)", unit: "mm", low: -5, high: 5, step: 0.01 },
   { key: "shearY", label: "Shear (y)", unit: "mm", low: -5, high: 5, step: 0.01 },
 ];
 
-export const KNOBS = ["stiffness", "friction", "thickness"];
+export const CONTROLS = ["stiffness", "friction", "thickness"];
 
 export function fresh() {
   return {
@@ -22,7 +22,7 @@ export function fresh() {
   };
 }
 
-/** The part of a link after `#`. What is as at the start is left out. */
+/** The part of a link after `#`; default values are omitted. */
 export function toHash(state) {
   const start = fresh();
   const hash = new URLSearchParams();
@@ -31,12 +31,12 @@ export function toHash(state) {
   if (state.compare) hash.set("compare", "1");
   state.skins.slice(0, state.compare ? 2 : 1).forEach((skin, slot) => {
     if (skin.skin) hash.set(`skin${slot}`, skin.skin);
-    for (const knob of KNOBS) if (skin[knob] != null) hash.set(`${knob}${slot}`, skin[knob]);
+    for (const control of CONTROLS) if (skin[control] != null) hash.set(`${control}${slot}`, skin[control]);
   });
   return hash.toString();
 }
 
-/** Reads a link; what it does not say, or says wrongly, is as at the start. */
+/** Reads a link; missing and invalid values take their defaults. */
 export function fromHash(text) {
   const state = fresh();
   const hash = new URLSearchParams(text);
@@ -50,9 +50,9 @@ export function fromHash(text) {
   state.compare = hash.get("compare") === "1";
   state.skins.forEach((skin, slot) => {
     skin.skin = hash.get(`skin${slot}`) ?? "";
-    for (const knob of KNOBS) {
-      const value = number(hash.get(`${knob}${slot}`));
-      if (value != null && value >= 0) skin[knob] = value;
+    for (const control of CONTROLS) {
+      const value = number(hash.get(`${control}${slot}`));
+      if (value != null && value >= 0) skin[control] = value;
     }
   });
   return state;

@@ -2,7 +2,7 @@
 
 import { ember, pressed } from "./colours.js";
 
-/** Draws what a sensor feels; `peak` fixes the scale (N). */
+/** Draws the reading of a sensor; `peak` (N) fixes the colour scale. */
 export function drawTactile(canvas, sensor, answer, peak) {
   if (answer.image) return drawImage(canvas, answer.image, answer.arrays.image);
   const values = answer.arrays.values;
@@ -43,7 +43,7 @@ function drawDots(canvas, { arrays: { taxels }, low_mm: low, high_mm: high }, va
   context.fillRect(0, 0, canvas.width, canvas.height);
   const count = values.length;
   const radius = Math.min(12, Math.max(3, 0.42 * scale * Math.sqrt((width * height) / count)));
-  // Those that feel most are drawn last, on top of the others.
+  // The largest values are drawn last, on top.
   const order = Array.from(values.keys()).sort((a, b) => values[a] - values[b]);
   for (const i of order) {
     context.fillStyle = css(pressed(values[i], peak));
@@ -55,7 +55,7 @@ function drawDots(canvas, { arrays: { taxels }, low_mm: low, high_mm: high }, va
   }
 }
 
-/** The scale of the colours, from nothing to `peak`. */
+/** Draws the colour scale from zero to `peak`. */
 export function drawScale(canvas) {
   resize(canvas, 128, 1);
   const context = canvas.getContext("2d");

@@ -1,4 +1,4 @@
-// Dark or light: as the system says, until the button is pressed.
+// Dark or light theme: follows the system until the button is pressed.
 
 const system = matchMedia("(prefers-color-scheme: dark)");
 
@@ -16,7 +16,7 @@ export function followTheme(button, changed) {
     try {
       localStorage.setItem("theme", chosen);
     } catch {
-      // A browser that keeps nothing forgets this too.
+      // Storage may be disabled.
     }
     apply();
   });

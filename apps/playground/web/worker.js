@@ -1,21 +1,21 @@
-// Computes off the page's thread, so that the page stays smooth.
+// Runs the engine in a worker, so that the page stays responsive.
 
 import { loadEngine } from "./engine.js";
 
 const ready = loadEngine("dermis.wasm.gz");
 
-self.onmessage = async ({ data: { id, questions } }) => {
+self.onmessage = async ({ data: { id, requests } }) => {
   const answers = [];
   const transfer = new Set();
-  for (const { question, bytes } of questions) {
+  for (const { request, bytes } of requests) {
     let answer;
     try {
       const ask = await ready;
       const start = performance.now();
-      answer = ask(question, bytes);
+      answer = ask(request, bytes);
       answer.took_ms = performance.now() - start;
     } catch (error) {
-      // A trap leaves the module unusable: the page starts another worker.
+      // A trap leaves the module unusable; the page starts another worker.
       answer = { error: error.message, broken: true, arrays: {} };
     }
     for (const array of Object.values(answer.arrays ?? {})) transfer.add(array.buffer);

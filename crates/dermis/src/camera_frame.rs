@@ -1,9 +1,9 @@
 //! Camera frames of optical sensors as images and arrays.
 
-use crate::npy;
 use crate::output::Output;
 use dermis_draw::{Canvas, ColourMap, Image, PALETTE, Sheet};
 use dermis_geometry::Vec2;
+use dermis_record::npy;
 use dermis_sensor::image::encode_grey16;
 use dermis_sensor::optics::{CameraFrame, Optics, Relief};
 use dermis_skin::SurfaceField;

@@ -26,7 +26,6 @@ pub mod camera_frame;
 pub mod compare;
 pub mod dataset;
 pub mod image;
-pub mod npy;
 pub mod output;
 pub mod run;
 pub mod scene;

@@ -55,10 +55,8 @@ pub struct SceneSpec {
     #[serde(default, rename = "sensor")]
     pub sensors: Vec<SensorEntry>,
     /// A gripper with sensors on its fingers.
-    #[serde(default)]
     pub gripper: Option<GripperSpec>,
     /// The task of the gripper.
-    #[serde(default)]
     pub task: Option<TaskSpec>,
     /// Recording settings.
     #[serde(default)]
@@ -78,10 +76,8 @@ pub struct WorldSpec {
     #[serde(default)]
     pub gravity: GravitySpec,
     /// Height of a horizontal ground plane.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ground: Option<Length>,
     /// Coefficient of friction on the ground.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ground_friction: Option<f64>,
 }
 
@@ -94,7 +90,6 @@ fn millisecond() -> Time {
 #[serde(deny_unknown_fields)]
 pub struct RecordSpec {
     /// Time between two rows; by default 10 ms, or one time step if that is longer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<Time>,
 }
 
@@ -105,13 +100,11 @@ pub struct SensorEntry {
     /// Its name, in messages and records.
     pub name: String,
     /// The body that carries it; without one it is fixed in the world.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
     /// Position of its origin, on the body or in the world.
     #[serde(default)]
     pub at: PlaceSpec,
     /// Its orientation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotate: Option<RotateSpec>,
     /// The sensor.
     #[serde(flatten)]

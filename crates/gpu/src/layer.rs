@@ -1,207 +1,191 @@
-//! Batches of presses on an elastic layer, and what a camera under it sees.
+//! Batches of presses on an elastic layer, with the images of the camera under it.
+//!
+//! A press rasterizes the object into a height map over the layer's cells; one block of threads then solves pressure and shear by the CPU's
+//! iterations, with transforms in shared memory where they fit; transforms of the whole grid give the surface and the stress below, and from
+//! these follow the forces of taxels and the image. Fields are double; transforms are single for tolerances of 5e-6 and more, else double.
 
-mod batch;
-mod description;
-mod object;
-mod plan;
+mod camera;
+mod fft_plan;
 mod precision;
 mod press;
-mod sight;
-mod tables;
+mod spectra;
+mod taxels;
 mod touches;
 
-pub use batch::{LayerBatch, describe_layer};
-pub use description::{
-    CameraDescription, Dots, LampDescription, LightDescription, ShadowDescription, SheetDescription, Span, TaxelCells,
-};
-pub use object::SheetObject;
-pub use touches::{SheetTouches, Wanted};
+pub use touches::{LayerTouches, Outputs};
 
-use crate::{Gpu, GpuError};
+use crate::cuda_struct::cuda_struct;
+use crate::program::Program;
+use crate::{Gpu, GpuError, GpuObject};
+use camera::GpuCamera;
+use cudarc::driver::CudaFunction;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as MAX_SHARED;
-use cudarc::driver::{CudaFunction, CudaModule, CudaSlice, DeviceRepr};
-use description::ODD;
-use plan::SIDES;
+use dermis_geometry::Vec3;
+use dermis_sensor::Sensor;
+use dermis_skin::{Layer, LayerParameters, Object, Skin, SurfaceField, layer::Pair};
+use fft_plan::SIDES;
 use precision::Precision;
-use sight::CameraTables;
+use spectra::{Influences, Spectra};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use tables::{InfluenceTables, Tables};
+use taxels::TaxelSpans;
 
-const SOURCE: &[&str] = &[
-    include_str!("layer/fourier.cu"),
-    include_str!("layer/heights.cu"),
-    include_str!("layer/contact.cu"),
-    include_str!("layer/fields.cu"),
-];
-
-/// All programs of layers.
-#[cfg(test)]
-pub(crate) fn programs() -> Vec<crate::program::Program> {
-    vec![Precision::Single.program(), Precision::Double.program(), tables::program(), sight::program()]
-}
-
-/// A layer on the GPU, ready for presses.
-///
-/// Each press starts from rest and ends where nothing changes any more, as on the CPU: the object's mesh is drawn over the grid of cells, one
-/// block of threads looks for pressure and shear by the CPU's own iterations, with transforms in shared memory where they fit, and the whole
-/// surface follows by transforms of the whole grid. Fields are double; transforms are single from a tolerance of 5e-6 on and double below.
+/// A sensor with a layer and an object over it on a GPU. Each press starts from rest and ends in equilibrium, as [`Skin::settle`] does, with
+/// the same friction, surface, stress below and images.
 #[derive(Debug)]
-pub struct SheetBatch {
+pub struct LayerBatch {
     gpu: Arc<Gpu>,
+    /// The sensor, for messages.
     name: String,
-    sheet: Sheet,
+    object: GpuObject,
+    grid: LayerGrid,
+    parameters: LayerParameters,
+    /// Whether displacement along the surface is wanted.
     lateral: bool,
     precision: Precision,
     kernels: Kernels,
-    influences: InfluenceTables,
-    /// By the side of a region.
-    regions: Mutex<BTreeMap<usize, Arc<Tables>>>,
-    whole: Tables,
-    taxels: TaxelTables,
-    sight: Option<CameraTables>,
-    /// Shared memory (bytes) that a block can have.
-    shared_most: usize,
+    influences: Influences,
+    /// Spectra for regions, by the index of their size.
+    regions: Mutex<BTreeMap<usize, Arc<Spectra>>>,
+    whole: Spectra,
+    taxels: TaxelSpans,
+    camera: Option<GpuCamera>,
+    /// Shared memory (bytes) that a block can use for transforms.
+    max_shared_bytes: usize,
+}
+
+cuda_struct! {
+    /// The cells of a layer, row 0 at +y and column 0 at −x, and the sizes of transforms.
+    struct LayerGrid {
+        rows: i32,
+        cols: i32,
+        /// Edge of a cell and middle of the grid (m).
+        cell: f64,
+        center_x: f64,
+        center_y: f64,
+        /// Objects higher above the surface than this (m) are not met; deeper ones than that (m) are refused.
+        max_height: f64,
+        max_depth: f64,
+        /// Transforms for regions of up to `sides[i]` cells a side, i < `sizes`.
+        sizes: i32,
+        sides: [i32; 27],
+    }
 }
 
 #[derive(Debug)]
 struct Kernels {
-    clear: CudaFunction,
-    draw: CudaFunction,
-    survey: CudaFunction,
-    contact: CudaFunction,
-    fields: CudaFunction,
-    feel: CudaFunction,
-    hand_out: CudaFunction,
-}
-
-const MAX_PLANS: usize = 32;
-
-/// As in heights.cu.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-struct Sheet {
-    rows: i32,
-    cols: i32,
-    cell: f64,
-    center: [f64; 2],
-    highest: f64,
-    deepest: f64,
-    tolerance: f64,
-    mu: f64,
-    plans: i32,
-    sides: [i32; MAX_PLANS],
-}
-
-// SAFETY: plain numbers, laid out as in heights.cu.
-#[allow(unsafe_code)]
-unsafe impl DeviceRepr for Sheet {}
-
-/// As in fields.cu.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-struct TaxelGrid {
-    rows: i32,
-    cols: i32,
-    area: f64,
-}
-
-// SAFETY: plain numbers, laid out as in fields.cu.
-#[allow(unsafe_code)]
-unsafe impl DeviceRepr for TaxelGrid {}
-
-#[derive(Debug)]
-struct TaxelTables {
-    grid: TaxelGrid,
-    spans: CudaSlice<i32>,
-    weights: CudaSlice<f64>,
-}
-
-impl TaxelTables {
-    fn new(gpu: &Gpu, cells: Option<&TaxelCells>) -> Result<Self, GpuError> {
-        let (mut spans, mut weights) = (vec![0; 3], vec![0.0]);
-        let mut grid = TaxelGrid { rows: 0, cols: 0, area: 0.0 };
-        if let Some(TaxelCells { pitch_m, rows, cols }) = cells {
-            grid = TaxelGrid { rows: rows.len() as i32, cols: cols.len() as i32, area: pitch_m * pitch_m };
-            (spans, weights) = (Vec::new(), Vec::new());
-            for span in rows.iter().chain(cols) {
-                spans.extend([span.first as i32, span.shares.len() as i32, weights.len() as i32]);
-                weights.extend(&span.shares);
-            }
-        }
-        Ok(Self { grid, spans: gpu.stream.clone_htod(&spans)?, weights: gpu.stream.clone_htod(&weights)? })
-    }
-
-    fn count(&self) -> usize {
-        (self.grid.rows * self.grid.cols) as usize
-    }
+    clear_heights: CudaFunction,
+    rasterize_indenter: CudaFunction,
+    find_contact_region: CudaFunction,
+    solve_contact: CudaFunction,
+    evaluate_fields: CudaFunction,
+    integrate_forces: CudaFunction,
+    copy_outputs: CudaFunction,
 }
 
 impl Kernels {
-    fn new(module: &Arc<CudaModule>, shared_most: usize) -> Result<Self, GpuError> {
-        let kernel = |name: &str| -> Result<CudaFunction, GpuError> { Ok(module.load_function(name)?) };
+    fn new(gpu: &Gpu, program: &Program, max_shared_bytes: usize) -> Result<Self, GpuError> {
+        let kernel = |name: &str| gpu.kernel(program, name);
         let all = Self {
-            clear: kernel("clear")?,
-            draw: kernel("draw")?,
-            survey: kernel("survey")?,
-            contact: kernel("contact")?,
-            fields: kernel("fields")?,
-            feel: kernel("feel")?,
-            hand_out: kernel("hand_out")?,
+            clear_heights: kernel("clear_heights")?,
+            rasterize_indenter: kernel("rasterize_indenter")?,
+            find_contact_region: kernel("find_contact_region")?,
+            solve_contact: kernel("solve_contact")?,
+            evaluate_fields: kernel("evaluate_fields")?,
+            integrate_forces: kernel("integrate_forces")?,
+            copy_outputs: kernel("copy_outputs")?,
         };
-        all.contact.set_attribute(MAX_SHARED, shared_most as i32)?;
-        all.fields.set_attribute(MAX_SHARED, shared_most as i32)?;
+        all.solve_contact.set_attribute(MAX_SHARED, max_shared_bytes as i32)?;
+        all.evaluate_fields.set_attribute(MAX_SHARED, max_shared_bytes as i32)?;
         Ok(all)
     }
 }
 
-/// What a block takes beside its transforms (bytes).
-const SHARED_BESIDE: usize = 1024;
+/// Shared memory (bytes) that a block needs beside its transforms.
+const OTHER_SHARED_BYTES: usize = 1024;
 
-impl SheetBatch {
-    /// Brings a layer to the GPU.
-    pub fn new(gpu: &Arc<Gpu>, description: &SheetDescription) -> Result<Self, GpuError> {
-        let SheetDescription { name, rows, cols, cell_m, center_m, influences, mu, tolerance, .. } = description;
-        let longest = (*rows).max(*cols);
-        let Some(last) = SIDES.iter().position(|&side| side >= longest) else {
-            let why = format!("its {rows} x {cols} cells are more than {} along a side", SIDES[SIDES.len() - 1]);
-            return Err(GpuError::Unsupported { what: format!("a press on {name}"), why });
+fn unsupported(sensor: &Sensor, why: &str) -> GpuError {
+    GpuError::Unsupported { what: format!("a batch of presses on sensor {:?}", sensor.name()), why: why.to_owned() }
+}
+
+/// All programs of layers.
+#[cfg(test)]
+pub(crate) fn programs() -> Vec<Program> {
+    vec![Precision::Single.program(), Precision::Double.program(), spectra::program(), camera::program()]
+}
+
+/// The undeformed surface of a layer, without values.
+fn surface_of(layer: &Layer) -> SurfaceField {
+    let grid = layer.grid();
+    let center = Vec3::new(grid.center.x, grid.center.y, 0.0);
+    SurfaceField {
+        rows: grid.rows,
+        cols: grid.cols,
+        cell_m: grid.cell_m,
+        center,
+        values: Vec::new(),
+        rest_heights_m: None,
+    }
+}
+
+impl LayerBatch {
+    /// Uploads a sensor and an object. Refuses sensors that [`LayerBatch::check`] refuses.
+    pub fn new(gpu: &Arc<Gpu>, sensor: &Sensor, object: &Object) -> Result<Self, GpuError> {
+        let layer = Self::check(sensor)?;
+        let (cells, surface) = (layer.grid(), surface_of(layer));
+        let mut parameters = layer.parameters().clone();
+        // From rest, pressure alone displaces the surface along itself; without that coupling friction has no effect.
+        parameters.mu = if parameters.coupled { object.mu.unwrap_or(parameters.mu) } else { 0.0 };
+        let longest = cells.rows.max(cells.cols);
+        let sizes = SIDES.iter().position(|&side| side >= longest).map_or(SIDES.len(), |last| last + 1);
+        let grid = LayerGrid {
+            rows: cells.rows as i32,
+            cols: cells.cols as i32,
+            cell: cells.cell_m,
+            center_x: cells.center.x,
+            center_y: cells.center.y,
+            max_height: layer.max_height_m(),
+            max_depth: layer.max_depth_m(),
+            sizes: sizes as i32,
+            sides: SIDES.map(|side| side as i32),
         };
-        let shared_most = gpu.max_shared_bytes()? - SHARED_BESIDE;
-        let precision = Precision::for_tolerance(*tolerance);
-        let kernels = Kernels::new(&gpu.program(&precision.program())?, shared_most)?;
-        let mut sides = [0; MAX_PLANS];
-        sides.iter_mut().zip(&SIDES[..=last]).for_each(|(to, &from)| *to = from as i32);
-        let sheet = Sheet {
-            rows: *rows as i32,
-            cols: *cols as i32,
-            cell: *cell_m,
-            center: *center_m,
-            highest: description.highest_m,
-            deepest: description.deepest_m,
-            tolerance: *tolerance,
-            mu: *mu,
-            plans: last as i32 + 1,
-            sides,
-        };
-        let influences = InfluenceTables::new(gpu, [*rows, *cols], influences, precision)?;
-        let whole = influences.tables(gpu, SIDES[last], ODD.len())?;
-        let sight =
-            description.camera.as_ref().map(|camera| CameraTables::new(gpu, description, camera)).transpose()?;
+        let max_shared_bytes = gpu.max_shared_bytes()?.saturating_sub(OTHER_SHARED_BYTES);
+        let precision = Precision::for_tolerance(parameters.tolerance);
+        let influences = Influences::new(gpu, layer, precision)?;
         Ok(Self {
-            name: name.clone(),
-            sheet,
-            lateral: description.lateral,
+            name: format!("sensor {:?}", sensor.name()),
+            object: GpuObject::new(gpu, object)?,
+            grid,
+            lateral: parameters.lateral || parameters.mu > 0.0,
+            parameters,
             precision,
-            kernels,
+            kernels: Kernels::new(gpu, &precision.program(), max_shared_bytes)?,
+            regions: Mutex::default(),
+            whole: influences.spectra(gpu, SIDES[sizes - 1], Pair::ALL.len())?,
             influences,
-            regions: Mutex::new(BTreeMap::new()),
-            whole,
-            taxels: TaxelTables::new(gpu, description.taxels.as_ref())?,
-            sight,
-            shared_most,
+            taxels: TaxelSpans::new(gpu, sensor.taxels(), &surface)?,
+            camera: sensor.optics().map(|optics| GpuCamera::new(gpu, &surface, optics)).transpose()?,
+            max_shared_bytes,
             gpu: Arc::clone(gpu),
         })
+    }
+
+    /// The layer of a sensor. Refuses sensors that are not supported on a GPU: those whose skin is no layer or has too many cells, or whose
+    /// camera has noise or too many pixels.
+    pub fn check(sensor: &Sensor) -> Result<&Layer, GpuError> {
+        let layer = sensor.skin_as::<Layer>().ok_or_else(|| unsupported(sensor, "its skin is no layer"))?;
+        let (grid, max) = (layer.grid(), SIDES[SIDES.len() - 1]);
+        if grid.rows.max(grid.cols) > max {
+            let why = format!("its {} x {} cells are more than {max} along a side", grid.rows, grid.cols);
+            return Err(unsupported(sensor, &why));
+        }
+        if let Some(optics) = sensor.optics() {
+            if optics.exposure().noise.is_some() {
+                return Err(unsupported(sensor, "its camera has noise, whose numbers come one after the other"));
+            }
+            camera::check_size(optics.camera()).map_err(|why| unsupported(sensor, &why))?;
+        }
+        Ok(layer)
     }
 
     /// The GPU.
@@ -209,36 +193,49 @@ impl SheetBatch {
         &self.gpu
     }
 
-    /// Rows and columns of its cells.
+    /// Rows and columns of the layer's cells.
     pub fn size(&self) -> [usize; 2] {
-        [self.sheet.rows as usize, self.sheet.cols as usize]
+        [self.grid.rows as usize, self.grid.cols as usize]
     }
 
-    /// How many taxels it has.
-    pub fn taxels(&self) -> usize {
-        self.taxels.count()
-    }
-
-    /// Height and width (pixels) of its images, if it has a camera.
-    pub fn image(&self) -> Option<[usize; 2]> {
-        self.sight.as_ref().map(CameraTables::image)
+    /// Height and width (pixels) of the images, if the sensor has a camera.
+    pub fn image_size(&self) -> Option<[usize; 2]> {
+        self.camera.as_ref().map(GpuCamera::image_size)
     }
 
     fn cells(&self) -> usize {
-        (self.sheet.rows * self.sheet.cols) as usize
+        (self.grid.rows * self.grid.cols) as usize
     }
 
-    /// The tables of a region's plan, made when they are first needed.
-    fn region(&self, plan: usize) -> Result<Arc<Tables>, GpuError> {
-        /// Those that a region is solved with.
+    /// The spectra for regions of one size, computed when they are first needed.
+    fn region_spectra(&self, size: usize) -> Result<Arc<Spectra>, GpuError> {
+        /// Influences that the contact is solved with, the first of [`Pair::ALL`].
         const IN_REGION: usize = 6;
         let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(tables) = regions.get(&plan) {
-            return Ok(Arc::clone(tables));
+        if let Some(spectra) = regions.get(&size) {
+            return Ok(Arc::clone(spectra));
         }
-        let side = self.sheet.sides[plan] as usize;
-        let tables = Arc::new(self.influences.tables(&self.gpu, side, IN_REGION)?);
-        regions.insert(plan, Arc::clone(&tables));
-        Ok(tables)
+        let spectra = Arc::new(self.influences.spectra(&self.gpu, SIDES[size], IN_REGION)?);
+        regions.insert(size, Arc::clone(&spectra));
+        Ok(spectra)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dermis_sensor::SensorSpec;
+    use dermis_sensor::optics::NoiseSpec;
+
+    /// Sensors that are not supported are refused before a GPU is needed.
+    #[test]
+    fn other_sensors_are_refused_by_name() {
+        let refusal = |spec: SensorSpec| LayerBatch::check(&spec.build(None).unwrap()).unwrap_err().to_string();
+        let message = refusal(SensorSpec::find("uji-foam-14x6").unwrap().0);
+        assert!(message.contains("uji-foam-14x6") && message.contains("no layer"), "{message}");
+        let mut noisy = SensorSpec::find("gelsight").unwrap().0;
+        noisy.camera.as_mut().unwrap().noise = Some(NoiseSpec { read_levels: 1.0, shot_levels: 0.0, seed: 1 });
+        let message = refusal(noisy);
+        assert!(message.contains("gelsight") && message.contains("noise"), "{message}");
     }
 }

@@ -25,7 +25,7 @@ pub use cuda_struct::Plain;
 pub use error::GpuError;
 pub use gel::{GelSkin, GpuGel, GpuMpm, GpuTacchiGel, MpmRun};
 pub use gpu::Gpu;
-pub use layer::{LayerBatch, describe_layer};
+pub use layer::LayerBatch;
 pub use memory::{DeviceBuffer, PinnedBuffer};
 pub use object::GpuObject;
 pub use timer::Timer;

@@ -4,8 +4,7 @@ use crate::cuda_struct::{Plain, Ptr, PtrMut, bytes_of, bytes_of_mut};
 use crate::{Gpu, GpuError};
 use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{
-    CudaEvent, CudaSlice, CudaView, CudaViewMut, DevicePtr, DriverError, LaunchArgs, PinnedHostSlice, PushKernelArg,
-    result,
+    CudaEvent, CudaSlice, DevicePtr, DriverError, LaunchArgs, PinnedHostSlice, PushKernelArg, result,
 };
 use std::fmt;
 use std::marker::PhantomData;
@@ -95,22 +94,6 @@ impl<T: Plain> DeviceBuffer<T> {
         Ok(self.gpu.stream.memcpy_htod(bytes, &mut self.bytes.slice_mut(first..first + bytes.len()))?)
     }
 
-    /// The values as cudarc sees them.
-    pub(crate) fn view(&self) -> CudaView<'_, T> {
-        // SAFETY: the allocation holds `len` values and plain types are valid for any bytes.
-        #[allow(unsafe_code)]
-        let view = unsafe { self.bytes.transmute(self.len) };
-        view.expect("the allocation holds all values")
-    }
-
-    /// The values as cudarc sees them, to be written.
-    pub(crate) fn view_mut(&mut self) -> CudaViewMut<'_, T> {
-        // SAFETY: as for `view`.
-        #[allow(unsafe_code)]
-        let view = unsafe { self.bytes.transmute_mut(self.len) };
-        view.expect("the allocation holds all values")
-    }
-
     /// Sets all bytes to zero.
     pub(crate) fn clear(&mut self) -> Result<(), GpuError> {
         Ok(self.gpu.stream.memset_zeros(&mut self.bytes)?)
@@ -152,6 +135,9 @@ unsafe impl<'a, 'b: 'a, T> PushKernelArg<&'b DeviceBuffer<T>> for LaunchArgs<'a>
 
 /// Launches a kernel with the given arguments: `launch!(gpu, &kernel, config, &first, &second)`. Expands to an unsafe call.
 macro_rules! launch {
+    ($gpu:expr, $kernel:expr, $config:expr; $($argument:expr),* $(,)?) => {
+        $crate::memory::launch!($gpu, $kernel, $config, $($argument),*)
+    };
     ($gpu:expr, $kernel:expr, $config:expr, $($argument:expr),* $(,)?) => {{
         use cudarc::driver::PushKernelArg as _;
         $gpu.stream.launch_builder($kernel)$(.arg($argument))*.launch($config).map(drop)

@@ -17,7 +17,7 @@ mod layout;
 pub mod lerobot;
 mod log;
 pub mod mcap;
-mod npy;
+pub mod npy;
 mod parquet;
 mod recorder;
 mod ros2;

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 /// Bytes of every header here: room for the longest number of rows.
 const HEADER: usize = 128;
 
-/// A `.npy` file of 64-bit numbers. Rows are put behind the others before the header counts them, so that numpy loads it at any sample.
-pub struct NpyFile {
+/// A `.npy` file of 64-bit numbers that grows row by row. Rows are written before the header counts them, so numpy can load the file at any
+/// time.
+pub(crate) struct NpyFile {
     path: PathBuf,
     file: File,
     /// Sides of a row; none for single numbers.
@@ -22,7 +23,7 @@ pub struct NpyFile {
 impl NpyFile {
     /// An array without rows.
     pub fn create(path: &Path, sides: &[usize]) -> Result<Self, RecordError> {
-        let file = write_file(path, &header(0, sides))?;
+        let file = write_file(path, &header("<f8", &[&[0], sides].concat()))?;
         let (path, sides) = (path.to_owned(), sides.to_vec());
         Ok(Self { path, file, sides, rows: 0, waiting: Vec::new(), waiting_rows: 0 })
     }
@@ -47,13 +48,33 @@ impl NpyFile {
         self.waiting.clear();
         self.waiting_rows = 0;
         self.file.seek(SeekFrom::Start(0)).map_err(failed)?;
-        self.file.write_all(&header(self.rows, &self.sides)).map_err(failed)
+        self.file.write_all(&header("<f8", &[&[self.rows][..], &self.sides].concat())).map_err(failed)
     }
 }
 
-fn header(rows: usize, sides: &[usize]) -> Vec<u8> {
-    let shape: String = std::iter::once(&rows).chain(sides).map(|side| format!("{side}, ")).collect();
-    let text = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}), }}", shape.trim_end());
+/// A `.npy` file of 32-bit floats in row-major order. `None` unless the shape matches the number of values.
+pub fn of_f32(shape: &[usize], values: impl ExactSizeIterator<Item = f32>) -> Option<Vec<u8>> {
+    whole("<f4", shape, values.map(f32::to_le_bytes))
+}
+
+/// A `.npy` file of 64-bit floats in row-major order. `None` unless the shape matches the number of values.
+pub fn of_f64(shape: &[usize], values: impl ExactSizeIterator<Item = f64>) -> Option<Vec<u8>> {
+    whole("<f8", shape, values.map(f64::to_le_bytes))
+}
+
+fn whole<const N: usize>(
+    kind: &str,
+    shape: &[usize],
+    values: impl ExactSizeIterator<Item = [u8; N]>,
+) -> Option<Vec<u8>> {
+    let fits = shape.iter().product::<usize>() == values.len();
+    fits.then(|| header(kind, shape).into_iter().chain(values.flatten()).collect())
+}
+
+/// The header of an array: `kind` is numpy's type, such as `<f8`.
+fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
+    let shape: String = shape.iter().map(|side| format!("{side}, ")).collect();
+    let text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({}), }}", shape.trim_end());
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((HEADER as u16 - 10).to_le_bytes());
     bytes.extend(text.into_bytes());
@@ -63,7 +84,7 @@ fn header(rows: usize, sides: &[usize]) -> Vec<u8> {
 }
 
 /// Rows and numbers a row of a `.npy` file of numbers, and the numbers.
-pub fn read(path: &Path) -> Result<(usize, usize, Vec<f64>), RecordError> {
+pub(crate) fn read(path: &Path) -> Result<(usize, usize, Vec<f64>), RecordError> {
     let bytes = std::fs::read(path).map_err(|error| RecordError::read(path, &error))?;
     parse(&bytes).map_err(|reason| RecordError::Damaged {
         path: path.display().to_string(),
@@ -124,6 +145,20 @@ fn numbers<const N: usize>(data: &[u8], count: usize, number: impl Fn([u8; N]) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_header_is_as_numpy_wants_it() {
+        let bytes = of_f32(&[2, 3], (0..6u8).map(f32::from)).unwrap();
+        let length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+        assert_eq!((10 + length) % 64, 0);
+        let text = std::str::from_utf8(&bytes[10..10 + length]).unwrap();
+        assert!(
+            text.starts_with("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3,), }") && text.ends_with('\n')
+        );
+        assert_eq!(bytes.len(), 10 + length + 24);
+        assert_eq!(&bytes[bytes.len() - 4..], 5f32.to_le_bytes());
+        assert!(of_f64(&[7], [1.0].into_iter()).is_none());
+    }
 
     #[test]
     fn an_array_grows_and_is_read_at_any_moment() {

@@ -1,23 +1,23 @@
-//! Labelled images of a ball pressed into an optical sensor, as files.
+//! Reads labelled images of a ball pressed into an optical sensor.
 
 use dermis::sensor::calibration::optics::Label;
 use dermis::sensor::optics::{FloatImage, OpticsError};
 use std::path::{Path, PathBuf};
 
-/// Why labelled presses cannot be used. Each names the file.
+/// An error in labelled presses. Messages name the file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BallPressesError {
-    /// A file that cannot be read.
+    /// A file cannot be read.
     #[error("{path}: {what} cannot be read: {reason}")]
     Unreadable {
         /// The file.
         path: String,
-        /// What it should be.
+        /// The kind of file.
         what: &'static str,
         /// The system's reason.
         reason: String,
     },
-    /// A column that is not there.
+    /// A column is missing.
     #[error(
         "{path}: has no column `{column}`; a table of presses has file, center_x_px, center_y_px and contact_radius_px"
     )]
@@ -27,7 +27,7 @@ pub enum BallPressesError {
         /// The column.
         column: &'static str,
     },
-    /// A field that is no number.
+    /// A value is not a number.
     #[error("{path}, line {line}: `{column}` must be a finite number, got {got:?}")]
     BadNumber {
         /// The table.
@@ -36,10 +36,10 @@ pub enum BallPressesError {
         line: usize,
         /// The column.
         column: &'static str,
-        /// What stands there.
+        /// The text.
         got: String,
     },
-    /// A contact that is not in the image.
+    /// A contact outside the image.
     #[error(
         "{path}, line {line}: the contact of {file} at column {column}, row {row} with radius {radius} px lies outside the image of {width} x {height} pixels"
     )]
@@ -50,9 +50,9 @@ pub enum BallPressesError {
         line: usize,
         /// The image.
         file: String,
-        /// Column of the middle.
+        /// Column of the centre.
         column: f64,
-        /// Row of the middle.
+        /// Row of the centre.
         row: f64,
         /// Radius (px).
         radius: f64,
@@ -67,7 +67,7 @@ pub enum BallPressesError {
         /// The table.
         path: String,
     },
-    /// An image that is none or has another size.
+    /// An invalid image, or one of another size.
     #[error(transparent)]
     FloatImage(#[from] OpticsError),
 }
@@ -77,26 +77,26 @@ pub enum BallPressesError {
 pub struct LabelledPress {
     /// Its file.
     pub file: String,
-    /// What it shows.
+    /// The image.
     pub image: FloatImage,
-    /// Middle and radius of the contact.
+    /// Centre and radius of the contact.
     pub label: Label,
-    /// Where the ball was on the sensor: x and y (m), where the table says so.
+    /// Position of the ball on the sensor, x and y (m), if the table gives it.
     pub place_m: Option<[f64; 2]>,
 }
 
-/// The image without contact and those of presses.
+/// A background image and images of presses.
 #[derive(Clone, Debug)]
 pub struct BallPresses {
-    /// Without contact.
+    /// The image without contact.
     pub background: FloatImage,
-    /// With it, in the order of the table.
+    /// Images with contact, in the order of the table.
     pub presses: Vec<LabelledPress>,
 }
 
 impl BallPresses {
-    /// Reads a background and a table of presses: `file` (beside the table), `center_x_px`, `center_y_px` and `contact_radius_px`, and
-    /// where places are known `x_mm` and `y_mm`. All images must be as large as the background and all middles inside.
+    /// Reads a background and a table of presses with the columns `file` (relative to the table), `center_x_px`, `center_y_px`,
+    /// `contact_radius_px` and, optionally, `x_mm` and `y_mm`. All images must have the size of the background and contain their contact.
     pub fn read(background: &Path, table: &Path) -> Result<Self, BallPressesError> {
         let background = read_image(background, "the image without contact")?;
         let path = table.display().to_string();

@@ -1,6 +1,6 @@
-//! Every claim of speed, measured: `dermis bench`.
+//! Benchmarks: `dermis bench`.
 
-mod cpu_clock;
+pub mod cpu_clock;
 mod gel;
 mod gel_on_gpu;
 mod layer;
@@ -10,18 +10,18 @@ mod response;
 mod springs;
 mod springs_on_gpu;
 
-use crate::validate::feats::FeatsError;
+use crate::validate::ValidateError;
 use dermis::gpu::{Gpu, GpuError};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A benchmark that can be run.
+/// A runnable benchmark.
 pub struct Bench {
     /// Its name.
     pub name: &'static str,
-    /// What it measures, in a line.
+    /// What it measures, in one line.
     pub title: &'static str,
     run: fn() -> BTreeMap<String, f64>,
     on_gpu: Option<OnGpu>,
@@ -34,13 +34,13 @@ type OnGpu = fn(&Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError>;
 pub static ALL: &[Bench] = &[
     Bench {
         name: "springs",
-        title: "a step of the spring skin against texels and triangles, and against brute force",
+        title: "a step of the spring skin by texels and triangles, and against brute force",
         run: springs::run,
         on_gpu: Some(springs_on_gpu::run),
     },
     Bench {
         name: "response",
-        title: "a full response chain on 84 taxels against a step of the skin before it",
+        title: "a full response chain on 84 taxels against a step of the skin",
         run: response::run,
         on_gpu: None,
     },
@@ -58,32 +58,31 @@ pub static ALL: &[Bench] = &[
     },
     Bench {
         name: "gel",
-        title: "particles of the gel on one core and two, and a press to rest with its errors at the same cells",
+        title: "MPM steps of the gel on one and two cores, and a press to equilibrium with its errors",
         run: gel::run,
         on_gpu: Some(gel_on_gpu::run),
     },
 ];
 
 impl Bench {
-    /// Runs it: names that carry their units, and numbers.
+    /// Runs the benchmark: numbers by name; names carry their units.
     pub fn run(&self) -> BTreeMap<String, f64> {
         (self.run)()
     }
 
-    /// True when it can be run on a GPU as well.
+    /// Whether it also runs on a GPU.
     pub fn has_gpu(&self) -> bool {
         self.on_gpu.is_some()
     }
 
-    /// Runs it on a GPU: many presses at once where the CPU makes one after the other. Nothing where there is no
-    /// such thing.
+    /// Runs the benchmark on a GPU, in batches. Empty if it has no GPU version.
     pub fn run_on_gpu(&self, gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
         self.on_gpu.map_or_else(|| Ok(BTreeMap::new()), |run| run(gpu))
     }
 }
 
 /// The benchmark `gel` with the finite-element and measured data of `validate feats` at the same cells, in the same run.
-pub fn gel_with_feats(folder: &Path) -> Result<BTreeMap<String, f64>, FeatsError> {
+pub fn gel_with_feats(folder: &Path) -> Result<BTreeMap<String, f64>, ValidateError> {
     gel::run_with_feats(folder)
 }
 
@@ -92,7 +91,7 @@ pub fn find(name: &str) -> Option<&'static Bench> {
     ALL.iter().find(|bench| bench.name == name)
 }
 
-/// Nanoseconds of one call: the median of several batches, each long enough for the clock, after one to warm up.
+/// Time of one call (ns): the median of several batches after a warm-up, each long enough for the clock.
 fn nanoseconds(mut call: impl FnMut(usize)) -> f64 {
     let mut step = 0;
     let mut batch = |count: usize| {

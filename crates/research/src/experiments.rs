@@ -1,7 +1,7 @@
-//! The claims of the papers, run again: `dermis reproduce`.
+//! The experiments of the papers: `dermis reproduce`.
 //!
-//! Each experiment has a folder of its name under `experiments/` in the repository with the claim in words and
-//! `expected.toml`, which says what number the paper gives and between which bounds ours must lie. The code is here.
+//! Each experiment has a folder under `experiments/` in the repository with the claim in words and `expected.toml`, which gives
+//! the paper's numbers and the bounds for ours. The code is here.
 
 mod edge_image;
 mod expected;
@@ -9,9 +9,9 @@ mod gelsight_mini_force;
 mod hand_script;
 mod kappassov_calibration;
 mod kappassov_cartesian;
-mod kappassov_device;
 mod kappassov_indenters;
 mod kappassov_pan_tilt;
+mod kappassov_reference;
 mod layer_spread;
 mod moisio_finger;
 mod moisio_foam;
@@ -38,51 +38,48 @@ use dermis::world::{ServoError, WorldError};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Why an experiment could not be run to its end.
+/// An error in running an experiment.
 #[derive(Debug, thiserror::Error)]
 pub enum ExperimentError {
-    /// No such experiment.
+    /// Unknown experiment.
     #[error("there is no experiment {name:?}; there are {known}")]
     Unknown {
-        /// The name asked for.
+        /// The unknown name.
         name: String,
-        /// The names there are.
+        /// The known names.
         known: String,
     },
-    /// The caller asked to stop.
+    /// The caller stopped the experiment.
     #[error("interrupted")]
     Interrupted,
     /// A sensor could not be built.
     #[error(transparent)]
     Sensor(#[from] SensorError),
-    /// A skin refused.
+    /// An error of a skin.
     #[error(transparent)]
     Skin(#[from] SkinError),
-    /// A world refused.
+    /// An error of a world.
     #[error(transparent)]
     World(#[from] WorldError),
-    /// A tactile servo refused.
+    /// An error of a tactile servo.
     #[error(transparent)]
     Servo(#[from] ServoError),
-    /// A press refused.
+    /// An error of a press.
     #[error(transparent)]
     Press(#[from] PressError),
-    /// A fit refused.
+    /// An error of a fit.
     #[error(transparent)]
     Fit(#[from] FitError),
-    /// A shape refused.
+    /// An invalid shape.
     #[error(transparent)]
     Shape(#[from] dermis::geometry::shapes::ShapeError),
     /// Labelled images cannot be read.
     #[error(transparent)]
     BallPresses(#[from] crate::ball_presses::BallPressesError),
-    /// A camera refused.
-    #[error("{error}")]
-    Optics {
-        /// What is wrong.
-        error: dermis::sensor::optics::OpticsError,
-    },
-    /// Images cannot be kept.
+    /// An error of a camera.
+    #[error(transparent)]
+    Optics(#[from] dermis::sensor::optics::OpticsError),
+    /// Images cannot be written or read back.
     #[error("{path}: cannot be written or read back: {reason}")]
     Folder {
         /// The file or folder.
@@ -90,7 +87,7 @@ pub enum ExperimentError {
         /// The system's reason.
         reason: String,
     },
-    /// Measurements that are not part of dermis.
+    /// The experiment needs measurements that are not part of dermis.
     #[error(
         "experiment {name:?} needs measurements that are not part of dermis: `cargo xtask validate {name}` fetches them and runs it (see validation/{name}), or give their folder with --data"
     )]
@@ -98,14 +95,14 @@ pub enum ExperimentError {
         /// The experiment.
         name: &'static str,
     },
-    /// A skin that the experiment does not know.
-    #[error("experiment {name:?} cannot be run with skin {skin:?}; it knows {known}")]
+    /// The experiment does not support a skin.
+    #[error("experiment {name:?} does not support skin {skin:?}; it supports {known}")]
     OtherSkin {
         /// The experiment.
         name: &'static str,
-        /// The skin asked for.
+        /// The unsupported skin.
         skin: String,
-        /// Those there are.
+        /// The supported skins.
         known: &'static str,
     },
     /// A mesh does not bound a solid.
@@ -113,32 +110,38 @@ pub enum ExperimentError {
     Topology(#[from] dermis::geometry::TopologyError),
 }
 
-/// How an experiment is run.
+impl ExperimentError {
+    fn folder(path: &std::path::Path, error: &dyn std::fmt::Display) -> Self {
+        Self::Folder { path: path.display().to_string(), reason: error.to_string() }
+    }
+}
+
+/// Options of an experiment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// As long as the paper's own, where that is longer than needed to judge.
+    /// Run at the full length of the paper.
     pub full: bool,
     /// Folder of measurements, for the experiments that need some ([`Experiment::needs_data`]).
     pub data: Option<PathBuf>,
-    /// Folder for images that are kept as soon as they are made, so that an experiment can be stopped and gone on with.
+    /// Folder for images that are saved at once, so that an interrupted experiment can continue.
     pub out: Option<PathBuf>,
-    /// Another skin than the sensor's own, for the experiments that can be run with several.
+    /// Another skin than the sensor's own, for experiments that support several.
     pub skin: Option<String>,
 }
 
-/// Told how far an experiment is (0…1); says whether to go on.
+/// Called with the progress of an experiment (0…1); returns whether to continue.
 pub type Progress<'a> = &'a mut dyn FnMut(f64) -> bool;
 
-/// What came out.
+/// The result of an experiment.
 #[derive(Debug)]
 pub struct Outcome {
     /// Name of the experiment.
     pub name: &'static str,
-    /// The numbers.
+    /// The measured numbers.
     pub metrics: BTreeMap<String, f64>,
-    /// Each bound of `expected.toml`, held against the numbers.
+    /// The check of each bound of `expected.toml`.
     pub verdicts: Vec<Verdict>,
-    /// What a reader should know, in sentences.
+    /// Remarks, in sentences.
     pub notes: Vec<String>,
     /// Figures and tables.
     pub files: Output,
@@ -151,7 +154,7 @@ impl Outcome {
     }
 }
 
-/// What the code of an experiment hands back.
+/// The raw result of an experiment's code.
 #[derive(Debug, Default)]
 struct Findings {
     metrics: BTreeMap<String, f64>,
@@ -169,11 +172,11 @@ impl Findings {
     }
 }
 
-/// An experiment that can be run.
+/// A runnable experiment.
 pub struct Experiment {
     /// Its name.
     pub name: &'static str,
-    /// What it is about, in a line.
+    /// Its subject, in one line.
     pub title: &'static str,
     /// Whether it needs measurements that are not part of dermis ([`Options::data`]).
     pub needs_data: bool,
@@ -182,70 +185,41 @@ pub struct Experiment {
 }
 
 macro_rules! experiment {
-    ($name:literal, $title:literal, $run:path) => {
-        experiment!($name, $title, $run, needs_data = false)
+    ($module:ident, $name:literal, $title:literal) => {
+        experiment!($module, $name, $title, needs_data = false)
     };
-    ($name:literal, $title:literal, $run:path, needs_data = $needs_data:literal) => {
+    ($module:ident, $name:literal, $title:literal, needs_data = $needs_data:literal) => {
         Experiment {
             name: $name,
             title: $title,
             needs_data: $needs_data,
             expected: include_str!(concat!("../../../experiments/", $name, "/expected.toml")),
-            run: $run,
+            run: $module::run,
         }
     };
 }
 
 /// All experiments, in the order of the papers.
 pub static ALL: &[Experiment] = &[
-    experiment!(
-        "moisio-foam",
-        "stiffness and friction of a foam from bench data (eq. 18, Figs 6, 7)",
-        moisio_foam::run
-    ),
-    experiment!("moisio-weights", "a sensor weighs 0.1, 1 and 10 kg (Table 3)", moisio_weights::run),
-    experiment!("moisio-tilt", "a cube on a sensor tilted by 10° does not creep (Fig. 9)", moisio_tilt::run),
-    experiment!("moisio-torque", "area contact holds a torque about its normal (section 1)", moisio_torque::run),
-    experiment!(
-        "moisio-grasps",
-        "a gripper holds a sphere, a box, a cylinder and a bottle (Fig. 10)",
-        moisio_grasps::run
-    ),
-    experiment!("moisio-workcycle", "approach, grasp, lift, move down, release (Fig. 12)", moisio_workcycle::run),
-    experiment!("moisio-finger", "index finger and thumb hold a cylinder (Fig. 13)", moisio_finger::run),
-    experiment!(
-        "kappassov-calibration",
-        "a device from its bench data alone (section III)",
-        kappassov_calibration::run
-    ),
-    experiment!("kappassov-indenters", "images of indenters, device and model (Figs 8, 9)", kappassov_indenters::run),
-    experiment!("kappassov-pan-tilt", "a platform of three arrays turns to an edge (Fig. 11)", kappassov_pan_tilt::run),
-    experiment!(
-        "kappassov-cartesian",
-        "a palm follows an object in six degrees of freedom (Fig. 12)",
-        kappassov_cartesian::run
-    ),
-    experiment!("patzelt-edge", "a curved fingertip slides over an edge (Figs 3, 4)", patzelt_edge::run),
-    experiment!("tacchi-images", "21 indenters, 9 places, 11 depths as an optical gel sees them", tacchi_images::run),
-    experiment!(
-        "real-balls",
-        "simulated images of balls beside those of two real sensors",
-        real_balls::run,
-        needs_data = true
-    ),
-    experiment!(
-        "layer-spread",
-        "how far a point press spreads under a layer, and the paper's Gaussian",
-        layer_spread::run
-    ),
-    experiment!("gelsight-mini-force", "force of a GelSight Mini: measured, layer, Hertz", gelsight_mini_force::run),
-    experiment!("skins-compared", "the same press by springs, a hydroelastic pad and a layer", skins_compared::run),
-    experiment!("tacchi-press", "the gel's surface under 21 indenters (Fig. 4)", tacchi_press::run),
-    experiment!(
-        "tacchi-errors",
-        "what speed, density and gaps do to the paper's surface, and to ours",
-        tacchi_errors::run
-    ),
+    experiment!(moisio_foam, "moisio-foam", "stiffness and friction of a foam from bench data (eq. 18, Figs 6, 7)"),
+    experiment!(moisio_weights, "moisio-weights", "a sensor weighs 0.1, 1 and 10 kg (Table 3)"),
+    experiment!(moisio_tilt, "moisio-tilt", "a cube on a sensor tilted by 10° does not creep (Fig. 9)"),
+    experiment!(moisio_torque, "moisio-torque", "area contact holds a torque about its normal (section 1)"),
+    experiment!(moisio_grasps, "moisio-grasps", "a gripper holds a sphere, a box, a cylinder and a bottle (Fig. 10)"),
+    experiment!(moisio_workcycle, "moisio-workcycle", "approach, grasp, lift, move down, release (Fig. 12)"),
+    experiment!(moisio_finger, "moisio-finger", "index finger and thumb hold a cylinder (Fig. 13)"),
+    experiment!(kappassov_calibration, "kappassov-calibration", "a sensor model from bench data alone (section III)"),
+    experiment!(kappassov_indenters, "kappassov-indenters", "images of indenters on sensor and model (Figs 8, 9)"),
+    experiment!(kappassov_pan_tilt, "kappassov-pan-tilt", "a platform of three arrays rotates to an edge (Fig. 11)"),
+    experiment!(kappassov_cartesian, "kappassov-cartesian", "a palm follows an object in 6 DoF (Fig. 12)"),
+    experiment!(patzelt_edge, "patzelt-edge", "a curved fingertip slides over an edge (Figs 3, 4)"),
+    experiment!(tacchi_images, "tacchi-images", "images of 21 indenters at 9 positions and 11 depths"),
+    experiment!(real_balls, "real-balls", "simulated and real images of balls on two sensors", needs_data = true),
+    experiment!(layer_spread, "layer-spread", "point spread of a layer against the paper's Gaussian"),
+    experiment!(gelsight_mini_force, "gelsight-mini-force", "force of a GelSight Mini: measured, layer, Hertz"),
+    experiment!(skins_compared, "skins-compared", "the same press by springs, a hydroelastic pad and a layer"),
+    experiment!(tacchi_press, "tacchi-press", "the gel's surface under 21 indenters (Fig. 4)"),
+    experiment!(tacchi_errors, "tacchi-errors", "effect of speed, density and gaps on the surface"),
 ];
 
 /// An experiment by name.
@@ -257,12 +231,12 @@ pub fn find(name: &str) -> Result<&'static Experiment, ExperimentError> {
 }
 
 impl Experiment {
-    /// What its numbers are held to.
+    /// The bounds on its numbers.
     pub fn expectations(&self) -> Vec<Expectation> {
         expected::judge(self.name, self.expected, &BTreeMap::new()).into_iter().map(|v| v.expectation).collect()
     }
 
-    /// Runs it.
+    /// Runs the experiment and checks its numbers.
     pub fn run(&self, options: &Options, progress: Progress<'_>) -> Result<Outcome, ExperimentError> {
         let Findings { metrics, notes, files } = (self.run)(options, progress)?;
         let verdicts = expected::judge(self.name, self.expected, &metrics);
@@ -270,8 +244,8 @@ impl Experiment {
     }
 }
 
-/// Reports progress; an answer of no ends the experiment.
-fn tell(progress: &mut dyn FnMut(f64) -> bool, done: f64) -> Result<(), ExperimentError> {
+/// Reports progress; fails with [`ExperimentError::Interrupted`] if the caller stops the experiment.
+fn report_progress(progress: &mut dyn FnMut(f64) -> bool, done: f64) -> Result<(), ExperimentError> {
     if progress(done.clamp(0.0, 1.0)) { Ok(()) } else { Err(ExperimentError::Interrupted) }
 }
 

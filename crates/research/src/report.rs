@@ -1,7 +1,7 @@
-//! One page that a reviewer can open: every claim of the papers beside what came out here.
+//! One HTML page with every claim of the papers and the result of its experiment.
 //!
-//! [`claims`] says what the papers claim and which experiment decides it, [`Report`] collects what was run, and
-//! [`Report::html`] writes the page. It needs no other file: style and figures are inside.
+//! [`claims`] lists the claims and the experiments that check them, [`Report`] collects results, and [`Report::html`] writes the page,
+//! with style and figures embedded.
 
 pub mod claims;
 mod page;
@@ -10,69 +10,69 @@ use crate::experiments::{ALL, Experiment, Outcome, Verdict};
 use claims::{Claim, Ground};
 use std::collections::BTreeMap;
 
-/// What was run so far.
+/// The results so far.
 #[derive(Debug, Default)]
 pub struct Report {
     entries: BTreeMap<&'static str, Entry>,
-    /// With what the experiments were asked for besides their name, such as `--full`.
+    /// Arguments of the experiments besides their name, such as `--full`.
     arguments: String,
-    /// When the report was made, in words.
+    /// Date of the report.
     date: String,
 }
 
 /// One experiment that was run.
 #[derive(Debug)]
 struct Entry {
-    /// What came out, or why nothing did.
-    result: Result<Findings, String>,
+    /// The result, or the reason of the failure.
+    result: Result<Shown, String>,
     wall_s: f64,
 }
 
-/// What the page shows of an [`Outcome`].
+/// The parts of an [`Outcome`] that the page shows.
 #[derive(Debug)]
-struct Findings {
+struct Shown {
     verdicts: Vec<Verdict>,
     notes: Vec<String>,
     /// Name and data URI of each image.
     figures: Vec<(String, String)>,
 }
 
-/// How a claim stands.
+/// The status of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Every number lies within its bounds.
     Holds,
-    /// One does not, or the experiment could not be run to its end.
+    /// A number is out of bounds, or the experiment failed.
     Fails,
     /// The experiment was not run.
     NotRun,
     /// Another command checks it.
     Elsewhere,
-    /// Needs data that cannot be had.
+    /// Needs data that are not available.
     OutOfReach,
 }
 
 impl Report {
-    /// Nothing run yet. `arguments` are those that the experiments are run with, `date` when.
+    /// An empty report. `arguments` are those of the experiments.
     pub fn new(arguments: impl Into<String>, date: impl Into<String>) -> Self {
         Self { entries: BTreeMap::new(), arguments: arguments.into(), date: date.into() }
     }
 
-    /// Takes in what came out of an experiment.
+    /// Adds the result of an experiment.
     pub fn add(&mut self, experiment: &Experiment, outcome: &Outcome, wall_s: f64) {
         let images = outcome.files.names().filter(|name| name.extension().is_some_and(|end| end == "png"));
         let figures =
             images.filter_map(|name| Some((name.display().to_string(), data_uri(outcome.files.get(name)?)))).collect();
-        let findings = Findings { verdicts: outcome.verdicts.clone(), notes: outcome.notes.clone(), figures };
+        let findings = Shown { verdicts: outcome.verdicts.clone(), notes: outcome.notes.clone(), figures };
         self.entries.insert(experiment.name, Entry { result: Ok(findings), wall_s });
     }
 
-    /// Takes in why an experiment could not be run to its end.
+    /// Adds the failure of an experiment.
     pub fn add_failure(&mut self, experiment: &Experiment, reason: impl Into<String>, wall_s: f64) {
         self.entries.insert(experiment.name, Entry { result: Err(reason.into()), wall_s });
     }
 
-    /// How a claim stands after what was run.
+    /// The status of a claim.
     pub fn standing(&self, claim: &Claim) -> Standing {
         match &claim.ground {
             Ground::OutOfReach { .. } => Standing::OutOfReach,
@@ -90,7 +90,7 @@ impl Report {
         }
     }
 
-    /// The page.
+    /// The HTML page.
     pub fn html(&self) -> String {
         page::write(self, &claims::read())
     }
@@ -105,12 +105,12 @@ impl Report {
     }
 }
 
-/// A PNG as the address of itself (RFC 2397).
+/// A PNG as a data URI (RFC 2397).
 fn data_uri(png: &[u8]) -> String {
     format!("data:image/png;base64,{}", dermis::record::base64::encode(png))
 }
 
-impl Findings {
+impl Shown {
     fn verdict(&self, metric: &str) -> Option<&Verdict> {
         self.verdicts.iter().find(|verdict| verdict.expectation.metric == metric)
     }
@@ -160,6 +160,6 @@ mod tests {
             assert!(!page.contains(word), "{word}");
         }
         assert_eq!(page.matches("<tr id=\"claim-").count(), claims::read().claim.len());
-        assert!(page.contains("cannot be had") && page.contains("not run"));
+        assert!(page.contains("not available") && page.contains("not run"));
     }
 }

@@ -1,5 +1,74 @@
-//! Comparing dermis with results that others have computed.
+//! Comparisons with reference solutions and measurements of others: `dermis validate`.
 
 pub mod feats;
 pub mod hydroelastic;
 pub mod layer;
+
+use dermis::skin::SkinError;
+use std::path::Path;
+
+/// An error in a comparison.
+#[derive(Debug, thiserror::Error)]
+pub enum ValidateError {
+    /// A file cannot be read.
+    #[error("{path}: cannot be read: {reason}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// The system's reason.
+        reason: String,
+    },
+    /// Invalid JSON.
+    #[error("{path}: not a golden file of this kind: {reason}")]
+    BadJson {
+        /// The file.
+        path: String,
+        /// The reason.
+        reason: String,
+    },
+    /// An invalid case.
+    #[error("{place}: {reason}")]
+    BadCase {
+        /// The file, case or body.
+        place: String,
+        /// The reason.
+        reason: String,
+    },
+    /// An invalid row of a table.
+    #[error("{path}: row {row} must be {columns} numbers with commas between them, got {text:?}")]
+    BadRow {
+        /// The file.
+        path: String,
+        /// The row, from 1, without the header.
+        row: usize,
+        /// The expected number of columns.
+        columns: usize,
+        /// The row's text.
+        text: String,
+    },
+    /// An invalid grid size.
+    #[error("`cells` must be 16 to 2048, got {got}")]
+    BadCells {
+        /// The value.
+        got: usize,
+    },
+    /// An error of the skin.
+    #[error(transparent)]
+    Skin(#[from] SkinError),
+    /// An invalid indenter.
+    #[error(transparent)]
+    Shape(#[from] dermis::geometry::shapes::ShapeError),
+    /// An invalid mesh.
+    #[error(transparent)]
+    Mesh(#[from] dermis::geometry::MeshError),
+}
+
+fn read_text(path: &Path) -> Result<String, ValidateError> {
+    std::fs::read_to_string(path)
+        .map_err(|error| ValidateError::Unreadable { path: path.display().to_string(), reason: error.to_string() })
+}
+
+fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, ValidateError> {
+    serde_json::from_str(&read_text(path)?)
+        .map_err(|error| ValidateError::BadJson { path: path.display().to_string(), reason: error.to_string() })
+}

@@ -1,8 +1,8 @@
-//! What the page consists of. All but the compiled skins is in the program itself.
+//! The files of the page. All but the compiled WebAssembly module are embedded in the program.
 
 use std::path::{Path, PathBuf};
 
-/// A file of the page: its name, its type, its text.
+/// A file of the page: name, content type and text.
 pub type Asset = (&'static str, &'static str, &'static str);
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -29,32 +29,33 @@ pub const ASSETS: &[Asset] = page! {
     "format.js": SCRIPT,
     "live.js": SCRIPT,
     "main.js": SCRIPT,
-    "pace.js": SCRIPT,
     "panel.js": SCRIPT,
     "plot.js": SCRIPT,
+    "resolution.js": SCRIPT,
     "scene.js": SCRIPT,
     "slider.js": SCRIPT,
     "solids.js": SCRIPT,
-    "stage.js": SCRIPT,
     "state.js": SCRIPT,
     "tactile.js": SCRIPT,
     "theme.js": SCRIPT,
+    "view.js": SCRIPT,
     "worker.js": SCRIPT,
 };
 
-/// Name of the compiled skins, packed: the page unpacks them, whatever hands them out.
+/// Name of the compiled WebAssembly module, compressed; the page decompresses it.
 pub const SKINS: &str = "dermis.wasm.gz";
-/// Their type.
+/// Its content type.
 pub const SKINS_TYPE: &str = "application/gzip";
 
-/// The compiled skins, where they were found.
+/// The path of the compiled module, if found.
 #[derive(Clone, Debug, Default)]
 pub struct Skins(pub Option<PathBuf>);
 
-/// How to make them, for whoever lacks them.
-pub const MAKE: &str = "the skins for the page are not built: run `cargo xtask playground`, which leaves them in dist/playground, or name their folder with --dir";
+/// The message when the module is missing.
+pub const MAKE: &str = "the WebAssembly module of the page is not built: run `cargo xtask playground`, which writes it to dist/playground, or give its folder with --dir";
 
-/// Looks for the skins: in the folder that is given, or beside the program, or in `dist/playground` of a folder that the program or the user is in.
+/// Finds the module: in the given folder, beside the program, or in `dist/playground` of a parent folder of the program or of the working
+/// directory.
 pub fn find_skins(folder: Option<&Path>) -> anyhow::Result<Skins> {
     if let Some(folder) = folder {
         let path = folder.join(SKINS);
@@ -74,7 +75,7 @@ pub fn find_skins(folder: Option<&Path>) -> anyhow::Result<Skins> {
 mod tests {
     use super::*;
 
-    /// A file that the page loads and that is forgotten here would be missing only in the browser.
+    /// A file missing from the list would fail only in the browser.
     #[test]
     fn every_file_of_the_page_is_in_the_program() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../playground/web");

@@ -1,34 +1,34 @@
-//! As much of HTTP/1.1 as a page on this machine needs: one GET or HEAD a connection, within limits.
+//! A minimal HTTP/1.1 server side: one GET or HEAD request per connection, within size and time limits.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// A longer head is refused.
+/// Maximum size of a request head.
 const MAX_HEAD_BYTES: usize = 16 * 1024;
-/// A head that takes longer is given up.
+/// Time limit to receive a request head.
 const HEAD_TIME: Duration = Duration::from_secs(5);
-/// A reader that takes nothing for so long is given up.
+/// Time limit of a blocked write.
 const WRITE_TIME: Duration = Duration::from_secs(10);
 
-/// What is asked for.
+/// A parsed request.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Only the head of the answer is wanted.
+    /// Whether it is a HEAD request.
     pub head_only: bool,
-    /// The path, without what follows a `?`.
+    /// The path, without the query.
     pub path: String,
-    /// For whom it is meant.
+    /// The `Host` header.
     pub host: String,
 }
 
-/// A refusal: the status, and a sentence.
+/// An error response: status and message.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refusal(pub &'static str, pub &'static str);
 
 const BAD: &str = "400 Bad Request";
 
-/// Reads the head of a request; a connection that says nothing, or too much, or too slowly, is refused.
+/// Reads the head of a request; refuses empty, oversized and slow requests.
 pub fn read(stream: &mut TcpStream) -> Result<Request, Refusal> {
     let start = Instant::now();
     let _ = stream.set_write_timeout(Some(WRITE_TIME));
@@ -52,7 +52,7 @@ pub fn read(stream: &mut TcpStream) -> Result<Request, Refusal> {
     parse(&String::from_utf8_lossy(&head))
 }
 
-/// Takes a head apart.
+/// Parses a request head.
 pub fn parse(head: &str) -> Result<Request, Refusal> {
     let mut lines = head.split("\r\n");
     let mut words = lines.next().unwrap_or_default().split(' ');
@@ -61,10 +61,10 @@ pub fn parse(head: &str) -> Result<Request, Refusal> {
         return Err(Refusal(BAD, "the request has no method, target and version"));
     };
     if !matches!(version, "HTTP/1.1" | "HTTP/1.0") {
-        return Err(Refusal("505 HTTP Version Not Supported", "only HTTP/1.1 is spoken here"));
+        return Err(Refusal("505 HTTP Version Not Supported", "only HTTP/1.1 is supported"));
     }
     if !matches!(method, "GET" | "HEAD") {
-        return Err(Refusal("405 Method Not Allowed", "there is nothing to change here"));
+        return Err(Refusal("405 Method Not Allowed", "only GET and HEAD are supported"));
     }
     let hosts: Vec<&str> = lines
         .take_while(|line| !line.is_empty())
@@ -82,13 +82,13 @@ pub fn parse(head: &str) -> Result<Request, Refusal> {
     Ok(Request { head_only: method == "HEAD", path, host: host.to_owned() })
 }
 
-/// Sent with everything: nothing from elsewhere, no guessing of types, no frames around the page.
+/// Headers of every response: own resources only, no content sniffing, no framing.
 const SAFE: &str = "Content-Security-Policy: default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self' data: blob:; \
 frame-ancestors 'none'; base-uri 'none'; form-action 'none'\r\n\
 X-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin\r\nReferrer-Policy: no-referrer\r\n\
 Cache-Control: no-store\r\nConnection: close\r\n";
 
-/// Answers with a body of known length.
+/// Sends a response with a body.
 pub fn answer(stream: &mut TcpStream, status: &str, kind: &str, body: &[u8], head_only: bool) -> io::Result<()> {
     write!(stream, "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n{SAFE}\r\n", body.len())?;
     if !head_only {
@@ -97,7 +97,7 @@ pub fn answer(stream: &mut TcpStream, status: &str, kind: &str, body: &[u8], hea
     stream.flush()
 }
 
-/// Begins an answer whose end is not known: a stream of events.
+/// Starts a stream of server-sent events.
 pub fn begin_events(stream: &mut TcpStream) -> io::Result<()> {
     write!(stream, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n{SAFE}\r\n")?;
     stream.flush()
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plain_request_is_understood() {
+    fn a_plain_request_is_parsed() {
         let request = parse("GET /main.js?v=1 HTTP/1.1\r\nHost: localhost:80\r\nAccept: */*\r\n\r\n").unwrap();
         assert_eq!(request, Request { head_only: false, path: "/main.js".into(), host: "localhost:80".into() });
         assert!(parse("HEAD / HTTP/1.1\r\nhost: a\r\n\r\n").unwrap().head_only);

@@ -1,15 +1,15 @@
-//! From one run to any number of pages.
+//! Distributes the events of one run to any number of pages.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Moments of the past that a page which joins late is told; twice as many are thinned to this.
+/// Past samples that a late page receives; twice as many are thinned to this number.
 const MAX_PAST: usize = 2000;
-/// Moments that wait for a slow page; older ones are left out.
+/// Maximum queue length of a slow page; older frames are dropped.
 const MAX_WAITING: usize = 8;
 
-/// What every page is told.
+/// The event hub of a run.
 #[derive(Default)]
 pub struct Hub {
     shared: Mutex<Shared>,
@@ -19,7 +19,7 @@ pub struct Hub {
 #[derive(Default)]
 struct Shared {
     scene: Option<Arc<str>>,
-    /// Time and forces of the past, each a JSON array.
+    /// Past times and forces, each a JSON array.
     past: Vec<String>,
     frame: Option<Arc<str>>,
     end: Option<Arc<str>>,
@@ -27,7 +27,7 @@ struct Shared {
     next: u64,
 }
 
-/// One page.
+/// The queue of one page.
 pub struct Viewer<'a> {
     hub: &'a Hub,
     id: u64,
@@ -38,12 +38,12 @@ fn event(name: &str, data: &str) -> Arc<str> {
 }
 
 impl Hub {
-    /// What there is to see, once, before anything else.
+    /// Sets the scene event, which every page receives first.
     pub fn scene(&self, json: &str) {
         self.lock().scene = Some(event("scene", json));
     }
 
-    /// One moment; `forces` is what is kept of it for those who come later.
+    /// Sends a frame; `forces` is stored for pages that join later.
     pub fn frame(&self, json: &str, forces: String) {
         let mut shared = self.lock();
         shared.past.push(forces);
@@ -56,40 +56,40 @@ impl Hub {
         }
         let frame = event("frame", json);
         shared.frame = Some(Arc::clone(&frame));
-        shared.tell(&frame);
+        shared.send(&frame);
         drop(shared);
         self.changed.notify_all();
     }
 
-    /// The run is over.
+    /// Sends the end of the run.
     pub fn end(&self, json: &str) {
         let mut shared = self.lock();
         let end = event("end", json);
         shared.end = Some(Arc::clone(&end));
-        shared.tell(&end);
+        shared.send(&end);
         drop(shared);
         self.changed.notify_all();
     }
 
-    /// How many pages look on.
+    /// The number of connected pages.
     pub fn viewers(&self) -> usize {
         self.lock().viewers.len()
     }
 
-    /// Waits until somebody looks on, but not longer than that.
-    pub fn wait_for_viewer(&self, most: Duration) {
-        let waited = self.changed.wait_timeout_while(self.lock(), most, |shared| shared.viewers.is_empty());
+    /// Waits until a page connects, or for a timeout.
+    pub fn wait_for_viewer(&self, timeout: Duration) {
+        let waited = self.changed.wait_timeout_while(self.lock(), timeout, |shared| shared.viewers.is_empty());
         drop(waited);
     }
 
-    /// Waits until everybody has been told everything, but not longer than that.
-    pub fn wait_for_all_told(&self, most: Duration) {
+    /// Waits until all queues are empty, or for a timeout.
+    pub fn wait_until_delivered(&self, timeout: Duration) {
         let waiting = |shared: &mut Shared| shared.viewers.iter().any(|(_, waiting)| !waiting.is_empty());
-        let waited = self.changed.wait_timeout_while(self.lock(), most, waiting);
+        let waited = self.changed.wait_timeout_while(self.lock(), timeout, waiting);
         drop(waited);
     }
 
-    /// A page comes: it is told what there is to see, the past, and the moment that is.
+    /// Connects a page. It first receives the scene, the past and the latest frame.
     pub fn join(&self) -> Viewer<'_> {
         let mut shared = self.lock();
         let id = shared.next;
@@ -108,10 +108,10 @@ impl Hub {
 }
 
 impl Shared {
-    fn tell(&mut self, event: &Arc<str>) {
+    fn send(&mut self, event: &Arc<str>) {
         for (_, waiting) in &mut self.viewers {
             if waiting.len() >= MAX_WAITING {
-                // The newest counts; what is first may be the scene itself, so it stays.
+                // Drops an intermediate frame: the first entry may be the scene, the last is the newest.
                 waiting.remove(MAX_WAITING / 2);
             }
             waiting.push_back(Arc::clone(event));
@@ -124,12 +124,12 @@ impl Shared {
 }
 
 impl Viewer<'_> {
-    /// The next thing to tell; nothing when there is none for so long.
-    pub fn next(&self, most: Duration) -> Option<Arc<str>> {
+    /// The next event; `None` after a timeout.
+    pub fn next(&self, timeout: Duration) -> Option<Arc<str>> {
         let mut shared = self.hub.lock();
         let first = shared.take(self.id);
         let event = first.or_else(|| {
-            let waited = self.hub.changed.wait_timeout(shared, most);
+            let waited = self.hub.changed.wait_timeout(shared, timeout);
             let (mut shared, _) = waited.unwrap_or_else(PoisonError::into_inner);
             shared.take(self.id)
         });
@@ -152,34 +152,34 @@ mod tests {
     const NOW: Duration = Duration::ZERO;
 
     #[test]
-    fn who_comes_late_is_told_the_scene_the_past_and_the_last_moment() {
+    fn a_late_page_receives_the_scene_the_past_and_the_last_frame() {
         let hub = Hub::default();
         hub.scene("{}");
         hub.frame("1", "[1]".into());
         hub.frame("2", "[2]".into());
         let viewer = hub.join();
-        let told: Vec<_> = std::iter::from_fn(|| viewer.next(NOW)).collect();
-        assert_eq!(told[0].as_ref(), "event: scene\ndata: {}\n\n");
-        assert_eq!(told[1].as_ref(), "event: past\ndata: [[1],[2]]\n\n");
-        assert_eq!(told[2].as_ref(), "event: frame\ndata: 2\n\n");
-        assert_eq!(told.len(), 3);
+        let events: Vec<_> = std::iter::from_fn(|| viewer.next(NOW)).collect();
+        assert_eq!(events[0].as_ref(), "event: scene\ndata: {}\n\n");
+        assert_eq!(events[1].as_ref(), "event: past\ndata: [[1],[2]]\n\n");
+        assert_eq!(events[2].as_ref(), "event: frame\ndata: 2\n\n");
+        assert_eq!(events.len(), 3);
     }
 
     #[test]
-    fn a_slow_page_misses_moments_but_neither_the_scene_nor_the_end() {
+    fn a_slow_page_misses_frames_but_neither_the_scene_nor_the_end() {
         let hub = Hub::default();
         hub.scene("{}");
         let viewer = hub.join();
         (0..1000).for_each(|i| hub.frame(&i.to_string(), format!("[{i}]")));
         hub.end("{}");
-        let told: Vec<_> = std::iter::from_fn(|| viewer.next(NOW)).collect();
-        assert!(told.len() <= MAX_WAITING, "{}", told.len());
-        assert!(told[0].starts_with("event: scene") && told[told.len() - 1].starts_with("event: end"));
-        assert!(told[told.len() - 2].contains("999"));
+        let events: Vec<_> = std::iter::from_fn(|| viewer.next(NOW)).collect();
+        assert!(events.len() <= MAX_WAITING, "{}", events.len());
+        assert!(events[0].starts_with("event: scene") && events[events.len() - 1].starts_with("event: end"));
+        assert!(events[events.len() - 2].contains("999"));
     }
 
     #[test]
-    fn who_leaves_is_forgotten() {
+    fn a_page_that_disconnects_is_removed() {
         let hub = Hub::default();
         let viewer = hub.join();
         assert_eq!(hub.viewers(), 1);

@@ -1,4 +1,4 @@
-//! A run for pages to look at.
+//! Streams a run to pages in the browser.
 
 use super::files::Skins;
 use super::hub::Hub;
@@ -13,43 +13,43 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Look at a run in a browser.
+/// Options to show a run in a browser.
 #[derive(clap::Args)]
 pub struct LiveArguments {
-    /// Show the run in a browser while it goes, at the pace of real time.
+    /// Show the run in a browser in real time.
     #[arg(long)]
     view: bool,
-    /// Port of 127.0.0.1 for `--view`; any that is free without it.
+    /// Port of 127.0.0.1 for `--view`; by default any free port.
     #[arg(long, default_value_t = 0, requires = "view")]
     port: u16,
-    /// With `--view`: say the address, but open no browser.
+    /// With `--view`: print the address and open no browser.
     #[arg(long, requires = "view")]
     no_open: bool,
 }
 
-/// Moments a second.
+/// Frames per second.
 const RATE: f64 = 30.0;
-/// Every how many moments a camera is looked through.
+/// Frames between two camera images.
 const IMAGE_EVERY: u64 = 3;
-/// Widest image that is sent.
+/// Maximum width of a camera image (pixels).
 const MAX_WIDTH: usize = 160;
-/// How long the start waits for the first page.
-const PATIENCE: Duration = Duration::from_secs(8);
-/// How long the end waits for pages to have been told.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// Time to wait for the first page.
+const START_TIMEOUT: Duration = Duration::from_secs(8);
+/// Time to wait at the end until pages have received all events.
+const END_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Streams a run to pages.
 pub struct Live {
     hub: Arc<Hub>,
     bodies: Vec<BodyId>,
     sensors: Vec<SensorId>,
-    moments: u64,
-    /// A moment of real time and the run's time then: both go on together from there.
+    frames: u64,
+    /// A wall-clock instant and the simulated time (s) at it.
     anchor: Option<(Instant, f64)>,
 }
 
 impl Live {
-    /// Begins to serve, if asked to, and waits a little for a page to come.
+    /// Starts the server, if requested, and waits briefly for a page to connect.
     pub fn begin(arguments: &LiveArguments, built: &Built) -> anyhow::Result<Option<Self>> {
         if !arguments.view {
             return Ok(None);
@@ -57,12 +57,12 @@ impl Live {
         let hub = Arc::new(Hub::default());
         let server = Server::bind(arguments.port, Skins::default(), Some(Arc::clone(&hub)))?;
         let url = server.url("live.html");
-        let seen = |id: &BodyId| built.world.body(*id).visible().is_some();
+        let visible = |id: &BodyId| built.world.body(*id).visible().is_some();
         let live = Self {
-            bodies: built.world.bodies().filter(seen).collect(),
+            bodies: built.world.bodies().filter(visible).collect(),
             sensors: built.sensors.iter().map(|(_, id)| *id).collect(),
             hub,
-            moments: 0,
+            frames: 0,
             anchor: None,
         };
         live.hub.scene(&live.scene(built).to_string());
@@ -71,30 +71,30 @@ impl Live {
         if !arguments.no_open {
             open(&url);
         }
-        live.hub.wait_for_viewer(PATIENCE);
+        live.hub.wait_for_viewer(START_TIMEOUT);
         Ok(Some(live))
     }
 
-    /// After a step: tells the pages, as often as they can show it, and waits for real time while somebody looks on.
+    /// Call after each step: sends frames at the frame rate, and keeps to real time while a page is connected.
     pub fn step(&mut self, progress: &Progress<'_>) {
-        if progress.time_s * RATE < self.moments as f64 {
+        if progress.time_s * RATE < self.frames as f64 {
             return;
         }
         let viewed = self.hub.viewers() > 0;
-        let (frame, forces) = self.moment(progress, viewed && self.moments.is_multiple_of(IMAGE_EVERY));
+        let (frame, forces) = self.frame(progress, viewed && self.frames.is_multiple_of(IMAGE_EVERY));
         self.hub.frame(&frame.to_string(), forces.to_string());
-        self.moments = (progress.time_s * RATE).floor() as u64 + 1;
-        if viewed { self.keep_pace(progress.time_s) } else { self.anchor = None }
+        self.frames = (progress.time_s * RATE).floor() as u64 + 1;
+        if viewed { self.wait_for_real_time(progress.time_s) } else { self.anchor = None }
     }
 
-    /// The run is over: the pages are told, and given a moment to hear it.
+    /// Ends the stream and waits until pages have received it.
     pub fn end(self, interrupted: bool) {
         self.hub.end(&json!({ "interrupted": interrupted }).to_string());
-        self.hub.wait_for_all_told(FAREWELL);
+        self.hub.wait_until_delivered(END_TIMEOUT);
     }
 
-    /// Sleeps until real time has caught up; a run that is slower than that is not hurried after.
-    fn keep_pace(&mut self, time_s: f64) {
+    /// Sleeps until real time catches up; a run slower than real time is not accelerated later.
+    fn wait_for_real_time(&mut self, time_s: f64) {
         let now = Instant::now();
         let (start, start_s) = *self.anchor.get_or_insert((now, time_s));
         let due = start + Duration::from_secs_f64((time_s - start_s).max(0.0));
@@ -126,7 +126,7 @@ impl Live {
                 "size": sensor.taxels().size(),
                 "low_mm": (bounds.min * 1e3).to_array(),
                 "high_mm": (bounds.max * 1e3).to_array(),
-                "taxels": centers.flat_map(|at| [at.x, at.y].map(thousandfold)).collect::<Vec<_>>(),
+                "taxels": centers.flat_map(|at| [at.x, at.y].map(to_mm)).collect::<Vec<_>>(),
                 "positions": millimetres(&vertices),
                 "triangles": triangles.as_flattened(),
                 "paint": taxels.iter().map(|taxel| taxel.map_or(-1, |taxel| taxel as i64)).collect::<Vec<_>>(),
@@ -142,8 +142,8 @@ impl Live {
         })
     }
 
-    /// All that changes, and the part of it that is kept.
-    fn moment(&self, progress: &Progress<'_>, look: bool) -> (Value, Value) {
+    /// The current frame, and its time and forces, which late pages also receive.
+    fn frame(&self, progress: &Progress<'_>, with_image: bool) -> (Value, Value) {
         let world = progress.world;
         let readings: Vec<Reading> = self.sensors.iter().map(|id| world.reading(*id)).collect();
         let sums: Vec<f32> = readings.iter().map(|reading| reading.sum_newton as f32).collect();
@@ -156,7 +156,7 @@ impl Live {
                 "lit": reading.lit(),
                 "saturated": reading.saturated,
                 "values": values,
-                "image": if look { image(world, *id) } else { Value::Null },
+                "image": if with_image { image(world, *id) } else { Value::Null },
             })
         });
         let frame = json!({
@@ -169,29 +169,29 @@ impl Live {
     }
 }
 
-/// What a sensor's camera sees, thinned to what a page shows: width, height, and red, green, blue as base64.
+/// A sensor's camera image, subsampled: width, height, and RGB bytes as base64.
 fn image(world: &World, id: SensorId) -> Value {
     let sensor = world.sensor(id);
-    let Some(Ok(sight)) = sensor.optics().map(|_| sensor.look(world.touch(id), 0)) else {
+    let Some(Ok(frame)) = sensor.optics().map(|_| sensor.look(world.touch(id), 0)) else {
         return Value::Null;
     };
-    let (image, width) = (sight.image.to_rgb8(), sight.image.width);
+    let (image, width) = (frame.image.to_rgb8(), frame.image.width);
     let step = width.div_ceil(MAX_WIDTH);
     let rows: Vec<&[[u8; 3]]> = image.pixels().chunks(width).step_by(step).collect();
     let thin: Vec<u8> = rows.iter().flat_map(|row| row.iter().step_by(step).flatten().copied()).collect();
     json!([width.div_ceil(step), rows.len(), dermis::record::base64::encode(&thin)])
 }
 
-fn thousandfold(metres: f64) -> f32 {
+fn to_mm(metres: f64) -> f32 {
     (metres * 1e3) as f32
 }
 
 fn millimetres(points: &[Vec3]) -> Vec<f32> {
-    points.iter().flat_map(|point| point.to_array().map(thousandfold)).collect()
+    points.iter().flat_map(|point| point.to_array().map(to_mm)).collect()
 }
 
 /// Translation (mm) and rotation (x, y, z, w).
 fn pose(pose: &Pose) -> Value {
     let q = pose.rotation;
-    json!({ "at": (pose.translation * 1e3).to_array(), "turn": [q.x, q.y, q.z, q.w] })
+    json!({ "at": (pose.translation * 1e3).to_array(), "rotation": [q.x, q.y, q.z, q.w] })
 }

@@ -1,8 +1,8 @@
-//! Opens the browser.
+//! Opens a browser.
 
 use std::process::{Command, Stdio};
 
-/// Asks the system to show an address; where it cannot, the address on the terminal must do.
+/// Asks the system to open an address. Failures are ignored: the address is also printed.
 pub fn open(url: &str) {
     let (program, arguments): (&str, &[&str]) = match () {
         () if cfg!(target_os = "macos") => ("open", &[]),
@@ -17,7 +17,7 @@ pub fn open(url: &str) {
         .stderr(Stdio::null())
         .spawn();
     if let Ok(mut child) = child {
-        // Reaped when it ends, without waiting for it here.
+        // Waits for the child in the background, to reap it.
         std::thread::spawn(move || child.wait());
     }
 }

@@ -1,4 +1,4 @@
-//! Hands out the page, on this machine only.
+//! Serves the page on the loopback address.
 
 use super::files::{ASSETS, MAKE, SKINS, SKINS_TYPE, Skins};
 use super::http::{self, Refusal, Request};
@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// More connections at once are turned away.
+/// Maximum number of simultaneous connections.
 const MAX_CONNECTIONS: usize = 64;
-/// How often a stream of events says that it is still there, so that a page that has gone is noticed.
-const STILL_HERE: Duration = Duration::from_secs(2);
+/// Time between keep-alive messages of an event stream, which detect closed pages.
+const KEEP_ALIVE: Duration = Duration::from_secs(2);
 
 /// A server on the loopback address.
 pub struct Server {
@@ -22,7 +22,7 @@ pub struct Server {
     site: Arc<Site>,
 }
 
-/// What it hands out.
+/// The served content.
 struct Site {
     hosts: [String; 2],
     skins: Skins,
@@ -31,10 +31,10 @@ struct Site {
 }
 
 impl Server {
-    /// Listens on a port of 127.0.0.1; 0 takes any that is free. With a hub it also streams a run.
+    /// Listens on a port of 127.0.0.1; 0 selects any free port. With a hub, it also streams a run.
     pub fn bind(port: u16, skins: Skins, hub: Option<Arc<Hub>>) -> anyhow::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
-            .with_context(|| format!("port {port} of 127.0.0.1 cannot be had; give another with --port"))?;
+            .with_context(|| format!("port {port} of 127.0.0.1 is not available; give another with --port"))?;
         let port = listener.local_addr().context("the port that was given is not known")?.port();
         let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
         Ok(Self { listener, port, site: Arc::new(Site { hosts, skins, hub, connections: AtomicUsize::new(0) }) })
@@ -48,7 +48,7 @@ impl Server {
     /// Serves until the program ends.
     pub fn serve(self) {
         for stream in self.listener.incoming() {
-            // A connection that broke before it began is its own affair.
+            // Ignore connections that failed.
             let Ok(stream) = stream else { continue };
             let site = Arc::clone(&self.site);
             if site.connections.fetch_add(1, Ordering::Relaxed) >= MAX_CONNECTIONS {
@@ -58,7 +58,7 @@ impl Server {
             let begun = std::thread::Builder::new().name("page".into()).spawn({
                 let site = Arc::clone(&site);
                 move || {
-                    // A page that went away is no error of ours.
+                    // A closed page is not an error.
                     let _ = site.connection(stream);
                     site.connections.fetch_sub(1, Ordering::Relaxed);
                 }
@@ -76,13 +76,9 @@ impl Site {
             Ok(request) => request,
             Err(refusal) => return refuse(&mut stream, &refusal, false),
         };
-        // A page from elsewhere whose name was made to mean this machine says its own name here.
+        // Protects against DNS rebinding: a foreign page sends its own host name.
         if !self.hosts.contains(&request.host.to_ascii_lowercase()) {
-            return refuse(
-                &mut stream,
-                &Refusal("403 Forbidden", "this server answers only by its own address"),
-                false,
-            );
+            return refuse(&mut stream, &Refusal("403 Forbidden", "the Host header does not match this server"), false);
         }
         if let (Some(hub), "/events") = (&self.hub, request.path.as_str()) {
             return events(hub, stream);
@@ -90,7 +86,7 @@ impl Site {
         self.file(&mut stream, &request)
     }
 
-    /// Files go by name from a list: no path of the request ever reaches the file system.
+    /// Serves files by name from a fixed list; request paths never reach the file system.
     fn file(&self, stream: &mut TcpStream, request: &Request) -> io::Result<()> {
         let name = match request.path.as_str() {
             "/" => "index.html",
@@ -105,7 +101,7 @@ impl Site {
                 _ => refuse(stream, &Refusal("404 Not Found", MAKE), request.head_only),
             };
         }
-        refuse(stream, &Refusal("404 Not Found", "there is no such file"), request.head_only)
+        refuse(stream, &Refusal("404 Not Found", "no such file"), request.head_only)
     }
 }
 
@@ -113,14 +109,14 @@ fn refuse(stream: &mut TcpStream, Refusal(status, reason): &Refusal, head_only: 
     http::answer(stream, status, "text/plain; charset=utf-8", format!("{reason}\n").as_bytes(), head_only)
 }
 
-/// Everything so far, and then what comes, until the page goes.
+/// Streams past and future events until the page disconnects.
 fn events(hub: &Hub, mut stream: TcpStream) -> io::Result<()> {
     http::begin_events(&mut stream)?;
     let viewer = hub.join();
     loop {
-        match viewer.next(STILL_HERE) {
+        match viewer.next(KEEP_ALIVE) {
             Some(event) => stream.write_all(event.as_bytes())?,
-            None => stream.write_all(b": still here\n\n")?,
+            None => stream.write_all(b": keep-alive\n\n")?,
         }
         stream.flush()?;
     }

@@ -10,7 +10,7 @@ use crate::pose::poses as read_poses;
 use crate::threads::detached;
 use dermis::geometry::Pose;
 use dermis::gpu::array::{Poses, Presses};
-use dermis::gpu::layer::{SheetTouches, Wanted as Parts};
+use dermis::gpu::layer::{LayerTouches, Outputs};
 use dermis::gpu::{DeviceBuffer, Gpu, GpuError};
 use dermis::sensor::{Report, Sensor};
 use dermis::skin;
@@ -111,8 +111,8 @@ impl DeviceBatch {
         poses: &Poses,
     ) -> Result<Self, GpuError> {
         let layer = device.layer_on_gpu(gpu, object)?;
-        let parts = Parts { images: sensor.optics().is_some(), pressure: false, surface: false, taxels: true };
-        let SheetTouches { count, images, forces, outside, wrench, .. } = layer.press_on_device(poses, parts)?;
+        let outputs = Outputs { taxels: true, ..Outputs::IMAGES };
+        let LayerTouches { count, images, forces, outside, wrench, .. } = layer.press_on_device(poses, outputs)?;
         let presses = Presses::of_forces(gpu, count, sensor.taxels().normals(), forces, outside, wrench)?;
         let images = sensor.optics().map(|optics| Images {
             rgb: Arc::new(images),

@@ -14,10 +14,8 @@ pub struct RandomiseSpec {
     /// The key, with dots between levels.
     pub key: String,
     /// The new value.
-    #[serde(default)]
     pub value: Option<Axis<AnyQuantity>>,
     /// A factor.
-    #[serde(default)]
     pub scale: Option<Axis<f64>>,
     /// Whether to draw a seed.
     #[serde(default)]

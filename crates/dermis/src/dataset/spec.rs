@@ -25,10 +25,8 @@ pub struct DatasetSpec {
     /// File format.
     pub format: FormatSpec,
     /// Number of episodes; by default the whole grid once.
-    #[serde(default)]
     pub count: Option<usize>,
     /// Episodes per shard, the unit of work and of files; by default a sixteenth of all, and at most 500.
-    #[serde(default)]
     pub shard: Option<usize>,
     /// Number of materials to draw, where `randomise` names keys of a skin or a surface.
     #[serde(default = "one")]
@@ -84,7 +82,6 @@ fn one() -> usize {
 #[serde(deny_unknown_fields)]
 pub struct SensorEntry {
     /// Its name; by default that of its preset or file.
-    #[serde(default)]
     pub name: Option<String>,
     /// The sensor.
     #[serde(flatten)]
@@ -96,28 +93,21 @@ pub struct SensorEntry {
 #[serde(deny_unknown_fields)]
 pub struct ObjectSource {
     /// Its label; by default the name of the shape, indenter or file.
-    #[serde(default)]
     pub name: Option<String>,
     /// A shape or a file.
-    #[serde(default)]
     pub shape: Option<ObjectSpec>,
     /// Names of built-in indenters, or `["all"]`; each has its own label.
-    #[serde(default)]
     pub indenters: Option<Vec<String>>,
     /// A folder of mesh files, relative to the data set's description; each file has its own label.
-    #[serde(default)]
     pub folder: Option<PathBuf>,
     /// The length unit of the folder's files.
-    #[serde(default)]
     pub unit: Option<LengthUnit>,
     /// Copies of each object, which differ in scale and roughness.
     #[serde(default = "one")]
     pub copies: usize,
     /// Scale factor, drawn for every copy.
-    #[serde(default)]
     pub scale: Option<Axis<f64>>,
     /// Surface roughness, different for every copy.
-    #[serde(default)]
     pub roughness: Option<RoughnessSpec>,
 }
 

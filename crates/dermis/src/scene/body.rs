@@ -33,28 +33,21 @@ pub struct BodySpec {
     #[serde(default)]
     pub motion: BodyMotion,
     /// Mass of a free body; exclusive with `density`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mass: Option<Mass>,
     /// Density of a free body; exclusive with `mass`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub density: Option<Density>,
     /// Its surface. A body without one only carries sensors.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<ObjectSpec>,
     /// Surface roughness; smooth by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub roughness: Option<RoughnessSpec>,
     /// Position of its origin.
     #[serde(default)]
     pub at: PlaceSpec,
     /// Orientation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotate: Option<RotateSpec>,
     /// Velocity of its origin at the start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub velocity: Option<[Speed; 3]>,
     /// Angular velocity at the start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spin: Option<[AngularSpeed; 3]>,
     /// Whether sensors detect contact with it.
     #[serde(default = "yes")]

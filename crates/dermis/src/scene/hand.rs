@@ -33,16 +33,12 @@ pub struct GripperSpec {
     #[serde(default)]
     pub center: PlaceSpec,
     /// Initial distance between the sensing surfaces; for three fingers, the diameter between them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opening: Option<Length>,
     /// Mass of each finger.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finger_mass: Option<Mass>,
     /// Mass of the hand that carries the fingers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hand_mass: Option<Mass>,
     /// Greatest force of a finger's motor.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub force_limit: Option<Force>,
 }
 
@@ -161,31 +157,22 @@ pub struct TaskSpec {
     /// The kind.
     pub kind: TaskKind,
     /// Grasp height above the initial position of the hand.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grasp_height: Option<Length>,
     /// Lift height.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lift_height: Option<Length>,
     /// Speed of the hand.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub travel_speed: Option<Speed>,
     /// Closing speed of each finger.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closing_speed: Option<Speed>,
     /// Tactile sum that counts as contact.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub touch_force: Option<Force>,
     /// Tactile sum to hold with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold_force: Option<Force>,
     /// Gain of the integral part of the force control.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integral_gain: Option<Frequency>,
     /// Time that the sums must stay within 1 % of `hold_force` before lifting.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady_time: Option<Time>,
     /// Time to hold the object up.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold_time: Option<Time>,
 }
 

@@ -37,13 +37,10 @@ impl PlaceSpec {
 #[serde(deny_unknown_fields)]
 pub struct RotateSpec {
     /// Direction of the axis.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub axis: Option<[f64; 3]>,
     /// Angle about the axis.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub angle: Option<Angle>,
     /// Roll, pitch and yaw.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rpy: Option<[Angle; 3]>,
 }
 

@@ -1,159 +1,187 @@
-// What tractions do everywhere: motion of the surface, stress below, and what taxels feel of it.
+// Fields on the whole grid for given tractions: displacement of the surface, stress at the sensing depth, forces of the taxels.
 
-enum Answer { ALONG, DOWN, BELOW_ALONG };
+// Pairs of real fields that one complex transform gives: displacement along x and y, deflection and pressure below, shear below along x and y.
+enum Response { LATERAL, NORMAL, LATERAL_BELOW };
 
-// Two real fields as one complex spectrum: along x and y, sinking and pressure below, or shear below along x and y. The second is
-// taken times `balance`: beside one that is much larger, the digits of the first would be lost.
-__device__ __noinline__ void answer(int which, int size, const Real* spectra, const int* opposite, bool sheared, const Complex* pressed,
-                                    const Complex* shears, Real balance, Complex* out) {
+// Spectrum of first + i · balance · second for one pair of fields, from the spectra of the pressure and of shear x + iy:
+//   lateral: (xx x + xy y + i xp p, xy x + yy y + i yp p);  normal: (c p − i (xp x + yp y), b p + i (bx x + by y)).
+// `balance` brings the second to the size of the first, whose digits would be lost beside a much larger one. One pair k, −k per thread.
+__device__ __noinline__ void combine_responses(int which, int size, const Real* spectra, const int* opposite, bool sheared,
+                                               const Complex* pressure, const Complex* shear, Real balance, Complex* out) {
     const long long all = (long long)size * size;
     const Real* of[6];
-    const int along[6] = {XX, XY, XY, YY, X_PRESSURE, Y_PRESSURE};
+    const int lateral[6] = {XX, XY, XY, YY, X_PRESSURE, Y_PRESSURE};
     const int below[6] = {BELOW_XX, BELOW_XY, BELOW_XY, BELOW_YY, BELOW_X_PRESSURE, BELOW_Y_PRESSURE};
-    const int down[6] = {X_PRESSURE, Y_PRESSURE, BELOW_PRESSURE_X, BELOW_PRESSURE_Y, SINK, BELOW_PRESSURE};
+    const int normal[6] = {X_PRESSURE, Y_PRESSURE, BELOW_PRESSURE_X, BELOW_PRESSURE_Y, COMPLIANCE, BELOW_PRESSURE};
 #pragma unroll
-    for (int k = 0; k < 6; k++) of[k] = spectra + (which == ALONG ? along[k] : which == DOWN ? down[k] : below[k]) * all;
+    for (int k = 0; k < 6; k++) of[k] = spectra + (which == LATERAL ? lateral[k] : which == NORMAL ? normal[k] : below[k]) * all;
     const Divisor by(size);
     __syncthreads();
-    EACH(i, size * size) {
+    FOR_EACH(i, size * size) {
         int col;
         const int row = by(i, col), other = opposite[row] * size + opposite[col];
         if (other < i) continue;
-        const Complex p = pressed[i];
+        const Complex p = pressure[i];
         Complex x = {0, 0}, y = {0, 0}, first, second;
-        if (sheared) part_ways(shears[i], shears[other], x, y);
-        if (which == DOWN) {
-            // Minus what pressure moves sideways is what shear sinks.
-            first = of[4][i] * p - turned(of[0][i] * x + of[1][i] * y);
-            second = of[5][i] * p + turned(of[2][i] * x + of[3][i] * y);
+        if (sheared) separate(shear[i], shear[other], x, y);
+        if (which == NORMAL) {
+            // Deflection by shear is minus displacement by pressure.
+            first = of[4][i] * p - times_i(of[0][i] * x + of[1][i] * y);
+            second = of[5][i] * p + times_i(of[2][i] * x + of[3][i] * y);
         } else {
-            first = of[0][i] * x + of[1][i] * y + turned(of[4][i] * p);
-            second = of[2][i] * x + of[3][i] * y + turned(of[5][i] * p);
+            first = of[0][i] * x + of[1][i] * y + times_i(of[4][i] * p);
+            second = of[2][i] * x + of[3][i] * y + times_i(of[5][i] * p);
         }
         second = balance * second;
-        out[i] = first + turned(second);
-        if (other != i) out[other] = conj(first) + turned(conj(second));
+        out[i] = first + times_i(second);
+        if (other != i) out[other] = conj(first) + times_i(conj(second));
     }
 }
 
-// Surface (m) along x, y and down, and stress below (Pa) along x, y and as pressure, of the presses `members`. A press that overlaps the
-// object outside of its region is opened again, with a larger one.
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) fields(Sheet sheet, Plan plan, int lateral, int below_along, int width, const int* members, int count,
-                                                                int* taken,
-                                                                const double* depths, const double* tractions, Press* presses,
-                                                                const Real* spectra, const int* opposite, Complex* planes,
-                                                                double* surfaces, double* belows) {
+// Enlarges a region that overlaps the indenter elsewhere, by the rows and columns of the overlap.
+__device__ __forceinline__ void include_overlap(const LayerGrid& grid, ContactRegion& region, const Bounds& overlap) {
+    const int last_row = max(region.row + region.rows, overlap.bottom + 1), last_col = max(region.col + region.cols, overlap.right + 1);
+    region.row = min(region.row, overlap.top);
+    region.col = min(region.col, overlap.left);
+    region.rows = last_row - region.row;
+    region.cols = last_col - region.col;
+    widen(region.row, region.rows, 1, grid.rows);
+    widen(region.col, region.cols, 1, grid.cols);
+    region.size = fft_size_of(grid, region.rows, region.cols);
+}
+
+// The planes of a block: spectra of the pressure and of the shear, and a pair of fields in work.
+struct FieldPlanes {
+    Plane pressure, shear, out;
+    const Complex* roots;
+    bool sheared;
+};
+
+// Spectra of the tractions of a region, one cell per thread.
+__device__ __forceinline__ void transform_tractions(const FieldPlanes& planes, const FftPlan& plan, const LayerGrid& grid,
+                                                    const ContactRegion& region, const double* traction) {
+    const int cells = grid.rows * grid.cols, size = plan.size;
+    FOR_EACH(i, region.rows * region.cols) {
+        const int row = region.row + i / region.cols, col = region.col + i % region.cols, cell = row * grid.cols + col;
+        planes.pressure.data[row * size + col] = {(Real)traction[2 * cells + cell], 0};
+        if (planes.sheared) planes.shear.data[row * size + col] = {(Real)traction[cell], (Real)traction[cells + cell]};
+    }
+    fft_2d(planes.pressure, planes.roots, &plan, region.row, region.rows, region.col, region.cols);
+    if (planes.sheared) fft_2d(planes.shear, planes.roots, &plan, region.row, region.rows, region.col, region.cols);
+}
+
+// Deflection (m) and pressure below (Pa), and the cells outside of the region where the surface overlaps the indenter by more than
+// `tolerance` (m). One cell per thread.
+__device__ __forceinline__ void normal_fields(const FieldPlanes& planes, const FftPlan& plan, const LayerGrid& grid,
+                                              const Real* spectra, const int* opposite, const ContactRegion& region, double tolerance,
+                                              const double* depth, double* deflection, double* pressure_below, Bounds& overlap) {
+    const int size = plan.size;
+    const long long all = (long long)size * size;
+    const Divisor by_cols(grid.cols);
+    const Real balance = spectra[COMPLIANCE * all] / spectra[BELOW_PRESSURE * all];
+    combine_responses(NORMAL, size, spectra, opposite, planes.sheared, planes.pressure.data, planes.shear.data, balance,
+                      planes.out.data);
+    ifft_2d(planes.out, planes.roots, &plan, grid.rows);
+    FOR_EACH(i, grid.rows * grid.cols) {
+        int col;
+        const int row = by_cols(i, col);
+        const Complex value = planes.out.data[row * size + col];
+        deflection[i] = value.x;
+        pressure_below[i] = value.y / balance;
+        const bool within =
+            row >= region.row && row < region.row + region.rows && col >= region.col && col < region.col + region.cols;
+        // Where the surface bulges it may meet the indenter outside of the region.
+        if (!within && value.x - depth[i] < -tolerance) overlap.include(row, col);
+    }
+}
+
+// Displacement (m) or shear below (Pa) along x, then y. One cell per thread.
+__device__ __forceinline__ void lateral_fields(int which, const FieldPlanes& planes, const FftPlan& plan, const LayerGrid& grid,
+                                               const Real* spectra, const int* opposite, double* out) {
+    const int size = plan.size, cells = grid.rows * grid.cols;
+    const Divisor by_cols(grid.cols);
+    combine_responses(which, size, spectra, opposite, planes.sheared, planes.pressure.data, planes.shear.data, 1.0,
+                      planes.out.data);
+    ifft_2d(planes.out, planes.roots, &plan, grid.rows);
+    FOR_EACH(i, cells) {
+        int col;
+        const int row = by_cols(i, col);
+        const Complex value = planes.out.data[row * size + col];
+        out[i] = value.x;
+        out[cells + i] = value.y;
+    }
+}
+
+// Surface (m) along x, y and down, and stress below (Pa) along x, y and as pressure, of `count` presses `members`. Each block takes one press
+// after the other and owns three planes. A press whose surface overlaps the indenter outside of its region becomes OPEN again, with a larger
+// region. `lateral`: displacement along the surface is wanted without friction too; `lateral_below`: so is shear below.
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+    evaluate_fields(LayerGrid grid, LayerParameters layer, FftPlan plan, int lateral, int lateral_below, int tile_lines, const int* members,
+                    int count, int* taken, const double* depths, const double* tractions, ContactRegion* regions, const Real* spectra,
+                    const int* opposite, Complex* all_planes, double* surfaces, double* belows) {
     extern __shared__ Complex roots[];
-    __shared__ int top, bottom, left, right, turn;
-    const int cells = sheet.rows * sheet.cols, size = plan.size;
+    __shared__ Bounds overlap;
+    __shared__ int next;
+    const int cells = grid.rows * grid.cols, size = plan.size;
     const long long all = (long long)size * size;
     fill_roots(roots, size);
-    const Plane pressed = {planes + 3 * all * blockIdx.x, size, false, roots + size, width};
-    const Plane shears = {pressed.at + all, size, false, roots + size, width}, out = {pressed.at + 2 * all, size, false, roots + size, width};
-    const Divisor by_cols(sheet.cols);
-    const bool sheared = sheet.mu > 0.0;
+    const Plane first = {all_planes + 3 * all * blockIdx.x, size, false, roots + size, tile_lines};
+    const FieldPlanes planes = {first,
+                                {first.data + all, size, false, roots + size, tile_lines},
+                                {first.data + 2 * all, size, false, roots + size, tile_lines},
+                                roots, layer.mu > 0.0};
     while (true) {
-        const int k = next_of(taken, &turn);
+        const int k = next_press(taken, &next);
         if (k >= count) return;
-        const int which = members[k];
-        const double* traction = tractions + 3ll * which * cells;
-        double *surface = surfaces + 3ll * which * cells, *below = belows + 3ll * which * cells;
-        Press press = presses[which];
-        // One that has outgrown its plan is not solved yet.
-        if (press.status == OPEN) continue;
-        const int region = press.rows * press.cols;
-        if (region == 0) {
-            EACH(i, 3 * cells) surface[i] = below[i] = 0.0;
+        const int press = members[k];
+        double *surface = surfaces + 3ll * press * cells, *below = belows + 3ll * press * cells;
+        ContactRegion region = regions[press];
+        // A region that has outgrown its transform is not solved yet.
+        if (region.status == OPEN) continue;
+        if (region.rows * region.cols == 0) {
+            FOR_EACH(i, 3 * cells) surface[i] = below[i] = 0.0;
             continue;
         }
         __syncthreads();
-        if (threadIdx.x == 0) {
-            top = left = 1 << 30;
-            bottom = right = -1;
-        }
-        EACH(i, region) {
-            const int row = press.row + i / press.cols, col = press.col + i % press.cols, cell = row * sheet.cols + col;
-            pressed.at[row * size + col] = {(Real)traction[2 * cells + cell], 0};
-            if (sheared) shears.at[row * size + col] = {(Real)traction[cell], (Real)traction[cells + cell]};
-        }
-        spectrum_of(pressed, roots, &plan, press.row, press.rows, press.col, press.cols);
-        if (sheared) spectrum_of(shears, roots, &plan, press.row, press.rows, press.col, press.cols);
-        const double overlap = -10.0 * sheet.tolerance * press.deepest;
-        const Real balance = spectra[SINK * all] / spectra[BELOW_PRESSURE * all];
-        answer(DOWN, size, spectra, opposite, sheared, pressed.at, shears.at, balance, out.at);
-        field_of(out, roots, &plan, sheet.rows);
-        EACH(i, cells) {
-            int col;
-            const int row = by_cols(i, col);
-            const Complex value = out.at[row * size + col];
-            surface[2 * cells + i] = value.x;
-            below[2 * cells + i] = value.y / balance;
-            const bool within = row >= press.row && row < press.row + press.rows && col >= press.col && col < press.col + press.cols;
-            // Where the surface bulges it may meet the object outside of the region.
-            if (!within && value.x - depths[(long long)which * cells + i] < overlap) {
-                atomicMin(&top, row);
-                atomicMax(&bottom, row);
-                atomicMin(&left, col);
-                atomicMax(&right, col);
-            }
-        }
+        if (threadIdx.x == 0) overlap.clear();
+        transform_tractions(planes, plan, grid, region, tractions + 3ll * press * cells);
+        normal_fields(planes, plan, grid, spectra, opposite, region, 10.0 * layer.tolerance * region.max_depth,
+                      depths + (long long)press * cells, surface + 2 * cells, below + 2 * cells, overlap);
         __syncthreads();
-        const bool missed = bottom >= 0 && press.growth < MAX_GROWTHS;
-        if (missed) {
-            const int last_row = max(press.row + press.rows, bottom + 1), last_col = max(press.col + press.cols, right + 1);
-            press.row = min(press.row, top);
-            press.col = min(press.col, left);
-            press.rows = last_row - press.row;
-            press.cols = last_col - press.col;
-            widen(press.row, press.rows, 1, sheet.rows);
-            widen(press.col, press.cols, 1, sheet.cols);
-            press.plan = plan_of(sheet, press.rows, press.cols);
-        }
-        press.status = missed ? OPEN : DONE;
-        if (threadIdx.x == 0) presses[which] = press;
+        const bool missed = overlap.bottom >= 0 && region.growths < MAX_GROWTHS;
+        if (missed) include_overlap(grid, region, overlap);
+        region.status = missed ? OPEN : DONE;
+        if (threadIdx.x == 0) regions[press] = region;
         if (missed) continue;
-        for (int what = ALONG; what <= BELOW_ALONG; what += 2) {
-            double* to = what == ALONG ? surface : below;
-            if (!(sheared || lateral) || (what == BELOW_ALONG && !below_along)) {
-                EACH(i, 2 * cells) to[i] = 0.0;
-                continue;
-            }
-            answer(what, size, spectra, opposite, sheared, pressed.at, shears.at, 1.0, out.at);
-            field_of(out, roots, &plan, sheet.rows);
-            EACH(i, cells) {
-                int col;
-                const int row = by_cols(i, col);
-                const Complex value = out.at[row * size + col];
-                to[i] = value.x;
-                to[cells + i] = value.y;
+        for (int which = LATERAL; which <= LATERAL_BELOW; which += 2) {
+            double* to = which == LATERAL ? surface : below;
+            if (!(planes.sheared || lateral) || (which == LATERAL_BELOW && !lateral_below)) {
+                FOR_EACH(i, 2 * cells) to[i] = 0.0;
+            } else {
+                lateral_fields(which, planes, plan, grid, spectra, opposite, to);
             }
         }
     }
 }
 
-// Taxels side by side, each over some rows and columns of cells: for each row of taxels the first row of cells, how many and from where
-// on their weights (parts of a pitch) stand, then for each column.
-struct TaxelGrid {
-    int rows, cols;
-    double area;
-};
-
-// Force vectors (N) of taxels, of what is beside them, and force and torque on the sensor. One block a press.
-extern "C" __global__ void __launch_bounds__(THREADS) feel(Sheet sheet, TaxelGrid grid, const int* spans, const double* weights,
-                                                           const double* tractions, const double* surfaces, const double* belows,
-                                                           double* forces, double* outsides, double* wrenches) {
+// Force vectors (N) of the taxels and of all that is outside of them, and force (N) and torque about the origin (N m) on the sensor. A taxel
+// integrates the stress below over its cells: `spans` holds (first cell, cells, first weight) for each row of taxels, then for each column;
+// `weights` are overlaps in parts of the pitch. One block per press; one taxel, then one cell per thread.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    integrate_forces(LayerGrid grid, TaxelGrid taxel_grid, const int* spans, const double* weights, const double* tractions,
+                     const double* surfaces, const double* belows, double* forces, double* outsides, double* wrenches) {
     __shared__ double shared[6 * THREADS / 32];
-    const int cells = sheet.rows * sheet.cols, taxels = grid.rows * grid.cols;
+    const int cells = grid.rows * grid.cols, taxels = taxel_grid.rows * taxel_grid.cols;
     const double* below = belows + 3ll * blockIdx.x * cells;
     const long long press = blockIdx.x;
-    double felt[3] = {0.0, 0.0, 0.0};
-    EACH(t, taxels) {
-        const int *rows = spans + 3 * (t / grid.cols), *cols = spans + 3 * (grid.rows + t % grid.cols);
+    double sensed[3] = {0.0, 0.0, 0.0};
+    FOR_EACH(t, taxels) {
+        const int *rows = spans + 3 * (t / taxel_grid.cols), *cols = spans + 3 * (taxel_grid.rows + t % taxel_grid.cols);
         double x = 0.0, y = 0.0, z = 0.0;
         for (int i = 0; i < rows[1]; i++) {
             for (int j = 0; j < cols[1]; j++) {
-                const int cell = (rows[0] + i) * sheet.cols + cols[0] + j;
-                const double share = grid.area * (weights[rows[2] + i] * weights[cols[2] + j]);
+                const int cell = (rows[0] + i) * grid.cols + cols[0] + j;
+                const double share = taxel_grid.area * (weights[rows[2] + i] * weights[cols[2] + j]);
                 x += below[cell] * share;
                 y += below[cells + cell] * share;
                 z -= below[2 * cells + cell] * share;
@@ -163,17 +191,17 @@ extern "C" __global__ void __launch_bounds__(THREADS) feel(Sheet sheet, TaxelGri
         to[0] = x;
         to[1] = y;
         to[2] = z;
-        felt[0] += x;
-        felt[1] += y;
-        felt[2] += z;
+        sensed[0] += x;
+        sensed[1] += y;
+        sensed[2] += z;
     }
-    const double *traction = tractions + 3ll * blockIdx.x * cells, *sunk = surfaces + 3ll * blockIdx.x * cells + 2 * cells;
+    const double *traction = tractions + 3ll * blockIdx.x * cells, *deflection = surfaces + 3ll * blockIdx.x * cells + 2 * cells;
     double net[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    EACH(i, cells) {
+    FOR_EACH(i, cells) {
         const double p = traction[2 * cells + i];
         if (!(p > 0.0)) continue;
-        const double area = sheet.cell * sheet.cell, fx = traction[i] * area, fy = traction[cells + i] * area, fz = -p * area;
-        const double x = x_of(sheet, i % sheet.cols), y = y_of(sheet, i / sheet.cols), z = -sunk[i];
+        const double area = grid.cell * grid.cell, fx = traction[i] * area, fy = traction[cells + i] * area, fz = -p * area;
+        const double x = x_of(grid, i % grid.cols), y = y_of(grid, i / grid.cols), z = -deflection[i];
         net[0] += fx;
         net[1] += fy;
         net[2] += fz;
@@ -181,15 +209,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) feel(Sheet sheet, TaxelGri
         net[4] += z * fx - x * fz;
         net[5] += x * fy - y * fx;
     }
-    add_up(felt, shared);
-    add_up(net, shared);
+    reduce_sum(sensed, shared);
+    reduce_sum(net, shared);
     if (threadIdx.x < 6) wrenches[6 * press + threadIdx.x] = net[threadIdx.x];
-    if (threadIdx.x < 3) outsides[3 * press + threadIdx.x] = net[threadIdx.x] - felt[threadIdx.x];
+    if (threadIdx.x < 3) outsides[3 * press + threadIdx.x] = net[threadIdx.x] - sensed[threadIdx.x];
 }
 
-// Pressure (Pa), and motion of the surface along x, y and z (m), to be handed out.
-extern "C" __global__ void hand_out(Sheet sheet, const double* tractions, const double* surfaces, float* pressure, float* surface) {
-    const int cells = sheet.rows * sheet.cols;
+// Copies pressure (Pa) and displacement along x, y and z (m) to the outputs in single precision; either may be null. One block per press,
+// one cell per thread.
+extern "C" __global__ void copy_outputs(LayerGrid grid, const double* tractions, const double* surfaces, float* pressure, float* surface) {
+    const int cells = grid.rows * grid.cols;
     const double *traction = tractions + 3ll * blockIdx.x * cells, *moved = surfaces + 3ll * blockIdx.x * cells;
     const long long start = (long long)blockIdx.x * cells;
     for (int i = threadIdx.x; i < cells; i += blockDim.x) {

@@ -1,9 +1,11 @@
-// Influences of cells on each other, as transforms want them.
+// Spectra of the influences of cells on each other.
 
-// The spectrum of an influence: what a cell does to those `row`, `col` away, known for row and col from zero on. Odd ones have
-// imaginary spectra; the part that is not zero is stored, times `scale`, and that of the first in full. One block for each influence.
-extern "C" __global__ void __launch_bounds__(256) influence_spectra(const double* influences, const int* odd, int rows, int cols, Plan plan,
-                                                                    Complex* planes, void* spectra, int single, double* sink,
+// Spectrum of an influence: the response of the cell `row`, `col` away, known for row and col ≥ 0 and continued as even or odd (`odd`: bit 0
+// in x, bit 1 in y) on a grid of plan.size². An influence that is odd in one direction has an imaginary spectrum; the part that is not zero is
+// stored times `scale`, in float (`single`) or double. `compliance` gets the first spectrum in double. One block per influence, one cell per
+// thread; `planes` holds plan.size² numbers per block.
+extern "C" __global__ void __launch_bounds__(THREADS) influence_spectra(const double* influences, const int* odd, int rows, int cols, FftPlan plan,
+                                                                    Complex* planes, void* spectra, int single, double* compliance,
                                                                     double scale) {
     extern __shared__ Complex shared[];
     const int size = plan.size, which = blockIdx.x;
@@ -22,15 +24,15 @@ extern "C" __global__ void __launch_bounds__(256) influence_spectra(const double
             value = influence[dy * cols + dx];
             if ((odd_x && flip_x) != (odd_y && !flip_y)) value = -value;
         }
-        plane.at[i] = {value, 0.0};
+        plane.data[i] = {value, 0.0};
     }
-    spectrum_of(plane, shared, &plan, 0, size, 0, size);
+    fft_2d(plane, shared, &plan, 0, size, 0, size);
     const bool imaginary = odd_x != odd_y;
     for (int i = threadIdx.x; i < size * size; i += blockDim.x) {
-        const double value = scale * (imaginary ? plane.at[i].y : plane.at[i].x);
+        const double value = scale * (imaginary ? plane.data[i].y : plane.data[i].x);
         const long long place = (long long)which * size * size + i;
         if (single) ((float*)spectra)[place] = (float)value;
         else ((double*)spectra)[place] = value;
-        if (which == 0) sink[i] = value;
+        if (which == 0) compliance[i] = value;
     }
 }

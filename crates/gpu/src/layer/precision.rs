@@ -1,24 +1,45 @@
-//! The numbers that transforms are made with.
+//! The precision of transforms.
 
-use super::SOURCE;
-use crate::program::Program;
-use crate::{Gpu, GpuError};
-use cudarc::driver::CudaSlice;
+use super::LayerGrid;
+use super::fft_plan::FftPlan;
+use super::press::{ContactRegion, OPEN, REGION_BUFFERS, THREADS, TOO_DEEP};
+use super::taxels::TaxelGrid;
+use crate::object::ObjectView;
+use crate::program::{COMMON, Program};
+use crate::{DeviceBuffer, Gpu, GpuError};
+use dermis_skin::LayerParameters;
+use std::sync::Arc;
 
-/// As on the CPU: single where the tolerance does not notice, double elsewhere. Fields are double in any case.
+const SOURCE: &[&str] = &[
+    COMMON,
+    ObjectView::CUDA,
+    FftPlan::CUDA,
+    LayerGrid::CUDA,
+    ContactRegion::CUDA,
+    TaxelGrid::CUDA,
+    include_str!("fft.cu"),
+    include_str!("height_map.cu"),
+    include_str!("products.cu"),
+    include_str!("pressure.cu"),
+    include_str!("friction.cu"),
+    include_str!("contact.cu"),
+    include_str!("fields.cu"),
+];
+
+/// As on the CPU: single where the tolerance allows it, else double. Fields are double in any case.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Precision {
     Single,
     Double,
 }
 
-/// Products in single precision err by some 1e-7 of the depth, which a tolerance from here on does not notice.
-const SINGLE: f64 = 5e-6;
+/// Products in single precision have errors of some 1e-7 of the depth, which this tolerance and larger ones allow.
+const MIN_SINGLE_TOLERANCE: f64 = 5e-6;
 
 impl Precision {
-    /// For a violation that is left, by the greatest depth.
+    /// For a remaining violation in parts of the greatest depth.
     pub fn for_tolerance(tolerance: f64) -> Self {
-        if tolerance >= SINGLE { Self::Single } else { Self::Double }
+        if tolerance >= MIN_SINGLE_TOLERANCE { Self::Single } else { Self::Double }
     }
 
     /// Bytes of a real number.
@@ -29,26 +50,38 @@ impl Precision {
         }
     }
 
-    /// Bytes of so many complex numbers.
-    pub fn complex_bytes(self, numbers: usize) -> usize {
-        2 * self.bytes() * numbers
+    /// Bytes of `count` complex numbers.
+    pub fn complex_bytes(self, count: usize) -> usize {
+        2 * self.bytes() * count
     }
 
-    /// Kernels that are made with such numbers.
+    /// The kernels with transforms of this precision. They see the numbers of [`LayerParameters::numbers`] as a struct of the same names.
     pub fn program(self) -> Program {
-        // More blocks side by side leave fewer registers for each.
-        match self {
-            Self::Single => Program::new("sheet-single", SOURCE, &["-DREAL=float", "-DBLOCKS=4"]),
-            Self::Double => Program::new("sheet-double", SOURCE, &["-DREAL=double", "-DBLOCKS=2"]),
-        }
+        // More blocks per multiprocessor leave fewer registers for each.
+        let (name, real, blocks) = match self {
+            Self::Single => ("layer-single", "float", 4),
+            Self::Double => ("layer-double", "double", 2),
+        };
+        let fields: String = LayerParameters::NUMBERS.iter().map(|name| format!("double {name};")).collect();
+        let mut program = Program::new(name, SOURCE, &[]);
+        program.options = vec![
+            format!("-DREAL={real}"),
+            format!("-DBLOCKS={blocks}"),
+            format!("-DTHREADS={THREADS}"),
+            format!("-DREGION_BUFFERS={REGION_BUFFERS}"),
+            format!("-DOPEN={OPEN}"),
+            format!("-DTOO_DEEP={TOO_DEEP}"),
+            format!("-DLAYER_PARAMETERS={fields}"),
+        ];
+        program
     }
 
-    /// Brings numbers to the GPU.
-    pub fn upload(self, gpu: &Gpu, values: &[f64]) -> Result<CudaSlice<u8>, GpuError> {
+    /// Uploads numbers in this precision.
+    pub fn upload(self, gpu: &Arc<Gpu>, values: &[f64]) -> Result<DeviceBuffer<u8>, GpuError> {
         let bytes: Vec<u8> = match self {
             Self::Single => values.iter().flat_map(|&value| (value as f32).to_ne_bytes()).collect(),
             Self::Double => values.iter().flat_map(|value| value.to_ne_bytes()).collect(),
         };
-        Ok(gpu.stream.clone_htod(&bytes)?)
+        gpu.upload(&bytes)
     }
 }

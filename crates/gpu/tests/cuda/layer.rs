@@ -3,11 +3,11 @@
 use crate::gpu;
 use dermis_geometry::shapes::{cuboid, indenters, sphere};
 use dermis_geometry::{HeightField, TriMesh};
-use dermis_geometry::{Pose, Quat, Random, Twist, Vec3};
-use dermis_gpu::layer::{SheetBatch, SheetTouches, Wanted};
-use dermis_gpu::{LayerBatch, describe_layer};
+use dermis_geometry::{Pose, Quat, Twist, Vec3};
+use dermis_gpu::LayerBatch;
+use dermis_gpu::layer::{LayerTouches, Outputs};
 use dermis_sensor::SkinSpec;
-use dermis_sensor::optics::{Area, CameraSpec, LightSpec, NoiseSpec, Optics, OpticsSpec};
+use dermis_sensor::optics::{Area, CameraSpec, LightSpec, Optics, OpticsSpec};
 use dermis_sensor::{Sensor, SensorSpec};
 use dermis_skin::layer::{IndenterHeightMap, Ply, Poisson};
 use dermis_skin::{Layer, LayerParameters, SkinError};
@@ -81,7 +81,7 @@ struct Came {
     wrench: Vec<f64>,
 }
 
-fn fetched(touches: &SheetTouches) -> Came {
+fn fetched(touches: &LayerTouches) -> Came {
     Came {
         images: touches.images.download().unwrap(),
         pressure: touches.pressure.download().unwrap(),
@@ -108,7 +108,7 @@ fn touches_are_those_of_the_cpu() {
             for mu in [None, Some(0.0), Some(1.5)] {
                 let object = Object { mu, ..Object::new(mesh.clone()) };
                 let batch = LayerBatch::new(&gpu, &sensor, &object).unwrap();
-                let came = fetched(&batch.press(&poses, Wanted::ALL).unwrap());
+                let came = fetched(&batch.press(&poses, Outputs::ALL).unwrap());
                 let cells = layer.grid().rows * layer.grid().cols;
                 for (i, &pose) in poses.iter().enumerate() {
                     let touch = settled(&sensor, &object, pose);
@@ -161,7 +161,7 @@ fn single_precision_is_enough_for_its_tolerance() {
         for (shape, mesh, poses) in cases() {
             let object = Object::new(mesh);
             let batch = LayerBatch::new(&gpu, &sensor, &object).unwrap();
-            let came = fetched(&batch.press(&poses, Wanted::ALL).unwrap());
+            let came = fetched(&batch.press(&poses, Outputs::ALL).unwrap());
             for (i, &pose) in poses.iter().enumerate() {
                 let touch = settled(&truth, &object, pose);
                 let pressure = pressures(&touch, layer);
@@ -232,10 +232,9 @@ fn layers_under_heights_are_those_of_the_cpu() {
             let mut whole = vec![0.0; cells * cells];
             truth.region.paste(&truth.tractions.parts[2], &mut whole, cells);
             let sensor = plate.with_skin(layer);
-            let mut description = describe_layer(&sensor, &Object::new(sphere(1e-3, 1e-3).unwrap())).unwrap();
-            description.camera = None;
-            let batch = SheetBatch::new(&gpu, &description).unwrap();
-            let came = fetched(&batch.press_under(&field.heights_m, Wanted::ALL).unwrap());
+            let batch = LayerBatch::new(&gpu, &sensor, &Object::new(sphere(1e-3, 1e-3).unwrap())).unwrap();
+            let outputs = Outputs { images: false, ..Outputs::ALL };
+            let came = fetched(&batch.press_height_maps(&field.heights_m, outputs).unwrap());
             let (peak, deepest) = (largest(whole.iter().copied()), largest(truth.surface_m[2].iter().copied()));
             let off = largest(whole.iter().zip(&came.pressure).map(|(a, &b)| a - f64::from(b))) / peak;
             let sunk = truth.surface_m[2].iter().zip(came.surface.chunks_exact(3));
@@ -293,8 +292,8 @@ fn images_are_those_of_the_cpu() {
         for (shape, mesh, poses) in cases() {
             let object = Object::new(mesh);
             let batch = LayerBatch::new(&gpu, &sensor, &object).unwrap();
-            let [height, width] = batch.batch().image().unwrap();
-            let came = fetched(&batch.press(&poses, Wanted::IMAGES).unwrap());
+            let [height, width] = batch.image_size().unwrap();
+            let came = fetched(&batch.press(&poses, Outputs::IMAGES).unwrap());
             let mut worst = 0;
             for (i, &pose) in poses.iter().enumerate() {
                 let truth = sensor.look(&settled(&sensor, &object, pose), 0).unwrap().image.to_rgb8();
@@ -316,10 +315,15 @@ fn the_same_poses_give_the_same_bytes() {
     let sensor = small_gelsight().unwrap();
     let ball = Object::new(sphere(4e-3, 0.3e-3).unwrap());
     let batch = LayerBatch::new(&gpu, &sensor, &ball).unwrap();
-    let poses = ball_poses(700, 3);
-    let one = fetched(&batch.press(&poses, Wanted::ALL).unwrap());
-    let other = fetched(&batch.press(&poses, Wanted::ALL).unwrap());
-    let alone = fetched(&batch.press(&poses[695..696], Wanted::ALL).unwrap());
+    // A ball of 4 mm radius, rotated, 0.3 to 1.2 mm deep, somewhere in the middle 8 mm.
+    let pose = |i: i32| {
+        let t = f64::from(i);
+        placed([t, 0.0, 2.0 * t], [4.0 * (0.7 * t).sin(), 4.0 * (1.3 * t).cos(), 3.25 + 0.45 * (2.1 * t).sin()])
+    };
+    let poses: Vec<Pose> = (0..700).map(pose).collect();
+    let one = fetched(&batch.press(&poses, Outputs::ALL).unwrap());
+    let other = fetched(&batch.press(&poses, Outputs::ALL).unwrap());
+    let alone = fetched(&batch.press(&poses[695..696], Outputs::ALL).unwrap());
     assert!(one.images == other.images && one.pressure == other.pressure && one.surface == other.surface);
     assert!(one.forces == other.forces && one.outside == other.outside && one.wrench == other.wrench);
     let each = one.images.len() / poses.len();
@@ -336,47 +340,16 @@ fn impossible_presses_are_refused_by_number() {
     let batch = LayerBatch::new(&gpu, &sensor, &ball).unwrap();
     let good = placed([0.0; 3], [0.0, 0.0, 3.5]);
     let deep = placed([0.0; 3], [0.0, 0.0, 0.5]);
-    let message = batch.press(&[good, deep], Wanted::IMAGES).unwrap_err().to_string();
+    let message = batch.press(&[good, deep], Outputs::IMAGES).unwrap_err().to_string();
     assert!(message.contains("press 1") && message.contains("gelsight") && message.contains("3.2 mm"), "{message}");
     let target = Target::at_rest(&ball, deep);
     let refusal = sensor.skin().settle(&sensor.skin().rest(), &Motion { targets: &[target] }).unwrap_err();
     assert!(matches!(refusal, SkinError::TooDeep { .. }), "{refusal}");
-    let none = batch.press(&[], Wanted::ALL).unwrap();
+    let none = batch.press(&[], Outputs::ALL).unwrap();
     assert_eq!(none.count, 0);
     let nowhere = Pose::from_translation(Vec3::new(f64::NAN, 0.0, 0.0));
-    let message = batch.press(&[good, good, nowhere], Wanted::IMAGES).unwrap_err().to_string();
-    assert!(message.contains("press 2") && message.contains("not finite"), "{message}");
-}
-
-/// What a GPU cannot do is said before one is needed.
-#[test]
-fn other_sensors_are_refused_by_name() {
-    let ball = Object::new(sphere(4e-3, 1e-3).unwrap());
-    let refusal = |sensor: &Sensor| describe_layer(sensor, &ball).unwrap_err().to_string();
-    let message = refusal(&preset("uji-foam-14x6").build(None).unwrap());
-    assert!(message.contains("uji-foam-14x6") && message.contains("no layer"), "{message}");
-    let mut noisy = preset("gelsight");
-    let noise = NoiseSpec { read_levels: 1.0, shot_levels: 0.0, seed: 1 };
-    noisy.camera.as_mut().unwrap().noise = Some(noise);
-    let message = refusal(&noisy.build(None).unwrap());
-    assert!(message.contains("gelsight") && message.contains("noise"), "{message}");
-}
-
-/// The description that goes to a GPU: all taxels over all cells, all pixels within the nodes.
-#[test]
-fn a_description_covers_taxels_and_pixels() {
-    let ball = Object { mu: Some(0.25), ..Object::new(sphere(4e-3, 1e-3).unwrap()) };
-    let description = describe_layer(&preset("gelsight").build(None).unwrap(), &ball).unwrap();
-    assert_eq!((description.rows, description.cols, description.mu), (100, 100, 0.25));
-    let taxels = description.taxels.unwrap();
-    assert_eq!((taxels.rows.len(), taxels.cols.len()), (20, 20));
-    for span in taxels.rows.iter().chain(&taxels.cols) {
-        assert!((span.shares.iter().sum::<f64>() - 0.2 * span.shares.len().min(5) as f64).abs() < 1e-9);
-        assert!((span.shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-    }
-    let camera = description.camera.unwrap();
-    assert!(camera.across.iter().all(|(first, _)| first + 4 <= camera.nodes[1]));
-    assert!(camera.down.iter().all(|(first, _)| first + 4 <= camera.nodes[0]));
+    let message = batch.press(&[good, good, nowhere], Outputs::IMAGES).unwrap_err().to_string();
+    assert!(message.contains("pose 2") && message.contains("not finite"), "{message}");
 }
 
 /// The preset `gelsight` with half as many pixels along a side, twice as wide: 320 × 240.
@@ -395,15 +368,4 @@ fn small_gelsight() -> Option<Sensor> {
         light.area = light.area.map(half);
     }
     spec.build(None).ok()
-}
-
-/// A ball of 4 mm radius anyhow turned, 0.3 to 1.2 mm deep, somewhere in the middle 8 mm.
-fn ball_poses(count: usize, seed: u64) -> Vec<Pose> {
-    let mut random = Random::new(seed);
-    let mut pose = || {
-        let turn = Quat::from_rotation_z(random.between(-3.0, 3.0)) * Quat::from_rotation_x(random.between(-3.0, 3.0));
-        let [x, y] = [random.between(-4e-3, 4e-3), random.between(-4e-3, 4e-3)];
-        Pose::new(turn, Vec3::new(x, y, 4e-3 - random.between(0.3e-3, 1.2e-3)))
-    };
-    (0..count).map(|_| pose()).collect()
 }

@@ -1,9 +1,9 @@
-//! The gel: particles a second, and a press with its errors at the same cells.
+//! The gel: time per particle and step, and a press with its errors at the same cell size.
 
 mod golden;
 
 use super::cpu_clock::{cpu_nanoseconds, program_s};
-use crate::validate::feats::{self, FeatsError};
+use crate::validate::{ValidateError, feats};
 use dermis::geometry::shapes::sphere;
 use dermis::geometry::{Mat3, Pose, Primitive, Vec3};
 use dermis::skin::gel::{FixedFaces, ParticleBlock, TacchiGel, TacchiParameters};
@@ -24,10 +24,10 @@ const SIZES: [(&str, [usize; 3]); 5] = [
 ];
 /// Cells of the presses: particles every 0.2 mm, as in Chen et al. 2023.
 pub(super) const CELL_M: f64 = 0.4e-3;
-/// What one press of 1 mm takes in the code of Chen et al. 2023 on two cores like ours: 96 steps of 0.28 s.
+/// Time of a 1 mm press (s) in the code of Chen et al. 2023 on two similar cores: 96 steps of 0.28 s.
 const TACCHI_S: f64 = 27.0;
 
-/// A free block that flies, spins and swings.
+/// A free block that translates, rotates and vibrates.
 pub(super) fn block(counts: [usize; 3]) -> Option<ParticleBlock> {
     let motion = |rest: Vec3| {
         let velocity = Vec3::new(0.1, 0.05, 0.02) + Vec3::Z.cross(rest) * 10.0;
@@ -36,7 +36,7 @@ pub(super) fn block(counts: [usize; 3]) -> Option<ParticleBlock> {
     ParticleBlock::new(counts, GelParameters::default(), false, 0.3, Simd::detect(), motion).ok()
 }
 
-/// Nanoseconds of a step by particles, the best of some runs: by the clock, and by the time that a thread of the pool ran.
+/// Time per particle and step (ns), the best of several runs: wall-clock time, and CPU time of one thread of the pool.
 fn step_ns(block: &mut ParticleBlock, threads: usize, runs: usize) -> Option<(f64, f64)> {
     let steps = (4_000_000 / block.len()).clamp(3, 40);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()?;
@@ -61,7 +61,7 @@ fn steps(numbers: &mut BTreeMap<String, f64>) -> Option<()> {
     let (wall, ran) = step_ns(&mut paper, 1, 10)?;
     numbers.insert("ns_per_particle_step".into(), wall);
     numbers.insert("thread_ns_per_particle_step".into(), ran);
-    // Both cores must be free at the same time for a while: more runs, for machines that others use as well.
+    // More runs: both cores must be idle at the same time, also on a shared machine.
     let (wall, ran) = step_ns(&mut paper, 2, 30)?;
     numbers.insert("ns_per_particle_step_two_cores".into(), wall);
     numbers.insert("thread_ns_per_particle_step_two_cores".into(), ran);
@@ -72,7 +72,7 @@ fn steps(numbers: &mut BTreeMap<String, f64>) -> Option<()> {
     Some(())
 }
 
-/// Seconds by the clock and on the cores.
+/// Runs a call; returns wall-clock and CPU time (s).
 fn timed<T>(call: impl FnOnce() -> T) -> (T, f64, f64) {
     let (start, ran) = (Instant::now(), program_s());
     let out = call();
@@ -80,7 +80,7 @@ fn timed<T>(call: impl FnOnce() -> T) -> (T, f64, f64) {
     (out, wall, program_s().zip(ran).map_or(wall, |(after, before)| after - before))
 }
 
-/// A press of 1 mm with a ball of 4 mm on a gel of 20 × 20 × 4 mm, on two threads: to rest, and the paper's way.
+/// A 1 mm press with a ball of 4 mm radius on a gel of 20 × 20 × 4 mm, on two threads: equilibrium, and the paper's method.
 fn press(numbers: &mut BTreeMap<String, f64>) -> Option<()> {
     const DEPTH_M: f64 = 1e-3;
     let mesh = Object::new(sphere(4e-3, 0.2e-3).ok()?);
@@ -118,7 +118,7 @@ fn press(numbers: &mut BTreeMap<String, f64>) -> Option<()> {
 
 pub(super) fn run() -> BTreeMap<String, f64> {
     let mut numbers = BTreeMap::new();
-    // What is missing says that it failed.
+    // A failed measurement leaves its numbers out.
     let _ = steps(&mut numbers);
     let _ = press(&mut numbers);
     if let Some(errors) = golden::errors(CELL_M) {
@@ -129,7 +129,7 @@ pub(super) fn run() -> BTreeMap<String, f64> {
     numbers
 }
 
-pub(super) fn run_with_feats(folder: &Path) -> Result<BTreeMap<String, f64>, FeatsError> {
+pub(super) fn run_with_feats(folder: &Path) -> Result<BTreeMap<String, f64>, ValidateError> {
     let report = feats::run(folder, CELL_M)?;
     let mut numbers = run();
     let ratios = || report.forces.iter().map(|force| force.ratio);

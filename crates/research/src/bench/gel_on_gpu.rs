@@ -1,4 +1,4 @@
-//! The gel on a GPU: a step of its particles, and presses to rest with how far they are from the CPU's.
+//! The gel on a GPU: MPM steps, and presses to equilibrium with their difference from the CPU.
 
 use super::gel::{CELL_M, PAPER, block};
 use dermis::geometry::shapes::{indenters, sphere};
@@ -10,26 +10,26 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Steps of a run, and runs of which the best counts.
+/// Steps per run, and number of runs; the best run counts.
 const STEPS: usize = 100;
 const RUNS: usize = 5;
-/// Bytes (s⁻¹) and additions or multiplications of single and double precision (s⁻¹) that an H200 is good for.
+/// Memory bandwidth (byte/s) and arithmetic throughput (operations/s) of an H200 in single and double precision.
 const BYTES_PER_S: f64 = 4.3e12;
 const SINGLES_PER_S: f64 = 67e12;
 const DOUBLES_PER_S: f64 = 34e12;
-/// Of a particle's step: bytes, its place and deformation read and written and its part, number and kind read; and operations.
+/// Bytes and operations of one particle step: position and deformation are read and written; cell, index and material are read.
 const STEP_BYTES: f64 = (2 * 12 + 3) as f64 * 4.0;
 const STEP_OPERATIONS: f64 = 1700.0;
-/// Of a cell in a product with the stiffness: bytes, twelve numbers for each of eight particles and three nodal vectors; and operations.
+/// Bytes and operations of one cell in a stiffness product: twelve numbers for each of eight particles, and three nodal vectors.
 const CELL_BYTES: f64 = (8 * 12 * 4 + 3 * 3 * 8) as f64;
 const CELL_OPERATIONS: f64 = 8.0 * (540.0 + 110.0) + 9.0 * 200.0;
 
-/// What is said where a gel or a thing cannot be made, or comes to no rest.
+/// The error when a gel or an object cannot be built or does not reach equilibrium.
 fn not_done(why: impl std::fmt::Display) -> GpuError {
     GpuError::Unsupported { what: "the benchmark of the gel".to_owned(), why: why.to_string() }
 }
 
-/// The largest difference between two surfaces, by the largest displacement.
+/// The largest difference between two surfaces, over the largest displacement.
 fn apart(a: &SurfaceField, b: &SurfaceField) -> f64 {
     let deepest = a.values.iter().map(|u| u.length()).fold(0.0, f64::max);
     a.values.iter().zip(&b.values).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max) / deepest
@@ -59,13 +59,13 @@ fn presses(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), Gp
     let gel = Gel::block(Vec3::new(20e-3, 20e-3, 4e-3), FixedFaces::default(), parameters).map_err(not_done)?;
     let gpu_gel = GpuGel::new(gpu, gel)?;
     let ball = Pose::from_translation(Vec3::Z * 3e-3);
-    let things = [
+    let objects = [
         ("ball", Object::new(sphere(4e-3, 0.2e-3).map_err(not_done)?), ball),
         ("primitive", Object::of_primitive(Primitive::Sphere { radius_m: 4e-3 }, 0.2e-3).map_err(not_done)?, ball),
         ("moon", Object::new(indenters::find("moon").map_err(not_done)?), Pose::from_translation(Vec3::Z * -1e-3)),
     ];
     numbers.insert("press_particles".into(), gpu_gel.gel().particles() as f64);
-    for (name, object, pose) in &things {
+    for (name, object, pose) in &objects {
         let targets = [Target::at_rest(object, *pose)];
         let motion = Motion { targets: &targets };
         let (mut wall, mut on_gpu) = (f64::INFINITY, f64::INFINITY);
@@ -90,7 +90,7 @@ fn presses(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), Gp
         numbers.insert(format!("press_{name}_surface_off_by_depth"), off);
     }
     let paper = TacchiGel::new(TacchiParameters::default()).map_err(not_done)?;
-    let (name, object, pose) = &things[0];
+    let (name, object, pose) = &objects[0];
     let (touch, run) = GpuTacchiGel::new(gpu, paper.clone()).press(object, *pose).map_err(not_done)?;
     let (cpu, steps) = paper.press(object, *pose).map_err(not_done)?;
     let off = cpu.surface.zip(touch.surface).map_or(f64::NAN, |(cpu, on_gpu)| apart(&cpu, &on_gpu));

@@ -1,5 +1,6 @@
-//! A press and a step of the layer.
+//! Time of a press and of a step of the layer.
 
+use super::cpu_clock::cpu_nanoseconds;
 use dermis::geometry::{Pose, Vec3, shapes::sphere};
 use dermis::skin::layer::{Ply, Poisson};
 use dermis::skin::{Layer, LayerParameters, Motion, Object, Skin, State, Target, Touch};
@@ -22,7 +23,7 @@ fn touch(layer: &Layer, ball: &Object, state: &State, x_m: f64, depth_m: f64) ->
     layer.touch(state, &Motion { targets: &[Target::at_rest(ball, place)] }, 1e-3).ok()
 }
 
-/// The depth at which the contact has a diameter (m).
+/// The depth (m) at which the contact has a given diameter (m).
 fn depth_of(ball: &Object, diameter_m: f64) -> Option<f64> {
     let layer = gel(96, false)?;
     let (mut low, mut high) = (0.0, 3e-3);
@@ -35,16 +36,13 @@ fn depth_of(ball: &Object, diameter_m: f64) -> Option<f64> {
     Some(0.5 * (low + high))
 }
 
-/// Milliseconds that this thread has been running: others on the same cores do not count. The wall clock where the system
-/// does not tell.
+/// CPU time of this thread (ms); wall-clock time where CPU time is unavailable.
 fn thread_ms(start: Instant) -> f64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = told.and_then(|text| text.split_whitespace().next().and_then(|first| first.parse::<f64>().ok()));
-    nanoseconds.map_or_else(|| start.elapsed().as_secs_f64() * 1e3, |ns| ns * 1e-6)
+    cpu_nanoseconds().map_or_else(|| start.elapsed().as_secs_f64() * 1e3, |ns| ns * 1e-6)
 }
 
-/// The least mean time of a call (ms) over four batches, after one call to warm up. The system counts in ticks of a few
-/// milliseconds, so that single calls cannot be timed.
+/// The minimum over four batches of the mean time of a call (ms), after a warm-up call. Single calls cannot be timed: the kernel counts in
+/// ticks of a few milliseconds.
 fn best_ms(runs: usize, mut call: impl FnMut(usize) -> Option<()>) -> Option<f64> {
     call(0)?;
     let (clock, mut best) = (Instant::now(), f64::INFINITY);
@@ -66,14 +64,15 @@ fn cold_ms(layer: &Layer, ball: &Object, depth_m: f64, runs: usize) -> Option<f6
     })
 }
 
-/// Steps of 1 % of the depth and a tenth of a cell, as a press and slide at 1 kHz would make them.
+/// Steps of 1 % of the depth and a tenth of a cell, as in a press and slide at 1 kHz.
 fn warm_ms(layer: &Layer, ball: &Object, depth_m: f64, runs: usize) -> Option<f64> {
     let mut state = touch(layer, ball, &layer.rest(), 0.0, depth_m)?.1;
     best_ms(runs, |run| {
         let part = f64::from(u8::from(run.is_multiple_of(2)));
-        let (felt, next) = touch(layer, ball, &state, 0.1 * part * layer.grid().cell_m, depth_m * (1.0 - 0.01 * part))?;
+        let (touched, next) =
+            touch(layer, ball, &state, 0.1 * part * layer.grid().cell_m, depth_m * (1.0 - 0.01 * part))?;
         state = next;
-        black_box(felt);
+        black_box(touched);
         Some(())
     })
 }
@@ -83,7 +82,7 @@ fn measure(numbers: &mut BTreeMap<String, f64>) -> Option<()> {
     numbers.insert("ball_triangles".into(), ball.surface.mesh().triangles().len() as f64);
     let quarter = depth_of(&ball, 0.25 * SIDE_M)?;
     let half = depth_of(&ball, 0.5 * SIDE_M)?;
-    // With lateral parts there are six fields to be had of every step, without two.
+    // Every step has six fields with lateral displacements, two without.
     for (fields, lateral) in [("", false), ("_with_lateral", true)] {
         let layer = gel(256, lateral)?;
         for (name, depth_m) in [("quarter", quarter), ("half", half)] {
@@ -107,7 +106,7 @@ fn measure(numbers: &mut BTreeMap<String, f64>) -> Option<()> {
 
 pub(super) fn run() -> BTreeMap<String, f64> {
     let mut numbers = BTreeMap::new();
-    // A step that the layer refuses would leave its number out.
+    // A failed measurement leaves its numbers out.
     let _ = measure(&mut numbers);
     numbers
 }

@@ -1,9 +1,9 @@
-//! Presses on a GelSight's layer and their images, many at once, on a GPU.
+//! Batches of presses on a GelSight's layer and their images on a GPU.
 
 use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::sphere;
 use dermis::geometry::{Pose, Quat, Random, Vec3};
-use dermis::gpu::{Gpu, GpuError, LayerBatch, PinnedBuffer, Timer, array::Poses, layer::Wanted};
+use dermis::gpu::{Gpu, GpuError, LayerBatch, PinnedBuffer, Timer, array::Poses, layer::Outputs};
 use dermis::sensor::optics::{Area, LightSpec};
 use dermis::sensor::{Sensor, SensorSpec};
 use dermis::skin::Object;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 const RADIUS_M: f64 = 4e-3;
 const PRESSES: usize = 8192;
 
-/// The preset `gelsight` with half as many pixels along a side, twice as wide: 320 × 240.
+/// The preset `gelsight` at half the resolution: 320 × 240 pixels of twice the size.
 pub fn small_gelsight() -> Option<Sensor> {
     let mut spec = SensorSpec::find("gelsight").ok()?.0;
     let camera = spec.camera.as_mut()?;
@@ -31,27 +31,28 @@ pub fn small_gelsight() -> Option<Sensor> {
     spec.build(None).ok()
 }
 
-/// A ball of 4 mm radius anyhow turned, 0.3 to 1.2 mm deep, somewhere in the middle 8 mm.
+/// Random poses of a ball of 4 mm radius: any orientation, 0.3 to 1.2 mm deep, within the central 8 mm.
 pub fn ball_poses(count: usize, seed: u64) -> Vec<Pose> {
     let mut random = Random::new(seed);
     let mut pose = || {
-        let turn = Quat::from_rotation_z(random.between(-3.0, 3.0)) * Quat::from_rotation_x(random.between(-3.0, 3.0));
+        let rotation =
+            Quat::from_rotation_z(random.between(-3.0, 3.0)) * Quat::from_rotation_x(random.between(-3.0, 3.0));
         let [x, y] = [random.between(-4e-3, 4e-3), random.between(-4e-3, 4e-3)];
-        Pose::new(turn, Vec3::new(x, y, RADIUS_M - random.between(0.3e-3, 1.2e-3)))
+        Pose::new(rotation, Vec3::new(x, y, RADIUS_M - random.between(0.3e-3, 1.2e-3)))
     };
     (0..count).map(|_| pose()).collect()
 }
 
-/// What an H200 moves (byte/s), copying, and computes (operations/s), in single precision by its data sheet: floors are counted with these.
+/// Memory bandwidth (byte/s, copy) and single-precision throughput (operations/s, data sheet) of an H200, for lower bounds on the time.
 const BYTES_PER_S: f64 = 4.3e12;
 const OPERATIONS_PER_S: f64 = 67e12;
 
-/// From poses on the GPU to what is wanted there: the least of three times (s), iterations and operations.
-fn seconds(batch: &LayerBatch, poses: &Poses, wanted: Wanted) -> Result<(f64, usize, f64), GpuError> {
+/// Time (s, best of three) from poses on the GPU to results on the GPU, with iterations and operations.
+fn seconds(batch: &LayerBatch, poses: &Poses, outputs: Outputs) -> Result<(f64, usize, f64), GpuError> {
     let mut best = (f64::INFINITY, 0, 0.0);
     for _ in 0..3 {
-        let timer = Timer::start(batch.batch().gpu())?;
-        let touches = batch.press_on_device(poses, wanted)?;
+        let timer = Timer::start(batch.gpu())?;
+        let touches = batch.press_on_device(poses, outputs)?;
         let taken = timer.stop()?;
         best = (best.0.min(taken), touches.iterations, touches.operations);
     }
@@ -59,39 +60,38 @@ fn seconds(batch: &LayerBatch, poses: &Poses, wanted: Wanted) -> Result<(f64, us
 }
 
 fn batch_bytes(batch: &LayerBatch) -> usize {
-    batch.batch().image().map_or(0, |[height, width]| 3 * height * width * PRESSES)
+    batch.image_size().map_or(0, |[height, width]| 3 * height * width * PRESSES)
 }
 
-/// Names that carry their units, and numbers.
+/// Numbers by name; names carry their units.
 pub fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
     let mut numbers = BTreeMap::new();
     let (Some(sensor), Ok(mesh)) = (small_gelsight(), sphere(RADIUS_M, 0.1e-3)) else { return Ok(numbers) };
-    let nothing = Wanted { images: false, pressure: false, surface: false, taxels: false };
     for (friction, mu) in [("", None), ("_frictionless", Some(0.0))] {
         let ball = Object { mu, ..Object::new(mesh.clone()) };
         let batch = LayerBatch::new(gpu, &sensor, &ball)?;
         let places = ball_poses(PRESSES, 7);
-        batch.press_on_device(&Poses::of_host(gpu, &places[..512])?, Wanted::IMAGES)?;
+        batch.press_on_device(&Poses::of_host(gpu, &places[..512])?, Outputs::IMAGES)?;
         let poses = Poses::of_host(gpu, &places)?;
         let mut keep = |name: &str, value: f64| numbers.insert(format!("{name}{friction}"), value);
-        let (images_s, iterations, operations) = seconds(&batch, &poses, Wanted::IMAGES)?;
+        let (images_s, iterations, operations) = seconds(&batch, &poses, Outputs::IMAGES)?;
         let presses = PRESSES as f64;
         keep("images_320x240_per_second", presses / images_s);
         keep("iterations_per_press", iterations as f64 / presses);
-        // A pose is read and an image written; transforms are what must be computed.
+        // Lower bounds: a pose is read and an image written; the Fourier transforms are computed.
         let memory_s = (batch_bytes(&batch) as f64 / presses + 7.0 * 8.0) / BYTES_PER_S;
         let arithmetic_s = operations / presses / OPERATIONS_PER_S;
         keep("floor_of_memory_us_per_image", memory_s * 1e6);
         keep("floor_of_arithmetic_us_per_image", arithmetic_s * 1e6);
         keep("part_of_the_floor_reached_ratio", memory_s.max(arithmetic_s) * presses / images_s);
-        let (presses_s, ..) = seconds(&batch, &poses, nothing)?;
+        let (presses_s, ..) = seconds(&batch, &poses, Outputs::NONE)?;
         keep("presses_without_images_per_second", PRESSES as f64 / presses_s);
-        let (all_s, ..) = seconds(&batch, &poses, Wanted::ALL)?;
+        let (all_s, ..) = seconds(&batch, &poses, Outputs::ALL)?;
         keep("presses_with_everything_per_second", PRESSES as f64 / all_s);
-        // To memory of the host that the GPU can write to by itself, as a training loop keeps it.
+        // To pinned host memory, as a training loop would use.
         let mut host = PinnedBuffer::new(gpu, batch_bytes(&batch))?;
         let timer = Timer::start(gpu)?;
-        let touches = batch.press_on_device(&poses, Wanted::IMAGES)?;
+        let touches = batch.press_on_device(&poses, Outputs::IMAGES)?;
         touches.images.copy_to_pinned(&mut host)?;
         keep("images_320x240_copied_to_host_per_second", PRESSES as f64 / timer.stop()?);
     }

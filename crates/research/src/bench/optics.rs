@@ -1,4 +1,4 @@
-//! From a pose to an image.
+//! Time from a pose to a camera image.
 
 use super::cpu_clock::best_cpu_nanoseconds as nanoseconds;
 use dermis::geometry::shapes::sphere;
@@ -21,7 +21,7 @@ impl Case {
         Some(Self { sensor, ball: Object::new(sphere(4e-3, 0.1e-3).ok()?) })
     }
 
-    /// Settled at a depth (m), from a state.
+    /// The touch at rest at a depth (m), from a state.
     fn settle(&self, state: &State, depth_m: f64) -> Option<(Touch, State)> {
         let pose = Pose::from_translation(Vec3::new(0.0, 0.0, 4e-3 - depth_m));
         let target = Target::at_rest(&self.ball, pose);
@@ -29,7 +29,7 @@ impl Case {
     }
 }
 
-/// On one core, whatever the machine has.
+/// Runs on one core.
 pub(super) fn run() -> BTreeMap<String, f64> {
     match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
         Ok(pool) => pool.install(measure),
@@ -73,12 +73,12 @@ fn shaded(optics: &Optics, relief: &Relief) -> dermis::sensor::optics::FloatImag
     }
 }
 
-/// Height field, contact, surface, depth, light, 8 bits. Each step is a little deeper or shallower than the last.
+/// The full chain: height field, contact, surface, depth, light, 8 bits. The depth differs slightly from step to step.
 fn pose_to_rgb(case: &Case, state: &State, step: usize) {
     let depth_m = 1e-3 + 1e-6 * (step % 7) as f64;
     if let Some((touch, _)) = case.settle(state, depth_m)
-        && let Ok(sight) = case.sensor.look(&touch, 0)
+        && let Ok(frame) = case.sensor.look(&touch, 0)
     {
-        black_box(sight.image.to_rgb8());
+        black_box(frame.image.to_rgb8());
     }
 }

@@ -1,4 +1,4 @@
-//! One step of a full response chain.
+//! Time of one step of a full response chain.
 
 use super::nanoseconds;
 use super::springs::{ball, skin, step_ns};
@@ -11,7 +11,7 @@ use dermis::sensor::{Response, ResponseSpec, Spread, Taxels};
 use std::collections::BTreeMap;
 use std::hint::black_box;
 
-/// Every stage there is.
+/// A chain with every stage.
 fn everything() -> ResponseSpec {
     let creep = |amplitude, seconds| Creep { amplitude, time: Time::new(seconds) };
     ResponseSpec {

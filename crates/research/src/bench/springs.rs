@@ -1,4 +1,4 @@
-//! One step of the spring skin.
+//! Time of one step of the spring skin.
 
 use super::nanoseconds;
 use dermis::geometry::shapes::sphere;
@@ -11,7 +11,7 @@ use std::hint::black_box;
 
 const RADIUS: f64 = 0.020;
 const DEPTH: f64 = 3e-3;
-/// Both sides of the array (m): the same sensor, ever finer.
+/// Side of the array (m), which is refined.
 const SIDE: f64 = 0.036;
 const MAX_PENETRATION: f64 = 0.012;
 
@@ -38,19 +38,19 @@ pub(super) fn skin(rows: usize, cols: usize, pitch: f64) -> Option<Springs> {
 pub(super) fn ball(triangles: usize) -> Option<Object> {
     // An equilateral triangle of edge e covers √3/4 e².
     let edge = (4.0 * std::f64::consts::PI * RADIUS * RADIUS / triangles as f64 * 4.0 / 3f64.sqrt()).sqrt();
-    // The generator's edge is an upper bound; it lands near this.
+    // The generator takes an upper bound on the edge, hence the factor.
     sphere(RADIUS, edge * 1.15).ok().map(Object::new)
 }
 
-/// The ball rolls and slides a little further at every step, so that nothing is the same twice.
+/// The ball rolls and slides a little at every step, so that no two steps are equal.
 fn place(step: usize) -> (Pose, Twist) {
     let phase = step as f64 * 0.01;
-    let turn = Quat::from_rotation_y(phase) * Quat::from_rotation_x(0.7 * phase);
+    let rotation = Quat::from_rotation_y(phase) * Quat::from_rotation_x(0.7 * phase);
     let at = Vec3::new(1e-3 * phase.sin(), 1e-3 * phase.cos(), RADIUS - DEPTH);
-    (Pose::new(turn, at), Twist::new(Vec3::new(0.01, -0.02, 0.001), Vec3::new(0.1, 0.2, 0.3)))
+    (Pose::new(rotation, at), Twist::new(Vec3::new(0.01, -0.02, 0.001), Vec3::new(0.1, 0.2, 0.3)))
 }
 
-/// Nanoseconds of a step.
+/// Time of a step (ns).
 pub(super) fn step_ns(skin: &Springs, object: &Object) -> f64 {
     let mut state: State = skin.rest();
     nanoseconds(|step| {
@@ -63,7 +63,7 @@ pub(super) fn step_ns(skin: &Springs, object: &Object) -> f64 {
     })
 }
 
-/// Nanoseconds of finding the same contacts by testing every triangle for every texel, as the paper does.
+/// Time (ns) to find the same contacts by testing every triangle for every texel, as in the paper.
 fn brute_force_ns(skin: &Springs, object: &Object) -> f64 {
     nanoseconds(|step| {
         let (sensor_from_object, _) = place(step);
@@ -104,7 +104,7 @@ pub(super) fn run() -> BTreeMap<String, f64> {
             per_triangle.push((object.surface.mesh().triangles().len() as f64, ns));
         }
     }
-    // Exponent of growth in texels (1 is linear), and what each tenfold of triangles adds, over the first.
+    // Growth exponents (1 is linear), and the time added by each factor of ten in triangles.
     if let ([first, .., last], [small, .., large]) = (&per_texel[..], &per_triangle[..]) {
         numbers.insert("growth_exponent_in_texels".into(), (last.1 / first.1).ln() / (last.0 / first.0).ln());
         numbers.insert("growth_exponent_in_triangles".into(), (large.1 / small.1).ln() / (large.0 / small.0).ln());

@@ -1,4 +1,4 @@
-//! Presses of 84 taxels on a GPU.
+//! Batches of presses on an 84-taxel array on a GPU.
 
 use dermis::geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
 use dermis::gpu::array::Arrays;
@@ -9,33 +9,33 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Presses at once.
+/// Presses per batch.
 const PRESSES: usize = 1 << 18;
-/// Runs, of which the median counts.
+/// Number of runs; the median counts.
 const RUNS: usize = 9;
 const RADIUS: f64 = 0.010;
-/// An edge that gives the ball about 2,000 triangles.
+/// Edge length (m) that gives the ball about 2,000 triangles.
 const EDGE: f64 = 1.45e-3;
 
-/// Sums and products in `f64` that the kernel's lines make of a spring under a ball, where it touches and where it does not; a root or a
-/// quotient counts as eight.
+/// Double-precision operations of the kernel per spring under a ball, in contact and without contact; a root or a division counts as
+/// eight.
 const TOUCHED_OPERATIONS: f64 = 116.0;
 const MISSED_OPERATIONS: f64 = 33.0;
-/// Of those a multiprocessor does at a clock.
+/// Double-precision operations per multiprocessor and clock cycle.
 const OPERATIONS_PER_CLOCK: f64 = 64.0;
 
-/// A ball anywhere on the array, turned anyhow, half a millimetre to three deep.
+/// Random poses of a ball on the array: any orientation, 0.5 to 3 mm deep.
 fn places(random: &mut Random) -> Vec<Pose> {
     let place = |_| {
         let mut side = || random.uniform() * 2.0 - 1.0;
-        let turn = Quat::from_xyzw(side(), side(), side(), side()).normalize();
+        let rotation = Quat::from_xyzw(side(), side(), side(), side()).normalize();
         let depth = 1.75e-3 + 1.25e-3 * side();
-        Pose::new(turn, Vec3::new(side() * 10e-3, side() * 25e-3, RADIUS - depth))
+        Pose::new(rotation, Vec3::new(side() * 10e-3, side() * 25e-3, RADIUS - depth))
     };
     (0..PRESSES).map(place).collect()
 }
 
-/// Seconds on the GPU: the median of several runs after one.
+/// GPU time (s): the median of several runs after a warm-up.
 fn seconds(gpu: &Arc<Gpu>, mut work: impl FnMut() -> Result<(), GpuError>) -> Result<f64, GpuError> {
     work()?;
     let mut times = Vec::new();
@@ -48,7 +48,7 @@ fn seconds(gpu: &Arc<Gpu>, mut work: impl FnMut() -> Result<(), GpuError>) -> Re
     Ok(times[RUNS / 2])
 }
 
-/// The figures: names that carry their units, and numbers.
+/// Numbers by name; names carry their units.
 pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
     let mut numbers = BTreeMap::new();
     let bad = |error: &dyn std::fmt::Display| GpuError::BadInput { reason: error.to_string() };
@@ -63,7 +63,7 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
     numbers.insert("taxels".into(), foam.taxels().len() as f64);
     numbers.insert("triangles".into(), mesh.surface.mesh().triangles().len() as f64);
 
-    // What the GPU's memory does at best: a copy there, read and written.
+    // Memory bandwidth: a device-to-device copy, read and written.
     let block = gpu.zeros::<u8>(1 << 30)?;
     let mut other = gpu.zeros::<u8>(1 << 30)?;
     let copy_s = seconds(gpu, || other.copy_from(&block))?;
@@ -87,11 +87,11 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
         let (object, poses) = (GpuObject::new(gpu, object)?, arrays.poses(&places)?);
         figures(&mut numbers, label, seconds(gpu, || arrays.settle(&object, &poses).map(drop))?, press_bytes);
     }
-    // Of a ball the work is known; of a mesh it depends on where the rays go.
+    // The work is known for a ball; for a mesh it depends on the rays.
     let operations_per_s = OPERATIONS_PER_CLOCK * gpu.multiprocessors() as f64 * gpu.clock_hz()?;
     let arrays = Arrays::new(gpu, &foam)?;
-    let felt = arrays.settle(&GpuObject::new(gpu, &ball)?, &arrays.poses(&places)?)?;
-    let touched = felt.values_newton.download()?.iter().filter(|value| **value > 0.0).count() as f64 / count;
+    let presses = arrays.settle(&GpuObject::new(gpu, &ball)?, &arrays.poses(&places)?)?;
+    let touched = presses.values_newton.download()?.iter().filter(|value| **value > 0.0).count() as f64 / count;
     let operations = touched * TOUCHED_OPERATIONS + (taxels as f64 - touched) * MISSED_OPERATIONS;
     numbers.insert("taxels_that_a_ball_touches".into(), touched);
     if let Some(&ns) = numbers.get("spring_presses_of_a_ball_ns_each") {
@@ -100,7 +100,7 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
             operations / operations_per_s * 1e9 / ns,
         );
     }
-    // What each spring met last is read; bristles are read and written where it touches.
+    // Each spring reads its last triangle; bristles in contact are read and written.
     let step_bytes = press_bytes + (48 + 4 * taxels) as f64 + 96.0 * touched;
     let twists = vec![Twist::new(Vec3::new(0.01, -0.02, 0.001), Vec3::new(0.1, 0.2, 0.3)); PRESSES];
     for (label, object) in [("spring_steps_of_a_ball", &ball), ("spring_steps_of_a_mesh", &mesh)] {
@@ -116,8 +116,9 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
     let mut times = Vec::new();
     for _ in 0..3 {
         let start = Instant::now();
-        let felt = arrays.settle(&object, &arrays.poses(&places)?)?;
-        let fetched = (felt.forces_newton.download()?, felt.values_newton.download()?, felt.wrench.download()?);
+        let presses = arrays.settle(&object, &arrays.poses(&places)?)?;
+        let fetched =
+            (presses.forces_newton.download()?, presses.values_newton.download()?, presses.wrench.download()?);
         std::hint::black_box(fetched);
         times.push(start.elapsed().as_secs_f64());
     }

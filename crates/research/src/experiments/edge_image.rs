@@ -1,16 +1,16 @@
-//! A tactile image with the direction that is there and the one that is wanted, as the paper draws it.
+//! A tactile image with the measured and the desired edge direction, as in Kappassov 2020.
 
 use dermis::draw::{Canvas, HeatMap, Image, Ink, Rgb};
 use dermis::geometry::Vec2;
 use dermis::world::TactileFeatures;
 
-/// Where the edge is.
+/// Colour of the measured edge.
 pub const ACTUAL: Rgb = [214, 39, 40];
-/// Where it should be.
+/// Colour of the desired edge.
 pub const DESIRED: Rgb = [24, 150, 60];
 
-/// Cells of a grid (row 0 at +y) whose values are the forces (N), `max_newton` being the end of the scale, with a
-/// green line through the middle along `desired_rad` and a red one through the contact along its own direction.
+/// Draws the forces (N) of a taxel grid (row 0 at +y) on a scale up to `max_newton`, with a green line through the centre along
+/// `desired_rad` and a red line through the contact along its principal direction.
 pub fn edge_image(
     (rows, cols): (usize, usize),
     pitch_m: f64,

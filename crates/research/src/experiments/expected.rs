@@ -1,4 +1,4 @@
-//! What a number must be, and whether it is.
+//! Checks the metrics of an experiment against the bounds of its `expected.toml`.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -9,16 +9,13 @@ use std::collections::BTreeMap;
 pub struct Expectation {
     /// Name of the metric.
     pub metric: String,
-    /// What it is, in words, with its unit.
+    /// Description of the metric, with its unit.
     pub what: String,
-    /// What the paper says, where it says anything.
-    #[serde(default)]
+    /// The paper's value, if it gives one.
     pub paper: Option<String>,
-    /// Least that passes.
-    #[serde(default)]
+    /// Lower bound.
     pub min: Option<f64>,
-    /// Most that passes.
-    #[serde(default)]
+    /// Upper bound.
     pub max: Option<f64>,
 }
 
@@ -28,18 +25,18 @@ struct File {
     expect: Vec<Expectation>,
 }
 
-/// A bound held against a number.
+/// The result of checking one bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// The bound.
     pub expectation: Expectation,
-    /// Our number, if there is one.
+    /// Our value, if the experiment reports it.
     pub ours: Option<f64>,
-    /// Whether it lies within.
+    /// Whether the value lies within the bound.
     pub passed: bool,
 }
 
-/// Holds the metrics against the bounds. A file that does not read is a verdict that does not pass.
+/// Checks the metrics against the bounds. An unreadable file gives one failed verdict.
 pub(super) fn judge(name: &str, text: &str, metrics: &BTreeMap<String, f64>) -> Vec<Verdict> {
     let file: File = match dermis::sensor::parse_toml(&format!("experiments/{name}/expected.toml"), text) {
         Ok(file) => file,

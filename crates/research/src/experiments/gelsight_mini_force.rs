@@ -1,26 +1,23 @@
-//! Force against depth of a GelSight Mini: measured, by the layer, by Hertz.
+//! Force against depth of a GelSight Mini: measured, layer, Hertz.
 
-use super::{ExperimentError, Findings, Options, Progress, tell};
+use super::setting::frictionless;
+use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{LineStyle, Plot, Series};
 use dermis::geometry::shapes::sphere;
-use dermis::sensor::{Aim, Goal, SkinSpec, presets, press};
+use dermis::sensor::{Aim, Goal, presets, press};
 use dermis::skin::Object;
 
 /// Depth (mm) and force (N) as measured under a hemisphere of 7.5 mm.
 const MEASURED: [(f64, f64); 4] = [(0.5, 1.650), (1.0, 5.964), (1.5, 13.526), (2.0, 23.253)];
 const RADIUS_M: f64 = 7.5e-3;
-/// Of the preset: E/(1 − ν²) with E = 435 kPa, ν = 0.48.
+/// Plane-strain modulus of the preset: E/(1 − ν²) with E = 435 kPa, ν = 0.48.
 const PLANE_STRAIN_PA: f64 = 4.35e5 / (1.0 - 0.48 * 0.48);
 
 pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
     let mut findings = Findings::default();
     let spec = presets::find("gelsight-mini")?;
     let sensor = spec.build(None)?;
-    let mut slippery = spec.clone();
-    if let SkinSpec::Layer(layer) = &mut slippery.skin {
-        layer.mu = 0.0;
-    }
-    let slippery = slippery.build(None)?;
+    let without_friction = frictionless(spec).build(None)?;
     let ball = Object::new(sphere(RADIUS_M, 0.3e-3)?);
     let hertz = |depth_m: f64| 4.0 / 3.0 * PLANE_STRAIN_PA * RADIUS_M.sqrt() * depth_m.powf(1.5);
     let mut table = String::from("depth_mm,measured_n,layer_n,layer_frictionless_n,hertz_n\n");
@@ -29,14 +26,14 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         let force = |sensor| -> Result<f64, ExperimentError> {
             Ok(-press(sensor, &ball, &Aim::default(), Goal::Depth(depth_mm * 1e-3))?.touch.on_sensor.force.z)
         };
-        let (sticking, free, bare) = (force(&sensor)?, force(&slippery)?, hertz(depth_mm * 1e-3));
+        let (sticking, free, bare) = (force(&sensor)?, force(&without_friction)?, hertz(depth_mm * 1e-3));
         findings.metric(format!("layer_over_measured_{depth_mm}mm"), sticking / measured);
         findings.metric(format!("frictionless_layer_over_measured_{depth_mm}mm"), free / measured);
         findings.metric(format!("hertz_over_measured_{depth_mm}mm"), bare / measured);
         table += &format!("{depth_mm},{measured},{sticking:.4},{free:.4},{bare:.4}\n");
         by_layer.push((depth_mm, sticking));
         by_hertz.push((depth_mm, bare));
-        tell(progress, (done + 1) as f64 / MEASURED.len() as f64)?;
+        report_progress(progress, (done + 1) as f64 / MEASURED.len() as f64)?;
     }
     let worst = |prefix: &str, metrics: &std::collections::BTreeMap<String, f64>| {
         let off = metrics.iter().filter(|(name, _)| name.starts_with(prefix)).map(|(_, ratio)| (ratio - 1.0).abs());
@@ -54,6 +51,6 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         .series(Series::line("layer of 4 mm", by_layer))
         .series(Series::line("Hertz, no base", by_hertz).style(LineStyle::Dashed));
     findings.files.add_image("force-depth.png", &plot.render());
-    findings.note("The modulus was fitted by its authors to these four points with a model of their own, so the shape of the curve is the test, not its scale. Linear elasticity at half the thickness is beyond its range, and says so with a warning.");
+    findings.note("The modulus was fitted by its authors to these four points with their own model, so the test is the shape of the curve, not its scale. A depth of half the thickness exceeds the range of linear elasticity; the layer reports a warning.");
     Ok(findings)
 }

@@ -1,9 +1,10 @@
-//! Section III, Figs 5 and 6: a device is characterised from bench data alone.
+//! Kappassov 2020, section III, Figs 5 and 6: a sensor is characterised from bench data alone.
 
-use super::kappassov_device::{
-    ANGLES_DEG, LOADS_G, SITES, Truth, difference, fitted, hidden, image, indenters, median, nominal, weigh,
+use super::kappassov_reference::{
+    ANGLES_DEG, LOADS_G, SITES, Truth, difference, fitted, indenters, nominal, reference, sample_image, weigh,
 };
-use super::{ExperimentError, Findings, Options, Progress, tell};
+use super::setting::median;
+use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{LineStyle, PALETTE, Plot, Series};
 use dermis::sensor::calibration::DeviceFit;
 use dermis::sensor::characterise::Bench;
@@ -12,11 +13,11 @@ use dermis::skin::Object;
 
 pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
     let mut findings = Findings::default();
-    let (device, truth) = hidden()?;
-    let (bench, fit, spec) = fitted(&device, &mut |done| progress(0.5 * done))?;
-    tell(progress, 0.6)?;
+    let (sensor, truth) = reference()?;
+    let (bench, fit, spec) = fitted(&sensor, &mut |done| progress(0.5 * done))?;
+    report_progress(progress, 0.6)?;
     parameters(&mut findings, &fit, &truth);
-    // What the fit writes must load as a sensor.
+    // The written description must load as a sensor.
     let text = spec.to_toml();
     let again = SensorSpec::parse("fitted.toml", &text)?;
     let model = again.build(None)?;
@@ -25,13 +26,13 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     findings.files.add("bench-presses.csv", bench.presses_csv());
     findings.files.add("bench-creep.csv", bench.creep_csv());
     let without_spread = SensorSpec { response: fit.response(false), ..again }.build(None)?;
-    images(&mut findings, &device, &model, &without_spread, progress)?;
+    images(&mut findings, &sensor, &model, &without_spread, progress)?;
     figures(&mut findings, &bench, &fit);
-    findings.note("The hidden device differs from the preset in every stage, with a spread (a narrow Gaussian on exponential skirts, wider along the array than across it) and a curve (an exponential bend) that the fitted Gaussian and cubic cannot be. Its σ is therefore held against that of the nearest Gaussian. The bench's force sensor has noise of 3 mN and its stage of 10 µm. A tactel counts as lit above three times the device's noise.");
+    findings.note("The reference sensor differs from the preset in every stage. Its spread (a narrow Gaussian with exponential tails, wider along the array than across it) and its response curve (exponential) cannot be represented exactly by the fitted Gaussian and cubic; the fitted σ is compared with that of the closest Gaussian. The bench's force sensor has a noise of 3 mN and its stage one of 10 µm. A tactel counts as loaded above three times the sensor's noise.");
     Ok(findings)
 }
 
-/// Each parameter against the truth, as a relative error.
+/// Compares each fitted parameter with the truth, as a relative error.
 fn parameters(findings: &mut Findings, fit: &DeviceFit, truth: &Truth) {
     let errors = |found: &[f64], truth: &[f64]| -> Vec<f64> {
         found.iter().zip(truth).map(|(a, b)| (a / b - 1.0).abs()).collect()
@@ -75,16 +76,16 @@ fn parameters(findings: &mut Findings, fit: &DeviceFit, truth: &Truth) {
     }
 }
 
-/// The image difference over unseen indenters, beside what models that know less get.
+/// Compares images of unseen indenters with the fitted model and with simpler models.
 fn images(
     findings: &mut Findings,
-    device: &Sensor,
+    sensor: &Sensor,
     model: &Sensor,
     without_spread: &Sensor,
     progress: Progress<'_>,
 ) -> Result<(), ExperimentError> {
     let unfitted = nominal()?.build(None)?;
-    let rivals = [("", model), ("_without_spread", without_spread), ("_unfitted", &unfitted)];
+    let models = [("", model), ("_without_spread", without_spread), ("_unfitted", &unfitted)];
     let mut found: [Vec<f64>; 3] = Default::default();
     let shapes = indenters()?;
     let mut table = String::from("shape,angle_deg,load_g,fitted,without_spread,unfitted,blank\n");
@@ -92,26 +93,26 @@ fn images(
         let object = Object::new(mesh.clone());
         for angle in ANGLES_DEG {
             for load in LOADS_G {
-                let truth = image(device, &weigh(device, &object, angle, load)?)?;
-                // The model with and without its spread has one skin.
+                let truth = sample_image(sensor, &weigh(sensor, &object, angle, load)?)?;
+                // The models with and without spread share a skin.
                 let (known, unknown) = (weigh(model, &object, angle, load)?, weigh(&unfitted, &object, angle, load)?);
                 let touches = [&known, &known, &unknown];
                 let mut row = format!("{name},{angle},{load}");
-                for ((list, (_, rival)), touch) in found.iter_mut().zip(&rivals).zip(touches) {
-                    let d = difference(&truth, &image(rival, touch)?);
+                for ((list, (_, model)), touch) in found.iter_mut().zip(&models).zip(touches) {
+                    let d = difference(&truth, &sample_image(model, touch)?);
                     list.push(d);
                     row += &format!(",{d:.4}");
                 }
                 table += &format!("{row},1\n");
             }
         }
-        tell(progress, 0.6 + 0.4 * (done + 1) as f64 / shapes.len() as f64)?;
+        report_progress(progress, 0.6 + 0.4 * (done + 1) as f64 / shapes.len() as f64)?;
     }
     let medians = found.map(median);
-    for ((name, _), median) in rivals.iter().zip(medians) {
+    for ((name, _), median) in models.iter().zip(medians) {
         findings.metric(format!("median_image_difference{name}"), median);
     }
-    // A blank image differs by all there is.
+    // A blank image has a difference of 1 by definition.
     findings.metric("median_image_difference_blank", 1.0);
     findings.metric("ratio_to_best_null", medians[0] / medians[1].min(medians[2]).min(1.0));
     findings.files.add("image-differences.csv", table);
@@ -127,14 +128,16 @@ fn figures(findings: &mut Findings, bench: &Bench, fit: &DeviceFit) {
         let points: Vec<(f64, f64)> = up.map(|row| (row.force_newton, f64::from(row.raw[taxel]))).collect();
         let line = &fit.taxels.taxels[taxel];
         let curve = fit.taxels.curve_stage(newton_per_count, 4.0);
-        let most = fit.taxels.saturation_counts.unwrap_or(4095.0);
+        let max = fit.taxels.saturation_counts.unwrap_or(4095.0);
         let fitted = (0..=120).map(|i| f64::from(i) * 0.028).map(|force| {
             let u = line.gain_counts_per_newton.value * (force - line.threshold_newton.value) * newton_per_count;
-            (force, (curve.at(u) / newton_per_count).min(most))
+            (force, (curve.at(u) / newton_per_count).min(max))
         });
         responses = responses
-            .series(Series::scatter(format!("tactel {taxel}, up and down"), points).colour(colour))
-            .series(Series::line(format!("tactel {taxel}, at once"), fitted).style(LineStyle::Dashed).colour(colour));
+            .series(Series::scatter(format!("tactel {taxel}, loading and unloading"), points).colour(colour))
+            .series(
+                Series::line(format!("tactel {taxel}, fitted curve"), fitted).style(LineStyle::Dashed).colour(colour),
+            );
     }
     findings.files.add_image("responses.png", &responses.render());
     let record = bench.creep.iter().filter(|row| row.taxel == 39).step_by(10);

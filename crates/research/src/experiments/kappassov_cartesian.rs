@@ -1,9 +1,9 @@
-//! Fig. 12: a palm follows an object that a human hand moves.
+//! Kappassov 2020, Fig. 12: a palm follows an object that a human hand moves.
 
 use super::edge_image::edge_image;
 use super::hand_script::HandScript;
 use super::setting::springs;
-use super::{ExperimentError, Findings, Options, Progress, tell};
+use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{Camera, Image, LineStyle, PALETTE, Plot, Series, Sheet};
 use dermis::geometry::quantity::Force;
 use dermis::geometry::shapes::{cylinder, rounded_box};
@@ -19,20 +19,20 @@ use dermis::world::{
 use std::f64::consts::FRAC_PI_2;
 use std::sync::Arc;
 
-/// Array and arm exchange numbers at 200 Hz.
+/// Control period of array and arm: 200 Hz.
 const CONTROL_S: f64 = 5e-3;
 const STEPS_PER_CONTROL: usize = 2;
-/// The bar (m): across, along and through, its edges rounded.
+/// Width, length and thickness of the bar (m), with rounded edges.
 const BAR: Vec3 = Vec3::new(0.015, 0.030, 0.018);
 const ROUND: f64 = 2e-3;
-/// How deep (m) the bar should press; what force that is, the press tells.
+/// Desired penetration depth of the bar (m); a press determines the corresponding force.
 const DEPTH: f64 = 2.5e-3;
-/// Approach and settling before the hand starts (s), and how long it moves (s).
+/// Duration of approach and settling (s), and of the hand's motion (s).
 const SETTLE_S: f64 = 1.5;
 const MOVE_S: f64 = 20.0;
 
-/// The cells of a WTS 0614 under a soft foam cover: spread and counts of the preset, noise of two counts, and no
-/// threshold, which the paper has from bare rubber.
+/// A WTS 0614 under a soft foam cover: spread and counts of the preset, a noise of two counts, and no threshold (the paper's threshold
+/// was measured on bare rubber).
 fn palm_array() -> Result<Sensor, ExperimentError> {
     let mut spec = SensorSpec {
         name: "palm".into(),
@@ -45,12 +45,12 @@ fn palm_array() -> Result<Sensor, ExperimentError> {
     Ok(spec.build(None)?)
 }
 
-/// Where the bar is when it presses as it should: its flat face on the middle of the array, along y.
+/// Desired pose of the bar: its flat face on the centre of the array, along y.
 fn tool_from_bar() -> Pose {
     Pose::from_translation(Vec3::Z * (0.5 * BAR.z - DEPTH))
 }
 
-/// The palm looks along the world's x; its rows run downwards.
+/// Initial pose of the palm: its normal along the world's x axis, its rows downwards.
 fn start_of_tool() -> Pose {
     let axes = Mat3::from_cols(Vec3::Y, Vec3::Z, Vec3::X);
     Pose::new(Quat::from_mat3(&axes), Vec3::new(0.0, 0.0, 0.15))
@@ -70,16 +70,16 @@ fn gains() -> PidParameters {
 
 fn servo(array: &Sensor, bar: &Object) -> Result<TactileServo, ExperimentError> {
     let placed = [(array.clone(), Pose::IDENTITY)];
-    let felt = |moved: &Pose| -> Result<Option<TactileFeatures>, ExperimentError> {
+    let features = |moved: &Pose| -> Result<Option<TactileFeatures>, ExperimentError> {
         let image = TactileImage::of_press(&placed, bar, &(moved.inverse() * tool_from_bar()))?;
         Ok(TactileFeatures::of(&image))
     };
     let none = dermis::world::ServoError::NothingSelected;
-    let target = felt(&Pose::IDENTITY)?.ok_or(none)?;
-    let jacobian = TactileJacobian::measure([5e-4, 5e-4, 3e-4, 0.02, 0.02, 0.04], felt)?;
-    // Turning may be faster than sliding: rad/s are not m/s.
-    let turn = PidParameters { output_limit: 1.5, rate_limit: 60.0, ..gains() };
-    let pid = [gains(), gains(), gains(), turn, turn, turn];
+    let target = features(&Pose::IDENTITY)?.ok_or(none)?;
+    let jacobian = TactileJacobian::measure([5e-4, 5e-4, 3e-4, 0.02, 0.02, 0.04], features)?;
+    // Rotation has its own limits, in rad/s.
+    let rotation = PidParameters { output_limit: 1.5, rate_limit: 60.0, ..gains() };
+    let pid = [gains(), gains(), gains(), rotation, rotation, rotation];
     let parameters = ServoParameters {
         target,
         dofs: Dofs::all(),
@@ -91,18 +91,18 @@ fn servo(array: &Sensor, bar: &Object) -> Result<TactileServo, ExperimentError> 
     Ok(TactileServo::new(parameters, &jacobian)?)
 }
 
-/// What is kept of every control step.
+/// The record of one control step.
 #[derive(Clone, Copy)]
-struct Kept {
+struct ControlSample {
     time_s: f64,
     force_newton: f64,
-    /// Between the bar's axis and the palm's (deg).
+    /// Angle between the bar's axis and the palm's (deg).
     direction_deg: f64,
-    /// Of all turns (deg).
-    turn_deg: f64,
-    /// The bar in the palm, away from where it should be (m).
+    /// Total rotation error (deg).
+    rotation_deg: f64,
+    /// Position error of the bar in the palm (m).
     offset_m: Vec3,
-    /// Where the palm should be, from where it started (m).
+    /// Desired displacement of the palm from its start (m).
     wanted_m: Vec3,
     palm_m: Vec3,
 }
@@ -111,9 +111,9 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     let mut findings = Findings::default();
     let array = palm_array()?;
     let mesh = rounded_box(BAR, ROUND, 1e-3)?;
-    // What the human holds it by, which the palm cannot feel.
+    // The handle in the human hand, which the palm does not touch.
     let handle = cylinder(6e-3, 0.07, 1.5e-3)?.transformed(&Pose::from_translation(Vec3::Z * (0.5 * BAR.z + 0.034)));
-    let look = mesh.joined(&handle);
+    let visible = mesh.joined(&handle);
     let object = Arc::new(Object::new(mesh));
     let mut servo = servo(&array, &object)?;
     let wanted_newton = servo.target().total_newton;
@@ -121,20 +121,20 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     let step_s = CONTROL_S / STEPS_PER_CONTROL as f64;
     let mut world = World::new(WorldParameters { step_s, ..Default::default() })?;
     let start = start_of_tool() * tool_from_bar();
-    let bar = world.add_body(Body::driven("bar", start).touchable(object).looking_like(look))?;
+    let bar = world.add_body(Body::driven("bar", start).touchable(object).looking_like(visible))?;
     let away = start_of_tool() * Pose::from_translation(Vec3::Z * (-DEPTH - 3e-3));
     let mut palm = CartesianHand::build(&mut world, CartesianParameters::default(), array, away)?;
 
     let script = HandScript::default();
-    let mut kept: Vec<Kept> = Vec::new();
+    let mut kept: Vec<ControlSample> = Vec::new();
     let mut frames: Vec<(f64, Image, Image)> = Vec::new();
     let frames_at = [0.0, 3.0, 7.0, 12.5, 17.5];
     let controls = ((SETTLE_S + MOVE_S) / CONTROL_S).round() as usize;
     for control in 0..controls {
         for _ in 0..STEPS_PER_CONTROL {
             let next = start.translation + script.shift_m(world.time_s() + step_s - SETTLE_S);
-            let turned = script.turn(world.time_s() + step_s - SETTLE_S) * start.rotation;
-            world.set_velocity(bar, velocity(&world.pose(bar), &Pose::new(turned, next), step_s));
+            let rotation = script.rotation(world.time_s() + step_s - SETTLE_S) * start.rotation;
+            world.set_velocity(bar, velocity(&world.pose(bar), &Pose::new(rotation, next), step_s));
             palm.exchange(&mut world);
             world.step()?;
         }
@@ -146,11 +146,11 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         let (world_from_tool, world_from_bar) = (world.pose(palm.palm()), world.pose(bar));
         let tool_from_object = world_from_tool.inverse() * world_from_bar;
         let along = tool_from_object.transform_vector(Vec3::Y);
-        kept.push(Kept {
+        kept.push(ControlSample {
             time_s,
             force_newton: world.reading(palm.sensor()).sum_newton,
             direction_deg: along.y.abs().min(1.0).acos().to_degrees(),
-            turn_deg: (2.0 * tool_from_object.rotation.w.abs().min(1.0).acos()).to_degrees(),
+            rotation_deg: (2.0 * tool_from_object.rotation.w.abs().min(1.0).acos()).to_degrees(),
             offset_m: tool_from_object.translation - tool_from_bar().translation,
             wanted_m: (world_from_bar * tool_from_bar().inverse()).translation - start_of_tool().translation,
             palm_m: world_from_tool.translation - start_of_tool().translation,
@@ -166,38 +166,39 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
             frames.push((time_s, scene(&world), image));
         }
         if control % 100 == 0 {
-            tell(progress, control as f64 / controls as f64)?;
+            report_progress(progress, control as f64 / controls as f64)?;
         }
     }
     judge(&mut findings, &kept, wanted_newton);
     let peaks = script.peaks(MOVE_S);
     findings.metric("hand_peak_speed_mm_per_s", peaks.speed_m_per_s * 1e3);
     findings.metric("hand_peak_angle_deg", peaks.angle_rad.to_degrees());
-    findings.metric("hand_peak_turning_deg_per_s", peaks.turning_rad_per_s.to_degrees());
+    findings.metric("hand_peak_turning_deg_per_s", peaks.angular_rad_per_s.to_degrees());
     draw(&mut findings, &kept, wanted_newton, frames);
-    findings.note("A WTS 0614 palm array under foam (60 N/m a taxel, 4 × 4 contact points each); a 15 × 30 mm bar with a flat face, so that all six degrees of freedom show in the image; features at 200 Hz, an arm with 15 ms of lag; the same gains in every degree of freedom. The bar is a driven body: the hand does not give way.");
+    findings.note("A WTS 0614 palm array under foam (60 N/m per taxel, 4 × 4 contact points each); a 15 × 30 mm bar with a flat face, so that all six degrees of freedom show in the image; features at 200 Hz, an arm with 15 ms of lag; the same gains in every degree of freedom. The bar moves with a prescribed velocity, so the hand is infinitely stiff.");
     Ok(findings)
 }
 
-/// The velocity that brings a body from one pose to another in a time (s).
+/// The velocity that moves a body from one pose to another in a time (s).
 fn velocity(from: &Pose, to: &Pose, dt_s: f64) -> Twist {
-    let turn = to.rotation * from.rotation.conjugate();
-    let turn = if turn.w < 0.0 { -turn } else { turn };
-    Twist::new((to.translation - from.translation) / dt_s, turn.to_scaled_axis() / dt_s)
+    let rotation = to.rotation * from.rotation.conjugate();
+    let rotation = if rotation.w < 0.0 { -rotation } else { rotation };
+    Twist::new((to.translation - from.translation) / dt_s, rotation.to_scaled_axis() / dt_s)
 }
 
-fn judge(findings: &mut Findings, kept: &[Kept], wanted_newton: f64) {
-    let rms =
-        |of: &dyn Fn(&Kept) -> f64| (kept.iter().map(|k| of(k).powi(2)).sum::<f64>() / kept.len().max(1) as f64).sqrt();
-    let most = |of: &dyn Fn(&Kept) -> f64| kept.iter().map(of).fold(0.0, f64::max);
-    let force_off = |k: &Kept| (k.force_newton / wanted_newton - 1.0).abs() * 100.0;
+fn judge(findings: &mut Findings, kept: &[ControlSample], wanted_newton: f64) {
+    let rms = |of: &dyn Fn(&ControlSample) -> f64| {
+        (kept.iter().map(|k| of(k).powi(2)).sum::<f64>() / kept.len().max(1) as f64).sqrt()
+    };
+    let max = |of: &dyn Fn(&ControlSample) -> f64| kept.iter().map(of).fold(0.0, f64::max);
+    let force_off = |k: &ControlSample| (k.force_newton / wanted_newton - 1.0).abs() * 100.0;
     findings.metric("followed_s", kept.last().map_or(0.0, |k| k.time_s));
     findings.metric("direction_error_deg_rms", rms(&|k| k.direction_deg));
-    findings.metric("direction_error_deg_max", most(&|k| k.direction_deg));
-    findings.metric("turn_error_deg_rms", rms(&|k| k.turn_deg));
+    findings.metric("direction_error_deg_max", max(&|k| k.direction_deg));
+    findings.metric("turn_error_deg_rms", rms(&|k| k.rotation_deg));
     findings.metric("offset_mm_rms", rms(&|k| k.offset_m.length() * 1e3));
     findings.metric("force_target_n", wanted_newton);
-    findings.metric("force_error_percent_max", most(&force_off));
+    findings.metric("force_error_percent_max", max(&force_off));
     findings.metric("force_error_percent_rms", rms(&force_off));
     let lost = kept.iter().filter(|k| k.force_newton <= 0.0).count();
     findings.metric("contact_lost_s", lost as f64 * CONTROL_S);
@@ -208,8 +209,8 @@ fn scene(world: &World) -> Image {
     image::scene(world).render(&camera, 480, 480)
 }
 
-fn draw(findings: &mut Findings, kept: &[Kept], wanted_newton: f64, frames: Vec<(f64, Image, Image)>) {
-    let curve = |of: &dyn Fn(&Kept) -> f64| kept.iter().map(|k| (k.time_s, of(k))).collect::<Vec<_>>();
+fn draw(findings: &mut Findings, kept: &[ControlSample], wanted_newton: f64, frames: Vec<(f64, Image, Image)>) {
+    let curve = |of: &dyn Fn(&ControlSample) -> f64| kept.iter().map(|k| (k.time_s, of(k))).collect::<Vec<_>>();
     let mut way = Plot::new()
         .title("The face of the bar, and the palm")
         .x_label("Time (s)")
@@ -232,7 +233,7 @@ fn draw(findings: &mut Findings, kept: &[Kept], wanted_newton: f64, frames: Vec<
         .y_label("Error (°)")
         .size(620, 400)
         .series(Series::line("edge", curve(&|k| k.direction_deg)))
-        .series(Series::line("all turns", curve(&|k| k.turn_deg)).width(1.2));
+        .series(Series::line("total rotation", curve(&|k| k.rotation_deg)).width(1.2));
     let bound = |factor: f64| [(0.0, factor * wanted_newton), (MOVE_S, factor * wanted_newton)];
     let force = Plot::new()
         .title("Normal force")
@@ -240,7 +241,7 @@ fn draw(findings: &mut Findings, kept: &[Kept], wanted_newton: f64, frames: Vec<
         .y_label("Force (N)")
         .size(620, 400)
         .y_range(0.0, 1.4 * wanted_newton)
-        .series(Series::line("felt", curve(&|k| k.force_newton)))
+        .series(Series::line("measured", curve(&|k| k.force_newton)))
         .series(Series::line("target ± 15 %", bound(1.0)).style(LineStyle::Dashed))
         .series(Series::line("", bound(0.85)).style(LineStyle::Dotted).colour(PALETTE[1]))
         .series(Series::line("", bound(1.15)).style(LineStyle::Dotted).colour(PALETTE[1]));
@@ -256,7 +257,7 @@ fn draw(findings: &mut Findings, kept: &[Kept], wanted_newton: f64, frames: Vec<
     for (_, _, image) in frames {
         strip = strip.image(image, "");
     }
-    let title = "A palm follows a bar in a human hand: edge as felt (red) and as wanted (green)";
+    let title = "A palm follows a bar in a human hand: measured edge (red) and desired edge (green)";
     findings.files.add_image("cartesian.png", &strip.title(title).render());
     let mut table =
         String::from("time_s,force_n,direction_error_deg,turn_error_deg,offset_x_mm,offset_y_mm,offset_z_mm\n");
@@ -264,7 +265,7 @@ fn draw(findings: &mut Findings, kept: &[Kept], wanted_newton: f64, frames: Vec<
         let o = k.offset_m * 1e3;
         table += &format!(
             "{:.3},{:.4},{:.3},{:.3},{:.3},{:.3},{:.3}\n",
-            k.time_s, k.force_newton, k.direction_deg, k.turn_deg, o.x, o.y, o.z
+            k.time_s, k.force_newton, k.direction_deg, k.rotation_deg, o.x, o.y, o.z
         );
     }
     findings.files.add("cartesian.csv", table);

@@ -1,26 +1,27 @@
-//! Section V-A, Figs 8 and 9: images of indenters on a device and on the model fitted to it.
+//! Kappassov 2020, section V-A, Figs 8 and 9: images of indenters on a reference sensor and on the model fitted to it.
 
-use super::kappassov_device::{ANGLES_DEG, LOADS_G, difference, fitted, hidden, image, indenters, median, weigh};
+use super::kappassov_reference::{
+    ANGLES_DEG, LIT, LOADS_G, difference, fitted, indenters, reference, sample_image, weigh,
+};
+use super::setting::{frictionless, median};
 use super::skins_compared::as_springs;
-use super::{ExperimentError, Findings, Options, Progress, tell};
+use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{ColourMap, HeatMap, Image, Sheet};
 use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::cuboid;
 use dermis::geometry::{TriMesh, Vec2, Vec3};
 use dermis::sensor::features::{Features, angle_between_axes};
-use dermis::sensor::{
-    Aim, Goal, ReadingSpec, Response, ResponseSpec, Sensor, SensorSpec, SkinSpec, Spread, presets, press,
-};
+use dermis::sensor::{Aim, Goal, ReadingSpec, Response, ResponseSpec, Sensor, SensorSpec, Spread, presets, press};
 use dermis::skin::{Object, Touch};
 
 pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
     let mut findings = Findings::default();
-    let (device, _) = hidden()?;
-    let (_, _, spec) = fitted(&device, &mut |done| progress(0.5 * done))?;
+    let (sensor, _) = reference()?;
+    let (_, _, spec) = fitted(&sensor, &mut |done| progress(0.5 * done))?;
     let model = spec.build(None)?;
     let shapes = indenters()?;
     let mut sheet = Sheet::new(4 * ANGLES_DEG.len()).title(
-        "Indenters under 100 g (left pair) and 500 g (right pair) at 0, 45 and 90°: hidden device | fitted model, with their difference",
+        "Indenters under 100 g (left pair) and 500 g (right pair) at 0, 45 and 90°: reference sensor | fitted model, with their difference",
     );
     let mut table = String::from("shape,angle_deg,load_g,image_difference\n");
     let mut all = Vec::new();
@@ -29,20 +30,20 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         let mut of_shape = Vec::new();
         for angle in ANGLES_DEG {
             for load in LOADS_G {
-                let a = image(&device, &weigh(&device, &object, angle, load)?)?;
-                let b = image(&model, &weigh(&model, &object, angle, load)?)?;
+                let a = sample_image(&sensor, &weigh(&sensor, &object, angle, load)?)?;
+                let b = sample_image(&model, &weigh(&model, &object, angle, load)?)?;
                 let d = difference(&a, &b);
                 table += &format!("{name},{angle},{load},{d:.4}\n");
                 of_shape.push(d);
-                let most = a.iter().chain(&b).copied().fold(0.01, f64::max);
+                let max = a.iter().chain(&b).copied().fold(0.01, f64::max);
                 sheet = sheet
-                    .image(heat_map(&a, most), format!("{name} {angle}°"))
-                    .image(heat_map(&b, most), format!("{load} g: {:.1} %", 100.0 * d));
+                    .image(heat_map(&a, max), format!("{name} {angle}°"))
+                    .image(heat_map(&b, max), format!("{load} g: {:.1} %", 100.0 * d));
             }
         }
         findings.metric(format!("image_difference_{name}"), median(of_shape.clone()));
         all.extend(of_shape);
-        tell(progress, 0.5 + 0.5 * (done + 1) as f64 / shapes.len() as f64)?;
+        report_progress(progress, 0.5 + 0.5 * (done + 1) as f64 / shapes.len() as f64)?;
     }
     findings.metric("images", all.len() as f64);
     findings.metric("worst_image_difference", all.iter().copied().fold(0.0, f64::max));
@@ -51,11 +52,11 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     findings.files.add_image("images.png", &sheet.render());
     edge(&mut findings)?;
     layer_column(&mut findings, &shapes)?;
-    findings.note("Every pair shares its scale: white is nothing, black the strongest tactel of the two.");
+    findings.note("Each pair shares one scale: white is zero, black is the largest value of the two images.");
     Ok(findings)
 }
 
-/// Direction of an 18 × 3 mm bar on the preset at 0…175° (eq. 3), the threshold put back where a tactel is lit.
+/// Direction (eq. 3) of an 18 × 3 mm bar on the preset at 0…175°; the threshold is added back to loaded tactels.
 fn edge(findings: &mut Findings) -> Result<(), ExperimentError> {
     let sensor = SensorSpec { contact_points: 5, ..presets::find("wts0614")? }.build(None)?;
     let threshold_newton = 0.2;
@@ -76,24 +77,21 @@ fn edge(findings: &mut Findings) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-/// How load is spread over the springs' tactels.
+/// How the load is spread over tactels.
 #[derive(Clone, Copy)]
 enum Spreading {
     None,
-    /// The tactels' forces, after loads were put into tactels, as in the paper.
+    /// Tactel forces are spread after binning, as in the paper.
     OfTactels,
-    /// The loads, from where they are.
+    /// Loads are spread from their exact positions, before binning.
     OfLoads,
 }
 
-/// The array as a layer, which predicts its spread, beside springs that are as stiff under a wide plate and whose spread is
-/// fitted: the same images, before any response. σ is the one that suits the first half of the shapes best. The nulls: springs
-/// without spread, and the load shared evenly by the tactels that are lit.
+/// Compares a layer, which predicts the spread, with springs of the same stiffness under a wide plate and a fitted spread, before any
+/// response. σ is fitted to the first half of the shapes. Baselines: springs without spread, and the load shared evenly by the loaded
+/// tactels.
 fn layer_column(findings: &mut Findings, shapes: &[(&'static str, TriMesh)]) -> Result<(), ExperimentError> {
-    let mut spec = presets::find("wts0614-layer")?;
-    if let SkinSpec::Layer(layer) = &mut spec.skin {
-        layer.mu = 0.0;
-    }
+    let spec = frictionless(presets::find("wts0614-layer")?);
     let layer = spec.build(None)?;
     let as_springs = as_springs(&spec)?;
     let pitch_m = layer.taxels().pitch_m().unwrap_or(1.0);
@@ -149,18 +147,17 @@ fn layer_column(findings: &mut Findings, shapes: &[(&'static str, TriMesh)]) -> 
     findings.metric("layer_median_image_difference_without_spread", median(alone));
     findings.metric("layer_median_image_difference_even_load", median(even));
     findings.files.add("layer-differences.csv", table);
-    findings.note("A layer and springs with a Gaussian spread part by more than the twentieth that the paper finds between its device and its model, because a layer presses at the edges of a flat face, and springs evenly: no spread mends that (validation/spread). Spread as the paper does, after load was put into tactels, they part by more, because the place of a load within its tactel is lost.");
+    findings.note("A layer and springs with a Gaussian spread differ by more than the 5 % that the paper finds between its sensor and its model: a layer concentrates pressure at the edges of a flat face, springs distribute it evenly, and no spread compensates for that (validation/spread). With the paper's spread after binning they differ more, because the position of a load within its tactel is lost.");
     Ok(())
 }
 
-/// The load of an image, the same on every tactel that is lit.
+/// Distributes the load of an image evenly over its loaded tactels.
 fn shared_evenly(image: &[f64]) -> Vec<f64> {
-    const LIT: f64 = 4.5e-3;
     let lit = image.iter().filter(|value| **value > LIT).count().max(1) as f64;
     let mean = image.iter().sum::<f64>() / lit;
     image.iter().map(|value| if *value > LIT { mean } else { 0.0 }).collect()
 }
 
-fn heat_map(values: &[f64], most: f64) -> Image {
-    HeatMap::new(14, 6, values).map(ColourMap::Grey).max(most).cell_px(12).bare().render()
+fn heat_map(values: &[f64], max: f64) -> Image {
+    HeatMap::new(14, 6, values).map(ColourMap::Grey).max(max).cell_px(12).bare().render()
 }

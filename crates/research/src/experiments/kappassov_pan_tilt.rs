@@ -1,7 +1,8 @@
-//! Fig. 11: a platform of three arrays turns until an edge lies as it should.
+//! Kappassov 2020, Fig. 11: a pan-tilt platform of three arrays rotates until an edge reaches its desired direction.
 
 use super::edge_image::edge_image;
-use super::{ExperimentError, Findings, Options, Progress, tell};
+use super::setting::median;
+use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{Camera, Image, LineStyle, PALETTE, Plot, Series, Sheet};
 use dermis::geometry::shapes::cylinder;
 use dermis::geometry::{Pose, Quat, Vec2, Vec3};
@@ -16,7 +17,7 @@ use dermis::world::{
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::sync::Arc;
 
-/// The servos' loop runs at 100 Hz; between two commands the motors are exact at any step.
+/// Control period: 100 Hz. The motor model is exact for any time step in between.
 const CONTROL_S: f64 = 0.01;
 const STEPS_PER_CONTROL: usize = 2;
 const ROWS: usize = 6;
@@ -24,13 +25,13 @@ const COLS: usize = 4;
 const PITCH: f64 = 6e-3;
 const RADIUS: f64 = 0.012;
 const LENGTH: f64 = 0.130;
-/// How deep (m) the cylinder presses on a level plate.
+/// Penetration depth (m) of the cylinder on a level plate.
 const DEPTH: f64 = 0.8e-3;
-/// How far (m) beside the pan axis it is held: people do not aim better, and the image is not symmetric then.
+/// Offset (m) of the cylinder from the pan axis, as a person would place it; it also breaks the symmetry of the image.
 const BESIDE: f64 = 2e-3;
-/// Within this (deg) of the aim it has converged.
+/// Error (deg) below which a run has converged.
 const CONVERGED_DEG: f64 = 1.0;
-/// Pan and tilt at the start (deg).
+/// Initial pan and tilt (deg).
 const STARTS: [(f64, f64); 14] = [
     (-75.0, 0.6),
     (-65.0, -0.6),
@@ -48,7 +49,7 @@ const STARTS: [(f64, f64); 14] = [
     (75.0, -0.6),
 ];
 
-/// A DigiTacts whose noise is its own.
+/// A DigiTacts array with its own noise seed.
 fn array(name: &str, seed: u64) -> Result<Sensor, ExperimentError> {
     let mut spec = SensorSpec { name: name.into(), contact_points: 3, ..presets::find("digitacts-6x4")? };
     spec.response.noise = spec.response.noise.map(|noise| Noise { seed, ..noise });
@@ -59,17 +60,17 @@ fn arrays() -> Result<Vec<Sensor>, ExperimentError> {
     ["left", "middle", "right"].into_iter().zip(1..).map(|(name, seed)| array(name, seed)).collect()
 }
 
-/// The cylinder along x, as it lies over a level plate.
+/// Pose of the cylinder along x on a level plate.
 fn tool_from_cylinder() -> Pose {
     Pose::new(Quat::from_rotation_y(FRAC_PI_2), Vec3::new(0.0, BESIDE, RADIUS - DEPTH))
 }
 
-/// A proportional gain alone, as in the paper.
+/// Proportional gain only, as in the paper.
 fn proportional() -> PidParameters {
     PidParameters::proportional(0.78)
 }
 
-/// Tuned: as fast as the motors allow without overshoot that matters.
+/// Tuned PID: as fast as the motors allow without significant overshoot.
 fn tuned() -> PidParameters {
     PidParameters {
         proportional: 9.0,
@@ -82,28 +83,28 @@ fn tuned() -> PidParameters {
     }
 }
 
-/// One run: what was felt, and how far it was from the truth.
+/// One run of the servo: its error over time, and frames.
 struct Run {
-    /// Time (s), pan error with its sign (deg), angle between the cylinder and the aim in space (deg).
+    /// Time (s), signed pan error (deg), angle in space between the cylinder and its desired direction (deg).
     path: Vec<(f64, f64, f64)>,
     frames: Vec<(f64, Image, Image)>,
 }
 
 impl Run {
-    /// The last time (s) at which the error was too large.
+    /// The time (s) after which the error stays below the bound.
     fn converged_s(&self) -> f64 {
         let last = self.path.iter().rposition(|&(_, _, error)| error > CONVERGED_DEG);
         last.map_or(0.0, |k| self.path.get(k + 1).map_or(f64::INFINITY, |after| after.0))
     }
 
-    /// Greatest error (deg) in the last half second.
+    /// Largest error (deg) in the last half second.
     fn final_deg(&self) -> f64 {
         let end = self.path.last().map_or(0.0, |last| last.0);
         self.path.iter().filter(|at| at.0 > end - 0.5).map(|at| at.2).fold(0.0, f64::max)
     }
 }
 
-/// The world, the platform, and the servo on it.
+/// Runs the servo from an initial pan and tilt.
 fn run_from(
     start_deg: (f64, f64),
     pid: PidParameters,
@@ -170,7 +171,7 @@ fn run_from(
     Ok(run)
 }
 
-/// Three arrays one after the other become one grid, row by row.
+/// Combines the images of three arrays into one row-major grid.
 fn side_by_side(image: &TactileImage) -> Vec<f64> {
     let each = ROWS * COLS;
     let cell = |row: usize, col: usize| col / COLS * each + row * COLS + col % COLS;
@@ -185,14 +186,8 @@ fn scene(world: &World) -> Image {
     scene.render(&camera, 640, 480)
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let n = values.len();
-    if n == 0 { f64::NAN } else { 0.5 * (values[(n - 1) / 2] + values[n / 2]) }
-}
-
-/// Measured as on a bench: the plate is moved a little each way under the cylinder. An edge that crosses few, large
-/// taxels aslant makes them uneven; that would pass for a tilt, so only the diagonal is kept.
+/// Measures the Jacobian as on a bench, by small motions of the plate under the cylinder. Only its diagonal is kept: an edge that crosses
+/// a few large taxels obliquely loads them unevenly, which would be mistaken for a tilt.
 fn measured_jacobian(object: &Object) -> Result<TactileJacobian, ExperimentError> {
     let pitch = COLS as f64 * PITCH + PanTiltParameters::default().gap_m;
     let placed: Vec<(Sensor, Pose)> = arrays()?
@@ -223,12 +218,12 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         let until_s = if name == "P" { 9.0 } else { 1.5 };
         let base = || Plot::new().x_label("Time (s)").size(560, 400).x_range(0.0, until_s).without_legend();
         let mut plot = base()
-            .title(if name == "P" { "Proportional gain alone" } else { "Tuned PID" })
-            .y_label("Edge minus aim, in the plate (°)")
+            .title(if name == "P" { "Proportional gain only" } else { "Tuned PID" })
+            .y_label("Edge minus desired direction, in the plate (°)")
             .y_range(-80.0, 80.0);
         let bound = [(0.0, CONVERGED_DEG), (until_s, CONVERGED_DEG)];
         let mut in_space = base()
-            .y_label("Angle between edge and aim, in space (°)")
+            .y_label("Angle between edge and desired direction, in space (°)")
             .log_y()
             .y_range(0.05, 100.0)
             .series(Series::line("", bound).style(LineStyle::Dashed).colour([38, 42, 48]));
@@ -243,7 +238,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
             let colour = PALETTE[index % PALETTE.len()];
             let curve = run.path.iter().map(|&(t, pan, _)| (t, pan));
             plot = plot.series(Series::line("", curve).colour(colour).width(1.6));
-            // A logarithm has no zero.
+            // The logarithmic axis has no zero.
             let size = run.path.iter().map(|&(t, _, error)| (t, error.max(1e-3)));
             in_space = in_space.series(Series::line("", size).colour(colour).width(1.2));
             if let [(_, view, _), ..] = &run.frames[..] {
@@ -257,7 +252,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
                 strip = strip.image(image.clone(), "");
             }
             done += 1;
-            tell(progress, f64::from(done) / (2 * STARTS.len()) as f64)?;
+            report_progress(progress, f64::from(done) / (2 * STARTS.len()) as f64)?;
         }
         let key = if name == "P" { "p_only" } else { "pid" };
         findings.metric(format!("{key}_converged_s_max"), times.iter().copied().fold(0.0, f64::max));
@@ -269,12 +264,12 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     findings.metric("final_error_deg", worst_final);
     let rows = (0..2).flat_map(|row| plots.iter().map(move |column| &column[row]));
     let curves = rows.fold(Sheet::new(2), |sheet, plot| sheet.image(plot.clone(), ""));
-    findings.files.add_image("pan-tilt.png", &curves.title("Fourteen starts; dashed: converged").render());
+    findings.files.add_image("pan-tilt.png", &curves.title("Fourteen starts; dashed: convergence bound").render());
     findings.files.add_image(
         "pan-tilt-phases.png",
-        &strip.title("Proportional gain alone: edge as felt (red) and as wanted (green)").render(),
+        &strip.title("Proportional gain only: measured edge (red) and desired edge (green)").render(),
     );
     findings.files.add("pan-tilt.csv", table);
-    findings.note("Three DigiTacts of 6 × 4 taxels with 3 × 3 contact points each, with their spread, noise, counts and 100 Hz (preset `digitacts-6x4`); the cylinder (24 mm across) is held 2 mm beside the pan axis and 0.8 mm deep; motors near an AX-12 (0.29° a position, 59 turns a minute, 30 ms); pan follows the edge's direction, tilt levels the load. Time to converge is the last time that the cylinder is more than 1° from the aim, in space.");
+    findings.note("Three DigiTacts of 6 × 4 taxels with 3 × 3 contact points each, with their spread, noise, counts and 100 Hz (preset `digitacts-6x4`); the cylinder (24 mm diameter) is held 2 mm beside the pan axis and 0.8 mm deep; motors near an AX-12 (0.29° per position, 59 rpm, 30 ms); pan follows the direction of the edge, tilt levels the load. The convergence time is the last time at which the cylinder is more than 1° from its desired direction, in space.");
     Ok(findings)
 }

@@ -1,6 +1,7 @@
-//! How far a point press spreads under a layer, beside the Gaussian that Kappassov et al. 2020 fitted.
+//! The point spread of a layer compared with the Gaussian that Kappassov et al. 2020 fitted.
 
-use super::{ExperimentError, Findings, Options, Progress, tell};
+use super::setting::frictionless;
+use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{LineStyle, Plot, Series};
 use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::cylinder;
@@ -9,10 +10,10 @@ use dermis::skin::Object;
 
 /// σ of the paper (tactels).
 const PAPER_SIGMA: f64 = 0.5;
-/// The tactel that is pressed, in the middle of the array.
+/// The pressed tactel, at the centre of the array.
 const ROW: usize = 7;
 const COL: usize = 3;
-/// Tactels on each side of it that are compared.
+/// Compared tactels on each side of it.
 const AROUND: i32 = 2;
 
 pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
@@ -28,8 +29,8 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     findings.metric("worst_share_error_at_paper_sigma", worst_error(&shares, PAPER_SIGMA));
     let stiffness = -pressed.touch.on_sensor.force.z / pressed.depth_m * 1e-3;
     findings.metric("stiffness_n_per_mm", stiffness);
-    tell(progress, 0.4)?;
-    // The thickness at which the paper's own σ is what a layer does.
+    report_progress(progress, 0.4)?;
+    // The thickness at which a layer has the paper's σ.
     let mut table = String::from("thickness_mm,best_sigma_tactels\n");
     let mut curve = Vec::new();
     for half_mm in 2..=10 {
@@ -37,7 +38,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         let sigma = best_sigma(&self::shares(&point_press(&of_thickness(&spec, thickness_mm * 1e-3))?));
         table += &format!("{thickness_mm},{sigma:.4}\n");
         curve.push((thickness_mm, sigma));
-        tell(progress, 0.4 + 0.06 * f64::from(half_mm))?;
+        report_progress(progress, 0.4 + 0.06 * f64::from(half_mm))?;
     }
     let crossing = curve.windows(2).find(|pair| pair[0].1 <= PAPER_SIGMA && pair[1].1 > PAPER_SIGMA);
     let thickness = crossing.map_or(f64::NAN, |pair| {
@@ -47,21 +48,20 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     findings.files.add("sigma-against-thickness.csv", table);
     findings.files.add_image("spread.png", &figure(&pressed, sigma));
     findings.note(format!(
-        "A flat indenter of 1 mm on a layer of 3 mm (a guess) spreads like a Gaussian of {sigma:.2} tactels; the paper fitted {PAPER_SIGMA}, which a layer of {thickness:.1} mm would have. Under the surface the stress at a point is narrower than either; a tactel integrates it over its width."
+        "A flat indenter of 1 mm on a layer of 3 mm (assumed) spreads like a Gaussian with σ = {sigma:.2} tactels; the paper fitted {PAPER_SIGMA}, which corresponds to a layer of {thickness:.1} mm. The stress on the base is narrower than either; a tactel integrates it over its width."
     ));
     Ok(findings)
 }
 
 fn of_thickness(spec: &SensorSpec, thickness_m: f64) -> SensorSpec {
-    let mut spec = spec.clone();
+    let mut spec = frictionless(spec.clone());
     if let SkinSpec::Layer(layer) = &mut spec.skin {
         layer.thickness = Length::new(thickness_m);
-        layer.mu = 0.0;
     }
     spec
 }
 
-/// The paper's indenter of 1 mm on the middle of a tactel.
+/// Presses the paper's 1 mm indenter on the centre of a tactel.
 fn point_press(spec: &SensorSpec) -> Result<Pressed, ExperimentError> {
     let sensor = spec.build(None)?;
     let pin = Object::new(cylinder(0.5e-3, 4e-3, 0.1e-3)?);
@@ -70,11 +70,11 @@ fn point_press(spec: &SensorSpec) -> Result<Pressed, ExperimentError> {
     Ok(press(&sensor, &pin, &aim, Goal::Depth(0.2e-3))?)
 }
 
-/// The parts of the load on the 5 × 5 tactels around the pressed one, of their sum.
+/// Fractions of the load on the 5 × 5 tactels around the pressed one.
 fn shares(pressed: &Pressed) -> Vec<f64> {
     let value = |i: i32, j: i32| {
         let (row, col) = (ROW as i32 + i, COL as i32 + j);
-        // Six columns: past the border there is no tactel, and by symmetry the other side tells what it would feel.
+        // The array has six columns: beyond its border, the value follows from symmetry.
         let col = if (0..6).contains(&col) { col } else { 2 * COL as i32 - col };
         pressed.reading.values_newton[(row * 6 + col) as usize]
     };
@@ -104,7 +104,7 @@ fn worst_error(shares: &[f64], sigma: f64) -> f64 {
     gaussian(sigma).iter().zip(shares).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
-/// The pressure on the base along a line through the press, of its peak, beside the Gaussians.
+/// The pressure on the base along a line through the press, normalised to its peak, and the Gaussians.
 fn figure(pressed: &Pressed, sigma: f64) -> dermis::draw::Image {
     let mut line = Vec::new();
     if let Some(base) = &pressed.touch.base {
@@ -133,7 +133,7 @@ fn figure(pressed: &Pressed, sigma: f64) -> dermis::draw::Image {
     Plot::new()
         .title("Stress on the base under a 1 mm indenter, WTS 0614 as a layer")
         .x_label("Distance (tactels of 3.4 mm)")
-        .y_label("Part of the peak")
+        .y_label("Fraction of the peak")
         .series(Series::line("layer of 3 mm, at points", line))
         .series(Series::scatter("the same, on tactels", tactels))
         .series(Series::line(format!("Gaussian, σ = {sigma:.2} (best)"), bell(sigma)).style(LineStyle::Dashed))

@@ -1,29 +1,29 @@
-//! Fig. 13: index finger and thumb as sensors, a cylinder between them.
+//! Moisio 2013, Fig. 13: index finger and thumb as sensors hold a cylinder.
 
-use super::setting::{GRAVITY, add, free_body};
-use super::{ExperimentError, Findings, Options, Progress, tell};
+use super::setting::{GRAVITY, add, free_body, world};
+use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{Camera, Material, PALETTE, Scene, Sheet};
 use dermis::geometry::shapes::{self, Fingertip};
 use dermis::geometry::{Pose, Quat, TriMesh, Vec3};
 use dermis::image;
 use dermis::sensor::{Sensor, presets};
-use dermis::world::{Body, BodyId, SensorId, World, WorldParameters};
+use dermis::world::{Body, BodyId, SensorId, World};
 
 const STEP_S: f64 = 1e-4;
 const RADIUS: f64 = 0.009;
 const LENGTH: f64 = 0.060;
 const MASS_KG: f64 = 0.02;
-/// How deep (m) each pad is pressed.
+/// Penetration depth of each pad (m).
 const DEPTH: f64 = 1.2e-3;
 const DURATION_S: f64 = 2.0;
-/// How far each finger is turned away from the other.
+/// Angle between each finger and the plane between them.
 const SPREAD_DEG: f64 = 40.0;
 
 struct Digit {
     name: &'static str,
     size: Fingertip,
     preset: &'static str,
-    /// Where the pad looks: +1 towards +x, −1 towards −x.
+    /// Direction of the pad's normal: +1 for +x, −1 for −x.
     side: f64,
 }
 
@@ -32,13 +32,13 @@ impl Digit {
     fn pose(&self) -> Pose {
         let out = Vec3::X * self.side;
         let facing = Quat::from_mat3(&dermis::geometry::Mat3::from_cols(Vec3::Y.cross(out), Vec3::Y, out));
-        // Spread, so that the fingers come from either side and do not cross.
+        // The fingers are spread, so that they do not intersect.
         let spread = Quat::from_rotation_z(-self.side * SPREAD_DEG.to_radians());
         Pose::new(spread * facing, -out * (RADIUS - DEPTH))
     }
 }
 
-/// Part of the taxels that are lit exactly where the ideal cylinder covers them.
+/// Fraction of taxels that agree with the ideal cylinder: loaded inside it, unloaded outside.
 fn agreement(world: &World, id: SensorId, cylinder: BodyId) -> f64 {
     let sensor: &Sensor = world.sensor(id);
     let cylinder_from_sensor = world.pose(cylinder).inverse() * world.world_from_sensor(id);
@@ -62,8 +62,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         Digit { name: "index", size: Fingertip::default(), preset: "fingertip", side: 1.0 },
         Digit { name: "thumb", size: Fingertip::THUMB, preset: "thumbtip", side: -1.0 },
     ];
-    let gravity = Vec3::new(0.0, 0.0, -GRAVITY);
-    let mut world = World::new(WorldParameters { gravity, step_s: STEP_S, ground_z_m: None, ..Default::default() })?;
+    let mut world = world(STEP_S, None)?;
     let mut sensors = Vec::new();
     for digit in &digits {
         let body = Body::fixed(digit.name, digit.pose()).looking_like(shapes::finger(&digit.size, 1e-3)?);
@@ -80,7 +79,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
             middle = world.pose(cylinder).translation;
         }
         if step % 200 == 0 {
-            tell(progress, step as f64 / steps as f64)?;
+            report_progress(progress, step as f64 / steps as f64)?;
         }
     }
     findings.metric("slip_m_last_second", (world.pose(cylinder).translation - middle).length());
@@ -89,7 +88,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         .map(|&id| world.world_from_sensor(id).transform_vector(world.touch(id).on_sensor.force))
         .collect();
     let net = forces[0] + forces[1];
-    // On the fingers: the cylinder's weight, downwards.
+    // The net force on the fingers is the cylinder's weight.
     findings.metric("carried_over_weight", -net.z / (MASS_KG * GRAVITY));
     findings.metric("squeeze_imbalance", (net.x / forces[0].x).abs());
     for (digit, &id) in digits.iter().zip(&sensors) {
@@ -100,7 +99,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         findings.metric(format!("lit_where_touched_{}", digit.name), agreement(&world, id, cylinder));
     }
     findings.files.add_image("finger.png", &figure(&world, &digits, &sensors, cylinder)?);
-    findings.note("Pads of our own making as sensors (taxels are mesh vertices); both pressed 1.2 mm into a 20 g cylinder of 18 mm, which they then carry by friction alone.");
+    findings.note("The pads are our own meshes (taxels are mesh vertices). Both are pressed 1.2 mm onto a 20 g cylinder of 18 mm diameter and carry it by friction alone.");
     Ok(findings)
 }
 
@@ -126,7 +125,7 @@ fn figure(
     let peak = |id: SensorId| world.reading(id).values_newton.iter().copied().fold(0.0, f64::max);
     for (digit, &id) in digits.iter().zip(sensors) {
         let (mesh, colours): (TriMesh, _) = image::painted(world.sensor(id), &world.reading(id), peak(id));
-        // Side by side, turned to the reader.
+        // Side by side, facing the camera.
         let shown = Pose::new(Quat::from_rotation_x(70f64.to_radians()), Vec3::X * (-0.013 * digit.side));
         pads = pads.coloured_mesh(&mesh, &shown, &colours);
         maps.push(image::tactile(
@@ -137,6 +136,6 @@ fn figure(
         ));
     }
     let pads = pads.render(&Camera::framing(pads.bounds(), -90.0, 12.0), 640, 520);
-    sheet = sheet.image(hand, "the grasp").image(pads, "what the pads feel: index left, thumb right");
+    sheet = sheet.image(hand, "the grasp").image(pads, "pad readings: index left, thumb right");
     Ok(maps.into_iter().fold(sheet, |sheet, map| sheet.image(map, "")).render())
 }

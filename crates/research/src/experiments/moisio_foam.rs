@@ -1,12 +1,12 @@
-//! Eq. (18), Fig. 6 and Fig. 7: parameters from bench data.
+//! Moisio 2013, eq. (18), Figs 6 and 7: parameters from bench data.
 
-use super::{ExperimentError, Findings, Options, Progress, tell};
+use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{LineStyle, Plot, Series};
 use dermis::geometry::Random;
 use dermis::sensor::calibration::{fit_friction, fit_stiffness, texel_stiffness_newton_per_m};
 use dermis::skin::Lugre;
 
-/// The paper's weight area (m²), and the pressure (Pa) and compression (m) it reads off its fitted line.
+/// The paper's weight area (m²), and the pressure (Pa) and compression (m) of its fitted line.
 const WEIGHT_AREA: f64 = 804.25e-6;
 const PRESSURE: f64 = 9810.0;
 const COMPRESSION: f64 = 2.5e-3;
@@ -24,12 +24,12 @@ const FRICTION: Lugre = Lugre {
 pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
     let mut findings = Findings::default();
     stiffness(&mut findings)?;
-    tell(progress, 0.2)?;
+    report_progress(progress, 0.2)?;
     friction(&mut findings, progress)?;
     Ok(findings)
 }
 
-/// A bench of ten weights on foam of the paper's stiffness, with 2 % of noise, gives back eq. (18).
+/// Ten weights on foam of the paper's stiffness, with 2 % noise, reproduce eq. (18).
 fn stiffness(findings: &mut Findings) -> Result<(), ExperimentError> {
     let printed = texel_stiffness_newton_per_m(PRESSURE, 1.25e-3, 84, COMPRESSION)?;
     findings.metric("k_eq18_n_per_m", printed);
@@ -46,7 +46,7 @@ fn stiffness(findings: &mut Findings) -> Result<(), ExperimentError> {
     findings.metric("k_fitted_relative_error", (k / printed - 1.0).abs());
     findings.metric("weight_g_at_2.5mm", PRESSURE * WEIGHT_AREA / 9.81 * 1e3);
     findings.note(format!(
-        "Eq. (18) with the paper's own numbers, 9810 Pa · 1250 mm² / (84 · 2.5 mm), is {printed:.2} N/m; it prints 58.5, a slip of rounding. 1 % of it is 0.58, not the 0.0585 or 0.0583 that it prints; 9810 Pa on 804.25 mm² weigh 804 g, not 304."
+        "Eq. (18) with the paper's own numbers, 9810 Pa · 1250 mm² / (84 · 2.5 mm), is {printed:.2} N/m; it prints 58.5, a rounding error. 1 % of it is 0.58, not the 0.0585 or 0.0583 that it prints; 9810 Pa on 804.25 mm² weigh 804 g, not 304."
     ));
     let line = |k: f64| [(0.0, 0.0), (4.2, k * 4.2e-3)];
     let plot = Plot::new()
@@ -60,7 +60,7 @@ fn stiffness(findings: &mut Findings) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-/// Noisy curves of the paper's friction set are fitted; the truth must come back.
+/// Fits noisy friction curves of the paper's parameters and compares the result with the truth.
 fn friction(findings: &mut Findings, progress: Progress<'_>) -> Result<(), ExperimentError> {
     let truth = |v: f64| FRICTION.steady_newton(v, NORMAL_NEWTON) + FRICTION.viscous_newton_s_per_m * v;
     let noise = 0.01 * truth(0.0);
@@ -82,16 +82,16 @@ fn friction(findings: &mut Findings, progress: Progress<'_>) -> Result<(), Exper
         worst = worst.max((estimate.value / value - 1.0).abs());
     }
     findings.metric("friction_worst_relative_error", worst);
-    // Intervals are only worth something if they hold the truth as often as they say.
+    // The 95 % intervals must contain the truth in about 95 % of the runs.
     let runs = 100;
     let mut held = 0;
     for seed in 0..runs {
         let fit = fit_friction(&curve(1000 + seed), NORMAL_NEWTON)?;
         held += u64::from((fit.mu_static.value - FRICTION.mu_static).abs() <= fit.mu_static.ci95);
-        tell(progress, 0.2 + 0.8 * seed as f64 / runs as f64)?;
+        report_progress(progress, 0.2 + 0.8 * seed as f64 / runs as f64)?;
     }
     findings.metric("ci95_coverage", held as f64 / runs as f64);
-    findings.note("Friction from 400 points with noise of 1 % of the static force. A steady curve cannot tell σ₀ and σ₁, which act only while friction changes; the paper's 1 N/m and 0.1 N s/m are kept. Its F_n = 0.08 N is used, though 588 g over 84 texels are 0.069 N; c_t = 0.01 is below σ₁(μ_s − μ_d)/μ_d = 0.089, so its set is not provably passive.");
+    findings.note("Friction from 400 points with noise of 1 % of the static force. A steady-state curve does not determine σ₀ and σ₁, which act only while friction changes; the paper's 1 N/m and 0.1 N s/m are kept. Its F_n = 0.08 N is used, though 588 g over 84 texels are 0.069 N; c_t = 0.01 is below σ₁(μ_s − μ_d)/μ_d = 0.089, so its set is not provably passive.");
     let v = |i: u32| f64::from(i) * 0.008;
     let plot = Plot::new()
         .title("Friction against sliding velocity (Fig. 7)")

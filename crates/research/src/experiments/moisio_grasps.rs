@@ -1,37 +1,36 @@
-//! Fig. 10: four objects between two fingers.
+//! Moisio 2013, Fig. 10: a parallel gripper holds four objects.
 
-use super::setting::{GRAVITY, add, foam, free_body};
-use super::{ExperimentError, Findings, Options, Progress, tell};
+use super::setting::{add, foam, free_body, world};
+use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{Image, Sheet};
 use dermis::geometry::shapes::{cuboid, cylinder, sphere, spray_bottle};
 use dermis::geometry::{Pose, Quat, TriMesh, Vec3};
 use dermis::image;
 use dermis::world::{
     BodyId, Gripper, ParallelGripper, ParallelGripperParameters, Phase, PickAndPlace, PickParameters, World,
-    WorldParameters,
 };
 
 const STEP_S: f64 = 1e-4;
 const HOLD_S: f64 = 5.0;
 const SPHERE_RADIUS: f64 = 0.020;
 
-struct Thing {
+struct GraspObject {
     name: &'static str,
     mesh: TriMesh,
     mass_kg: f64,
     hold_newton: f64,
-    /// Height of the object's origin over the ground, and of the grasp over that.
+    /// Height of the object's origin above the ground, and of the grasp above the origin (m).
     origin_z: f64,
     grasp_z: f64,
 }
 
-fn things() -> Result<Vec<Thing>, ExperimentError> {
-    // Narrow side between the fingers; centred over its own middle.
+fn objects() -> Result<Vec<GraspObject>, ExperimentError> {
+    // The narrow side faces the fingers; the centre of mass is at x = y = 0.
     let bottle = spray_bottle(3e-3)?.transformed(&Pose::from_rotation(Quat::from_rotation_z(90f64.to_radians())));
     let middle = bottle.mass_properties(1.0)?.center_m;
     let bottle = bottle.transformed(&Pose::from_translation(Vec3::new(-middle.x, -middle.y, 0.0)));
     Ok(vec![
-        Thing {
+        GraspObject {
             name: "sphere",
             mesh: standing_ball()?,
             mass_kg: 0.05,
@@ -39,7 +38,7 @@ fn things() -> Result<Vec<Thing>, ExperimentError> {
             origin_z: SPHERE_RADIUS,
             grasp_z: 0.0,
         },
-        Thing {
+        GraspObject {
             name: "box",
             mesh: cuboid(Vec3::new(0.036, 0.018, 0.060))?,
             mass_kg: 0.10,
@@ -47,7 +46,7 @@ fn things() -> Result<Vec<Thing>, ExperimentError> {
             origin_z: 0.030,
             grasp_z: 0.0,
         },
-        Thing {
+        GraspObject {
             name: "cylinder",
             mesh: cylinder(0.018, 0.080, 1e-3)?,
             mass_kg: 0.10,
@@ -55,16 +54,16 @@ fn things() -> Result<Vec<Thing>, ExperimentError> {
             origin_z: 0.040,
             grasp_z: 0.0,
         },
-        Thing { name: "bottle", mesh: bottle, mass_kg: 0.15, hold_newton: 5.0, origin_z: 0.0, grasp_z: middle.z },
+        GraspObject { name: "bottle", mesh: bottle, mass_kg: 0.15, hold_newton: 5.0, origin_z: 0.0, grasp_z: middle.z },
     ])
 }
 
-/// A ball of small faces, turned to stand on one of them: on a corner it would roll away.
+/// A tessellated ball that stands on one of its faces: on a vertex it would roll away.
 fn standing_ball() -> Result<TriMesh, ExperimentError> {
     let ball = sphere(SPHERE_RADIUS, 1e-3)?;
     let lowest = (0..ball.triangles().len()).map(|t| ball.face_normal(t)).min_by(|a, b| a.z.total_cmp(&b.z));
-    let turn = Quat::from_rotation_arc(lowest.unwrap_or(Vec3::NEG_Z), Vec3::NEG_Z);
-    Ok(ball.transformed(&Pose::from_rotation(turn)))
+    let rotation = Quat::from_rotation_arc(lowest.unwrap_or(Vec3::NEG_Z), Vec3::NEG_Z);
+    Ok(ball.transformed(&Pose::from_rotation(rotation)))
 }
 
 struct Held {
@@ -79,28 +78,26 @@ struct Held {
     forces: Image,
 }
 
-fn grasp(thing: &Thing, progress: &mut dyn FnMut(f64) -> bool) -> Result<Held, ExperimentError> {
-    let gravity = Vec3::new(0.0, 0.0, -GRAVITY);
-    let mut world =
-        World::new(WorldParameters { gravity, step_s: STEP_S, ground_z_m: Some(0.0), ..Default::default() })?;
-    let place = Pose::from_translation(Vec3::Z * thing.origin_z);
-    let object = add(&mut world, free_body(thing.name, thing.mesh.clone(), thing.mass_kg, place)?.solid())?;
+fn grasp(held: &GraspObject, progress: &mut dyn FnMut(f64) -> bool) -> Result<Held, ExperimentError> {
+    let mut world = world(STEP_S, Some(0.0))?;
+    let place = Pose::from_translation(Vec3::Z * held.origin_z);
+    let object = add(&mut world, free_body(held.name, held.mesh.clone(), held.mass_kg, place)?.solid())?;
     let above = 0.05;
-    let grasp_z = thing.origin_z + thing.grasp_z;
+    let grasp_z = held.origin_z + held.grasp_z;
     let parameters =
         ParallelGripperParameters { opening_m: 0.075, center: Vec3::Z * (grasp_z + above), ..Default::default() };
     let mut gripper = ParallelGripper::build(&mut world, parameters, foam("left")?, foam("right")?)?;
     let mut controller = PickAndPlace::new(PickParameters {
         grasp_height_m: -above,
         lift_height_m: 0.03,
-        hold_newton: thing.hold_newton,
+        hold_newton: held.hold_newton,
         hold_s: HOLD_S + 0.5,
         ..Default::default()
     });
     let in_hand = |world: &World, hand: BodyId| (world.pose(hand).inverse() * world.pose(object)).translation;
     let mut reference: Option<(f64, Vec3)> = None;
     let mut slip_m = 0.0f64;
-    // Half a second after the hand has arrived, the shaking of the stop is over.
+    // Slip is measured from half a second after the hand stops, when its vibration has decayed.
     while controller.phase() <= Phase::Lift && world.time_s() < 30.0 {
         gripper.exchange(&mut world);
         controller.update(&mut gripper, STEP_S);
@@ -114,7 +111,7 @@ fn grasp(thing: &Thing, progress: &mut dyn FnMut(f64) -> bool) -> Result<Held, E
             }
         }
         if world.steps().is_multiple_of(2000) {
-            tell(progress, world.time_s() / 11.0)?;
+            report_progress(progress, world.time_s() / 11.0)?;
         }
     }
     let [left, right] = gripper.sensors();
@@ -122,7 +119,7 @@ fn grasp(thing: &Thing, progress: &mut dyn FnMut(f64) -> bool) -> Result<Held, E
     let peak = readings.iter().flat_map(|r| &r.values_newton).copied().fold(0.0, f64::max);
     let bare = |k: usize| image::tactile_bare(&readings[k], peak, 12).unwrap_or_else(|| Image::new(8, 8, [255; 3]));
     let reach = [left, right].map(|id| (world.world_from_sensor(id).inverse() * world.pose(object)).translation.z);
-    let held_up = world.pose(object).translation.z > thing.origin_z + 0.01;
+    let held_up = world.pose(object).translation.z > held.origin_z + 0.01;
     Ok(Held {
         slip_m: if held_up { slip_m } else { f64::INFINITY },
         sums: [readings[0].sum_newton, readings[1].sum_newton],
@@ -131,7 +128,7 @@ fn grasp(thing: &Thing, progress: &mut dyn FnMut(f64) -> bool) -> Result<Held, E
         pitch_m: world.sensor(right).taxels().pitch_m().unwrap_or(0.0),
         view: image::view(&world, -62.0, 14.0, 520, 520),
         tactile: [bare(0), bare(1)],
-        forces: image::tactile(world.sensor(right), &readings[1], &format!("{}, right finger", thing.name), None),
+        forces: image::tactile(world.sensor(right), &readings[1], &format!("{}, right finger", held.name), None),
     })
 }
 
@@ -140,10 +137,10 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     let mut figure =
         Sheet::new(4).title("Four grasps: scene, tactile images left and right (white 0, black max), forces");
     let (mut views, mut images, mut forces) = (Vec::new(), Vec::new(), Vec::new());
-    let all = things()?;
-    for (index, thing) in all.iter().enumerate() {
-        let held = grasp(thing, &mut |done| progress((index as f64 + done) / all.len() as f64))?;
-        let name = thing.name;
+    let all = objects()?;
+    for (index, object) in all.iter().enumerate() {
+        let held = grasp(object, &mut |done| progress((index as f64 + done) / all.len() as f64))?;
+        let name = object.name;
         findings.metric(format!("slip_m_{name}"), held.slip_m);
         let [left, right] = held.sums;
         findings.metric(format!("sum_n_left_{name}"), left);
@@ -157,7 +154,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
             findings.metric("sphere_imprint_radius_m", radius);
             findings.metric("sphere_imprint_error_texels", (radius - truth).abs() / held.pitch_m);
         }
-        views.push((held.view, format!("{name}, {:.0} g", thing.mass_kg * 1e3)));
+        views.push((held.view, format!("{name}, {:.0} g", object.mass_kg * 1e3)));
         let [a, b] = held.tactile;
         images.push((Sheet::new(2).gap(12).image(a, "left").image(b, "right").render(), String::new()));
         forces.push((held.forces, String::new()));
@@ -166,6 +163,6 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         figure = figure.image(image, caption);
     }
     findings.files.add_image("grasps.png", &figure.render());
-    findings.note("Foam of section 3.4 (k = 58.5 N/m, c = 0.585 N s/m a texel) with bristles of σ₀ = 300 N/m, σ₁ = 0.5 N s/m; steps of 0.1 ms; each object lifted by 30 mm and held 5 s. Slip is the motion of the object in the hand over those 5 s.");
+    findings.note("Foam of section 3.4 (k = 58.5 N/m, c = 0.585 N s/m per texel) with bristles of σ₀ = 300 N/m, σ₁ = 0.5 N s/m; steps of 0.1 ms; each object lifted by 30 mm and held 5 s. Slip is the motion of the object in the hand over those 5 s.");
     Ok(findings)
 }

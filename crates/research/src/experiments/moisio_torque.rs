@@ -1,7 +1,7 @@
-//! The paper's motive for area contact: it resists being twisted about its normal; a point does not.
+//! Moisio 2013, section 1: area contact resists a torque about its normal; a point contact does not.
 
 use super::setting::lugre;
-use super::{ExperimentError, Findings, Options, Progress, tell};
+use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{LineStyle, Plot, Series};
 use dermis::geometry::shapes::cylinder;
 use dermis::geometry::{Pose, Twist, Vec3};
@@ -9,17 +9,17 @@ use dermis::skin::{Damping, Elasticity, Law, Motion, Object, Site, Skin, SpringP
 
 /// Radius of the disc (m).
 const RADIUS: f64 = 0.010;
-/// How deep it is pressed (m).
+/// Penetration depth (m).
 const DEPTH: f64 = 1e-3;
 const MU: f64 = 0.435;
 const STIFFNESS_PA_PER_M: f64 = 3.93e6;
 
-/// Torque about the normal against angle (rad, N m), and the load (N), of a disc twisted slowly on `n` × `n` texels
-/// of a square of 1.2 times its diameter; `n` = 1 is a point.
+/// Twists a disc slowly on `n` × `n` texels over a square of 1.2 times its diameter (`n` = 1 is a point contact). Returns the curve of
+/// angle (rad) and torque about the normal (N m), and the load (N).
 fn twist(n: usize, progress: &mut dyn FnMut(f64) -> bool) -> Result<(Vec<(f64, f64)>, f64), ExperimentError> {
     let side = 2.4 * RADIUS;
     let pitch = side / n as f64;
-    // Bristles that give the same shear stiffness per area at every resolution.
+    // Bristle stiffness per texel scales with its area.
     let share = pitch * pitch / (3.85758e-3f64).powi(2);
     let skin = Springs::new(
         Site::grid(n, n, pitch, 1),
@@ -38,7 +38,7 @@ fn twist(n: usize, progress: &mut dyn FnMut(f64) -> bool) -> Result<(Vec<(f64, f
     )?;
     let disc = Object::new(cylinder(RADIUS, 0.02, 2.5e-4)?);
     let place = Pose::from_translation(Vec3::Z * (0.01 - DEPTH));
-    // Slow against the Stribeck speed of 0.3 m/s, so that friction stays static.
+    // Slow compared with the Stribeck speed of 0.3 m/s, so friction stays static.
     let (rate, dt_s, steps) = (0.02, 5e-3, 1200);
     let velocity = Twist::new(Vec3::ZERO, Vec3::Z * rate);
     let mut state = skin.rest();
@@ -46,14 +46,14 @@ fn twist(n: usize, progress: &mut dyn FnMut(f64) -> bool) -> Result<(Vec<(f64, f
     let mut load = 0.0;
     for step in 0..steps {
         let angle = rate * dt_s * step as f64;
-        let turned = Pose::from_rotation(dermis::geometry::Quat::from_rotation_z(angle)) * place;
-        let target = Target { object: &disc, sensor_from_object: turned, velocity };
+        let rotated = Pose::from_rotation(dermis::geometry::Quat::from_rotation_z(angle)) * place;
+        let target = Target { object: &disc, sensor_from_object: rotated, velocity };
         let (touch, next) = skin.touch(&state, &Motion { targets: &[target] }, dt_s)?;
         state = next;
         load = -touch.on_sensor.force.z;
         curve.push((angle, touch.on_sensor.torque.z));
         if step % 100 == 0 {
-            tell(progress, step as f64 / steps as f64)?;
+            report_progress(progress, step as f64 / steps as f64)?;
         }
     }
     Ok((curve, load))
@@ -90,6 +90,6 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     }
     findings.files.add_image("torque.png", &plot.render());
     findings.files.add("torque.csv", table);
-    findings.note("An evenly pressed disc at the limit of friction carries ∫ μ p r dA = ⅔ μ P a; one ray carries nothing about itself. Twisted at 0.02 rad/s, so that friction stays static (μ = 0.435).");
+    findings.note("An evenly pressed disc at the limit of friction carries ∫ μ p r dA = ⅔ μ P a; a single contact point carries no torque. Twisted at 0.02 rad/s, so that friction stays static (μ = 0.435).");
     Ok(findings)
 }

@@ -1,15 +1,14 @@
-//! Table 3: the sum of the taxels is the weight.
+//! Moisio 2013, Table 3: the sum of the taxels equals the weight.
 
-use super::setting::{GRAVITY, add, array, finger, free_body, lugre, static_test_skin};
-use super::{ExperimentError, Findings, Options, Progress, tell};
+use super::setting::{GRAVITY, add, array, finger, free_body, lugre, static_test_skin, world};
+use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::geometry::shapes::cuboid;
 use dermis::geometry::{Pose, Vec3};
 use dermis::image;
-use dermis::world::{World, WorldParameters};
 
 /// Side of the cube (m): it covers the whole array.
 const SIDE: f64 = 0.060;
-/// As in the paper.
+/// Time step of the paper (s).
 const STEP_S: f64 = 1e-4;
 const DURATION_S: f64 = 2.0;
 
@@ -19,12 +18,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     for (index, (mass_kg, label, paper)) in
         [(0.1, "0.1kg", 0.98), (1.0, "1kg", 9.7999), (10.0, "10kg", 97.9899)].into_iter().enumerate()
     {
-        let mut world = World::new(WorldParameters {
-            gravity: Vec3::new(0.0, 0.0, -GRAVITY),
-            step_s: STEP_S,
-            ground_z_m: None,
-            ..Default::default()
-        })?;
+        let mut world = world(STEP_S, None)?;
         let finger = add(&mut world, finger(Pose::IDENTITY)?)?;
         let sensor = world.mount(array("finger", static_test_skin(lugre(1000.0, 1.0)))?, finger, Pose::IDENTITY);
         let cube = cuboid(Vec3::splat(SIDE))?;
@@ -34,7 +28,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         for step in 0..steps {
             world.step()?;
             if step % 500 == 0 {
-                tell(progress, (index as f64 + step as f64 / steps as f64) / 3.0)?;
+                report_progress(progress, (index as f64 + step as f64 / steps as f64) / 3.0)?;
             }
         }
         let sum = world.reading(sensor).sum_newton;

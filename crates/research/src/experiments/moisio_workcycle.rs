@@ -1,15 +1,13 @@
-//! Fig. 12: the five primitives with a cube, under tactile control.
+//! Moisio 2013, Fig. 12: the five primitives of a work cycle with a cube, under tactile control.
 
-use super::setting::{GRAVITY, add, foam, free_body};
-use super::{ExperimentError, Findings, Options, Progress, tell};
+use super::setting::{add, foam, free_body, world};
+use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{Image, Plot, Series, Sheet};
 use dermis::geometry::shapes::cuboid;
 use dermis::geometry::{Pose, Vec3};
 use dermis::image;
 use dermis::sensor::Reading;
-use dermis::world::{
-    Gripper, ParallelGripper, ParallelGripperParameters, Phase, PickAndPlace, PickParameters, World, WorldParameters,
-};
+use dermis::world::{Gripper, ParallelGripper, ParallelGripperParameters, Phase, PickAndPlace, PickParameters};
 
 const STEP_S: f64 = 1e-4;
 const SIDE: f64 = 0.020;
@@ -25,18 +23,16 @@ const PHASES: [(Phase, &str); 5] = [
 /// Greatest relative difference between the pressed texels.
 fn unevenness(reading: &Reading) -> f64 {
     let pressed = || reading.values_newton.iter().copied().filter(|&value| value > 0.0);
-    let (least, most) = (pressed().fold(f64::INFINITY, f64::min), pressed().fold(0.0, f64::max));
-    if most > 0.0 { most / least - 1.0 } else { f64::INFINITY }
+    let (min, max) = (pressed().fold(f64::INFINITY, f64::min), pressed().fold(0.0, f64::max));
+    if max > 0.0 { max / min - 1.0 } else { f64::INFINITY }
 }
 
 pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
     let mut findings = Findings::default();
-    let gravity = Vec3::new(0.0, 0.0, -GRAVITY);
-    let mut world =
-        World::new(WorldParameters { gravity, step_s: STEP_S, ground_z_m: Some(0.0), ..Default::default() })?;
+    let mut world = world(STEP_S, Some(0.0))?;
     let cube = free_body("cube", cuboid(Vec3::splat(SIDE))?, 0.05, Pose::from_translation(Vec3::Z * (0.5 * SIDE)))?;
     let cube = add(&mut world, cube.solid())?;
-    // Held with the fingers' ends: the cube covers the lowest rows, about 30 % of the array, as in the paper.
+    // The fingertips hold the cube: it covers the lowest rows, about 30 % of the array, as in the paper.
     let (above, low) = (0.04, 0.0215);
     let parameters = ParallelGripperParameters {
         opening_m: 0.05,
@@ -66,12 +62,12 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
             let sums = gripper.tactile_sums_newton();
             left_sum.push((world.time_s(), sums[0]));
             right_sum.push((world.time_s(), sums[1]));
-            tell(progress, world.time_s() / 8.0)?;
+            report_progress(progress, world.time_s() / 8.0)?;
         }
         if controller.phase() == phase {
             continue;
         }
-        // The end of a phase is when it shows what it did.
+        // Each phase is shown at its end.
         if let Some((_, name)) = PHASES.iter().find(|(known, _)| *known == phase) {
             reached += 1;
             views.push((image::view(&world, -68.0, 12.0, 380, 460), (*name).to_owned()));
@@ -104,6 +100,6 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         .series(Series::line("left", left_sum))
         .series(Series::line("right", right_sum).style(dermis::draw::LineStyle::Dashed));
     findings.files.add_image("workcycle-force.png", &plot.render());
-    findings.note("20 mm cube of 50 g; foam of section 3.4 with bristles of σ₀ = 300 N/m, σ₁ = 0.5 N s/m; 20 mm/s until both fingers feel it, then force control to 3 N on the tactile sums.");
+    findings.note("20 mm cube of 50 g; foam of section 3.4 with bristles of σ₀ = 300 N/m, σ₁ = 0.5 N s/m; 20 mm/s until both fingers are in contact, then force control to 3 N on the tactile sums.");
     Ok(findings)
 }

@@ -1,6 +1,6 @@
 //! Patzelt et al. 2023, Figs 3 and 4: a curved fingertip slides over an edge; exact cells beside the paper's rays.
 
-use super::{ExperimentError, Findings, Options, Progress, tell};
+use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{Camera, ColourMap, Edges, Image, Material, PALETTE, Plot, Rgb, Scene, Series, Sheet};
 use dermis::geometry::quantity::{Angle, Length};
 use dermis::geometry::shapes::cuboid;
@@ -9,26 +9,26 @@ use dermis::sensor::{DistanceSpec, ReadingSpec, Sensor, SensorSpec, Window, pres
 use dermis::skin::{Motion, Object, Target};
 use std::f64::consts::FRAC_PI_4;
 
-/// Between recordings (m), as in the paper.
+/// Travel between recordings (m), as in the paper.
 const STEP_M: f64 = 1e-4;
-/// Recordings of the finer slide between two of these.
+/// Refinement of the fine slide.
 const FINER: usize = 5;
-/// Travel before and after the middle of the pad (m).
+/// Travel before and after the centre of the pad (m).
 const REACH_M: f64 = 24e-3;
-/// How deep the edge runs under the pad's highest point (m).
+/// Depth of the edge below the pad's highest point (m).
 const DEPTH_M: f64 = 1.5e-3;
-/// How far the fingertip is pitched towards its tip.
+/// Pitch of the fingertip towards its tip.
 const PITCH_DEG: f64 = 8.0;
-/// Between the edge and the line across the finger.
+/// Angle between the edge and the transverse axis of the finger.
 const YAW_DEG: f64 = 10.0;
-/// Side of the bar whose edge it is (m).
+/// Side of the square bar (m).
 const SIDE_M: f64 = 0.03;
-/// What counts as taking part: this share of the largest peak.
-const SHARE: f64 = 0.1;
+/// Fraction of the largest peak above which a taxel counts as loaded.
+const MIN_SHARE: f64 = 0.1;
 
-/// One way of reading, along the slide.
+/// One kind of reading along the slide.
 struct Trace {
-    /// Per taxel, at every recording.
+    /// Values per taxel and recording.
     values: Vec<Vec<f64>>,
 }
 
@@ -55,7 +55,7 @@ impl Trace {
         variation / (2.0 * self.peak(taxel))
     }
 
-    /// Taxels that feel anything at all.
+    /// Taxels with a nonzero reading.
     fn touched(&self) -> Vec<usize> {
         (0..self.values.len()).filter(|&taxel| self.peak(taxel) > 0.0).collect()
     }
@@ -65,7 +65,7 @@ impl Trace {
     }
 }
 
-/// A slide, recorded.
+/// A recorded slide.
 struct Slide {
     exact: Trace,
     rays: Trace,
@@ -73,11 +73,11 @@ struct Slide {
     imbalance: f64,
 }
 
-/// Where the bar is when its edge has come `along_m` past the middle of the pad.
+/// Pose of the bar with its edge `along_m` past the centre of the pad.
 fn sensor_from_bar(along_m: f64) -> Pose {
-    let turn = Quat::from_rotation_x(-PITCH_DEG.to_radians()) * Quat::from_rotation_z(YAW_DEG.to_radians());
+    let rotation = Quat::from_rotation_x(-PITCH_DEG.to_radians()) * Quat::from_rotation_z(YAW_DEG.to_radians());
     let edge = Vec3::new(0.0, along_m, SIDE_M / 2f64.sqrt() - DEPTH_M);
-    Pose::new(turn * Quat::from_rotation_x(FRAC_PI_4), turn * edge)
+    Pose::new(rotation * Quat::from_rotation_x(FRAC_PI_4), rotation * edge)
 }
 
 fn slide(
@@ -100,7 +100,7 @@ fn slide(
         slide.exact.push(&reading.values_newton);
         slide.rays.push(&rays.read(&touch).pressures_pa.unwrap_or_default());
         if step % 50 == 0 {
-            tell(progress, step as f64 / steps as f64)?;
+            report_progress(progress, step as f64 / steps as f64)?;
         }
     }
     slide.imbalance = worst / largest;
@@ -109,7 +109,7 @@ fn slide(
 
 pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
     let spec = presets::find("shadow-fingertip")?;
-    // Radius, window and spacing of the authors' published configuration.
+    // Radius, window and spacing as in the authors' published configuration.
     let reading = ReadingSpec::Rays {
         radius: Length::new(6e-3),
         spacing: Length::new(5e-4),
@@ -126,9 +126,9 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     let fine = slide(&exact, &rays, &bar, STEP_M / FINER as f64, &mut |done| progress(0.2 + 0.8 * done))?;
 
     let mut findings = Findings::default();
-    let (felt, largest) = (coarse.exact.touched(), coarse.exact.largest());
-    let part: Vec<usize> = felt.iter().copied().filter(|&t| coarse.exact.peak(t) >= SHARE * largest).collect();
-    let ends = felt.iter().flat_map(|&taxel| {
+    let (touched, largest) = (coarse.exact.touched(), coarse.exact.largest());
+    let part: Vec<usize> = touched.iter().copied().filter(|&t| coarse.exact.peak(t) >= MIN_SHARE * largest).collect();
+    let ends = touched.iter().flat_map(|&taxel| {
         let values = &coarse.exact.values[taxel];
         [values[0].abs(), values[values.len() - 1].abs()]
     });
@@ -138,19 +138,19 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     findings.metric("worst_roughness_rays_over_a_tenth", of_those);
     findings.metric("worst_roughness_exact_fine", fine.exact.worst_roughness());
     findings.metric("worst_roughness_rays_fine", fine.rays.worst_roughness());
-    findings.metric("taxels_touched", felt.len() as f64);
+    findings.metric("taxels_touched", touched.len() as f64);
     findings.metric("taxels_over_a_tenth", part.len() as f64);
     findings.metric("largest_at_the_ends", ends.fold(0.0, f64::max));
     findings.metric("imbalance", coarse.imbalance.max(fine.imbalance));
     findings.metric("largest_peak_newton", largest);
     findings.metric("largest_peak_pa", coarse.rays.largest());
-    // Tip taxels are 3 and 8, those further back 0 and 11.
+    // Taxels 3 and 8 are at the tip, 0 and 11 farther back.
     let ratio = |trace: &Trace| trace.peak(3).min(trace.peak(8)) / trace.peak(0).max(trace.peak(11));
     findings.metric("tip_over_back_rays", ratio(&coarse.rays));
     findings.metric("tip_over_back_exact", ratio(&coarse.exact));
 
     let mut table = String::from("taxel,exact_peak_newton,exact_roughness,rays_peak_pa,rays_roughness\n");
-    for &taxel in &felt {
+    for &taxel in &touched {
         let (e, r) = (&coarse.exact, &coarse.rays);
         table += &format!(
             "{taxel},{:.6},{:.6},{:.2},{:.6}\n",
@@ -161,14 +161,14 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         );
     }
     findings.files.add("roughness.csv", table);
-    findings.files.add("slide.csv", rows(&coarse, &felt));
+    findings.files.add("slide.csv", rows(&coarse, &touched));
     let sheet = Sheet::new(2)
         .image(plot(&coarse.exact, &part, "Exact reading: force / largest"), "")
         .image(plot(&coarse.rays, &part, "Ray reading: pressure / largest"), "");
     findings.files.add_image("edge.png", &sheet.render());
     findings.files.add_image("edge-scene.png", &image(&exact, &bar)?);
     findings.note(format!(
-        "The fingertip, pitched by {PITCH_DEG}°, is led straight over the edge of a square bar that is turned by {YAW_DEG}°, {DEPTH_M} m deep; the paper presses it by a soft constraint that it does not describe. Roughness is total variation over twice the peak, 1 for a single rise and fall, of every taxel that is touched at all."
+        "The fingertip, pitched by {PITCH_DEG}°, moves straight over the edge of a square bar that is rotated by {YAW_DEG}°, {DEPTH_M} m deep; the paper presses it by a soft constraint that it does not describe. Roughness is the total variation over twice the peak (1 for a single rise and fall), for every taxel with a nonzero reading."
     ));
     Ok(findings)
 }
@@ -193,8 +193,8 @@ fn plot(trace: &Trace, taxels: &[usize], title: &str) -> Image {
     let largest = trace.largest();
     let mut plot = Plot::new()
         .title(title)
-        .x_label("Edge from the middle of the pad, towards the tip (mm)")
-        .y_label("Share of the largest")
+        .x_label("Edge position from the centre of the pad, towards the tip (mm)")
+        .y_label("Fraction of the largest")
         .x_range(-12.0, 16.0)
         .size(760, 480);
     for &taxel in taxels {
@@ -204,7 +204,7 @@ fn plot(trace: &Trace, taxels: &[usize], title: &str) -> Image {
     plot.render()
 }
 
-/// The fingertip with the edge over it, painted by pressure, as Fig. 3.
+/// The fingertip under the edge, coloured by force, as in Fig. 3.
 fn image(sensor: &Sensor, bar: &Object) -> Result<Image, ExperimentError> {
     let pose = sensor_from_bar(2e-3);
     let targets = [Target::at_rest(bar, pose)];

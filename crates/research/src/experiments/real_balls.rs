@@ -1,6 +1,6 @@
-//! Simulated images beside real ones: balls pressed into two GelSight sensors.
+//! Simulated and real images of balls pressed into two GelSight sensors.
 
-use super::{ExperimentError, Findings, Options, Progress, tell};
+use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use crate::ball_presses::BallPresses;
 use dermis::draw::{Image, Sheet};
 use dermis::geometry::quantity::Length;
@@ -14,32 +14,32 @@ use dermis::sensor::{Sensor, SensorSpec, SkinSpec, presets};
 use dermis::skin::Object;
 use std::path::Path;
 
-/// Radius of the ball (m); for the Mini it is not stated, and the other's is taken.
+/// Radius of the ball (m); not stated for the Mini, where the same value is assumed.
 const BALL_M: f64 = 2e-3;
-/// What a pixel spans (m), by the data's own description.
+/// Pixel size on the gel (m), from the data's description.
 const PIXEL_M: f64 = 2.95e-5;
-/// Radius of the round end (m) of the pin that the Mini's images show: of seven between 0.3 and 2 mm the one that suits them best.
+/// Radius (m) of the rounded pin in the Mini's images: the best of seven between 0.3 and 2 mm.
 const PIN_M: f64 = 0.5e-3;
-/// Edge of a cell (m) under it.
+/// Cell size (m) under the pin.
 const PIN_CELL_M: f64 = 6e-5;
-/// How deep it may have been (m).
+/// Candidate depths of the pin (m).
 const PIN_DEPTHS_M: [f64; 12] = [1e-4, 2e-4, 3e-4, 4e-4, 5e-4, 6e-4, 7e-4, 8e-4, 9e-4, 1e-3, 1.1e-3, 1.2e-3];
 
 pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
     let Some(data) = &options.data else { return Err(ExperimentError::NoData { name: "real-balls" }) };
     let mut findings = Findings::default();
-    let gelsight = Judged::new("gelsight", "", &data.join("gelsight"))?;
+    let gelsight = Presses::new("gelsight", "", &data.join("gelsight"))?;
     gelsight.labelled(&mut findings)?;
-    tell(progress, 0.3)?;
-    let mut mini = Judged::new("gelsight-mini", "mini_", &data.join("gelsight-mini"))?;
+    report_progress(progress, 0.3)?;
+    let mut mini = Presses::new("gelsight-mini", "mini_", &data.join("gelsight-mini"))?;
     mini.labelled(&mut findings)?;
-    tell(progress, 0.5)?;
+    report_progress(progress, 0.5)?;
     mini.aligned(&mut findings)?;
     Ok(findings)
 }
 
-/// Real presses, and the surfaces that belong to them.
-struct Judged {
+/// Real presses, and their simulated surfaces.
+struct Presses {
     preset: &'static str,
     prefix: &'static str,
     background: FloatImage,
@@ -54,8 +54,8 @@ struct Lights {
     degrees: (usize, usize),
 }
 
-impl Judged {
-    /// With the surface that a ball has whose contact is as labelled.
+impl Presses {
+    /// Reads presses and simulates the surface of a ball with the labelled contact.
     fn new(preset: &'static str, prefix: &'static str, folder: &Path) -> Result<Self, ExperimentError> {
         let file = folder.join("background.png");
         let BallPresses { background, presses } = BallPresses::read(&file, &folder.join("labels.csv"))?;
@@ -79,12 +79,12 @@ impl Judged {
         self.presses.iter().skip(1).step_by(2).collect()
     }
 
-    fn lights(&self, most_place_degree: usize) -> Result<Lights, ExperimentError> {
+    fn lights(&self, max_place_degree: usize) -> Result<Lights, ExperimentError> {
         let build = |spec: LightSpec| {
             let light = spec.build(self.background.width, self.background.height, PIXEL_M, None);
-            light.map_err(|error| ExperimentError::Optics { error })
+            light.map_err(ExperimentError::from)
         };
-        let fit = fit_calibrated(&self.background, &self.even(), self.kept_as.clone(), most_place_degree)?;
+        let fit = fit_calibrated(&self.background, &self.even(), self.kept_as.clone(), max_place_degree)?;
         let phong = fit_phong(&self.background, &self.even(), self.kept_as.clone())?;
         Ok(Lights {
             degrees: (fit.spec.degree, fit.spec.position_degree),
@@ -93,7 +93,7 @@ impl Judged {
         })
     }
 
-    /// Errors on the odd presses, inside and around the contacts as `labels` have them.
+    /// Errors on the odd presses, inside and around the labelled contacts.
     fn score(&self, lights: &Lights, labels: &[Label], prefix: &str, findings: &mut Findings) {
         let odd: Vec<BallPress> = self
             .odd()
@@ -117,7 +117,7 @@ impl Judged {
         self.presses.iter().map(|press| press.label).collect()
     }
 
-    /// A ball where the labels have it.
+    /// Evaluates a ball at the labelled positions.
     fn labelled(&self, findings: &mut Findings) -> Result<(), ExperimentError> {
         let lights = self.lights(MAX_PLACE_DEGREE)?;
         self.score(&lights, &self.labels(), self.prefix, findings);
@@ -125,7 +125,7 @@ impl Judged {
         Ok(())
     }
 
-    /// A pin where the images show it. The labels' pixels are judged as before.
+    /// Evaluates a pin aligned to the images, on the same labelled pixels.
     fn aligned(&mut self, findings: &mut Findings) -> Result<(), ExperimentError> {
         let sensor = plain(self.preset, &self.background, Some(PIN_CELL_M))?;
         let Some(camera) = sensor.optics().map(|optics| optics.camera().clone()) else { return Ok(()) };
@@ -138,14 +138,14 @@ impl Judged {
             (press.label.column - label.column).hypot(press.label.row - label.row)
         };
         let farthest = self.presses.iter().zip(&labels).map(off).fold(0.0, f64::max);
-        let (least, most) = depths_m.iter().fold((f64::INFINITY, 0.0f64), |(a, b), &d| (a.min(d), b.max(d)));
+        let (min, max) = depths_m.iter().fold((f64::INFINITY, 0.0f64), |(a, b), &d| (a.min(d), b.max(d)));
         findings.note(format!(
-            "{}: by their images the presses lie up to {farthest:.0} pixels from their labels, and those of a pin with a round end of {} mm \
-             pressed by {:.1} to {:.1} mm suit them.",
+            "{}: aligned to the images, the presses lie up to {farthest:.0} pixels from their labels; a pin with a rounded end of {} mm radius, \
+             pressed by {:.1} to {:.1} mm, fits best.",
             self.preset,
             PIN_M * 1e3,
-            least * 1e3,
-            most * 1e3
+            min * 1e3,
+            max * 1e3
         ));
         let lights = self.lights(0)?;
         self.score(&lights, &labels, &format!("{}aligned_", self.prefix), findings);
@@ -155,7 +155,7 @@ impl Judged {
 
     fn show(&self, lights: &Lights, how: &str, findings: &mut Findings) {
         findings.note(format!(
-            "{}, {how}: {} presses to fit, {} to judge; degree {} of slope and height, {} of the place, chosen on the presses of the fit.",
+            "{}, {how}: {} presses to fit, {} to evaluate; polynomial degree {} in slope and height, {} in position, selected on the fitted presses.",
             self.preset,
             self.even().len(),
             self.odd().len(),
@@ -164,12 +164,12 @@ impl Judged {
         ));
         let name =
             if how == "aligned" { format!("{}-aligned.png", self.preset) } else { format!("{}.png", self.preset) };
-        let title = format!("{}, {how}: presses that the fit has not seen", self.preset);
+        let title = format!("{}, {how}: presses outside the fit", self.preset);
         findings.files.add_image(name, &side_by_side(&title, &self.odd(), lights, &self.background));
     }
 }
 
-/// The preset's skin behind a camera like that of the data, which looks at the middle of the gel.
+/// The preset's skin with a camera like that of the data, centred on the gel.
 fn plain(preset: &str, background: &FloatImage, cell_m: Option<f64>) -> Result<Sensor, ExperimentError> {
     let mut spec = presets::find(preset)?;
     if let (SkinSpec::Layer(layer), Some(cell_m)) = (&mut spec.skin, cell_m) {
@@ -180,13 +180,13 @@ fn plain(preset: &str, background: &FloatImage, cell_m: Option<f64>) -> Result<S
     Ok(SensorSpec { camera: Some(camera), light: None, markers: None, ..spec }.build(None)?)
 }
 
-/// Presses that the fit has not seen: real, calibrated, with lamps, and four times what the calibrated one is off.
+/// Presses outside the fit: real image, calibrated light, Phong light, and four times the error of the calibrated light.
 fn side_by_side(title: &str, odd: &[&BallPress], lights: &Lights, background: &FloatImage) -> Image {
     const SHOWN: usize = 4;
     let mut sheet = Sheet::new(4).title(title).gap(10);
     for press in odd.iter().step_by((odd.len() / SHOWN).max(1)).take(SHOWN) {
         let ours = lights.calibrated.shade(&press.relief, || None);
-        let lamps = lights.phong.shade(&press.relief, || None);
+        let phong = lights.phong.shade(&press.relief, || None);
         let score = |image: &FloatImage, region: Region| rmse_255([*press], region, |_| image.clone());
         let off = FloatImage {
             channels: [0, 1, 2].map(|c| {
@@ -198,8 +198,8 @@ fn side_by_side(title: &str, odd: &[&BallPress], lights: &Lights, background: &F
         let small = |image: &FloatImage| image.to_rgb8().resize_box(320, 240);
         sheet = sheet
             .image(small(&press.image), "real")
-            .image(small(&ours), format!("calibrated: {:.1} levels off inside", score(&ours, INSIDE)))
-            .image(small(&lamps), format!("lamps: {:.1} levels off inside", score(&lamps, INSIDE)))
+            .image(small(&ours), format!("calibrated: RMSE {:.1} inside", score(&ours, INSIDE)))
+            .image(small(&phong), format!("Phong: RMSE {:.1} inside", score(&phong, INSIDE)))
             .image(small(&off), "calibrated minus real, times four");
     }
     sheet.render()

@@ -1,6 +1,7 @@
-//! The same press by springs, by a hydroelastic pad and by a layer.
+//! The same press simulated with springs, a hydroelastic pad and a layer.
 
-use super::{ExperimentError, Findings, Options, Progress, tell};
+use super::setting::frictionless;
+use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{HeatMap, LineStyle, Plot, Series, Sheet};
 use dermis::geometry::shapes::{cuboid, cylinder, sphere};
 use dermis::geometry::{TriMesh, Vec3};
@@ -8,7 +9,7 @@ use dermis::sensor::{Aim, Goal, Pressed, Sensor, SensorSpec, SkinKind, SkinSpec,
 use dermis::skin::{Object, Touch};
 
 const FORCE_N: f64 = 10.0;
-/// Cells that pressure is shown on: eight a tactel.
+/// Cells of the pressure maps: eight per side of a tactel.
 const ROWS: usize = 112;
 const COLS: usize = 48;
 const CELL_M: f64 = 0.425e-3;
@@ -24,7 +25,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     let mut sheet = Sheet::new(3)
         .title("A layer under a ball, a flat punch and an edge: pressure, surface and stress on the base, 10 N each");
     let mut plots =
-        Sheet::new(3).title("Pressure along the array through the middle, 10 N each: springs, hydroelastic pad, layer");
+        Sheet::new(3).title("Pressure along the array through the centre, 10 N each: springs, hydroelastic pad, layer");
     let mut table = String::from("object,skin,depth_mm,area_mm2,peak_pressure_kpa\n");
     for (done, (name, mesh)) in shapes.into_iter().enumerate() {
         let object = Object::new(mesh);
@@ -44,7 +45,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
             }
         }
         plots = plots.image(plot.render(), "");
-        tell(progress, (done + 1) as f64 / 3.0)?;
+        report_progress(progress, (done + 1) as f64 / 3.0)?;
     }
     let ratio = |findings: &Findings, a: &str, b: &str| findings.metrics[a] / findings.metrics[b];
     let flat = ratio(&findings, "punch_springs_area_mm2", "punch_layer_area_mm2");
@@ -56,27 +57,19 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     findings.files.add("skins.csv", table);
     findings.files.add_image("layer.png", &sheet.render());
     findings.files.add_image("skins.png", &plots.render());
-    findings.note("Springs and the pad are one model on a flat array, and agree; the layer spreads load beyond the contact, so that edges carry more than middles and neighbours are pulled down. All three have the stiffness of confined compression under a wide plate.");
+    findings.note("On a flat array, springs and pad are the same model and agree. The layer spreads load beyond the contact: edges carry more than the centre, and the surrounding surface sinks. All three have the stiffness of confined compression under a wide plate.");
     Ok(findings)
 }
 
-/// Three skins that are equally stiff under a wide plate.
+/// Three skins with the same stiffness under a wide plate.
 fn sensors() -> Result<[(&'static str, Sensor); 3], ExperimentError> {
     let layer = presets::find("wts0614-layer")?;
     let springs = as_springs(&layer)?;
     let pad = springs.with_skin(SkinKind::Hydroelastic)?.build(None)?;
-    Ok([("springs", springs.build(None)?), ("hydroelastic", pad), ("layer", frictionless(&layer).build(None)?)])
+    Ok([("springs", springs.build(None)?), ("hydroelastic", pad), ("layer", frictionless(layer).build(None)?)])
 }
 
-fn frictionless(spec: &SensorSpec) -> SensorSpec {
-    let mut spec = spec.clone();
-    if let SkinSpec::Layer(layer) = &mut spec.skin {
-        layer.mu = 0.0;
-    }
-    spec
-}
-
-/// Springs with the layer's confined stiffness, M/h, eight a side of a tactel.
+/// Springs with the layer's confined stiffness M/h, eight per side of a tactel.
 pub(super) fn as_springs(layer: &SensorSpec) -> Result<SensorSpec, ExperimentError> {
     let mut spec = presets::find("wts0614")?;
     if let (SkinSpec::Layer(of), SkinSpec::Springs(springs), SurfaceSpec::Grid { pitch, .. }) =
@@ -100,7 +93,7 @@ fn pressures_kpa(touch: &Touch) -> Vec<f64> {
     forces.iter().map(|force| -force.z / (CELL_M * CELL_M) * 1e-3).collect()
 }
 
-/// Along y through the middle of the array.
+/// Pressure along y through the centre of the array.
 fn profile(values: &[f64]) -> Vec<(f64, f64)> {
     let y_mm = |row: usize| (0.5 * (ROWS as f64 - 1.0) - row as f64) * CELL_M * 1e3;
     let middle = |row: usize| 0.5 * (values[row * COLS + COLS / 2 - 1] + values[row * COLS + COLS / 2]);
@@ -109,7 +102,7 @@ fn profile(values: &[f64]) -> Vec<(f64, f64)> {
 
 fn layer_row(sheet: Sheet, name: &str, pressed: &Pressed, pressure_kpa: &[f64]) -> Sheet {
     let map = |values: &[f64], unit: &str| {
-        // The middle of the array: 20 mm of its length.
+        // The central 20 mm of the array.
         let from = (ROWS - COLS) / 2;
         let part = &values[from * COLS..(from + COLS) * COLS];
         let extent = COLS as f64 * CELL_M * 1e3;
@@ -122,6 +115,6 @@ fn layer_row(sheet: Sheet, name: &str, pressed: &Pressed, pressure_kpa: &[f64]) 
     let base = down(&pressed.touch.base, 1e-3);
     sheet
         .image(map(pressure_kpa, "kPa"), format!("{name}: pressure"))
-        .image(map(&surface, "mm"), format!("{name}: surface sinks by"))
+        .image(map(&surface, "mm"), format!("{name}: surface displacement"))
         .image(map(&base, "kPa"), format!("{name}: pressure on the base"))
 }

@@ -1,6 +1,6 @@
-//! What the setting of Chen et al. 2023 does to the surface, and what ours does.
+//! Effect of speed, density and indenter sampling on the surface: the setting of Chen et al. 2023 and ours.
 
-use super::{ExperimentError, Findings, Options, Progress, tell};
+use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{LineStyle, Plot, Series};
 use dermis::geometry::shapes::sphere;
 use dermis::geometry::{Pose, Vec3};
@@ -14,7 +14,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     let mut findings = Findings::default();
     let ball = Object::new(sphere(RADIUS, 0.25e-3)?);
     let pose = |depth: f64| Pose::from_translation(Vec3::Z * (RADIUS - depth));
-    // The paper's own gel, or a quarter of it with the same particles and grid.
+    // The paper's gel, or a quarter of it with the same particle spacing and grid.
     let paper = if options.full {
         TacchiParameters::default()
     } else {
@@ -27,20 +27,20 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     };
     let press = |p: TacchiParameters| -> Result<SurfaceField, ExperimentError> {
         let (touch, _) = TacchiGel::new(p)?.press(&ball, pose(DEPTH))?;
-        Ok(touch.surface.unwrap_or_else(|| unreachable!("a gel knows its surface")))
+        Ok(touch.surface.unwrap_or_else(|| unreachable!("a gel always reports its surface")))
     };
     let as_printed = press(paper)?;
-    tell(progress, 0.2)?;
+    report_progress(progress, 0.2)?;
     let slower = press(TacchiParameters { speed_m_per_s: paper.speed_m_per_s / 4.0, ..paper })?;
-    tell(progress, 0.5)?;
+    report_progress(progress, 0.5)?;
     let lighter = {
         let mut light = TacchiParameters { step_s: paper.step_s / 2.0, ..paper };
         light.material.density_kg_per_m3 /= 4.0;
         press(light)?
     };
-    tell(progress, 0.7)?;
+    report_progress(progress, 0.7)?;
     let sparse = press(TacchiParameters { indenter_particles: 202, ..paper })?;
-    tell(progress, 0.8)?;
+    report_progress(progress, 0.8)?;
 
     let cell_m = if options.full { 0.4e-3 } else { 0.5e-3 };
     let gel = Gel::block(paper.size_m, FixedFaces::default(), GelParameters { cell_m, ..GelParameters::default() })?;
@@ -51,11 +51,11 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
             let (touch, next) = gel.settle(&state, &Motion { targets: &[Target::at_rest(&ball, pose(depth))] })?;
             (state, field) = (next, touch.surface);
         }
-        Ok(field.unwrap_or_else(|| unreachable!("a gel knows its surface")))
+        Ok(field.unwrap_or_else(|| unreachable!("a gel always reports its surface")))
     };
     let ours = rest(&[DEPTH])?;
     let slowly = rest(&[0.5 * DEPTH, DEPTH])?;
-    tell(progress, 1.0)?;
+    report_progress(progress, 1.0)?;
 
     let rows = [
         (
@@ -72,7 +72,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
         ),
         (
             "leak_mm",
-            "travel that 202 indenter particles lose (mm); ours has none but a surface",
+            "travel that 202 indenter particles lose (mm); ours uses the exact surface",
             lost(&sparse),
             lost(&ours),
         ),
@@ -89,9 +89,9 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     table += &format!("particles in a cell,{:.2},8\n", (cell / spacing).powi(3));
     findings.metric("paper_particles_per_cell", (cell / spacing).powi(3));
     findings.files.add("errors.csv", table);
-    findings.note("Ours is at rest: speed and density do not enter, and the press is the same in one step or two. The paper's surface is read while it moves.");
+    findings.note("Our gel is at equilibrium: speed and density do not matter, and a press in one step equals one in two steps. The paper reads the surface while it moves.");
     let plot = Plot::new()
-        .title("The surface through the middle, 1 mm deep")
+        .title("Surface profile through the centre, 1 mm deep")
         .x_label("x (mm)")
         .y_label("Height (mm)")
         .series(Series::line("paper, 200 mm/s", profile(&as_printed)))
@@ -107,12 +107,12 @@ fn apart(a: &SurfaceField, b: &SurfaceField) -> f64 {
     a.values.iter().zip(&b.values).map(|(a, b)| (a.z - b.z).abs()).fold(0.0, f64::max) * 1e3
 }
 
-/// Travel that the deepest place of the surface has not followed (mm).
+/// Travel (mm) minus the largest displacement of the surface.
 fn lost(field: &SurfaceField) -> f64 {
     (DEPTH - field.values.iter().map(|u| -u.z).fold(0.0, f64::max)) * 1e3
 }
 
-/// Heights (mm) along x through the middle.
+/// Heights (mm) along x through the centre.
 fn profile(field: &SurfaceField) -> Vec<(f64, f64)> {
     let row = field.rows / 2;
     (0..field.cols)

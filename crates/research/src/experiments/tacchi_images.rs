@@ -1,6 +1,6 @@
-//! The data set of Tacchi: twenty-one indenters, nine places, eleven depths.
+//! Chen et al. 2023: the images of 21 indenters at 9 positions and 11 depths.
 
-use super::{ExperimentError, Findings, Options, Progress, tell};
+use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{Image, Sheet};
 use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::indenters;
@@ -14,38 +14,38 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// From place to place (m).
+/// Distance between positions (m).
 const STEP_M: f64 = 1e-3;
-/// From depth to depth (m).
-const DEEPER_M: f64 = 1e-4;
+/// Distance between depths (m).
+const DEPTH_STEP_M: f64 = 1e-4;
 const DEPTHS: usize = 11;
-/// Edge of a cell of the layer (m): under three pixels, so that the rims of small contacts are where they should be.
+/// Cell size of the layer (m): under three pixels, to resolve the rims of small contacts.
 const CELL_M: f64 = 0.08e-3;
-/// How far (px) the rim of a ball may be off with such cells.
+/// Allowed error (px) of the rim of a ball at this cell size.
 const RIM_PX: f64 = 2.0;
-/// Series between two looks at whether to go on.
-const AT_ONCE: usize = 12;
+/// Series between two progress reports.
+const BATCH: usize = 12;
 
-/// An indenter at a place: all depths, one after the other.
+/// An indenter at a position: all depths, one after the other.
 #[derive(Clone, Debug)]
-struct Series {
+struct PressSeries {
     indenter: usize,
     place: [i32; 2],
     depths: Vec<usize>,
 }
 
-/// What is kept of an image to judge it by.
+/// The evaluation of one image.
 struct Shot {
     indenter: usize,
     place: [i32; 2],
     depth: usize,
     small: Image,
     deepest_error_m: f64,
-    /// Rim against the radius of the contact (px), for balls.
+    /// Error of the rim against the contact radius (px), for balls.
     radius_error_px: Option<f64>,
 }
 
-/// How far off an image may be: less than a skin's own cell cannot be asked of it.
+/// Allowed errors of an image: at least the cell size of the skin.
 struct Allowance {
     deepest_m: f64,
     radius_px: f64,
@@ -68,26 +68,25 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     let objects: Vec<Object> = indenters::all()?.into_iter().map(|(_, mesh)| Object::new(mesh)).collect();
     let work = series(options.full);
     let wanted: usize = work.iter().map(|series| series.depths.len()).sum();
-    // Each skin has a folder of its own: images that one has made are not another's.
+    // Each skin has its own folder of images.
     let skin = options.skin.as_deref().unwrap_or("layer");
     let name = if skin == "layer" { "images".to_owned() } else { format!("images-{skin}") };
     let folder = options.out.as_ref().map(|folder| folder.join(name));
     if let Some(folder) = &folder {
-        let refuse = |error: std::io::Error| ExperimentError::Folder {
-            path: folder.display().to_string(),
-            reason: error.to_string(),
-        };
-        std::fs::create_dir_all(folder).map_err(refuse)?;
+        std::fs::create_dir_all(folder).map_err(|error| ExperimentError::folder(folder, &error))?;
     }
     let start = Instant::now();
     let (made, kept) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let mut shots: Vec<Shot> = Vec::new();
-    for together in work.chunks(AT_ONCE) {
+    for together in work.chunks(BATCH) {
         let some = together
             .par_iter()
             .map(|series| shoot(&sensor, &objects[series.indenter], series, folder.as_deref(), &made, &kept));
         shots.extend(some.collect::<Result<Vec<Vec<Shot>>, ExperimentError>>()?.into_iter().flatten());
-        tell(progress, 0.97 * (made.load(Ordering::Relaxed) + kept.load(Ordering::Relaxed)) as f64 / wanted as f64)?;
+        report_progress(
+            progress,
+            0.97 * (made.load(Ordering::Relaxed) + kept.load(Ordering::Relaxed)) as f64 / wanted as f64,
+        )?;
     }
     let mut findings = Findings::default();
     let seconds = start.elapsed().as_secs_f64();
@@ -103,7 +102,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     findings.metric("radius_error_px", radius_error_px);
     findings.metric("deepest_error_by_allowance", deepest_error_m / allowed.deepest_m);
     findings.metric("radius_error_by_allowance", radius_error_px / allowed.radius_px);
-    findings.metric("least_difference_255", least_difference(&shots));
+    findings.metric("least_difference_255", min_difference(&shots));
     findings.note(format!("{made} images made and {kept} found in {seconds:.1} s, skin {skin:?}."));
     findings.files.add_image("indenters.png", &indenter_sheet(&shots));
     if options.full {
@@ -115,7 +114,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
 
 fn described(options: &Options) -> Result<SensorSpec, ExperimentError> {
     let (mut spec, _) = SensorSpec::find("gelsight")?;
-    // Nothing slides in a press, and a surface without friction is found in half the time.
+    // A vertical press does not slide, and a frictionless surface takes half the time.
     if let SkinSpec::Layer(layer) = &mut spec.skin {
         layer.mu = 0.0;
         layer.cell = Some(Length::new(CELL_M));
@@ -130,32 +129,32 @@ fn described(options: &Options) -> Result<SensorSpec, ExperimentError> {
     }
 }
 
-/// All of it, or every indenter in the middle at two depths and a ball at the corners.
-fn series(full: bool) -> Vec<Series> {
+/// The full set, or every indenter at the centre at two depths and a ball at a corner.
+fn series(full: bool) -> Vec<PressSeries> {
     let count = indenters::NAMES.len();
     if !full {
-        let middle = (0..count).map(|indenter| Series { indenter, place: [0, 0], depths: vec![5, 10] });
+        let middle = (0..count).map(|indenter| PressSeries { indenter, place: [0, 0], depths: vec![5, 10] });
         let ball = indenters::NAMES.iter().position(|name| *name == "sphere").unwrap_or_default();
-        let corner = Series { indenter: ball, place: [1, -1], depths: vec![0, 10] };
+        let corner = PressSeries { indenter: ball, place: [1, -1], depths: vec![0, 10] };
         return middle.chain([corner]).collect();
     }
     let places = (-1..=1).flat_map(|y| (-1..=1).map(move |x| [x, y]));
     let all = (0..count).flat_map(|indenter| places.clone().map(move |place| (indenter, place)));
-    all.map(|(indenter, place)| Series { indenter, place, depths: (0..DEPTHS).collect() }).collect()
+    all.map(|(indenter, place)| PressSeries { indenter, place, depths: (0..DEPTHS).collect() }).collect()
 }
 
-/// Where an image is kept: by indenter, place (mm) and depth (tenths of a millimetre).
-fn file(folder: &Path, series: &Series, depth: usize) -> PathBuf {
+/// The file of an image: by indenter, position (mm) and depth (tenths of a millimetre).
+fn file(folder: &Path, series: &PressSeries, depth: usize) -> PathBuf {
     let [x, y] = series.place;
     folder.join(indenters::NAMES[series.indenter]).join(format!("x{x:+}_y{y:+}_d{depth:02}.png"))
 }
 
-/// Presses deeper and deeper, each from where the last one was, and keeps what is not there yet. A series of which an image is missing
-/// is solved from its beginning, so that what comes out does not depend on where an earlier run was stopped.
+/// Presses to increasing depths, each from the previous state, and saves missing images. A series with a missing image is solved from its
+/// start, so that the result does not depend on where an earlier run stopped.
 fn shoot(
     sensor: &Sensor,
     object: &Object,
-    series: &Series,
+    series: &PressSeries,
     folder: Option<&Path>,
     made: &AtomicUsize,
     kept: &AtomicUsize,
@@ -163,11 +162,7 @@ fn shoot(
     let files: Vec<Option<PathBuf>> =
         series.depths.iter().map(|&depth| folder.map(|folder| file(folder, series, depth))).collect();
     if let Some(folder) = files.first().and_then(|file| file.as_deref()).and_then(Path::parent) {
-        let refuse = |error: std::io::Error| ExperimentError::Folder {
-            path: folder.display().to_string(),
-            reason: error.to_string(),
-        };
-        std::fs::create_dir_all(folder).map_err(refuse)?;
+        std::fs::create_dir_all(folder).map_err(|error| ExperimentError::folder(folder, &error))?;
     }
     let all_there = files.iter().all(|file| file.as_ref().is_some_and(|file| file.exists()));
     if all_there {
@@ -181,41 +176,38 @@ fn shoot(
     let mut shots = Vec::new();
     let mut state = sensor.skin().rest();
     for (&depth, file) in series.depths.iter().zip(&files) {
-        let depth_m = depth as f64 * DEEPER_M;
+        let depth_m = depth as f64 * DEPTH_STEP_M;
         let [x, y] = series.place.map(|step| f64::from(step) * STEP_M);
         let pose = Pose::from_translation(Vec3::new(x, y, -depth_m));
         let target = Target::at_rest(object, pose);
         let (touch, next) = sensor.skin().settle(&state, &Motion { targets: &[target] })?;
         state = next;
-        let sight = sensor.look(&touch, 0).map_err(|error| ExperimentError::Optics { error })?;
-        let image = sight.image.to_rgb8();
+        let frame = sensor.look(&touch, 0)?;
+        let image = frame.image.to_rgb8();
         match file {
             Some(file) if file.exists() => kept.fetch_add(1, Ordering::Relaxed),
             Some(file) => {
-                atomic_file::write(file, &image.encode_png_fast()).map_err(|error| ExperimentError::Folder {
-                    path: file.display().to_string(),
-                    reason: error.to_string(),
-                })?;
+                atomic_file::write(file, &image.encode_png_fast())
+                    .map_err(|error| ExperimentError::folder(file, &error))?;
                 made.fetch_add(1, Ordering::Relaxed)
             }
             None => made.fetch_add(1, Ordering::Relaxed),
         };
-        shots.push(judged(sensor, series, depth, &touch, &sight, &image)?);
+        shots.push(judged(sensor, series, depth, &touch, &frame, &image)?);
     }
     Ok(shots)
 }
 
-/// Whether an image is on one of the sheets.
+/// Whether an image appears in a figure.
 fn shown(place: [i32; 2], depth: usize) -> bool {
     place == [0, 0] || depth == DEPTHS - 1
 }
 
-/// An image that an earlier run has made and judged.
-fn kept_shot(series: &Series, depth: usize, file: &Path) -> Result<Shot, ExperimentError> {
+/// An image that an earlier run made and evaluated.
+fn kept_shot(series: &PressSeries, depth: usize, file: &Path) -> Result<Shot, ExperimentError> {
     let path = file.display().to_string();
-    let bytes = std::fs::read(file)
-        .map_err(|error| ExperimentError::Folder { path: path.clone(), reason: error.to_string() })?;
-    let image = FloatImage::from_png(&path, &bytes).map_err(|error| ExperimentError::Optics { error })?;
+    let bytes = std::fs::read(file).map_err(|error| ExperimentError::folder(file, &error))?;
+    let image = FloatImage::from_png(&path, &bytes)?;
     Ok(Shot {
         indenter: series.indenter,
         place: series.place,
@@ -228,35 +220,34 @@ fn kept_shot(series: &Series, depth: usize, file: &Path) -> Result<Shot, Experim
 
 fn judged(
     sensor: &Sensor,
-    series: &Series,
+    series: &PressSeries,
     depth: usize,
     touch: &Touch,
-    sight: &CameraFrame,
+    frame: &CameraFrame,
     image: &Image,
 ) -> Result<Shot, ExperimentError> {
-    let camera = sensor.optics().map(|optics| optics.camera().clone());
-    let camera =
-        camera.ok_or(ExperimentError::Optics { error: OpticsError::Blind { sensor: sensor.name().to_owned() } })?;
-    let deepest_m = -f64::from(sight.relief.z_m.iter().copied().fold(f32::INFINITY, f32::min));
+    let blind = || OpticsError::Blind { sensor: sensor.name().to_owned() };
+    let camera = sensor.optics().ok_or_else(blind)?.camera();
+    let deepest_m = -f64::from(frame.relief.z_m.iter().copied().fold(f32::INFINITY, f32::min));
     let name = indenters::NAMES[series.indenter];
     let radius_m = (touch.area_m2() / std::f64::consts::PI).sqrt();
     let radius_error_px = (name.starts_with("sphere") && depth > 0).then(|| {
         let [x, y] = series.place.map(|step| f64::from(step) * STEP_M);
         let middle = camera.project(Vec3::new(x, y, -deepest_m));
-        (rim_px(&sight.relief, middle) - radius_m / camera.pixel_m).abs()
+        (rim_px(&frame.relief, middle) - radius_m / camera.pixel_m).abs()
     });
     Ok(Shot {
         indenter: series.indenter,
         place: series.place,
         depth,
         small: image.resize_box(160, 120),
-        deepest_error_m: (deepest_m - depth as f64 * DEEPER_M).abs(),
+        deepest_error_m: (deepest_m - depth as f64 * DEPTH_STEP_M).abs(),
         radius_error_px,
     })
 }
 
-/// The radius (px) of the rim about a point: the ring where the mean slope falls fastest. Under a ball the slope grows up to the edge of
-/// the contact and beyond it falls like a root, so fastest at the edge itself.
+/// The radius (px) of the rim around a point: the ring where the mean slope falls fastest. Under a ball the slope grows up to the contact
+/// edge and falls like a square root beyond it, so it falls fastest at the edge.
 fn rim_px(relief: &Relief, [column, row]: [f64; 2]) -> f64 {
     let mut rings = vec![(0.0f64, 0usize); relief.width];
     for i in 0..relief.z_m.len() {
@@ -270,7 +261,7 @@ fn rim_px(relief: &Relief, [column, row]: [f64; 2]) -> f64 {
     let steepest = (1..mean.len()).max_by(|&a, &b| mean[a].total_cmp(&mean[b])).unwrap_or(0);
     let fall = |ring: usize| mean[ring] - mean[ring + 1];
     let falls = (steepest..(steepest + 20).min(mean.len() - 1)).max_by(|&a, &b| fall(a).total_cmp(&fall(b)));
-    // Rings are one pixel wide: a fall is between two.
+    // Rings are one pixel wide; a fall lies between two rings.
     falls.unwrap_or(steepest) as f64 + 1.0
 }
 
@@ -285,16 +276,16 @@ fn difference(a: &Image, b: &Image) -> f64 {
     (squares / a.pixels().as_flattened().len() as f64).sqrt()
 }
 
-/// The least difference (levels) of the images of two indenters at a millimetre: whether they can be told apart.
-fn least_difference(shots: &[Shot]) -> f64 {
+/// The smallest difference (levels) between the images of two indenters at 1 mm depth.
+fn min_difference(shots: &[Shot]) -> f64 {
     let deep: Vec<&Shot> = at(shots, [0, 0], DEPTHS - 1).collect();
-    let mut least = f64::INFINITY;
+    let mut min = f64::INFINITY;
     for (i, a) in deep.iter().enumerate() {
         for b in &deep[..i] {
-            least = least.min(difference(&a.small, &b.small));
+            min = min.min(difference(&a.small, &b.small));
         }
     }
-    if least.is_finite() { least } else { 0.0 }
+    if min.is_finite() { min } else { 0.0 }
 }
 
 fn indenter_sheet(shots: &[Shot]) -> Image {
@@ -331,19 +322,19 @@ mod tests {
     fn shots(skin: &str, name: &str, depths: Vec<usize>) -> Vec<Shot> {
         let options = Options { skin: Some(skin.to_owned()), ..Options::default() };
         let mut spec = described(&options).unwrap();
-        // Coarse, as a test must be.
+        // A coarse gel, to keep the test short.
         if let SkinSpec::Gel(gel) = &mut spec.skin {
             gel.cell = Some(Length::new(1e-3));
         }
         let indenter = indenters::NAMES.iter().position(|other| *other == name).unwrap();
         let object = Object::new(indenters::all().unwrap().swap_remove(indenter).1);
-        let series = Series { indenter, place: [0, 0], depths };
+        let series = PressSeries { indenter, place: [0, 0], depths };
         let (made, kept) = (AtomicUsize::new(0), AtomicUsize::new(0));
         shoot(&spec.build(None).unwrap(), &object, &series, None, &made, &kept).unwrap()
     }
 
-    /// A gel that is solved in full and a layer show the same ball, at two depths: they differ by less than half of what the ball adds to
-    /// the image without it. So does the smoothing that the paper compares with.
+    /// A gel and a layer show the same ball at two depths: they differ by less than half of the change that the ball makes to the image.
+    /// So does the smoothed imprint that the paper compares with.
     #[test]
     fn every_skin_shows_the_same_ball() {
         let layer = shots("layer", "sphere", vec![0, 5, 10]);

@@ -1,6 +1,6 @@
 //! Fig. 4 of Chen et al. 2023: the gel under each of 21 indenters.
 
-use super::{ExperimentError, Findings, Options, Progress, tell};
+use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{ColourMap, HeatMap, Sheet};
 use dermis::geometry::shapes::indenters;
 use dermis::geometry::{Pose, Vec3};
@@ -19,7 +19,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     )?;
     let mut sheet = Sheet::new(7).title("The gel's surface under 21 indenters, 1 mm deep (mm)");
     let mut table = String::from("indenter,force_n,contact_mm2,deepest_mm,bulge_mm,residual\n");
-    let (mut residual, mut balance, mut least, mut most, mut shallowest) =
+    let (mut residual, mut balance, mut min_force, mut max_force, mut shallowest) =
         (0.0f64, 0.0f64, f64::INFINITY, 0.0f64, 1.0f64);
     for (index, name) in indenters::NAMES.iter().enumerate() {
         let object = Object::new(indenters::find(name)?);
@@ -39,8 +39,8 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
         );
         residual = residual.max(work.residual);
         balance = balance.max(lost);
-        least = least.min(force);
-        most = most.max(force);
+        min_force = min_force.min(force);
+        max_force = max_force.max(force);
         shallowest = shallowest.min(deepest / DEPTH);
         match *name {
             "sphere" => findings.metric("sphere_depth_error", (deepest / DEPTH - 1.0).abs()),
@@ -48,16 +48,16 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
             _ => (),
         }
         sheet = sheet.image(image(field), *name);
-        tell(progress, (index + 1) as f64 / indenters::NAMES.len() as f64)?;
+        report_progress(progress, (index + 1) as f64 / indenters::NAMES.len() as f64)?;
     }
     findings.metric("indenters", indenters::NAMES.len() as f64);
     findings.metric("worst_residual", residual);
     findings.metric("worst_balance", balance);
-    findings.metric("least_force_n", least);
-    findings.metric("most_force_n", most);
+    findings.metric("least_force_n", min_force);
+    findings.metric("most_force_n", max_force);
     findings.metric("shallowest_of_depth", shallowest);
     findings.note(format!(
-        "{} particles, cells of {} mm, equilibrium without friction. A cone's tip is finer than a cell: the surface under it stays above it.",
+        "{} particles, cells of {} mm, equilibrium without friction. A cone's tip is smaller than a cell, so the surface does not reach it.",
         gel.particles(),
         cell_m * 1e3
     ));

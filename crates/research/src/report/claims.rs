@@ -1,4 +1,4 @@
-//! What the papers claim: `experiments/claims.toml`.
+//! The claims of the papers: `experiments/claims.toml`.
 
 use serde::Deserialize;
 
@@ -12,9 +12,9 @@ pub struct Paper {
     pub title: String,
     /// Its authors.
     pub authors: String,
-    /// When it appeared.
+    /// Year of publication.
     pub year: u32,
-    /// The skin that came from it.
+    /// The skin that implements it.
     pub skin: String,
 }
 
@@ -30,16 +30,16 @@ pub struct Claim {
     pub says: String,
     /// The number that the paper gives.
     pub number: String,
-    /// What decides it.
+    /// What checks it.
     pub ground: Ground,
-    /// What stands beside or in for it.
+    /// A remark on the comparison.
     pub beside: Option<String>,
 }
 
-/// What decides a claim.
+/// What checks a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ground {
-    /// Numbers of an experiment.
+    /// Metrics of an experiment.
     Experiment {
         /// Its name.
         name: String,
@@ -53,14 +53,14 @@ pub enum Ground {
         /// The command.
         command: String,
     },
-    /// Nothing that can be had.
+    /// Nothing: the data are not available.
     OutOfReach {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// All of them.
+/// All claims.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claims {
@@ -70,7 +70,7 @@ pub struct Claims {
     pub claim: Vec<Claim>,
 }
 
-/// A claim as it is written.
+/// A claim as written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
@@ -100,7 +100,7 @@ impl TryFrom<Row> for Claim {
             (None, None, None, Some(reason)) => Ground::OutOfReach { reason },
             _ => {
                 return Err(format!(
-                    "claim {says:?}: wants either `experiment` with `metrics` and `figure`, or `checked_by`, or `out_of_reach`"
+                    "claim {says:?}: needs either `experiment` with `metrics` and `figure`, or `checked_by`, or `out_of_reach`"
                 ));
             }
         };
@@ -108,7 +108,7 @@ impl TryFrom<Row> for Claim {
     }
 }
 
-/// The claims that ship with dermis; the tests see that they read.
+/// The built-in claims; a test checks that they parse.
 pub fn read() -> Claims {
     let text = include_str!("../../../../experiments/claims.toml");
     dermis::sensor::parse_toml("experiments/claims.toml", text).unwrap_or_default()

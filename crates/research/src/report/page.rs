@@ -1,28 +1,26 @@
-//! The page itself.
+//! Writes the HTML page of a report.
 
 use super::claims::{Claim, Claims, Ground, Paper};
-use super::{Entry, Findings, Report, Standing};
+use super::{Entry, Report, Shown, Standing};
 use crate::experiments::{Experiment, Verdict};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("style.css");
 
-/// Everything from the doctype on.
+/// Writes the whole document.
 pub fn write(report: &Report, claims: &Claims) -> String {
     let mut page = String::new();
     let _ = write!(
         page,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>dermis: four papers, run again</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n"
+         <title>dermis: four papers reproduced</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n"
     );
     head(&mut page, report, claims);
     for paper in &claims.paper {
         paper_section(&mut page, report, claims, paper);
     }
-    page.push_str(
-        "<h2 id=\"experiments\">Experiments</h2>\n<p>Every bound that an experiment is held to, and its figures.</p>\n",
-    );
+    page.push_str("<h2 id=\"experiments\">Experiments</h2>\n<p>All bounds and figures of each experiment.</p>\n");
     for (experiment, entry) in report.experiments() {
         experiment_section(&mut page, report, experiment, entry);
     }
@@ -33,9 +31,9 @@ pub fn write(report: &Report, claims: &Claims) -> String {
 fn head(page: &mut String, report: &Report, claims: &Claims) {
     let _ = write!(
         page,
-        "<h1>Four papers, run again</h1>\n<p class=\"sub\">dermis {}, {}</p>\n\
-         <p>Each claim of the four papers on simulated touch stands here beside what dermis computes: the paper's number, ours, whether \
-         ours lies within its bounds, and the command that makes it.</p>\n<ul class=\"tally\">\n",
+        "<h1>Four papers reproduced</h1>\n<p class=\"sub\">dermis {}, {}</p>\n\
+         <p>Each claim of the four papers on tactile simulation beside the result of dermis: the paper's number, ours, whether ours lies within \
+         its bounds, and the command that computes it.</p>\n<ul class=\"tally\">\n",
         env!("CARGO_PKG_VERSION"),
         text(&report.date)
     );
@@ -59,7 +57,7 @@ fn paper_section(page: &mut String, report: &Report, claims: &Claims, paper: &Pa
     let _ = write!(
         page,
         "<h2 id=\"{}\">{}</h2>\n<p class=\"sub\">{}, {}. Skin: {}.</p>\n<div class=\"wide\"><table>\n<thead><tr>\
-         <th scope=\"col\">Claim</th><th scope=\"col\">Paper</th><th scope=\"col\">Ours</th><th scope=\"col\">Stands</th>\
+         <th scope=\"col\">Claim</th><th scope=\"col\">Paper</th><th scope=\"col\">Ours</th><th scope=\"col\">Status</th>\
          <th scope=\"col\">Figure and command</th></tr></thead>\n<tbody>\n",
         paper.key,
         text(&paper.title),
@@ -95,14 +93,13 @@ fn claim_row(page: &mut String, report: &Report, number: usize, claim: &Claim) {
             match report.entries.get(name.as_str()).map(|entry| &entry.result) {
                 None => page.push_str("not run"),
                 Some(Err(reason)) => {
-                    let _ = write!(page, "could not be run: {}", text(reason));
+                    let _ = write!(page, "failed: {}", text(reason));
                 }
                 Some(Ok(findings)) => ours(page, findings, metrics),
             }
             let _ = write!(page, "</td><td>{}</td><td>", badge(standing));
             let shown = report.entries.get(name.as_str()).and_then(|entry| entry.result.as_ref().ok()?.figure(figure));
             if let Some(uri) = shown {
-                // The claim's words are beside it; the full figure is further down.
                 let _ = write!(
                     page,
                     "<a href=\"#{name}\"><img class=\"small\" alt=\"{}: {}\" src=\"{uri}\"></a>",
@@ -116,7 +113,7 @@ fn claim_row(page: &mut String, report: &Report, number: usize, claim: &Claim) {
     page.push_str("</td></tr>\n");
 }
 
-fn ours(page: &mut String, findings: &Findings, metrics: &[String]) {
+fn ours(page: &mut String, findings: &Shown, metrics: &[String]) {
     page.push_str("<ul class=\"numbers\">");
     for verdict in metrics.iter().filter_map(|metric| findings.verdict(metric)) {
         let class = if verdict.passed { "" } else { " class=\"off\"" };
@@ -151,12 +148,7 @@ fn experiment_section(page: &mut String, report: &Report, experiment: &Experimen
             );
         }
         Some(Entry { result: Err(reason), wall_s }) => {
-            let _ = writeln!(
-                page,
-                "<p>{} It could not be run to its end ({wall_s:.1} s): {}</p>",
-                badge(Standing::Fails),
-                text(reason)
-            );
+            let _ = writeln!(page, "<p>{} It failed after {wall_s:.1} s: {}</p>", badge(Standing::Fails), text(reason));
         }
         Some(Entry { result: Ok(findings), wall_s }) => {
             let _ = writeln!(
@@ -181,10 +173,10 @@ fn experiment_section(page: &mut String, report: &Report, experiment: &Experimen
     page.push_str("</section>\n");
 }
 
-fn verdict_table(page: &mut String, findings: &Findings) {
+fn verdict_table(page: &mut String, findings: &Shown) {
     page.push_str(
         "<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">What</th><th scope=\"col\">Paper</th>\
-         <th scope=\"col\">Ours</th><th scope=\"col\">Passes when</th><th scope=\"col\">Stands</th></tr></thead>\n<tbody>\n",
+         <th scope=\"col\">Ours</th><th scope=\"col\">Passes when</th><th scope=\"col\">Status</th></tr></thead>\n<tbody>\n",
     );
     for verdict in &findings.verdicts {
         let standing = if verdict.passed { Standing::Holds } else { Standing::Fails };
@@ -214,10 +206,10 @@ fn badge(standing: Standing) -> &'static str {
 fn meaning(standing: Standing) -> &'static str {
     match standing {
         Standing::Holds => "claims whose numbers lie within their bounds",
-        Standing::Fails => "claims of which a number does not",
+        Standing::Fails => "claims with a number out of bounds",
         Standing::NotRun => "claims whose experiment was not run",
         Standing::Elsewhere => "claims that another command checks",
-        Standing::OutOfReach => "claims that rest on data that cannot be had",
+        Standing::OutOfReach => "claims that need data that are not available",
     }
 }
 
@@ -235,7 +227,7 @@ fn bounds(verdict: &Verdict) -> String {
     }
 }
 
-/// As many figures as tell 9.8 from 9.7999.
+/// Enough digits to distinguish 9.8 from 9.7999.
 fn figures(value: f64) -> String {
     if value == 0.0 || (1e-3..1e6).contains(&value.abs()) {
         let decimals = (5 - value.abs().max(1e-9).log10().floor() as i32).clamp(0, 8) as usize;
@@ -246,7 +238,7 @@ fn figures(value: f64) -> String {
     }
 }
 
-/// Text that stays text inside HTML.
+/// Escapes text for HTML.
 fn text(words: &str) -> String {
     words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,49 +1,16 @@
 //! The gel of a GelSight Mini against finite elements and measured forces (Helmut et al. 2024, "FEATS").
 //!
-//! The folder holds what its authors publish: `measured_force_depth.csv` (`depth_mm,force_N`) of a hemisphere of 7.5 mm, and surfaces
-//! `calculix_surface_d*.csv` (`x_mm,y_mm,z_mm,ux_mm,uy_mm,uz_mm`, one row a node of the top) of the same press by finite elements. The contact of these
-//! gives, so surfaces are compared where their centres have sunk as deep.
+//! The folder holds the authors' published data: `measured_force_depth.csv` (`depth_mm,force_N`) of a hemisphere of 7.5 mm radius, and surfaces
+//! `calculix_surface_d*.csv` (`x_mm,y_mm,z_mm,ux_mm,uy_mm,uz_mm`, one row per node of the top) of the same press by finite elements. Their
+//! contact is compliant, so surfaces are compared at equal displacements of the centre.
 
+use super::{ValidateError, read_text};
 use dermis::geometry::shapes::sphere;
 use dermis::geometry::{Pose, TriMesh, Vec3};
 use dermis::skin::gel::FixedFaces;
-use dermis::skin::{Gel, GelFriction, GelParameters, Motion, Object, Skin, SkinError, State, SurfaceField, Target};
+use dermis::skin::{Gel, GelFriction, GelParameters, Motion, Object, Skin, State, SurfaceField, Target};
 use serde::Serialize;
 use std::path::Path;
-
-/// Why the comparison cannot be made.
-#[derive(Debug, thiserror::Error)]
-pub enum FeatsError {
-    /// A file that cannot be read.
-    #[error("{path}: cannot be read: {reason}")]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// What the system says.
-        reason: String,
-    },
-    /// A row that is none.
-    #[error("{path}: row {row} must be {columns} numbers with commas between them, got {text:?}")]
-    BadRow {
-        /// The file.
-        path: String,
-        /// The row, from 1, without the header.
-        row: usize,
-        /// How many numbers.
-        columns: usize,
-        /// What is there.
-        text: String,
-    },
-    /// The gel refused.
-    #[error(transparent)]
-    Skin(#[from] SkinError),
-    /// The indenter cannot be made.
-    #[error(transparent)]
-    Shape(#[from] dermis::geometry::shapes::ShapeError),
-    /// The gel's body cannot be made.
-    #[error(transparent)]
-    Mesh(#[from] dermis::geometry::MeshError),
-}
 
 /// A measured force and ours.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -54,26 +21,26 @@ pub struct FeatsForce {
     pub measured_n: f64,
     /// Ours (N).
     pub ours_n: f64,
-    /// Ours by measured.
+    /// Ours over measured.
     pub ratio: f64,
 }
 
-/// A surface by finite elements and ours.
+/// The comparison of a finite-element surface with ours.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FeatsSurface {
     /// The file.
     pub file: String,
-    /// How deep the centre has sunk (mm).
+    /// Displacement of the centre (mm).
     pub depth_mm: f64,
-    /// Nodes compared.
+    /// Number of compared nodes.
     pub nodes: usize,
-    /// Root mean square of the difference in height, by depth.
+    /// Root mean square difference in height, over the depth.
     pub rms_of_depth: f64,
-    /// Largest difference in height, by depth.
+    /// Largest difference in height, over the depth.
     pub worst_of_depth: f64,
 }
 
-/// All of it.
+/// The comparison with all measurements.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FeatsReport {
     /// Particles of the gel.
@@ -90,7 +57,7 @@ const SIDES_M: [f64; 2] = [20.75e-3, 25.25e-3];
 const THICKNESS_M: f64 = 4e-3;
 const CROWN_M: [f64; 2] = [0.117, 0.200];
 
-/// Neo-Hookean with C₁₀ = 72.5 kPa, so μ = 145 kPa; ν is what the finite-element program takes where none is given. Contact is tied.
+/// Neo-Hookean with C₁₀ = 72.5 kPa, so μ = 145 kPa; ν is the default of the finite-element program. The contact sticks.
 fn parameters(cell_m: f64) -> GelParameters {
     let poisson = 0.475;
     GelParameters {
@@ -102,8 +69,8 @@ fn parameters(cell_m: f64) -> GelParameters {
     }
 }
 
-/// The gel's body: a block with a crowned top.
-fn body() -> Result<TriMesh, FeatsError> {
+/// The gel: a block with a crowned top.
+fn body() -> Result<TriMesh, ValidateError> {
     let (n, m) = (42usize, 50usize);
     let top = |x: f64, y: f64| -x * x / (2.0 * CROWN_M[0]) - y * y / (2.0 * CROWN_M[1]);
     let place =
@@ -138,14 +105,14 @@ fn body() -> Result<TriMesh, FeatsError> {
 }
 
 /// Runs the comparison with cells of `cell_m`.
-pub fn run(folder: &Path, cell_m: f64) -> Result<FeatsReport, FeatsError> {
+pub fn run(folder: &Path, cell_m: f64) -> Result<FeatsReport, ValidateError> {
     let gel = Gel::solid(&body()?, -THICKNESS_M, FixedFaces::default(), parameters(cell_m))?;
     let ball = Object::new(sphere(INDENTER_M, 0.3e-3)?);
     let lowest = ball.surface.bounds().min.z;
-    let press = |state: &State, depth_m: f64| -> Result<(f64, SurfaceField, State), FeatsError> {
+    let press = |state: &State, depth_m: f64| -> Result<(f64, SurfaceField, State), ValidateError> {
         let target = Target::at_rest(&ball, Pose::from_translation(Vec3::Z * (-lowest - depth_m)));
         let (touch, next) = gel.settle(state, &Motion { targets: &[target] })?;
-        let field = touch.surface.unwrap_or_else(|| unreachable!("a gel knows its surface"));
+        let field = touch.surface.unwrap_or_else(|| unreachable!("a gel always reports its surface"));
         Ok((-touch.on_sensor.force.z, field, next))
     };
     let measured = rows::<2>(&folder.join("measured_force_depth.csv"))?;
@@ -174,7 +141,7 @@ pub fn run(folder: &Path, cell_m: f64) -> Result<FeatsReport, FeatsError> {
 fn compare(file: &str, depth_mm: f64, nodes: &[[f64; 6]], field: &SurfaceField) -> FeatsSurface {
     let (mut sum, mut worst, mut count) = (0.0, 0.0f64, 0);
     for node in nodes {
-        if let Some(u) = sunk(field, node[0] * 1e-3, node[1] * 1e-3) {
+        if let Some(u) = displacement(field, node[0] * 1e-3, node[1] * 1e-3) {
             let difference = (u * 1e3 - node[5]) / depth_mm;
             sum += difference * difference;
             worst = worst.max(difference.abs());
@@ -190,8 +157,8 @@ fn compare(file: &str, depth_mm: f64, nodes: &[[f64; 6]], field: &SurfaceField) 
     }
 }
 
-/// Vertical displacement (m) between the cells of a field; none outside them.
-fn sunk(field: &SurfaceField, x_m: f64, y_m: f64) -> Option<f64> {
+/// Vertical displacement (m) at a point by bilinear interpolation; `None` outside the field.
+fn displacement(field: &SurfaceField, x_m: f64, y_m: f64) -> Option<f64> {
     let x = (x_m - field.center.x) / field.cell_m + 0.5 * (field.cols as f64 - 1.0);
     let y = (field.center.y - y_m) / field.cell_m + 0.5 * (field.rows as f64 - 1.0);
     if !(x >= 0.0 && y >= 0.0 && x < field.cols as f64 - 1.0 && y < field.rows as f64 - 1.0) {
@@ -205,17 +172,16 @@ fn sunk(field: &SurfaceField, x_m: f64, y_m: f64) -> Option<f64> {
     )
 }
 
-fn rows<const N: usize>(path: &Path) -> Result<Vec<[f64; N]>, FeatsError> {
+fn rows<const N: usize>(path: &Path) -> Result<Vec<[f64; N]>, ValidateError> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| FeatsError::Unreadable { path: name.clone(), reason: error.to_string() })?;
-    text.lines()
+    read_text(path)?
+        .lines()
         .skip(1)
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(row, line)| {
             let numbers: Vec<f64> = line.split(',').filter_map(|cell| cell.trim().parse().ok()).collect();
-            <[f64; N]>::try_from(numbers).map_err(|_| FeatsError::BadRow {
+            <[f64; N]>::try_from(numbers).map_err(|_| ValidateError::BadRow {
                 path: name.clone(),
                 row: row + 1,
                 columns: N,
@@ -241,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_the_data_is_refused_by_name() {
+    fn a_missing_file_is_named() {
         let error = run(Path::new("/nowhere"), 2e-3).unwrap_err();
         assert!(error.to_string().contains("measured_force_depth.csv"), "{error}");
     }

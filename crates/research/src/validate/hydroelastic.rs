@@ -1,47 +1,17 @@
-//! Contact surfaces against those of a golden file.
+//! Hydroelastic contact surfaces against a golden file.
 //!
-//! The file lists pairs of bodies with their poses and what another program found: area, centroids, force and torque on
-//! the first. Their meshes, and the pressures at the vertices of the compliant ones, lie beside it in `mesh_dir`, so
-//! only the contact is compared, not the meshing.
+//! The file lists pairs of bodies with their poses and the results of another program: area, centroids, force and torque on the
+//! first. Meshes, with vertex pressures for compliant bodies, are in `mesh_dir` beside it, so only the contact is compared, not the
+//! meshing.
 
 mod time;
 
+use super::{ValidateError, read_json};
 use dermis::geometry::tets::DepthTets;
 use dermis::geometry::{Mat3, Pose, Quat, Surface, TetMesh, TriMesh, Vec3};
 use dermis::skin::hydroelastic::{AngleLimit, Compliance, ContactSurface, Material, Side, TetField, contact};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-
-/// Why a golden file cannot be run.
-#[derive(Debug, thiserror::Error)]
-pub enum GoldenError {
-    /// A file that cannot be read.
-    #[error("{path}: cannot be read: {reason}")]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// What the system says.
-        reason: String,
-    },
-    /// Not the expected JSON.
-    #[error("{path}: not a golden file: {reason}")]
-    BadJson {
-        /// The file.
-        path: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// A case that means nothing.
-    #[error("case {case:?}, body {body}: {reason}")]
-    BadCase {
-        /// Name of the case.
-        case: String,
-        /// A or B.
-        body: &'static str,
-        /// What is wrong.
-        reason: String,
-    },
-}
 
 /// Relative errors of one case.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -56,12 +26,12 @@ pub struct CaseErrors {
     pub area_rel: f64,
     /// The larger distance of the two centroids (of area and of pressure) from theirs, over √A*.
     pub centroid_rel: f64,
-    /// How long the contact surface takes (s), where it was timed.
+    /// Time per contact surface (s), if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds_per_call: Option<f64>,
 }
 
-/// The worst of all cases.
+/// The largest errors of all cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct WorstErrors {
     /// Of the force.
@@ -74,12 +44,12 @@ pub struct WorstErrors {
     pub centroid_rel: f64,
 }
 
-/// What a golden file says about us.
+/// The comparison with a golden file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HydroelasticReport {
     /// In the order of the file.
     pub cases: Vec<CaseErrors>,
-    /// The worst of each.
+    /// The largest of each error.
     pub worst: WorstErrors,
 }
 
@@ -143,18 +113,18 @@ struct Expected {
     torque: [f64; 3],
 }
 
-/// A body, ready for contact.
-pub enum Body {
+/// A body of a golden pair.
+pub enum GoldenBody {
     /// Triangles.
     Rigid(Box<Surface>),
     /// z ≤ 0.
     RigidHalfSpace,
-    /// A field.
+    /// A pressure field.
     Compliant(Box<Compliance>),
 }
 
-impl Body {
-    /// As a side of a pair.
+impl GoldenBody {
+    /// The body as a side of a contact pair.
     pub fn side(&self) -> Side<'_> {
         match self {
             Self::Rigid(surface) => Side::Rigid(surface),
@@ -168,10 +138,10 @@ impl Body {
 pub struct GoldenPair {
     /// Name of the case.
     pub id: String,
-    /// The first body and its place.
-    pub a: (Body, Pose),
-    /// The second body and its place.
-    pub b: (Body, Pose),
+    /// The first body and its pose.
+    pub a: (GoldenBody, Pose),
+    /// The second body and its pose.
+    pub b: (GoldenBody, Pose),
 }
 
 impl GoldenPair {
@@ -187,15 +157,12 @@ impl GoldenPair {
     }
 }
 
-/// Reads a golden file and compares every case; with `timed` also says how long each takes.
-pub fn run(path: &Path, timed: bool) -> Result<HydroelasticReport, GoldenError> {
+/// Reads a golden file and compares every case; with `timed`, also measures the time of each.
+pub fn run(path: &Path, timed: bool) -> Result<HydroelasticReport, ValidateError> {
     let mut report = HydroelasticReport { cases: Vec::new(), worst: WorstErrors::default() };
     for (pair, expected) in read(path)? {
-        let surface = pair.contact().map_err(|error| GoldenError::BadCase {
-            case: pair.id.clone(),
-            body: "A and B",
-            reason: error.to_string(),
-        })?;
+        let bad = |error| bad_case(&pair.id, "bodies A and B", error);
+        let surface = pair.contact().map_err(|error| bad(error.to_string()))?;
         let mut errors = compare(&pair, &surface, expected.as_ref());
         errors.seconds_per_call = timed.then(|| time::seconds_per_call(&pair));
         let worst = &mut report.worst;
@@ -208,12 +175,12 @@ pub fn run(path: &Path, timed: bool) -> Result<HydroelasticReport, GoldenError> 
     Ok(report)
 }
 
-/// The pairs of a golden file, without what is expected of them.
-pub fn pairs(path: &Path) -> Result<Vec<GoldenPair>, GoldenError> {
+/// The pairs of a golden file, without the expected results.
+pub fn pairs(path: &Path) -> Result<Vec<GoldenPair>, ValidateError> {
     Ok(read(path)?.into_iter().map(|(pair, _)| pair).collect())
 }
 
-fn read(path: &Path) -> Result<Vec<(GoldenPair, Option<Expected>)>, GoldenError> {
+fn read(path: &Path) -> Result<Vec<(GoldenPair, Option<Expected>)>, ValidateError> {
     let golden: Golden = read_json(path)?;
     let folder = path.parent().unwrap_or(Path::new("")).join(&golden.mesh_dir);
     golden
@@ -227,15 +194,12 @@ fn read(path: &Path) -> Result<Vec<(GoldenPair, Option<Expected>)>, GoldenError>
         .collect()
 }
 
-fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, GoldenError> {
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| GoldenError::Unreadable { path: name.clone(), reason: error.to_string() })?;
-    serde_json::from_str(&text).map_err(|error| GoldenError::BadJson { path: name, reason: error.to_string() })
+fn bad_case(case: &str, body: &str, reason: String) -> ValidateError {
+    ValidateError::BadCase { place: format!("case {case:?}, {body}"), reason }
 }
 
-fn body(case: &str, body: &'static str, spec: &BodySpec, folder: &Path) -> Result<(Body, Pose), GoldenError> {
-    let bad = |reason: String| GoldenError::BadCase { case: case.to_owned(), body, reason };
+fn body(case: &str, body: &'static str, spec: &BodySpec, folder: &Path) -> Result<(GoldenBody, Pose), ValidateError> {
+    let bad = |reason: String| bad_case(case, &format!("body {body}"), reason);
     let missing = |key: &str| bad(format!("`{key}` is missing"));
     let world_from_body = pose(&spec.world_from_body);
     let rigid = match spec.compliance.as_str() {
@@ -246,11 +210,11 @@ fn body(case: &str, body: &'static str, spec: &BodySpec, folder: &Path) -> Resul
     let material = || spec.hydroelastic_modulus.map(Material::linear).ok_or_else(|| missing("hydroelastic_modulus"));
     if spec.shape.kind == "half_space" {
         if rigid {
-            return Ok((Body::RigidHalfSpace, world_from_body));
+            return Ok((GoldenBody::RigidHalfSpace, world_from_body));
         }
         let thickness_m = spec.slab_thickness.ok_or_else(|| missing("slab_thickness"))?;
         let space = Compliance::half_space(thickness_m, material()?).map_err(|e| bad(e.to_string()))?;
-        return Ok((Body::Compliant(Box::new(space)), world_from_body));
+        return Ok((GoldenBody::Compliant(Box::new(space)), world_from_body));
     }
     let mesh = spec.drake_mesh.as_ref().ok_or_else(|| missing("drake_mesh"))?;
     let MeshFile { vertices, elements, pressure_pa } = read_json(&folder.join(&mesh.file))?;
@@ -258,7 +222,7 @@ fn body(case: &str, body: &'static str, spec: &BodySpec, folder: &Path) -> Resul
     if rigid {
         let triangles = corners::<3>(&elements).ok_or_else(|| bad("elements must have 3 corners".into()))?;
         let surface = TriMesh::without_degenerates(&mesh.file, vertices, triangles).map_err(|e| bad(e.to_string()))?;
-        return Ok((Body::Rigid(Box::new(Surface::new(surface))), world_from_body));
+        return Ok((GoldenBody::Rigid(Box::new(Surface::new(surface))), world_from_body));
     }
     let material = material()?;
     let tets = corners::<4>(&elements).ok_or_else(|| bad("elements must have 4 corners".into()))?;
@@ -269,11 +233,11 @@ fn body(case: &str, body: &'static str, spec: &BodySpec, folder: &Path) -> Resul
     let modulus = material.law.modulus_pa();
     let extent = pressure_pa.iter().map(|p| p / modulus).collect();
     let tets = TetMesh::new(&mesh.file, vertices, tets).map_err(|e| bad(e.to_string()))?;
-    // The depth is a scale only here: pressures are given.
+    // The depth is only a scale here, because pressures are given.
     let depth_m = 0.5 * tets.bounds().size().min_element();
     let field = TetField::new(DepthTets { mesh: tets, extent, depth_m });
     let compliance = Compliance::tets(field, material).map_err(|e| bad(e.to_string()))?;
-    Ok((Body::Compliant(Box::new(compliance)), world_from_body))
+    Ok((GoldenBody::Compliant(Box::new(compliance)), world_from_body))
 }
 
 fn corners<const N: usize>(elements: &[Vec<u32>]) -> Option<Vec<[u32; N]>> {
@@ -290,7 +254,7 @@ fn compare(pair: &GoldenPair, surface: &ContactSurface, expected: Option<&Expect
     let id = pair.id.clone();
     let area = surface.area_m2();
     let Some(expected) = expected else {
-        // Nothing to be relative to: any contact is wholly wrong.
+        // No contact is expected: any contact counts as an error of 1.
         let wrong = if surface.faces().is_empty() { 0.0 } else { 1.0 };
         let (torque_rel, area_rel, centroid_rel) = (wrong, wrong, wrong);
         return CaseErrors { id, force_rel: wrong, torque_rel, area_rel, centroid_rel, seconds_per_call: None };

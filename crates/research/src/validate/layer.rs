@@ -1,70 +1,46 @@
-//! The layer against paraboloids on a bonded layer that another method has solved.
+//! The layer skin against an independent solution for a paraboloid on a bonded layer.
 //!
-//! The file lists cases in SI units: a rigid, frictionless paraboloid z = r²/(2R) pressed to a known depth, the force and the
-//! contact radius it then has, and the sinking of the surface and the pressure on the base at some distances from the axis.
+//! The file lists cases in SI units: a rigid, frictionless paraboloid z = r²/(2R) pressed to a known depth, with its force and contact
+//! radius, and the surface displacement and base pressure at several distances from the axis.
 
+use super::{ValidateError, read_json};
 use dermis::geometry::HeightField;
 use dermis::skin::layer::{IndenterHeightMap, Ply, Poisson};
 use dermis::skin::{Layer, LayerParameters, Skin, SkinError, SurfaceField, Touch};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Why a golden file cannot be run.
-#[derive(Debug, thiserror::Error)]
-pub enum LayerGoldenError {
-    /// A file that cannot be read.
-    #[error("{path}: cannot be read: {reason}")]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// What the system says.
-        reason: String,
-    },
-    /// Not the expected JSON.
-    #[error("{path}: not a golden file of the layer: {reason}")]
-    BadJson {
-        /// The file.
-        path: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// A case that means nothing.
-    #[error("{path}: case {case}: {reason}")]
-    BadCase {
-        /// The file.
-        path: String,
-        /// Its place in the file, from 0.
-        case: usize,
-        /// What is wrong.
-        reason: String,
-    },
-    /// A grid that cannot tell anything.
-    #[error("`cells` must be 16 to 2048, got {got}")]
-    BadCells {
-        /// The value.
-        got: usize,
-    },
-}
-
-/// Errors of one case, or the worst of all.
+/// Errors of one case, or the largest of all cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct LayerErrors {
     /// |F − F*| / F*.
     pub force_rel: f64,
-    /// |a − a*| in cells, where π a² is the area of the cells that press.
+    /// |a − a*| in cells, where π a² is the area of the cells in contact.
     pub radius_cells: f64,
-    /// Largest error of the sinking of the surface, by the depth.
+    /// Largest error of the surface displacement, over the depth.
     pub surface_rel: f64,
-    /// Largest error of the pressure on the base, by its peak.
+    /// Largest error of the base pressure, over its peak.
     pub base_rel: f64,
 }
 
-/// What a golden file says about us.
+impl LayerErrors {
+    /// The larger of each error.
+    pub(crate) fn max(&self, other: &Self) -> Self {
+        Self {
+            force_rel: self.force_rel.max(other.force_rel),
+            radius_cells: self.radius_cells.max(other.radius_cells),
+            surface_rel: self.surface_rel.max(other.surface_rel),
+            base_rel: self.base_rel.max(other.base_rel),
+        }
+    }
+}
+
+/// The comparison with a golden file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LayerReport {
     /// In the order of the file.
     pub cases: Vec<LayerErrors>,
-    /// The worst of each.
+    /// The largest of each error.
     pub worst: LayerErrors,
 }
 
@@ -89,25 +65,18 @@ pub(crate) struct Case {
 }
 
 /// Reads a golden file and compares every case, on `cells` × `cells` cells over a little more than eight contact radii.
-pub fn run(path: &Path, cells: usize) -> Result<LayerReport, LayerGoldenError> {
+pub fn run(path: &Path, cells: usize) -> Result<LayerReport, ValidateError> {
     if !(16..=2048).contains(&cells) {
-        return Err(LayerGoldenError::BadCells { got: cells });
+        return Err(ValidateError::BadCells { got: cells });
     }
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| LayerGoldenError::Unreadable { path: name.clone(), reason: error.to_string() })?;
-    let golden: Golden = serde_json::from_str(&text)
-        .map_err(|error| LayerGoldenError::BadJson { path: name.clone(), reason: error.to_string() })?;
+    let golden: Golden = read_json(path)?;
     let mut report = LayerReport { cases: Vec::new(), worst: LayerErrors::default() };
     for (index, case) in golden.cases.iter().enumerate() {
-        let bad = |reason: String| LayerGoldenError::BadCase { path: name.clone(), case: index, reason };
+        let bad = |reason: String| ValidateError::BadCase { place: format!("{name}: case {index}"), reason };
         case.check().map_err(bad)?;
         let errors = case.compare(cells).map_err(|error| bad(error.to_string()))?;
-        let worst = &mut report.worst;
-        worst.force_rel = worst.force_rel.max(errors.force_rel);
-        worst.radius_cells = worst.radius_cells.max(errors.radius_cells);
-        worst.surface_rel = worst.surface_rel.max(errors.surface_rel);
-        worst.base_rel = worst.base_rel.max(errors.base_rel);
+        report.worst = report.worst.max(&errors);
         report.cases.push(errors);
     }
     Ok(report)
@@ -142,7 +111,7 @@ impl Case {
         let poisson = if self.poisson == 0.5 { Poisson::Incompressible } else { Poisson::Ratio(self.poisson) };
         let ply = Ply { thickness_m: self.layer_thickness_m, young_pa: self.young_pa, poisson };
         let farthest_m = self.r_m.iter().copied().fold(0.0, f64::max);
-        // A few cells more than eight radii, so that the farthest samples have neighbours on all sides.
+        // A few cells more than eight radii, so that the farthest samples have neighbours in all directions.
         let side_m = (8.0 * self.contact_radius_m).max(2.0 * farthest_m) * (1.0 + 6.0 / cells as f64);
         let cell_m = side_m / cells as f64;
         let layer = Layer::new(LayerParameters::new(ply, [side_m; 2], cell_m))?;
@@ -152,7 +121,7 @@ impl Case {
         Ok(self.errors(&touch, cell_m))
     }
 
-    /// The same contact with `factor` times the radius of the paraboloid: all else but the contact radius is smaller by it.
+    /// The case with `factor` times the radius of the paraboloid: depth, force, displacements and stresses shrink by it.
     pub(crate) fn flatter(mut self, factor: f64) -> Self {
         self.radius_m *= factor;
         let lists = self.surface_displacement_m.iter_mut().chain(&mut self.base_normal_stress_pa);
@@ -160,17 +129,17 @@ impl Case {
         self
     }
 
-    /// The same case, looked at within a distance (m).
+    /// The case restricted to samples within a distance (m) of the axis.
     pub(crate) fn within(mut self, distance_m: f64) -> Self {
         self.r_m.truncate(self.r_m.partition_point(|r| *r < distance_m));
         self
     }
 
-    /// How far a touch is from the truth.
+    /// Errors of a touch against the reference.
     pub(crate) fn errors(&self, touch: &Touch, cell_m: f64) -> LayerErrors {
         let force_n = -touch.on_sensor.force.z;
         let radius_m = (touch.area_m2() / std::f64::consts::PI).sqrt();
-        let peak_pa = self.base_normal_stress_pa.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+        let peak_pa = self.base_normal_stress_pa.iter().fold(0.0f64, |peak, value| peak.max(value.abs()));
         let error = |field: &Option<SurfaceField>, truth: &[f64]| {
             field.as_ref().map_or(f64::INFINITY, |field| worst_error(field, &self.r_m, truth))
         };
@@ -183,7 +152,7 @@ impl Case {
     }
 }
 
-/// The largest difference between −z of a field and the truth at distances from its middle, in three directions.
+/// The largest difference between −z of a field and the truth at distances from its centre, in three directions.
 fn worst_error(field: &SurfaceField, r_m: &[f64], truth: &[f64]) -> f64 {
     let mut worst = 0.0f64;
     for angle in [0.0, 0.35, std::f64::consts::FRAC_PI_4] {
@@ -194,7 +163,7 @@ fn worst_error(field: &SurfaceField, r_m: &[f64], truth: &[f64]) -> f64 {
     worst
 }
 
-/// z of a field at x, y (m) by cubics through four cells each way.
+/// z of a field at x, y (m) by cubic interpolation.
 fn cubic(field: &SurfaceField, x: f64, y: f64) -> f64 {
     let place = |at: f64, count: usize| {
         let at = at + 0.5 * (count as f64 - 1.0);

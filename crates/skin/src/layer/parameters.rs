@@ -47,6 +47,14 @@ impl LayerParameters {
         }
     }
 
+    /// The numbers that solvers use cell by cell, by name. Kernels on a GPU see them as a struct of these fields.
+    pub const NUMBERS: [&str; 2] = ["mu", "tolerance"];
+
+    /// The values of [`LayerParameters::NUMBERS`].
+    pub fn numbers(&self) -> [f64; Self::NUMBERS.len()] {
+        [self.mu, self.tolerance]
+    }
+
     /// Checks the parameters; returns the laminate.
     pub fn validate(&self) -> Result<Laminate, SkinError> {
         let laminate = Laminate::new(self.plies.clone())?;

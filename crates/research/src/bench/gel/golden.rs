@@ -1,23 +1,23 @@
-//! The paraboloid on a bonded layer, at the cells of a benchmark.
+//! Errors for a paraboloid on a bonded layer at the cell size of a benchmark.
 
 use crate::validate::layer::{Golden, LayerErrors};
 use dermis::geometry::{Pose, TriMesh, Vec3};
 use dermis::skin::gel::FixedFaces;
 use dermis::skin::{Gel, GelParameters, Motion, Object, Skin, Target};
 
-/// Two of the cases of `validate layer`: the gel of Chen et al. 2023 and that of a GelSight Mini, both 4 mm thick.
+/// Two cases of `validate layer`: the gels of Chen et al. 2023 and of a GelSight Mini, both 4 mm thick.
 const CASES: &str = include_str!("paraboloid.json");
-/// The paraboloid is this much flatter, so that strains are small.
-const FLATTER: f64 = 8.0;
+/// Factor by which the paraboloid is flattened, to keep strains small.
+const FLATTENING: f64 = 8.0;
 
-/// The worst errors of both cases.
+/// The largest errors of both cases.
 pub(super) fn errors(cell_m: f64) -> Option<LayerErrors> {
     let golden: Golden = serde_json::from_str(CASES).ok()?;
     let mut worst = LayerErrors::default();
     for case in golden.cases {
         let (h, a) = (case.layer_thickness_m, case.contact_radius_m);
-        // Farther out a block has edges that the layer has not.
-        let case = case.flatter(FLATTER).within(a + 1.5 * h);
+        // Farther out, the edges of the block matter, which the layer does not have.
+        let case = case.flatter(FLATTENING).within(a + 1.5 * h);
         let parameters =
             GelParameters { young_pa: case.young_pa, poisson: case.poisson, cell_m, ..GelParameters::default() };
         let side = 2.0 * a + 5.0 * h;
@@ -26,15 +26,12 @@ pub(super) fn errors(cell_m: f64) -> Option<LayerErrors> {
         let target = Target::at_rest(&object, Pose::from_translation(Vec3::Z * -case.depth_m));
         let (touch, _) = gel.settle(&gel.rest(), &Motion { targets: &[target] }).ok()?;
         let errors = case.errors(&touch, cell_m);
-        worst.force_rel = worst.force_rel.max(errors.force_rel);
-        worst.radius_cells = worst.radius_cells.max(errors.radius_cells);
-        worst.surface_rel = worst.surface_rel.max(errors.surface_rel);
-        worst.base_rel = worst.base_rel.max(errors.base_rel);
+        worst = worst.max(&errors);
     }
     Some(worst)
 }
 
-/// z = ρ²/2R, closed above.
+/// The paraboloid z = ρ²/2R, closed at the top.
 fn paraboloid(radius_m: f64, reach_m: f64) -> Option<TriMesh> {
     const RINGS: usize = 60;
     const AROUND: usize = 96;

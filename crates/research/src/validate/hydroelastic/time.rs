@@ -1,4 +1,4 @@
-//! How long a contact surface takes.
+//! Measures the time per contact surface.
 
 use super::GoldenPair;
 use dermis::geometry::{Pose, Quat, Vec3};
@@ -9,13 +9,13 @@ use std::time::Instant;
 const BATCH_S: f64 = 4e-3;
 const BATCHES: usize = 40;
 
-/// Where the second body's frame is at call `i`: `validation/drake` moves it in the same way.
+/// Displacement of the second body at call `i`; `validation/drake` uses the same motion.
 fn nudge(i: usize) -> Pose {
     let step = (i % 97) as f64 * 1e-6;
     Pose::new(Quat::from_rotation_x(step), Vec3::X * step)
 }
 
-/// Best average (s) over a batch of calls on one thread, the second body moved at every call.
+/// The best average time (s) of a batch of calls on one thread; the second body moves at every call.
 pub fn seconds_per_call(pair: &GoldenPair) -> f64 {
     let start = Instant::now();
     let call = |i: usize| drop(black_box(pair.contact_moved(&nudge(i))));

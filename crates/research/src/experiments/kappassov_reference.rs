@@ -1,4 +1,4 @@
-//! The device that is hidden from the model, and what it is compared by.
+//! Kappassov 2020: a simulated reference sensor with known parameters, its bench data, and the comparison of images.
 
 use super::ExperimentError;
 use dermis::geometry::quantity::{Force, Stiffness, Time};
@@ -10,26 +10,27 @@ use dermis::sensor::response::{Creep, Curve, Gain, Hysteresis, Noise, PerTaxel, 
 use dermis::sensor::{Aim, Goal, Response, ResponseSpec, Sensor, SensorSpec, SkinSpec, Spread, presets, press};
 use dermis::skin::{Object, Touch};
 
-/// The paper's weights (g) and turns (°).
+/// The paper's weights (g).
 pub const LOADS_G: [f64; 2] = [100.0, 500.0];
+/// The paper's rotations (°).
 pub const ANGLES_DEG: [f64; 3] = [0.0, 45.0, 90.0];
 const GRAVITY: f64 = 9.81;
-/// Contact points along a side of a tactel, and in all of it: the indenter meets the middle one alone.
+/// Contact points along each side of a tactel, and per tactel: the indenter touches the middle one only.
 const POINTS: usize = 3;
 pub const SITES: f64 = 9.0;
-/// Noise of the bench's own force sensor (N) and its manual stage (m): an ATI Nano17 resolves 3 mN.
+/// Noise of the bench's force sensor (N) and of its manual stage (m): an ATI Nano17 resolves 3 mN.
 const BENCH_FORCE_NOISE: f64 = 3e-3;
 const BENCH_DEPTH_NOISE: f64 = 10e-6;
-/// An image is read this long after the weight was put down (s), and averaged over as many readings.
+/// An image is read this long after the weight is placed (s), and averaged over this many readings.
 const SETTLE_S: f64 = 1.0;
 const READINGS: usize = 10;
 const STEP_S: f64 = 0.01;
 
-/// What the device hides.
+/// The true parameters of the reference sensor.
 pub struct Truth {
     pub gains: Vec<f64>,
     pub thresholds_newton: Vec<f64>,
-    /// σ of the Gaussian that is nearest to the kernel, on the same 5 × 5 taxels.
+    /// σ of the Gaussian closest to the spread kernel, on the same 5 × 5 taxels.
     pub sigma_taxels: f64,
     pub hysteresis: f64,
     pub creep: (f64, f64),
@@ -38,7 +39,7 @@ pub struct Truth {
     pub saturation_newton: f64,
 }
 
-/// The nominal device: the preset with contact points finer than a tactel, each as stiff as the paper measured.
+/// The nominal sensor: the preset with several contact points per tactel and the stiffness that the paper measured.
 pub fn nominal() -> Result<SensorSpec, ExperimentError> {
     let mut spec = presets::find("wts0614")?;
     spec.contact_points = POINTS;
@@ -46,7 +47,7 @@ pub fn nominal() -> Result<SensorSpec, ExperimentError> {
     Ok(spec)
 }
 
-/// Sets k of a tactel (N/m).
+/// Sets the stiffness of a tactel (N/m).
 pub fn set_stiffness(spec: &mut SensorSpec, newton_per_m: f64) {
     if let SkinSpec::Springs(springs) = &mut spec.skin {
         springs.stiffness = Some(Stiffness::new(newton_per_m));
@@ -57,21 +58,21 @@ fn counts() -> Response {
     Response { counts_per_newton: 1.0 / 0.42e-3, bits: 12 }
 }
 
-/// The device: its spread is a peak on broad skirts, wider along the array than across it, and its curve bends like an exponential, neither of which the
-/// fitted Gaussian and cubic can be.
-pub fn hidden() -> Result<(Sensor, Truth), ExperimentError> {
+/// The reference sensor. Its spread is a narrow peak with wide tails, wider along the array than across it, and its response curve is
+/// exponential; the fitted Gaussian and cubic can represent neither exactly.
+pub fn reference() -> Result<(Sensor, Truth), ExperimentError> {
     let mut spec = nominal()?;
-    spec.name = "hidden device".into();
+    spec.name = "reference".into();
     let stiffness = SITES * 1700.0;
     set_stiffness(&mut spec, stiffness);
     let taxels = 84;
     let mut random = Random::new(2020);
     let gains: Vec<f64> = (0..taxels).map(|_| (1.0 + 0.15 * random.normal()).clamp(0.6, 1.4)).collect();
-    // Rubber is glued down at the sides: tactels at the border feel less (section III-B).
+    // The rubber is glued at its sides, so border tactels have a higher threshold (section III-B).
     let border = |i: usize| i / 6 == 0 || i / 6 == 13 || i.is_multiple_of(6) || i % 6 == 5;
     let thresholds: Vec<f64> =
         (0..taxels).map(|i| if border(i) { 0.10 } else { 0.06 } * (1.0 + 0.2 * random.between(-1.0, 1.0))).collect();
-    // Farther along the array than across it.
+    // Wider along the array than across it.
     let kernel = |a: i32, b: i32| {
         let d2 = (f64::from(a) / 1.05).powi(2) + (f64::from(b) * 1.05).powi(2);
         (-d2 / (2.0 * 0.52f64.powi(2))).exp() + 0.08 * (-d2.sqrt() / 0.7).exp()
@@ -111,7 +112,7 @@ pub fn hidden() -> Result<(Sensor, Truth), ExperimentError> {
     Ok((spec.build(None)?, truth))
 }
 
-/// σ of the 5 × 5 Gaussian with the least squared difference in the ratios to the middle.
+/// σ of the 5 × 5 Gaussian with the least squared difference, both normalised to the centre.
 fn nearest_sigma(rows: &[Vec<f64>]) -> f64 {
     let squares = |sigma: f64| {
         let mut sum = 0.0;
@@ -127,7 +128,7 @@ fn nearest_sigma(rows: &[Vec<f64>]) -> f64 {
     sigmas.min_by(|a, b| squares(*a).total_cmp(&squares(*b))).unwrap_or(0.5)
 }
 
-/// What is done to the device: past saturation, so that neighbours are lit too.
+/// The bench protocol: presses beyond saturation, so that neighbours respond as well.
 pub fn protocol() -> Protocol {
     Protocol {
         depths_m: (1..=12).map(|i| f64::from(i) * 0.15e-3).collect(),
@@ -140,22 +141,22 @@ pub fn protocol() -> Protocol {
     }
 }
 
-/// The device's bench data, and the model fitted to nothing else.
+/// The bench data of the reference sensor, and the model fitted to these data alone.
 pub fn fitted(
-    device: &Sensor,
+    sensor: &Sensor,
     progress: &mut dyn FnMut(f64) -> bool,
 ) -> Result<(Bench, DeviceFit, SensorSpec), ExperimentError> {
-    let mut bench = characterise(device, &protocol(), &mut *progress).map_err(refused)?;
+    let mut bench = characterise(sensor, &protocol(), &mut *progress).map_err(refused)?;
     let mut random = Random::new(17);
     for row in bench.presses.iter_mut().filter(|row| row.depth_m > 0.0) {
         row.force_newton += BENCH_FORCE_NOISE * random.normal();
         row.depth_m += BENCH_DEPTH_NOISE * random.normal();
     }
-    let fit = fit_device(&bench, device.taxels(), counts(), 5)?;
+    let fit = fit_device(&bench, sensor.taxels(), counts(), 5)?;
     let mut spec = nominal()?;
     spec.name = "fitted".into();
     spec.description =
-        "fitted to bench data of a device: gain and threshold of every tactel, spread, curve, loop, creep".into();
+        "fitted to bench data: gain and threshold of every tactel, spread, curve, hysteresis, creep".into();
     set_stiffness(&mut spec, SITES * fit.stiffness.through_zero_newton_per_m.value);
     spec.response = fit.response(true);
     Ok((bench, fit, spec))
@@ -169,7 +170,7 @@ fn refused(error: BenchError) -> ExperimentError {
     }
 }
 
-/// The indenters that the fit has not seen: names and shapes, lowest point anywhere.
+/// Names and shapes of the indenters, which are not part of the fit.
 pub fn indenters() -> Result<Vec<(&'static str, TriMesh)>, ExperimentError> {
     let lying = cylinder(4e-3, 10e-3, 0.4e-3)?
         .transformed(&Pose::from_rotation(Quat::from_rotation_y(std::f64::consts::FRAC_PI_2)));
@@ -186,14 +187,14 @@ pub fn indenters() -> Result<Vec<(&'static str, TriMesh)>, ExperimentError> {
     ])
 }
 
-/// An indenter under a weight, turned, off the middle, so that nothing is symmetric by accident.
+/// Presses a rotated indenter with a weight, off-centre to avoid symmetry.
 pub fn weigh(sensor: &Sensor, object: &Object, angle_deg: f64, load_g: f64) -> Result<Touch, ExperimentError> {
     let aim = Aim { at_m: [0.9e-3, 0.6e-3], yaw_rad: angle_deg.to_radians(), ..Aim::default() };
     Ok(press(sensor, object, &aim, Goal::Force(load_g * 1e-3 * GRAVITY))?.touch)
 }
 
-/// The image (N) of a touch, read as an experimenter would: after a while, averaged over some readings.
-pub fn image(sensor: &Sensor, touch: &Touch) -> Result<Vec<f64>, ExperimentError> {
+/// The tactile image (N) of a touch: read after settling, averaged over several readings.
+pub fn sample_image(sensor: &Sensor, touch: &Touch) -> Result<Vec<f64>, ExperimentError> {
     let mut state = sensor.chain().rest();
     let steps = (SETTLE_S / STEP_S) as usize;
     let mut sum = vec![0.0; sensor.taxels().len()];
@@ -208,18 +209,11 @@ pub fn image(sensor: &Sensor, touch: &Touch) -> Result<Vec<f64>, ExperimentError
     Ok(sum)
 }
 
-/// A tactel is lit above three times the device's noise (N).
-const LIT: f64 = 4.5e-3;
+/// Threshold (N) above which a tactel counts as loaded: three times the sensor's noise.
+pub const LIT: f64 = 4.5e-3;
 
-/// Σ|A − B| / ΣA over tactels lit in either.
-pub fn difference(device: &[f64], model: &[f64]) -> f64 {
-    let lit = || device.iter().zip(model).filter(|(a, b)| **a > LIT || **b > LIT);
+/// Σ|A − B| / ΣA over tactels loaded in either image; A is the reference.
+pub fn difference(reference: &[f64], model: &[f64]) -> f64 {
+    let lit = || reference.iter().zip(model).filter(|(a, b)| **a > LIT || **b > LIT);
     lit().map(|(a, b)| (a - b).abs()).sum::<f64>() / lit().map(|(a, _)| a).sum::<f64>()
-}
-
-/// The middle one of several numbers.
-pub fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let n = values.len();
-    if n == 0 { f64::NAN } else { 0.5 * (values[(n - 1) / 2] + values[n / 2]) }
 }

@@ -1,22 +1,22 @@
-// The sensor, the object over it, and the force, in three dimensions.
+// The 3-D view of the sensor, the object and the force.
 
 import { fromPose, length, times } from "./algebra.js";
 import { UNTOUCHED, ember, pressed } from "./colours.js";
-import { Pace } from "./pace.js";
+import { AdaptiveResolution } from "./resolution.js";
 import { Scene } from "./scene.js";
-import { arrow, box, sheet, walls } from "./solids.js";
+import { arrow, box, gridTriangles, walls } from "./solids.js";
 
 const BASE = [112, 120, 132];
 const GLASS = [86, 160, 226];
 const FORCE = [214, 64, 54];
 const GEL = [74, 80, 94];
-/** Meshes of fewer triangles have edges to be seen. */
-const SHARP = 400;
+/** Meshes with fewer triangles are drawn with sharp edges. */
+const SHARP_TRIANGLES = 400;
 
-export class Stage {
+export class SensorView {
   constructor(canvas) {
     this.scene = new Scene(canvas);
-    this.pace = new Pace(this.scene, () => this.scene.render());
+    this.resolution = new AdaptiveResolution(this.scene, () => this.scene.render());
     new ResizeObserver(() => this.draw()).observe(canvas);
   }
 
@@ -49,7 +49,7 @@ export class Stage {
 
   /** Shows another object. */
   object({ arrays: { positions, triangles } }) {
-    const sharp = triangles.length / 3 < SHARP;
+    const sharp = triangles.length / 3 < SHARP_TRIANGLES;
     this.scene.put("object", { positions, triangles, tint: GLASS, alpha: 0.34, sharp });
   }
 
@@ -57,19 +57,19 @@ export class Stage {
   answer(answer, peak) {
     const { scene } = this;
     scene.place("object", fromPose(answer.pose));
-    const { values, surface, sunk } = answer.arrays;
+    const { values, surface, depth } = answer.arrays;
     const paint = this.shown.arrays.paint;
-    const taxels = scene.things.get("taxels");
+    const taxels = scene.meshes.get("taxels");
     taxels.hidden = Boolean(surface);
-    // A gel sinks: what carries it lies below.
-    scene.place("base", fromPose({ at: [0, 0, surface ? -this.shown.most_mm : 0], turn: [0, 0, 0, 1] }));
+    // The base lies below a gel.
+    scene.place("base", fromPose({ at: [0, 0, surface ? -this.shown.max_depth_mm : 0], rotation: [0, 0, 0, 1] }));
     if (surface) {
       const [rows, cols] = answer.surface;
-      const deepest = Math.max(1e-3, ...sunk);
-      const tint = new Float32Array(3 * sunk.length);
-      sunk.forEach((depth, i) => tint.set(sunken(depth / deepest), 3 * i));
+      const deepest = Math.max(1e-3, ...depth);
+      const tint = new Float32Array(3 * depth.length);
+      depth.forEach((value, i) => tint.set(gelColour(value / deepest), 3 * i));
       this.#walls(surface);
-      scene.put("surface", { positions: surface, triangles: sheet(rows, cols), tint, glow: 0.35 });
+      scene.put("surface", { positions: surface, triangles: gridTriangles(rows, cols), tint, glow: 0.35 });
     } else {
       const tint = new Float32Array(3 * paint.length);
       paint.forEach((taxel, i) => tint.set(taxel < 0 ? UNTOUCHED : pressed(values[taxel], peak), 3 * i));
@@ -82,28 +82,28 @@ export class Stage {
       const long = this.size * (0.12 + 0.3 * (1 - Math.exp(-size / 5)));
       const along = times(push, long / size);
       const at = answer.pose.at;
-      // Ends in the contact, so that it points to what it acts on.
+      // The arrow ends at the contact.
       const tip = [at[0], at[1], this.shown.high_mm[2]];
       scene.put("force", { ...arrow(tip.map((part, i) => part - along[i]), along, 0.012 * this.size), tint: FORCE, glow: 0.4 });
     }
     this.draw();
   }
 
-  /** The sides of a gel, down to what carries it. */
+  /** The sides of a gel, down to its base. */
   #walls(surface) {
-    if (this.scene.things.has("walls")) return;
+    if (this.scene.meshes.has("walls")) return;
     const [left, back] = surface;
     const [right, front] = surface.slice(-3);
-    this.scene.put("walls", { ...walls([left, front, -this.shown.most_mm], [right, back, 0]), tint: GEL, sharp: true });
+    this.scene.put("walls", { ...walls([left, front, -this.shown.max_depth_mm], [right, back, 0]), tint: GEL, sharp: true });
   }
 
   draw() {
-    this.pace.draw();
+    this.resolution.draw();
   }
 }
 
-/** The colour of a gel that is pressed in by a part of the deepest. */
-function sunken(part) {
+/** The colour of a gel at a fraction of the largest indentation. */
+function gelColour(part) {
   const pressed = Math.min(1, Math.max(0, part / 0.08));
   const colour = ember(0.15 + 0.85 * part);
   return UNTOUCHED.map((still, i) => still + pressed * (colour[i] - still));

@@ -1,4 +1,4 @@
-//! What the page draws.
+//! Converts meshes, surfaces and images into arrays for the page.
 
 use crate::Arrays;
 use dermis_geometry::{Pose, TriMesh, Vec3};
@@ -7,16 +7,16 @@ use dermis_sensor::{Canvas, Sensor, SensorSpec};
 use dermis_skin::SurfaceField;
 use serde_json::{Value, json};
 
-/// Most cells along a side of the surface that is drawn.
+/// Maximum number of cells along a side of the drawn surface.
 const MAX_CELLS: usize = 64;
 
-/// A mesh, in millimetres.
+/// Adds a mesh, in millimetres.
 pub fn mesh(arrays: &mut Arrays, mesh: &TriMesh) {
     arrays.floats("positions", millimetres(mesh.vertices()));
     arrays.integers("triangles", mesh.triangles().iter().flatten().map(|&corner| corner as i32));
 }
 
-/// The sensing surface, in millimetres, and which taxel paints each of its vertices (−1: none). A grid becomes tiles.
+/// Adds the sensing surface, in millimetres, and the taxel that colours each vertex (−1: none). A grid becomes tiles.
 pub fn sensor(arrays: &mut Arrays, sensor: &Sensor) {
     let Canvas { vertices, triangles, taxels } = sensor.canvas();
     arrays.floats("positions", millimetres(&vertices));
@@ -24,12 +24,12 @@ pub fn sensor(arrays: &mut Arrays, sensor: &Sensor) {
     arrays.integers("paint", taxels.iter().map(|taxel| taxel.map_or(-1, |taxel| taxel as i32)));
 }
 
-/// Where taxels are seen along −z (mm): x, y, x, y, …
+/// Adds the positions of taxels seen along −z (mm): x, y, x, y, …
 pub fn taxels(arrays: &mut Arrays, sensor: &Sensor) {
     arrays.floats("taxels", sensor.taxels().centers().iter().flat_map(|at| [at.x * 1e3, at.y * 1e3].map(|v| v as f32)));
 }
 
-/// The deformed surface (mm) on a coarse grid, and how far each point of it is pressed in (mm).
+/// Adds the deformed surface (mm) on a coarse grid, and the indentation of each point (mm).
 pub fn surface(arrays: &mut Arrays, field: &SurfaceField) -> Value {
     let pick = |count: usize| {
         let shown = count.min(MAX_CELLS);
@@ -40,11 +40,11 @@ pub fn surface(arrays: &mut Arrays, field: &SurfaceField) -> Value {
     let moved = |&(row, col): &(usize, usize)| field.rest(row, col) + field.values[row * field.cols + col];
     let places: Vec<Vec3> = cells.iter().map(moved).collect();
     arrays.floats("surface", millimetres(&places));
-    arrays.floats("sunk", cells.iter().map(|&(row, col)| (-1e3 * field.values[row * field.cols + col].z) as f32));
+    arrays.floats("depth", cells.iter().map(|&(row, col)| (-1e3 * field.values[row * field.cols + col].z) as f32));
     json!([rows.len(), cols.len()])
 }
 
-/// A camera's image with an opaque fourth channel, as a canvas takes it.
+/// Adds a camera image as RGBA, as a canvas expects it.
 pub fn image(arrays: &mut Arrays, image: &FloatImage) -> Value {
     arrays.octets("image", image.to_rgb8().into_pixels().into_iter().flat_map(|[r, g, b]| [r, g, b, 255]));
     json!([image.width, image.height])
@@ -53,10 +53,10 @@ pub fn image(arrays: &mut Arrays, image: &FloatImage) -> Value {
 /// Translation (mm) and rotation (x, y, z, w).
 pub fn pose(pose: &Pose) -> Value {
     let (at, q) = (pose.translation * 1e3, pose.rotation);
-    json!({ "at": at.to_array(), "turn": [q.x, q.y, q.z, q.w] })
+    json!({ "at": at.to_array(), "rotation": [q.x, q.y, q.z, q.w] })
 }
 
-/// The same sensor with a camera of fewer pixels, each as much larger. What a light knows in pixels goes with it.
+/// The sensor with fewer, larger camera pixels; positions of the light in pixels are scaled too.
 pub fn with_width(spec: &SensorSpec, width_px: usize) -> SensorSpec {
     let mut spec = spec.clone();
     let Some(camera) = spec.camera.as_mut().filter(|camera| camera.crop.is_none() && width_px < camera.width) else {
@@ -70,7 +70,7 @@ pub fn with_width(spec: &SensorSpec, width_px: usize) -> SensorSpec {
         && let Some(area) = &mut light.area
     {
         for side in [&mut area.left, &mut area.top, &mut area.right, &mut area.bottom] {
-            // From the middle of a pixel to the middle of a larger one.
+            // Integer coordinates are pixel centres.
             *side = (*side + 0.5) * part - 0.5;
         }
     }

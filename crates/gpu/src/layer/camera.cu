@@ -1,0 +1,334 @@
+// Images of a camera behind a layer, from the displacement of its surface: heights at nodes that are about as dense as the cells, heights and
+// slopes at pixels, then light. The same steps in the same order as on the CPU (`Lattice`, `Calibrated`, `Phong`, `Shadow`, `Markers`).
+// blockIdx.x is the press in every kernel.
+
+__device__ __forceinline__ Vec3 operator*(double s, Vec3 a) { return {s * a.x, s * a.y, s * a.z}; }
+
+// Displacement (m) of a cell; the surface holds x, y and down, one after the other.
+__device__ __forceinline__ Vec3 displacement(const CameraView& view, const double* surface, int row, int col) {
+    const int i = row * view.cols + col, cells = view.rows * view.cols;
+    return {surface[i], surface[cells + i], 0.0 - surface[2 * cells + i]};
+}
+
+// The cell at or before a coordinate, clamped to the grid, and how far past it (cells).
+__device__ __forceinline__ int split(double coordinate, int count, double& past) {
+    const double clamped = fmin(fmax(coordinate, 0.0), count - 1.0);
+    const int cell = min((int)clamped, max(count - 2, 0));
+    past = clamped - cell;
+    return cell;
+}
+
+// The i-th of the four neighbours of a cell, clamped to the grid.
+__device__ __forceinline__ int neighbour(int cell, int i, int count) { return min(max(cell + i - 1, 0), count - 1); }
+
+// Weights of four neighbours in cubic convolution (Keys 1981), t past the second.
+__device__ __forceinline__ void cubic_weights(double t, double* weights) {
+    const double t2 = t * t, t3 = t * t * t;
+    weights[0] = 0.5 * (-t3 + 2.0 * t2 - t);
+    weights[1] = 0.5 * (3.0 * t3 - 5.0 * t2 + 2.0);
+    weights[2] = 0.5 * (-3.0 * t3 + 4.0 * t2 + t);
+    weights[3] = 0.5 * (t3 - t2);
+}
+
+// Position (m) of a cell coordinate on the undeformed surface.
+__device__ __forceinline__ double plane_x(const CameraView& view, double col) { return view.center_x + (col - 0.5 * (view.cols - 1.0)) * view.cell; }
+__device__ __forceinline__ double plane_y(const CameraView& view, double row) { return view.center_y + (0.5 * (view.rows - 1.0) - row) * view.cell; }
+
+// Displacement (m) of the surface at a coordinate, by cubic convolution.
+__device__ __forceinline__ Vec3 displacement_at(const CameraView& view, const double* surface, double row, double col) {
+    double down, right, by_row[4], by_col[4];
+    const int r = split(row, view.rows, down), c = split(col, view.cols, right);
+    cubic_weights(down, by_row);
+    cubic_weights(right, by_col);
+    Vec3 sum = {0.0, 0.0, 0.0};
+    for (int i = 0; i < 4; i++) {
+        Vec3 line = {0.0, 0.0, 0.0};
+        for (int j = 0; j < 4; j++) line = line + by_col[j] * displacement(view, surface, neighbour(r, i, view.rows), neighbour(c, j, view.cols));
+        sum = sum + by_row[i] * line;
+    }
+    return sum;
+}
+
+// Finds the point of the surface that each node shows, by Newton's method on the line of sight, and writes its height (m) and its distance
+// inside the rim (cells). `rim` is set where any node of a press shows a point outside. blockIdx.y: 128 nodes, one per thread.
+extern "C" __global__ void __launch_bounds__(128) find_nodes(CameraView view, const double* surfaces, float* heights, float* margins, int* rim) {
+    const int nodes = view.node_rows * view.node_cols, i = blockIdx.y * blockDim.x + threadIdx.x;
+    if (i >= nodes) return;
+    const double* surface = surfaces + 3ll * blockIdx.x * view.rows * view.cols;
+    const double node_row = view.first_row + i / view.node_cols * view.stride, node_col = view.first_col + i % view.node_cols * view.stride;
+    const double target_x = plane_x(view, node_col), target_y = plane_y(view, node_row);
+    // Sideways motion of the line of sight per height.
+    const double lean_x = view.distance > 0.0 ? (target_x - view.axis_x) / view.distance : 0.0;
+    const double lean_y = view.distance > 0.0 ? (target_y - view.axis_y) / view.distance : 0.0;
+    double past;
+    const Vec3 here = displacement(view, surface, split(node_row, view.rows, past), split(node_col, view.cols, past));
+    double row = node_row + (here.y - lean_y * here.z) / view.cell, col = node_col - (here.x - lean_x * here.z) / view.cell;
+    for (int step = 0; step < 12; step++) {
+        double down, right;
+        const int r = split(row, view.rows, down), c = split(col, view.cols, right);
+        const int below = min(r + 1, view.rows - 1), beside = min(c + 1, view.cols - 1);
+        const Vec3 a = displacement(view, surface, r, c), b = displacement(view, surface, r, beside), d = displacement(view, surface, below, c),
+                   e = displacement(view, surface, below, beside);
+        const Vec3 top = a + right * (b - a), bottom = d + right * (e - d), at = top + down * (bottom - top);
+        // The surface is constant beyond the rim.
+        const double in_rows = row >= 0.0 && row <= view.rows - 1.0 ? 1.0 : 0.0, in_cols = col >= 0.0 && col <= view.cols - 1.0 ? 1.0 : 0.0;
+        const Vec3 by_row = in_rows * (bottom - top), by_col = in_cols * ((b - a) + down * ((e - d) - (b - a)));
+        const double x = plane_x(view, col) + at.x - lean_x * at.z - target_x, y = plane_y(view, row) + at.y - lean_y * at.z - target_y;
+        const double row_x = by_row.x - lean_x * by_row.z, row_y = by_row.y - view.cell - lean_y * by_row.z;
+        const double col_x = by_col.x + view.cell - lean_x * by_col.z, col_y = by_col.y - lean_y * by_col.z;
+        const double determinant = row_x * col_y - row_y * col_x;
+        if (determinant == 0.0) break;
+        const double step_row = (x * col_y - y * col_x) / determinant, step_col = (row_x * y - row_y * x) / determinant;
+        // Steps are bounded where the surface folds.
+        row -= fmin(fmax(step_row, -2.0), 2.0);
+        col -= fmin(fmax(step_col, -2.0), 2.0);
+        if (fabs(step_row) + fabs(step_col) < 0.02) break;
+    }
+    const double margin = fmin(fmin(row + 0.5, view.rows - 0.5 - row), fmin(col + 0.5, view.cols - 0.5 - col));
+    heights[(long long)blockIdx.x * nodes + i] = (float)displacement_at(view, surface, row, col).z;
+    margins[(long long)blockIdx.x * nodes + i] = (float)margin;
+    if ((float)margin < 0.0f) atomicOr(&rim[blockIdx.x], 1);
+}
+
+// Value less a sixth of the second difference.
+__device__ __forceinline__ float sharpened(float before, float at, float after) { return at - (before - 2.0f * at + after) * (1.0f / 6.0f); }
+
+// The same for the i-th of `count` values of a line; the ends stay as they are.
+__device__ __forceinline__ float sharpened_at(const float* line, int i, int count) {
+    return i > 0 && i < count - 1 ? sharpened(line[i - 1], line[i], line[i + 1]) : line[i];
+}
+
+// Takes a sixth of the second difference off the heights, along rows and then along columns. blockIdx.y: 128 nodes, one per thread.
+extern "C" __global__ void __launch_bounds__(128) sharpen_nodes(CameraView view, const float* heights, float* out) {
+    const int nodes = view.node_rows * view.node_cols, i = blockIdx.y * blockDim.x + threadIdx.x;
+    if (i >= nodes) return;
+    const float* own = heights + (long long)blockIdx.x * nodes;
+    const int row = i / view.node_cols, col = i % view.node_cols;
+    const float at = sharpened_at(own + row * view.node_cols, col, view.node_cols);
+    float value = at;
+    if (row > 0 && row < view.node_rows - 1) {
+        value = sharpened(sharpened_at(own + (row - 1) * view.node_cols, col, view.node_cols), at,
+                       sharpened_at(own + (row + 1) * view.node_cols, col, view.node_cols));
+    }
+    out[(long long)blockIdx.x * nodes + i] = value;
+}
+
+// Value at a pixel: the 4 × 4 nodes of its taps, weighted.
+__device__ __forceinline__ float pixel_value(const float* nodes, int cols, const Tap& across, const Tap& down) {
+    float sum = 0.0f;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const float* line = nodes + (down.first + i) * cols + across.first;
+        const float wide = line[0] * across.weights[0] + line[1] * across.weights[1] + line[2] * across.weights[2] + line[3] * across.weights[3];
+        sum += wide * down.weights[i];
+    }
+    return sum;
+}
+
+// Height (m) seen by every pixel. blockIdx.y: 256 pixels, one per thread.
+extern "C" __global__ void __launch_bounds__(256) pixel_heights(CameraView view, const float* nodes, const Tap* across, const Tap* down, float* z) {
+    const int pixels = view.width * view.height, i = blockIdx.y * blockDim.x + threadIdx.x;
+    if (i >= pixels) return;
+    const float* own = nodes + (long long)blockIdx.x * view.node_rows * view.node_cols;
+    z[(long long)blockIdx.x * pixels + i] = pixel_value(own, view.node_cols, across[i % view.width], down[i / view.width]);
+}
+
+// Slopes to the right and down (m/m) at a pixel by central differences, scaled by the pixel's size on the surface at its distance.
+__device__ __forceinline__ void slopes(const CameraView& view, const float* z, int row, int col, float& right, float& down) {
+    const int left = max(col - 1, 0), beside = min(col + 1, view.width - 1), up = max(row - 1, 0), below = min(row + 1, view.height - 1);
+    const float* line = z + row * view.width;
+    right = (line[beside] - line[left]) * (1.0f / (beside - left));
+    down = (z[below * view.width + col] - z[up * view.width + col]) * (1.0f / (below - up));
+    const float per_pixel = (float)(1.0 / view.pixel);
+    float scale = per_pixel;
+    if (view.distance > 0.0) {
+        const float distance = (float)view.distance;
+        scale = distance * per_pixel / (distance + line[col] + ((float)-view.axis_col + col) * right + (float)(row - view.axis_row) * down);
+    }
+    right *= scale;
+    down *= scale;
+}
+
+// Column and row of each marker in the image. blockIdx.y: 128 markers, one per thread.
+extern "C" __global__ void __launch_bounds__(128) track_markers(CameraView view, const double* surfaces, const double* points, float* tracks) {
+    const int i = blockIdx.y * blockDim.x + threadIdx.x;
+    if (i >= view.markers) return;
+    const double* surface = surfaces + 3ll * blockIdx.x * view.rows * view.cols;
+    const double x = points[2 * i], y = points[2 * i + 1];
+    const double row = 0.5 * (view.rows - 1.0) - (y - view.center_y) / view.cell, col = (x - view.center_x) / view.cell + 0.5 * (view.cols - 1.0);
+    const Vec3 by = displacement_at(view, surface, row, col);
+    const double scale = (view.distance > 0.0 ? view.distance / (view.distance + by.z) : 1.0) / view.pixel;
+    float* to = tracks + 2ll * (blockIdx.x * (long long)view.markers + i);
+    to[0] = (float)(view.axis_col + view.right * (plane_x(view, col) + by.x - view.axis_x) * scale);
+    to[1] = (float)(view.axis_row - (plane_y(view, row) + by.y - view.axis_y) * scale);
+}
+
+// The end of every light: black outside of the gel, markers, exposure and vignetting, then eight bits, rounded.
+__device__ __forceinline__ void write_pixel(const CameraView& view, float* level, int row, int col, const float* margins, bool rim, const Tap* across,
+                                       const Tap* down, const float* tracks, unsigned char* out) {
+    if (rim && pixel_value(margins, view.node_cols, across[col], down[row]) < 0.0f) level[0] = level[1] = level[2] = 0.0f;
+    for (int m = 0; m < view.markers; m++) {
+        const float at_col = tracks[2 * m], at_row = tracks[2 * m + 1], dx = col - at_col, dy = row - at_row;
+        if (fabsf(dx) > view.radius + 1.0f || fabsf(dy) > view.radius + 1.0f) continue;
+        const bool within = at_col >= -view.radius && at_col < view.width + view.radius && at_row >= -view.radius && at_row < view.height + view.radius;
+        if (!within) continue;
+        const float cover = fminf(fmaxf(view.radius + 0.5f - sqrtf(dx * dx + dy * dy), 0.0f), 1.0f);
+        for (int c = 0; c < 3; c++) level[c] += (view.colour[c] - level[c]) * cover;
+    }
+    float factor = view.exposure;
+    if (view.vignetting != 0.0f) {
+        const float x0 = 0.5f * (view.width - 1.0f), y0 = 0.5f * (view.height - 1.0f), x = col - x0, y = row - y0;
+        factor *= 1.0f - view.vignetting * (x * x + y * y) * (1.0f / (x0 * x0 + y0 * y0));
+    }
+    for (int c = 0; c < 3; c++) out[c] = (unsigned char)(int)(fminf(fmaxf(level[c] * factor, 0.0f), 255.0f) + 0.5f);
+}
+
+// Adds Σₖ value[k] · polynomial[k](x) to each colour. `lines`: DEGREE + 1 coefficients for each colour and monomial k, lowest power first;
+// values stand 256 apart.
+template <int DEGREE>
+__device__ __forceinline__ void add_calibrated(const float* lines, const float* values, int monomials, float x, float* level) {
+    for (int c = 0; c < 3; c++) {
+        float sums[DEGREE + 1];
+#pragma unroll
+        for (int p = 0; p <= DEGREE; p++) sums[p] = 0.0f;
+        for (int k = 0; k < monomials; k++) {
+            const float* line = lines + (c * monomials + k) * (DEGREE + 1);
+#pragma unroll
+            for (int p = 0; p <= DEGREE; p++) sums[p] += line[p] * values[k * 256];
+        }
+        float sum = sums[DEGREE];
+#pragma unroll
+        for (int p = DEGREE - 1; p >= 0; p--) sum = sum * x + sums[p];
+        level[c] += sum;
+    }
+}
+
+// Calibrated light: background plus polynomials of position times monomials of the normal (right, down) and the depth (mm). `lines`: for each
+// row, colour and monomial a polynomial of the position along the row; `positions`: that of each column; `products`: each monomial as (earlier
+// monomial or −1, factor 0 right, 1 down, 2 depth). A warp shades 32 pixels of a row from a multiple of 32 on, and adds nothing where all of
+// them are flat and not pressed; blockIdx.y: eight warps. Shared memory: 256 values per monomial.
+extern "C" __global__ void __launch_bounds__(256) shade_calibrated(CameraView view, CalibratedLight light, const float* background, const float* lines, const float* positions,
+                                                               const int* products, const float* z, const float* margins, const int* rim,
+                                                               const Tap* across, const Tap* down, const float* tracks, unsigned char* images) {
+    extern __shared__ float shared[];
+    const int runs = (view.width + 31) / 32, run = blockIdx.y * (blockDim.x / 32) + threadIdx.x / 32;
+    if (run >= runs * view.height) return;
+    const int row = run / runs, col = run % runs * 32 + threadIdx.x % 32, pixels = view.width * view.height, i = row * view.width + col;
+    const bool inside = col < view.width;
+    const float* own = z + (long long)blockIdx.x * pixels;
+    float right = 0.0f, downward = 0.0f, pressed = 0.0f;
+    if (inside) {
+        slopes(view, own, row, col, right, downward);
+        const float scale = 1.0f / sqrtf(1.0f + right * right + downward * downward);
+        right *= scale;
+        downward *= scale;
+        pressed = fminf(-1e3f * own[i], light.max_depth_mm);
+    }
+    const bool small = fabsf(right) < light.min_slope && fabsf(downward) < light.min_slope && fabsf(pressed) < light.min_depth_mm;
+    const bool skipped = __all_sync(0xffffffffu, small);
+    if (!inside) return;
+    float level[3];
+    for (int c = 0; c < 3; c++) level[c] = background[c * pixels + i];
+    if (!skipped) {
+        float* values = shared + threadIdx.x;
+        for (int k = 0; k < light.monomials; k++) {
+            const int earlier = products[2 * k], factor = products[2 * k + 1];
+            const float by = factor == 0 ? right : factor == 1 ? downward : pressed;
+            values[k * 256] = earlier < 0 ? by : values[earlier * 256] * by;
+        }
+        const float x = positions[col];
+        const float* line = lines + (long long)row * 3 * light.monomials * (light.degree + 1);
+        switch (light.degree) {
+        case 0: add_calibrated<0>(line, values, light.monomials, x, level); break;
+        case 1: add_calibrated<1>(line, values, light.monomials, x, level); break;
+        case 2: add_calibrated<2>(line, values, light.monomials, x, level); break;
+        case 3: add_calibrated<3>(line, values, light.monomials, x, level); break;
+        case 4: add_calibrated<4>(line, values, light.monomials, x, level); break;
+        default: add_calibrated<5>(line, values, light.monomials, x, level); break;
+        }
+    }
+    write_pixel(view, level, row, col, margins + (long long)blockIdx.x * view.node_rows * view.node_cols, rim[blockIdx.x] != 0, across, down,
+           tracks + 2ll * blockIdx.x * view.markers, images + 3 * ((long long)blockIdx.x * pixels + i));
+}
+
+// Phong light: background plus (n·l − flat) diffuse + ((r·v)^shininess − flat) specular of each lamp. `lit`: the part of each lamp that reaches
+// each pixel, or null without shadows. blockIdx.y: 256 pixels, one per thread.
+extern "C" __global__ void __launch_bounds__(256) shade_phong(CameraView view, const Lamp* lamps, int count, int shininess, const float* background, const float* lit,
+                                                              const float* z, const float* margins, const int* rim, const Tap* across,
+                                                              const Tap* down, const float* tracks, unsigned char* images) {
+    const int pixels = view.width * view.height, i = blockIdx.y * blockDim.x + threadIdx.x;
+    if (i >= pixels) return;
+    const int row = i / view.width, col = i % view.width;
+    float right, downward, level[3];
+    slopes(view, z + (long long)blockIdx.x * pixels, row, col, right, downward);
+    const float scale = 1.0f / sqrtf(1.0f + right * right + downward * downward), nx = right * scale, ny = -downward * scale, nz = scale;
+    for (int c = 0; c < 3; c++) level[c] = background[c * pixels + i];
+    for (int k = 0; k < count; k++) {
+        const Lamp& lamp = lamps[k];
+        float diffuse = fmaxf(lamp.direction[0] * nx + lamp.direction[1] * ny + lamp.direction[2] * nz, 0.0f), specular = 0.0f;
+        if (lamp.specular[0] != 0.0f || lamp.specular[1] != 0.0f || lamp.specular[2] != 0.0f) {
+            // A face that is turned away from the lamp has no highlight.
+            float factor = diffuse > 0.0f ? fmaxf(2.0f * diffuse * nz - lamp.direction[2], 0.0f) : 0.0f;
+            specular = 1.0f;
+            for (int left = shininess; left > 0; left >>= 1) {
+                if (left & 1) specular *= factor;
+                factor *= factor;
+            }
+        }
+        if (lit) {
+            const float part = lit[((long long)blockIdx.x * count + k) * pixels + i];
+            diffuse *= part;
+            specular *= part;
+        }
+        for (int c = 0; c < 3; c++) {
+            if (lamp.diffuse[c] != 0.0f || lamp.specular[c] != 0.0f) {
+                level[c] += (diffuse - lamp.flat[0]) * lamp.diffuse[c] + (specular - lamp.flat[1]) * lamp.specular[c];
+            }
+        }
+    }
+    write_pixel(view, level, row, col, margins + (long long)blockIdx.x * view.node_rows * view.node_cols, rim[blockIdx.x] != 0, across, down,
+           tracks + 2ll * blockIdx.x * view.markers, images + 3 * ((long long)blockIdx.x * pixels + i));
+}
+
+// The part of each lamp that reaches each pixel. The greatest height so far, falling with the ray, is carried away from the lamp from one line
+// of pixels to the next; a pixel h below it gets 1 − strength · smoothstep(h/softness). blockIdx.y: lamp; one pixel of a line per thread.
+// Shared memory: two lines.
+extern "C" __global__ void __launch_bounds__(256) cast_shadows(CameraView view, const Lamp* lamps, float strength, float softness, float pixel, const float* z,
+                                                               float* lits) {
+    extern __shared__ float shared[];
+    const int pixels = view.width * view.height;
+    const float right = lamps[blockIdx.y].direction[0], up = lamps[blockIdx.y].direction[1], towards = lamps[blockIdx.y].direction[2];
+    const float* own = z + (long long)blockIdx.x * pixels;
+    float* lit = lits + ((long long)blockIdx.x * gridDim.y + blockIdx.y) * pixels;
+    const bool sideways = fabsf(right) >= fabsf(up);
+    const float along = sideways ? right : up, aside = sideways ? up : right;
+    if (along == 0.0f) {
+        for (int i = threadIdx.x; i < pixels; i += blockDim.x) lit[i] = 1.0f;
+        return;
+    }
+    // Lines run across the ray's main direction; `shift` is how far it moves along a line from one to the next.
+    const int lines = sideways ? view.width : view.height, length = sideways ? view.height : view.width;
+    const float shift = sideways ? up / fabsf(right) : -right / fabsf(up);
+    const float fall = pixel * sqrtf(1.0f + (aside / along) * (aside / along)) * towards / sqrtf(right * right + up * up);
+    const bool reversed = (sideways && right > 0.0f) || (!sideways && up < 0.0f);
+    float *carried = shared, *next = shared + length;
+    for (int at = threadIdx.x; at < length; at += blockDim.x) carried[at] = -__int_as_float(0x7f800000);
+    __syncthreads();
+    for (int k = 0; k < lines; k++) {
+        const int line = reversed ? lines - 1 - k : k;
+        for (int at = threadIdx.x; at < length; at += blockDim.x) {
+            const int i = sideways ? at * view.width + line : line * view.width + at;
+            const float from = fminf(fmaxf(at - shift, 0.0f), length - 1.0f);
+            const int low = (int)from, high = min(low + 1, length - 1);
+            const float part = from - low;
+            const float ray = (part == 0.0f ? carried[low] : carried[low] * (1.0f - part) + carried[high] * part) - fall, height = -own[i];
+            const float hidden = fminf(fmaxf((ray - height) / softness, 0.0f), 1.0f);
+            lit[i] = 1.0f - strength * hidden * hidden * (3.0f - 2.0f * hidden);
+            next[at] = fmaxf(ray, height);
+        }
+        __syncthreads();
+        float* other = carried;
+        carried = next;
+        next = other;
+    }
+}

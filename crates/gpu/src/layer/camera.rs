@@ -1,0 +1,342 @@
+//! The camera under a layer, on the GPU.
+
+use crate::cuda_struct::cuda_struct;
+use crate::memory::launch;
+use crate::program::{COMMON, Program};
+use crate::{DeviceBuffer, Gpu, GpuError};
+use cudarc::driver::{CudaFunction, LaunchConfig};
+use dermis_sensor::optics::{
+    Calibrated, Camera, Frame, Lattice, Light, MIN_PRESSED_MM, MIN_SLOPE, Membrane, Optics, Phong, Shadow, along_row,
+};
+use dermis_skin::SurfaceField;
+use std::sync::Arc;
+
+pub(super) fn program() -> Program {
+    const SOURCE: &[&str] =
+        &[COMMON, CameraView::CUDA, Tap::CUDA, CalibratedLight::CUDA, Lamp::CUDA, include_str!("camera.cu")];
+    Program::new("layer-camera", SOURCE, &[])
+}
+
+cuda_struct! {
+    /// A camera and the surface that it sees.
+    struct CameraView {
+        /// The surface: cells, their edge (m) and the middle (m).
+        rows: i32,
+        cols: i32,
+        cell: f64,
+        center_x: f64,
+        center_y: f64,
+        /// Pixels, and what one spans on the undeformed surface (m).
+        width: i32,
+        height: i32,
+        pixel: f64,
+        /// From the pinhole to that surface (m); zero where it is infinitely far.
+        distance: f64,
+        /// Where the optical axis meets the surface (m) and the image (pixels); −1 for a mirrored image, else 1.
+        axis_x: f64,
+        axis_y: f64,
+        axis_col: f64,
+        axis_row: f64,
+        right: f64,
+        /// Nodes where the surface is found: cell coordinates of the first, cells from one to the next, and how many.
+        first_row: i32,
+        first_col: i32,
+        stride: i32,
+        node_rows: i32,
+        node_cols: i32,
+        exposure: f32,
+        vignetting: f32,
+        /// Markers on the gel: how many, radius (pixels) and colour (levels).
+        markers: i32,
+        radius: f32,
+        colour: [f32; 3],
+    }
+}
+
+cuda_struct! {
+    /// The four nodes, from `first` on, whose weighted sum is a pixel.
+    struct Tap {
+        first: i32,
+        weights: [f32; 4],
+    }
+}
+
+cuda_struct! {
+    /// Limits of a calibrated light.
+    struct CalibratedLight {
+        /// Degree of the polynomials of position.
+        degree: i32,
+        /// Monomials of normal and depth.
+        monomials: i32,
+        /// Larger depths (mm) count as this.
+        max_depth_mm: f32,
+        /// Where slopes and depths (mm) of 32 adjacent pixels are smaller, no light is added.
+        min_slope: f32,
+        min_depth_mm: f32,
+    }
+}
+
+cuda_struct! {
+    /// A distant lamp: its direction (right, up, towards the camera), colours (levels), and the diffuse and specular light that an untouched
+    /// gel gets, where that is subtracted.
+    struct Lamp {
+        direction: [f32; 3],
+        diffuse: [f32; 3],
+        specular: [f32; 3],
+        flat: [f32; 2],
+    }
+}
+
+#[derive(Debug)]
+enum GpuLight {
+    Calibrated {
+        light: CalibratedLight,
+        lines: DeviceBuffer<f32>,
+        positions: DeviceBuffer<f32>,
+        products: DeviceBuffer<i32>,
+    },
+    Phong {
+        lamps: DeviceBuffer<Lamp>,
+        shininess: i32,
+        shadow: Option<Shadow>,
+    },
+}
+
+/// A camera on the GPU.
+#[derive(Debug)]
+pub(super) struct GpuCamera {
+    view: CameraView,
+    across: DeviceBuffer<Tap>,
+    down: DeviceBuffer<Tap>,
+    points: DeviceBuffer<f64>,
+    background: DeviceBuffer<f32>,
+    light: GpuLight,
+    find_nodes: CudaFunction,
+    sharpen_nodes: CudaFunction,
+    pixel_heights: CudaFunction,
+    track_markers: CudaFunction,
+    shade: CudaFunction,
+    cast_shadows: CudaFunction,
+}
+
+/// Threads of a block that computes pixels, and of one that computes nodes or markers.
+const THREADS: usize = 256;
+const NODE_THREADS: usize = 128;
+/// CUDA's limit on blocks along y, times their threads.
+const MAX_PIXELS: usize = 65_535 * THREADS;
+
+fn grid(x: usize, y: usize, threads: usize, shared_bytes: usize) -> LaunchConfig {
+    let block_dim = (threads as u32, 1, 1);
+    LaunchConfig { grid_dim: (x as u32, y as u32, 1), block_dim, shared_mem_bytes: shared_bytes as u32 }
+}
+
+/// Refuses images that are too large.
+pub(super) fn check_size(camera: &Camera) -> Result<(), String> {
+    if camera.width.div_ceil(32) * 32 * camera.height > MAX_PIXELS {
+        return Err(format!("its image of {} x {} pixels has more than {MAX_PIXELS}", camera.width, camera.height));
+    }
+    Ok(())
+}
+
+impl GpuCamera {
+    /// Uploads a camera under a surface.
+    pub fn new(gpu: &Arc<Gpu>, surface: &SurfaceField, optics: &Optics) -> Result<Self, GpuError> {
+        let (camera, exposure, markers) = (optics.camera(), optics.exposure(), optics.markers());
+        let (lattice, membrane) = (Lattice::over(surface, camera), Membrane::new(surface));
+        let taps = |axis: usize| {
+            let taps = lattice.taps(&membrane, camera, axis);
+            let taps: Vec<_> = taps.iter().map(|tap| Tap { first: tap.first as i32, weights: tap.weights }).collect();
+            gpu.upload(&taps)
+        };
+        let view = CameraView {
+            rows: surface.rows as i32,
+            cols: surface.cols as i32,
+            cell: surface.cell_m,
+            center_x: surface.center.x,
+            center_y: surface.center.y,
+            width: camera.width as i32,
+            height: camera.height as i32,
+            pixel: camera.pixel_m,
+            distance: camera.distance_m.unwrap_or(0.0),
+            axis_x: camera.axis_m[0],
+            axis_y: camera.axis_m[1],
+            axis_col: camera.axis_px[0],
+            axis_row: camera.axis_px[1],
+            right: camera.right(),
+            first_row: lattice.first[0] as i32,
+            first_col: lattice.first[1] as i32,
+            stride: lattice.stride as i32,
+            node_rows: lattice.rows as i32,
+            node_cols: lattice.cols as i32,
+            exposure: exposure.factor,
+            vignetting: exposure.vignetting,
+            markers: markers.map_or(0, |markers| markers.points_m().len() as i32),
+            radius: markers.map_or(0.0, |markers| (markers.radius_m() / camera.pixel_m) as f32),
+            colour: markers.map_or([0.0; 3], |markers| markers.colour()),
+        };
+        let kernel = |name: &str| gpu.kernel(&program(), name);
+        let (background, light, shade) = match optics.light() {
+            Light::Calibrated(light) => {
+                (light.background(), GpuLight::calibrated(gpu, light, camera)?, "shade_calibrated")
+            }
+            Light::Phong(light) => (light.background(), GpuLight::phong(gpu, light)?, "shade_phong"),
+        };
+        Ok(Self {
+            view,
+            across: taps(1)?,
+            down: taps(0)?,
+            points: gpu.upload(markers.map_or(&[][..], |markers| markers.points_m().as_flattened()))?,
+            background: gpu.upload(&background.channels.concat())?,
+            light,
+            find_nodes: kernel("find_nodes")?,
+            sharpen_nodes: kernel("sharpen_nodes")?,
+            pixel_heights: kernel("pixel_heights")?,
+            track_markers: kernel("track_markers")?,
+            shade: kernel(shade)?,
+            cast_shadows: kernel("cast_shadows")?,
+        })
+    }
+
+    /// Height and width (pixels).
+    pub fn image_size(&self) -> [usize; 2] {
+        [self.view.height as usize, self.view.width as usize]
+    }
+
+    /// Renders the images of `count` surfaces (displacement along x, y and down, one after the other) into `images`, from the `first` on.
+    pub fn render(
+        &self,
+        surfaces: &DeviceBuffer<f64>,
+        count: usize,
+        images: &DeviceBuffer<u8>,
+        first: usize,
+    ) -> Result<(), GpuError> {
+        let (gpu, view) = (surfaces.gpu(), &self.view);
+        let [height, width] = self.image_size();
+        let (pixels, nodes) = (height * width, (view.node_rows * view.node_cols) as usize);
+        let markers = view.markers as usize;
+        let heights = gpu.zeros::<f32>(count * nodes)?;
+        let sharp = gpu.zeros::<f32>(count * nodes)?;
+        let margins = gpu.zeros::<f32>(count * nodes)?;
+        let rim = gpu.zeros::<i32>(count)?;
+        let tracks = gpu.zeros::<f32>(2 * count * markers)?;
+        let z = gpu.zeros::<f32>(count * pixels)?;
+        let over_nodes = grid(count, nodes.div_ceil(NODE_THREADS), NODE_THREADS, 0);
+        let over_pixels = grid(count, pixels.div_ceil(THREADS), THREADS, 0);
+        let out = images.at_mut(first * 3 * pixels);
+        // SAFETY: nodes, pixels and tracks have room for every press, the images too; taps lead to nodes.
+        #[allow(unsafe_code)]
+        unsafe {
+            launch!(gpu, &self.find_nodes, over_nodes, view, surfaces, &heights, &margins, &rim)?;
+            launch!(gpu, &self.sharpen_nodes, over_nodes, view, &heights, &sharp)?;
+            launch!(gpu, &self.pixel_heights, over_pixels, view, &sharp, &self.across, &self.down, &z)?;
+            if markers > 0 {
+                let over_markers = grid(count, markers.div_ceil(NODE_THREADS), NODE_THREADS, 0);
+                launch!(gpu, &self.track_markers, over_markers, view, surfaces, &self.points, &tracks)?;
+            }
+            match &self.light {
+                GpuLight::Calibrated { light, lines, positions, products } => {
+                    let runs = width.div_ceil(32) * height;
+                    let shared_bytes = 4 * THREADS * light.monomials as usize;
+                    let config = grid(count, runs.div_ceil(THREADS / 32), THREADS, shared_bytes);
+                    launch!(
+                        gpu, &self.shade, config; view, light, &self.background, lines, positions, products,
+                        &z, &margins, &rim, &self.across, &self.down, &tracks, &out
+                    )?;
+                }
+                GpuLight::Phong { lamps, shininess, shadow } => {
+                    let lit = shadow.map(|shadow| self.shadows(lamps, shadow, &z, count)).transpose()?;
+                    let lit = lit.as_ref().map_or(0, DeviceBuffer::address);
+                    launch!(
+                        gpu, &self.shade, over_pixels; view, lamps, &(lamps.len() as i32), shininess, &self.background, &lit,
+                        &z, &margins, &rim, &self.across, &self.down, &tracks, &out
+                    )?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The part of each lamp that reaches each pixel.
+    fn shadows(
+        &self,
+        lamps: &DeviceBuffer<Lamp>,
+        shadow: Shadow,
+        z: &DeviceBuffer<f32>,
+        count: usize,
+    ) -> Result<DeviceBuffer<f32>, GpuError> {
+        let [height, width] = self.image_size();
+        let lit = z.gpu().zeros::<f32>(count * lamps.len() * height * width)?;
+        let config = grid(count, lamps.len(), THREADS, 8 * height.max(width));
+        // SAFETY: there is an image for each press and lamp, and shared memory for two lines of pixels.
+        #[allow(unsafe_code)]
+        unsafe {
+            launch!(
+                z.gpu(), &self.cast_shadows, config;
+                &self.view, lamps, &shadow.strength, &shadow.softness_m, &shadow.pixel_m, z, &lit
+            )?;
+        }
+        Ok(lit)
+    }
+}
+
+impl GpuLight {
+    fn calibrated(gpu: &Arc<Gpu>, light: &Calibrated, camera: &Camera) -> Result<Self, GpuError> {
+        let (degree, frame) = (light.position_degree(), Frame::new(camera.width, camera.height, light.area()));
+        let per_monomial = (degree + 1) * (degree + 2) / 2;
+        let mut lines = Vec::new();
+        for row in 0..camera.height {
+            let y = frame.at(0.0, row as f64)[1];
+            for coefficients in light.levels().iter().flat_map(|levels| levels.chunks_exact(per_monomial)) {
+                lines.extend_from_slice(&along_row(coefficients, degree, y)[..=degree]);
+            }
+        }
+        let positions: Vec<f32> = (0..camera.width).map(|column| frame.at(column as f64, 0.0)[0] as f32).collect();
+        let products: Vec<[i32; 2]> =
+            light.monomials().map(|(earlier, factor)| [earlier.map_or(-1, |k| k as i32), factor as i32]).collect();
+        let limits = CalibratedLight {
+            degree: degree as i32,
+            monomials: products.len() as i32,
+            max_depth_mm: light.deepest_mm(),
+            min_slope: MIN_SLOPE,
+            min_depth_mm: MIN_PRESSED_MM,
+        };
+        Ok(Self::Calibrated {
+            light: limits,
+            lines: gpu.upload(&lines)?,
+            positions: gpu.upload(&positions)?,
+            products: gpu.upload(products.as_flattened())?,
+        })
+    }
+
+    fn phong(gpu: &Arc<Gpu>, light: &Phong) -> Result<Self, GpuError> {
+        let lamps: Vec<Lamp> = light
+            .sources()
+            .map(|(source, flat)| Lamp {
+                direction: source.direction,
+                diffuse: source.diffuse,
+                specular: source.specular,
+                flat,
+            })
+            .collect();
+        let shadow = light.shadow().copied().filter(|_| !lamps.is_empty());
+        Ok(Self::Phong { lamps: gpu.upload(&lamps)?, shininess: light.shininess() as i32, shadow })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layer::{LayerBatch, surface_of};
+    use dermis_sensor::SensorSpec;
+
+    /// The four nodes of every pixel exist.
+    #[test]
+    fn taps_lead_to_nodes() {
+        let sensor = SensorSpec::find("gelsight").unwrap().0.build(None).unwrap();
+        let surface = surface_of(LayerBatch::check(&sensor).unwrap());
+        let camera = sensor.optics().unwrap().camera();
+        let (lattice, membrane) = (Lattice::over(&surface, camera), Membrane::new(&surface));
+        assert!(lattice.taps(&membrane, camera, 1).iter().all(|tap| tap.first + 4 <= lattice.cols));
+        assert!(lattice.taps(&membrane, camera, 0).iter().all(|tap| tap.first + 4 <= lattice.rows));
+    }
+}

@@ -1,0 +1,207 @@
+// What one block of threads works with while it solves one press: fields of the contact region and their products with the influences.
+
+// Buffers of a region, one value per cell each. The pressure solver and the friction solver run in turn and share memory.
+enum Buffer {
+    DEPTH,            // indenter below the rest surface (m)
+    SHEARED_DEPTH,    // the same, less the deflection by shear (m)
+    PRESSURE,         // (Pa)
+    SHEAR_X, SHEAR_Y, // (Pa)
+    // Pressure solver.
+    GAP,              // deflection by pressure less depth (m)
+    ACTIVE,           // 1 in cells that are in contact or overlap, 0 elsewhere
+    DIRECTION,        // search direction (Pa)
+    RESPONSE,         // deflection by the search direction (m)
+    RESIDUAL, LAST_RESIDUAL, // gap of the active cells, now and in the last iteration (m)
+    PRECONDITIONED,   // preconditioned residual (Pa)
+    // Friction solver.
+    TARGET_X = GAP, TARGET_Y,             // displacement that sticking asks for (m)
+    DISPLACEMENT_X, DISPLACEMENT_Y,       // displacement by shear (m)
+    STEP_X, STEP_Y,                       // step of the shear (Pa)
+    STEP_RESPONSE_X, STEP_RESPONSE_Y,     // displacement by the step (m)
+    LAST_PRESSURE,    // pressure before the last exchange with the friction solver (Pa)
+    BUFFERS
+};
+static_assert(BUFFERS == REGION_BUFFERS, "the host allocates REGION_BUFFERS buffers");
+
+// Influences in the order of `Pair` in the CPU's layer. COMPLIANCE: deflection by pressure; XX, YY, XY: displacement by shear; X_PRESSURE,
+// Y_PRESSURE: displacement by pressure; BELOW_…: the same for shear and pressure at the sensing depth.
+enum Pair { COMPLIANCE, XX, YY, XY, X_PRESSURE, Y_PRESSURE, BELOW_PRESSURE, BELOW_XX, BELOW_YY, BELOW_XY, BELOW_X_PRESSURE, BELOW_Y_PRESSURE,
+            BELOW_PRESSURE_X, BELOW_PRESSURE_Y };
+
+// The layer's parameters, by the names of the CPU's `LayerParameters`.
+struct LayerParameters {
+    LAYER_PARAMETERS
+};
+
+// Runs over i in [0, count), one per thread of the block.
+#define FOR_EACH(i, count) _Pragma("unroll 4") for (int i = threadIdx.x; i < (count); i += THREADS)
+
+// Sums N values over a block in a fixed order: within warps by halves, then the warps one after the other. Every thread gets the sums.
+// `shared` holds N values per warp.
+template <int N> __device__ __forceinline__ void reduce_sum(double (&values)[N], double* shared) {
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        for (int d = 16; d > 0; d /= 2) values[k] += __shfl_down_sync(0xffffffffu, values[k], d);
+    }
+    const int warp = threadIdx.x / 32;
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) {
+#pragma unroll
+        for (int k = 0; k < N; k++) shared[warp * N + k] = values[k];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        values[k] = 0.0;
+        for (int w = 0; w < THREADS / 32; w++) values[k] += shared[w * N + k];
+    }
+}
+
+// The largest value of a block. Every thread gets it. `shared` holds one value per warp.
+__device__ __forceinline__ double reduce_max(double value, double* shared) {
+    for (int d = 16; d > 0; d /= 2) value = fmax(value, __shfl_down_sync(0xffffffffu, value, d));
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = value;
+    __syncthreads();
+    value = shared[0];
+    for (int w = 1; w < THREADS / 32; w++) value = fmax(value, shared[w]);
+    return value;
+}
+
+// The memory of a block and the tables of its transforms.
+struct Workspace {
+    // Cells of the region, and from one buffer to the next.
+    int rows, cols, count, stride;
+    double* buffers;
+    // Spectra of the influences, and of the preconditioner on a grid of half the size.
+    const Real* spectra;
+    const Real* inverse;
+    // Index of −k for each index of k along a line.
+    const int* opposite;
+    FftPlan plan, half;
+    const Complex* roots;
+    const Complex* half_roots;
+    Complex* plane;
+    bool in_shared;
+    Complex* tile;
+    int tile_lines;
+    // For reductions.
+    double* shared;
+
+    __device__ __forceinline__ double* buffer(int which) const { return buffers + (long long)which * stride; }
+    // A row in shared memory has one number more, so that a column is spread over all banks.
+    __device__ __forceinline__ int pitch(const FftPlan& of) const { return in_shared ? of.size + 1 : of.size; }
+    __device__ __forceinline__ Plane whole(int pitch) const { return {plane, pitch, in_shared, tile, tile_lines}; }
+};
+
+// Writes x + iy into the plane, one cell per thread; y may be null.
+__device__ __forceinline__ void load_plane(const Workspace& work, int pitch, const double* x, const double* y) {
+    const Divisor by(work.cols);
+    __syncthreads();
+    FOR_EACH(i, work.count) {
+        int col;
+        const int row = by(i, col);
+        work.plane[row * pitch + col] = {(Real)x[i], (Real)(y ? y[i] : 0.0)};
+    }
+}
+
+// Reads x + iy from the plane, one cell per thread; y may be null.
+__device__ __forceinline__ void store_plane(const Workspace& work, int pitch, double* x, double* y) {
+    const Divisor by(work.cols);
+    FOR_EACH(i, work.count) {
+        int col;
+        const int row = by(i, col);
+        const Complex value = work.plane[row * pitch + col];
+        x[i] = value.x;
+        if (y) y[i] = value.y;
+    }
+}
+
+// out = F⁻¹(spectrum · F(in)) for real fields and a real spectrum.
+__device__ __noinline__ void convolve(const Workspace& work, const FftPlan* plan, const Complex* roots, const Real* spectrum, const double* in,
+                                      double* out) {
+    const int pitch = work.pitch(*plan), size = plan->size;
+    load_plane(work, pitch, in, nullptr);
+    const Plane plane = work.whole(pitch);
+    fft_2d(plane, roots, plan, 0, work.rows, 0, work.cols);
+    const Divisor by(size);
+    FOR_EACH(i, size * size) {
+        int col;
+        const int row = by(i, col);
+        Complex* at = work.plane + row * pitch + col;
+        *at = spectrum[i] * *at;
+    }
+    ifft_2d(plane, roots, plan, work.rows);
+    store_plane(work, pitch, out, nullptr);
+}
+
+// Deflection (m) by a pressure (Pa).
+__device__ __forceinline__ void deflection_by_pressure(const Workspace& work, const double* pressure, double* out) {
+    convolve(work, &work.plan, work.roots, work.spectra + (long long)COMPLIANCE * work.plan.size * work.plan.size, pressure, out);
+}
+
+// Approximate pressure (Pa) for a deflection (m): the inverse of the compliance on a periodic grid of half the size.
+__device__ __forceinline__ void precondition(const Workspace& work, const double* residual, double* out) {
+    convolve(work, &work.half, work.half_roots, work.inverse, residual, out);
+}
+
+// Spectra of x and y at k from the spectrum of x + iy at k and −k.
+__device__ __forceinline__ void separate(Complex at, Complex opposite, Complex& x, Complex& y) {
+    x = (Real)0.5 * (at + conj(opposite));
+    y = times_i((Real)-0.5 * (at - conj(opposite)));
+}
+
+// Products with shear (Pa) along x and y at once, as one complex field z = x + iy. `lateral`: displacement (m) of the surface along x and y,
+// (xx + yy)/2 z + ((xx − yy)/2 + i xy) z̄; otherwise its deflection (m), into `out_x`. One pair of wave numbers k, −k per thread.
+__device__ __noinline__ void response_to_shear(const Workspace& work, bool lateral, const double* x, const double* y, double* out_x,
+                                               double* out_y) {
+    const int pitch = work.pitch(work.plan), size = work.plan.size;
+    const long long all = (long long)size * size;
+    const Real *xx = work.spectra + XX * all, *yy = work.spectra + YY * all, *xy = work.spectra + XY * all;
+    const Real *to_x = work.spectra + X_PRESSURE * all, *to_y = work.spectra + Y_PRESSURE * all;
+    load_plane(work, pitch, x, y);
+    const Plane plane = work.whole(pitch);
+    fft_2d(plane, work.roots, &work.plan, 0, work.rows, 0, work.cols);
+    const Divisor by(size);
+    FOR_EACH(i, size * size) {
+        int col;
+        const int row = by(i, col);
+        const int other_row = work.opposite[row], other_col = work.opposite[col], other = other_row * size + other_col;
+        if (other < i) continue;
+        Complex *at = work.plane + row * pitch + col, *opposite = work.plane + other_row * pitch + other_col;
+        const Complex here = *at, there = *opposite;
+        if (lateral) {
+            const Real mean = (Real)0.5 * (xx[i] + yy[i]);
+            const Complex difference = {(Real)0.5 * (xx[i] - yy[i]), xy[i]};
+            *at = mean * here + difference * conj(there);
+            *opposite = mean * there + difference * conj(here);
+        } else {
+            Complex along_x, along_y;
+            separate(here, there, along_x, along_y);
+            const Complex deflection = times_i(-to_x[i] * along_x + -to_y[i] * along_y);
+            *at = deflection;
+            *opposite = conj(deflection);
+        }
+    }
+    ifft_2d(plane, work.roots, &work.plan, work.rows);
+    store_plane(work, pitch, out_x, out_y);
+}
+
+// Displacement (m) of the surface along x and y by pressure (Pa). One wave number per thread.
+__device__ __noinline__ void displacement_by_pressure(const Workspace& work, const double* pressure, double* out_x, double* out_y) {
+    const int pitch = work.pitch(work.plan), size = work.plan.size;
+    const long long all = (long long)size * size;
+    const Real *to_x = work.spectra + X_PRESSURE * all, *to_y = work.spectra + Y_PRESSURE * all;
+    load_plane(work, pitch, pressure, nullptr);
+    const Plane plane = work.whole(pitch);
+    fft_2d(plane, work.roots, &work.plan, 0, work.rows, 0, work.cols);
+    const Divisor by(size);
+    FOR_EACH(i, size * size) {
+        int col;
+        const int row = by(i, col);
+        Complex* at = work.plane + row * pitch + col;
+        *at = Complex{-to_y[i], to_x[i]} * *at;
+    }
+    ifft_2d(plane, work.roots, &work.plan, work.rows);
+    store_plane(work, pitch, out_x, out_y);
+}

@@ -1,0 +1,110 @@
+//! Spectra of a layer's influences for transforms of one size.
+
+use super::fft_plan::FftPlan;
+use super::precision::Precision;
+use super::press::{THREADS, grid};
+use crate::memory::launch;
+use crate::program::{COMMON, Program};
+use crate::{DeviceBuffer, Gpu, GpuError};
+use cudarc::driver::{CudaFunction, LaunchConfig};
+use dermis_skin::Layer;
+use dermis_skin::layer::{Pair, Parity};
+use std::sync::Arc;
+
+const SOURCE: &[&str] = &[COMMON, FftPlan::CUDA, include_str!("fft.cu"), include_str!("influence.cu")];
+
+pub(super) fn program() -> Program {
+    let mut program = Program::new("layer-influences", SOURCE, &["-DREAL=double"]);
+    program.options.push(format!("-DTHREADS={THREADS}"));
+    program
+}
+
+/// Spectra that transforms of one size are multiplied by.
+#[derive(Debug)]
+pub(super) struct Spectra {
+    pub plan: FftPlan,
+    pub half: FftPlan,
+    pub size: usize,
+    /// In the precision of the transforms, as `inverse` is.
+    pub spectra: DeviceBuffer<u8>,
+    /// Preconditioner: the inverse of the compliance on a periodic grid of half the size.
+    pub inverse: DeviceBuffer<u8>,
+    pub opposite: DeviceBuffer<i32>,
+}
+
+/// The influences of a layer on the GPU, in the order of [`Pair::ALL`].
+#[derive(Debug)]
+pub(super) struct Influences {
+    values: DeviceBuffer<f64>,
+    odd: DeviceBuffer<i32>,
+    rows: usize,
+    cols: usize,
+    precision: Precision,
+    kernel: CudaFunction,
+}
+
+/// The preconditioner takes smaller parts of the largest compliance for this part.
+const MIN_COMPLIANCE: f64 = 1e-3;
+
+impl Influences {
+    pub fn new(gpu: &Arc<Gpu>, layer: &Layer, precision: Precision) -> Result<Self, GpuError> {
+        let (grid, coupled) = (layer.grid(), layer.parameters().coupled);
+        let mut values = Vec::with_capacity(Pair::ALL.len() * grid.rows * grid.cols);
+        let mut odd = Vec::new();
+        for pair in Pair::ALL {
+            let influence = layer.influences().get(pair);
+            // Without coupling, pressure does not displace the surface along itself.
+            let factor = if !coupled && matches!(pair, Pair::XPressure | Pair::YPressure) { 0.0 } else { 1.0 };
+            values.extend(influence.values.iter().map(|value| factor * value));
+            odd.push(match influence.parity {
+                Parity::Even => 0,
+                Parity::OddX => 1,
+                Parity::OddY => 2,
+                Parity::OddXy => 3,
+            });
+        }
+        Ok(Self {
+            values: gpu.upload(&values)?,
+            odd: gpu.upload(&odd)?,
+            rows: grid.rows,
+            cols: grid.cols,
+            precision,
+            kernel: gpu.kernel(&program(), "influence_spectra")?,
+        })
+    }
+
+    /// The spectra of the first `count` influences, for regions of up to `side` cells a side.
+    pub fn spectra(&self, gpu: &Arc<Gpu>, side: usize, count: usize) -> Result<Spectra, GpuError> {
+        let size = 2 * side;
+        let (plan, half, cells) = (FftPlan::new(size), FftPlan::new(side), size * size);
+        let planes = gpu.zeros::<f64>(2 * count * cells)?;
+        let spectra = gpu.zeros::<u8>(self.precision.bytes() * count * cells)?;
+        let compliance = gpu.zeros::<f64>(cells)?;
+        let (rows, cols, scale) = (self.rows as i32, self.cols as i32, 1.0 / cells as f64);
+        let single = i32::from(self.precision == Precision::Single);
+        let shared_mem_bytes = Precision::Double.complex_bytes(size) as u32;
+        let config = LaunchConfig { shared_mem_bytes, ..grid(count, 1) };
+        // SAFETY: the planes and the spectra hold `count` squares of the plan's size, and `compliance` one.
+        #[allow(unsafe_code)]
+        unsafe {
+            launch!(
+                gpu, &self.kernel, config; &self.values, &self.odd, &rows, &cols, &plan, &planes, &spectra, &single, &compliance, &scale
+            )?;
+        }
+        let compliance = compliance.download()?;
+        let largest = compliance.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
+        let (places, waves) = (plan.places(), half.waves());
+        let at = |i: usize| compliance[places[2 * waves[i / side]] * size + places[2 * waves[i % side]]];
+        // Spectra are divided by the number of points of their transform, so the inverse is divided by both.
+        let by = scale / (side * side) as f64;
+        let inverse: Vec<f64> = (0..side * side).map(|i| by / at(i).max(MIN_COMPLIANCE * largest)).collect();
+        Ok(Spectra {
+            plan,
+            half,
+            size,
+            spectra,
+            inverse: self.precision.upload(gpu, &inverse)?,
+            opposite: gpu.upload(&plan.opposite())?,
+        })
+    }
+}
