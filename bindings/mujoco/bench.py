@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a step costs with dermis's sensor and with MuJoCo's own `tactile`, 40 × 40 taxels, over a step without a sensor.
+"""Measures the cost of a step with a dermis sensor and with MuJoCo's own `tactile`, 40 × 40 taxels, over a step without a sensor.
 
     python3 bench.py libdermis_mujoco.so
 
-A ball and a mesh of some 2,000 triangles are held at a depth that lights about a tenth of the taxels. Everything is measured in
-turns in one process; the best of all turns counts, in CPU time of the thread. MuJoCo's sensor needs MuJoCo's contact and a distance
-field of the mesh; dermis is run in both modes (couple: instead of that contact, sense: beside it).
+A sphere and a mesh of some 2,000 triangles are held at a depth that loads about a tenth of the taxels. The variants are measured in
+alternation in one process; the best round counts, in CPU time of the thread. MuJoCo's sensor needs MuJoCo's contact and a distance
+field of the mesh; dermis runs in both modes (couple: instead of that contact; sense: in addition to it).
 """
 
 import sys
@@ -15,11 +15,11 @@ import mujoco
 import numpy as np
 
 SIDE, PITCH, RADIUS, DEPTH = 40, 1e-3, 0.012, 0.0021
-STEPS, TURNS = 200, 15
+STEPS, ROUNDS = 200, 15
 
 
 def ball_mesh(radius, count=32):
-    """Vertices and faces of a ball in `count` slices and as many stacks."""
+    """Vertices and faces of a sphere in `count` slices and as many stacks."""
     angles = np.arange(count) * 2 * np.pi / count
     rings = [
         [(radius * np.sin(t) * np.cos(a), radius * np.sin(t) * np.sin(a), radius * np.cos(t)) for a in angles]
@@ -38,9 +38,9 @@ def ball_mesh(radius, count=32):
 
 
 def taxel_mesh():
-    """The taxels' middles as a flat mesh, as `tactile` wants them."""
-    middles = (np.arange(SIDE) + 0.5 - SIDE / 2) * PITCH
-    vertices = [(x, y, 0.0) for y in middles for x in middles]
+    """The taxel centers as a flat mesh, as `tactile` takes them."""
+    centers = (np.arange(SIDE) + 0.5 - SIDE / 2) * PITCH
+    vertices = [(x, y, 0.0) for y in centers for x in centers]
     faces = []
     for row in range(SIDE - 1):
         for col in range(SIDE - 1):
@@ -85,27 +85,27 @@ def model(shape, sensor):
 
 def main():
     mujoco.mj_loadPluginLibrary(sys.argv[1])
-    print(f"MuJoCo {mujoco.__version__}, {len(ball_mesh(RADIUS)[1])} triangles, microseconds a step over plain:")
+    print(f"MuJoCo {mujoco.__version__}, {len(ball_mesh(RADIUS)[1])} triangles, microseconds per step over plain:")
     for shape in OBJECTS:
         pairs = {}
         for sensor in SENSORS:
             made = model(shape, sensor)
             pairs[sensor] = (made, mujoco.MjData(made))
         best = dict.fromkeys(SENSORS, np.inf)
-        for _ in range(TURNS):
+        for _ in range(ROUNDS):
             for sensor, (made, data) in pairs.items():
                 start, velocity = made.qpos0, np.array([1e-3, 0, 0, 0, 0, 0])
-                begun = time.thread_time()
+                began = time.thread_time()
                 for _ in range(STEPS):
                     data.qpos = start
                     data.qvel = velocity
                     mujoco.mj_step(made, data)
-                best[sensor] = min(best[sensor], (time.thread_time() - begun) / STEPS)
-        lit = {s: int((np.abs(d.sensordata.reshape(3, -1)) > 0).any(axis=0).sum()) for s, (_, d) in pairs.items() if s != "plain"}
+                best[sensor] = min(best[sensor], (time.thread_time() - began) / STEPS)
+        active = {s: int((np.abs(d.sensordata.reshape(3, -1)) > 0).any(axis=0).sum()) for s, (_, d) in pairs.items() if s != "plain"}
         over = {s: (best[s] - best["plain"]) * 1e6 for s in SENSORS}
         print(
-            f"{shape}: plain {best['plain'] * 1e6:.1f}; tactile +{over['tactile']:.1f} ({lit['tactile']} lit); dermis couple "
-            f"{over['couple']:+.1f} ({lit['couple']} lit), sense {over['sense']:+.1f}; couple/tactile {over['couple'] / over['tactile']:.2f}, "
+            f"{shape}: plain {best['plain'] * 1e6:.1f}; tactile +{over['tactile']:.1f} ({active['tactile']} active); dermis couple "
+            f"{over['couple']:+.1f} ({active['couple']} active), sense {over['sense']:+.1f}; couple/tactile {over['couple'] / over['tactile']:.2f}, "
             f"sense/tactile {over['sense'] / over['tactile']:.2f}"
         )
 

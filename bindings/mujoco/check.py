@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the tests of the plugin inside MuJoCo, each version in a virtual environment of its own.
+"""Runs the tests of the plugin in several versions of MuJoCo, each in its own virtual environment.
 
     python3 check.py --library libdermis_mujoco.so --envs FOLDER [--bench] VERSION...
 
-Environments are made where they are missing (mujoco and pytest, by pip). Versions that the plugin does not know run only the
-test that they are refused.
+Missing environments are created (mujoco and pytest, with pip). Unsupported versions run only the test that they are refused.
 """
 
 import argparse
@@ -17,20 +16,20 @@ HERE = pathlib.Path(__file__).parent
 
 
 def environment(folder, version):
-    """The Python of an environment with this version, made if it is not there."""
-    place = folder / f"mujoco-{version}"
-    python = place / "bin" / "python"
-    done = place / "complete"
+    """The Python interpreter of an environment with this version, created if missing."""
+    venv = folder / f"mujoco-{version}"
+    python = venv / "bin" / "python"
+    done = venv / "complete"
     if not done.exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(place)], check=True)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(venv)], check=True)
         subprocess.run([str(python), "-m", "pip", "-q", "install", f"mujoco=={version}", "pytest"], check=True)
         done.touch()
     return python
 
 
-def known_versions():
-    """Those in the table of offsets."""
-    table = (HERE / "src" / "layout" / "table.rs").read_text()
+def supported_versions():
+    """The versions in the table of offsets."""
+    table = (HERE.parents[1] / "crates" / "mujoco-coupling" / "src" / "layout" / "table.rs").read_text()
     line = next(line for line in table.splitlines() if '"' in line and ";" in line and "layout" not in line)
     return line.strip().rstrip(";").replace('"', "").split()
 
@@ -46,13 +45,13 @@ def main():
     failed = []
     for version in options.versions:
         python = environment(options.envs, version)
-        test = "tests" if version in known_versions() else "tests/test_versions.py"
+        test = "tests" if version in supported_versions() else "tests/test_versions.py"
         env = {**os.environ, "DERMIS_MUJOCO_PLUGIN": str(library), "PYTHONDONTWRITEBYTECODE": "1"}
         print(f"== MuJoCo {version}", flush=True)
         command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", test]
         if subprocess.run(command, cwd=HERE, env=env, check=False).returncode:
             failed.append(version)
-        if options.bench and version in known_versions():
+        if options.bench and version in supported_versions():
             subprocess.run([str(python), str(HERE / "bench.py"), str(library)], check=True)
     if failed:
         sys.exit(f"the plugin fails in MuJoCo {', '.join(failed)}")

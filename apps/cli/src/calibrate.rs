@@ -36,7 +36,7 @@ enum What {
     Creep(calibrate_array::CreepArguments),
     /// All of the above from presses and creep.
     #[command(alias = "device")]
-    Sensor(calibrate_array::SensorArguments),
+    Sensor(calibrate_array::ArrayArguments),
     /// The light of an optical sensor from images of a pressed ball.
     Optics(calibrate_optics::Arguments),
 }

@@ -7,10 +7,10 @@ use anyhow::Context;
 use dermis::draw::{Image, Marker, PALETTE, Plot, Series, Sheet};
 use dermis::geometry::quantity::{Force, Time};
 use dermis::sensor::calibration::{
-    Estimate, TaxelsFit, fit_creep, fit_device, fit_lines, fit_neighbours, own_readings,
+    Estimate, TaxelsFit, fit_creep, fit_lines, fit_neighbours, fit_sensor, own_readings,
 };
 use dermis::sensor::characterise::Bench;
-use dermis::sensor::response::{Creep, Gain, PerTaxel, Saturation, StageSpec, Threshold, ThresholdKind};
+use dermis::sensor::response::{Creep, Gain, PerTaxel, Saturation, Stage, Threshold, ThresholdKind};
 use dermis::sensor::{ResponseSpec, Sensor, SensorSpec, Spread};
 use serde_json::json;
 use std::path::PathBuf;
@@ -64,7 +64,7 @@ pub struct CreepArguments {
 
 /// The whole response.
 #[derive(clap::Args)]
-pub struct SensorArguments {
+pub struct ArrayArguments {
     /// CSV file of presses, in the format of `dermis characterise`.
     presses: PathBuf,
     /// CSV file of readings under a constant load.
@@ -268,12 +268,12 @@ pub fn creep(arguments: &CreepArguments) -> anyhow::Result<()> {
     })
 }
 
-pub fn sensor(arguments: &SensorArguments) -> anyhow::Result<()> {
+pub fn sensor(arguments: &ArrayArguments) -> anyhow::Result<()> {
     let base = Base::find(&arguments.common)?;
     let bench = Bench { presses: read_presses(&arguments.presses)?, creep: read_creep(&arguments.creep)? };
     let named = || format!("{} and {}", arguments.presses.display(), arguments.creep.display());
     let fit =
-        fit_device(&bench, base.sensor.taxels(), *base.sensor.response(), arguments.kernel).with_context(named)?;
+        fit_sensor(&bench, base.sensor.taxels(), *base.sensor.response(), arguments.kernel).with_context(named)?;
     let readings = own_readings(&bench, base.sensor.taxels())?;
     let lines = [
         format!(

@@ -3,7 +3,7 @@
 use crate::console::{say, say_json, short};
 use anyhow::Context;
 use clap::ValueEnum;
-use dermis::sensor::metrics::{Frame, ImageScore, Mask, Metrics, Ssim};
+use dermis::sensor::metrics::{ChannelImage, ImageScore, Mask, Metrics, Ssim};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -39,10 +39,10 @@ enum WindowKind {
     Gaussian,
 }
 
-fn frame(path: &Path) -> anyhow::Result<Frame> {
+fn frame(path: &Path) -> anyhow::Result<ChannelImage> {
     let name = path.display().to_string();
     let bytes = std::fs::read(path).with_context(|| format!("{name}: cannot be read"))?;
-    Ok(Frame::from_png(name, &bytes)?)
+    Ok(ChannelImage::from_png(name, &bytes)?)
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {

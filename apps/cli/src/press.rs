@@ -113,7 +113,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         output.add("reading.json", serde_json::to_string_pretty(&report)? + "\n");
         output.add("taxels.csv", taxels_csv(&sensor, &pressed.reading));
         if let Some(optics) = sensor.optics() {
-            let seen = sensor.look(&pressed.touch, 0)?;
+            let seen = sensor.render(&pressed.touch, 0)?;
             let heading = format!("{} on {}: {title}", arguments.object, sensor.name());
             pressed
                 .touch

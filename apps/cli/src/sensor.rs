@@ -1,4 +1,4 @@
-//! The sensor of a command: a preset or a file, with changes.
+//! The sensor of a command: a preset or a file, with overrides.
 
 use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -10,11 +10,11 @@ pub struct SensorArguments {
     /// A preset (see `dermis sensors`) or a .toml file.
     #[arg(long, value_name = "NAME|FILE")]
     pub sensor: String,
-    /// Replaces the skin by the nearest one of another kind. `hydroelastic` makes of springs on a grid a pad that is as stiff,
-    /// `layer` an elastic layer that is.
+    /// Replaces the skin by the closest one of another kind: for springs on a grid, `hydroelastic` gives a pad and `layer` an elastic
+    /// layer of the same stiffness.
     #[arg(long, value_parser = PossibleValuesParser::new(SkinKind::NAMES).try_map(|name| name.parse::<SkinKind>()))]
     skin: Option<SkinKind>,
-    /// Changes an entry of the sensor's description, such as 'skin.stiffness = "2 N/mm"' or response.bits=8. Repeatable.
+    /// Overrides an entry of the sensor's description, such as 'skin.stiffness = "2 N/mm"' or response.bits=8. Repeatable.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 }
@@ -35,7 +35,7 @@ impl SensorArguments {
     }
 }
 
-/// An entry as TOML; a value that is no TOML is taken as text, so that quotes may be left out.
+/// Parses an entry as TOML; a value that is not valid TOML is read as text, so quotes are optional.
 fn entry(text: &str) -> anyhow::Result<Map<String, Value>> {
     let (key, value) = text.split_once('=').with_context(|| format!("--set {text:?}: write KEY=VALUE"))?;
     let quoted = format!("{key} = {}", Value::from(value.trim()));

@@ -1,8 +1,6 @@
 //! Whatever a user gets wrong, the program says so in one line that names it, and leaves nothing behind.
 
-mod common;
-
-use common::{SENSOR, dermis, write};
+use crate::common::{SENSOR, dermis, write};
 use dermis::geometry::files::{LengthUnit, write_obj, write_stl};
 use dermis::geometry::shapes;
 use std::path::Path;
@@ -45,9 +43,9 @@ fn refused_sensor(from: &str, to: &str, words: &[&str]) {
 }
 
 fn refused_scene(from: &str, to: &str, words: &[&str]) {
-    assert!(common::SCENE.contains(from), "{from}");
+    assert!(crate::common::SCENE.contains(from), "{from}");
     let folder = TempDir::new().unwrap();
-    write(folder.path(), "mine.toml", common::SCENE.replace(from, to));
+    write(folder.path(), "mine.toml", crate::common::SCENE.replace(from, to));
     refused(folder.path(), 1, &["run", "mine.toml"], &[&["mine.toml"], words].concat());
 }
 
@@ -214,7 +212,7 @@ fn a_flag_with_a_slip_is_a_usage_error() {
 fn a_folder_that_cannot_be_written() {
     let folder = TempDir::new().unwrap();
     write(folder.path(), "file", "");
-    write(folder.path(), "scene.toml", common::SCENE);
+    write(folder.path(), "scene.toml", crate::common::SCENE);
     write(folder.path(), "bench.csv", "depth_mm,force_n\n1,1\n2,2.1\n3,3\n");
     let press = ["press", "--sensor", "wts0614", "--object", "sphere", "--depth", "1mm"];
     for arguments in [&press[..], &["run", "scene.toml"], &["demo"], &["calibrate", "stiffness", "bench.csv"]] {
@@ -270,9 +268,9 @@ fn a_definition_with_a_slip() {
     };
     import("a.xml", "this is not xml", &["XML"]);
     import("b.xml", "<Robot/>", &["SimTactileSensor"]);
-    import("c.xml", &common::DEFINITION.replace("58.5", "-58.5"), &["T1", "stiffness", "-58.5"]);
-    import("d.xml", &common::DEFINITION.replace("<k>58.5</k>", ""), &["T1", "<k>"]);
-    write(folder.path(), "e.xml", common::DEFINITION);
+    import("c.xml", &crate::common::DEFINITION.replace("58.5", "-58.5"), &["T1", "stiffness", "-58.5"]);
+    import("d.xml", &crate::common::DEFINITION.replace("<k>58.5</k>", ""), &["T1", "<k>"]);
+    write(folder.path(), "e.xml", crate::common::DEFINITION);
     refused(folder.path(), 1, &["import", "e.xml", "--grid", "14x6", "--pitch", "0mm"], &["pitch"]);
     refused(folder.path(), 1, &["import", "e.xml", "--mesh", "no.stl", "--unit", "mm"], &["no.stl"]);
     refused(folder.path(), 2, &["import", "e.xml", "--grid", "14", "--pitch", "1mm"], &["14x6"]);

@@ -1,8 +1,6 @@
 //! Every command, as a user runs it.
 
-mod common;
-
-use common::{DEFINITION, SCENE, SENSOR, write};
+use crate::common::{DEFINITION, SCENE, SENSOR, write};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +9,7 @@ use tempfile::TempDir;
 /// Runs and returns stdout.
 fn dermis(folder: &Path, arguments: &[&str]) -> String {
     let all: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-    let result = common::dermis(folder, &all);
+    let result = crate::common::dermis(folder, &all);
     assert!(result.status.success(), "dermis {}: {}", all.join(" "), String::from_utf8_lossy(&result.stderr));
     String::from_utf8(result.stdout).unwrap()
 }
@@ -147,8 +145,8 @@ fn import_makes_a_sensor_that_can_be_pressed() {
 #[test]
 fn demo_makes_its_images() {
     let folder = TempDir::new().unwrap();
-    let told = dermis(folder.path(), &["demo"]);
-    assert!(told.contains("carried 1.96 N; the ball weighs 1.96 N") && told.contains("poster.png"), "{told}");
+    let message = dermis(folder.path(), &["demo"]);
+    assert!(message.contains("carried 1.96 N; the ball weighs 1.96 N") && message.contains("poster.png"), "{message}");
     let made = files(&folder.path().join("out/demo"));
     let images = ["poster", "scene-grasped", "scene-lifted", "tactile-left", "tactile-right", "forces"];
     assert!(images.iter().all(|name| is_png(&made[&format!("{name}.png")])));

@@ -1,7 +1,5 @@
 //! `dermis dataset`: killed and resumed, without room, planned, shared.
 
-#![cfg(unix)]
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -102,9 +100,12 @@ fn a_full_disk_stops_it_with_one_sentence() {
     );
     let run = Command::new("bash").args(["-c", &line]).output().unwrap();
     assert!(!run.status.success());
-    let told = String::from_utf8(run.stderr).unwrap();
-    assert!(told.contains("the disk is full") && told.contains("1 of 5 shards are finished and kept"), "{told}");
-    assert_eq!(told.trim().lines().count(), 1, "{told}");
+    let message = String::from_utf8(run.stderr).unwrap();
+    assert!(
+        message.contains("the disk is full") && message.contains("1 of 5 shards are finished and kept"),
+        "{message}"
+    );
+    assert_eq!(message.trim().lines().count(), 1, "{message}");
     let resumed: serde_json::Value = serde_json::from_slice(&make(&["--json"]).stdout).unwrap();
     assert_eq!((&resumed["found"], &resumed["episodes"], &resumed["complete"]), (&8.into(), &32.into(), &true.into()));
     assert!(!files(&out).keys().any(|name| name.ends_with(".part")));
@@ -131,8 +132,11 @@ fn every_example_can_be_planned_and_wrong_input_is_one_line() {
     }
     for arguments in [["example", "nothing"], ["plan", "no.toml"], ["check", "nowhere"]] {
         let run = dermis().arg("dataset").args(arguments).output().unwrap();
-        let told = String::from_utf8(run.stderr).unwrap();
-        assert!(!run.status.success() && told.starts_with("dermis: ") && told.trim().lines().count() == 1, "{told}");
+        let message = String::from_utf8(run.stderr).unwrap();
+        assert!(
+            !run.status.success() && message.starts_with("dermis: ") && message.trim().lines().count() == 1,
+            "{message}"
+        );
     }
     let out = root.path().join("out");
     let spec = root.path().join("array.toml");

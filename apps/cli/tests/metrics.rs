@@ -1,7 +1,5 @@
 //! `dermis metrics`, as a user runs it.
 
-mod common;
-
 use dermis::draw::Image;
 use serde_json::Value;
 use std::path::Path;
@@ -9,7 +7,7 @@ use tempfile::TempDir;
 
 fn run(folder: &Path, arguments: &[&str]) -> std::process::Output {
     let all: Vec<String> = ["metrics"].iter().chain(arguments).map(|argument| (*argument).to_owned()).collect();
-    common::dermis(folder, &all)
+    crate::common::dermis(folder, &all)
 }
 
 /// A ramp; where `bright`, a square in its middle is lighter.

@@ -1,8 +1,6 @@
 //! Optical sensors as a user meets them: presses, and the light of a sensor from images of a ball.
 
-mod common;
-
-use common::write;
+use crate::common::write;
 use dermis::draw::Image;
 use dermis::geometry::shapes;
 use dermis::prelude::*;
@@ -17,7 +15,7 @@ fn save(image: &Image, path: &Path) {
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
     let all: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-    common::dermis(folder, &all)
+    crate::common::dermis(folder, &all)
 }
 
 fn dermis(folder: &Path, arguments: &[&str]) -> String {
@@ -128,7 +126,7 @@ fn presses(folder: &Path) {
         let depth_m = 0.3e-3 + 0.05e-3 * f64::from(i % 5);
         let pressed = press(&sensor, &ball, &Aim { at_m, ..Aim::default() }, Goal::Depth(depth_m)).unwrap();
         let name = format!("press_{i}.png");
-        save(&sensor.look(&pressed.touch, 0).unwrap().image.to_rgb8(), &folder.join(&name));
+        save(&sensor.render(&pressed.touch, 0).unwrap().image.to_rgb8(), &folder.join(&name));
         let [column, row] = camera.project(Vec3::new(at_m[0], at_m[1], 0.0));
         let radius = (pressed.touch.area_m2() / std::f64::consts::PI).sqrt() / camera.pixel_m;
         let (x, y) = (at_m[0] * 1e3, at_m[1] * 1e3);

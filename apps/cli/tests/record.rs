@@ -1,8 +1,6 @@
 //! `dermis run --record`, `dermis compare` and `dermis export`, as a user runs them.
 
-mod common;
-
-use common::{SCENE, dermis, write};
+use crate::common::{SCENE, dermis, write};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,7 +8,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// A ball on a GelSight whose camera sees 64 × 48 pixels, and a springy pad beside it.
-const SIGHT: &str = r#"
+const CAMERA_SCENE: &str = r#"
 [world]
 duration = "60 ms"
 time_step = "1 ms"
@@ -84,9 +82,9 @@ fn images_are_compared_and_exported() {
     let small = described.replace("width = 640", "width = 64").replace("height = 480", "height = 48");
     assert_ne!(small, described, "the preset has another camera now");
     write(folder.path(), "gel.toml", small);
-    write(folder.path(), "scene.toml", SIGHT);
+    write(folder.path(), "scene.toml", CAMERA_SCENE);
     good(folder.path(), &["run", "scene.toml", "--record", "a.mcap", "--image-every", "10 ms"]);
-    write(folder.path(), "scene.toml", SIGHT.replace("4.8 mm", "4.7 mm"));
+    write(folder.path(), "scene.toml", CAMERA_SCENE.replace("4.8 mm", "4.7 mm"));
     good(folder.path(), &["run", "scene.toml", "--record", "b.mcap", "--format", "ros2", "--image-every", "10 ms"]);
     let found = json(&good(folder.path(), &["compare", "a.mcap", "b.mcap", "--json", "--out", "both"]));
     let images = &found["images"][0];

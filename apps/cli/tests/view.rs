@@ -1,8 +1,6 @@
 //! The server of `dermis view` and `dermis run --view`, spoken to as a browser would, and as a browser would not.
 
-mod common;
-
-use common::{SCENE, write};
+use crate::common::{SCENE, write};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -158,7 +156,7 @@ fn it_listens_on_the_loopback_address_only() {
 #[test]
 fn a_folder_without_skins_is_said_in_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
-    let output = common::dermis(folder.path(), &["view", "--no-open", "--dir", "."].map(String::from));
+    let output = crate::common::dermis(folder.path(), &["view", "--no-open", "--dir", "."].map(String::from));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && said.lines().count() == 1, "{said}");
     assert!(said.contains("cargo xtask playground") && said.contains("dermis.wasm"), "{said}");
@@ -174,12 +172,12 @@ fn a_run_is_streamed() {
     let refused = get(server.port, "/events", "evil.example");
     assert!(refused.starts_with("HTTP/1.1 403 "), "{refused}");
     // Until the run ends, and with it the connection.
-    let told = get(server.port, "/events", &own);
-    assert!(told.contains("Content-Type: text/event-stream\r\n"), "{told}");
-    let names: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("event: ")).collect();
+    let message = get(server.port, "/events", &own);
+    assert!(message.contains("Content-Type: text/event-stream\r\n"), "{message}");
+    let names: Vec<&str> = message.lines().filter_map(|line| line.strip_prefix("event: ")).collect();
     assert_eq!((names[0], names[1], names[names.len() - 1]), ("scene", "past", "end"), "{names:?}");
     assert!(names.iter().filter(|name| **name == "frame").count() >= 1, "{names:?}");
-    let frame = told.lines().rfind(|line| line.starts_with("data: {\"bodies\"")).unwrap();
+    let frame = message.lines().rfind(|line| line.starts_with("data: {\"bodies\"")).unwrap();
     let frame: serde_json::Value = serde_json::from_str(&frame["data: ".len()..]).unwrap();
     assert_eq!(frame["sensors"][0]["values"].as_array().unwrap().len(), 48 * 48);
     assert!(server.child.wait().unwrap().success());

@@ -189,7 +189,7 @@ fn shown(
     if let Some(field) = &touch.surface {
         answer["surface"] = render::surface(arrays, field);
         if sensor.optics().is_some() {
-            answer["image"] = render::image(arrays, &sensor.look(touch, 0)?.image);
+            answer["image"] = render::image(arrays, &sensor.render(touch, 0)?.image);
         }
     }
     Ok(answer)

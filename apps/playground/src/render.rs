@@ -3,7 +3,7 @@
 use crate::Arrays;
 use dermis_geometry::{Pose, TriMesh, Vec3};
 use dermis_sensor::optics::{FloatImage, LightSpec};
-use dermis_sensor::{Canvas, Sensor, SensorSpec};
+use dermis_sensor::{Sensor, SensorSpec, TaxelMesh};
 use dermis_skin::SurfaceField;
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ pub fn mesh(arrays: &mut Arrays, mesh: &TriMesh) {
 
 /// Adds the sensing surface, in millimetres, and the taxel that colours each vertex (−1: none). A grid becomes tiles.
 pub fn sensor(arrays: &mut Arrays, sensor: &Sensor) {
-    let Canvas { vertices, triangles, taxels } = sensor.canvas();
+    let TaxelMesh { vertices, triangles, taxels } = sensor.taxel_mesh();
     arrays.floats("positions", millimetres(&vertices));
     arrays.integers("triangles", triangles.iter().flatten().map(|&corner| corner as i32));
     arrays.integers("paint", taxels.iter().map(|taxel| taxel.map_or(-1, |taxel| taxel as i32)));

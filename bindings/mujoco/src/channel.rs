@@ -1,20 +1,20 @@
-//! What is written to `sensordata`.
+//! Writes `sensordata`.
 
 use crate::PluginError;
 use dermis::geometry::Vec3;
 use dermis::sensor::{Reading, Sensor, Taxels};
 use dermis::skin::{Load, Touch};
 
-/// One part of a sensor's numbers. Forces act on the sensor, in its frame.
+/// One part of a sensor's output. Forces act on the sensor and are in its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
     /// Force on each taxel along its normal (N), positive in compression.
     Normal,
     /// Force on each taxel (N): all x, then all y, then all z.
     Force,
-    /// What the device says the force on each taxel is (N), after its response.
+    /// Force that the sensor reports for each taxel (N), after its response.
     Reported,
-    /// The device's own numbers, after its response.
+    /// Raw counts of each taxel, after its response.
     Raw,
     /// Force where there is no taxel (N): x, y, z.
     Outside,
@@ -23,7 +23,7 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// By its name.
+    /// Parses the name of a channel.
     pub fn parse(word: &str) -> Result<Self, PluginError> {
         Ok(match word {
             "normal" => Self::Normal,
@@ -39,7 +39,7 @@ impl Channel {
         })
     }
 
-    /// How many numbers it takes.
+    /// Number of values.
     pub fn len(self, taxels: usize) -> usize {
         match self {
             Self::Normal | Self::Reported | Self::Raw => taxels,
@@ -49,30 +49,30 @@ impl Channel {
         }
     }
 
-    /// True when the device's response is needed.
+    /// True when the channel depends on the sensor's response.
     pub fn needs_response(self) -> bool {
         matches!(self, Self::Reported | Self::Raw)
     }
 }
 
-/// What a touch gives to write.
-pub struct Felt<'a> {
-    /// What is touched.
+/// The data from which channels are written.
+pub struct Source<'a> {
+    /// The contact.
     pub touch: &'a Touch,
-    /// What measures it.
+    /// The sensor's taxels.
     pub taxels: &'a Taxels,
-    /// What the device reads; needed unless [`is_plain`].
+    /// The reading; needed unless [`is_plain`].
     pub reading: Option<&'a Reading>,
 }
 
-/// True when the taxels' forces are sums of a touch's points: no reading is then needed to tell them.
+/// True when the force on each taxel is the sum of the contact points on it, so that no reading is needed.
 pub fn is_plain(sensor: &Sensor, touch: &Touch) -> bool {
     let points = touch.facets.iter().all(|facet| matches!(facet.load, Load::Point { .. }));
     points && touch.base.is_none() && sensor.rays().is_none() && !sensor.taxels().spread_loads()
 }
 
-impl Felt<'_> {
-    /// Hands out the force on each taxel that feels one, in pieces; what lies outside all taxels belongs to none.
+impl Source<'_> {
+    /// Calls `add` with parts of the force on each taxel; `None` for force outside all taxels.
     fn each(&self, mut add: impl FnMut(Option<usize>, Vec3)) {
         if let Some(reading) = self.reading {
             reading.forces_newton.iter().enumerate().for_each(|(taxel, force)| add(Some(taxel), *force));
@@ -93,8 +93,8 @@ impl Felt<'_> {
 }
 
 /// Writes the channels one after the other. `out` has their lengths' sum.
-pub fn write(channels: &[Channel], felt: &Felt<'_>, out: &mut [f64]) {
-    let taxels = felt.taxels.len();
+pub fn write(channels: &[Channel], source: &Source<'_>, out: &mut [f64]) {
+    let taxels = source.taxels.len();
     let mut rest = out;
     for channel in channels {
         let (part, after) = rest.split_at_mut(channel.len(taxels));
@@ -102,18 +102,18 @@ pub fn write(channels: &[Channel], felt: &Felt<'_>, out: &mut [f64]) {
         part.fill(0.0);
         match channel {
             Channel::Normal => {
-                if let Some(reading) = felt.reading {
+                if let Some(reading) = source.reading {
                     part.copy_from_slice(&reading.values_newton);
                     continue;
                 }
-                let normals = felt.taxels.normals();
-                felt.each(|taxel, force| {
+                let normals = source.taxels.normals();
+                source.each(|taxel, force| {
                     if let Some(taxel) = taxel {
                         part[taxel] -= force.dot(normals[taxel]);
                     }
                 });
             }
-            Channel::Force => felt.each(|taxel, force| {
+            Channel::Force => source.each(|taxel, force| {
                 if let Some(taxel) = taxel {
                     part[taxel] += force.x;
                     part[taxel + taxels] += force.y;
@@ -121,21 +121,21 @@ pub fn write(channels: &[Channel], felt: &Felt<'_>, out: &mut [f64]) {
                 }
             }),
             Channel::Reported => {
-                if let Some(reading) = felt.reading {
+                if let Some(reading) = source.reading {
                     part.copy_from_slice(&reading.reported_newton);
                 }
             }
             Channel::Raw => {
-                let raw = felt.reading.iter().flat_map(|reading| &reading.raw);
+                let raw = source.reading.iter().flat_map(|reading| &reading.raw);
                 part.iter_mut().zip(raw).for_each(|(to, &raw)| *to = f64::from(raw));
             }
-            Channel::Outside => felt.each(|taxel, force| {
+            Channel::Outside => source.each(|taxel, force| {
                 if taxel.is_none() {
                     part.iter_mut().zip(force.to_array()).for_each(|(to, force)| *to += force);
                 }
             }),
             Channel::Wrench => {
-                let load = &felt.touch.on_sensor;
+                let load = &source.touch.on_sensor;
                 part[..3].copy_from_slice(&load.force.to_array());
                 part[3..].copy_from_slice(&load.torque.to_array());
             }
@@ -170,10 +170,10 @@ mod tests {
             point(off, Vec3::new(7.0, 8.0, 9.0)),
         ];
         let touch = Touch::from_facets(facets, 1);
-        let felt = Felt { touch: &touch, taxels: &taxels, reading: None };
+        let source = Source { touch: &touch, taxels: &taxels, reading: None };
         let channels = ["outside", "normal", "force", "wrench"].map(|word| Channel::parse(word).unwrap());
         let mut out = vec![f64::NAN; channels.iter().map(|c| c.len(2)).sum()];
-        write(&channels, &felt, &mut out);
+        write(&channels, &source, &mut out);
         assert_eq!(out[..11], [7.0, 8.0, 9.0, 3.0, 6.0, 1.0, 4.0, 2.0, 5.0, -3.0, -6.0]);
         assert_eq!(out[11..14], [12.0, 15.0, 0.0]);
         assert!(Channel::parse("nomal").unwrap_err().to_string().contains("\"nomal\""));

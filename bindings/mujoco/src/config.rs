@@ -1,37 +1,28 @@
-//! What an instance is asked to be.
+//! Reads the configuration of a plugin instance.
 
 use crate::PluginError;
 use crate::channel::Channel;
-use crate::layout::table;
-use crate::model::{Model, Place};
 use dermis::sensor::{Sensor, SensorSpec, from_table, merge};
+use dermis_mujoco_coupling::layout::table;
+use dermis_mujoco_coupling::{CouplingError, FrameId, Mode, Model};
 use serde_json::{Map, Value};
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 
 /// The keys of `<config key="…" value="…"/>`.
 pub const KEYS: [&CStr; 9] =
     [c"preset", c"skin", c"parameters", c"mode", c"objects", c"output", c"site", c"body", c"geom"];
 
-/// What the forces are for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// They are reported.
-    Sense,
-    /// They also move the bodies, in place of MuJoCo's contact.
-    Couple,
-}
-
-/// The configuration of an instance, read but not yet looked up in the model.
+/// The configuration of an instance. Names are not looked up in the model yet.
 #[derive(Clone, Debug)]
 pub struct Config {
     preset: Option<String>,
     skin: Option<String>,
     parameters: Option<String>,
-    /// What the forces are for.
+    /// Use of the forces.
     pub mode: Mode,
-    /// Names of what may be touched; empty: everything that takes part in contacts.
+    /// Names of geoms and bodies that the sensor may touch; empty: all that take part in contacts.
     pub objects: Vec<String>,
-    /// What is reported.
+    /// Parts of the output, in order.
     pub channels: Vec<Channel>,
 }
 
@@ -43,13 +34,9 @@ impl Config {
             let text = text.unwrap_or_default();
             text.split([' ', ',', '\t', '\n']).filter(|word| !word.is_empty()).map(str::to_owned).collect()
         };
-        let mode = match key(c"mode").as_deref() {
-            None | Some("sense") => Mode::Sense,
-            Some("couple") => Mode::Couple,
-            Some(got) => {
-                return Err(PluginError::UnknownWord { key: "mode", known: "sense, couple", got: got.to_owned() });
-            }
-        };
+        let mode = key(c"mode").unwrap_or_else(|| "sense".into());
+        let unknown_mode = || PluginError::UnknownWord { key: "mode", known: "sense, couple", got: mode.clone() };
+        let mode = Mode::parse(&mode).ok_or_else(unknown_mode)?;
         let mut channels =
             words(key(c"output")).iter().map(|word| Channel::parse(word)).collect::<Result<Vec<_>, _>>()?;
         if channels.is_empty() {
@@ -84,42 +71,36 @@ impl Config {
     }
 }
 
-/// Where an instance's sensor is: said by its `<sensor>` elements or by a key, once.
-pub fn place(model: &Model<'_>, instance: i32) -> Result<Place, PluginError> {
-    let mut places: Vec<Place> = Vec::new();
+/// The frame that carries an instance's sensor, given exactly once: by its `<sensor>` elements or by a key.
+pub fn frame(model: &Model<'_>, instance: i32) -> Result<FrameId, PluginError> {
+    let mut frames: Vec<FrameId> = Vec::new();
     for sensor in model.sensors(instance) {
         let (kind, id) = model.sensor_object(sensor);
         let Ok(id) = usize::try_from(id) else { continue };
-        let place = match kind {
-            table::OBJ_SITE => Place::Site(id),
-            table::OBJ_BODY | table::OBJ_XBODY => Place::Body(id),
-            table::OBJ_GEOM => Place::Geom(id),
-            _ => return Err(PluginError::BadPlace),
+        let frame = match kind {
+            table::OBJ_SITE => FrameId::Site(id),
+            table::OBJ_BODY | table::OBJ_XBODY => FrameId::Body(id),
+            table::OBJ_GEOM => FrameId::Geom(id),
+            _ => return Err(PluginError::BadFrame),
         };
-        if !places.contains(&place) {
-            places.push(place);
+        if !frames.contains(&frame) {
+            frames.push(frame);
         }
     }
-    for (key, name, what, kind) in [
-        (c"site", "site", "site", table::OBJ_SITE),
-        (c"body", "body", "body", table::OBJ_BODY),
-        (c"geom", "geom", "geom", table::OBJ_GEOM),
-    ] {
-        let Some(given) = model.config(instance, key) else { continue };
-        let id = model.find(kind, &given).ok_or(PluginError::NoSuch { key: name, what, name: given })?;
-        places.push(match kind {
-            table::OBJ_SITE => Place::Site(id),
-            table::OBJ_BODY => Place::Body(id),
-            _ => Place::Geom(id),
-        });
+    for kind in ["site", "body", "geom"] {
+        let key = CString::new(kind).unwrap_or_default();
+        if let Some(name) = model.config(instance, &key) {
+            let frame = FrameId::find(model, kind, &name);
+            frames.push(frame.ok_or(CouplingError::UnknownName { key: kind, kind, name })?);
+        }
     }
-    match places[..] {
-        [place] => Ok(place),
-        _ => Err(PluginError::WhereOnce { found: places.len() }),
+    match frames[..] {
+        [frame] => Ok(frame),
+        _ => Err(PluginError::FrameCount { found: frames.len() }),
     }
 }
 
-/// TOML in an XML attribute, where line ends are lost: `;` stands for them, outside quotes.
+/// Parses TOML in an XML attribute, where line ends are lost: outside quotes `;` stands for one.
 fn toml_of(key: &'static str, text: &str) -> Result<Map<String, Value>, PluginError> {
     let mut quote = None;
     let lines: String = text
@@ -192,11 +173,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
-        let said = |config: Config| config.sensor().unwrap_err().to_string();
-        assert!(said(config(None, None, None)).contains("`preset`"));
-        assert!(said(config(Some("uji"), None, None)).contains("\"uji\""));
-        assert!(said(config(Some("wts0614"), None, Some("skin.stifness='1 N/m'"))).contains("stifness"));
-        assert!(said(config(Some("wts0614"), None, Some("skin = "))).contains("`parameters`"));
+    fn errors_name_the_wrong_value() {
+        let message = |config: Config| config.sensor().unwrap_err().to_string();
+        assert!(message(config(None, None, None)).contains("`preset`"));
+        assert!(message(config(Some("uji"), None, None)).contains("\"uji\""));
+        assert!(message(config(Some("wts0614"), None, Some("skin.stifness='1 N/m'"))).contains("stifness"));
+        assert!(message(config(Some("wts0614"), None, Some("skin = "))).contains("`parameters`"));
     }
 }

@@ -1,140 +1,128 @@
-//! A sensor in one mjData: its history, and what it feels now.
+//! A sensor in one mjData: its history and its current contact.
 
-use crate::PluginError;
-use crate::channel::{self, Channel, Felt};
-use crate::config::Mode;
-use crate::data::Data;
-use crate::limit::Limit;
-use crate::memory;
-use crate::model::Model;
-use crate::mount::{Moment, Mount};
+use crate::channel::{self, Channel, Source};
+use crate::setup::Setup;
+use crate::{PluginError, memory};
 use dermis::sensor::ResponseState;
 use dermis::skin::{Motion, State, Touch};
+use dermis_mujoco_coupling::{Data, Kinematics, Mode, Model, StepLimit};
 use std::sync::Arc;
 
-/// What belongs to one mjData.
+/// A sensor in one mjData.
 ///
-/// Nothing changes while MuJoCo evaluates: a step reads the state it started from and holds the next one back until time
-/// advances. mj_forward may be called any number of times, and Runge–Kutta stages all start from the same state.
+/// Evaluations do not change the history: each starts from the state of the last step, and the next state is kept until MuJoCo advances
+/// time. mj_forward may be called any number of times, and all Runge–Kutta stages start from the same state.
 #[derive(Clone)]
 pub struct Instance {
-    mount: Arc<Mount>,
+    setup: Arc<Setup>,
     state: State,
     /// [`memory::stamp`] of `state`.
     stamp: f64,
     response: ResponseState,
-    /// What is felt at a moment, and the state after it.
-    now: Option<(Moment, Touch, State)>,
+    /// The last evaluation: kinematics, contact, and the state after the step.
+    current: Option<(Kinematics, Touch, State)>,
     /// The response's state after the step.
     next_response: Option<ResponseState>,
-    limit: Limit,
+    limit: StepLimit,
 }
 
 impl Instance {
-    /// Untouched.
-    pub fn new(mount: Arc<Mount>) -> Self {
+    /// A sensor that nothing has touched.
+    pub fn new(setup: Arc<Setup>) -> Self {
         Self {
-            state: mount.rest.clone(),
+            state: setup.rest.clone(),
             stamp: 0.0,
-            response: mount.sensor.chain().rest(),
-            now: None,
+            response: setup.sensor.chain().rest(),
+            current: None,
             next_response: None,
-            limit: Limit::default(),
-            mount,
+            limit: StepLimit::default(),
+            setup,
         }
     }
 
-    /// What holds for all mjData of the model.
-    pub fn mount(&self) -> &Mount {
-        &self.mount
+    /// The part that all mjData of the model share.
+    pub fn setup(&self) -> &Setup {
+        &self.setup
     }
 
-    /// Forgets everything.
+    /// Resets the history.
     pub fn reset(&mut self) {
-        *self = Self::new(Arc::clone(&self.mount));
+        *self = Self::new(Arc::clone(&self.setup));
     }
 
-    /// Takes over a state that was put into mjData from outside.
+    /// Reads the state from mjData if someone else has written it.
     fn recall(&mut self, data: &mut Data<'_>) {
-        let (first, len) = self.mount.memory;
+        let (first, len) = self.setup.memory;
         let Some((&stamp, _)) = data.state(first, len).split_first() else { return };
         if stamp != self.stamp {
-            self.state = memory::read(&self.mount.rest, data.state(first, len));
+            self.state = memory::read(&self.setup.rest, data.state(first, len));
             self.stamp = stamp;
-            self.now = None;
+            self.current = None;
         }
     }
 
-    /// Evaluates the skin, unless that is done for this moment.
-    fn feel(&mut self, model: &Model<'_>, data: &mut Data<'_>, time_s: f64) -> Result<(), PluginError> {
+    /// Evaluates the skin, unless the kinematics are those of the last evaluation.
+    fn evaluate(&mut self, model: &Model<'_>, data: &mut Data<'_>, time_s: f64) -> Result<(), PluginError> {
         self.recall(data);
-        let moment = self.mount.moment(model, data);
-        if self.now.as_ref().is_some_and(|(known, ..)| *known == moment) {
+        let kinematics = self.setup.mount.kinematics(model, data)?;
+        if self.current.as_ref().is_some_and(|(known, ..)| *known == kinematics) {
             return Ok(());
         }
-        self.now = None;
-        let targets = self.mount.targets(&moment);
+        self.current = None;
+        let targets = self.setup.mount.targets(&kinematics);
         let motion = Motion { targets: &targets };
         let (touch, next) = self
-            .mount
+            .setup
             .sensor
-            .touch(&self.state, &motion, moment.step_s)
+            .touch(&self.state, &motion, kinematics.step_s)
             .map_err(|error| PluginError::Skin { time_s, error })?;
-        self.now = Some((moment, touch, next));
+        self.current = Some((kinematics, touch, next));
         Ok(())
     }
 
-    /// Gives the forces to both bodies.
+    /// Applies the contact loads to the bodies.
     pub fn push(&mut self, model: &Model<'_>, data: &mut Data<'_>, time_s: f64) -> Result<(), PluginError> {
-        if self.mount.mode != Mode::Couple {
+        if self.setup.mode != Mode::Couple {
             return Ok(());
         }
-        self.feel(model, data, time_s)?;
-        let Some((moment, touch, _)) = &self.now else { return Ok(()) };
+        self.evaluate(model, data, time_s)?;
+        let Some((kinematics, touch, _)) = &self.current else { return Ok(()) };
         if touch.facets.is_empty() {
             return Ok(());
         }
-        self.limit.check(&self.mount, model, data, moment, touch)?;
-        let origin = moment.world_from_sensor.translation;
-        if self.mount.mass.is_some() {
-            data.push(self.mount.body, &touch.on_sensor.rotated(&moment.world_from_sensor), origin);
-        }
-        for (touchable, load) in self.mount.touchables.iter().zip(&touch.on_objects) {
-            if touchable.mass.is_some() && *load != Default::default() {
-                data.push(touchable.body, &load.rotated(&moment.world_from_sensor), origin);
-            }
-        }
+        self.limit.check(&self.setup.mount, model, data, kinematics, touch)?;
+        self.setup.mount.apply(data, kinematics, touch);
         Ok(())
     }
 
     /// Fills `sensordata`.
     pub fn report(&mut self, model: &Model<'_>, data: &mut Data<'_>, time_s: f64) -> Result<(), PluginError> {
-        self.feel(model, data, time_s)?;
-        let Some((moment, touch, _)) = &self.now else { return Ok(()) };
-        let sensor = &self.mount.sensor;
+        self.evaluate(model, data, time_s)?;
+        let Some((kinematics, touch, _)) = &self.current else { return Ok(()) };
+        let sensor = &self.setup.sensor;
         let mut reading = None;
-        if self.mount.channels.iter().any(|channel: &Channel| channel.needs_response()) {
-            let sensed = sensor.sense(&self.response, touch, moment.step_s);
+        if self.setup.channels.iter().any(|channel: &Channel| channel.needs_response()) {
+            let sensed = sensor.sense(&self.response, touch, kinematics.step_s);
             let (read, next) = sensed.map_err(|error| PluginError::Response { time_s, error })?;
             self.next_response = Some(next);
             reading = Some(read);
         } else if !channel::is_plain(sensor, touch) {
             reading = Some(sensor.read(touch));
         }
-        let felt = Felt { touch, taxels: sensor.taxels(), reading: reading.as_ref() };
-        for &output in &self.mount.outputs {
-            channel::write(&self.mount.channels, &felt, data.sensor(output));
+        let source = Source { touch, taxels: sensor.taxels(), reading: reading.as_ref() };
+        for &output in &self.setup.outputs {
+            channel::write(&self.setup.channels, &source, data.sensor(output));
         }
         Ok(())
     }
 
-    /// Time goes on: what was held back holds now.
+    /// Makes the state after the step the current one.
     pub fn advance(&mut self, data: &mut Data<'_>) {
         if let Some(next) = self.next_response.take() {
             self.response = next;
         }
-        let Some((_, _, next)) = self.now.take() else { return };
-        let (first, len) = self.mount.memory;
+        let Some((_, _, next)) = self.current.take() else { return };
+        let (first, len) = self.setup.memory;
         self.stamp = memory::stamp(&next);
         memory::write(&self.state, &next, self.stamp, data.state(first, len));
         self.state = next;

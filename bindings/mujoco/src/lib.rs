@@ -1,4 +1,4 @@
-//! dermis inside MuJoCo: tactile sensors from an MJCF file.
+//! MuJoCo engine plugin: tactile sensors from an MJCF file.
 //!
 //! ```xml
 //! <extension><plugin plugin="dermis.sensor"/></extension>
@@ -10,33 +10,26 @@
 //!   </plugin>
 //! </sensor>
 //! ```
-//! The library registers itself when it is loaded (`mj_loadPluginLibrary`). It is linked to no version of MuJoCo: see
-//! [`library`] and [`layout`]. The keys are in the README beside this crate.
+//! The library registers itself when MuJoCo loads it (`mj_loadPluginLibrary`). The README beside this crate lists the keys. The coupling
+//! itself, shared with Python, is in `dermis_mujoco_coupling`.
 //!
-//! [`plugin`] is what MuJoCo calls; [`mount`] what is looked up once per model; [`instance`] what belongs to one mjData;
-//! [`memory`] how that is kept in MuJoCo's own state; [`channel`] what is written to `sensordata`; [`limit`] how long a step
-//! may be.
+//! [`plugin`] holds the callbacks; [`config`] and [`setup`] read and resolve an instance once per model; [`instance`] is its state in one
+//! mjData; [`memory`] stores that in `plugin_state`; [`channel`] writes `sensordata`.
 #![allow(unsafe_code, reason = "MuJoCo's interface is C")]
 
 pub mod channel;
 pub mod config;
-pub mod data;
 mod error;
 pub mod instance;
-pub mod layout;
-pub mod library;
-pub mod limit;
 pub mod memory;
-pub mod model;
-pub mod mount;
 pub mod plugin;
-pub mod shape;
+pub mod setup;
 
 pub use error::PluginError;
 
-use library::Library;
+use dermis_mujoco_coupling::Library;
 
-/// The oldest version whose plugins are described as today.
+/// The oldest version with the current layout of `mjpPlugin`.
 const OLDEST: (u32, u32, u32) = (3, 1, 6);
 
 extern "C" fn on_load() {
@@ -52,7 +45,7 @@ extern "C" fn on_load() {
     plugin::register(library);
 }
 
-/// Runs when the library is loaded, as plugins of MuJoCo do.
+/// Runs when the library is loaded.
 #[used]
 #[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
 static ON_LOAD: extern "C" fn() = on_load;

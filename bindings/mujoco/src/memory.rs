@@ -1,15 +1,15 @@
-//! Bristles in MuJoCo's own state, so that whatever copies, saves or restores that takes them along.
+//! Stores the bristles in MuJoCo's `plugin_state`, so that copying, saving and restoring mjData includes them.
 //!
-//! One stamp, then eight numbers a texel: object + 1 (0 where nothing touches), triangle, deflection (m), normal. The stamp is a
-//! digest of the rest: while it is the one that was written last, nothing has to be read back.
+//! The first value is a stamp; then eight values per texel: object + 1 (0 without contact), triangle, deflection (m), normal. The stamp is a
+//! digest of the rest: while it equals the last one written, nothing has to be read back.
 
 use dermis::geometry::Vec3;
 use dermis::skin::{Bristle, State};
 
-/// Numbers for each texel.
+/// Values per texel.
 const STRIDE: usize = 8;
 
-/// How many numbers a skin keeps in MuJoCo's state. Only springs have a memory of fixed size.
+/// Number of values that a skin stores. Only springs have a state of fixed size.
 pub fn len(rest: &State) -> usize {
     match rest {
         State::Springs { sites, .. } => 1 + STRIDE * sites,
@@ -17,14 +17,14 @@ pub fn len(rest: &State) -> usize {
     }
 }
 
-/// A digest of what is remembered: 0 for nothing, else a whole number below 2⁵³.
+/// A digest of the bristles: 0 for none, else an integer below 2⁵³.
 pub fn stamp(state: &State) -> f64 {
     let State::Springs { bristles, .. } = state else { return 0.0 };
     if bristles.is_empty() {
         return 0.0;
     }
-    // A key for each part of a bristle. Parts are multiplied by twos, each turned by its key, and the halves of the products folded
-    // together. The site is among the parts, so a plain sum tells all orders apart, and no bristle waits for another.
+    // A key for each part of a bristle. Pairs of parts are combined with their keys and multiplied, and the halves of each product folded
+    // together. The site is one of the parts, so the sum depends on the order and the loop has no dependency between bristles.
     const KEYS: [u64; 8] = [
         0x9e37_79b9_7f4a_7c15,
         0xbf58_476d_1ce4_e5b9,
@@ -56,7 +56,7 @@ pub fn stamp(state: &State) -> f64 {
     ((digest >> 11) | 1) as f64
 }
 
-/// Reads a memory; `rest` says of which skin. Entries that make no sense are left out.
+/// Reads the bristles of the skin whose untouched state is `rest`. Invalid entries are left out.
 pub fn read(rest: &State, memory: &[f64]) -> State {
     let State::Springs { sites, .. } = *rest else { return rest.clone() };
     let held =
@@ -71,15 +71,15 @@ pub fn read(rest: &State, memory: &[f64]) -> State {
     State::Springs { sites, bristles: bristles.collect() }
 }
 
-/// Writes a memory over that of an earlier state.
+/// Overwrites the bristles of `before` with those of `after`.
 pub fn write(before: &State, after: &State, stamp: f64, memory: &mut [f64]) {
     let (State::Springs { bristles: old, .. }, State::Springs { bristles: new, .. }) = (before, after) else { return };
-    let place = |site: u32| 1 + STRIDE * site as usize;
+    let address = |site: u32| 1 + STRIDE * site as usize;
     for bristle in old {
-        memory[place(bristle.site)] = 0.0;
+        memory[address(bristle.site)] = 0.0;
     }
     for bristle in new {
-        let at = place(bristle.site);
+        let at = address(bristle.site);
         let (d, n) = (bristle.deflection_m, bristle.normal);
         let numbers = [f64::from(bristle.object) + 1.0, f64::from(bristle.triangle), d.x, d.y, d.z, n.x, n.y, n.z];
         memory[at..at + STRIDE].copy_from_slice(&numbers);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back_and_what_was_there_is_gone() {
+    fn write_replaces_the_earlier_bristles_and_read_restores_the_new_ones() {
         let rest = state(&[]);
         let (first, second) = (state(&[0, 3, 8]), state(&[3, 4]));
         let mut memory = vec![0.0; len(&rest)];

@@ -1,4 +1,4 @@
-"""What is wrong is said in one sentence, and the process goes on."""
+"""Errors are one sentence each, and the process continues."""
 
 import mujoco
 import pytest
@@ -13,13 +13,13 @@ CASES = {
     "toml": ([("kind = 'springs';", "kind = 'springs;")], "`skin`"),
     "mode": ([('value="couple"', 'value="copule"')], "`mode` knows sense, couple, got \"copule\""),
     "output": ([('value="normal"', 'value="normal shear"')], "`output` knows"),
-    "objects": ([('<config key="mode"', '<config key="objects" value="cubes"/><config key="mode"')], "no geom or body \"cubes\""),
+    "objects": ([('<config key="mode"', '<config key="objects" value="cubes"/><config key="mode"')], "no geom or body 'cubes'"),
     "own geom": ([('<config key="mode"', '<config key="objects" value="finger"/><config key="mode"')], "moves with the sensor"),
     "no place": ([(' objtype="site" objname="pad"', "")], "say once where the sensor is"),
     "two places": ([('<config key="mode"', '<config key="body" value="cube"/><config key="mode"')], "found 2"),
-    "place": ([(' objtype="site" objname="pad"', ""), ('<config key="mode"', '<config key="site" value="pda"/><config key="mode"')], "no site \"pda\""),
+    "place": ([(' objtype="site" objname="pad"', ""), ('<config key="mode"', '<config key="site" value="pda"/><config key="mode"')], "no site 'pda'"),
     "twice": ([('contype="0" conaffinity="0"', "")], "would touch twice"),
-    "step": ([('timestep="1e-4"', 'timestep="5e-3"')], "time step of 5.000e-3 s is too long"),
+    "step": ([('timestep="1e-4"', 'timestep="5e-3"')], "time step of 0.005 s is too long"),
     "nothing": ([('name="cube" type="box"', 'name="cube" contype="0" conaffinity="0" type="box"')], "nothing to touch"),
 }
 
@@ -33,7 +33,7 @@ def test_a_bad_model_is_refused_in_one_sentence(example, load, case):
     print(message)
     assert words in message
     assert "dermis.sensor" in message
-    # The next one is as if nothing had been.
+    # A refused model has no effect on the next one.
     model, data = load(example("weights"))
     for _ in range(10):
         mujoco.mj_step(model, data)
@@ -69,7 +69,7 @@ def test_a_step_that_was_made_too_long_later_is_refused(example, load):
     for _ in range(100):
         mujoco.mj_step(model, data)
     model.opt.timestep = 5e-3
-    with pytest.raises(mujoco.FatalError, match="too long for its springs against geom \"cube\""):
+    with pytest.raises(mujoco.FatalError, match="too long for geom 'cube'"):
         for _ in range(100):
             mujoco.mj_step(model, data)
     model.opt.timestep = 1e-4

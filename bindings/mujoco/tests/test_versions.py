@@ -10,7 +10,7 @@ import mujoco
 import pytest
 from conftest import EXAMPLES, plugin_path
 
-TABLE = pathlib.Path(__file__).parent.parent / "src" / "layout" / "table.rs"
+TABLE = pathlib.Path(__file__).parents[3] / "crates" / "mujoco-coupling" / "src" / "layout" / "table.rs"
 
 
 def python(code, **env):

@@ -1,4 +1,4 @@
-"""Trains a network to tell twenty-one indenters apart by their images; tries it on new poses and on other skins."""
+"""Trains a network to classify twenty-one indenters by their images, and tests it on new poses and other skins."""
 
 import os
 import pathlib
@@ -27,7 +27,7 @@ scenario.kind = "press"
 
 
 def touches(name: str, seed: int, count: int, skin: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """Images, less their mean, and labels of a set that is made if it is not there."""
+    """Images minus their mean, and labels, of a data set, which is made if it does not exist."""
     OUT.mkdir(parents=True, exist_ok=True)
     spec = OUT / f"{name}.toml"
     spec.write_text(SPEC.format(name=name, seed=seed, count=count, skin=skin))
@@ -56,5 +56,5 @@ for name, skin in skins.items():
     images, labels = touches(name, 2, 42 if name == "gel" else 210, skin)
     with torch.no_grad():
         scores[name] = (network(images).argmax(dim=1) == labels).float().mean().item()
-    print(f"new poses on the skin {name}: {100 * scores[name]:.1f} % of {len(labels)} right (by chance: 4.8 %)")
+    print(f"new poses on the skin {name}: {100 * scores[name]:.1f} % of {len(labels)} correct (chance: 4.8 %)")
 assert scores["layer"] > 0.9 and scores["gel"] > 0.3

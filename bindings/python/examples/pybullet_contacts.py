@@ -1,4 +1,4 @@
-"""Reads PyBullet's contact points as a tactile image: no skin, what the engine says is what is felt."""
+"""Reads PyBullet's contact points with a tactile array; PyBullet computes the contact."""
 
 import numpy as np
 import pybullet as bullet

@@ -1,6 +1,6 @@
-"""gymnasium-robotics' Shadow hand closes on an egg, with a fingertip of 12 taxels on each of its five fingers.
+"""The Shadow hand of gymnasium-robotics closes on an egg, with a fingertip sensor of 12 taxels on each finger.
 
-Needs gymnasium-robotics, MuJoCo 3.3.7, matplotlib, and MUJOCO_GL=egl or osmesa where there is no screen.
+Needs gymnasium-robotics, MuJoCo 3.3.7, matplotlib, and MUJOCO_GL=egl or osmesa without a display.
 """
 
 import os
@@ -16,12 +16,12 @@ import dermis.gym
 
 gymnasium.register_envs(gymnasium_robotics)
 FINGERS = {"ff": "first", "mf": "middle", "rf": "ring", "lf": "little", "th": "thumb"}
-# Part of each joint's range, -1 to 1: the fingers bent, the thumb across.
+# Joint targets as fractions of the range, -1 to 1: fingers bent, thumb opposed.
 POSTURE = {"J2": 0.48, "J1": 0.29, "FFJ3": -0.19, "LFJ3": -0.71, "THJ4": 0.56, "THJ3": 0.98, "THJ2": 0.92, "THJ1": 0.25, "WRJ1": -0.16}
 
 
 def on_finger(finger: str) -> dict[str, object]:
-    """The skin stands 1.5 mm over the pad of a distal phalanx: along z, facing -y; the thumb faces -x and is larger."""
+    """The skin is 1.5 mm above the pad of a distal phalanx: along z, facing -y; the thumb faces -x and is larger."""
     pose = np.array([[1, 0, 0, 0], [0, 0, -1, -8.5e-3], [0, 1, 0, 18e-3], [0, 0, 0, 1]], float)
     if finger == "th":
         pose = np.array([[0, 0, -1, -10.7e-3], [-1, 0, 0, 0], [0, 1, 0, 21e-3], [0, 0, 0, 1]], float)

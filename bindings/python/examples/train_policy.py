@@ -1,8 +1,8 @@
-"""Trains a policy by touch alone, with the cross-entropy method: try many, keep the best, go on around them.
+"""Trains a policy on tactile observations with the cross-entropy method.
 
     python train_policy.py [dermis/EdgeFollow-v0 | dermis/GraspLift-v0] [rounds]
 
-The policy is linear in a handful of numbers: how much each array is pressed, where, and which way the pressed part lies.
+The policy is linear in a few features: load, center and orientation of the contact on each array.
 """
 
 import sys
@@ -20,7 +20,7 @@ TRIES, BEST, STEPS = 16, 4, 150
 
 
 def features(observation: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Load, middle and slant of each array's image, and where the hand is: (environments, features)."""
+    """Load, center and orientation of the contact on each array, and the hand position: (environments, features)."""
     tactile = observation["tactile"].astype(float)
     images = tactile[:, None] if tactile.ndim == 3 else np.concatenate([-tactile[..., 2], tactile[..., 1]], axis=1)
     weights = np.clip(images, 0, None)
@@ -33,7 +33,7 @@ def features(observation: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]
 
 
 def returns(envs: Any, policies: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """What each policy earns in one episode; all of them meet the same."""
+    """Return of each policy in one episode, with the same seed for all."""
     observation, _ = envs.reset(seed=[seed] * len(policies))
     earned, alive = np.zeros(len(policies)), np.ones(len(policies), bool)
     while alive.any():

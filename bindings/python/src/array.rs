@@ -1,11 +1,11 @@
-//! Numbers from Python and back.
+//! Converts arrays from and to numpy.
 
 use crate::error::Error;
 use numpy::{Element, IxDyn, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-/// Real numbers of some shape, row by row.
+/// An array of real numbers, row-major.
 pub struct Numbers {
     /// Extent along each axis.
     pub shape: Vec<usize>,
@@ -14,7 +14,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Reads an array, or whatever numpy makes one of. `what` is what messages call it.
+    /// Reads an array-like value. `what` is its name in messages.
     pub fn read(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
         if let Ok(array) = value.cast::<PyArrayDyn<f64>>() {
             return Ok(Self::of(array));
@@ -22,7 +22,7 @@ impl Numbers {
         let py = value.py();
         let refuse = |why: String| PyTypeError::new_err(format!("`{what}` must be an array of real numbers, {why}"));
         let array = py.import("numpy")?.call_method1("asarray", (value,)).map_err(|error| refuse(error.to_string()))?;
-        let array = array.cast_into::<PyUntypedArray>().map_err(|_| refuse("and numpy makes none of it".into()))?;
+        let array = array.cast_into::<PyUntypedArray>().map_err(|_| refuse("and numpy cannot convert it".into()))?;
         let kind = array.dtype().kind();
         if !b"fiu".contains(&kind) {
             return Err(refuse(format!("got one of {}", array.dtype())));
@@ -44,7 +44,7 @@ impl Numbers {
         }
     }
 
-    /// Refuses another shape than the one wanted, which `wanted` writes.
+    /// The error for a wrong shape; `wanted` is the right one.
     pub fn wrong_shape(&self, what: &str, wanted: &str) -> PyErr {
         let shape = self.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
         let comma = if self.shape.len() == 1 { "," } else { "" };

@@ -1,23 +1,23 @@
-//! A bench, real or virtual, and the device that is fitted to what it measured.
+//! Bench measurements, and the fit of a sensor to them.
 
 use crate::array::{Numbers, array};
-use crate::device::Device;
 use crate::error::{Error, IntoPyErr};
 use crate::sensor::Sensor;
+use crate::shared_sensor::SharedSensor;
 use crate::threads::detached;
 use dermis::sensor::SensorSpec;
-use dermis::sensor::calibration::fit_device as fit;
+use dermis::sensor::calibration::fit_sensor as fit;
 use dermis::sensor::characterise::{self, CreepRow, PressRow, Protocol};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// What a bench measured of a taxel array: presses on every taxel, and the creep of one under a steady load.
+/// Measurements of a taxel array on a test bench: presses on every taxel, and the creep of one under constant load.
 ///
-/// Made by ``dermis.calibration.characterise`` or from arrays of your own, one entry per reading:
-/// taxel: which is under the indenter, (n,). press: which of its presses, from 0, (n,). held: for how long the load has been so (s),
+/// Made by ``dermis.calibration.characterise`` or from arrays, one entry per reading:
+/// taxel: index of the taxel under the indenter, (n,). press: index of the press of this taxel, (n,). held: time since the depth was reached (s),
 /// (n,). depth: m, zero between presses, (n,). force: of the indenter (N), (n,). raw: counts of all taxels, (n, taxels).
-/// creep_time: since the load came (s), (m,). creep_force: N, (m,). creep_raw: counts of the taxel creep_taxel, (m,).
+/// creep_time: time since loading (s), (m,). creep_force: N, (m,). creep_raw: counts of the taxel creep_taxel, (m,).
 #[pyclass(frozen, module = "dermis")]
 pub struct Bench {
     bench: characterise::Bench,
@@ -32,9 +32,10 @@ fn column(value: &Bound<'_, PyAny>, what: &str, count: Option<usize>) -> PyResul
     }
 }
 
-fn whole(value: f64, what: &str) -> PyResult<u32> {
+fn integer(value: f64, what: &str) -> PyResult<u32> {
     let fits = (0.0..=f64::from(u32::MAX)).contains(&value) && value.fract() == 0.0;
-    fits.then_some(value as u32).ok_or_else(|| Error::new_err(format!("`{what}` must be whole numbers, got {value}")))
+    fits.then_some(value as u32)
+        .ok_or_else(|| Error::new_err(format!("`{what}` must be non-negative integers, got {value}")))
 }
 
 #[pymethods]
@@ -64,12 +65,12 @@ impl Bench {
             .map(|i| {
                 let raw = &counts.values[i * taxels..(i + 1) * taxels];
                 Ok(PressRow {
-                    taxel: whole(taxel[i], "taxel")? as usize,
-                    press: whole(press[i], "press")? as usize,
+                    taxel: integer(taxel[i], "taxel")? as usize,
+                    press: integer(press[i], "press")? as usize,
                     held_s: held[i],
                     depth_m: depth[i],
                     force_newton: force[i],
-                    raw: raw.iter().map(|&raw| whole(raw, "raw")).collect::<PyResult<_>>()?,
+                    raw: raw.iter().map(|&raw| integer(raw, "raw")).collect::<PyResult<_>>()?,
                 })
             })
             .collect::<PyResult<_>>()?;
@@ -79,7 +80,7 @@ impl Bench {
                 let force = column(force, "creep_force", Some(time.len()))?;
                 let raw = column(raw, "creep_raw", Some(time.len()))?;
                 let row = |i: usize| {
-                    let raw = whole(raw[i], "creep_raw")?;
+                    let raw = integer(raw[i], "creep_raw")?;
                     Ok(CreepRow { taxel: creep_taxel, time_s: time[i], force_newton: force[i], raw })
                 };
                 (0..time.len()).map(row).collect::<PyResult<_>>()?
@@ -92,7 +93,7 @@ impl Bench {
         Ok(Self { bench: characterise::Bench { presses, creep } })
     }
 
-    /// Which taxel is under the indenter, shape (n,).
+    /// Taxel under the indenter, shape (n,).
     #[getter]
     fn taxel<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u32>>> {
         let values: Vec<u32> = self.bench.presses.iter().map(|row| row.taxel as u32).collect();
@@ -113,7 +114,7 @@ impl Bench {
         array(py, &[values.len()], &values)
     }
 
-    /// Counts of all taxels, shape (n, taxels).
+    /// Raw counts of all taxels, shape (n, taxels).
     #[getter]
     fn raw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u32>>> {
         let taxels = self.bench.presses.first().map_or(0, |row| row.raw.len());
@@ -121,7 +122,7 @@ impl Bench {
         array(py, &[self.bench.presses.len(), taxels], &values)
     }
 
-    /// Time (s), force (N) and counts under a steady load, shape (m, 3).
+    /// Time (s), force (N) and raw counts under constant load, shape (m, 3).
     #[getter]
     fn creep<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let row = |row: &CreepRow| [row.time_s, row.force_newton, f64::from(row.raw)];
@@ -129,12 +130,12 @@ impl Bench {
         array(py, &[self.bench.creep.len(), 3], &values)
     }
 
-    /// The presses as a table, as ``dermis characterise`` writes it.
+    /// The presses as CSV, in the format of ``dermis characterise``.
     fn presses_csv(&self) -> String {
         self.bench.presses_csv()
     }
 
-    /// The creep as a table.
+    /// The creep recording as CSV.
     fn creep_csv(&self) -> String {
         self.bench.creep_csv()
     }
@@ -148,18 +149,18 @@ impl Bench {
     }
 }
 
-/// Measures a simulated sensor as an experimenter would. protocol: JSON of what differs from the usual one.
+/// Measures a simulated sensor on a virtual bench. protocol: JSON of the values that differ from the default.
 #[pyfunction]
 pub fn characterise_sensor(py: Python<'_>, sensor: PyRef<'_, Sensor>, protocol: &str) -> PyResult<Bench> {
     let bad = |error: serde_json::Error| Error::new_err(format!("the protocol: {error}"));
-    let mut whole = serde_json::to_value(Protocol::default()).map_err(bad)?;
+    let mut merged = serde_json::to_value(Protocol::default()).map_err(bad)?;
     let changes: serde_json::Map<String, serde_json::Value> = serde_json::from_str(protocol).map_err(bad)?;
     for (key, value) in changes {
-        whole[&key] = value;
+        merged[&key] = value;
     }
-    let protocol: Protocol = serde_json::from_value(whole).map_err(bad)?;
-    let device = sensor.device.clone();
-    let inner = device.sensor()?;
+    let protocol: Protocol = serde_json::from_value(merged).map_err(bad)?;
+    let shared = sensor.shared.clone();
+    let inner = shared.sensor()?;
     let mut interrupted = None;
     let bench = detached(py, || {
         characterise::characterise(inner, &protocol, |_| {
@@ -171,26 +172,26 @@ pub fn characterise_sensor(py: Python<'_>, sensor: PyRef<'_, Sensor>, protocol: 
     interrupted.map_or(Ok(Bench { bench }), Err)
 }
 
-/// Fits the response of a sensor to what a bench measured: the fitted sensor, and the numbers as JSON.
+/// Fits the response of a sensor to bench measurements. Returns the fitted sensor, and the estimates as JSON.
 #[pyfunction]
-pub fn fit_device(
+pub fn fit_sensor(
     py: Python<'_>,
     sensor: PyRef<'_, Sensor>,
     bench: PyRef<'_, Bench>,
     kernel: usize,
 ) -> PyResult<(Sensor, String)> {
-    let (device, bench) = (sensor.device.clone(), &bench.bench);
-    let inner = device.sensor()?;
+    let (shared, bench) = (sensor.shared.clone(), &bench.bench);
+    let inner = shared.sensor()?;
     let found = detached(py, || fit(bench, inner.taxels(), *inner.response(), kernel))?.into_py_err()?;
-    let spec = device.spec();
+    let spec = shared.spec();
     let spec = SensorSpec {
         name: format!("{}-fitted", spec.name),
         description: format!("{}, with its response fitted to bench data", spec.name),
         response: found.response(true),
         ..spec.clone()
     };
-    let folder = device.folder().map(ToOwned::to_owned);
-    let fitted = detached(py, || Device::build(spec, folder))?.into_py_err()?;
+    let folder = shared.folder().map(ToOwned::to_owned);
+    let fitted = detached(py, || SharedSensor::build(spec, folder))?.into_py_err()?;
     let numbers = serde_json::to_string(&found).map_err(|error| Error::new_err(error.to_string()))?;
-    Ok((Sensor::of_device(Arc::new(fitted))?, numbers))
+    Ok((Sensor::of_shared(Arc::new(fitted))?, numbers))
 }

@@ -1,4 +1,4 @@
-//! Contact points of another engine.
+//! Reads contact points of another simulator.
 
 use crate::array::{Numbers, rows};
 use crate::error::Error;
@@ -7,7 +7,7 @@ use dermis::geometry::Vec3;
 use dermis::skin::{Contact, Contacts};
 use pyo3::prelude::*;
 
-/// Reads them. All lists must be of one length.
+/// Reads contact points. All lists must have the same length.
 pub fn read(
     points: &Bound<'_, PyAny>,
     forces: &Bound<'_, PyAny>,
@@ -32,7 +32,7 @@ pub fn read(
         if let Some(length) = length.filter(|length| *length != points.len()) {
             let count = points.len();
             return Err(Error::new_err(format!(
-                "there are {count} `points` and {length} `{what}`; one each is needed"
+                "there are {count} `points` and {length} `{what}`; their numbers must be equal"
             )));
         }
     }
@@ -47,7 +47,7 @@ pub fn read(
     ))
 }
 
-/// (n, 3); an empty list is no contact.
+/// Reads (n, 3) vectors; an empty list is allowed.
 fn list(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<Vec3>> {
     if value.len().is_ok_and(|length| length == 0) {
         return Ok(Vec::new());
@@ -55,7 +55,7 @@ fn list(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<Vec3>> {
     Ok(rows::<3>(value, what)?.into_iter().map(Vec3::from_array).collect())
 }
 
-/// (n,), each finite.
+/// Reads (n,) lengths (m).
 fn lengths_m(value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let numbers = Numbers::read(value, "depths")?;
     if numbers.shape.len() != 1 {
@@ -65,14 +65,13 @@ fn lengths_m(value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
 }
 
 fn indices(value: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
-    /// More objects than this are a slip.
-    const MOST: f64 = 1e6;
+    const MAX_OBJECTS: f64 = 1e6;
     let numbers = Numbers::read(value, "objects")?;
     if numbers.shape.len() != 1 {
         return Err(numbers.wrong_shape("objects", "(n,)"));
     }
     let index = |&value: &f64| {
-        let fits = (0.0..MOST).contains(&value) && value.fract() == 0.0;
+        let fits = (0.0..MAX_OBJECTS).contains(&value) && value.fract() == 0.0;
         let refuse = || Error::new_err(format!("`objects` must be whole numbers from 0 to 999999, got {value}"));
         fits.then_some(value as u32).ok_or_else(refuse)
     };

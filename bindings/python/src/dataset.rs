@@ -1,13 +1,13 @@
 //! Data sets.
 
-use crate::error::{IntoPyErr, Told};
+use crate::error::{IntoPyErr, ToPyErr};
 use crate::threads::detached;
 use dermis::dataset::{Dataset as Set, DatasetError, Share};
 use pyo3::prelude::*;
 use serde_json::json;
 use std::path::PathBuf;
 
-impl Told for DatasetError {
+impl ToPyErr for DatasetError {
     fn missing_file(&self) -> Option<&str> {
         match self {
             Self::Unreadable { file, .. } if !std::path::Path::new(file).exists() => Some(file),
@@ -24,7 +24,7 @@ pub struct Dataset {
 
 #[pymethods]
 impl Dataset {
-    /// Reads a description. `file` is what messages call it, `folder` where its files are looked for.
+    /// Reads a description. `file` is its name in messages, `folder` the folder of the files it names.
     #[new]
     fn new(py: Python<'_>, text: &str, file: &str, folder: Option<PathBuf>) -> PyResult<Self> {
         let set = detached(py, || Set::parse(file, text, folder.as_deref()))?.into_py_err()?;
@@ -42,16 +42,16 @@ impl Dataset {
         .to_string()
     }
 
-    /// Makes what is missing with so many threads, or all cores; `tell(made, wanted)` hears how far it is.
-    fn make(&self, py: Python<'_>, out: PathBuf, threads: Option<usize>, tell: Option<Py<PyAny>>) -> PyResult<()> {
+    /// Makes the missing shards with `threads` threads, default all cores, and calls `progress(made, wanted)`.
+    fn make(&self, py: Python<'_>, out: PathBuf, threads: Option<usize>, progress: Option<Py<PyAny>>) -> PyResult<()> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let mut raised = None;
         let made = detached(py, || {
-            self.set.make(&out, Share::ALL, threads.unwrap_or_else(cores), &mut |progress| {
+            self.set.make(&out, Share::ALL, threads.unwrap_or_else(cores), &mut |state| {
                 if raised.is_none() {
                     raised = Python::attach(|py| {
-                        let told = tell.as_ref().map(|tell| tell.call1(py, (progress.made, progress.wanted)));
-                        py.check_signals().and(told.transpose()).err()
+                        let called = progress.as_ref().map(|progress| progress.call1(py, (state.made, state.wanted)));
+                        py.check_signals().and(called.transpose()).err()
                     });
                 }
                 raised.is_none()
@@ -63,7 +63,7 @@ impl Dataset {
         }
     }
 
-    /// Makes some shards on one core, those that are not there yet.
+    /// Makes those of some shards that are missing, on one core.
     fn make_shards(&self, py: Python<'_>, out: PathBuf, shards: Vec<usize>) -> PyResult<()> {
         detached(py, || self.set.make_shards(&out, &shards, &|| true))?.into_py_err()
     }
@@ -73,13 +73,13 @@ impl Dataset {
         detached(py, || self.set.missing(&out))?.into_py_err()
     }
 
-    /// Completes a folder whose shards are all there.
+    /// Finishes a folder that has all shards.
     fn complete(&self, py: Python<'_>, out: PathBuf) -> PyResult<()> {
         detached(py, || self.set.complete(&out))?.into_py_err()
     }
 }
 
-/// Compares every file of a finished set with its hash; returns how many there are.
+/// Compares every file of a finished set with its hash; returns their number.
 #[pyfunction]
 pub fn check_dataset(py: Python<'_>, folder: PathBuf) -> PyResult<usize> {
     detached(py, || dermis::dataset::check(&folder))?.into_py_err()

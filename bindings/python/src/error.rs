@@ -1,4 +1,4 @@
-//! From errors of Rust to exceptions of Python, in the same words.
+//! Converts Rust errors to Python exceptions with the same message.
 
 use dermis::geometry::files::{FileError, Problem};
 use dermis::object::ObjectError;
@@ -12,18 +12,18 @@ pyo3::create_exception!(
     dermis,
     Error,
     PyValueError,
-    "What dermis refuses, in one sentence that says who, which key, the rule and the value. A ValueError."
+    "An input that dermis refuses. The message names the key, the rule and the value. A ValueError."
 );
 
 /// An error that becomes an exception with the same text.
-pub trait Told: std::fmt::Display {
-    /// The file that is not there, if that is the trouble.
+pub trait ToPyErr: std::fmt::Display {
+    /// The file that does not exist, if that is the error.
     fn missing_file(&self) -> Option<&str> {
         None
     }
 
     /// The exception.
-    fn told(&self) -> PyErr {
+    fn to_py_err(&self) -> PyErr {
         match self.missing_file() {
             Some(_) => PyFileNotFoundError::new_err(self.to_string()),
             None => Error::new_err(self.to_string()),
@@ -31,28 +31,28 @@ pub trait Told: std::fmt::Display {
     }
 }
 
-/// The file, unless it is there and unreadable for another reason.
-fn absent(file: &str) -> Option<&str> {
+/// The file, if it does not exist.
+fn missing(file: &str) -> Option<&str> {
     (!Path::new(file).exists()).then_some(file)
 }
 
-impl Told for FileError {
+impl ToPyErr for FileError {
     fn missing_file(&self) -> Option<&str> {
         (self.problem == Problem::NotFound).then_some(&self.file)
     }
 }
 
-impl Told for SensorError {
+impl ToPyErr for SensorError {
     fn missing_file(&self) -> Option<&str> {
         match self {
-            Self::Unreadable { path, .. } => absent(path),
+            Self::Unreadable { path, .. } => missing(path),
             Self::File(error) => error.missing_file(),
             _ => None,
         }
     }
 }
 
-impl Told for ObjectError {
+impl ToPyErr for ObjectError {
     fn missing_file(&self) -> Option<&str> {
         match self {
             Self::File(error) => error.missing_file(),
@@ -61,10 +61,10 @@ impl Told for ObjectError {
     }
 }
 
-impl Told for SceneError {
+impl ToPyErr for SceneError {
     fn missing_file(&self) -> Option<&str> {
         match self {
-            Self::Unreadable { file, .. } => absent(file),
+            Self::Unreadable { file, .. } => missing(file),
             Self::Object { error, .. } => error.missing_file(),
             Self::Sensor { error, .. } => error.missing_file(),
             _ => None,
@@ -72,31 +72,38 @@ impl Told for SceneError {
     }
 }
 
-impl Told for dermis::gpu::GpuError {}
-impl Told for dermis_research::experiments::ExperimentError {}
-impl Told for dermis::geometry::MeshError {}
-impl Told for dermis::record::RecordError {}
-impl Told for dermis::run::RunError {}
-impl Told for dermis::geometry::TopologyError {}
-impl Told for dermis::geometry::shapes::ShapeError {}
-impl Told for dermis::sensor::PressError {}
-impl Told for dermis::sensor::ResponseError {}
-impl Told for dermis::sensor::UnknownSkin {}
-impl Told for dermis::sensor::calibration::FitError {}
-impl Told for dermis::sensor::characterise::BenchError {}
-impl Told for dermis::sensor::metrics::MetricsError {}
-impl Told for dermis::sensor::optics::OpticsError {}
-impl Told for dermis::skin::SkinError {}
-impl Told for dermis::world::WorldError {}
+/// Errors that never name a missing file.
+macro_rules! plain_errors {
+    ($($error:ty),* $(,)?) => { $(impl ToPyErr for $error {})* };
+}
+plain_errors!(
+    dermis::geometry::MeshError,
+    dermis::geometry::TopologyError,
+    dermis::geometry::shapes::ShapeError,
+    dermis::gpu::GpuError,
+    dermis::record::RecordError,
+    dermis::run::RunError,
+    dermis::sensor::PressError,
+    dermis::sensor::ResponseError,
+    dermis::sensor::UnknownSkin,
+    dermis::sensor::calibration::FitError,
+    dermis::sensor::characterise::BenchError,
+    dermis::sensor::metrics::MetricsError,
+    dermis::sensor::optics::OpticsError,
+    dermis::skin::SkinError,
+    dermis::world::WorldError,
+    dermis_mujoco_coupling::CouplingError,
+    dermis_research::experiments::ExperimentError,
+);
 
-/// Results whose errors can be told to Python.
+/// Results whose errors become exceptions.
 pub trait IntoPyErr<T> {
     /// The value or the exception.
     fn into_py_err(self) -> PyResult<T>;
 }
 
-impl<T, E: Told> IntoPyErr<T> for Result<T, E> {
+impl<T, E: ToPyErr> IntoPyErr<T> for Result<T, E> {
     fn into_py_err(self) -> PyResult<T> {
-        self.map_err(|error| error.told())
+        self.map_err(|error| error.to_py_err())
     }
 }

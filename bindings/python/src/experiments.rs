@@ -13,7 +13,7 @@ pub fn experiment_list() -> Vec<(&'static str, &'static str, bool)> {
     experiments::ALL.iter().map(|experiment| (experiment.name, experiment.title, experiment.needs_data)).collect()
 }
 
-/// Runs an experiment; what came out as JSON. Its figures and tables go to the folder `out`, if there is one.
+/// Runs an experiment and returns its result as JSON. Figures and tables are written to the folder `out`, if given.
 #[pyfunction]
 pub fn run_experiment(
     py: Python<'_>,

@@ -1,14 +1,14 @@
-//! What a controller wants to know of a tactile image.
+//! Image moments of the taxel forces.
 
 use crate::array::array;
 use dermis::sensor::features;
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
-/// An edge is at least so many times as long as wide.
+/// Smallest ratio of length to width of an edge.
 const EDGE_RATIO: f64 = 2.0;
 
-/// Moments of a tactile image, in the plane of the sensor.
+/// Image moments of the taxel forces, in the plane of the sensor.
 #[pyclass(frozen, module = "dermis")]
 pub struct Features {
     pub features: features::Features,
@@ -16,26 +16,26 @@ pub struct Features {
 
 #[pymethods]
 impl Features {
-    /// Sum of the taxels that count (N).
+    /// Sum of the forces above the threshold (N).
     #[getter]
     fn total(&self) -> f64 {
         self.features.total
     }
 
-    /// Their centre, x and y (m), shape (2,).
+    /// Center of pressure, x and y (m), shape (2,).
     #[getter]
     fn center<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         array(py, &[2], &self.features.centroid_m.to_array())
     }
 
-    /// Second moments about it (m²), shape (2, 2).
+    /// Second moments about the center (m²), shape (2, 2).
     #[getter]
     fn covariance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let [xx, xy, yy] = self.features.covariance_m2;
         array(py, &[2, 2], &[xx, xy, xy, yy])
     }
 
-    /// Direction of the longer axis from +x towards +y (rad), in (-pi/2, pi/2].
+    /// Angle of the longer axis from +x towards +y (rad), in (-pi/2, pi/2].
     #[getter]
     fn direction(&self) -> f64 {
         self.features.direction_rad
@@ -47,13 +47,13 @@ impl Features {
         self.features.eccentricity
     }
 
-    /// Half-lengths of the ellipse with the same second moments, the longer first (m), shape (2,).
+    /// Half axes of the ellipse with the same second moments, the longer first (m), shape (2,).
     #[getter]
     fn spreads<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         array(py, &[2], &self.features.spreads_m())
     }
 
-    /// Area of the taxels that count (m²).
+    /// Area of the taxels above the threshold (m²).
     #[getter]
     fn area(&self) -> f64 {
         self.features.contact_area_m2

@@ -1,4 +1,4 @@
-//! GPUs: whether there is one, and the objects that were uploaded to it.
+//! Selects a GPU, and caches objects on it.
 
 pub mod batch;
 mod dlpack;
@@ -18,17 +18,17 @@ use pyo3::prelude::*;
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
 
-/// Reads a word that names a device.
+/// Parses the name of a device.
 pub fn choice(word: &str) -> PyResult<Choice> {
     word.parse::<Choice>().into_py_err()
 }
 
-/// The GPU to use; none is the CPU, and then a warning has said why, once in a process.
+/// The GPU to use; `None` for the CPU. For the choice "auto" without a GPU, warns once per process.
 pub fn open(py: Python<'_>, choice: Choice) -> PyResult<Option<Arc<Gpu>>> {
     if choice == Choice::Cpu {
         return Ok(None);
     }
-    // pip's packages carry the compiler in a folder that the loader does not know.
+    // Finds the run-time compiler in pip packages.
     py.import("dermis._cuda")?.call_method0("preload")?;
     let mut why = None;
     let gpu = choice.gpu(|error| why = Some(error.to_string())).into_py_err()?;
@@ -36,18 +36,18 @@ pub fn open(py: Python<'_>, choice: Choice) -> PyResult<Option<Arc<Gpu>>> {
     Ok(gpu)
 }
 
-/// Says once in a process that the CPU does the work.
+/// Warns once per process that the work runs on the CPU.
 pub fn warn_once(py: Python<'_>, why: &str) -> PyResult<()> {
-    static SAID: Once = Once::new();
+    static WARNED: Once = Once::new();
     let mut outcome = Ok(());
-    SAID.call_once(|| {
-        let text = CString::new(format!("dermis works on the CPU: {why}")).unwrap_or_default();
+    WARNED.call_once(|| {
+        let text = CString::new(format!("dermis runs on the CPU: {why}")).unwrap_or_default();
         outcome = PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &text, 1);
     });
     outcome
 }
 
-/// An object on the GPU: uploaded when it is first asked for, kept as long as it lives on the host.
+/// An object on the GPU, uploaded on first use and cached while it is in use on the host.
 pub fn object_on(gpu: &Arc<Gpu>, object: &Arc<skin::Object>) -> Result<Arc<GpuObject>, GpuError> {
     static KNOWN: Mutex<Vec<(Weak<skin::Object>, Arc<GpuObject>)>> = Mutex::new(Vec::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

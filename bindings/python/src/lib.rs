@@ -1,25 +1,26 @@
-//! dermis for Python: numpy in, numpy out.
+//! The compiled module `dermis._native` of the Python package.
 //!
-//! One file per class, thin over the facade. Python's side (`python/dermis`) is what a user imports; this is its `_native`. Whatever
-//! takes time runs without the interpreter held; what a user gets are arrays that he owns.
+//! One file per class, thin over the facade; users import `python/dermis`. Computations run with the GIL released. Returned arrays are
+//! owned by the caller.
 
 mod array;
 mod batch;
 mod bench;
 mod contacts;
 mod dataset;
-mod device;
 mod error;
 mod experiments;
 mod features;
 mod gpu;
 mod metrics;
 mod motion;
+mod mujoco;
 mod object;
 mod pose;
 mod reading;
 mod recording;
 mod sensor;
+mod shared_sensor;
 mod state;
 mod threads;
 mod touch;
@@ -27,7 +28,7 @@ mod world;
 
 use pyo3::prelude::*;
 
-/// Names of the sensors that ship with dermis.
+/// Names of the built-in sensors.
 #[pyfunction]
 fn presets() -> Vec<&'static str> {
     dermis::sensor::presets::names().collect()
@@ -45,6 +46,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<gpu::Environments>()?;
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<features::Features>()?;
+    module.add_class::<mujoco::Attachment>()?;
     module.add_class::<object::Object>()?;
     module.add_class::<reading::Reading>()?;
     module.add_class::<recording::Recording>()?;
@@ -55,7 +57,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(presets, module)?)?;
     module.add_function(wrap_pyfunction!(bench::characterise_sensor, module)?)?;
     module.add_function(wrap_pyfunction!(dataset::check_dataset, module)?)?;
-    module.add_function(wrap_pyfunction!(bench::fit_device, module)?)?;
+    module.add_function(wrap_pyfunction!(bench::fit_sensor, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::compare_images, module)?)?;
     module.add_function(wrap_pyfunction!(experiments::experiment_list, module)?)?;
     module.add_function(wrap_pyfunction!(experiments::run_experiment, module)?)

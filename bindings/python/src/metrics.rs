@@ -1,13 +1,13 @@
-//! How alike two images are.
+//! Image similarity.
 
 use crate::array::Numbers;
 use crate::error::{Error, IntoPyErr};
 use crate::threads::detached;
-use dermis::sensor::metrics::{Frame, Mask, Metrics, Ssim};
+use dermis::sensor::metrics::{ChannelImage, Mask, Metrics, Ssim};
 use pyo3::prelude::*;
 
 /// An image of levels 0–255, (height, width) or (height, width, channels).
-fn frame(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Frame> {
+fn frame(value: &Bound<'_, PyAny>, what: &str) -> PyResult<ChannelImage> {
     let numbers = Numbers::read(value, what)?;
     let (height, width, channels) = match numbers.shape.as_slice() {
         [height, width] => (*height, *width, 1),
@@ -15,18 +15,17 @@ fn frame(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Frame> {
         _ => return Err(numbers.wrong_shape(what, "(height, width) or (height, width, channels)")),
     };
     let channel = |c: usize| numbers.values.iter().skip(c).step_by(channels).copied().collect();
-    Frame::new(what, width, height, (0..channels).map(channel).collect()).into_py_err()
+    ChannelImage::new(what, width, height, (0..channels).map(channel).collect()).into_py_err()
 }
 
 fn mask_of(value: &Bound<'_, PyAny>) -> PyResult<Mask> {
-    // Truth values are numbers here.
     let value = value.py().import("numpy")?.call_method1("asarray", (value,))?.call_method1("astype", ("uint8",))?;
     let numbers = Numbers::read(&value, "mask")?;
     let &[height, width] = numbers.shape.as_slice() else { return Err(numbers.wrong_shape("mask", "(height, width)")) };
     Mask::new("mask", width, height, numbers.values.iter().map(|&value| value != 0.0).collect()).into_py_err()
 }
 
-/// SSIM, PSNR (dB), MAE and RMSE (of 255), and how many pixels were compared.
+/// SSIM, PSNR (dB), MAE and RMSE (of 255), and the number of compared pixels.
 #[pyfunction]
 pub fn compare_images(
     py: Python<'_>,

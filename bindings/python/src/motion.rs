@@ -1,4 +1,4 @@
-//! Where things are and how they move, as Python says it.
+//! Reads the poses and twists of objects.
 
 use crate::error::Error;
 use crate::object::Object;
@@ -10,27 +10,33 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::Arc;
 
-/// Objects with their places and velocities relative to the sensor.
-pub struct Moving {
-    things: Vec<(Arc<skin::Object>, Pose, Twist)>,
+/// Objects with their poses and velocities relative to the sensor.
+pub struct ObjectMotions {
+    targets: Vec<(Arc<skin::Object>, Pose, Twist)>,
 }
 
-/// The sensor's own place and velocity, where those of the objects are given in the world.
+/// Pose and velocity of the sensor in the frame of the arguments.
 struct Frame {
     world_from_sensor: Pose,
     sensor_velocity: Twist,
 }
 
 impl Frame {
-    /// Velocities are given at the origins of their frames; skins take them relative to the sensor, at its origin.
-    fn relative(&self, object: Arc<skin::Object>, place: Pose, velocity: Twist) -> (Arc<skin::Object>, Pose, Twist) {
-        let target = Target::from_world(&object, &place, &velocity, &self.world_from_sensor, &self.sensor_velocity);
-        let (place, velocity) = (target.sensor_from_object, target.velocity);
-        (object, place, velocity)
+    /// Converts a pose and a velocity in the world to ones relative to the sensor, at its origin.
+    fn relative(
+        &self,
+        object: Arc<skin::Object>,
+        world_from_object: Pose,
+        velocity: Twist,
+    ) -> (Arc<skin::Object>, Pose, Twist) {
+        let target =
+            Target::from_world(&object, &world_from_object, &velocity, &self.world_from_sensor, &self.sensor_velocity);
+        let (sensor_from_object, velocity) = (target.sensor_from_object, target.velocity);
+        (object, sensor_from_object, velocity)
     }
 }
 
-impl Moving {
+impl ObjectMotions {
     /// Reads the arguments of a step: one object with its pose and twist, or a sequence of (object, pose) and
     /// (object, pose, twist).
     pub fn read(
@@ -45,9 +51,9 @@ impl Moving {
             sensor_velocity: twist(sensor_twist, "sensor_twist")?,
         };
         if let Ok(object) = objects.cast::<Object>() {
-            let place = one_pose.ok_or_else(|| PyTypeError::new_err("`pose` is missing: where is the object?"))?;
-            let (place, velocity) = (pose(place, "pose")?, twist(one_twist, "twist")?);
-            return Ok(Self { things: vec![frame.relative(object.get().thing.clone(), place, velocity)] });
+            let pose_value = one_pose.ok_or_else(|| PyTypeError::new_err("`pose` of the object is missing"))?;
+            let (pose, velocity) = (pose(pose_value, "pose")?, twist(one_twist, "twist")?);
+            return Ok(Self { targets: vec![frame.relative(object.get().object.clone(), pose, velocity)] });
         }
         if one_pose.is_some() || one_twist.is_some() {
             return Err(Error::new_err(
@@ -56,7 +62,7 @@ impl Moving {
         }
         let wanted = "`objects` must be an Object, or a sequence of (Object, pose) or (Object, pose, twist)";
         let refuse = |what: String| PyTypeError::new_err(format!("{wanted}, {what}"));
-        let mut things = Vec::new();
+        let mut targets = Vec::new();
         for (i, item) in objects.try_iter().map_err(|_| refuse(format!("got {}", kind(objects))))?.enumerate() {
             let item = item?;
             let parts = item.cast::<PyTuple>().map_err(|_| refuse(format!("item {i} is {}", kind(&item))))?;
@@ -69,28 +75,28 @@ impl Moving {
             let place = pose(&parts.get_item(1)?, &format!("pose of object {i}"))?;
             let velocity = (parts.len() == 3).then(|| parts.get_item(2)).transpose()?.filter(|value| !value.is_none());
             let velocity = twist(velocity.as_ref(), &format!("twist of object {i}"))?;
-            things.push(frame.relative(object.get().thing.clone(), place, velocity));
+            targets.push(frame.relative(object.get().object.clone(), place, velocity));
         }
-        Ok(Self { things })
+        Ok(Self { targets })
     }
 
-    /// One object held somewhere.
+    /// One object at rest.
     pub fn held(object: &Arc<skin::Object>, sensor_from_object: Pose) -> Self {
-        Self { things: vec![(object.clone(), sensor_from_object, Twist::ZERO)] }
+        Self { targets: vec![(object.clone(), sensor_from_object, Twist::ZERO)] }
     }
 
-    /// Hands the motion to a skin.
-    pub fn with<T>(&self, ask: impl FnOnce(&Motion<'_>) -> T) -> T {
-        let targets: Vec<Target<'_>> = self
-            .things
+    /// Calls a function with the motion, as skins take it.
+    pub fn with<T>(&self, use_motion: impl FnOnce(&Motion<'_>) -> T) -> T {
+        let motions: Vec<Target<'_>> = self
+            .targets
             .iter()
             .map(|(object, place, velocity)| Target { object, sensor_from_object: *place, velocity: *velocity })
             .collect();
-        ask(&Motion { targets: &targets })
+        use_motion(&Motion { targets: &motions })
     }
 }
 
 /// The name of a value's type, for messages.
 fn kind(value: &Bound<'_, PyAny>) -> String {
-    value.get_type().name().map_or_else(|_| "something else".into(), |name| format!("a {name}"))
+    value.get_type().name().map_or_else(|_| "a value of unknown type".into(), |name| format!("a {name}"))
 }

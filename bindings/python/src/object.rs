@@ -1,10 +1,11 @@
-//! Things that can be touched.
+//! Objects that touch sensors.
 
 use crate::array::{Numbers, array, positive, rows, vector};
 use crate::error::{Error, IntoPyErr};
 use crate::pose::vectors;
 use crate::threads::detached;
 use dermis::geometry::files::{Import, LengthUnit, read};
+use dermis::geometry::shapes::terrain;
 use dermis::geometry::{Primitive, TriMesh, Vec3};
 use dermis::object::ObjectSpec;
 use dermis::skin;
@@ -15,25 +16,25 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Edges of the triangles that stand for a round shape, as a part of its size, where nothing else is said.
+/// Default longest triangle edge of a round shape's mesh, as a fraction of its size.
 const EDGE_OF_SIZE: f64 = 1.0 / 40.0;
-/// More cells than this are no height field but a slip.
+/// Maximum number of heights of a height field.
 const MAX_CELLS: usize = 2_000_000;
 
-/// A thing that can be touched: a shape in a frame of its own.
+/// A rigid object that can touch sensors, in its own frame.
 ///
-/// ``Object("sphere:radius=10mm")`` takes what the command line takes: a shape with its sizes, each with its unit, a shape
-/// alone, an indenter (``"indenter:moon"``) or the path of a mesh file with its ``unit`` ("m", "cm", "mm" or "in").
-/// The constructors below take metres. Objects do not change; they can be shared, copied and pickled.
+/// ``Object("sphere:radius=10mm")`` takes the notation of the command line: a shape with its sizes and units, a shape alone, an
+/// indenter (``"indenter:moon"``), or the path of a mesh file with its ``unit`` ("m", "cm", "mm" or "in").
+/// The constructors below take metres. Objects are immutable; they can be shared, copied and pickled.
 #[pyclass(frozen, module = "dermis")]
 pub struct Object {
-    made: Made,
-    pub thing: Arc<skin::Object>,
+    definition: Definition,
+    pub object: Arc<skin::Object>,
 }
 
-/// What it is made of, to make it again.
+/// The definition of an object, for pickles.
 #[derive(Clone, Serialize, Deserialize)]
-struct Made {
+struct Definition {
     name: String,
     shape: Shape,
     mu: Option<f64>,
@@ -56,7 +57,7 @@ impl Shape {
     }
 }
 
-impl Made {
+impl Definition {
     fn build(&self) -> PyResult<skin::Object> {
         let exact = |primitive: Primitive, edge_m: f64| skin::Object::of_primitive(primitive, edge_m).into_py_err();
         let object = match &self.shape {
@@ -85,9 +86,9 @@ impl Object {
         if let Some(mu) = mu.filter(|mu| !(*mu >= 0.0 && mu.is_finite())) {
             return Err(Error::new_err(format!("`mu` must be zero or a positive number, got {mu}")));
         }
-        let made = Made { name: name.to_owned(), shape, mu };
-        let thing = Arc::new(detached(py, || made.build())??);
-        Ok(Self { made, thing })
+        let definition = Definition { name: name.to_owned(), shape, mu };
+        let object = Arc::new(detached(py, || definition.build())??);
+        Ok(Self { definition, object })
     }
 
     fn of_mesh(py: Python<'_>, mesh: &TriMesh, mu: Option<f64>) -> PyResult<Self> {
@@ -113,11 +114,10 @@ impl Object {
         Self::of_mesh(py, &mesh, mu)
     }
 
-    /// A ball about the origin.
+    /// A sphere at the origin.
     ///
-    /// radius: metres. edge: longest edge (m) of the triangles that stand for it where a mesh is needed (gels and layers);
-    /// a fortieth of its diameter without. Springs meet the exact ball. mu: coefficient of friction, where it is not the
-    /// skin's own (layers only).
+    /// radius: m. edge: longest triangle edge (m) of its mesh, which gels and layers use; default: a fortieth of the diameter. Springs use
+    /// the exact sphere. mu: coefficient of friction (layers only); default: that of the skin.
     #[staticmethod]
     #[pyo3(signature = (*, radius, edge=None, mu=None))]
     fn sphere(py: Python<'_>, radius: f64, edge: Option<f64>, mu: Option<f64>) -> PyResult<Self> {
@@ -126,9 +126,9 @@ impl Object {
         Self::make(py, "sphere", Shape::Sphere { radius_m, edge_m }, mu)
     }
 
-    /// An ellipsoid about the origin.
+    /// An ellipsoid at the origin.
     ///
-    /// semi_axes: half its extent along x, y and z (m), shape (3,). edge and mu: as for a sphere.
+    /// semi_axes: half extents along x, y and z (m), shape (3,). edge and mu: as for a sphere.
     #[staticmethod]
     #[pyo3(signature = (*, semi_axes, edge=None, mu=None))]
     fn ellipsoid(py: Python<'_>, semi_axes: &Bound<'_, PyAny>, edge: Option<f64>, mu: Option<f64>) -> PyResult<Self> {
@@ -140,9 +140,9 @@ impl Object {
         Self::make(py, "ellipsoid", Shape::Ellipsoid { semi_axes_m, edge_m }, mu)
     }
 
-    /// A box about the origin, along the axes.
+    /// An axis-aligned box at the origin.
     ///
-    /// size: its whole extent along x, y and z (m), shape (3,). mu: as for a sphere.
+    /// size: full extents along x, y and z (m), shape (3,). mu: as for a sphere.
     #[staticmethod]
     #[pyo3(name = "box", signature = (*, size, mu=None))]
     fn cuboid(py: Python<'_>, size: &Bound<'_, PyAny>, mu: Option<f64>) -> PyResult<Self> {
@@ -153,7 +153,7 @@ impl Object {
         Self::make(py, "box", Shape::Cuboid { half_m: size.map(|extent| 0.5 * extent) }, mu)
     }
 
-    /// A cylinder along z, about the origin.
+    /// A cylinder along z at the origin.
     ///
     /// radius, length: metres. edge and mu: as for a sphere.
     #[staticmethod]
@@ -164,9 +164,9 @@ impl Object {
         Self::make(py, "cylinder", Shape::Cylinder { radius_m, half_length_m: 0.5 * length, edge_m }, mu)
     }
 
-    /// A cylinder along z with round ends, about the origin.
+    /// A capsule along z at the origin.
     ///
-    /// radius: metres. length: of the straight part (m). edge and mu: as for a sphere.
+    /// radius: metres. length: of the cylindrical part (m). edge and mu: as for a sphere.
     #[staticmethod]
     #[pyo3(signature = (*, radius, length, edge=None, mu=None))]
     fn capsule(py: Python<'_>, radius: f64, length: f64, edge: Option<f64>, mu: Option<f64>) -> PyResult<Self> {
@@ -175,9 +175,9 @@ impl Object {
         Self::make(py, "capsule", Shape::Capsule { radius_m, half_length_m: 0.5 * length, edge_m }, mu)
     }
 
-    /// A level ground: solid below z = 0 of its own frame.
+    /// A solid below z = 0 of its frame.
     ///
-    /// half_size: how far it reaches from the origin along x and y (m). thickness: how deep it is solid (m).
+    /// half_size: half extent along x and y (m). thickness: m.
     #[staticmethod]
     #[pyo3(signature = (*, half_size=10.0, thickness=1.0, mu=None))]
     fn plane(py: Python<'_>, half_size: f64, thickness: f64, mu: Option<f64>) -> PyResult<Self> {
@@ -194,8 +194,8 @@ impl Object {
 
     /// A triangle mesh.
     ///
-    /// vertices: metres, shape (n, 3). triangles: indices of vertices, whole numbers of shape (m, 3), counter-clockwise seen
-    /// from outside. A closed mesh also says when a skin is pressed through. mu: as for a sphere.
+    /// vertices: metres, shape (n, 3). triangles: vertex indices, shape (m, 3), counter-clockwise seen from outside. A closed
+    /// mesh also detects a skin that is pressed through. mu: as for a sphere.
     #[staticmethod]
     #[pyo3(signature = (*, vertices, triangles, name="mesh", mu=None))]
     fn mesh(
@@ -209,7 +209,7 @@ impl Object {
         let index = |value: f64| {
             let whole = value >= 0.0 && value <= f64::from(u32::MAX) && value.fract() == 0.0;
             whole.then_some(value as u32).ok_or_else(|| {
-                Error::new_err(format!("`triangles` must be indices of vertices, whole numbers from 0, got {value}"))
+                Error::new_err(format!("`triangles` must be vertex indices, integers from 0, got {value}"))
             })
         };
         let triangles = rows::<3>(triangles, "triangles")?
@@ -220,11 +220,11 @@ impl Object {
         Self::of_mesh(py, &mesh, mu)
     }
 
-    /// A ground whose height is known on a grid, as a solid down to z = -base.
+    /// A solid between a grid of heights and z = -base.
     ///
-    /// heights: metres over z = 0 of its own frame, shape (rows, cols), row 0 at +y and column 0 at -x.
-    /// size: its whole extent along x and y (m), shape (2,): the outermost heights stand on its rim.
-    /// base: how deep it is solid below z = 0 (m). mu: as for a sphere.
+    /// heights: height over z = 0 of its frame (m), shape (rows, cols), row 0 at +y and column 0 at -x.
+    /// size: full extent along x and y (m), shape (2,); the outermost heights lie on its rim.
+    /// base: thickness below z = 0 (m). mu: as for a sphere.
     #[staticmethod]
     #[pyo3(signature = (heights, *, size, base=0.01, mu=None))]
     fn height_field(
@@ -248,11 +248,11 @@ impl Object {
         if let Some(low) = heights.values.iter().find(|&&height| height <= -base) {
             return Err(Error::new_err(format!("`heights` must be above -base ({} m), got {low} m", -base)));
         }
-        let mesh = terrain(row_count, col_count, [width, depth, base], &heights.values).into_py_err()?;
+        let mesh = terrain(row_count, col_count, [width, depth], base, &heights.values).into_py_err()?;
         Self::of_mesh(py, &mesh, mu)
     }
 
-    /// One of the indenters for optical gels, such as "moon": its tip at the origin, pressing along -z.
+    /// A built-in indenter for optical gels, such as "moon": its tip at the origin, pressing along -z.
     #[staticmethod]
     #[pyo3(signature = (name, *, mu=None))]
     fn indenter(py: Python<'_>, name: &str, mu: Option<f64>) -> PyResult<Self> {
@@ -262,8 +262,8 @@ impl Object {
 
     /// A mesh file: STL, OBJ, PLY or glTF.
     ///
-    /// unit: of its numbers, "m", "cm", "mm" or "in"; needed unless the format has one. repair: leaves out triangles
-    /// without area instead of refusing the file.
+    /// unit: of the file, "m", "cm", "mm" or "in"; required unless the format has one. repair: drops triangles without area instead
+    /// of refusing the file.
     #[staticmethod]
     #[pyo3(signature = (path, *, unit=None, repair=false, mu=None))]
     fn load(py: Python<'_>, path: PathBuf, unit: Option<&str>, repair: bool, mu: Option<f64>) -> PyResult<Self> {
@@ -272,47 +272,47 @@ impl Object {
         Self::of_mesh(py, &mesh, mu)
     }
 
-    /// What messages call it.
+    /// Name used in messages.
     #[getter]
     fn name(&self) -> &str {
-        &self.made.name
+        &self.definition.name
     }
 
-    /// Its coefficient of friction, or None: the skin's own.
+    /// Coefficient of friction; None: that of the skin.
     #[getter]
     fn mu(&self) -> Option<f64> {
-        self.made.mu
+        self.definition.mu
     }
 
-    /// Corners of its triangles (m), shape (n, 3): of a round shape those of the mesh that stands for it.
+    /// Vertices of its mesh (m), shape (n, 3).
     #[getter]
     fn vertices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-        vectors(py, self.thing.surface.mesh().vertices())
+        vectors(py, self.object.surface.mesh().vertices())
     }
 
-    /// Its triangles as indices of vertices, shape (m, 3).
+    /// Vertex indices of its triangles, shape (m, 3).
     #[getter]
     fn triangles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u32>>> {
-        let triangles = self.thing.surface.mesh().triangles();
+        let triangles = self.object.surface.mesh().triangles();
         array(py, &[triangles.len(), 3], triangles.as_flattened())
     }
 
-    /// Lowest and highest x, y, z (m), shape (2, 3).
+    /// Lower and upper corner of its bounding box (m), shape (2, 3).
     #[getter]
     fn bounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-        let bounds = self.thing.surface.bounds();
+        let bounds = self.object.surface.bounds();
         vectors(py, &[bounds.min, bounds.max])
     }
 
-    /// Whether it bounds a solid.
+    /// True if the surface bounds a solid.
     #[getter]
     fn closed(&self) -> bool {
-        self.thing.surface.is_closed()
+        self.object.surface.is_closed()
     }
 
     fn __repr__(&self) -> String {
-        let size = self.thing.surface.bounds().size() * 1e3;
-        format!("<dermis.Object {:?}, {:.4} x {:.4} x {:.4} mm>", self.made.name, size.x, size.y, size.z)
+        let size = self.object.surface.bounds().size() * 1e3;
+        format!("<dermis.Object {:?}, {:.4} x {:.4} x {:.4} mm>", self.definition.name, size.x, size.y, size.z)
     }
 
     fn __copy__(this: Py<Self>) -> Py<Self> {
@@ -325,49 +325,14 @@ impl Object {
 
     #[classmethod]
     fn _restore(_class: &Bound<'_, PyType>, py: Python<'_>, saved: &[u8]) -> PyResult<Self> {
-        let made: Made = serde_json::from_slice(saved).map_err(|error| Error::new_err(error.to_string()))?;
-        let thing = Arc::new(detached(py, || made.build())??);
-        Ok(Self { made, thing })
+        let definition: Definition =
+            serde_json::from_slice(saved).map_err(|error| Error::new_err(error.to_string()))?;
+        let object = Arc::new(detached(py, || definition.build())??);
+        Ok(Self { definition, object })
     }
 
     fn __reduce__<'py>(this: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        let saved = serde_json::to_vec(&this.get().made).map_err(|error| Error::new_err(error.to_string()))?;
+        let saved = serde_json::to_vec(&this.get().definition).map_err(|error| Error::new_err(error.to_string()))?;
         Ok((this.get_type().getattr("_restore")?, (PyBytes::new(this.py(), &saved),)))
     }
-}
-
-/// A solid under heights: top, bottom and four sides. Row 0 at +y.
-fn terrain(
-    row_count: usize,
-    col_count: usize,
-    [width, depth, base]: [f64; 3],
-    heights_m: &[f64],
-) -> Result<TriMesh, dermis::geometry::MeshError> {
-    let part = |index: usize, count: usize| index as f64 / (count - 1) as f64 - 0.5;
-    let place = |i: usize, z: f64| {
-        Vec3::new(width * part(i % col_count, col_count), -depth * part(i / col_count, row_count), z)
-    };
-    let count = row_count * col_count;
-    let mut vertices: Vec<Vec3> = (0..count).map(|i| place(i, heights_m[i])).collect();
-    vertices.extend((0..count).map(|i| place(i, -base)));
-    let under = count as u32;
-    let index = |row: usize, col: usize| (row * col_count + col) as u32;
-    let mut triangles = Vec::new();
-    for row in 0..row_count - 1 {
-        for col in 0..col_count - 1 {
-            let [a, b, c, d] = [index(row, col), index(row, col + 1), index(row + 1, col), index(row + 1, col + 1)];
-            triangles.extend([[a, d, b], [a, c, d]]);
-            triangles.extend([[a, b, d], [a, d, c]].map(|t: [u32; 3]| t.map(|i| i + under)));
-        }
-    }
-    let mut side = |a: u32, b: u32| triangles.extend([[a, b, b + under], [a, b + under, a + under]]);
-    for col in 0..col_count - 1 {
-        side(index(0, col), index(0, col + 1));
-        side(index(row_count - 1, col + 1), index(row_count - 1, col));
-    }
-    for row in 0..row_count - 1 {
-        side(index(row, col_count - 1), index(row + 1, col_count - 1));
-        side(index(row + 1, 0), index(row, 0));
-    }
-    TriMesh::new("height field", vertices, triangles)
 }

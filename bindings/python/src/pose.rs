@@ -6,9 +6,9 @@ use dermis::geometry::{Mat3, Pose, Quat, Twist, Vec3, Wrench};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
-/// How far a rotation may be from one.
+/// Tolerance of the orthogonality of a rotation matrix.
 const ROTATION_SLACK: f64 = 1e-6;
-/// How far a quaternion may be from length 1.
+/// Tolerance of the norm of a quaternion.
 const QUATERNION_SLACK: f64 = 1e-3;
 
 /// Reads a pose: a (4, 4) matrix, (7,) position and quaternion (w first), or (3,) position.
@@ -17,7 +17,7 @@ pub fn pose(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Pose> {
     of_numbers(&numbers.shape, &numbers.values, what)?.ok_or_else(|| numbers.wrong_shape(what, "(4, 4), (7,) or (3,)"))
 }
 
-/// The same, and the identity without a value.
+/// Reads a pose; the identity without a value.
 pub fn pose_or_identity(value: Option<&Bound<'_, PyAny>>, what: &str) -> PyResult<Pose> {
     value.map_or(Ok(Pose::IDENTITY), |value| pose(value, what))
 }
@@ -50,15 +50,15 @@ fn of_numbers(shape: &[usize], values: &[f64], what: &str) -> PyResult<Option<Po
         }
         [4, 4] => {
             let column = |c: usize| Vec3::new(values[c], values[4 + c], values[8 + c]);
-            let turn = Mat3::from_cols(column(0), column(1), column(2));
-            let product = turn * turn.transpose();
+            let rotation = Mat3::from_cols(column(0), column(1), column(2));
+            let product = rotation * rotation.transpose();
             let square = (0..3).all(|i| (product.col(i) - Mat3::IDENTITY.col(i)).length() < ROTATION_SLACK);
-            if !square || turn.determinant() < 0.0 || values[12..] != [0.0, 0.0, 0.0, 1.0] {
+            if !square || rotation.determinant() < 0.0 || values[12..] != [0.0, 0.0, 0.0, 1.0] {
                 return Err(Error::new_err(format!(
                     "`{what}` must be a rigid transform: a rotation, a shift, and the last row 0, 0, 0, 1"
                 )));
             }
-            Pose::new(Quat::from_mat3(&turn).normalize(), column(3))
+            Pose::new(Quat::from_mat3(&rotation).normalize(), column(3))
         }
         _ => return Ok(None),
     }))
@@ -73,11 +73,11 @@ pub fn twist(value: Option<&Bound<'_, PyAny>>, what: &str) -> PyResult<Twist> {
 
 /// A pose as a (4, 4) matrix.
 pub fn matrix<'py>(py: Python<'py>, pose: &Pose) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-    let turn = Mat3::from_quat(pose.rotation);
+    let rotation = Mat3::from_quat(pose.rotation);
     let mut values = [0.0; 16];
     for row in 0..3 {
         for col in 0..3 {
-            values[4 * row + col] = turn.col(col)[row];
+            values[4 * row + col] = rotation.col(col)[row];
         }
         values[4 * row + 3] = pose.translation[row];
     }
@@ -85,7 +85,7 @@ pub fn matrix<'py>(py: Python<'py>, pose: &Pose) -> PyResult<Bound<'py, PyArrayD
     array(py, &[4, 4], &values)
 }
 
-/// Force and torque, six numbers.
+/// Force and torque as six numbers.
 pub fn six(wrench: &Wrench) -> [f64; 6] {
     let (f, t) = (wrench.force, wrench.torque);
     [f.x, f.y, f.z, t.x, t.y, t.z]

@@ -1,4 +1,4 @@
-//! What is kept of a run.
+//! Recordings of runs.
 
 use crate::array::array;
 use crate::error::Error;
@@ -6,14 +6,14 @@ use dermis::run;
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
-/// What sensors felt and where bodies were during a run, row by row.
+/// Readings and body positions of a run, one row per time.
 #[pyclass(frozen, module = "dermis")]
 pub struct Recording {
     recording: run::Recording,
 }
 
 impl Recording {
-    /// Wraps what was kept.
+    /// Wraps a recording.
     pub fn new(recording: run::Recording) -> Self {
         Self { recording }
     }
@@ -21,7 +21,7 @@ impl Recording {
     fn track(&self, sensor: &str) -> PyResult<&run::SensorTrack> {
         self.recording.sensors.iter().find(|track| track.name == sensor).ok_or_else(|| {
             let known: Vec<&str> = self.recording.sensors.iter().map(|track| track.name.as_str()).collect();
-            Error::new_err(format!("there is no sensor {sensor:?}; there are {}", known.join(", ")))
+            Error::new_err(format!("there is no sensor {sensor:?}; the sensors are {}", known.join(", ")))
         })
     }
 }
@@ -64,13 +64,13 @@ impl Recording {
     fn positions<'py>(&self, py: Python<'py>, body: &str) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let track = self.recording.bodies.iter().find(|track| track.name == body).ok_or_else(|| {
             let known: Vec<&str> = self.recording.bodies.iter().map(|track| track.name.as_str()).collect();
-            Error::new_err(format!("there is no body {body:?} that moves; there are {}", known.join(", ")))
+            Error::new_err(format!("there is no moving body {body:?}; the moving bodies are {}", known.join(", ")))
         })?;
         let values: Vec<f64> = track.poses.iter().flat_map(|pose| pose.translation.to_array()).collect();
         array(py, &[track.poses.len(), 3], &values)
     }
 
-    /// When each phase of the task began: (time in s, name) of each.
+    /// Start (s) and name of each phase of the task.
     #[getter]
     fn phases(&self) -> Vec<(f64, String)> {
         self.recording.phases.iter().map(|(time_s, phase)| (*time_s, format!("{phase:?}"))).collect()

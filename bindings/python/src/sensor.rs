@@ -1,15 +1,15 @@
-//! The sensor.
+//! Sensors.
 
 use crate::array::{array, positive, vector};
 use crate::batch::presses;
 use crate::contacts;
-use crate::device::{Device, with_parameters};
-use crate::error::{Error, IntoPyErr, Told};
+use crate::error::{Error, IntoPyErr, ToPyErr};
 use crate::gpu::{self, DeviceBatch, Environments, batch::Places};
-use crate::motion::Moving;
+use crate::motion::ObjectMotions;
 use crate::object::Object;
 use crate::pose::vectors;
-use crate::reading::{Kept, Reading, Values};
+use crate::reading::{Reading, ReadingData, ReadingValues};
+use crate::shared_sensor::{SharedSensor, with_parameters};
 use crate::state::{History, State};
 use crate::threads::detached;
 use dermis::geometry::{MassProperties, Mat3, Vec3};
@@ -22,33 +22,38 @@ use pyo3::types::PyType;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A tactile sensor: a soft skin over a transducer, with the history of what has touched it.
+/// A tactile sensor: a soft skin over a transducer, with its state.
 ///
-/// Make one by ``Sensor.preset("uji-foam-14x6")`` (``dermis.presets()`` lists them), ``Sensor.load("mine.toml")`` or
+/// Make one by ``Sensor.preset("uji-foam-14x6")`` (``dermis.presets()`` lists the names), ``Sensor.load("mine.toml")`` or
 /// ``Sensor.parse(text)``. Lengths in m, forces in N, angles in rad, times in s.
 ///
-/// The sensor's frame: origin in the middle of the sensing surface, +z out of the skin, towards what it touches. A pose is where
-/// the object is in that frame (sensor_from_object): a (4, 4) matrix, (7,) position and quaternion (x, y, z, qw, qx, qy, qz), or
-/// (3,) position alone. A twist is how that pose changes: velocity of the object's origin (m/s) and angular velocity (rad/s), (6,).
+/// Sensor frame: origin at the center of the sensing surface, +z out of the skin, towards the objects. A pose is that of the object in
+/// the sensor frame (sensor_from_object): a (4, 4) matrix, (7,) position and quaternion (x, y, z, qw, qx, qy, qz), or (3,) position. A
+/// twist is the velocity of the object's origin (m/s) and its angular velocity (rad/s), (6,).
 ///
-/// ``press`` and ``settle`` are infinitely slow; ``step`` goes on in time. All three leave the sensor touched so (``state``),
-/// ``reset`` lets go. Copies and pickles take the history along (a pickle of a sensor that is made from files needs them where they
-/// were). Use a copy in every thread.
+/// ``press`` and ``settle`` are quasi-static; ``step`` advances time. All three update ``state``; ``reset`` clears it. Copies and pickles
+/// include the state (a pickle of a sensor made from files needs the files at the same paths). Use one copy per thread.
 #[pyclass(frozen, module = "dermis")]
 pub struct Sensor {
-    pub device: Arc<Device>,
+    pub shared: Arc<SharedSensor>,
     history: Mutex<History>,
 }
 
-fn at_rest(sensor: &sensor::Sensor) -> History {
+/// The history of a sensor that nothing has touched.
+pub fn at_rest(sensor: &sensor::Sensor) -> History {
     History { skin: Arc::new(sensor.skin().rest()), response: Arc::new(sensor.chain().rest()), frame: 0 }
 }
 
 impl Sensor {
     /// A sensor that nothing has touched.
-    pub fn of_device(device: Arc<Device>) -> PyResult<Self> {
-        let history = Mutex::new(at_rest(device.sensor()?));
-        Ok(Self { device, history })
+    pub fn of_shared(shared: Arc<SharedSensor>) -> PyResult<Self> {
+        let history = Mutex::new(at_rest(shared.sensor()?));
+        Ok(Self { shared, history })
+    }
+
+    /// A sensor with a history.
+    pub fn with_history(shared: Arc<SharedSensor>, history: History) -> Self {
+        Self { shared, history: Mutex::new(history) }
     }
 
     fn build(
@@ -63,27 +68,27 @@ impl Sensor {
             None => spec,
         };
         let spec = parameters.map_or(Ok(spec.clone()), |parameters| with_parameters(&spec, parameters))?;
-        Self::of_device(Arc::new(detached(py, || Device::build(spec, folder))?.into_py_err()?))
+        Self::of_shared(Arc::new(detached(py, || SharedSensor::build(spec, folder))?.into_py_err()?))
     }
 
-    /// Locked for a moment only, never while a skin works.
+    /// The state; never locked during a computation.
     fn history(&self) -> MutexGuard<'_, History> {
         self.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn inner(&self) -> PyResult<&sensor::Sensor> {
-        self.device.sensor()
+        self.shared.sensor()
     }
 
-    /// Keeps the new history and makes a reading of what was felt.
+    /// Stores the new state and makes a reading of the contact.
     fn keep(&self, history: History, touch: skin::Touch, reading: sensor::Reading) -> Reading {
-        let numbers = Values { reading, frame: history.frame, travel_m: None, sensor_from_object: None };
+        let numbers = ReadingValues { reading, frame: history.frame, travel_m: None, sensor_from_object: None };
         *self.history() = history;
-        Reading::new(Kept::new(self.device.clone(), numbers, touch))
+        Reading::new(ReadingData::new(self.shared.clone(), numbers, touch))
     }
 }
 
-/// Depth or force, one of them.
+/// Exactly one of depth and force.
 fn goal(depth: Option<f64>, force: Option<f64>) -> PyResult<Goal> {
     match (depth, force) {
         (Some(depth), None) => Ok(Goal::Depth(depth)),
@@ -94,10 +99,10 @@ fn goal(depth: Option<f64>, force: Option<f64>) -> PyResult<Goal> {
 
 #[pymethods]
 impl Sensor {
-    /// One of the sensors that ship with dermis; ``dermis.presets()`` lists their names.
+    /// A built-in sensor; ``dermis.presets()`` lists the names.
     ///
-    /// skin: solves its skin in another way, "springs", "hydroelastic", "layer", "imprint" or "gel", where it can be.
-    /// parameters: a nested dict of values to change, each with its unit as in a description:
+    /// skin: another skin model, "springs", "hydroelastic", "layer", "imprint" or "gel", if the sensor supports it.
+    /// parameters: a nested dict of values of the description to change, with units:
     /// ``{"skin": {"stiffness": "1000 N/m"}, "surface": {"grid": {"rows": 40, "cols": 40}}}``.
     #[staticmethod]
     #[pyo3(signature = (name, *, skin=None, parameters=None))]
@@ -122,7 +127,7 @@ impl Sensor {
         Self::build(py, SensorSpec::parse(&name, &text).into_py_err()?, folder, skin, parameters)
     }
 
-    /// A sensor from the text of its description (TOML). folder: where its files are looked for.
+    /// A sensor from the text of its description (TOML). folder: folder of the files it names.
     #[staticmethod]
     #[pyo3(signature = (text, *, folder=None, skin=None, parameters=None))]
     fn parse(
@@ -135,16 +140,16 @@ impl Sensor {
         Self::build(py, SensorSpec::parse("the description", text).into_py_err()?, folder, skin, parameters)
     }
 
-    /// Presses an object along -z into the sensor, from rest, without sliding and infinitely slowly, and reads it.
+    /// Presses an object along -z into the untouched sensor, quasi-statically and without sliding, and reads it.
     ///
-    /// obj: the object; it comes from above, with its own z axis along the sensor's unless tilted.
-    /// depth: travel past first contact (m), or force: what the sensor should feel along -z (N); give one of them.
-    /// at: where the object's origin is over the sensor, x and y (m), shape (2,); its middle without.
-    /// tilt: turns about the sensor's x axis, then y (rad), shape (2,). yaw: turn about z before that (rad).
+    /// obj: the object; its z axis is that of the sensor unless tilted.
+    /// depth: travel past first contact (m), or force: force on the sensor along -z (N); give one of them.
+    /// at: x and y of the object's origin over the sensor (m), shape (2,); default: the origin.
+    /// tilt: rotation about the sensor's x axis, then y (rad), shape (2,). yaw: rotation about z before that (rad).
     ///
-    /// Returns a Reading: ``taxels`` (rows, cols), ``force`` (3,), ``image`` (height, width, 3) …; its ``pose`` is where the
-    /// object ended. The sensor is left pressed, so that ``step`` can go on from there. Raises dermis.Error (a ValueError) when the
-    /// object misses the sensor, or more is asked for than the skin can take; the sensor is then as it was.
+    /// Returns a Reading: ``taxels`` (rows, cols), ``force`` (3,), ``image`` (height, width, 3) …; its ``pose`` is the final pose of
+    /// the object. The sensor stays pressed, so ``step`` can continue from there. Raises dermis.Error (a ValueError) if the object
+    /// misses the sensor or the goal exceeds the range of the skin; the state is then unchanged.
     ///
     /// >>> import dermis
     /// >>> ball = dermis.Object.sphere(radius=10e-3)
@@ -166,26 +171,26 @@ impl Sensor {
         let pair =
             |value: Option<&Bound<'_, PyAny>>, what| value.map_or(Ok([0.0; 2]), |value| vector::<2>(value, what));
         let aim = Aim { at_m: pair(at, "at")?, tilt_rad: pair(tilt, "tilt")?, yaw_rad: finite(yaw, "yaw")? };
-        let (goal, sensor, object) = (goal(depth, force)?, self.inner()?, obj.thing.clone());
+        let (goal, sensor, object) = (goal(depth, force)?, self.inner()?, obj.object.clone());
         let pressed = detached(py, || sensor::press(sensor, &object, &aim, goal))?.into_py_err()?;
         let skin = Arc::new(pressed.state.clone());
         let history = History { skin, ..at_rest(sensor) };
         *self.history() = history;
-        Ok(Reading::new(presses::kept(&self.device, pressed)))
+        Ok(Reading::new(presses::data_of(&self.shared, pressed)))
     }
 
-    /// Many presses at once, on all cores or on a GPU, each from rest; the sensor's own history stays as it is.
+    /// Many presses in parallel, on all CPU cores or on a GPU, each of the untouched sensor. Does not change the state.
     ///
-    /// Either poses: where the object is held, (n, 4, 4), (n, 7) or (n, 3); on a GPU also a tensor that is there already (PyTorch's,
-    /// CuPy's or JAX's: whatever has ``__dlpack__`` or ``__cuda_array_interface__``), and then nothing touches the host. Or depth or force
-    /// with at, tilt (each (n, 2) or (2,)) and yaw ((n,) or a number), as for ``press``; depth and force may be (n,) too.
+    /// Either poses of the object, (n, 4, 4), (n, 7) or (n, 3); on a GPU also a GPU tensor (of PyTorch, CuPy or JAX: any object with
+    /// ``__dlpack__`` or ``__cuda_array_interface__``), without a copy through the host. Or depth or force with at, tilt (each (n, 2) or
+    /// (2,)) and yaw ((n,) or a number), as for ``press``; depth and force may be (n,) too.
     ///
-    /// device: "cpu"; "cuda", an NVIDIA GPU, which takes springs, hydroelastic pads over grids and layers with what a camera sees of them,
-    /// at poses or to a depth; or "auto", the GPU where there is one that can, and else the CPU, with a warning that says why once.
+    /// device: "cpu"; "cuda": an NVIDIA GPU, for springs, hydroelastic pads over grids, and layers with their camera images, at poses or
+    /// to a depth; "auto": the GPU if it supports the presses, else the CPU, with one warning that gives the reason.
     ///
-    /// Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … of all of them as one array; from a GPU a DeviceBatch,
-    /// which has the same arrays and hands them to others without a copy. Raises dermis.Error with the number of the first press that
-    /// cannot be made, and with what is missing where there is no GPU for "cuda".
+    /// Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … as stacked arrays; from a GPU a DeviceBatch, which
+    /// has the same arrays and shares them without a copy. Raises dermis.Error with the number of the first press that fails, and for
+    /// "cuda" without a usable GPU.
     #[pyo3(signature = (obj, poses=None, *, depth=None, force=None, at=None, tilt=None, yaw=None, device="cpu"))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn press_batch(
@@ -201,24 +206,24 @@ impl Sensor {
         device: &str,
     ) -> PyResult<Py<PyAny>> {
         self.inner()?;
-        let object = obj.thing.clone();
+        let object = obj.object.clone();
         let choice = gpu::choice(device)?;
         if let Some(gpu) = gpu::open(py, choice)? {
-            let alone = [depth, force, at, tilt, yaw].iter().all(Option::is_none);
+            let only_poses = [depth, force, at, tilt, yaw].iter().all(Option::is_none);
             let places = match poses {
-                Some(poses) if alone => Places::read(poses, &gpu)?,
+                Some(poses) if only_poses => Places::read(poses, &gpu)?,
                 _ => {
                     let wanted = presses::read(poses, depth, force, at, tilt, yaw)?;
-                    if choice == Choice::Auto && !presses::are_places(&wanted) {
-                        gpu::warn_once(py, "presses to a force are made there")?;
+                    if choice == Choice::Auto && !presses::have_poses(&wanted) {
+                        gpu::warn_once(py, "force-controlled presses run on the CPU only")?;
                         return Ok(
-                            Py::new(py, detached(py, || presses::make(&self.device, &object, &wanted))??)?.into_any()
+                            Py::new(py, detached(py, || presses::make(&self.shared, &object, &wanted))??)?.into_any()
                         );
                     }
-                    detached(py, || Places::of_depths(&self.device, &object, &wanted))??
+                    detached(py, || Places::of_depths(&self.shared, &object, &wanted))??
                 }
             };
-            match detached(py, || DeviceBatch::of_places(&gpu, &self.device, &object, places))? {
+            match detached(py, || DeviceBatch::of_places(&gpu, &self.shared, &object, places))? {
                 Err(error @ GpuError::Unsupported { .. }) if choice == Choice::Auto => {
                     gpu::warn_once(py, &error.to_string())?;
                 }
@@ -226,32 +231,31 @@ impl Sensor {
             }
         }
         let wanted = presses::read(poses, depth, force, at, tilt, yaw)?;
-        Ok(Py::new(py, detached(py, || presses::make(&self.device, &object, &wanted))??)?.into_any())
+        Ok(Py::new(py, detached(py, || presses::make(&self.shared, &object, &wanted))??)?.into_any())
     }
 
-    /// Many environments that go on in time on a GPU, each with a sensor like this one that nothing has touched, and an object
-    /// like obj. For springs.
+    /// Many untouched copies of this sensor, each with an object obj, that step together on a GPU. Springs only.
     ///
     /// >>> envs = sensor.environments(ball, 4096)                      # doctest: +SKIP
-    /// >>> felt = envs.step(poses, twists, dt=1e-3)                    # doctest: +SKIP
-    /// >>> torch.from_dlpack(felt.taxels_on_device)                    # doctest: +SKIP
+    /// >>> batch = envs.step(poses, twists, dt=1e-3)                    # doctest: +SKIP
+    /// >>> torch.from_dlpack(batch.taxels_on_device)                    # doctest: +SKIP
     fn environments(&self, py: Python<'_>, obj: PyRef<'_, Object>, count: usize) -> PyResult<Environments> {
         self.inner()?;
-        let object = obj.thing.clone();
-        let gpu = gpu::open(py, Choice::Cuda)?.ok_or_else(|| GpuError::NoDriver.told())?;
-        let made = detached(py, || Environments::new(&gpu, &self.device, gpu::object_on(&gpu, &object)?, count))?;
+        let object = obj.object.clone();
+        let gpu = gpu::open(py, Choice::Cuda)?.ok_or_else(|| GpuError::NoDriver.to_py_err())?;
+        let made = detached(py, || Environments::new(&gpu, &self.shared, gpu::object_on(&gpu, &object)?, count))?;
         made.into_py_err()
     }
 
-    /// Lets things move for a time dt (s) and reads the sensor with all of its response.
+    /// Advances the sensor by dt (s) while objects move, and reads it, including its response.
     ///
     /// objects: an Object with its ``pose`` and ``twist``, or a sequence of (Object, pose) or (Object, pose, twist).
-    /// pose: where it is at the start of the step, in the sensor's frame. twist: how it moves there, (6,); at rest without.
-    /// sensor_pose, sensor_twist: the sensor's own, where all poses and twists are in the world's frame instead, each twist with the
-    /// velocity of its own frame's origin.
+    /// pose: pose at the start of the step, in the sensor frame. twist: velocity, (6,); default: at rest.
+    /// sensor_pose, sensor_twist: those of the sensor; all poses and twists are then in the world frame, each twist with the velocity
+    /// of its own frame's origin.
     ///
-    /// Returns a Reading. ``reading.touch.on_sensor`` (6,) and ``.on_objects`` (n, 6) are the loads, about the sensor's origin and in
-    /// its frame. On an error the sensor is as it was.
+    /// Returns a Reading. ``reading.touch.on_sensor`` (6,) and ``.on_objects`` (n, 6) are the loads about the sensor's origin, in its
+    /// frame. On an error the state is unchanged.
     #[pyo3(signature = (objects, *, dt, pose=None, twist=None, sensor_pose=None, sensor_twist=None))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn step(
@@ -265,7 +269,7 @@ impl Sensor {
         sensor_twist: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Reading> {
         let dt_s = positive(dt, "dt", "seconds")?;
-        let moving = Moving::read(objects, pose, twist, sensor_pose, sensor_twist)?;
+        let moving = ObjectMotions::read(objects, pose, twist, sensor_pose, sensor_twist)?;
         let (sensor, before) = (self.inner()?, self.history().clone());
         let (touch, reading, after) = detached(py, || {
             let (touch, skin) = moving.with(|motion| sensor.touch(&before.skin, motion, dt_s)).into_py_err()?;
@@ -276,7 +280,7 @@ impl Sensor {
         Ok(self.keep(after, touch, reading))
     }
 
-    /// Holds things where they are until nothing changes any more, and reads the sensor as if it had no memory and no noise.
+    /// Holds objects in place until the skin is at rest, and reads the sensor without its response.
     ///
     /// objects, pose, sensor_pose: as for ``step``.
     #[pyo3(signature = (objects, *, pose=None, sensor_pose=None))]
@@ -287,7 +291,7 @@ impl Sensor {
         pose: Option<&Bound<'_, PyAny>>,
         sensor_pose: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Reading> {
-        let moving = Moving::read(objects, pose, None, sensor_pose, None)?;
+        let moving = ObjectMotions::read(objects, pose, None, sensor_pose, None)?;
         let (sensor, before) = (self.inner()?, self.history().clone());
         let (touch, skin) =
             detached(py, || moving.with(|motion| sensor.skin().settle(&before.skin, motion)))?.into_py_err()?;
@@ -295,12 +299,12 @@ impl Sensor {
         Ok(self.keep(History { skin: Arc::new(skin), ..before }, touch, reading))
     }
 
-    /// Reads contact points of another engine, such as PyBullet or MuJoCo: no skin, no history.
+    /// Reads contact points of another simulator, such as PyBullet or MuJoCo. Uses no skin and no state.
     ///
-    /// points: where they are (m), shape (n, 3). forces: on the **sensor** (N), shape (n, 3). normals: out of the sensor, shape (n, 3);
-    /// without them the forces say where out is. objects: to which object each belongs, whole numbers of shape (n,).
-    /// depths: how far the engine lets things overlap there (m), shape (n,); they show in ``reading.touch`` and change no force.
-    /// sensor_pose: the sensor's, where all of these are in the world's frame instead.
+    /// points: positions (m), shape (n, 3). forces: on the **sensor** (N), shape (n, 3). normals: out of the sensor, shape (n, 3);
+    /// default: against the forces. objects: index of the object of each point, shape (n,).
+    /// depths: penetration depths (m), shape (n,), for ``reading.touch``; they do not change the forces.
+    /// sensor_pose: pose of the sensor; all of these are then in the world frame.
     #[pyo3(signature = (points, forces, *, normals=None, objects=None, depths=None, sensor_pose=None))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn read_contacts(
@@ -317,18 +321,18 @@ impl Sensor {
         let sensor = self.inner()?;
         let touch = contacts.touch().into_py_err()?;
         let reading = detached(py, || sensor.read(&touch))?;
-        let numbers = Values { reading, frame: 0, travel_m: None, sensor_from_object: None };
-        Ok(Reading::new(Kept::new(self.device.clone(), numbers, touch)))
+        let numbers = ReadingValues { reading, frame: 0, travel_m: None, sensor_from_object: None };
+        Ok(Reading::new(ReadingData::new(self.shared.clone(), numbers, touch)))
     }
 
-    /// Lets go: nothing has touched the sensor.
+    /// Resets the sensor: nothing has touched it.
     fn reset(&self) -> PyResult<()> {
         let rest = at_rest(self.inner()?);
         *self.history() = rest;
         Ok(())
     }
 
-    /// The sensor's history, to keep and to go back to.
+    /// The state of the sensor, to save and restore.
     #[getter]
     fn get_state(&self) -> State {
         State { history: self.history().clone() }
@@ -339,7 +343,7 @@ impl Sensor {
         let (sensor, given) = (self.inner()?, state.history.clone());
         detached(py, || {
             let nothing = skin::Motion { targets: &[] };
-            // Refused now rather than in the next step: a state of another sensor does not fit.
+            // Refuses the state of another sensor now rather than in the next step.
             sensor.touch(&given.skin, &nothing, 1e-9).into_py_err()?;
             sensor.sense(&given.response, &skin::Touch::default(), 1e-9).into_py_err()?;
             Ok::<_, PyErr>(())
@@ -348,10 +352,10 @@ impl Sensor {
         Ok(())
     }
 
-    /// The largest time step (s) that is stable for a free body that is pressed on all of this skin by an engine which takes forces
-    /// at the start of a step, as MuJoCo does.
+    /// The largest stable time step (s) for a free body pressed on all of this skin, in a simulator that evaluates forces at the start of
+    /// a step, as MuJoCo does.
     ///
-    /// mass: of the body (kg). size: its extent along x, y and z (m), shape (3,), taken for a box of that mass.
+    /// mass: of the body (kg). size: its extents along x, y and z (m), shape (3,); it is taken for a uniform box.
     #[pyo3(signature = (*, mass, size))]
     fn stable_step(&self, py: Python<'_>, mass: f64, size: &Bound<'_, PyAny>) -> PyResult<f64> {
         let mass_kg = positive(mass, "mass", "kilograms")?;
@@ -363,25 +367,25 @@ impl Sensor {
         detached(py, || dermis::world::limit_when_pressed_s(&skin.fully_pressed(), size_m, Some(&object), None))
     }
 
-    /// What it is called.
+    /// Name of the sensor.
     #[getter]
     fn name(&self) -> String {
-        self.device.spec().name.clone()
+        self.shared.spec().name.clone()
     }
 
-    /// What it is, and where its numbers come from.
+    /// What the sensor is and where its parameters come from.
     #[getter]
     fn description(&self) -> String {
-        self.device.spec().description.trim().to_owned()
+        self.shared.spec().description.trim().to_owned()
     }
 
     /// Its description as TOML: ``Sensor.parse(sensor.toml)`` is the same sensor.
     #[getter]
     fn toml(&self) -> String {
-        self.device.spec().to_toml()
+        self.shared.spec().to_toml()
     }
 
-    /// Shape of ``reading.taxels``: (rows, cols), or (taxels,) where they form no grid.
+    /// Shape of ``reading.taxels``: (rows, cols), or (taxels,) without a grid.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyTuple>> {
         let taxels = self.inner()?.taxels();
@@ -391,7 +395,7 @@ impl Sensor {
         }
     }
 
-    /// Middle of each taxel (m), shape (taxels, 3), row by row.
+    /// Center of each taxel (m), shape (taxels, 3), row by row.
     #[getter]
     fn centers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         vectors(py, self.inner()?.taxels().centers())
@@ -410,25 +414,25 @@ impl Sensor {
         array(py, &[areas.len()], areas)
     }
 
-    /// How deep the skin can be pressed (m).
+    /// Largest penetration that the skin can represent (m).
     #[getter]
     fn max_depth(&self) -> PyResult<f64> {
         Ok(self.inner()?.skin().max_depth_m())
     }
 
-    /// How often the device looks at its taxels (Hz); None where its description does not say.
+    /// Sampling rate (Hz); None if the description has none.
     #[getter]
     fn rate(&self) -> Option<f64> {
-        self.device.spec().response.sampling.map(|sampling| sampling.rate.si())
+        self.shared.spec().response.sampling.map(|sampling| sampling.rate.si())
     }
 
-    /// Shape of ``reading.image``, (height, width, 3); None on a sensor without a camera.
+    /// Shape of ``reading.image``, (height, width, 3); None without a camera.
     #[getter]
     fn image_shape(&self) -> PyResult<Option<(usize, usize, usize)>> {
         Ok(self.inner()?.optics().map(|optics| (optics.camera().height, optics.camera().width, 3)))
     }
 
-    /// Corners (m), shape (n, 3), and triangles, shape (m, 3), of the undeformed skin.
+    /// Vertices (m), shape (n, 3), and triangles, shape (m, 3), of the undeformed skin.
     #[getter]
     #[allow(clippy::type_complexity)] // two arrays
     fn mesh<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyArrayDyn<f64>>, Bound<'py, PyArrayDyn<u32>>)> {
@@ -438,13 +442,13 @@ impl Sensor {
     }
 
     fn __repr__(&self) -> String {
-        let camera = if self.device.spec().camera.is_some() { ", a camera" } else { "" };
-        let taxels = self.device.sensor().map_or(0, |sensor| sensor.taxels().len());
-        format!("<dermis.Sensor {:?}: {taxels} taxels{camera}>", self.device.spec().name)
+        let camera = if self.shared.spec().camera.is_some() { ", a camera" } else { "" };
+        let taxels = self.shared.sensor().map_or(0, |sensor| sensor.taxels().len());
+        format!("<dermis.Sensor {:?}: {taxels} taxels{camera}>", self.shared.spec().name)
     }
 
     fn __copy__(&self) -> Self {
-        Self { device: self.device.clone(), history: Mutex::new(self.history().clone()) }
+        Self { shared: self.shared.clone(), history: Mutex::new(self.history().clone()) }
     }
 
     fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
@@ -459,14 +463,14 @@ impl Sensor {
         folder: Option<PathBuf>,
         state: PyRef<'_, State>,
     ) -> PyResult<Self> {
-        let device = Device::restore(toml, folder).into_py_err()?;
-        detached(py, || device.sensor().map(|_| ()))??;
-        Ok(Self { device: Arc::new(device), history: Mutex::new(state.history.clone()) })
+        let shared = SharedSensor::restore(toml, folder).into_py_err()?;
+        detached(py, || shared.sensor().map(|_| ()))??;
+        Ok(Self { shared: Arc::new(shared), history: Mutex::new(state.history.clone()) })
     }
 
-    #[allow(clippy::type_complexity)] // the tuple that pickle asks for
+    #[allow(clippy::type_complexity)] // the tuple of pickle
     fn __reduce__<'py>(this: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String, Option<PathBuf>, State))> {
-        let (toml, folder) = this.get().device.saved();
+        let (toml, folder) = this.get().shared.saved();
         Ok((this.get_type().getattr("_restore")?, (toml, folder, this.get().get_state())))
     }
 }

@@ -1,4 +1,4 @@
-//! What a sensor remembers.
+//! The state of a sensor.
 
 use crate::error::Error;
 use dermis::sensor::ResponseState;
@@ -8,22 +8,22 @@ use pyo3::types::{PyBytes, PyType};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The history of a sensor: bristles, warm starts, particles, and what the device's response remembers.
+/// The state of a sensor: bristles, warm starts, particles, and the state of the response.
 ///
-/// ``saved = sensor.state`` keeps it and ``sensor.state = saved`` goes back to it, to the last bit. It can be pickled.
+/// ``saved = sensor.state`` saves it and ``sensor.state = saved`` restores it exactly. States can be pickled.
 #[pyclass(frozen, module = "dermis")]
 pub struct State {
     pub history: History,
 }
 
-/// The parts of it. Cheap to clone.
+/// The parts of a state. Cheap to clone.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct History {
-    /// Of the skin.
+    /// State of the skin.
     pub skin: Arc<skin::State>,
-    /// Of the response.
+    /// State of the response.
     pub response: Arc<ResponseState>,
-    /// How many images were made possible: a step is one.
+    /// Number of steps, which numbers the camera frames.
     pub frame: u64,
 }
 

@@ -1,42 +1,42 @@
-//! Work without the interpreter, also after a fork.
+//! Runs work with the GIL released, also after a fork.
 
 use crate::error::Error;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The process that imported the package.
-static HOME: OnceLock<u32> = OnceLock::new();
-/// Threads of a process that was forked off, with its number.
-static ABROAD: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+static IMPORTING_PROCESS: OnceLock<u32> = OnceLock::new();
+/// Threads of a forked process, with its process id.
+static FORKED: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
-/// Notes in which process rayon's own threads live.
+/// Records the process that rayon's global threads belong to.
 pub fn remember_process() {
-    HOME.get_or_init(std::process::id);
+    IMPORTING_PROCESS.get_or_init(std::process::id);
 }
 
-/// The threads of this process, if it was forked: those of its parent stayed there, and work given to them would wait for ever.
+/// The threads of this process, if it was forked: its parent's do not exist here, and work given to them would never run.
 fn after_fork() -> PyResult<Option<Arc<ThreadPool>>> {
     let here = std::process::id();
-    if HOME.get().is_none_or(|home| *home == here) {
+    if IMPORTING_PROCESS.get().is_none_or(|process| *process == here) {
         return Ok(None);
     }
-    let mut abroad = ABROAD.lock().unwrap_or_else(PoisonError::into_inner);
-    match &*abroad {
+    let mut forked = FORKED.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*forked {
         Some((process, pool)) if *process == here => Ok(Some(pool.clone())),
         _ => {
-            let refuse = |error| Error::new_err(format!("threads cannot be made after a fork: {error}"));
+            let refuse = |error| Error::new_err(format!("cannot start threads after a fork: {error}"));
             let pool = Arc::new(ThreadPoolBuilder::new().build().map_err(refuse)?);
-            // Those of a parent are not there to be ended.
-            std::mem::forget(abroad.replace((here, pool.clone())));
+            // The threads of a parent process cannot be joined.
+            std::mem::forget(forked.replace((here, pool.clone())));
             Ok(Some(pool))
         }
     }
 }
 
-/// Works without holding the interpreter, so that other threads of Python go on. A panic is a bug of ours: it becomes an
-/// [`Error`] too, because a program that catches errors should get the chance.
+/// Runs work with the GIL released. A panic is a bug in dermis; it becomes an [`Error`] too, so that programs can catch it.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let pool = after_fork()?;
     let guarded = || catch_unwind(AssertUnwindSafe(work));
@@ -44,9 +44,12 @@ pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyR
         Some(pool) => pool.install(guarded),
         None => guarded(),
     });
-    outcome.map_err(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        Error::new_err(format!("dermis has a bug here ({text}); please report it with what led to it"))
-    })
+    outcome.map_err(|panic| Error::new_err(panic_text(&*panic)))
+}
+
+/// The message for a panic.
+pub fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    format!("internal error: {text}; please report it with the steps that led to it")
 }

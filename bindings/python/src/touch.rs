@@ -10,16 +10,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 use std::sync::Arc;
 
-/// What a skin feels, before any transducer reads it: loads on both sides and where they enter.
+/// The contact between a skin and objects: loads on both, contact facets and the deformed surface.
 ///
-/// Everything is in the sensor's frame: origin in the middle of the sensing surface, +z out of the skin.
+/// All quantities are in the sensor frame: origin at the center of the sensing surface, +z out of the skin.
 #[pyclass(frozen, module = "dermis")]
 pub struct Touch {
     pub touch: Arc<skin::Touch>,
 }
 
-/// The middle of a facet.
-fn middle(facet: &Facet) -> Vec3 {
+/// The center of a facet.
+fn center(facet: &Facet) -> Vec3 {
     match &facet.load {
         Load::Point { at, .. } => *at,
         Load::Polygon(corners) => {
@@ -61,17 +61,17 @@ impl Touch {
     }
 
     /// Force (N) and torque (N m) on each object, about the sensor's origin and in its frame, shape (objects, 6).
-    /// Together they are the opposite of ``on_sensor``.
+    /// Their sum is the opposite of ``on_sensor``.
     #[getter]
     fn on_objects<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let values: Vec<f64> = self.touch.on_objects.iter().flat_map(six).collect();
         array(py, &[self.touch.on_objects.len(), 6], &values)
     }
 
-    /// Middle of each contact facet (m), shape (facets, 3).
+    /// Center of each contact facet (m), shape (facets, 3).
     #[getter]
     fn points<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-        self.each3(py, middle)
+        self.each3(py, center)
     }
 
     /// Force on the sensor from each facet (N), shape (facets, 3).
@@ -92,56 +92,56 @@ impl Touch {
         self.each(py, Facet::area_m2)
     }
 
-    /// How deep each facet is in the skin (m), shape (facets,).
+    /// Penetration of each facet into the skin (m), shape (facets,).
     #[getter]
     fn depths<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         self.each(py, |facet| facet.depth_m)
     }
 
-    /// Which object each facet belongs to, by its place in the list that was given, shape (facets,).
+    /// Index of the object of each facet, in the order of the arguments, shape (facets,).
     #[getter]
     fn objects<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u32>>> {
         let values: Vec<u32> = self.touch.facets.iter().map(|facet| facet.object).collect();
         array(py, &[values.len()], &values)
     }
 
-    /// Area in contact (m²).
+    /// Contact area (m²).
     #[getter]
     fn area(&self) -> f64 {
         self.touch.area_m2()
     }
 
-    /// Greatest depth (m).
+    /// Largest penetration (m).
     #[getter]
     fn max_depth(&self) -> f64 {
         self.touch.max_depth_m()
     }
 
-    /// How many facets are pressed beyond what the skin can show: their load is a lower bound.
+    /// Number of facets beyond the range of the skin; their load is a lower bound.
     #[getter]
     fn saturated(&self) -> usize {
         self.touch.saturated
     }
 
-    /// Sentences on where the answer is less than the skin's best.
+    /// Reasons why the solution may be inaccurate.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.touch.warnings.iter().map(ToString::to_string).collect()
     }
 
-    /// Displacement of the skin's surface (m), shape (rows, cols, 3), row 0 at +y; None where the skin does not know it.
+    /// Displacement of the skin's surface (m), shape (rows, cols, 3), row 0 at +y; None if the skin does not compute it.
     #[getter]
     fn surface<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
         field(py, self.touch.surface.as_ref())
     }
 
-    /// Stress vector on the base under the skin (Pa), shape (rows, cols, 3); None where the skin does not know it.
+    /// Stress vector on the base under the skin (Pa), shape (rows, cols, 3); None if the skin does not compute it.
     #[getter]
     fn base<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
         field(py, self.touch.base.as_ref())
     }
 
-    /// Edge of a cell of ``surface`` and ``base`` (m); None without them.
+    /// Cell size of ``surface`` and ``base`` (m); None without them.
     #[getter]
     fn cell(&self) -> Option<f64> {
         self.touch.surface.as_ref().or(self.touch.base.as_ref()).map(|field| field.cell_m)

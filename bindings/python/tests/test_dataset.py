@@ -44,7 +44,7 @@ def digest(folder):
 
 def test_the_same_rows_in_both_formats_and_with_any_number_of_threads(spec, tmp_path):
     told = []
-    dataset.make(spec(), tmp_path / "a", threads=1, tell=lambda made, wanted: told.append((made, wanted)))
+    dataset.make(spec(), tmp_path / "a", threads=1, progress=lambda made, wanted: told.append((made, wanted)))
     dataset.make(spec(), tmp_path / "b", threads=3)
     assert digest(tmp_path / "a") == digest(tmp_path / "b") and told[-1] == (10, 10)
     dataset.make(spec("parquet"), tmp_path / "c")

@@ -73,7 +73,7 @@ again = foam.press_batch(ball, poses, device="auto")
 assert isinstance(first, dermis.Batch) and (first.forces == foam.press_batch(ball, poses).forces).all()
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert run.stderr.count("dermis works on the CPU: no ") == 1, run.stderr
+    assert run.stderr.count("dermis runs on the CPU: no ") == 1, run.stderr
 
 
 @on_gpu
@@ -135,7 +135,7 @@ def test_presses_to_a_depth_find_their_places_on_the_host(foam):
 
 @on_gpu
 def test_what_cannot_be_done_there_is_said_in_a_sentence(foam):
-    with pytest.raises(dermis.Error, match="presses to a force cannot be made on a GPU"):
+    with pytest.raises(dermis.Error, match="force-controlled presses run on the CPU only"):
         foam.press_batch(BALL, force=1.0, device="cuda")
     with pytest.raises(dermis.Error, match="gel"):
         dermis.Sensor.preset("gelsight", skin="gel").press_batch(BALL, places(2), device="cuda")

@@ -160,7 +160,7 @@ def test_what_the_plugin_says(request):
             paths.append((data.qpos.copy(), last))
         assert paths[0][0] == pytest.approx(paths[1][0], abs=1e-9)
         said, reading = paths[0][1], paths[1][1]
-        assert reading.lit > 4
+        assert reading.active > 4
         assert reading.wrench == pytest.approx(said[-6:], abs=1e-6)
         assert reading.forces.reshape(-1, 3).T.ravel() == pytest.approx(said[:-6], abs=1e-6)
 

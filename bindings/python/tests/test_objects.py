@@ -52,7 +52,7 @@ def test_a_plane_is_solid_below_zero():
     upside_down = np.diag([1.0, -1.0, -1.0, 1.0])
     upside_down[2, 3] = -1e-3
     reading = foam.settle(Object.plane(), pose=upside_down)
-    assert reading.lit == 84 and Object.plane().closed
+    assert reading.active == 84 and Object.plane().closed
     assert reading.taxels == pytest.approx(reading.taxels[0, 0])
 
 

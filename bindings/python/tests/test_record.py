@@ -212,21 +212,21 @@ def test_contact_states_become_touch():
     other = _state("cube::c", "table::c", corners, [(0, 0, 5)] * 4, up, [0] * 4)
     readings = []
     for states in ((first,), (second,), (first, other)):
-        contacts = dermis.ros.contacts_of(_contacts_state(*states), collision="pad::link")
+        contacts = dermis.ros.parse_contacts(_contacts_state(*states), collision="pad::link")
         assert contacts.points.shape == (4, 3) and contacts.frame == "world"
-        readings.append(dermis.ros.touched(sensor, contacts, frame="pad", sensor_pose=pose))
+        readings.append(dermis.ros.read_contacts(sensor, contacts, frame="pad", sensor_pose=pose))
     for reading in readings:
         assert reading.force == pytest.approx([0, 0, -0.981]) and reading.taxels.sum() == pytest.approx(0.981)
-        assert reading.lit == 4 and reading.touch.normals[:, 2] == pytest.approx(1) and reading.touch.max_depth == pytest.approx(1e-4)
+        assert reading.active == 4 and reading.touch.normals[:, 2] == pytest.approx(1) and reading.touch.max_depth == pytest.approx(1e-4)
         assert np.array_equal(reading.taxels, readings[0].taxels)
     inside = _contacts_state(_state("pad", "cube", [(0, 0, 0)], [(0.1, 0, -2)], [], []), frame="/pad")
-    reading = dermis.ros.touched(sensor, dermis.ros.contacts_of(inside), frame="pad", sensor_pose=pose)
-    assert reading.force == pytest.approx([0.1, 0, -2]) and reading.lit >= 1
-    nothing = dermis.ros.touched(sensor, dermis.ros.contacts_of(_contacts_state()), frame="pad", sensor_pose=pose)
-    assert nothing.lit == 0
+    reading = dermis.ros.read_contacts(sensor, dermis.ros.parse_contacts(inside), frame="pad", sensor_pose=pose)
+    assert reading.force == pytest.approx([0.1, 0, -2]) and reading.active >= 1
+    nothing = dermis.ros.read_contacts(sensor, dermis.ros.parse_contacts(_contacts_state()), frame="pad", sensor_pose=pose)
+    assert nothing.active == 0
     bad = _state("pad", "cube", [(0, 0, 0)], [], [], [])
     with pytest.raises(dermis.Error, match="1 positions and 0 wrenches"):
-        dermis.ros.contacts_of(_contacts_state(bad))
+        dermis.ros.parse_contacts(_contacts_state(bad))
 
 
 def test_messages_fit_the_definitions_of_ros1():

@@ -22,7 +22,7 @@ def still_usable(foam):
     before = foam.state
     yield
     assert foam.state == before
-    assert foam.step(BALL, pose=(0, 0, 9e-3), dt=1e-3).lit > 0
+    assert foam.step(BALL, pose=(0, 0, 9e-3), dt=1e-3).active > 0
 
 
 def tilted(angle):
@@ -63,7 +63,7 @@ def test_integers_and_floats_of_any_size_are_numbers(foam):
     for kind in (np.float32, np.longdouble, list, tuple):
         made = kind([0, 0, 9e-3]) if kind in (list, tuple) else np.array([0, 0, 9e-3], kind)
         assert foam.settle(BALL, pose=made).taxels == pytest.approx(truth, abs=1e-6)
-    assert foam.settle(BALL, pose=np.array([0, 0, 1])).lit == 0
+    assert foam.settle(BALL, pose=np.array([0, 0, 1])).active == 0
     assert foam.settle(BALL, pose=np.array([0, 7, 0, 7, 9e-3, 7])[::2]).taxels == pytest.approx(truth)
     foam.state = state
 

@@ -24,7 +24,7 @@ def test_a_press_lights_a_patch_and_the_taxels_carry_the_load(foam):
     reading = foam.press(BALL, depth=2e-3)
     assert reading.taxels.shape == foam.shape == (14, 6)
     assert reading.taxels.dtype == np.float64 and reading.taxels.flags.owndata
-    assert 4 < reading.lit < 84
+    assert 4 < reading.active < 84
     total = reading.forces.sum(axis=(0, 1)) + reading.outside
     assert total == pytest.approx(reading.force, abs=1e-12)
     assert reading.wrench[:3] == pytest.approx(reading.force, abs=1e-12)
@@ -130,7 +130,7 @@ def test_copies_and_pickles_go_on_alike(name):
         assert np.array_equal(reading.forces, readings[0].forces)
         assert np.array_equal(reading.raw, readings[0].raw)
     others[0].reset()
-    assert sensor.step(BALL, pose=pose, dt=1e-3).lit > 0
+    assert sensor.step(BALL, pose=pose, dt=1e-3).active > 0
 
 
 def test_readings_objects_and_touches_survive_a_pickle(foam):
@@ -229,14 +229,14 @@ def test_contacts_of_another_engine():
     points = sensor.centers[[10, 40]]
     forces = np.array([[0.1, 0, -1.0], [0, -0.2, -2.0]])
     reading = sensor.read_contacts(points, forces, objects=[0, 1])
-    assert reading.taxels.ravel()[[10, 40]] == pytest.approx([1, 2]) and reading.lit == 2
+    assert reading.taxels.ravel()[[10, 40]] == pytest.approx([1, 2]) and reading.active == 2
     assert reading.force == pytest.approx([0.1, -0.2, -3.0])
     assert reading.touch.on_objects[1, :3] == pytest.approx([0, 0.2, 2.0])
     lifted = np.eye(4)
     lifted[2, 3] = 0.5
     world = sensor.read_contacts(points + [0, 0, 0.5], forces, sensor_pose=lifted)
     assert world.taxels == pytest.approx(reading.taxels)
-    assert sensor.read_contacts([], []).lit == 0
+    assert sensor.read_contacts([], []).active == 0
 
 
 def test_every_preset_is_pressed():

@@ -79,8 +79,8 @@ def test_others_may_look_while_a_world_runs():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda w: w.pose("cub"), 'no body "cub"; there are "cube"'),
-        (lambda w: w.reading("pat"), 'no sensor "pat"; there are "pad"'),
+        (lambda w: w.pose("cub"), 'no body "cub"; the bodies are "cube"'),
+        (lambda w: w.reading("pat"), 'no sensor "pat"; the sensors are "pad"'),
         (lambda w: w.run(duration=-1), "`duration`"),
         (lambda w: w.add_body("cube"), "cube"),
         (lambda w: w.add_body("b", motion="free"), "needs `obj` and `mass`"),

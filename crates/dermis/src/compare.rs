@@ -5,7 +5,7 @@ mod page;
 pub use page::{add, csv};
 
 use dermis_record::{ImageLog, Log, SignalLog};
-use dermis_sensor::metrics::{Frame, Metrics, MetricsError, Ssim};
+use dermis_sensor::metrics::{ChannelImage, Metrics, MetricsError, Ssim};
 use serde::Serialize;
 
 /// An error in comparing recordings.
@@ -260,8 +260,9 @@ fn compare_images(a: &ImageLog, b: &ImageLog) -> ImageComparison {
     let ssim = Ssim::default();
     let (mut over_time, mut nulls, mut left_out, mut worst) = (Vec::new(), Vec::new(), None, None);
     let mut worst_ssim = f64::INFINITY;
-    let frame =
-        |log: &ImageLog, i: usize| Frame::from_png(format!("{}, {:.3} s", log.name, log.times_s[i]), &log.files[i]);
+    let frame = |log: &ImageLog, i: usize| {
+        ChannelImage::from_png(format!("{}, {:.3} s", log.name, log.times_s[i]), &log.files[i])
+    };
     let first = if a.files.is_empty() { None } else { frame(a, 0).ok() };
     for (i, &time_s) in a.times_s.iter().enumerate() {
         let next = b.times_s.partition_point(|known| *known < time_s);

@@ -3,7 +3,7 @@
 use dermis_draw::{Camera, ColourMap, Edges, HeatMap, Image, Material, PALETTE, Rgb, ScatterMap, Scene};
 use dermis_geometry::shapes::cuboid;
 use dermis_geometry::{Pose, TriMesh, Vec2, Vec3};
-use dermis_sensor::{Canvas, Reading, Sensor};
+use dermis_sensor::{Reading, Sensor, TaxelMesh};
 use dermis_world::World;
 
 /// The colour of forces.
@@ -96,7 +96,7 @@ pub fn painted(sensor: &Sensor, reading: &Reading, peak_newton: f64) -> (TriMesh
         true => ColourMap::Ember.colour(0.15 + 0.85 * value / peak_newton),
         false => [52, 56, 64],
     };
-    let Canvas { mut vertices, triangles, taxels } = sensor.canvas();
+    let TaxelMesh { mut vertices, triangles, taxels } = sensor.taxel_mesh();
     if reading.size.is_some() {
         // 0.2 mm above the surface, whose colour shows between the tiles.
         vertices.iter_mut().for_each(|vertex| vertex.z += 2e-4);

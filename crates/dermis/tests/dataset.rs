@@ -122,7 +122,7 @@ fn the_bytes_do_not_depend_on_how_a_set_is_made() {
     }
 }
 
-/// What the label says is what the taxels feel: their force vectors sum to the wrench, nothing is felt where nothing touches, and another
+/// What the label says is what the taxels feel: their force vectors sum to the wrench, nothing is measured where nothing touches, and another
 /// seed is another touch.
 #[test]
 fn labels_are_those_of_the_touch() {
@@ -131,16 +131,19 @@ fn labels_are_those_of_the_touch() {
         let episode = ours.episode(index).unwrap();
         assert_eq!(episode, ours.episode(index).unwrap());
         assert_eq!(episode.label, [0, 0, 1][index % 3]);
-        let felt = &episode.frames[1].sensors[0];
-        let sum = |axis: usize| felt.forces_newton.iter().skip(axis).step_by(3).map(|f| f64::from(*f)).sum::<f64>();
+        let observed = &episode.frames[1].sensors[0];
+        let sum = |axis: usize| observed.forces_newton.iter().skip(axis).step_by(3).map(|f| f64::from(*f)).sum::<f64>();
         for axis in 0..3 {
-            assert!((sum(axis) - f64::from(felt.wrench[axis])).abs() < 1e-4 * f64::from(felt.wrench[2].abs()).max(0.1));
+            assert!(
+                (sum(axis) - f64::from(observed.wrench[axis])).abs()
+                    < 1e-4 * f64::from(observed.wrench[2].abs()).max(0.1)
+            );
         }
-        for (taxel, force) in felt.forces_newton.chunks(3).enumerate() {
-            assert_eq!(felt.contact[taxel], force.iter().any(|f| *f != 0.0));
+        for (taxel, force) in observed.forces_newton.chunks(3).enumerate() {
+            assert_eq!(observed.contact[taxel], force.iter().any(|f| *f != 0.0));
         }
-        assert!(episode.frames[0].sensors[0].depth_m < felt.depth_m);
-        assert_eq!(episode.frames[0].action[2], felt.pose[2] - episode.frames[0].sensors[0].pose[2]);
+        assert!(episode.frames[0].sensors[0].depth_m < observed.depth_m);
+        assert_eq!(episode.frames[0].action[2], observed.pose[2] - episode.frames[0].sensors[0].pose[2]);
         assert_eq!(episode.drawn.len(), 4);
     }
     let other = set(&PRESSES.replace("FORMAT", "lerobot").replace("seed = 5", "seed = 6"));
@@ -203,14 +206,14 @@ fn images_come_with_where_they_are_touched() {
     let set = set(&format!("{LAYER}kind = \"press\""));
     assert_eq!(set.pixels(), Some((60, 80)));
     let episode = set.episode(0).unwrap();
-    let felt = &episode.frames[0].sensors[0];
-    let seen = felt.camera.as_ref().unwrap();
+    let observed = &episode.frames[0].sensors[0];
+    let seen = observed.camera.as_ref().unwrap();
     assert_eq!(&seen.image_png[1..4], b"PNG");
     let pixel_mm = 0.0295 * 8.0;
     let radius_mm = (seen.contact.sum[0] * pixel_mm * pixel_mm / std::f64::consts::PI).sqrt();
     // Between Hertz's half-space (√(R d) = 1.41 mm) and a foundation of springs (√(2 R d) = 2 mm), by a cell of 0.5 mm.
     assert!((1.3..2.1).contains(&radius_mm), "{radius_mm}");
-    let touched = felt.contact.iter().filter(|touched| **touched).count() as f64;
+    let touched = observed.contact.iter().filter(|touched| **touched).count() as f64;
     assert!((touched.sqrt() / std::f64::consts::PI.sqrt() - radius_mm).abs() < 0.8, "{touched} mm²");
 }
 
@@ -236,7 +239,7 @@ fn grasps_hold_or_slip() {
         assert!(episode.frames.iter().all(|frame| frame.sensors.len() == 2));
     }
     let last = &strong.frames[35];
-    let up: f32 = last.sensors.iter().map(|felt| felt.wrench[1].abs()).sum();
+    let up: f32 = last.sensors.iter().map(|observed| observed.wrench[1].abs()).sum();
     // Rows run downwards, so gravity pulls along −y: both fingers carry 100 g.
     assert!((up - 0.981).abs() < 0.05, "{up}");
 }
@@ -306,10 +309,10 @@ frames = 6
             frames.iter().flat_map(|frame| frame.sensors[0].reported_newton.clone()).collect::<Vec<f32>>()
         };
         assert_ne!(reported(&base), reported(&drawn), "{key}");
-        let felt = |frames: &[dermis::dataset::Frame]| {
+        let observed = |frames: &[dermis::dataset::Frame]| {
             frames.iter().flat_map(|frame| frame.sensors[0].forces_newton.clone()).collect::<Vec<f32>>()
         };
-        assert_eq!(felt(&base), felt(&drawn), "{key}");
+        assert_eq!(observed(&base), observed(&drawn), "{key}");
     }
     let seen = |randomise: &str| {
         let text = format!("{LAYER}kind = \"press\"\n{randomise}");
@@ -352,8 +355,11 @@ fn what_cannot_be_is_told_in_one_sentence() {
         assert!(said_so.contains(said) && said_so.contains("my.toml") && !said_so.contains('\n'), "{to}: {said_so}");
     }
     let deep = set(&good.replace("[\"0.5 mm\", \"4 mm\"]", "[\"30 mm\", \"40 mm\"]"));
-    let told = deep.episode(0).unwrap_err().to_string();
-    assert!(told.contains("episode 0 (object \"ball\", sensor \"uji-foam-14x6\")") && told.contains("12 mm"), "{told}");
+    let message = deep.episode(0).unwrap_err().to_string();
+    assert!(
+        message.contains("episode 0 (object \"ball\", sensor \"uji-foam-14x6\")") && message.contains("12 mm"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -13,12 +13,14 @@ mod polygon;
 mod round;
 mod rounded;
 mod spline;
+mod terrain;
 
 pub use bottle::spray_bottle;
 pub use fingertip::{Fingertip, finger, fingertip, fingertip_pad};
 pub use flat::{cuboid, grid, prism};
 pub use round::{capsule, cone, cylinder, ellipsoid, sphere, spherical_patch, torus};
 pub use rounded::rounded_box;
+pub use terrain::terrain;
 
 use crate::MeshError;
 

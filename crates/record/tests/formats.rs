@@ -59,7 +59,7 @@ fn numbers_and_images_survive() {
             for image in ["camera", "tactile"] {
                 let found = log.images(&format!("{frame}/{image}")).unwrap_or_else(|| panic!("{name}: {image}"));
                 assert_eq!(found.files.len(), 20, "{name}: {frame}/{image}");
-                let levels = dermis_sensor::metrics::Frame::from_png("p", &found.files[7]).unwrap();
+                let levels = dermis_sensor::metrics::ChannelImage::from_png("p", &found.files[7]).unwrap();
                 assert_eq!((levels.width(), levels.height(), levels.channels()[0][0]), (8, 6, 70.0), "{name}");
             }
         }

@@ -1,22 +1,22 @@
-//! From bench data to parameters, with how sure they are.
+//! Fits parameters to bench data, with confidence intervals.
 
 mod creep;
-mod device;
 mod friction;
 mod hysteresis;
 mod least_squares;
 mod noise;
 pub mod optics;
+mod sensor;
 mod shared_curve;
 mod spread;
 mod stiffness;
 mod taxels;
 
 pub use creep::{CreepFit, CreepTermFit, fit_creep};
-pub use device::{DeviceFit, fit_device, fit_lines, fit_neighbours, own_readings};
 pub use friction::{FrictionFit, fit_friction};
 pub use hysteresis::{HysteresisFit, fit_hysteresis};
 pub use noise::fit_noise;
+pub use sensor::{SensorFit, fit_lines, fit_neighbours, fit_sensor, own_readings};
 pub use spread::{SpreadFit, SpreadPoint, fit_spread};
 pub use stiffness::{StiffnessFit, fit_stiffness, texel_stiffness_newton_per_m};
 pub use taxels::{TaxelFit, TaxelsFit, fit_taxels};
@@ -36,7 +36,7 @@ pub enum FitError {
     /// Too few rows.
     #[error("{got} points cannot determine {what}; at least {needed} are needed")]
     TooFew {
-        /// What was to be found.
+        /// The fitted quantity.
         what: &'static str,
         /// Points given.
         got: usize,
@@ -53,13 +53,13 @@ pub enum FitError {
         /// Ordinate.
         y: f64,
     },
-    /// All at one place.
+    /// All at one abscissa.
     #[error("all points have the same {what}, so nothing can be fitted through them")]
     NoSpread {
         /// Name of the abscissa.
         what: &'static str,
     },
-    /// The data say too little about a parameter.
+    /// The data do not determine a parameter.
     #[error("the data do not determine `{parameter}`: {value:.3e} ± {ci95:.1e}; {remedy}")]
     Undetermined {
         /// Name of the parameter.
@@ -68,20 +68,20 @@ pub enum FitError {
         value: f64,
         /// Half the width of its interval.
         ci95: f64,
-        /// What would help.
+        /// The remedy.
         remedy: &'static str,
     },
-    /// There is nothing to fit.
+    /// Unusable data.
     #[error("no data to fit: {reason}")]
     Unusable {
         /// Why.
         reason: String,
     },
-    /// The data are of a device with other taxels.
+    /// The data are of a sensor with other taxels.
     #[error(
         "row {row} of the data is of {found} taxels and the sensor has {taxels}; give the sensor that was measured"
     )]
-    OtherDevice {
+    OtherSensor {
         /// Row, from 1, without the header.
         row: usize,
         /// Taxels in that row.

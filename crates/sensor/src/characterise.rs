@@ -1,4 +1,4 @@
-//! A virtual bench: what an experimenter would measure of any simulated sensor (Kappassov 2020, section III-A).
+//! A virtual bench that characterises any simulated sensor (Kappassov 2020, section III-A).
 
 use crate::{Aim, Goal, PressError, ResponseError, Sensor, press};
 use dermis_geometry::shapes::{ShapeError, prism};
@@ -6,7 +6,7 @@ use dermis_skin::Object;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
-/// What is done on the bench.
+/// The protocol of the bench.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Protocol {
@@ -20,7 +20,7 @@ pub struct Protocol {
     pub dwell_s: f64,
     /// How long a taxel is left alone after a press (s).
     pub rest_s: f64,
-    /// The device is read this often (s).
+    /// Time between two readings (s).
     pub step_s: f64,
     /// Taxels whose creep is recorded.
     pub creep_taxels: Vec<usize>,
@@ -86,10 +86,10 @@ pub struct Bench {
     pub creep: Vec<CreepRow>,
 }
 
-/// Why nothing could be measured.
+/// Why a sensor cannot be measured.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum BenchError {
-    /// The protocol means nothing.
+    /// An invalid protocol.
     #[error("`{key}` of the bench must be {rule}, got {got}")]
     Bad {
         /// The key.
@@ -123,7 +123,7 @@ pub enum BenchError {
 }
 
 impl Protocol {
-    /// Refuses what means nothing.
+    /// Refuses an invalid protocol.
     pub fn validate(&self) -> Result<(), BenchError> {
         let positive = [
             ("indenter_m", self.indenter_m),
@@ -150,13 +150,13 @@ impl Protocol {
     }
 }
 
-/// A press that can be repeated: what the taxels feel and the indenter's force.
+/// A press that can be repeated: the loads of the taxels and the indenter's force.
 struct Load {
     values_newton: Vec<f64>,
     force_newton: f64,
 }
 
-/// Measures a sensor. `progress` is told how far it is (0…1) and may end it early with what there is.
+/// Measures a sensor. `progress` receives the fraction done (0…1) and ends the measurement early by returning false.
 pub fn characterise(
     sensor: &Sensor,
     protocol: &Protocol,
@@ -206,7 +206,7 @@ pub fn characterise(
             for i in there_and_back() {
                 held(protocol.depths_m[i], &loads[i], protocol.dwell_s, protocol.step_s)?;
             }
-            // Nobody reads while nothing presses.
+            // No reading is taken without contact.
             held(0.0, &nothing, protocol.rest_s, 10.0 * protocol.step_s)?;
         }
         if !progress((taxel + 1) as f64 / taxels as f64) {

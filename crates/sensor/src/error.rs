@@ -1,4 +1,4 @@
-//! Why a description is not a sensor.
+//! Errors of sensor descriptions.
 
 use crate::optics::OpticsError;
 use crate::urdf::UrdfError;
@@ -27,40 +27,10 @@ pub enum SensorError {
     /// A name that no preset has.
     #[error("there is no sensor {name:?}; the presets are {known}, or give the path of a .toml file")]
     Unknown {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The names there are.
+        /// The known names.
         known: String,
-    },
-    /// No texels, or too many.
-    #[error("sensor {sensor:?}: a grid needs 1 to {max} texels, got rows = {rows}, cols = {cols}")]
-    BadCount {
-        /// Name of the sensor.
-        sensor: String,
-        /// Rows.
-        rows: usize,
-        /// Columns.
-        cols: usize,
-        /// Maximum.
-        max: usize,
-    },
-    /// A grid without area.
-    #[error("sensor {sensor:?}: `pitch` must be a positive length, got {got_mm} mm: a sensor needs area")]
-    BadPitch {
-        /// Name of the sensor.
-        sensor: String,
-        /// The value (mm).
-        got_mm: f64,
-    },
-    /// A vertex whose face normals cancel.
-    #[error(
-        "sensor {sensor:?}: vertex {vertex} of its mesh has no normal, because its faces point in opposite directions"
-    )]
-    NoNormal {
-        /// Name of the sensor.
-        sensor: String,
-        /// The vertex.
-        vertex: usize,
     },
     /// Two of a group of alternative keys, or none of them.
     #[error("sensor {sensor:?}: give exactly one of {keys}, found {found}")]
@@ -103,7 +73,7 @@ pub enum SensorError {
         sensor: String,
         /// The key.
         key: &'static str,
-        /// What is asked of it.
+        /// The rule that it breaks.
         rule: String,
     },
     /// An entry of an override, or of a description in parts, that does not fit.
@@ -115,22 +85,6 @@ pub enum SensorError {
         key: String,
         /// What is wrong.
         reason: String,
-    },
-    /// A taxel that reads by rays and has no sample point.
-    #[error(
-        "sensor {sensor:?}: taxel {taxel} at ({x_mm:.3}, {y_mm:.3}, {z_mm:.3}) mm has no sample point on the skin: give `reading` a larger `radius` or `cone`, or a smaller `spacing`"
-    )]
-    Blind {
-        /// Name of the sensor.
-        sensor: String,
-        /// The taxel.
-        taxel: usize,
-        /// Where it is (mm).
-        x_mm: f64,
-        /// Where it is (mm).
-        y_mm: f64,
-        /// Where it is (mm).
-        z_mm: f64,
     },
     /// The body of the skin cannot be cut into tetrahedra.
     #[error("sensor {sensor:?}: body of the hydroelastic skin: {error}")]
@@ -170,7 +124,7 @@ impl SensorError {
         }
     }
 
-    /// For `map_err` on what a skin refuses.
+    /// For `map_err`: an error of the skin.
     pub(crate) fn skin(sensor: &str) -> impl Fn(SkinError) -> Self {
         move |error| Self::Skin { sensor: sensor.to_owned(), error }
     }

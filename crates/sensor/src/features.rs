@@ -1,7 +1,7 @@
-//! What a controller wants to know of a tactile image.
+//! Features of a tactile image for controllers: total, centroid, area, principal axes, kind of contact.
 //!
 //! Everything here works from values and the places where they were measured, so that it serves arrays and optical images
-//! alike; nothing knows where they come from.
+//! alike.
 
 mod grasp;
 
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// Moments of a tactile image, in the plane of the sensor.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Features {
-    /// Sum of the values (N, or what the image is in).
+    /// Sum of the values (N, or the unit of the image).
     pub total: f64,
     /// Centre of the values (m).
     pub centroid_m: Vec2,
@@ -30,7 +30,7 @@ pub struct Features {
     pub contact_area_m2: f64,
 }
 
-/// What kind of contact it is, as far as an array can tell (Kappassov 2020, section IV).
+/// Kind of contact (Kappassov 2020, section IV).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ContactKind {
     /// Nothing touches.
@@ -42,10 +42,10 @@ pub enum ContactKind {
 }
 
 impl Features {
-    /// From values, their places (m) and the areas of their cells (m²). Values at or below `least` count as no contact.
-    /// None when nothing is above it. The lists must be of one length; what is longer is ignored.
-    pub fn of(values: &[f64], places_m: &[Vec2], areas_m2: &[f64], least: f64) -> Option<Self> {
-        let lit = || values.iter().zip(places_m).filter(move |(value, _)| **value > least);
+    /// From values, their places (m) and the areas of their cells (m²). Values at or below `threshold` count as no contact.
+    /// `None` without contact. The lists must have the same length; surplus entries are ignored.
+    pub fn of(values: &[f64], places_m: &[Vec2], areas_m2: &[f64], threshold: f64) -> Option<Self> {
+        let lit = || values.iter().zip(places_m).filter(move |(value, _)| **value > threshold);
         let total: f64 = lit().map(|(value, _)| value).sum();
         if !(total > 0.0 && total.is_finite()) {
             return None;
@@ -59,7 +59,7 @@ impl Features {
         let direction_rad = 0.5 * (2.0 * xy).atan2(xx - yy);
         let half_gap = (0.5 * (xx - yy)).hypot(xy);
         let (larger, smaller) = (0.5 * (xx + yy) + half_gap, (0.5 * (xx + yy) - half_gap).max(0.0));
-        let areas = values.iter().zip(areas_m2).filter(|(value, _)| **value > least);
+        let areas = values.iter().zip(areas_m2).filter(|(value, _)| **value > threshold);
         Some(Self {
             total,
             centroid_m,
@@ -85,12 +85,12 @@ impl Features {
     }
 }
 
-/// Point, edge or nothing.
+/// Point, edge or no contact.
 pub fn classify(features: Option<&Features>, ratio: f64) -> ContactKind {
     features.map_or(ContactKind::None, |features| features.kind(ratio))
 }
 
-/// Where on z = 0 a single pressing force would give the same wrench (m): (−τ_y, τ_x)/f_z about the origin. None without
+/// The point on z = 0 at which a single normal force gives the same wrench (m): (−τ_y, τ_x)/f_z about the origin. None without
 /// normal force. Kappassov et al. 2016 call it the zero-moment point.
 pub fn center_of_pressure_m(on_sensor: &Wrench) -> Option<Vec2> {
     let Vec3 { z: normal, .. } = on_sensor.force;

@@ -1,4 +1,4 @@
-//! Loads that a soft cover spreads before taxels feel them.
+//! Gaussian spread of loads by a soft cover.
 
 /// A Gaussian over the load itself, before it is shared out among taxels.
 ///
@@ -7,7 +7,7 @@
 /// ```text
 /// ∫ g dx over [a, b] = ½ (erf((b − x)/σ√2) − erf((a − x)/σ√2)),   along each axis.
 /// ```
-/// What falls beside the array is outside, as it is under a real cover.
+/// Load beside the array is outside, as under a real cover.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Gaussian {
     pub sigma_m: f64,

@@ -11,7 +11,7 @@ use dermis_skin::{Constitution, Gel, GelParameters};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// A block of gel over a grid of taxels, which feel the stress on its bottom, or a body of gel under another surface, bonded where it is lowest.
+/// A block of gel over a grid of taxels, which measure the stress at its bottom, or a body of gel under another surface, bonded where it is lowest.
 ///
 /// [`SensorSpec::with_skin`] makes it of a layer, as thick and of the same material, or of the layer that replaces springs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,34 +21,34 @@ pub struct GelSpec {
     pub young: Pressure,
     /// Poisson's ratio, from 0 to 0.495.
     pub poisson: f64,
-    /// Mass of a volume; that of silicone without it.
+    /// Density; by default that of silicone.
     #[serde(default = "silicone")]
     pub density: Density,
-    /// How stress follows from deformation.
+    /// Constitutive law.
     #[serde(default)]
     pub constitution: Constitution,
-    /// How thick the block under a grid is.
+    /// Thickness of the block under a grid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thickness: Option<Length>,
-    /// Size of the block along x and y; that of the grid of taxels without it.
+    /// Size of the block along x and y; by default that of the grid of taxels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<[Length; 2]>,
-    /// Edge of a cell, which holds eight particles; a tenth of the thickness without it.
+    /// Edge of a cell, which holds eight particles; by default a tenth of the thickness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<Length>,
     /// Friction: `none`, `coulomb` with `mu` alone, or `sticking`.
     #[serde(default)]
     pub friction: FrictionSpec,
-    /// The faces of the box around it at which it is held.
+    /// The faces of its bounding box at which it is fixed.
     #[serde(default = "at_the_bottom")]
     pub bonded: Vec<Face>,
-    /// What else of it is held: everything in or near a mesh, such as the bone of a finger.
+    /// Also fixes the gel in and near a mesh, such as the bone of a finger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<HeldSpec>,
-    /// Rate at which its motion dies away.
+    /// Damping rate of its motion.
     #[serde(default = "no_damping")]
     pub damping: Frequency,
-    /// By how much its mass is multiplied while it moves; 1 is the true motion.
+    /// Factor on its mass while it moves; 1 is the true motion.
     #[serde(default = "one")]
     pub mass_scaling: f64,
     /// Solved as in Chen et al. 2023, for comparison.
@@ -56,7 +56,7 @@ pub struct GelSpec {
     pub paper: Option<TacchiSpec>,
 }
 
-/// A mesh that holds the gel.
+/// A mesh in and near which the gel is fixed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeldSpec {
@@ -65,11 +65,11 @@ pub struct HeldSpec {
     /// The unit of its numbers. Needed unless the format has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<LengthUnit>,
-    /// How near its surface the gel is held; what is inside is held as well.
+    /// The gel is fixed inside the mesh and within this distance of its surface.
     pub within: Length,
 }
 
-/// The numbers that the paper's own method needs: see [`TacchiParameters`].
+/// Parameters of the paper's own method: see [`TacchiParameters`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TacchiSpec {
@@ -83,9 +83,9 @@ pub struct TacchiSpec {
     pub step: Time,
     /// Speed of the indenter.
     pub speed: Speed,
-    /// Particles that stand for it.
+    /// Number of particles of the indenter.
     pub indenter_particles: usize,
-    /// Where they fall.
+    /// Seed of their positions.
     #[serde(default)]
     pub seed: u64,
 }
@@ -106,7 +106,7 @@ fn at_the_bottom() -> Vec<Face> {
     vec![Face::Bottom]
 }
 
-/// Cells over the thickness, unless `cell` says otherwise.
+/// Default number of cells over the thickness.
 const CELLS_DEEP: f64 = 10.0;
 
 impl GelSpec {

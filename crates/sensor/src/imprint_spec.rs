@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImprintSpec {
-    /// How deep it can be pressed.
+    /// Greatest depth of a press.
     pub thickness: Length,
     /// Pressure by depth.
     pub stiffness_per_area: AreaStiffness,
@@ -44,7 +44,7 @@ fn bulge() -> f64 {
     0.1
 }
 
-/// Cells along the longer side, unless `cell` says otherwise.
+/// Default number of cells along the longer side.
 const CELLS: f64 = 128.0;
 
 impl ImprintSpec {
@@ -89,8 +89,8 @@ impl ImprintSpec {
     }
 }
 
-/// Takes the facets of a mesh, which a camera would see as stripes, out of heights over cells: each covered cell becomes the mean of
-/// itself, twice, and its neighbours on both sides, along rows and columns in turn.
+/// Smooths the facets of a mesh, which a camera would see as stripes, in heights over cells: each covered cell becomes the mean of
+/// itself, twice, and its neighbours on both sides, first along rows, then along columns.
 fn smooth_facets(heights: &mut [f64], covered: &[bool], cols: usize) {
     const PASSES: usize = 4;
     for step in [1, cols].repeat(PASSES) {
@@ -104,7 +104,7 @@ fn smooth_facets(heights: &mut [f64], covered: &[bool], cols: usize) {
     }
 }
 
-/// How high the surface is over each cell (m), from above. Beside it a skirt falls away at 45°, so that there is no edge to fall off.
+/// Height of the surface over each cell (m), from above. Beside the surface a skirt falls away at 45°, so that there is no step at its edge.
 fn heights_m(surface: &Surface, grid: HeightGrid) -> Vec<f64> {
     let top = surface.bounds().max.z + 1.0;
     let length = top - surface.bounds().min.z + 1.0;
@@ -114,7 +114,7 @@ fn heights_m(surface: &Surface, grid: HeightGrid) -> Vec<f64> {
         surface.cast(&down, None).map_or(f64::NEG_INFINITY, |hit| top - hit.distance)
     };
     let mut heights: Vec<f64> = (0..grid.rows * grid.cols).map(above).collect();
-    // The highest of all slopes of 45° from covered cells, by sweeping there and back (a chamfer distance).
+    // The highest of all slopes of 45° from covered cells, by sweeping forwards and backwards (a chamfer distance).
     let (straight, across) = (grid.cell_m, std::f64::consts::SQRT_2 * grid.cell_m);
     let neighbours = [(-1isize, -1isize, across), (-1, 0, straight), (-1, 1, across), (0, -1, straight)];
     let covered: Vec<bool> = heights.iter().map(|height| height.is_finite()).collect();

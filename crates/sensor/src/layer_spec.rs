@@ -14,32 +14,32 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayerSpec {
-    /// How thick it is, without its coating.
+    /// Thickness, without its coating.
     pub thickness: Length,
     /// Young's modulus at rest.
     pub young: Pressure,
     /// Poisson's ratio, below 0.5. Give this or `incompressible`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poisson: Option<f64>,
-    /// Whether it keeps its volume: Poisson's ratio is then 0.5.
+    /// Incompressible: Poisson's ratio is 0.5.
     #[serde(default, skip_serializing_if = "is_false")]
     pub incompressible: bool,
-    /// Edge of a cell; a 128th of the longer side without it.
+    /// Edge of a cell; by default a 128th of the longer side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<Length>,
-    /// Size along x and y; that of the grid of taxels without it.
+    /// Size along x and y; by default that of the grid of taxels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<[Length; 2]>,
     /// A ply on top of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coating: Option<CoatingSpec>,
-    /// Coefficient of friction; none without it.
+    /// Coefficient of friction; by default none.
     #[serde(default)]
     pub mu: f64,
-    /// Stiffness that fades with time.
+    /// Relaxation spectrum of the stiffness.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relaxation: Vec<BranchSpec>,
-    /// How deep under the surface the taxels are; at the base without it.
+    /// Depth of the taxels under the surface; by default at the base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sense_depth: Option<Length>,
 }
@@ -48,14 +48,14 @@ pub struct LayerSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CoatingSpec {
-    /// How thick it is.
+    /// Thickness.
     pub thickness: Length,
     /// Young's modulus at rest.
     pub young: Pressure,
     /// Poisson's ratio, below 0.5. Give this or `incompressible`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poisson: Option<f64>,
-    /// Whether it keeps its volume.
+    /// Incompressible.
     #[serde(default, skip_serializing_if = "is_false")]
     pub incompressible: bool,
 }
@@ -64,9 +64,9 @@ pub struct CoatingSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BranchSpec {
-    /// Its stiffness by that at rest.
+    /// Stiffness, divided by the stiffness at rest.
     pub ratio: f64,
-    /// How long its stress takes to fall to 1/e.
+    /// Time constant of its stress.
     pub time: Time,
 }
 
@@ -74,7 +74,7 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// Cells along the longer side, unless `cell` says otherwise.
+/// Default number of cells along the longer side.
 const CELLS: f64 = 128.0;
 
 impl LayerSpec {

@@ -1,15 +1,14 @@
-//! What a tactile device reports.
+//! Tactile sensors: what they measure and report.
 //!
 //! A **sensor** is a skin over a transducer with a response: [`Sensor`] holds a [`dermis_skin::Skin`], the
-//! [`Taxels`] that read its [`dermis_skin::Touch`], and the response ([`Chain`]) that makes of them what the device
-//! reports. What comes out is a [`Reading`]. Sensors are described in TOML ([`SensorSpec`]); the ones that
-//! ship are [`presets`].
+//! [`Taxels`] that read its [`dermis_skin::Touch`], and the response ([`Chain`]), which models the electronics.
+//! Its output is a [`Reading`]. Sensors are described in TOML ([`SensorSpec`]); the built-in ones
+//! are [`presets`].
 //!
-//! **What is kept.** Before the response, the taxels' force vectors plus [`Reading::outside_newton`] equal the force
+//! **Conservation.** Before the response, the taxels' force vectors plus [`Reading::outside_newton`] equal the force
 //! on the sensor. The scalar values are projections on the taxels' normals and need not.
 
 pub mod calibration;
-mod canvas;
 mod cells;
 pub mod characterise;
 mod error;
@@ -39,12 +38,12 @@ mod spec;
 mod spread;
 mod springs_spec;
 mod surface;
+mod taxel_mesh;
 mod taxels;
 mod toml_file;
 pub mod urdf;
 mod weights;
 
-pub use canvas::Canvas;
 pub use error::SensorError;
 pub use friction::{AreaFrictionSpec, FrictionSpec};
 pub use gel_spec::{GelSpec, HeldSpec, TacchiSpec};
@@ -64,6 +63,7 @@ pub use spec::SensorSpec;
 pub use spread::{Geodesic, Spread};
 pub use springs_spec::{SpringsSpec, TableSpec};
 pub use surface::{BodySpec, SurfaceSpec};
+pub use taxel_mesh::TaxelMesh;
 pub use taxels::{Squares, Taxels};
 pub use toml_file::{TomlError, parse_toml};
 pub use weights::Weights;

@@ -5,15 +5,15 @@
 //! untouched gel, so that a full-frame score barely moves whatever is drawn: [`ImageScore`] therefore puts beside each
 //! score its **null**, that of the background alone.
 
+mod channel_image;
 mod error;
-mod frame;
 mod mask;
 mod ssim;
 
+pub use channel_image::ChannelImage;
 pub use error::MetricsError;
-pub use frame::Frame;
 pub use mask::Mask;
-pub use ssim::{Ssim, Window};
+pub use ssim::{Ssim, SsimWindow};
 
 use serde::Serialize;
 
@@ -38,7 +38,12 @@ pub struct Metrics {
 impl Metrics {
     /// Compares an image with the true one. With a mask only its pixels count; their SSIM is the mean of the full map
     /// there, whose windows reach past the mask (and past the border, by reflection).
-    pub fn compare(truth: &Frame, image: &Frame, mask: Option<&Mask>, ssim: &Ssim) -> Result<Self, MetricsError> {
+    pub fn compare(
+        truth: &ChannelImage,
+        image: &ChannelImage,
+        mask: Option<&Mask>,
+        ssim: &Ssim,
+    ) -> Result<Self, MetricsError> {
         truth.check_alike(image)?;
         if let Some(mask) = mask {
             mask.check_size(truth)?;
@@ -64,7 +69,7 @@ impl Metrics {
     }
 }
 
-/// An image's likeness to the true one, and what the background alone would have scored.
+/// The score of an image against the true one, and that of the background alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ImageScore {
     /// Of the image.
@@ -76,9 +81,9 @@ pub struct ImageScore {
 impl ImageScore {
     /// Scores an image, and the image without contact, against the true one.
     pub fn new(
-        truth: &Frame,
-        image: &Frame,
-        background: &Frame,
+        truth: &ChannelImage,
+        image: &ChannelImage,
+        background: &ChannelImage,
         mask: Option<&Mask>,
         ssim: &Ssim,
     ) -> Result<Self, MetricsError> {

@@ -1,4 +1,4 @@
-//! Things that are touched, as a scene or a flag describes them.
+//! Objects that touch a sensor, as a scene or a flag describes them.
 
 mod flag;
 mod roughness;
@@ -13,10 +13,10 @@ use dermis_skin::Object;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Why there is no such object.
+/// Why an object cannot be made.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ObjectError {
-    /// A name that no shape has.
+    /// An unknown shape.
     #[error(
         "there is no shape {name:?}; the shapes are {known}, or give points:FILE, or the path of a mesh file ({})",
         Format::extension_list()
@@ -27,7 +27,7 @@ pub enum ObjectError {
         /// The names there are.
         known: String,
     },
-    /// A key that the shape has not.
+    /// A key that the shape does not have.
     #[error("object {given:?}: {shape} has no `{key}`; it has {known}")]
     UnknownKey {
         /// The flag.
@@ -56,7 +56,7 @@ pub enum ObjectError {
     /// The generator refused the shape.
     #[error(transparent)]
     Shape(#[from] ShapeError),
-    /// The surface cannot be roughened so.
+    /// Invalid roughness.
     #[error(transparent)]
     Rough(#[from] RoughnessError),
     /// The mesh file was refused.
@@ -70,17 +70,17 @@ pub enum ObjectError {
         /// What is missing or wrong.
         what: String,
     },
-    /// Defects for what has no surface of its own.
+    /// Roughness for a point cloud, which has no surface.
     #[error("points have no smooth surface to roughen: leave out `roughness`")]
     RoughPoints,
 }
 
-/// The surface of a thing. Round shapes take an `edge`, the longest edge of their triangles; without it, a fortieth
+/// The surface of an object. Round shapes take an `edge`, the longest edge of their triangles; by default a fortieth
 /// of their size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ObjectSpec {
-    /// About the origin, its mesh turned to stand on a face.
+    /// About the origin, its mesh rotated to stand on a face.
     Sphere {
         /// Its radius.
         radius: Length,
@@ -184,7 +184,7 @@ pub enum ObjectSpec {
         file: PathBuf,
         /// The unit of its numbers.
         unit: LengthUnit,
-        /// Of the balls: at least the distance of neighbours, for a surface without holes.
+        /// Radius of the balls: at least the distance of neighbours, for a surface without holes.
         radius: Length,
     },
 }
@@ -216,7 +216,7 @@ impl ObjectSpec {
         flag::parse(text, unit)
     }
 
-    /// Makes the mesh. `folder` is where relative mesh files are looked for.
+    /// Makes the mesh. `folder` is searched for relative mesh files.
     pub fn build(&self, folder: Option<&Path>) -> Result<TriMesh, ObjectError> {
         // A fortieth of the size. A size that is no length is refused by the generator, not as an edge.
         let edge = |edge: &Option<Length>, size_m: f64| match edge {
@@ -260,7 +260,7 @@ impl ObjectSpec {
 }
 
 impl ObjectSpec {
-    /// Makes the mesh, with defects where some are given.
+    /// Makes the mesh, with roughness where some is given.
     pub fn build_rough(
         &self,
         folder: Option<&Path>,
@@ -272,7 +272,7 @@ impl ObjectSpec {
 }
 
 impl ObjectSpec {
-    /// Makes the thing to be touched, with defects where some are given.
+    /// Makes the object, with roughness where some is given.
     pub fn object(&self, folder: Option<&Path>, roughness: Option<&RoughnessSpec>) -> Result<Object, ObjectError> {
         match (self, roughness) {
             (Self::Points { file, unit, radius }, None) => points(folder, file, *unit, *radius),
@@ -287,7 +287,7 @@ fn points(folder: Option<&Path>, file: &Path, unit: LengthUnit, radius: Length) 
     Ok(Object::of_points(read_points(&path, unit)?, radius.si())?)
 }
 
-/// Turned so that a face is lowest: a ball of flat faces that starts on a corner rolls away.
+/// Rotates a ball so that a face is lowest: a ball of flat faces that starts on a corner rolls away.
 fn standing(ball: TriMesh) -> TriMesh {
     let normals = (0..ball.triangles().len()).map(|triangle| ball.face_normal(triangle));
     let lowest = normals.min_by(|a, b| a.z.total_cmp(&b.z)).unwrap_or(Vec3::NEG_Z);

@@ -39,7 +39,7 @@ pub enum OpenraveError {
         sensor: String,
         /// The element.
         key: &'static str,
-        /// What stands there.
+        /// Its text.
         got: String,
     },
     /// An element the definition does not have.

@@ -1,8 +1,8 @@
-//! What a camera behind the gel sees: depth, colour and markers.
+//! Images of a camera behind the gel: depth, colour and markers.
 //!
 //! [`Optics`] is a transducer like the taxels: it works from a touch's deformed surface ([`dermis_skin::Touch::surface`]) and
-//! never asks how the skin was solved. Images cost milliseconds, so they are not part of a [`crate::Reading`]: ask for one
-//! with [`crate::Sensor::look`]. Levels are those of an 8-bit image (0–255), in `f32` until [`FloatImage::to_rgb8`].
+//! does not depend on the kind of skin. Images cost milliseconds, so they are not part of a [`crate::Reading`]:
+//! [`crate::Sensor::render`] makes one. Levels are those of an 8-bit image (0–255), in `f32` until [`FloatImage::to_rgb8`].
 
 mod background;
 mod calibrated;
@@ -32,10 +32,10 @@ pub use lattice::{Lattice, Tap};
 pub use light::{Light, LightSpec};
 pub use markers::{Markers, MarkersSpec, Pattern};
 pub use membrane::Membrane;
-pub use phong::{Phong, PhongSpec, Source, SourceSpec};
+pub use phong::{LightSource, LightSourceSpec, Phong, PhongSpec};
 pub use position::Area;
 pub(crate) use position::place_in;
-pub use position::{Frame, along_row};
+pub use position::{ImageCoordinates, along_row};
 pub use relief::Relief;
 pub use shadow::{Shadow, ShadowSpec};
 pub use spec::OpticsSpec;
@@ -51,19 +51,19 @@ pub struct Optics {
     exposure: Exposure,
 }
 
-/// What the camera sees of a touch.
+/// One image of the camera with its ground truth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CameraFrame {
-    /// The colours, with markers and everything the camera does.
+    /// The colours, with markers, exposure and noise.
     pub image: FloatImage,
-    /// Depth and slope of what is seen.
+    /// Height and slope of the surface at every pixel.
     pub relief: Relief,
-    /// For each marker where it is in the image (pixels) before the touch and now: column, row, column, row.
+    /// Position of each marker in the image (pixels) without contact and now: column, row, column, row.
     pub markers: Vec<[f64; 4]>,
 }
 
 impl Optics {
-    /// Puts a camera together from its description.
+    /// Builds a camera from its description.
     pub fn new(spec: &OpticsSpec, folder: Option<&std::path::Path>) -> Result<Self, OpticsError> {
         let camera = spec.camera.build()?;
         Ok(Self {
@@ -89,13 +89,13 @@ impl Optics {
         self.markers.as_ref()
     }
 
-    /// What the camera does to the light.
+    /// Exposure, vignetting and noise.
     pub fn exposure(&self) -> &Exposure {
         &self.exposure
     }
 
-    /// What is seen of a deformed surface. `frame` is the number of the image: it decides the noise and nothing else.
-    pub fn look(&self, surface: &SurfaceField, frame: u64) -> CameraFrame {
+    /// Renders a deformed surface. `frame` is the number of the image, on which only the noise depends.
+    pub fn render(&self, surface: &SurfaceField, frame: u64) -> CameraFrame {
         let relief = Relief::of(surface, &self.camera);
         let rest = || surface.rest_heights_m.as_ref().map(|_| Relief::at_rest(surface, &self.camera));
         let mut image = self.light.shade(&relief, rest);
@@ -112,8 +112,8 @@ impl Optics {
         CameraFrame { image, relief, markers }
     }
 
-    /// How far (pixels, right and down) the point of the gel that a pixel saw before the touch has moved in the image: the ground
-    /// truth of optical flow.
+    /// Optical flow (pixels, right and down): the displacement in the image of the point of the gel that each pixel sees without
+    /// contact.
     pub fn flow(&self, surface: &SurfaceField) -> [Vec<f32>; 2] {
         Lattice::over(surface, &self.camera).flow(surface, &self.camera)
     }

@@ -69,7 +69,7 @@ mod tests {
     }
 
     /// Kappassov 2020, Fig. 5: raw 0 up to 0.2 N and 3840 at 1.8 N under an indenter, whose load the paper's own spread
-    /// shares with the neighbours; here the whole tactel row is loaded so that nothing is shared away.
+    /// shares with the neighbours; here all tactels are loaded equally, so the spread changes nothing.
     #[test]
     fn the_wts0614_has_the_papers_line() {
         let sensor = find("wts0614").unwrap().build(None).unwrap();
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(raw(5.0), 4095);
     }
 
-    /// Eq. (18) with the paper's own numbers gives 58.4 N/m; the preset holds what the paper prints.
+    /// Eq. (18) with the paper's own numbers gives 58.4 N/m; the preset holds the printed value.
     #[test]
     fn the_foam_has_the_papers_numbers() {
         let sensor = find("uji-foam-14x6").unwrap().build(None).unwrap();

@@ -1,21 +1,21 @@
-//! One object pressed on one sensor, slowly.
+//! Quasi-static press of one object on one sensor.
 
 use crate::{Reading, Sensor};
 use dermis_geometry::{Bounds, Pose, Quat, Ray, Surface, Vec3};
 use dermis_skin::{Motion, Object, SkinError, State, Target, Touch};
 
-/// Where and how the object comes.
+/// Position and orientation of the object.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Aim {
     /// Where the object's origin is over the sensor: x and y (m).
     pub at_m: [f64; 2],
-    /// Turn about the sensor's x axis, then y (rad): the object's tilt.
+    /// Rotation about the sensor's x axis, then y (rad): the object's tilt.
     pub tilt_rad: [f64; 2],
-    /// Turn about the sensor's z axis (rad), before the tilt.
+    /// Rotation about the sensor's z axis (rad), before the tilt.
     pub yaw_rad: f64,
 }
 
-/// When to stop.
+/// The end of a press.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     /// Travel (m) past first contact.
@@ -29,13 +29,13 @@ pub enum Goal {
 pub struct Pressed {
     /// Travel past first contact (m).
     pub depth_m: f64,
-    /// Where the object came to rest.
+    /// Pose of the object at the end.
     pub sensor_from_object: Pose,
-    /// What the skin feels.
+    /// The contact loads on the skin.
     pub touch: Touch,
-    /// The skin's history at the end.
+    /// The skin's state at the end.
     pub state: State,
-    /// What the device reports.
+    /// The reading.
     pub reading: Reading,
 }
 
@@ -56,7 +56,7 @@ pub enum PressError {
         /// Where it was aimed (mm).
         y_mm: f64,
     },
-    /// A goal that is no goal.
+    /// An invalid goal.
     #[error("the {what} of a press must be a positive, finite number, got {got}")]
     BadGoal {
         /// Depth or force.
@@ -65,30 +65,30 @@ pub enum PressError {
         got: f64,
     },
     /// Deeper than the skin goes.
-    #[error("a depth of {depth_mm} mm is more than sensor {sensor:?} can be pressed ({most_mm} mm)")]
+    #[error("a depth of {depth_mm} mm is more than sensor {sensor:?} can be pressed ({max_mm} mm)")]
     TooDeep {
         /// Name of the sensor.
         sensor: String,
-        /// The depth asked for (mm).
+        /// The requested depth (mm).
         depth_mm: f64,
-        /// The most it can be (mm).
-        most_mm: f64,
+        /// The greatest depth (mm).
+        max_mm: f64,
     },
     /// More than the skin carries.
     #[error(
-        "sensor {sensor:?} cannot carry {force_n} N from {object} there: pressed as deep as it goes ({most_mm} mm) it gives {most_n} N"
+        "sensor {sensor:?} cannot carry {force_n} N from {object} there: pressed as deep as it goes ({max_mm} mm) it gives {max_n} N"
     )]
     TooStrong {
         /// Name of the sensor.
         sensor: String,
         /// Name of the object.
         object: String,
-        /// The force asked for (N).
+        /// The requested force (N).
         force_n: f64,
         /// The depth of the skin (mm).
-        most_mm: f64,
-        /// What it gives there (N).
-        most_n: f64,
+        max_mm: f64,
+        /// The force at that depth (N).
+        max_n: f64,
     },
     /// The skin refused.
     #[error(transparent)]
@@ -114,7 +114,7 @@ pub fn press(sensor: &Sensor, object: &Object, aim: &Aim, goal: Goal) -> Result<
     }
 }
 
-/// Where the object of a press to a depth (m) ends. Refuses what [`press`] refuses.
+/// The final pose of the object in a press to a depth (m). Fails where [`press`] fails.
 pub fn depth_pose(sensor: &Sensor, object: &Object, aim: &Aim, depth_m: f64) -> Result<Pose, PressError> {
     if !(depth_m > 0.0 && depth_m.is_finite()) {
         return Err(PressError::BadGoal { what: "depth", got: depth_m * 1e3 });
@@ -125,12 +125,12 @@ pub fn depth_pose(sensor: &Sensor, object: &Object, aim: &Aim, depth_m: f64) -> 
 }
 
 fn not_too_deep(sensor: &Sensor, depth_m: f64) -> Result<(), PressError> {
-    let most_m = sensor.skin().max_depth_m();
-    if depth_m <= most_m {
+    let max_m = sensor.skin().max_depth_m();
+    if depth_m <= max_m {
         return Ok(());
     }
-    let (depth_mm, most_mm) = (millimetres(depth_m), millimetres(most_m));
-    Err(PressError::TooDeep { sensor: sensor.name().to_owned(), depth_mm, most_mm })
+    let (depth_mm, max_mm) = (millimetres(depth_m), millimetres(max_m));
+    Err(PressError::TooDeep { sensor: sensor.name().to_owned(), depth_mm, max_mm })
 }
 
 /// Moves the object from where the skin is in `state` to a depth and lets everything settle.
@@ -142,9 +142,9 @@ fn hold(sensor: &Sensor, object: &Object, contact: &Pose, depth_m: f64, state: &
     Ok(Pressed { depth_m, sensor_from_object, touch, state, reading })
 }
 
-/// A bracket narrower than this part of the depth is a point.
-const NARROW: f64 = 1e-14;
-/// More touches than this are not made.
+/// Relative width at which the bracket of the depth has converged.
+const BRACKET_TOLERANCE: f64 = 1e-14;
+/// Maximum number of trial depths.
 const MAX_TOUCHES: usize = 80;
 
 /// False position after Illinois, with a halving wherever it stalls: the force of a skin grows with depth, not always
@@ -155,15 +155,15 @@ fn until_force(
     object: &Object,
     contact: &Pose,
     force_n: f64,
-    most_m: f64,
+    max_m: f64,
 ) -> Result<Pressed, PressError> {
     let miss_of = |pressed: &Pressed| -pressed.touch.on_sensor.force.z - force_n;
     let near = sensor.skin().precision();
     let mut state = sensor.skin().rest();
     let (mut low_m, mut low_miss) = (0.0, -force_n);
     let mut touches = 0;
-    // Deeper and deeper until it is too much: from the last two the power of depth that the force grows with is known.
-    let mut next_m = most_m / 16.0;
+    // Goes deeper until the force is too large, by steps that follow from the forces so far.
+    let mut next_m = max_m / 16.0;
     let mut best = loop {
         let there = hold(sensor, object, contact, next_m, &state)?;
         touches += 1;
@@ -171,19 +171,19 @@ fn until_force(
         if miss >= 0.0 {
             break there;
         }
-        if next_m >= most_m {
+        if next_m >= max_m {
             return Err(PressError::TooStrong {
                 sensor: sensor.name().to_owned(),
                 object: object.surface.mesh().name().to_owned(),
                 force_n,
-                most_mm: millimetres(most_m),
-                most_n: -there.touch.on_sensor.force.z,
+                max_mm: millimetres(max_m),
+                max_n: -there.touch.on_sensor.force.z,
             });
         }
         (low_m, low_miss) = (next_m, miss);
         state = there.state;
         let grow = if miss + force_n > 0.0 { (force_n / (miss + force_n)).clamp(1.2, 4.0) } else { 4.0 };
-        next_m = (next_m * grow).min(most_m);
+        next_m = (next_m * grow).min(max_m);
     };
     let mut high_miss = miss_of(&best);
     let (mut width, mut stalled) = (best.depth_m - low_m, 0);
@@ -192,7 +192,7 @@ fn until_force(
         let secant = high_m - (high_m - low_m) * high_miss / (high_miss - low_miss);
         let inside = secant > low_m && secant < high_m && stalled < 3;
         let trial_m = if inside { secant } else { 0.5 * (low_m + high_m) };
-        if high_m - low_m <= NARROW * high_m || trial_m <= low_m || trial_m >= high_m {
+        if high_m - low_m <= BRACKET_TOLERANCE * high_m || trial_m <= low_m || trial_m >= high_m {
             break;
         }
         let there = hold(sensor, object, contact, trial_m, &state)?;
@@ -202,7 +202,7 @@ fn until_force(
             if miss > -near * force_n {
                 return Ok(there);
             }
-            // The end that stays counts half, or it would stay for good.
+            // Illinois: halves the value at the end that stays.
             high_miss *= 0.5;
             (low_m, low_miss) = (trial_m, miss);
             state = there.state;
@@ -221,18 +221,18 @@ fn until_force(
     Ok(best)
 }
 
-/// For messages: without the last bits, in which 9 mm is 9.000000000000002 mm.
+/// Rounds for messages: 9 mm instead of 9.000000000000002 mm.
 fn millimetres(length_m: f64) -> f64 {
     (length_m * 1e9).round() / 1e6
 }
 
 /// The pose in which the object, coming down from above, first meets the sensor's surface.
 pub fn first_contact(sensor: &Sensor, object: &Object, aim: &Aim) -> Result<Pose, PressError> {
-    let turn = Quat::from_rotation_y(aim.tilt_rad[1])
+    let rotation = Quat::from_rotation_y(aim.tilt_rad[1])
         * Quat::from_rotation_x(aim.tilt_rad[0])
         * Quat::from_rotation_z(aim.yaw_rad);
     let [x, y] = aim.at_m;
-    let above = Pose::new(turn, Vec3::new(x, y, 0.0));
+    let above = Pose::new(rotation, Vec3::new(x, y, 0.0));
     let gap = clearance(sensor, object, &above).ok_or_else(|| PressError::Misses {
         object: object.surface.mesh().name().to_owned(),
         sensor: sensor.name().to_owned(),
@@ -242,15 +242,15 @@ pub fn first_contact(sensor: &Sensor, object: &Object, aim: &Aim) -> Result<Pose
     Ok(Pose { translation: above.translation - Vec3::Z * gap, ..above })
 }
 
-/// How far (m) the object can come down along −z: the least height of its vertices over the sensor's surface,
+/// Distance (m) by which the object can move down along −z: the smallest height of its vertices over the sensor's surface,
 /// and of the surface's own points under it. Negative when it is already inside.
 fn clearance(sensor: &Sensor, object: &Object, sensor_from_object: &Pose) -> Option<f64> {
     let skin = Surface::new(sensor.surface().clone());
-    // From below everything to above everything, wherever a mesh lies in its own frame.
+    // Rays run from below both meshes to above both.
     let extent = |bounds: &Bounds| bounds.size().length() + bounds.center().length();
     let reach = extent(skin.bounds()) + extent(object.surface.bounds()) + 1.0;
-    let mut least: Option<f64> = None;
-    let mut keep = |gap: f64| least = Some(least.map_or(gap, |best: f64| best.min(gap)));
+    let mut smallest: Option<f64> = None;
+    let mut keep = |gap: f64| smallest = Some(smallest.map_or(gap, |best: f64| best.min(gap)));
     for &vertex in object.surface.mesh().vertices() {
         let p = sensor_from_object.transform_point(vertex);
         let top = Vec3::new(p.x, p.y, skin.bounds().max.z + reach);
@@ -271,7 +271,7 @@ fn clearance(sensor: &Sensor, object: &Object, sensor_from_object: &Pose) -> Opt
             keep(gap);
         }
     }
-    least
+    smallest
 }
 
 /// Points along the edges of a flat sensor, where a tilted object may meet it first.

@@ -52,14 +52,14 @@ pub struct SubTaxel {
     pub radius_m: f64,
 }
 
-/// What a reading by rays is made from.
+/// Parameters of a reading by rays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RaySettings {
     /// Radius of a taxel's receptive field (m), where it has no sub-taxels.
     pub radius_m: f64,
-    /// Least distance (m) between samples of the skin.
+    /// Smallest distance (m) between samples of the skin.
     pub spacing_m: f64,
-    /// Greatest angle (rad) between the normals of a taxel and of a sample that it feels.
+    /// Greatest angle (rad) between the normals of a taxel and of its samples.
     pub cone_rad: f64,
     /// How distance weighs.
     pub window: Window,
@@ -71,21 +71,21 @@ pub struct RaySettings {
     pub sub_taxels: Vec<SubTaxel>,
 }
 
-/// Taxels that look along rays at the contact surface (Patzelt et al. 2023, section 2).
+/// Taxels that cast rays to the contact surface (Patzelt et al. 2023, section 2).
 ///
-/// Points are scattered over the skin (Poisson disks). A taxel feels those within its radius r whose normal is within a cone
+/// Points are scattered over the skin (Poisson disks). The receptive field of a taxel are those within its radius r whose normal is within a cone
 /// about its own. From each point one ray goes inwards, against the skin's normal; the pressure pᵢ is that where it first meets the
 /// contact surface, and zero where it meets none. A taxel's pressure is
 /// ```text
 /// p = Σ wᵢ pᵢ / Σ wᵢ        wᵢ = (r − dᵢ)²,  dᵢ: from the taxel's centre to the point
 /// ```
-/// With sub-taxels (the paper's outlook) a taxel feels the points of all its parts, each weighed by the part that it is nearest to.
+/// With sub-taxels (the paper's outlook) a taxel's receptive field is that of all its parts, each point weighed by the nearest part.
 ///
 /// Differs from the paper: a surface that a ray meets from behind, on the far side of the sensor, counts as none; rays are as
 /// long as the skin is deep; and they start 2 % of that outside, because the facets of a field may stand as much proud of the mesh. A skin
-/// that presses at points instead of polygons is seen as square tiles of the points' areas.
+/// that presses at points instead of polygons counts as square tiles of the points' areas.
 ///
-/// Pressures are not forces: receptive fields overlap, and nothing makes them sum to the load. The reading's force vectors, which
+/// Pressures are not forces: receptive fields overlap, so pressures need not sum to the load. The reading's force vectors, which
 /// do, stay those of the exact cells.
 #[derive(Clone, Debug)]
 pub struct RayReading {
@@ -99,7 +99,7 @@ pub struct RayReading {
 const START: f64 = 0.02;
 
 impl RayReading {
-    /// Scatters the samples over `skin`, which is `depth_m` deep, and shares them out. `sensor` is what messages call it.
+    /// Scatters the samples over `skin`, which is `depth_m` deep, and shares them out. `sensor` is named in errors.
     pub fn new(
         sensor: &str,
         taxels: &Taxels,
@@ -109,7 +109,7 @@ impl RayReading {
     ) -> Result<Self, SensorError> {
         let all = poisson_disk(skin, settings.spacing_m, settings.seed);
         let entries = Fields { taxels, skin, samples: &all, settings }.entries(sensor)?;
-        // Samples that no taxel feels need no ray.
+        // Samples outside all receptive fields need no ray.
         let mut used = vec![false; all.len()];
         entries.iter().for_each(|entry| used[entry.1] = true);
         let mut place = vec![0; all.len()];

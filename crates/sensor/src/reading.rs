@@ -1,22 +1,23 @@
-//! What the device hands to its user.
+//! The output of a taxel array.
 
+use crate::Report;
 use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
 
 /// One reading of a taxel array. The paper's structure (size, values, sum) with units and vectors added.
 /// Forces act on the sensor, in its frame.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// Rows and columns of a grid; `None` where taxels have no grid.
     pub size: Option<(usize, usize)>,
     /// Force on each taxel along its normal (N), positive in compression, before the response. Row by row on a grid. Of
-    /// a sensor that reads by rays: pressure times the taxel's area, which is what its response is fed.
+    /// a sensor that reads by rays: pressure times the taxel's area, the input of its response.
     pub values_newton: Vec<f64>,
     /// Their sum (N).
     pub sum_newton: f64,
-    /// What the device says the force on each taxel is (N), after the response.
+    /// The reported force on each taxel (N), after the response.
     pub reported_newton: Vec<f64>,
-    /// The device's own numbers, after the response.
+    /// Counts, after the response.
     pub raw: Vec<u32>,
     /// Their sum.
     pub raw_sum: u64,
@@ -24,25 +25,31 @@ pub struct Reading {
     pub forces_newton: Vec<Vec3>,
     /// Force that entered the skin where there is no taxel (N).
     pub outside_newton: Vec3,
-    /// Pressure (Pa) of each taxel as rays see it; only of a sensor that reads so ([`crate::RayReading`]).
+    /// Pressure (Pa) of each taxel, only of a sensor that reads by rays ([`crate::RayReading`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressures_pa: Option<Vec<f64>>,
-    /// How many contacts were pressed beyond what the skin can show.
+    /// Number of contact points pressed beyond the skin's range.
     pub saturated: usize,
 }
 
 impl Reading {
-    /// Sum of the taxels' force vectors and what fell outside (N): the force on the sensor.
+    /// The reading with the output of the response.
+    pub(crate) fn with_report(self, Report { newton, raw }: Report) -> Self {
+        let raw_sum = raw.iter().map(|&counts| u64::from(counts)).sum();
+        Self { raw_sum, raw, reported_newton: newton, ..self }
+    }
+
+    /// Sum of the taxels' force vectors and the force outside (N): the force on the sensor.
     pub fn net_force_newton(&self) -> Vec3 {
         self.forces_newton.iter().fold(self.outside_newton, |sum, force| sum + *force)
     }
 
-    /// How many taxels are pressed.
+    /// Number of pressed taxels.
     pub fn lit(&self) -> usize {
         self.values_newton.iter().filter(|&&value| value > 0.0).count()
     }
 
-    /// The part of the taxels that is pressed.
+    /// Fraction of the taxels that is pressed.
     pub fn coverage(&self) -> f64 {
         self.lit() as f64 / self.values_newton.len().max(1) as f64
     }

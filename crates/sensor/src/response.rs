@@ -22,7 +22,7 @@
 //! Each can be used alone, is plain data that serde reads and writes, and refuses invalid parameters. The memory of all stages is in a
 //! [`ResponseState`]; the same state, values and step give the same bytes.
 //!
-//! A new stage is one file that implements [`StageSpec`] and [`Stage`], and its line in the list of stages below.
+//! A new stage is one file that implements [`Stage`], and its line in the list of stages below.
 
 mod ageing;
 mod chain;
@@ -48,7 +48,7 @@ pub use counts::Response;
 pub use creep::Creep;
 pub use crosstalk::Crosstalk;
 pub use curve::Curve;
-pub use delay::{Delay, Frame};
+pub use delay::{Delay, DelayedFrame};
 pub use error::ResponseError;
 pub use faults::{Faults, Stuck};
 pub use gain::{Gain, Lines};
@@ -57,13 +57,14 @@ pub use noise::Noise;
 pub use per_taxel::PerTaxel;
 pub use sampling::{Sampling, Scan};
 pub use saturation::Saturation;
-pub use stage::{Stage, StageSpec, Step};
+pub use stage::{Stage, Step};
 pub use threshold::{Threshold, ThresholdKind};
 
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
 use stage::{Memory, Slot, stages};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 stages! {
     /// Point spread of the cover.
@@ -105,6 +106,6 @@ stages! {
     /// Transport delay.
     delay: Option<Delay> {
         /// Frames in transit.
-        on_their_way: VecDeque<Frame>
+        on_their_way: VecDeque<DelayedFrame>
     },
 }

@@ -1,7 +1,7 @@
-//! Skin, transducer and response in one.
+//! A sensor: skin, transducer and response.
 
 use crate::optics::{CameraFrame, Optics, OpticsError};
-use crate::{Chain, RayReading, Reading, Report, Response, ResponseError, ResponseState, Taxels};
+use crate::{Chain, RayReading, Reading, Response, ResponseError, ResponseState, Taxels};
 use dermis_geometry::TriMesh;
 use dermis_skin::{Motion, Skin, SkinError, State, Touch};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct Sensor {
 }
 
 impl Sensor {
-    /// Puts a sensor together. `surface` is the shape of the undeformed skin, for images and first contact; a
+    /// Makes a sensor from its parts. `surface` is the shape of the undeformed skin, for images and first contact; a
     /// [`Response`] is a response of counts alone.
     pub fn new(
         name: impl Into<String>,
@@ -39,7 +39,7 @@ impl Sensor {
         }
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -49,7 +49,7 @@ impl Sensor {
         &*self.skin
     }
 
-    /// Its skin, where that is of a kind.
+    /// Its skin, if it is an `S`.
     pub fn skin_as<S: Skin>(&self) -> Option<&S> {
         let skin: &dyn std::any::Any = &*self.skin;
         skin.downcast_ref()
@@ -65,7 +65,7 @@ impl Sensor {
         self.chain.counts()
     }
 
-    /// Everything the device does to the forces on its taxels.
+    /// The response, from the forces on the taxels to the reported values.
     pub fn chain(&self) -> &Chain {
         &self.chain
     }
@@ -95,35 +95,35 @@ impl Sensor {
         Self { chain: Arc::new(response.into()), ..self.clone() }
     }
 
-    /// The same sensor, whose taxels' values are what rays see instead of what their cells integrate.
+    /// The same sensor, which reads its taxels by rays instead of integrating over their cells.
     pub fn with_rays(&self, rays: RayReading) -> Self {
         Self { rays: Some(Arc::new(rays)), ..self.clone() }
     }
 
-    /// The same sensor under a cover that spreads point loads before its cells feel them ([`Taxels::with_gaussian`]).
+    /// The same sensor under a cover that spreads point loads over its cells ([`Taxels::with_gaussian`]).
     pub fn with_gaussian(&self, sigma_m: f64) -> Self {
         let taxels = self.taxels().clone().with_gaussian(sigma_m);
         Self { taxels: Arc::new(taxels), ..self.clone() }
     }
 
-    /// The rays by which it reads, if it does.
+    /// The rays by which it reads, if any.
     pub fn rays(&self) -> Option<&RayReading> {
         self.rays.as_deref()
     }
 
-    /// What the skin feels while things move so for `dt_s`.
+    /// The contact loads on the skin while objects move for `dt_s`, and the skin's state after that.
     pub fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
         self.skin.touch(state, motion, dt_s)
     }
 
-    /// What the device reports of a touch, as if it had no memory and no noise.
+    /// The reading of a touch, without the memory and noise of the response.
     pub fn read(&self, touch: &Touch) -> Reading {
-        let felt = self.felt(touch);
-        let report = self.chain.respond_at_once(&felt.values_newton);
-        felt.reported(report)
+        let loads = self.taxel_loads(touch);
+        let report = self.chain.respond_at_once(&loads.values_newton);
+        loads.with_report(report)
     }
 
-    /// What the device reports while it is touched so for `dt_s`, with all of its response, and its state after that.
+    /// The reading of a touch that lasts `dt_s`, with all stages of the response, and the response's state after that.
     /// Start from [`Chain::rest`].
     pub fn sense(
         &self,
@@ -131,20 +131,21 @@ impl Sensor {
         touch: &Touch,
         dt_s: f64,
     ) -> Result<(Reading, ResponseState), ResponseError> {
-        let felt = self.felt(touch);
-        let (report, state) = self.chain.respond(state, &felt.values_newton, dt_s)?;
-        Ok((felt.reported(report), state))
+        let loads = self.taxel_loads(touch);
+        let (report, state) = self.chain.respond(state, &loads.values_newton, dt_s)?;
+        Ok((loads.with_report(report), state))
     }
 
-    /// What the camera sees of a touch: its `frame`-th image, which decides the noise and nothing else. Apart from
-    /// [`Sensor::read`], because an image costs more than a reading and is wanted less often.
-    pub fn look(&self, touch: &Touch, frame: u64) -> Result<CameraFrame, OpticsError> {
-        let optics = self.optics.as_deref().ok_or_else(|| OpticsError::Blind { sensor: self.name.clone() })?;
+    /// Renders the camera's image of a touch. Only the noise depends on the number `frame`. Separate from [`Sensor::read`],
+    /// because an image costs much more than a reading.
+    pub fn render(&self, touch: &Touch, frame: u64) -> Result<CameraFrame, OpticsError> {
+        let optics = self.optics.as_deref().ok_or_else(|| OpticsError::WithoutCamera { sensor: self.name.clone() })?;
         let unknown = || OpticsError::NoSurface { sensor: self.name.clone() };
-        Ok(optics.look(touch.surface.as_ref().ok_or_else(unknown)?, frame))
+        Ok(optics.render(touch.surface.as_ref().ok_or_else(unknown)?, frame))
     }
 
-    fn felt(&self, touch: &Touch) -> Felt {
+    /// The loads on the taxels, before the response.
+    fn taxel_loads(&self, touch: &Touch) -> Reading {
         let (forces_newton, outside_newton) = self.taxels.bin(touch);
         let pressures_pa = self.rays.as_ref().map(|rays| rays.pressures_pa(touch));
         let values_newton: Vec<f64> = match &pressures_pa {
@@ -154,34 +155,15 @@ impl Sensor {
                 along.map(|(force, normal)| 0.0 - force.dot(*normal)).collect()
             }
         };
-        let (size, saturated) = (self.taxels.size(), touch.saturated);
-        Felt { size, values_newton, forces_newton, outside_newton, pressures_pa, saturated }
-    }
-}
-
-/// What the taxels feel, before the response.
-struct Felt {
-    size: Option<(usize, usize)>,
-    values_newton: Vec<f64>,
-    forces_newton: Vec<dermis_geometry::Vec3>,
-    outside_newton: dermis_geometry::Vec3,
-    pressures_pa: Option<Vec<f64>>,
-    saturated: usize,
-}
-
-impl Felt {
-    fn reported(self, report: Report) -> Reading {
         Reading {
-            size: self.size,
-            sum_newton: self.values_newton.iter().sum(),
-            values_newton: self.values_newton,
-            raw_sum: report.raw.iter().map(|&counts| u64::from(counts)).sum(),
-            raw: report.raw,
-            reported_newton: report.newton,
-            forces_newton: self.forces_newton,
-            outside_newton: self.outside_newton,
-            pressures_pa: self.pressures_pa,
-            saturated: self.saturated,
+            size: self.taxels.size(),
+            sum_newton: values_newton.iter().sum(),
+            values_newton,
+            forces_newton,
+            outside_newton,
+            pressures_pa,
+            saturated: touch.saturated,
+            ..Reading::default()
         }
     }
 }

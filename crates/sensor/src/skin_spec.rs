@@ -86,7 +86,7 @@ impl SkinSpec {
         }
     }
 
-    /// Builds a sensor without reading and optics. `folder` is where relative files are looked for.
+    /// Builds a sensor without reading and optics. `folder` is searched for relative files.
     pub(crate) fn build(
         &self,
         name: &str,

@@ -51,8 +51,7 @@ pub struct SensorSource {
 }
 
 impl SensorSource {
-    /// The description of the sensor `name` with all changes made, and the folder of its mesh files. `folder` is where relative files
-    /// are looked for.
+    /// The description of the sensor `name` with all changes made, and the folder of its mesh files. `folder` is searched for relative files.
     pub fn resolve(&self, name: &str, folder: Option<&Path>) -> Result<(SensorSpec, Option<PathBuf>), SensorError> {
         let (mut spec, folder) = match (&self.preset, &self.file, &self.surface) {
             (Some(preset), None, None) => (presets::find(preset)?, None),

@@ -9,9 +9,9 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SensorSpec {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it is, and where its numbers come from.
+    /// What kind of sensor it is, and the source of its numbers.
     #[serde(default)]
     pub description: String,
     /// Where its texels are.
@@ -19,7 +19,7 @@ pub struct SensorSpec {
     /// Contact points along a side of a texel (a grid's cell has the square of it; a mesh's triangle too).
     #[serde(default = "one")]
     pub contact_points: usize,
-    /// How its cover answers.
+    /// How its cover deforms.
     pub skin: SkinSpec,
     /// How its taxels read the skin.
     #[serde(default, skip_serializing_if = "ReadingSpec::is_exact")]
@@ -59,7 +59,7 @@ impl SensorSpec {
         }
     }
 
-    /// Reads a description; `file` is what messages call it.
+    /// Reads a description; `file` is named in errors.
     pub fn parse(file: &str, text: &str) -> Result<Self, SensorError> {
         Ok(parse_toml(file, text)?)
     }
@@ -81,7 +81,7 @@ impl SensorSpec {
         }
     }
 
-    /// Builds the sensor. `folder` is where relative files are looked for.
+    /// Builds the sensor. `folder` is searched for relative files.
     pub fn build(&self, folder: Option<&Path>) -> Result<Sensor, SensorError> {
         if matches!(self.reading, ReadingSpec::Gaussian { .. }) && self.skin.kind() != SkinKind::Springs {
             let rule = "of kind \"gaussian\" is for springs; a layer and a gel spread loads by themselves, and a hydroelastic skin takes a `spread` of its response";

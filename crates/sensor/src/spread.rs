@@ -1,10 +1,10 @@
-//! The point spread of a soft cover: load on one taxel is felt by its neighbours.
+//! The point spread of a soft cover: it shares the load on one taxel with its neighbours.
 
 mod geodesic;
 
 pub use geodesic::Geodesic;
 
-use crate::response::{ResponseError, Stage, StageSpec};
+use crate::response::{ResponseError, Stage};
 use crate::{Taxels, Weights};
 use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Length;
@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// A point spread, as a file describes it. Exactly one of `sigma`, `sigma_taxels` and `weights`.
 ///
 /// Kappassov et al. 2020, eq. (1): a convolution of the taxels' forces with g ∝ exp(−d²/2σ²) on a kernel of a × a taxels.
-/// Differs from the paper: its kernel (σ = 0.5, 3 × 3) sums to 1.028 and loses load at the border; here what one taxel
-/// gives away is scaled so that it adds up to what it has, wherever the taxel is. On taxels without a grid d is the
+/// Differs from the paper: its kernel (σ = 0.5, 3 × 3) sums to 1.028 and loses load at the border; here the shares
+/// of each taxel are scaled to sum to one, wherever the taxel is. On taxels without a grid d is the
 /// distance along the surface and the share of a neighbour is proportional to its area.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,7 +38,7 @@ fn three() -> usize {
     3
 }
 
-/// Kernels larger than this are a slip.
+/// Maximum size of a kernel.
 const LARGEST_KERNEL: usize = 101;
 
 impl Spread {
@@ -47,7 +47,7 @@ impl Spread {
         Self { sigma: None, sigma_taxels: Some(sigma_taxels), kernel, weights: None }
     }
 
-    /// The matrix for these taxels. `surface` is what distances are measured along where there is no grid.
+    /// The matrix for these taxels. Distances are measured along `surface` where there is no grid.
     pub fn weights(&self, taxels: &Taxels, surface: Option<&TriMesh>) -> Result<Weights, ResponseError> {
         self.validate(taxels.len())?;
         let entries = match (taxels.size(), taxels.pitch_m()) {
@@ -109,7 +109,7 @@ impl Spread {
     }
 }
 
-/// Scales what each taxel gives away to what it has.
+/// Scales the shares of each taxel to sum to one.
 fn keep_load(taxels: usize, mut entries: Vec<(usize, usize, f64)>) -> Vec<(usize, usize, f64)> {
     let mut given = vec![0.0; taxels];
     for &(_, from, weight) in &entries {
@@ -121,7 +121,7 @@ fn keep_load(taxels: usize, mut entries: Vec<(usize, usize, f64)>) -> Vec<(usize
     entries
 }
 
-impl StageSpec for Spread {
+impl Stage for Spread {
     fn validate(&self, _: usize) -> Result<(), ResponseError> {
         let bad = |key, rule, got| Err(ResponseError::Bad { key, rule, got });
         let given = [self.sigma.is_some(), self.sigma_taxels.is_some(), self.weights.is_some()];
@@ -154,8 +154,8 @@ impl StageSpec for Spread {
         Ok(())
     }
 
-    fn build(&self, taxels: &Taxels, surface: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(self.weights(taxels, surface)?))
+    fn prepare(&self, taxels: &Taxels, surface: Option<&TriMesh>) -> Result<Option<Arc<dyn Stage>>, ResponseError> {
+        Ok(Some(Arc::new(self.weights(taxels, surface)?)))
     }
 }
 

@@ -56,7 +56,7 @@ pub enum SurfaceSpec {
         centers: Vec<[Length; 3]>,
         /// Outward normals, of any length.
         normals: Vec<[f64; 3]>,
-        /// How far from its centre a taxel feels.
+        /// Radius of a taxel's sensitive area.
         reach: Length,
         /// The shape of the skin.
         body: BodySpec,
@@ -68,7 +68,7 @@ pub enum SurfaceSpec {
         file: PathBuf,
         /// Name of the sensor in it.
         sensor: String,
-        /// How far from its centre a taxel feels.
+        /// Radius of a taxel's sensitive area.
         reach: Length,
         /// The shape of the skin.
         body: BodySpec,
@@ -117,18 +117,18 @@ pub(crate) fn read_mesh(file: &Path, unit: Option<LengthUnit>, folder: Option<&P
     read(&path, &Import { unit, ..Import::default() }).map_err(SensorError::File)
 }
 
-/// A sensing surface in the three forms that are needed: contact points, taxels, and a mesh to look at.
+/// A sensing surface in the three forms that are needed: contact points, taxels, and a mesh.
 pub(crate) struct BuiltSurface {
     pub sites: Vec<Site>,
     pub taxels: Taxels,
     pub mesh: TriMesh,
 }
 
-/// More taxels than this are a slip of the unit.
+/// Maximum number of taxels, against a wrong unit.
 const MAX_TAXELS: usize = 1_000_000;
 
 impl SurfaceSpec {
-    /// The same shape with facets of about `spacing_m`, for those that are generated: what a camera sees should be smooth.
+    /// The same shape with facets of about `spacing_m`, for generated shapes: a camera should see a smooth surface.
     pub(crate) fn fine(&self, spacing_m: f64) -> Result<Option<TriMesh>, SensorError> {
         let mesh = match self {
             Self::SphericalPatch { radius, half_angle, .. } => {
@@ -182,7 +182,8 @@ impl SurfaceSpec {
         let (normals, areas) = (mesh.vertex_normals(), mesh.vertex_areas_m2());
         let used: Vec<usize> = (0..areas.len()).filter(|&v| areas[v] > 0.0).collect();
         if let Some(&vertex) = used.iter().find(|&&v| normals[v] == Vec3::ZERO) {
-            return Err(SensorError::NoNormal { sensor: sensor.to_owned(), vertex });
+            let rule = format!("has no normal at vertex {vertex}, because its faces point in opposite directions");
+            return Err(SensorError::bad_key(sensor, "surface", rule));
         }
         // A part of the skin is at most half a long edge away from the vertex that owns it.
         let longest = mesh.triangles().iter().enumerate().map(|(t, _)| longest_edge(&mesh, t)).fold(0.0, f64::max);
@@ -242,10 +243,12 @@ impl SurfaceSpec {
     ) -> Result<BuiltSurface, SensorError> {
         let texels = rows.saturating_mul(cols).saturating_mul(points_per_side.saturating_mul(points_per_side));
         if rows == 0 || cols == 0 || texels > MAX_TAXELS {
-            return Err(SensorError::BadCount { sensor: sensor.to_owned(), rows, cols, max: MAX_TAXELS });
+            let rule = format!("and `cols` must give 1 to {MAX_TAXELS} texels, got rows = {rows}, cols = {cols}");
+            return Err(SensorError::bad_key(sensor, "rows", rule));
         }
         if !(pitch_m > 0.0 && pitch_m.is_finite()) {
-            return Err(SensorError::BadPitch { sensor: sensor.to_owned(), got_mm: pitch_m * 1e3 });
+            let rule = format!("must be a positive length, got {} mm: a sensor needs area", pitch_m * 1e3);
+            return Err(SensorError::bad_key(sensor, "pitch", rule));
         }
         let (x, y) = (cols as f64 * pitch_m / 2.0, rows as f64 * pitch_m / 2.0);
         let corners = vec![Vec3::new(-x, -y, 0.0), Vec3::new(x, -y, 0.0), Vec3::new(x, y, 0.0), Vec3::new(-x, y, 0.0)];

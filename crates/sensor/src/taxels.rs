@@ -1,4 +1,4 @@
-//! Where a device measures.
+//! The taxels of a sensor.
 
 use crate::cells::{Piece, Triangle, triangles};
 use crate::gaussian::Gaussian;
@@ -7,7 +7,7 @@ use dermis_skin::{Corner, Facet, Load, SurfaceField, Tangent, Touch};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// The cells of a device. Each feels the load that enters the undeformed skin inside it.
+/// The cells of a sensor. Each measures the load that enters the undeformed skin inside it.
 #[derive(Clone, Debug)]
 pub struct Taxels {
     layout: Layout,
@@ -16,7 +16,7 @@ pub struct Taxels {
     areas_m2: Vec<f64>,
     /// How far (m) above or below the surface a load may lie and still count.
     height_m: Option<f64>,
-    /// How the cover spreads loads on a grid before cells feel them.
+    /// Spread of loads by the cover of a grid.
     gaussian: Option<Gaussian>,
 }
 
@@ -98,7 +98,7 @@ impl Taxels {
     }
 
     /// The same taxels under a cover that spreads point loads by a Gaussian of `sigma_m` before they are shared out. For grids; other
-    /// layouts feel loads where they are.
+    /// layouts do not spread loads.
     pub fn with_gaussian(self, sigma_m: f64) -> Self {
         Self { gaussian: Some(Gaussian { sigma_m }), ..self }
     }
@@ -194,14 +194,14 @@ impl Taxels {
         self.height_m
     }
 
-    /// Which part of a load at a point of the undeformed skin each taxel feels, and which none does.
+    /// The shares of a load at a point of the undeformed skin on each taxel, and the share outside all.
     pub fn shares(&self, point: Vec3) -> (Vec<(usize, f64)>, f64) {
         match (self.gaussian, &self.layout) {
             (Some(gaussian), Layout::Grid { rows, cols, pitch_m }) => {
                 let mut bins = Bins { forces: vec![Vec3::ZERO; self.len()], outside: Vec3::ZERO };
                 bins.spread(gaussian, (*rows, *cols, *pitch_m), point, Vec3::Z);
-                let felt = bins.forces.iter().enumerate().filter(|(_, part)| part.z != 0.0);
-                (felt.map(|(taxel, part)| (taxel, part.z)).collect(), bins.outside.z)
+                let loaded = bins.forces.iter().enumerate().filter(|(_, part)| part.z != 0.0);
+                (loaded.map(|(taxel, part)| (taxel, part.z)).collect(), bins.outside.z)
             }
             _ => match self.locate(point) {
                 Some(taxel) => (vec![(taxel, 1.0)], 0.0),
@@ -210,7 +210,7 @@ impl Taxels {
         }
     }
 
-    /// Force vector of every taxel (N), and of what lies outside all of them. Together they are the force on
+    /// Force vector of every taxel (N), and the force outside all of them. Together they are the force on
     /// the sensor. A polygon is cut by the borders of the cells and each part integrated exactly. Where the skin knows the
     /// stress on its base, that is what taxels feel, integrated over their cells; what passes beside them is outside.
     pub fn bin(&self, touch: &Touch) -> (Vec<Vec3>, Vec3) {
@@ -364,12 +364,12 @@ impl Taxels {
         let Layout::Points { reach_m, cells, neighbours } = &self.layout else { return &[] };
         neighbours.get_or_init(|| {
             let around = |i: usize| -> Vec<u32> {
-                let (home, most) = (cell(self.centers[i], *reach_m), 4.0 * reach_m * reach_m);
+                let (home, max) = (cell(self.centers[i], *reach_m), 4.0 * reach_m * reach_m);
                 let distance = |j: &u32| (self.centers[*j as usize] - self.centers[i]).length_squared();
                 let keys = (0..125).map(|k| [home[0] + k % 5 - 2, home[1] + k / 5 % 5 - 2, home[2] + k / 25 - 2]);
                 let mut near: Vec<u32> = keys
                     .flat_map(|key| cells.get(&key).into_iter().flatten().copied())
-                    .filter(|j| *j as usize != i && distance(j) < most)
+                    .filter(|j| *j as usize != i && distance(j) < max)
                     .collect();
                 near.sort_by(|a, b| distance(a).total_cmp(&distance(b)).then(a.cmp(b)));
                 near
@@ -494,9 +494,9 @@ fn slice(piece: Piece, count: usize, along: impl Fn(Vec3) -> f64, mut part: impl
 }
 
 /// The part of a piece with |height| ≤ `most`, and the force of the rest.
-fn in_slab(piece: Piece, height: impl Fn(Vec3) -> f64, most: f64) -> (Piece, Vec3) {
-    let (rest, above) = piece.split(|p| height(p) - most);
-    let (below, inside) = rest.split(|p| height(p) + most);
+fn in_slab(piece: Piece, height: impl Fn(Vec3) -> f64, max: f64) -> (Piece, Vec3) {
+    let (rest, above) = piece.split(|p| height(p) - max);
+    let (below, inside) = rest.split(|p| height(p) + max);
     (inside, above.force() + below.force())
 }
 
@@ -526,9 +526,9 @@ mod tests {
                 let facet = Facet { object: 0, normal: Vec3::Z, depth_m: 0.0, saturated: false, load, tangent };
                 let (forces, outside) = taxels.bin(&Touch::from_facets(vec![facet], 1));
                 let (parts, rest) = taxels.shares(anchor);
-                let mut told = vec![Vec3::ZERO; taxels.len()];
-                parts.iter().for_each(|&(taxel, part)| told[taxel] += force * part);
-                assert!(forces.iter().zip(&told).all(|(a, b)| (*a - *b).length() < 1e-14));
+                let mut located = vec![Vec3::ZERO; taxels.len()];
+                parts.iter().for_each(|&(taxel, part)| located[taxel] += force * part);
+                assert!(forces.iter().zip(&located).all(|(a, b)| (*a - *b).length() < 1e-14));
                 assert!((outside - force * rest).length() < 1e-14);
             }
         }

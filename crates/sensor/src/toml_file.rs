@@ -1,4 +1,4 @@
-//! TOML whose errors name the file, the line and the key.
+//! Reads TOML with errors that name the file, the line and the key.
 
 use serde::de::DeserializeOwned;
 
@@ -10,13 +10,13 @@ pub struct TomlError {
     pub file: String,
     /// Line, from 1.
     pub line: usize,
-    /// What stands there.
+    /// Its text.
     pub text: String,
-    /// What is wrong with it.
+    /// What is wrong.
     pub message: String,
 }
 
-/// Reads a TOML text into a type; `file` is what messages call it.
+/// Reads a TOML text into a type; `file` is named in errors.
 pub fn parse_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, TomlError> {
     toml::from_str(text).map_err(|error| {
         let start = error.span().map_or(0, |span| span.start.min(text.len()));

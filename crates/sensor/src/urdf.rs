@@ -19,7 +19,7 @@ pub enum UrdfError {
     NoSensor {
         /// The file.
         file: String,
-        /// The name asked for.
+        /// The requested name.
         wanted: String,
         /// The names there are.
         found: Vec<String>,
@@ -33,7 +33,7 @@ pub enum UrdfError {
         line: u32,
         /// Name of the sensor.
         sensor: String,
-        /// What is asked of it.
+        /// The rule that it breaks.
         rule: &'static str,
     },
     /// An attribute that cannot be read.
@@ -47,9 +47,9 @@ pub enum UrdfError {
         sensor: String,
         /// The attribute.
         key: &'static str,
-        /// What is asked of it.
+        /// The rule that it breaks.
         rule: &'static str,
-        /// What stands there.
+        /// Its text.
         got: String,
     },
 }
@@ -63,7 +63,7 @@ pub enum UrdfError {
 ///   <tactile><array rows="4" cols="4" order="row-major" size="0.005 0.005" spacing="0.006 0.006" offset="0 0"/></tactile>
 /// </sensor>
 /// ```
-/// Rows of an array run along x, columns along y; `offset` is where the frame lies, seen from the first cell.
+/// Rows of an array run along x, columns along y; `offset` is the position of the frame relative to the first cell.
 pub fn parse(file: &str, text: &str, sensor: &str) -> Result<Vec<(Vec3, Vec3)>, UrdfError> {
     let document = Document::parse(text)
         .map_err(|error| UrdfError::NotXml { file: file.to_owned(), reason: error.to_string() })?;
@@ -134,8 +134,8 @@ impl Reader<'_> {
     fn pose(&self, node: Node<'_, '_>) -> Result<Pose, UrdfError> {
         let xyz = self.numbers::<3>(node, "xyz", "three numbers of metres")?.unwrap_or_default();
         let [roll, pitch, yaw] = self.numbers::<3>(node, "rpy", "three numbers of radians")?.unwrap_or_default();
-        let turn = Quat::from_rotation_z(yaw) * Quat::from_rotation_y(pitch) * Quat::from_rotation_x(roll);
-        Ok(Pose::new(turn, Vec3::from_array(xyz)))
+        let rotation = Quat::from_rotation_z(yaw) * Quat::from_rotation_y(pitch) * Quat::from_rotation_x(roll);
+        Ok(Pose::new(rotation, Vec3::from_array(xyz)))
     }
 
     fn count(&self, node: Node<'_, '_>, key: &'static str) -> Result<usize, UrdfError> {
@@ -202,7 +202,7 @@ mod tests {
         near(taxels[0].0, Vec3::new(0.0, 0.001, 0.01));
         near(taxels[0].1, Vec3::Z);
         near(taxels[1].0, Vec3::new(-0.002, 0.0, 0.01));
-        // z turned to x by the pitch, and to y by the sensor's yaw.
+        // The pitch rotates z to x, the sensor's yaw to y.
         near(taxels[1].1, Vec3::Y);
     }
 

@@ -4,7 +4,7 @@
 //! the experiment `kappassov-calibration`.
 
 use dermis_geometry::quantity::{Force, Time};
-use dermis_sensor::calibration::{FitError, fit_device};
+use dermis_sensor::calibration::{FitError, fit_sensor};
 use dermis_sensor::characterise::{Bench, BenchError, Protocol, characterise};
 use dermis_sensor::response::{Creep, Gain, Hysteresis, Noise, PerTaxel, Threshold, ThresholdKind};
 use dermis_sensor::{Sensor, SensorSpec, Spread, SurfaceSpec};
@@ -40,7 +40,7 @@ fn a_device_that_the_model_can_be_comes_back() {
     let sensor = spec.build(None).unwrap();
     let bench = measured(&sensor);
     assert_eq!(bench.presses.len(), 20 * 3 * 20);
-    let fit = fit_device(&bench, sensor.taxels(), *sensor.response(), 3).unwrap();
+    let fit = fit_sensor(&bench, sensor.taxels(), *sensor.response(), 3).unwrap();
     let close = |found: f64, truth: f64| assert!((found / truth - 1.0).abs() < 0.02, "{found}, not {truth}");
     close(fit.spread.sigma_taxels.value, 0.55);
     close(fit.hysteresis.value, 0.1);
@@ -79,7 +79,7 @@ fn benches_and_data_that_say_nothing_are_refused() {
     assert!(characterise(&sensor, &falling, |_| true).is_err());
     let sensor = device().build(None).unwrap();
     let bench = measured(&sensor);
-    let fit = |bench: &Bench| fit_device(bench, sensor.taxels(), *sensor.response(), 3);
+    let fit = |bench: &Bench| fit_sensor(bench, sensor.taxels(), *sensor.response(), 3);
     assert!(matches!(fit(&Bench::default()), Err(FitError::TooFew { .. })));
     let without_creep = Bench { creep: Vec::new(), ..bench.clone() };
     assert!(matches!(fit(&without_creep), Err(FitError::TooFew { .. })));

@@ -1,6 +1,6 @@
 //! Image metrics, against scikit-image and against cases known by hand.
 
-use dermis_sensor::metrics::{Frame, ImageScore, Mask, Metrics, MetricsError, Ssim, Window};
+use dermis_sensor::metrics::{ChannelImage, ImageScore, Mask, Metrics, MetricsError, Ssim, SsimWindow};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -34,7 +34,7 @@ fn in_disc(width: usize, height: usize, i: usize) -> bool {
 }
 
 /// The formula of `validation/metrics/make_golden.py`: a ramp with hashed noise, and a disc on it unless `kind` is 0.
-fn image(width: usize, height: usize, channels: usize, kind: usize) -> Frame {
+fn image(width: usize, height: usize, channels: usize, kind: usize) -> ChannelImage {
     let level = |c: usize, i: usize| {
         let (x, y) = (i % width, i / width);
         let ramp = 60 + (2 * x + 3 * y + 40 * c) % 100;
@@ -43,7 +43,7 @@ fn image(width: usize, height: usize, channels: usize, kind: usize) -> Frame {
         f64::from((ramp + noise + disc) as u8)
     };
     let channel = |c: usize| (0..width * height).map(|i| level(c, i)).collect();
-    Frame::new(format!("image {kind}"), width, height, (0..channels).map(channel).collect()).unwrap()
+    ChannelImage::new(format!("image {kind}"), width, height, (0..channels).map(channel).collect()).unwrap()
 }
 
 fn disc(width: usize, height: usize) -> Mask {
@@ -54,7 +54,7 @@ fn window(name: &str) -> Ssim {
     match name {
         "uniform7" => Ssim::default(),
         "uniform11_population" => {
-            Ssim { window: Window::Uniform { side: 11 }, sample_covariance: false, ..Ssim::default() }
+            Ssim { window: SsimWindow::Uniform { side: 11 }, sample_covariance: false, ..Ssim::default() }
         }
         "gaussian" => Ssim::gaussian(),
         "gaussian_sample" => Ssim { sample_covariance: true, ..Ssim::gaussian() },
@@ -97,7 +97,7 @@ fn equal_images_are_alike() {
 /// Flat images have no variance: SSIM = (2ab + C₁)/(a² + b² + C₁), MAE = RMSE = |a − b|.
 #[test]
 fn flat_images_have_a_closed_form() {
-    let flat = |level: f64| Frame::new("flat", 16, 16, vec![vec![level; 256]]).unwrap();
+    let flat = |level: f64| ChannelImage::new("flat", 16, 16, vec![vec![level; 256]]).unwrap();
     let got = Metrics::compare(&flat(100.0), &flat(120.0), None, &Ssim::default()).unwrap();
     let c1 = 2.55f64.powi(2);
     assert!((got.ssim - (24_000.0 + c1) / (24_400.0 + c1)).abs() < 1e-9);
@@ -111,19 +111,20 @@ fn a_mask_leaves_the_rest_out() {
     let (truth, other) = (image(64, 48, 3, 1), image(64, 48, 3, 2));
     let mut channels = other.channels().to_vec();
     channels.iter_mut().for_each(|channel| channel[..64 * 3].fill(0.0));
-    let spoilt = Frame::new("spoilt", 64, 48, channels).unwrap();
+    let spoilt = ChannelImage::new("spoilt", 64, 48, channels).unwrap();
     let mask = disc(64, 48);
-    let score = |frame: &Frame| Metrics::compare(&truth, frame, Some(&mask), &Ssim::default()).unwrap();
+    let score = |frame: &ChannelImage| Metrics::compare(&truth, frame, Some(&mask), &Ssim::default()).unwrap();
     assert_eq!(score(&other), score(&spoilt));
-    let full = |frame: &Frame| Metrics::compare(&truth, frame, None, &Ssim::default()).unwrap();
+    let full = |frame: &ChannelImage| Metrics::compare(&truth, frame, None, &Ssim::default()).unwrap();
     assert!(full(&spoilt).rmse_255 > 2.0 * full(&other).rmse_255);
 }
 
 #[test]
 fn slips_are_named() {
     let ssim = Ssim::default();
-    let refused =
-        |a: &Frame, b: &Frame, mask: Option<&Mask>| Metrics::compare(a, b, mask, &ssim).unwrap_err().to_string();
+    let refused = |a: &ChannelImage, b: &ChannelImage, mask: Option<&Mask>| {
+        Metrics::compare(a, b, mask, &ssim).unwrap_err().to_string()
+    };
     let (a, b) = (image(64, 48, 3, 1), image(48, 64, 3, 2));
     let message = refused(&a, &b, None);
     assert!(message.contains("image 2") && message.contains("48 x 64") && message.contains("64 x 48"), "{message}");
@@ -134,10 +135,10 @@ fn slips_are_named() {
     let message = refused(&image(6, 9, 1, 1), &image(6, 9, 1, 2), None);
     assert!(message.contains("6 x 9") && message.contains("7 x 7"), "{message}");
     assert!(matches!(Mask::new("m", 2, 1, vec![false; 2]), Err(MetricsError::EmptyMask { .. })));
-    assert!(matches!(Frame::new("f", 2, 1, vec![vec![0.0]]), Err(MetricsError::WrongLength { got: 1, .. })));
-    assert!(matches!(Frame::new("f", 1, 1, vec![vec![f64::NAN]]), Err(MetricsError::NotFinite { .. })));
-    let even = Ssim { window: Window::Uniform { side: 8 }, ..ssim };
+    assert!(matches!(ChannelImage::new("f", 2, 1, vec![vec![0.0]]), Err(MetricsError::WrongLength { got: 1, .. })));
+    assert!(matches!(ChannelImage::new("f", 1, 1, vec![vec![f64::NAN]]), Err(MetricsError::NotFinite { .. })));
+    let even = Ssim { window: SsimWindow::Uniform { side: 8 }, ..ssim };
     assert!(matches!(Metrics::compare(&a, &a, None, &even), Err(MetricsError::BadWindow { .. })));
-    let message = Frame::from_png("x.png", b"GIF89a").unwrap_err().to_string();
+    let message = ChannelImage::from_png("x.png", b"GIF89a").unwrap_err().to_string();
     assert!(message.starts_with("x.png: is no PNG image"), "{message}");
 }

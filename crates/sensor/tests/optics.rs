@@ -6,8 +6,8 @@ use ball::Ball;
 use dermis_geometry::Vec3;
 use dermis_geometry::quantity::{Angle, Length};
 use dermis_sensor::optics::{
-    BackgroundSpec, Camera, CameraSpec, LightSpec, MarkersSpec, Optics, OpticsSpec, Pattern, PhongSpec, Relief,
-    SourceSpec,
+    BackgroundSpec, Camera, CameraSpec, LightSourceSpec, LightSpec, MarkersSpec, Optics, OpticsSpec, Pattern,
+    PhongSpec, Relief,
 };
 use dermis_skin::SurfaceField;
 use std::sync::Arc;
@@ -126,7 +126,7 @@ fn markers_and_flow_follow_pure_shear() {
     let optics = with_markers(grid(), None);
     let shift = Vec3::new(2.3e-4, 1.1e-4, 0.0);
     let sheared = field(1e-4, |_| shift);
-    let sight = optics.look(&sheared, 0);
+    let sight = optics.render(&sheared, 0);
     let expected = [shift.x / PIXEL_M, -shift.y / PIXEL_M];
     assert_eq!(sight.markers.len(), 63);
     for &[x0, y0, x1, y1] in &sight.markers {
@@ -151,7 +151,7 @@ fn markers_rotate_about_the_contact_under_twist() {
         Vec3::new(cos * arm.x - sin * arm.y, sin * arm.x + cos * arm.y, 0.0) - arm
     });
     let [cx, cy] = optics.camera().project(middle);
-    for [x0, y0, x1, y1] in optics.look(&twisted, 0).markers {
+    for [x0, y0, x1, y1] in optics.render(&twisted, 0).markers {
         let ((before, from), (after, to)) = (
             ((x0 - cx).hypot(y0 - cy), (cy - y0).atan2(x0 - cx)),
             ((x1 - cx).hypot(y1 - cy), (cy - y1).atan2(x1 - cx)),
@@ -199,8 +199,12 @@ fn a_curved_gel_has_no_seams() {
     }
     assert!(worst < 3e-6, "{worst}");
     // Nothing jumps from pixel to pixel: a seam would.
-    let lamp =
-        SourceSpec { azimuth: Angle::new(0.4), elevation: Angle::new(0.6), diffuse: [150.0; 3], specular: [0.0; 3] };
+    let lamp = LightSourceSpec {
+        azimuth: Angle::new(0.4),
+        elevation: Angle::new(0.6),
+        diffuse: [150.0; 3],
+        specular: [0.0; 3],
+    };
     let light = LightSpec::Phong(PhongSpec {
         background: BackgroundSpec::Colour([40.0; 3]),
         relative: false,
@@ -209,7 +213,7 @@ fn a_curved_gel_has_no_seams() {
         shadow: None,
     });
     let optics = Optics::new(&OpticsSpec { camera: camera_spec(Some(30e-3)), light, markers: None }, None).unwrap();
-    let image = optics.look(&dome, 0).image;
+    let image = optics.render(&dome, 0).image;
     let line = &image.channels[0][240 * 640 + 80..240 * 640 + 560];
     let jump = line.windows(3).map(|w| (w[0] - 2.0 * w[1] + w[2]).abs()).fold(0.0, f32::max);
     assert!(jump < 0.5, "{jump}");
@@ -222,7 +226,7 @@ fn beyond_the_gel_it_is_dark() {
     let optics =
         Optics::new(&OpticsSpec { camera: camera_spec(None), light: LightSpec::default(), markers: None }, None)
             .unwrap();
-    let sight = optics.look(&small, 0);
+    let sight = optics.render(&small, 0);
     let lit = sight.image.channels[0].iter().filter(|level| **level > 0.0).count() as f64;
     assert!((lit * PIXEL_M * PIXEL_M / 36e-6 - 1.0).abs() < 0.02, "{lit}");
     assert_eq!(sight.image.channels[0][0], 0.0);

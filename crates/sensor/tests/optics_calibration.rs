@@ -8,7 +8,9 @@ use dermis_geometry::{Random, Vec3};
 use dermis_sensor::calibration::optics::{
     AROUND, BallPress, Dent, INSIDE, Label, MAX_PLACE_DEGREE, align, fit_calibrated, fit_phong, rmse_255,
 };
-use dermis_sensor::optics::{BackgroundSpec, Camera, CameraSpec, FloatImage, LightSpec, PhongSpec, Relief, SourceSpec};
+use dermis_sensor::optics::{
+    BackgroundSpec, Camera, CameraSpec, FloatImage, LightSourceSpec, LightSpec, PhongSpec, Relief,
+};
 
 const PIXEL_M: f64 = 6e-5;
 
@@ -16,8 +18,8 @@ fn camera() -> Camera {
     CameraSpec::plain(320, 240, PIXEL_M).build().unwrap()
 }
 
-fn lamp(azimuth_deg: f64, elevation_deg: f64, diffuse: [f64; 3]) -> SourceSpec {
-    SourceSpec {
+fn lamp(azimuth_deg: f64, elevation_deg: f64, diffuse: [f64; 3]) -> LightSourceSpec {
+    LightSourceSpec {
         azimuth: Angle::new(azimuth_deg.to_radians()),
         elevation: Angle::new(elevation_deg.to_radians()),
         diffuse,

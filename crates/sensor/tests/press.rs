@@ -134,11 +134,11 @@ fn impossible_presses_are_refused() {
     let there = press(&sensor, &ball, &Aim::default(), Goal::Depth(1e-3)).unwrap().sensor_from_object;
     assert_eq!(depth_pose(&sensor, &ball, &Aim::default(), 1e-3), Ok(there));
     assert!(matches!(depth_pose(&sensor, &ball, &Aim::default(), f64::NAN), Err(PressError::BadGoal { .. })));
-    assert!(matches!(&too_deep, PressError::TooDeep { most_mm, .. } if (most_mm - 3.0).abs() < 1e-9), "{too_deep}");
+    assert!(matches!(&too_deep, PressError::TooDeep { max_mm, .. } if (max_mm - 3.0).abs() < 1e-9), "{too_deep}");
     let too_strong = press(&sensor, &ball, &Aim::default(), Goal::Force(1e3)).unwrap_err();
-    let PressError::TooStrong { most_n, .. } = too_strong else { panic!("{too_strong}") };
+    let PressError::TooStrong { max_n, .. } = too_strong else { panic!("{too_strong}") };
     let deepest = press(&sensor, &ball, &Aim::default(), Goal::Depth(3e-3)).unwrap();
-    assert_eq!(most_n, -deepest.touch.on_sensor.force.z);
+    assert_eq!(max_n, -deepest.touch.on_sensor.force.z);
     for goal in [Goal::Depth(0.0), Goal::Depth(-1e-3), Goal::Force(f64::NAN), Goal::Force(f64::INFINITY)] {
         assert!(matches!(press(&sensor, &ball, &Aim::default(), goal), Err(PressError::BadGoal { .. })), "{goal:?}");
     }

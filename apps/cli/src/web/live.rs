@@ -7,7 +7,7 @@ use crate::console::say_aside;
 use dermis::prelude::*;
 use dermis::run::Progress;
 use dermis::scene::Built;
-use dermis::sensor::Canvas;
+use dermis::sensor::TaxelMesh;
 use dermis::world::{BodyId, SensorId};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -118,7 +118,7 @@ impl Live {
         };
         let sensor = |(name, id): &(String, SensorId)| {
             let sensor = world.sensor(*id);
-            let Canvas { vertices, triangles, taxels } = sensor.canvas();
+            let TaxelMesh { vertices, triangles, taxels } = sensor.taxel_mesh();
             let bounds = sensor.surface().bounds();
             let centers = sensor.taxels().centers().iter();
             json!({
@@ -172,7 +172,7 @@ impl Live {
 /// A sensor's camera image, subsampled: width, height, and RGB bytes as base64.
 fn image(world: &World, id: SensorId) -> Value {
     let sensor = world.sensor(id);
-    let Some(Ok(frame)) = sensor.optics().map(|_| sensor.look(world.touch(id), 0)) else {
+    let Some(Ok(frame)) = sensor.optics().map(|_| sensor.render(world.touch(id), 0)) else {
         return Value::Null;
     };
     let (image, width) = (frame.image.to_rgb8(), frame.image.width);

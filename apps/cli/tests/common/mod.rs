@@ -1,6 +1,4 @@
 //! What the end-to-end tests share.
-#![allow(dead_code, reason = "each test binary uses its own part")]
-
 use std::path::Path;
 use std::process::{Command, Output};
 

@@ -1,6 +1,6 @@
-"""Touch for simulated robots.
+"""Tactile sensors for simulated robots.
 
-A sensor is a soft skin over a transducer. Press something on it, and read it:
+A sensor is a soft skin over a transducer. Press an object on it and read it:
 
 >>> import dermis
 >>> sensor = dermis.Sensor.preset("uji-foam-14x6")
@@ -8,11 +8,11 @@ A sensor is a soft skin over a transducer. Press something on it, and read it:
 >>> reading.taxels.shape
 (14, 6)
 
-Lengths in metres, forces in newtons, angles in radians, times in seconds. Everything is in the sensor's frame: origin in the
-middle of the sensing surface, +z out of the skin. Forces act on the sensor.
+Lengths in metres, forces in newtons, angles in radians, times in seconds. All quantities are in the sensor frame: origin at the
+center of the sensing surface, +z out of the skin. Forces act on the sensor.
 
-Beside this: ``dermis.calibration`` (a device from bench data), ``dermis.metrics`` (how alike images are), ``dermis.experiments``
-(the papers, run again).
+See also ``dermis.calibration`` (fits a sensor to bench data), ``dermis.metrics`` (image similarity) and ``dermis.experiments``
+(reproduces the papers).
 """
 
 from dermis._native import (

@@ -1,4 +1,4 @@
-"""NVIDIA's run-time compiler, where pip has put it."""
+"""Finds NVIDIA's run-time compiler in Python packages."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import ctypes
 import importlib.util
 import pathlib
 
-_looked = False
+_searched = False
 
 
 def preload() -> None:
-    """Loads the libnvrtc that a package of NVIDIA's carries (``nvidia-cuda-nvrtc``; PyTorch brings it along), if there is one.
+    """Loads libnvrtc from the package ``nvidia-cuda-nvrtc``, which PyTorch installs, if it is installed.
 
-    The loader does not know the folders of Python packages; a library that is loaded already is found by its name.
+    The dynamic loader does not search Python packages, but it finds a loaded library by its name.
     """
-    global _looked
-    if _looked:
+    global _searched
+    if _searched:
         return
-    _looked = True
+    _searched = True
     found = importlib.util.find_spec("nvidia")
     for root in (found.submodule_search_locations or []) if found else []:
-        # The newest first: a driver runs the code of older compilers as well, and ours asks for what is new.
+        # The newest first: a driver also runs code of older compilers.
         for path in sorted(pathlib.Path(root).glob("*/lib/libnvrtc.so.*"), reverse=True):
             try:
                 ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)

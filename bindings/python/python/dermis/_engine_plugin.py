@@ -1,10 +1,10 @@
-"""The MuJoCo engine plugin that the wheel brings along: sensors from MJCF alone, without any Python."""
+"""The MuJoCo engine plugin in the wheel: sensors from MJCF alone, without Python."""
 
 import pathlib
 
 
 def path() -> pathlib.Path:
-    """Where the library is. Raises FileNotFoundError where the package was installed without it."""
+    """Path of the library. Raises FileNotFoundError if the package was installed without it."""
     library = pathlib.Path(__file__).parent / "_plugin" / "libdermis_mujoco.so"
     if not library.is_file():
         raise FileNotFoundError(
@@ -14,7 +14,7 @@ def path() -> pathlib.Path:
 
 
 def load() -> None:
-    """Registers ``dermis.sensor`` with MuJoCo. MuJoCo 4.0 and later do it by themselves."""
+    """Registers ``dermis.sensor`` with MuJoCo. MuJoCo 4.0 and later do this automatically."""
     from mujoco import mj_loadPluginLibrary
 
     mj_loadPluginLibrary(str(path()))

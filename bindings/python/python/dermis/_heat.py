@@ -1,18 +1,20 @@
-"""Tactile images as images, with numpy alone."""
+"""Heat maps of taxel forces."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-# From nothing to the largest force: dark, red, orange, pale.
+# Colours from zero to the largest force: dark, red, orange, pale.
 _STOPS = np.array([[13, 8, 30], [122, 28, 109], [222, 73, 62], [252, 173, 50], [252, 255, 200]], float)
-# Pixels along the longer side, at least.
+# Minimum number of pixels along the longer side.
 _MIN_SIDE = 240
 
 
-def _colours(values: NDArray[np.float64], most: float | None) -> NDArray[np.uint8]:
-    top = most if most else float(values.max(initial=0.0))
+def _colours(values: NDArray[Any], max_force: float | None) -> NDArray[np.uint8]:
+    top = max_force if max_force else float(values.max(initial=0.0))
     part = np.clip(values / top if top > 0 else np.zeros_like(values), 0, 1) * (len(_STOPS) - 1)
     below = np.minimum(part.astype(int), len(_STOPS) - 2)
     mixed = _STOPS[below] + (part - below)[..., None] * (_STOPS[below + 1] - _STOPS[below])
@@ -20,25 +22,24 @@ def _colours(values: NDArray[np.float64], most: float | None) -> NDArray[np.uint
     return levels
 
 
-def image(
-    taxels: NDArray[np.float64], centers: NDArray[np.float64], *, most: float | None = None
-) -> NDArray[np.uint8]:
-    """The taxels' forces (N) as colours, (height, width, 3). Without a grid each pixel shows the nearest taxel, seen along -z.
+def image(taxels: NDArray[Any], centers: NDArray[np.float64] | None = None, *, max_force: float | None = None) -> NDArray[np.uint8]:
+    """The taxel forces (N) as RGB, (height, width, 3). Without a grid, each pixel shows the nearest taxel, seen along -z.
 
-    most: the force (N) that is brightest; the largest of all without it.
+    max_force: force (N) of the brightest colour; default: the largest force.
     """
     if taxels.ndim == 2:
-        cells = _colours(taxels, most)
+        cells = _colours(taxels, max_force)
         side = max(1, -(-_MIN_SIDE // max(taxels.shape)))
         return np.ascontiguousarray(np.repeat(np.repeat(cells, side, axis=0), side, axis=1))
-    places = centers.reshape(-1, 3)[:, :2]
-    low, high = places.min(axis=0), places.max(axis=0)
+    assert centers is not None, "taxels without a grid need their centers"
+    positions = centers.reshape(-1, 3)[:, :2]
+    low, high = positions.min(axis=0), positions.max(axis=0)
     extent = max(float((high - low).max()), 1e-9)
     margin = 0.05 * extent
     step = (extent + 2 * margin) / _MIN_SIDE
     columns = np.arange(low[0] - margin, high[0] + margin + step / 2, step)
     rows = np.arange(high[1] + margin, low[1] - margin - step / 2, -step)
-    across = (columns[None, :, None] - places[None, None, :, 0]) ** 2
-    down = (rows[:, None, None] - places[None, None, :, 1]) ** 2
+    across = (columns[None, :, None] - positions[None, None, :, 0]) ** 2
+    down = (rows[:, None, None] - positions[None, None, :, 1]) ** 2
     nearest = np.stack([(across[0] + row).argmin(axis=-1) for row in down])
-    return np.ascontiguousarray(_colours(taxels, most)[nearest])
+    return np.ascontiguousarray(_colours(taxels, max_force)[nearest])

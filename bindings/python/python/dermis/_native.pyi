@@ -1,297 +1,240 @@
-"""The compiled part of dermis. Import from ``dermis``."""
+"""The compiled part of dermis. Import from ``dermis``.
+
+Shapes are written (n, 3). Lengths are in m, forces in N, angles in rad, times in s. The sensor frame has its origin at the center of the
+sensing surface and +z out of the skin; forces act on the sensor.
+"""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Protocol, final, overload
+from typing import Any, Final, Literal, Protocol, final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from typing_extensions import Self
+
+_Path = str | os.PathLike[str]
+_Targets = Object | Sequence[tuple[Object, ArrayLike] | tuple[Object, ArrayLike, ArrayLike | None]]
+_F32 = NDArray[np.float32]
+_F64 = NDArray[np.float64]
+_U32 = NDArray[np.uint32]
 
 __version__: str
 
 class Error(ValueError):
-    """What dermis refuses, in one sentence that says who, which key, the rule and the value."""
+    """An input that dermis refuses. The message names the key, the rule and the value."""
 
 def presets() -> list[str]:
-    """Names of the sensors that ship with dermis."""
+    """Names of the built-in sensors."""
+
+class _Copyable:
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
 
 @final
-class Object:
-    """A thing that can be touched: a shape in a frame of its own."""
+class Object(_Copyable):
+    """A rigid object that can touch sensors, in its own frame. Immutable."""
 
-    def __new__(cls, shape: str, *, unit: str | None = None, mu: float | None = None) -> Object: ...
+    def __new__(cls, shape: str, *, unit: str | None = None, mu: float | None = None) -> Object:
+        """shape: as on the command line, such as "sphere:radius=10mm", "indenter:moon" or the path of a mesh file."""
+
     @staticmethod
     def sphere(*, radius: float, edge: float | None = None, mu: float | None = None) -> Object:
-        """A ball about the origin. radius, edge: metres."""
+        """A sphere at the origin. radius, edge (longest edge of its mesh): m. mu: coefficient of friction."""
 
     @staticmethod
     def ellipsoid(*, semi_axes: ArrayLike, edge: float | None = None, mu: float | None = None) -> Object:
-        """An ellipsoid about the origin. semi_axes: half its extent (m), shape (3,)."""
+        """An ellipsoid at the origin. semi_axes: half extents (m), (3,)."""
 
     @staticmethod
     def box(*, size: ArrayLike, mu: float | None = None) -> Object:
-        """A box about the origin. size: its whole extent (m), shape (3,)."""
+        """An axis-aligned box at the origin. size: full extents (m), (3,)."""
 
     @staticmethod
     def cylinder(*, radius: float, length: float, edge: float | None = None, mu: float | None = None) -> Object:
-        """A cylinder along z, about the origin (m)."""
+        """A cylinder along z at the origin. radius, length: m."""
 
     @staticmethod
     def capsule(*, radius: float, length: float, edge: float | None = None, mu: float | None = None) -> Object:
-        """A cylinder along z with round ends, about the origin (m). length: of the straight part."""
+        """A capsule along z at the origin. radius, length of the cylindrical part: m."""
 
     @staticmethod
     def plane(*, half_size: float = 10.0, thickness: float = 1.0, mu: float | None = None) -> Object:
-        """A level ground: solid below z = 0 of its own frame (m)."""
+        """A solid below z = 0 of its frame. half_size, thickness: m."""
 
     @staticmethod
     def mesh(*, vertices: ArrayLike, triangles: ArrayLike, name: str = "mesh", mu: float | None = None) -> Object:
-        """A triangle mesh. vertices: (n, 3) in metres. triangles: (m, 3) indices, counter-clockwise seen from outside."""
+        """A triangle mesh. vertices: m, (n, 3). triangles: vertex indices, (m, 3), counter-clockwise seen from outside."""
 
     @staticmethod
     def height_field(heights: ArrayLike, *, size: ArrayLike, base: float = 0.01, mu: float | None = None) -> Object:
-        """A ground from heights (m), (rows, cols), row 0 at +y, over a rectangle of whole extent size (m), (2,)."""
+        """A solid below a grid of heights (m), (rows, cols), row 0 at +y. size: extent along x and y (m), (2,)."""
 
     @staticmethod
     def indenter(name: str, *, mu: float | None = None) -> Object:
-        """One of the indenters for optical gels, its tip at the origin."""
+        """A built-in indenter for optical gels, its tip at the origin."""
 
     @staticmethod
-    def load(
-        path: str | os.PathLike[str], *, unit: str | None = None, repair: bool = False, mu: float | None = None
-    ) -> Object:
-        """A mesh file: STL, OBJ, PLY or glTF. unit: "m", "cm", "mm" or "in"."""
+    def load(path: _Path, *, unit: str | None = None, repair: bool = False, mu: float | None = None) -> Object:
+        """A mesh file: STL, OBJ, PLY or glTF. unit: "m", "cm", "mm" or "in". repair: drops triangles without area."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def mu(self) -> float | None: ...
-    @property
-    def vertices(self) -> NDArray[np.float64]: ...
-    @property
-    def triangles(self) -> NDArray[np.uint32]: ...
-    @property
-    def bounds(self) -> NDArray[np.float64]: ...
-    @property
-    def closed(self) -> bool: ...
-    def __copy__(self) -> Object: ...
-    def __deepcopy__(self, memo: Any, /) -> Object: ...
+    name: Final[str]
+    """Name used in messages."""
+    mu: Final[float | None]
+    """Coefficient of friction; None: that of the skin."""
+    vertices: Final[_F64]
+    """Vertices of its mesh (m), (n, 3)."""
+    triangles: Final[_U32]
+    """Vertex indices of its triangles, (m, 3)."""
+    bounds: Final[_F64]
+    """Lower and upper corner of its bounding box (m), (2, 3)."""
+    closed: Final[bool]
+    """True if the surface bounds a solid."""
 
 @final
-class Touch:
-    """What a skin feels, in the sensor's frame."""
+class Touch(_Copyable):
+    """The contact between a skin and objects: loads on both, contact facets and the deformed surface, in the sensor frame."""
 
-    @property
-    def on_sensor(self) -> NDArray[np.float64]:
-        """Force (N) and torque (N m) on the sensor, about its origin, (6,)."""
-
-    @property
-    def on_objects(self) -> NDArray[np.float64]:
-        """Force (N) and torque (N m) on each object, about the sensor's origin, (objects, 6)."""
-
-    @property
-    def points(self) -> NDArray[np.float64]:
-        """Middle of each facet (m), (facets, 3)."""
-
-    @property
-    def forces(self) -> NDArray[np.float64]:
-        """Force on the sensor from each facet (N), (facets, 3)."""
-
-    @property
-    def normals(self) -> NDArray[np.float64]:
-        """Contact normal of each facet, out of the sensor, (facets, 3)."""
-
-    @property
-    def areas(self) -> NDArray[np.float64]:
-        """Area of each facet (m²), (facets,)."""
-
-    @property
-    def depths(self) -> NDArray[np.float64]:
-        """How deep each facet is in the skin (m), (facets,)."""
-
-    @property
-    def objects(self) -> NDArray[np.uint32]:
-        """Which object each facet belongs to, (facets,)."""
-
-    @property
-    def area(self) -> float:
-        """Area in contact (m²)."""
-
-    @property
-    def max_depth(self) -> float:
-        """Greatest depth (m)."""
-
-    @property
-    def saturated(self) -> int: ...
-    @property
-    def warnings(self) -> list[str]: ...
-    @property
-    def surface(self) -> NDArray[np.float64] | None:
-        """Displacement of the skin's surface (m), (rows, cols, 3), where the skin knows it."""
-
-    @property
-    def base(self) -> NDArray[np.float64] | None:
-        """Stress vector on the base (Pa), (rows, cols, 3), where the skin knows it."""
-
-    @property
-    def cell(self) -> float | None:
-        """Edge of a cell of surface and base (m)."""
-
-    def __copy__(self) -> Touch: ...
-    def __deepcopy__(self, memo: Any, /) -> Touch: ...
+    on_sensor: Final[_F64]
+    """Force (N) and torque (N m) on the sensor about its origin, (6,)."""
+    on_objects: Final[_F64]
+    """Force (N) and torque (N m) on each object about the sensor's origin, (objects, 6)."""
+    points: Final[_F64]
+    """Center of each facet (m), (facets, 3)."""
+    forces: Final[_F64]
+    """Force on the sensor from each facet (N), (facets, 3)."""
+    normals: Final[_F64]
+    """Contact normal of each facet, out of the sensor, (facets, 3)."""
+    areas: Final[_F64]
+    """Area of each facet (m²), (facets,)."""
+    depths: Final[_F64]
+    """Penetration of each facet into the skin (m), (facets,)."""
+    objects: Final[_U32]
+    """Index of the object of each facet, (facets,)."""
+    area: Final[float]
+    """Contact area (m²)."""
+    max_depth: Final[float]
+    """Largest penetration (m)."""
+    saturated: Final[int]
+    """Number of facets beyond the range of the skin; their load is a lower bound."""
+    warnings: Final[list[str]]
+    """Reasons why the solution may be inaccurate."""
+    surface: Final[_F64 | None]
+    """Displacement of the skin's surface (m), (rows, cols, 3); None if the skin does not compute it."""
+    base: Final[_F64 | None]
+    """Stress vector on the base under the skin (Pa), (rows, cols, 3); None if the skin does not compute it."""
+    cell: Final[float | None]
+    """Cell size of surface and base (m)."""
 
 @final
 class Features:
-    """Moments of a tactile image, in the plane of the sensor."""
+    """Image moments of the taxel forces, in the plane of the sensor."""
 
-    @property
-    def total(self) -> float: ...
-    @property
-    def center(self) -> NDArray[np.float64]: ...
-    @property
-    def covariance(self) -> NDArray[np.float64]: ...
-    @property
-    def direction(self) -> float: ...
-    @property
-    def eccentricity(self) -> float: ...
-    @property
-    def spreads(self) -> NDArray[np.float64]: ...
-    @property
-    def area(self) -> float: ...
-    @property
-    def kind(self) -> str: ...
+    total: Final[float]
+    """Sum of the forces (N)."""
+    center: Final[_F64]
+    """Center of pressure (m), (2,)."""
+    covariance: Final[_F64]
+    """Covariance about the center (m²), (2, 2)."""
+    direction: Final[float]
+    """Angle of the longer axis from +x towards +y (rad), in (-pi/2, pi/2]."""
+    eccentricity: Final[float]
+    """0 for a round contact, 1 for a line."""
+    spreads: Final[_F64]
+    """Half axes of the ellipse with the same second moments, the longer first (m), (2,)."""
+    area: Final[float]
+    """Area of the taxels above the threshold (m²)."""
+    kind: Final[str]
+    """"point", or "edge": at least twice as long as wide."""
 
-@final
-class Reading:
-    """What a sensor reports of one touch. Forces act on the sensor and are in its frame (N)."""
+class _Arrays:
+    """Arrays of one reading. Those of a batch have one more axis in front, the presses."""
 
-    @property
-    def taxels(self) -> NDArray[np.float64]:
-        """Force along each taxel's normal (N), positive in compression, (rows, cols) or (taxels,)."""
-
-    @property
-    def reported(self) -> NDArray[np.float64]:
-        """What the device says the force on each taxel is (N), after its response."""
-
-    @property
-    def raw(self) -> NDArray[np.uint32]:
-        """The device's own numbers, counts."""
-
-    @property
-    def forces(self) -> NDArray[np.float64]:
-        """Force vector on each taxel (N), (rows, cols, 3) or (taxels, 3)."""
-
-    @property
-    def pressures(self) -> NDArray[np.float64] | None:
-        """Pressure of each taxel as rays see it (Pa)."""
-
-    @property
-    def force(self) -> NDArray[np.float64]:
-        """Force on the sensor (N), (3,)."""
-
-    @property
-    def wrench(self) -> NDArray[np.float64]:
-        """Force (N) and torque (N m) on the sensor, about its origin, (6,)."""
-
-    @property
-    def outside(self) -> NDArray[np.float64]:
-        """Force where there is no taxel (N), (3,)."""
-
-    @property
-    def sum(self) -> float: ...
-    @property
-    def lit(self) -> int: ...
-    @property
-    def saturated(self) -> int: ...
-    @property
-    def touch(self) -> Touch: ...
-    @property
-    def sensor(self) -> str: ...
-    @property
-    def pose(self) -> NDArray[np.float64] | None:
-        """Where a press left the object: sensor_from_object, (4, 4)."""
-
-    @property
-    def travel(self) -> float | None:
-        """How far a press went past first contact (m)."""
-
-    @property
-    def centers(self) -> NDArray[np.float64]:
-        """Middle of each taxel (m), (rows, cols, 3) or (taxels, 3)."""
-
-    @property
-    def image(self) -> NDArray[np.uint8]:
-        """What the camera sees, (height, width, 3)."""
-
-    @property
-    def depth(self) -> NDArray[np.float32]:
-        """How far the gel is pressed in at each pixel (m), (height, width)."""
-
-    @property
-    def normals(self) -> NDArray[np.float32]:
-        """Unit normals of the seen surface, (height, width, 3)."""
-
-    @property
-    def markers(self) -> NDArray[np.float64]:
-        """Column, row before the touch and column, row now of each marker (pixels), (markers, 4)."""
-
-    @property
-    def flow(self) -> NDArray[np.float32]:
-        """How far what each pixel saw has moved, right and down (pixels), (height, width, 2)."""
-
-    def features(self, *, least: float = 0.0) -> Features | None: ...
-    def show(self, *, path: str | os.PathLike[str] | None = None, block: bool = False) -> Any:
-        """Draws the reading with matplotlib and returns the figure."""
-
-    def __copy__(self) -> Reading: ...
-    def __deepcopy__(self, memo: Any, /) -> Reading: ...
+    taxels: Final[_F64]
+    """Normal force on each taxel (N), positive in compression, before the response, (rows, cols) or (taxels,)."""
+    reported: Final[_F64]
+    """Force that the sensor reports for each taxel (N), after its response; shape of taxels."""
+    raw: Final[_U32]
+    """Raw counts of each taxel, after its response; shape of taxels."""
+    forces: Final[_F64]
+    """Force on each taxel (N), (rows, cols, 3) or (taxels, 3)."""
+    force: Final[_F64]
+    """Force on the sensor (N), (3,)."""
+    wrench: Final[_F64]
+    """Force (N) and torque (N m) on the sensor about its origin, (6,)."""
+    outside: Final[_F64]
+    """Force on the skin outside all taxels (N), (3,)."""
+    image: Final[NDArray[np.uint8]]
+    """Camera image, RGB, (height, width, 3). Raises dermis.Error for a sensor without a camera."""
 
 @final
-class Batch:
-    """The readings of many presses of one sensor: a sequence, and all of them as one array."""
+class Reading(_Arrays, _Copyable):
+    """One reading of a sensor. Images are rendered on first access."""
 
+    pressures: Final[_F64 | None]
+    """Pressure of each taxel from sampled rays (Pa), shape of taxels; None unless the sensor samples rays."""
+    sum: Final[float]
+    """Sum of taxels (N)."""
+    active: Final[int]
+    """Number of taxels under load."""
+    saturated: Final[int]
+    """Number of contacts beyond the range of the skin."""
+    touch: Final[Touch]
+    """The contact that was read."""
+    sensor: Final[str]
+    """Name of the sensor."""
+    pose: Final[_F64 | None]
+    """Pose of the object after a press, sensor_from_object, (4, 4); None after a step."""
+    travel: Final[float | None]
+    """Travel of a press past first contact (m); None after a step."""
+    centers: Final[_F64]
+    """Center of each taxel (m), (rows, cols, 3) or (taxels, 3)."""
+    depth: Final[_F32]
+    """Indentation of the gel at each pixel (m), positive inwards, (height, width)."""
+    normals: Final[_F32]
+    """Unit normals of the visible surface: right, up, towards the camera, (height, width, 3)."""
+    markers: Final[_F64]
+    """Column and row of each marker before and after the contact (pixels), (markers, 4)."""
+    flow: Final[_F32]
+    """Optical flow from the untouched image: right and down (pixels), (height, width, 2)."""
+    def features(self, *, threshold: float = 0.0) -> Features | None:
+        """Moments of the taxel forces above threshold (N); None if no taxel is."""
+
+    def show(self, *, path: _Path | None = None, block: bool = False) -> Any:
+        """Plots the reading with matplotlib and returns the figure. path: also saves it. block: waits for the window to close."""
+
+class _Batch(_Arrays):
+    saturated: Final[_U32]
+    """Number of contacts beyond the range of the skin, (n,)."""
+    travel: Final[_F64]
+    """Travel of each press past first contact (m), (n,); NaN for presses at given poses."""
     def __len__(self) -> int: ...
+
+@final
+class Batch(_Batch):
+    """The readings of many presses of one sensor: a sequence of readings, and their arrays."""
+
+    depth: Final[_F32]
+    """Indentation of the gel at each pixel (m), (n, height, width)."""
     def __getitem__(self, index: int, /) -> Reading: ...
     def __iter__(self) -> Iterator[Reading]: ...
-    @property
-    def taxels(self) -> NDArray[np.float64]: ...
-    @property
-    def reported(self) -> NDArray[np.float64]: ...
-    @property
-    def raw(self) -> NDArray[np.uint32]: ...
-    @property
-    def forces(self) -> NDArray[np.float64]: ...
-    @property
-    def force(self) -> NDArray[np.float64]: ...
-    @property
-    def wrench(self) -> NDArray[np.float64]: ...
-    @property
-    def outside(self) -> NDArray[np.float64]: ...
-    @property
-    def saturated(self) -> NDArray[np.uint32]: ...
-    @property
-    def travel(self) -> NDArray[np.float64]: ...
-    @property
-    def image(self) -> NDArray[np.uint8]: ...
-    @property
-    def depth(self) -> NDArray[np.float32]: ...
 
 class _OnGpu(Protocol):
-    """A tensor of another library on the GPU: PyTorch's, CuPy's, JAX's."""
+    """A GPU tensor of another library, such as PyTorch, CuPy or JAX."""
 
     def __dlpack__(self, *, stream: Any = ...) -> Any: ...
     def __dlpack_device__(self) -> tuple[Any, int]: ...
 
 @final
 class DeviceArray:
-    """Numbers in the memory of a GPU: ``torch.from_dlpack(x)`` takes them without a copy, ``x.numpy()`` with one."""
+    """An array in GPU memory: ``torch.from_dlpack(x)`` shares it without a copy, ``x.numpy()`` copies it to the host."""
 
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def dtype(self) -> str: ...
+    shape: Final[tuple[int, ...]]
+    """Extent along each axis."""
+    dtype: Final[str]
+    """Element type, as numpy names it."""
+    __cuda_array_interface__: Final[dict[str, Any]]
     def numpy(self) -> NDArray[Any]:
-        """A copy on the host."""
+        """A copy in host memory."""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]: ...
     def __len__(self) -> int: ...
@@ -304,93 +247,56 @@ class DeviceArray:
         copy: bool | None = None,
     ) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]: ...
 
 @final
-class DeviceBatch:
-    """The readings of many presses of one sensor, in the memory of a GPU: as numpy arrays, copied when they are asked for, or
-    where they are (``…_on_device``), for ``torch.from_dlpack`` and others."""
+class DeviceBatch(_Batch):
+    """The readings of many presses of one sensor, in GPU memory.
 
-    def __len__(self) -> int: ...
-    @property
-    def device(self) -> str: ...
-    @property
-    def taxels(self) -> NDArray[np.float64]: ...
-    @property
-    def reported(self) -> NDArray[np.float64]: ...
-    @property
-    def raw(self) -> NDArray[np.uint32]: ...
-    @property
-    def forces(self) -> NDArray[np.float64]: ...
-    @property
-    def force(self) -> NDArray[np.float64]: ...
-    @property
-    def wrench(self) -> NDArray[np.float64]: ...
-    @property
-    def outside(self) -> NDArray[np.float64]: ...
-    @property
-    def saturated(self) -> NDArray[np.uint32]: ...
-    @property
-    def travel(self) -> NDArray[np.float64]: ...
-    @property
-    def image(self) -> NDArray[np.uint8]: ...
-    @property
-    def taxels_on_device(self) -> DeviceArray: ...
-    @property
-    def forces_on_device(self) -> DeviceArray: ...
-    @property
-    def force_on_device(self) -> DeviceArray: ...
-    @property
-    def wrench_on_device(self) -> DeviceArray: ...
-    @property
-    def outside_on_device(self) -> DeviceArray: ...
-    @property
-    def saturated_on_device(self) -> DeviceArray: ...
-    @property
-    def image_on_device(self) -> DeviceArray: ...
+    The plain arrays are copied to the host on access; those ending in ``_on_device`` share GPU memory, for ``torch.from_dlpack``.
+    """
+
+    device: Final[str]
+    """The CUDA device."""
+    taxels_on_device: Final[DeviceArray]
+    forces_on_device: Final[DeviceArray]
+    force_on_device: Final[DeviceArray]
+    wrench_on_device: Final[DeviceArray]
+    outside_on_device: Final[DeviceArray]
+    saturated_on_device: Final[DeviceArray]
+    image_on_device: Final[DeviceArray]
 
 @final
 class Environments:
-    """Many sensors of one kind, each with an object of one kind: environments whose history stays on a GPU."""
+    """Many copies of a sensor, each with one object, stepped together on a GPU. Their states stay in GPU memory."""
 
     def __len__(self) -> int: ...
     def step(self, poses: ArrayLike | _OnGpu, twists: ArrayLike | _OnGpu | None = None, *, dt: float) -> DeviceBatch:
-        """Lets the object of every environment move for a time dt (s)."""
+        """Advances every environment by dt (s), with the object at poses and moving with twists, (n, 6), in the sensor frame."""
 
     def reset(self, which: Sequence[bool] | None = None) -> None:
-        """Lets go: in those environments where which is True, or in all."""
+        """Resets the environments where which is True; all without it."""
 
 @final
-class State:
-    """The history of a sensor, to keep and to go back to."""
-
-    def __copy__(self) -> State: ...
-    def __deepcopy__(self, memo: Any, /) -> State: ...
+class State(_Copyable):
+    """The state of a sensor: bristles, warm starts, particles, and the state of the response."""
 
 @final
-class Sensor:
-    """A tactile sensor: a soft skin over a transducer, with the history of what has touched it."""
+class Sensor(_Copyable):
+    """A tactile sensor: a soft skin over a transducer, with its state."""
 
     @staticmethod
     def preset(name: str, *, skin: str | None = None, parameters: Mapping[str, Any] | None = None) -> Sensor:
-        """One of the sensors that ship with dermis."""
+        """A built-in sensor. skin: another skin model. parameters: values of the description to change."""
 
     @staticmethod
-    def load(
-        path: str | os.PathLike[str], *, skin: str | None = None, parameters: Mapping[str, Any] | None = None
-    ) -> Sensor:
+    def load(path: _Path, *, skin: str | None = None, parameters: Mapping[str, Any] | None = None) -> Sensor:
         """A sensor from its description, a TOML file."""
 
     @staticmethod
     def parse(
-        text: str,
-        *,
-        folder: str | os.PathLike[str] | None = None,
-        skin: str | None = None,
-        parameters: Mapping[str, Any] | None = None,
+        text: str, *, folder: _Path | None = None, skin: str | None = None, parameters: Mapping[str, Any] | None = None
     ) -> Sensor:
-        """A sensor from the text of its description (TOML)."""
+        """A sensor from its description, TOML text."""
 
     def press(
         self,
@@ -402,7 +308,7 @@ class Sensor:
         tilt: ArrayLike | None = None,
         yaw: float = 0.0,
     ) -> Reading:
-        """Presses an object along -z into the sensor, from rest and infinitely slowly. depth (m) or force (N)."""
+        """Presses an object along -z into the untouched sensor, quasi-statically, to a depth (m) or a force (N)."""
 
     @overload
     def press_batch(
@@ -417,7 +323,7 @@ class Sensor:
         yaw: ArrayLike | None = None,
         device: Literal["cpu"] = "cpu",
     ) -> Batch:
-        """Many presses at once, on all cores or on a GPU, each from rest."""
+        """Many presses in parallel, on all CPU cores or on a GPU, each of the untouched sensor."""
 
     @overload
     def press_batch(
@@ -445,11 +351,11 @@ class Sensor:
         device: str,
     ) -> Batch | DeviceBatch: ...
     def environments(self, obj: Object, count: int) -> Environments:
-        """Many environments that go on in time on a GPU, each with a sensor like this one and an object like obj."""
+        """Copies of this sensor, untouched, that step together on a GPU."""
 
     def step(
         self,
-        objects: Object | Sequence[tuple[Object, ArrayLike] | tuple[Object, ArrayLike, ArrayLike | None]],
+        objects: _Targets,
         *,
         dt: float,
         pose: ArrayLike | None = None,
@@ -457,16 +363,12 @@ class Sensor:
         sensor_pose: ArrayLike | None = None,
         sensor_twist: ArrayLike | None = None,
     ) -> Reading:
-        """Lets things move for dt (s) and reads the sensor with all of its response."""
+        """Advances the sensor by dt (s) while objects move, and reads it, including its response."""
 
     def settle(
-        self,
-        objects: Object | Sequence[tuple[Object, ArrayLike] | tuple[Object, ArrayLike, ArrayLike | None]],
-        *,
-        pose: ArrayLike | None = None,
-        sensor_pose: ArrayLike | None = None,
+        self, objects: _Targets, *, pose: ArrayLike | None = None, sensor_pose: ArrayLike | None = None
     ) -> Reading:
-        """Holds things where they are until nothing changes any more."""
+        """Holds objects in place until the skin is at rest, and reads it without its response."""
 
     def read_contacts(
         self,
@@ -478,69 +380,107 @@ class Sensor:
         depths: ArrayLike | None = None,
         sensor_pose: ArrayLike | None = None,
     ) -> Reading:
-        """Reads contact points of another engine: points (m) and forces on the sensor (N), (n, 3) each."""
+        """Reads contact points of another simulator: points (m) and forces on the sensor (N), (n, 3) each."""
 
-    def reset(self) -> None: ...
+    def reset(self) -> None:
+        """Resets the sensor: nothing has touched it."""
+
     @property
-    def state(self) -> State: ...
+    def state(self) -> State:
+        """The state of the sensor, to save and restore."""
+
     @state.setter
     def state(self, state: State) -> None: ...
     def stable_step(self, *, mass: float, size: ArrayLike) -> float:
-        """The largest stable time step (s) for a free body of mass (kg) and size (m), (3,)."""
+        """The largest stable time step (s) of an explicit simulator for a free body of mass (kg) and size (m), (3,)."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def description(self) -> str: ...
-    @property
-    def toml(self) -> str: ...
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def centers(self) -> NDArray[np.float64]: ...
-    @property
-    def normals(self) -> NDArray[np.float64]: ...
-    @property
-    def areas(self) -> NDArray[np.float64]: ...
-    @property
-    def max_depth(self) -> float: ...
-    @property
-    def rate(self) -> float | None:
-        """How often the device looks at its taxels (Hz); None where its description does not say."""
+    name: Final[str]
+    """Name of the sensor."""
+    description: Final[str]
+    """What the sensor is and where its parameters come from."""
+    toml: Final[str]
+    """Description of the sensor, TOML."""
+    shape: Final[tuple[int, ...]]
+    """Shape of reading.taxels: (rows, cols) or (taxels,)."""
+    centers: Final[_F64]
+    """Center of each taxel (m), (taxels, 3)."""
+    normals: Final[_F64]
+    """Normal of each taxel, (taxels, 3)."""
+    areas: Final[_F64]
+    """Area of each taxel (m²), (taxels,)."""
+    max_depth: Final[float]
+    """Largest penetration that the skin can represent (m)."""
+    rate: Final[float | None]
+    """Sampling rate (Hz); None if the description has none."""
+    image_shape: Final[tuple[int, int, int] | None]
+    """Shape of reading.image, (height, width, 3); None without a camera."""
+    mesh: Final[tuple[_F64, _U32]]
+    """Vertices (m), (n, 3), and triangles, (m, 3), of the undeformed skin."""
 
-    @property
-    def image_shape(self) -> tuple[int, int, int] | None: ...
-    @property
-    def mesh(self) -> tuple[NDArray[np.float64], NDArray[np.uint32]]: ...
-    def __copy__(self) -> Sensor: ...
-    def __deepcopy__(self, memo: Any, /) -> Sensor: ...
+@final
+class Attachment:
+    """A sensor in a MuJoCo simulation, made by ``dermis.mujoco.attach``."""
+
+    def __new__(
+        cls,
+        model: Any,
+        data: Any,
+        sensor: Sensor,
+        *,
+        site: str | int | None = None,
+        body: str | int | None = None,
+        geom: str | int | None = None,
+        pose: ArrayLike | None = None,
+        objects: str | int | Sequence[str | int] | None = None,
+        mode: str = "sense",
+    ) -> Attachment: ...
+    model: Final[Any]
+    """The mujoco.MjModel."""
+    data: Final[Any]
+    """The mujoco.MjData."""
+    mode: Final[str]
+    """"sense" or "couple"."""
+    sensor: Final[Sensor]
+    """A copy of the sensor with its current state."""
+    objects: Final[list[str]]
+    """The geoms that the sensor may touch, in the order of ``reading.touch.on_objects``."""
+    pose: Final[_F64]
+    """Pose of the sensor, world_from_sensor, (4, 4)."""
+    def read(self) -> Reading:
+        """Reads the sensor in the state that mj_step or mj_forward has left."""
+
+    def reset(self) -> None:
+        """Resets the sensor: nothing has touched it."""
+
+    def detach(self) -> None:
+        """Ends the attachment. In mode "couple", MuJoCo computes the contacts again."""
 
 @final
 class Recording:
-    """What sensors felt and where bodies were during a run, row by row."""
+    """Readings and body positions of a run, one row per time."""
 
-    @property
-    def times(self) -> NDArray[np.float64]: ...
-    @property
-    def sensors(self) -> list[str]: ...
-    @property
-    def bodies(self) -> list[str]: ...
-    def taxels(self, sensor: str) -> NDArray[np.float64]:
+    times: Final[_F64]
+    """Time of each row (s), (rows,)."""
+    sensors: Final[list[str]]
+    """Names of the sensors."""
+    bodies: Final[list[str]]
+    """Names of the bodies."""
+    phases: Final[list[tuple[float, str]]]
+    """Start (s) and name of each phase of the task."""
+    def taxels(self, sensor: str) -> _F64:
         """Normal force on each taxel (N), (rows, taxels)."""
 
-    def force(self, sensor: str) -> NDArray[np.float64]:
+    def force(self, sensor: str) -> _F64:
         """Force on a sensor, in its frame (N), (rows, 3)."""
 
-    def positions(self, body: str) -> NDArray[np.float64]:
+    def positions(self, body: str) -> _F64:
         """Position of a body (m), (rows, 3)."""
 
-    @property
-    def phases(self) -> list[tuple[float, str]]: ...
     def __len__(self) -> int: ...
 
 @final
 class World:
-    """Rigid bodies with tactile sensors. Poses and twists are in the world's frame, z up."""
+    """Rigid bodies with tactile sensors. Poses and twists are in the world frame, z up."""
 
     def __new__(
         cls,
@@ -549,13 +489,15 @@ class World:
         time_step: float = 1e-3,
         ground: float | None = None,
         ground_friction: float = 0.5,
-    ) -> World: ...
+    ) -> World:
+        """gravity: m/s², (3,). time_step: s. ground: height of the ground (m); none without it."""
+
     @staticmethod
-    def load(path: str | os.PathLike[str]) -> World:
+    def load(path: _Path) -> World:
         """A world from a scene file (TOML)."""
 
     @staticmethod
-    def parse(text: str, *, folder: str | os.PathLike[str] | None = None) -> World:
+    def parse(text: str, *, folder: _Path | None = None) -> World:
         """A world from the text of a scene file."""
 
     def add_body(
@@ -569,57 +511,63 @@ class World:
         twist: ArrayLike | None = None,
         solid: bool = False,
     ) -> None:
-        """Puts a body in: motion "fixed", "driven" or "free" (with a mass in kg)."""
+        """Adds a body. motion: "fixed", "driven" or "free". mass (kg): of a free body."""
 
     def mount(self, name: str, sensor: Sensor, *, body: str, pose: ArrayLike | None = None) -> None:
-        """Mounts a sensor on a body, at a pose of the body's frame."""
+        """Mounts a sensor on a body, at a pose in the body frame."""
 
-    def step(self, count: int = 1) -> None: ...
+    def step(self, count: int = 1) -> None:
+        """Advances the world by count time steps."""
+
     def run(
         self,
         *,
         duration: float | None = None,
-        record: str | os.PathLike[str] | None = None,
+        record: _Path | None = None,
         format: str | None = None,
         image_every: float = ...,
     ) -> Recording:
-        """Runs to the end of the scene, or for duration (s). record: an .mcap or .parquet file or a folder, written on the way."""
+        """Runs to the end of the scene, or for duration (s). record: an .mcap or .parquet file or a folder to write."""
 
-    @property
-    def time(self) -> float: ...
-    @property
-    def time_step(self) -> float: ...
-    @property
-    def stable_step(self) -> float | None: ...
-    @property
-    def phase(self) -> str | None: ...
-    @property
-    def bodies(self) -> list[str]: ...
-    @property
-    def sensors(self) -> list[str]: ...
-    def pose(self, body: str) -> NDArray[np.float64]:
-        """Where a body is: world_from_body, (4, 4)."""
+    time: Final[float]
+    """Simulated time (s)."""
+    time_step: Final[float]
+    """Time step (s)."""
+    stable_step: Final[float | None]
+    """Largest stable time step (s); None without a free body on a sensor."""
+    phase: Final[str | None]
+    """Current phase of the task."""
+    bodies: Final[list[str]]
+    """Names of the bodies."""
+    sensors: Final[list[str]]
+    """Names of the sensors."""
+    def pose(self, body: str) -> _F64:
+        """Pose of a body, world_from_body, (4, 4)."""
 
-    def twist(self, body: str) -> NDArray[np.float64]:
-        """How a body moves, at its origin (m/s, rad/s), (6,)."""
+    def twist(self, body: str) -> _F64:
+        """Velocity (m/s) of a body's origin and angular velocity (rad/s), (6,)."""
 
-    def set_twist(self, body: str, twist: ArrayLike) -> None: ...
-    def reading(self, sensor: str) -> Reading: ...
+    def set_twist(self, body: str, twist: ArrayLike) -> None:
+        """Sets the twist of a driven or free body."""
+
+    def reading(self, sensor: str) -> Reading:
+        """The last reading of a sensor."""
+
     def sensor(self, name: str) -> Sensor:
-        """A sensor of the same kind as one of the world's, that nothing has touched."""
+        """An untouched copy of a sensor."""
 
-    def mesh(self, body: str) -> tuple[NDArray[np.float64], NDArray[np.uint32]] | None:
-        """Corners (m), (n, 3), and triangles, (m, 3), of what can be seen of a body, in its frame."""
+    def mesh(self, body: str) -> tuple[_F64, _U32] | None:
+        """Vertices (m), (n, 3), and triangles, (m, 3), of the visible part of a body, in its frame."""
 
-    def sensor_pose(self, sensor: str) -> NDArray[np.float64]:
-        """Where a sensor is: world_from_sensor, (4, 4)."""
+    def sensor_pose(self, sensor: str) -> _F64:
+        """Pose of a sensor, world_from_sensor, (4, 4)."""
 
-    def load_on(self, body: str, *, sensor: str) -> NDArray[np.float64]:
-        """Load of the last step on a body from a sensor (N, N m), in the world's frame about the sensor's origin, (6,)."""
+    def load_on(self, body: str, *, sensor: str) -> _F64:
+        """Force (N) and torque (N m) of a sensor on a body in the last step, world frame, about the sensor's origin, (6,)."""
 
 @final
 class Bench:
-    """What a bench measured of a taxel array."""
+    """Measurements of a taxel array on a test bench."""
 
     def __new__(
         cls,
@@ -635,42 +583,38 @@ class Bench:
         creep_raw: ArrayLike | None = None,
         creep_taxel: int = 0,
     ) -> Bench: ...
-    @property
-    def taxel(self) -> NDArray[np.uint32]: ...
-    @property
-    def depth(self) -> NDArray[np.float64]: ...
-    @property
-    def force(self) -> NDArray[np.float64]: ...
-    @property
-    def raw(self) -> NDArray[np.uint32]: ...
-    @property
-    def creep(self) -> NDArray[np.float64]: ...
-    def presses_csv(self) -> str: ...
-    def creep_csv(self) -> str: ...
+    taxel: Final[_U32]
+    """Pressed taxel of each reading, (n,)."""
+    depth: Final[_F64]
+    """Depth of each reading (m), (n,)."""
+    force: Final[_F64]
+    """Force of each reading (N), (n,)."""
+    raw: Final[_U32]
+    """Raw counts of all taxels in each reading, (n, taxels)."""
+    creep: Final[_F64]
+    """Time (s), force (N) and raw counts of the creep recording, (m, 3)."""
+    def presses_csv(self) -> str:
+        """The press readings as CSV."""
+
+    def creep_csv(self) -> str:
+        """The creep recording as CSV."""
+
     def __len__(self) -> int: ...
 
 def characterise_sensor(sensor: Sensor, protocol: str) -> Bench: ...
-def fit_device(sensor: Sensor, bench: Bench, kernel: int) -> tuple[Sensor, str]: ...
+def fit_sensor(sensor: Sensor, bench: Bench, kernel: int) -> tuple[Sensor, str]: ...
 def compare_images(
     truth: ArrayLike, image: ArrayLike, mask: ArrayLike | None, window: str
 ) -> tuple[float, float, float, float, int]: ...
 def experiment_list() -> list[tuple[str, str, bool]]: ...
-def run_experiment(
-    name: str,
-    full: bool,
-    data: str | os.PathLike[str] | None,
-    skin: str | None,
-    out: str | os.PathLike[str] | None,
-) -> str: ...
+def run_experiment(name: str, full: bool, data: _Path | None, skin: str | None, out: _Path | None) -> str: ...
 
 class Dataset:
-    def __new__(cls, text: str, file: str, folder: str | os.PathLike[str] | None) -> Dataset: ...
+    def __new__(cls, text: str, file: str, folder: _Path | None) -> Dataset: ...
     def about(self) -> str: ...
-    def make(
-        self, out: str | os.PathLike[str], threads: int | None, tell: Callable[[int, int], object] | None
-    ) -> None: ...
-    def make_shards(self, out: str | os.PathLike[str], shards: list[int]) -> None: ...
-    def missing(self, out: str | os.PathLike[str]) -> list[int]: ...
-    def complete(self, out: str | os.PathLike[str]) -> None: ...
+    def make(self, out: _Path, threads: int | None, progress: Callable[[int, int], object] | None) -> None: ...
+    def make_shards(self, out: _Path, shards: list[int]) -> None: ...
+    def missing(self, out: _Path) -> list[int]: ...
+    def complete(self, out: _Path) -> None: ...
 
-def check_dataset(folder: str | os.PathLike[str]) -> int: ...
+def check_dataset(folder: _Path) -> int: ...

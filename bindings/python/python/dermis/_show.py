@@ -1,4 +1,4 @@
-"""Images of readings. Apart from the rest, because importing matplotlib takes longer than most presses."""
+"""Plots readings. A separate module because importing matplotlib is slow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def show(reading: Reading, path: str | os.PathLike[str] | None = None, block: bool = False) -> Figure:
-    """Draws a reading: its tactile image, and what its camera sees where it has one."""
+    """Plots a reading: its taxels, and its camera image if it has one."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -28,7 +28,7 @@ def show(reading: Reading, path: str | os.PathLike[str] | None = None, block: bo
     _taxels(panels[0], reading)
     if optical:
         panels[1].imshow(reading.image)
-        panels[1].set_title("what the camera sees")
+        panels[1].set_title("camera image")
         depth = panels[2].imshow(np.maximum(reading.depth, 0) * 1e3, cmap="inferno")
         figure.colorbar(depth, ax=panels[2], label="depth (mm)", shrink=0.8)
         panels[2].set_title("depth")
@@ -39,7 +39,7 @@ def show(reading: Reading, path: str | os.PathLike[str] | None = None, block: bo
             before, moved = markers[:, :2], markers[:, 2:] - markers[:, :2]
             panels[2].quiver(*before.T, *moved.T, color="w", angles="xy", scale_units="xy", scale=0.2, width=3e-3)
     x, y, z = reading.force
-    figure.suptitle(f"{reading.sensor}\n{-z:.3g} N pressing, {np.hypot(x, y):.3g} N shearing", fontsize="medium")
+    figure.suptitle(f"{reading.sensor}\n{-z:.3g} N normal, {np.hypot(x, y):.3g} N shear", fontsize="medium")
     if path is not None:
         figure.savefig(path, dpi=150)
     if plt.get_backend().lower() not in ("agg", "pdf", "svg", "ps", "cairo"):
@@ -57,7 +57,7 @@ def _has_camera(reading: Reading) -> bool:
 
 
 def _taxels(axes: Axes, reading: Reading) -> None:
-    """Normal force as colour; shear as arrows where there is some."""
+    """Normal force as colour; shear force as arrows."""
     values, forces, centers = reading.taxels, reading.forces, reading.centers * 1e3
     if values.ndim == 2:
         x, y = centers[0, :, 0], centers[:, 0, 1]

@@ -1,11 +1,11 @@
-"""From bench data to a sensor that answers like the one that was measured.
+"""Fits the response of a sensor to bench measurements.
 
 >>> import dermis
 >>> from dermis import calibration
 >>> known = dermis.Sensor.preset("wts0614")
 >>> creeps = {"response": {"creep": [{"amplitude": 0.08, "time": "1.5 s"}]}}
->>> device = dermis.Sensor.preset("wts0614", parameters=creeps)  # stands for a real one here
->>> bench = calibration.characterise(device, presses=1)          # or calibration.load("presses.csv", "creep.csv")
+>>> measured = dermis.Sensor.preset("wts0614", parameters=creeps)  # stands for a real sensor
+>>> bench = calibration.characterise(measured, presses=1)         # or calibration.load("presses.csv", "creep.csv")
 >>> found = calibration.fit(known, bench)
 >>> round(found.numbers["creep"]["terms"][0]["amplitude"]["value"], 2)
 0.08
@@ -24,17 +24,17 @@ from typing import Any
 from dermis import _native
 from dermis._native import Bench, Error, Sensor
 
-__all__ = ["Bench", "DeviceFit", "characterise", "fit", "load", "save"]
+__all__ = ["Bench", "SensorFit", "characterise", "fit", "load", "save"]
 
 
 @dataclass(frozen=True)
-class DeviceFit:
-    """A fitted device."""
+class SensorFit:
+    """Result of a fit."""
 
     sensor: Sensor
-    """The sensor that was measured, with the response that was found: spread, gain, threshold, curve, hysteresis, creep, noise."""
+    """The sensor with the fitted response: spread, gain, threshold, curve, hysteresis, creep, noise."""
     numbers: dict[str, Any]
-    """Everything that was found (SI units, counts), each estimate with the half-width ``ci95`` of its 95 % interval."""
+    """All estimates (SI units, counts), each with the half-width ``ci95`` of its 95 % confidence interval."""
 
 
 def characterise(
@@ -50,11 +50,11 @@ def characterise(
     creep_depth: float = 0.8e-3,
     creep_time: float = 10.0,
 ) -> Bench:
-    """Measures a simulated sensor as an experimenter would, taxel by taxel.
+    """Measures a simulated sensor on a virtual bench, taxel by taxel.
 
-    indenter: diameter of a flat, round indenter (m). depths: rising, pressed one after the other and back (m); 0.2 to 1.4 mm without.
-    presses: how often every taxel is pressed. dwell, rest, step: how long a depth is held, a taxel is left alone, and between two
-    readings (s). creep_taxels, creep_depth, creep_time: where creep is recorded, how deep (m), for how long (s).
+    indenter: diameter of a flat, round indenter (m). depths: increasing depths (m), loaded in order and unloaded in reverse; default 0.2 to
+    1.4 mm. presses: presses per taxel. dwell, rest, step: duration of each depth, pause between presses, and sampling interval (s).
+    creep_taxels, creep_depth, creep_time: taxels, depth (m) and duration (s) of the creep recordings.
     """
     protocol: dict[str, Any] = {
         "indenter_m": indenter,
@@ -71,30 +71,30 @@ def characterise(
     return _native.characterise_sensor(sensor, json.dumps(protocol))
 
 
-def fit(sensor: Sensor, bench: Bench, *, kernel: int = 3) -> DeviceFit:
-    """Fits the response of a device to what a bench measured of it.
+def fit(sensor: Sensor, bench: Bench, *, kernel: int = 3) -> SensorFit:
+    """Fits the response of a sensor to bench measurements.
 
-    sensor: the one that was measured, as far as it is known: its taxels, bits and newtons a count. kernel: size of the point spread, in
-    taxels. Raises dermis.Error where the data do not determine a parameter.
+    sensor: the measured sensor with its known properties: taxels, bits and newtons per count. kernel: size of the point spread (taxels).
+    Raises dermis.Error if the data do not determine a parameter.
     """
-    fitted, numbers = _native.fit_device(sensor, bench, kernel)
-    return DeviceFit(fitted, json.loads(numbers))
+    fitted, numbers = _native.fit_sensor(sensor, bench, kernel)
+    return SensorFit(fitted, json.loads(numbers))
 
 
 def save(bench: Bench, folder: str | os.PathLike[str]) -> None:
     """Writes ``presses.csv`` and ``creep.csv``, as ``dermis characterise`` does."""
-    place = pathlib.Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
-    (place / "presses.csv").write_text(bench.presses_csv())
-    (place / "creep.csv").write_text(bench.creep_csv())
+    target = pathlib.Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    (target / "presses.csv").write_text(bench.presses_csv())
+    (target / "creep.csv").write_text(bench.creep_csv())
 
 
 def load(presses: str | os.PathLike[str], creep: str | os.PathLike[str] | None = None) -> Bench:
-    """Reads what ``save`` or ``dermis characterise`` wrote, or a real bench in the same columns."""
+    """Reads files written by ``save`` or ``dermis characterise``, or by a real bench in the same format."""
     rows = _columns(presses, ["taxel", "press", "held_s", "depth_mm", "force_N"])
     raw = [rows[name] for name in rows if name.startswith("raw_") and name.endswith("_counts")]
     if not raw:
-        raise Error(f"{os.fspath(presses)}: there are no columns raw_0_counts, raw_1_counts, …")
+        raise Error(f"{os.fspath(presses)}: no columns raw_0_counts, raw_1_counts, …")
     arrays: dict[str, Any] = {
         "taxel": rows["taxel"],
         "press": rows["press"],
@@ -107,8 +107,8 @@ def load(presses: str | os.PathLike[str], creep: str | os.PathLike[str] | None =
         drift = _columns(creep, ["taxel", "time_s", "force_N", "raw_counts"])
         first = drift["taxel"][0] if drift["taxel"] else 0.0
         kept = [i for i, taxel in enumerate(drift["taxel"]) if taxel == first]
-        for ours, theirs in [("creep_time", "time_s"), ("creep_force", "force_N"), ("creep_raw", "raw_counts")]:
-            arrays[ours] = [drift[theirs][i] for i in kept]
+        for argument, column in [("creep_time", "time_s"), ("creep_force", "force_N"), ("creep_raw", "raw_counts")]:
+            arrays[argument] = [drift[column][i] for i in kept]
         arrays["creep_taxel"] = int(first)
     return Bench(**arrays)
 
@@ -119,7 +119,7 @@ def _columns(path: str | os.PathLike[str], needed: list[str]) -> dict[str, list[
         names = list(reader.fieldnames or [])
         for name in needed:
             if name not in names:
-                raise Error(f"{os.fspath(path)}: there is no column {name!r}; there are {', '.join(names) or 'none'}")
+                raise Error(f"{os.fspath(path)}: no column {name!r}; the columns are {', '.join(names) or 'none'}")
         columns: dict[str, list[float]] = {name: [] for name in names}
         for line, row in enumerate(reader, start=2):
             for name in names:

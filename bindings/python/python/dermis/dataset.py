@@ -1,4 +1,4 @@
-"""Data sets of touches: made from one description, the same bytes on one machine and on a cluster, and read again.
+"""Makes and reads tactile data sets. A data set is a function of its description: one machine and a cluster write the same bytes.
 
 >>> from dermis import dataset
 >>> dataset.make("array.toml", "out/array")                         # all cores of this machine; resumes
@@ -27,53 +27,53 @@ from dermis import _native
 
 __all__ = ["Touches", "check", "describe", "make"]
 
-_Place = str | os.PathLike[str]
+_Path = str | os.PathLike[str]
 
 
 def make(
-    spec: _Place,
-    out: _Place,
+    spec: _Path,
+    out: _Path,
     *,
     threads: int | None = None,
     ray: str | None = None,
-    tell: Callable[[int, int], object] | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> None:
-    """Makes a data set, or goes on with it where an earlier run has stopped.
+    """Makes a data set, or resumes an interrupted one.
 
-    spec: the description, a TOML file. out: the folder, which every node must see under the same path. threads: of this machine; all cores
-    without it. ray: ``"auto"``, ``"local"`` or the address of a cluster, whose workers then make the shards, one task each; the loss of a worker or a
-    node costs the shards that it was at, the loss of this program nothing that is finished. tell: called with episodes (shards on a
-    cluster) made and wanted.
+    spec: the description, a TOML file. out: the folder; every node must see it under the same path. threads: number of threads; default: all
+    cores. ray: ``"auto"``, ``"local"`` or the address of a Ray cluster, whose workers make the shards, one task each. If a worker or a
+    node is lost, its unfinished shards are made again; finished shards are kept. progress: called with the number of episodes (shards on a
+    cluster) made and the total.
 
-    The bytes do not depend on any of this. Raises dermis.Error with one sentence when the description is wrong or the disk is full.
+    The bytes do not depend on any of these. Raises dermis.Error if the description is invalid or the disk is full.
     """
     text, file, folder = _read(spec)
     out = pathlib.Path(out).absolute()
     if ray is None:
-        _native.Dataset(text, file, folder).make(out, threads, tell)
+        _native.Dataset(text, file, folder).make(out, threads, progress)
         return
-    _make_with_ray(text, file, folder, out, ray, tell)
+    _make_with_ray(text, file, folder, out, ray, progress)
 
 
-def describe(spec: _Place) -> dict[str, Any]:
-    """What a description would make: name, format, scenario, episodes, shards, labels."""
+def describe(spec: _Path) -> dict[str, Any]:
+    """Summary of a description: name, format, scenario, episodes, shards, labels."""
     found: dict[str, Any] = json.loads(_native.Dataset(*_read(spec)).about())
     return found
 
 
-def check(folder: _Place) -> int:
-    """Compares every file of a finished set with its hash; returns how many there are. Raises dermis.Error at the first that differs."""
+def check(folder: _Path) -> int:
+    """Compares every file of a finished set with its hash and returns their number. Raises dermis.Error at the first difference."""
     return _native.check_dataset(folder)
 
 
-def _read(spec: _Place) -> tuple[str, str, pathlib.Path]:
+def _read(spec: _Path) -> tuple[str, str, pathlib.Path]:
     path = pathlib.Path(spec)
     return path.read_text(encoding="utf-8"), str(path), path.absolute().parent
 
 
 @functools.lru_cache(maxsize=2)
 def _opened(text: str, file: str, folder: pathlib.Path) -> _native.Dataset:
-    """A worker makes many shards of one set: its skins are made once."""
+    """The data set, cached: a worker makes many shards of one set."""
     return _native.Dataset(text, file, folder)
 
 
@@ -88,7 +88,7 @@ def _make_with_ray(
     folder: pathlib.Path,
     out: pathlib.Path,
     address: str,
-    tell: Callable[[int, int], object] | None,
+    progress: Callable[[int, int], object] | None,
 ) -> None:
     try:
         import ray
@@ -97,7 +97,7 @@ def _make_with_ray(
     if not ray.is_initialized():
         ray.init(address=None if address == "local" else address, log_to_driver=False)
     whole = _native.Dataset(text, file, folder)
-    # Shards are files: a task that is lost is simply done again, here as well as by Ray.
+    # Shards are files: Ray repeats lost tasks, and so does the loop below.
     task = ray.remote(num_cpus=1, max_retries=8)(_make_one)
     wanted = missing = whole.missing(out)
     done = 0
@@ -106,7 +106,7 @@ def _make_with_ray(
         running: dict[Any, int] = {}
         lost: Exception | None = None
         while waiting or running:
-            # A few more than can run, so that no worker waits; not all, so that a million shards are no trouble.
+            # A few more tasks than can run, so that no worker waits.
             room = 4 * max(1, int(ray.cluster_resources().get("CPU", 1)))
             while waiting and len(running) < room:
                 shard = waiting.pop(0)
@@ -122,8 +122,8 @@ def _make_with_ray(
                     lost = error
                 else:
                     done += 1
-                    if tell is not None:
-                        tell(done, len(wanted))
+                    if progress is not None:
+                        progress(done, len(wanted))
         missing = whole.missing(out)
         if not missing:
             whole.complete(out)
@@ -137,12 +137,12 @@ _ATTEMPTS = 6
 
 
 class Touches:
-    """The rows of a finished data set in the format ``lerobot`` or ``parquet``: frames by number.
+    """The rows of a finished data set in the format ``lerobot`` or ``parquet``, indexed by number.
 
-    Each is a dict of numpy arrays by column; images are uint8, (height, width, channels). columns: those that are wanted; all without it.
+    A row is a dict of numpy arrays by column; images are uint8, (height, width, channels). columns: the columns to read; default: all.
     """
 
-    def __init__(self, folder: _Place, columns: Iterable[str] | None = None) -> None:
+    def __init__(self, folder: _Path, columns: Iterable[str] | None = None) -> None:
         try:
             import pyarrow.parquet as parquet
         except ImportError as error:
@@ -150,12 +150,12 @@ class Touches:
         self.folder = pathlib.Path(folder)
         about = self.folder / "dataset.json"
         if not about.is_file():
-            raise FileNotFoundError(f"{about} is not there: is {folder} a finished data set?")
+            raise FileNotFoundError(f"{about} does not exist: is {folder} a finished data set?")
         self.about: dict[str, Any] = json.loads(about.read_text(encoding="utf-8"))
         if self.about["format"] not in ("lerobot", "parquet"):
             raise _native.Error(f"{folder}: rows of the format {self.about['format']!r} are read by its own tools")
         self.labels: list[str] = self.about["labels"]
-        """Names of the objects; the column ``label`` counts them."""
+        """Names of the objects; the column ``label`` holds indices into them."""
         shapes = {column["name"]: column for column in self.about["columns"]}
         self.columns = list(columns) if columns is not None else [*shapes, "timestamp", "frame_index", "episode_index"]
         self._shapes = {name: tuple(shapes[name]["shape"]) for name in self.columns if name in shapes}
@@ -176,7 +176,7 @@ class Touches:
         return {name: self._value(name, table.column(name)[at]) for name in self.columns}
 
     def column(self, name: str) -> Any:
-        """One column of all rows, as an array (rows, …); images too, so mind their size."""
+        """One column of all rows, as an array (rows, …)."""
         parts = [self._table(file).column(name) for file in range(len(self._files))]
         return np.stack([self._value(name, value) for part in parts for value in part])
 

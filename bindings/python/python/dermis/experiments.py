@@ -1,4 +1,4 @@
-"""The claims of the papers, run again.
+"""Reproduces the experiments of the papers.
 
 >>> from dermis import experiments
 >>> experiments.reproduce("moisio-foam").passed
@@ -20,21 +20,21 @@ __all__ = ["Outcome", "names", "reproduce"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out of an experiment."""
+    """Result of an experiment."""
 
     name: str
     passed: bool
-    """Whether every bound holds."""
+    """True if every bound holds."""
     metrics: dict[str, float]
-    """The numbers."""
+    """Measured values."""
     verdicts: list[dict[str, Any]]
     """Each bound: metric, what, paper, min, max, ours, passed."""
     notes: list[str]
-    """What a reader should know."""
+    """Remarks."""
 
 
 def names() -> dict[str, str]:
-    """The experiments: name and what each is about."""
+    """Names and titles of the experiments."""
     return {name: title for name, title, _ in _native.experiment_list()}
 
 
@@ -48,9 +48,9 @@ def reproduce(
 ) -> Outcome:
     """Runs one experiment.
 
-    full: as long as the paper's own. data: folder of measurements, for those that need some. skin: another one than the sensor's own,
-    where there are several. out: folder for its figures and tables.
+    full: at the paper's full length. data: folder of measurements, for experiments that need them. skin: another skin than the sensor's own,
+    for experiments that support several. out: folder for figures and tables.
     """
-    place = None if out is None else pathlib.Path(out)
-    found = _native.run_experiment(name, full, None if data is None else pathlib.Path(data), skin, place)
+    target = None if out is None else pathlib.Path(out)
+    found = _native.run_experiment(name, full, None if data is None else pathlib.Path(data), skin, target)
     return Outcome(**json.loads(found))

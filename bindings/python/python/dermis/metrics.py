@@ -1,7 +1,7 @@
-"""How alike two images are, as scikit-image has it.
+"""Image similarity, with the definitions of scikit-image.
 
-Most of a tactile image is untouched gel, so that a full-frame score barely moves whatever is drawn: compare it with the score of
-the background alone, and look inside a ``mask`` of the contact.
+Most of a tactile image shows untouched gel, so a score of the full frame says little: compare it with the score of the background
+image, and use a ``mask`` of the contact.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 
 from dermis import _native
 
-__all__ = ["Likeness", "compare"]
+__all__ = ["Similarity", "compare"]
 
 
-class Likeness(NamedTuple):
+class Similarity(NamedTuple):
     """Scores of an image against the true one, over all channels."""
 
     ssim: float
@@ -27,15 +27,15 @@ class Likeness(NamedTuple):
     rmse_255: float
     """Root of the mean squared difference, in levels of 255."""
     pixels: int
-    """How many pixels were compared."""
+    """Number of compared pixels."""
 
 
 def compare(
     truth: ArrayLike, image: ArrayLike, *, mask: ArrayLike | None = None, window: str = "uniform"
-) -> Likeness:
+) -> Similarity:
     """Compares an image with the true one.
 
-    truth, image: levels 0–255, (height, width) or (height, width, channels). mask: which pixels count, (height, width).
+    truth, image: levels 0–255, (height, width) or (height, width, channels). mask: pixels to compare, (height, width).
     window: of SSIM, "uniform" (7 x 7 pixels) or "gaussian" (1.5 pixels).
     """
-    return Likeness(*_native.compare_images(truth, image, mask, window))
+    return Similarity(*_native.compare_images(truth, image, mask, window))

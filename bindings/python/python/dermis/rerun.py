@@ -1,4 +1,4 @@
-"""Worlds, readings and recordings in Rerun's viewer (``pip install rerun-sdk``).
+"""Logs worlds, readings and recordings to the Rerun viewer (``pip install rerun-sdk``).
 
 >>> import dermis, dermis.rerun, rerun                      # doctest: +SKIP
 >>> rerun.init("touch", spawn=True)                         # doctest: +SKIP
@@ -7,7 +7,7 @@
 ...     world.step(10)
 ...     dermis.rerun.log(world)
 
-Times go to the time line ``time`` (s), steps to ``step``. Meshes are logged once for every recording and path.
+Timelines: ``time`` (s) and ``step``. Meshes are logged once per recording and path.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ import dermis
 from dermis import _heat
 from dermis._names import plain_name
 
-# Where meshes were logged already: recording and path.
-_shown: set[tuple[Any, str]] = set()
-# Length (m) of an arrow for a newton.
+# Recordings and paths whose meshes have been logged.
+_logged_meshes: set[tuple[Any, str]] = set()
+# Length of force arrows (m/N).
 _METRES_PER_NEWTON = 0.005
 
 
@@ -41,42 +41,42 @@ def log(
     *,
     recording: Any = None,
     time: float | None = None,
-    most: float | None = None,
+    max_force: float | None = None,
 ) -> None:
-    """Logs a world as it is now, one reading, or all rows of a recording.
+    """Logs the current state of a world, one reading, or all rows of a recording.
 
-    path: the entity that everything goes under. recording: a ``rerun.RecordingStream``; the active one without it.
-    time: when that is (s); a world knows it. most: the force (N) that is brightest in heat maps; the largest of each without it.
+    path: parent entity. recording: a ``rerun.RecordingStream``; default: the active one.
+    time: time of a reading (s). max_force: force (N) of the brightest colour of heat maps; default: the largest force of each.
     """
     if isinstance(what, dermis.World):
-        _log_world(what, path, recording, what.time if time is None else time, most)
+        _log_world(what, path, recording, what.time if time is None else time, max_force)
     elif isinstance(what, dermis.Reading):
         if time is not None:
             _sdk().set_time("time", duration=time, recording=recording)
-        _log_reading(what, path, recording, most)
+        _log_reading(what, path, recording, max_force)
     elif isinstance(what, dermis.Recording):
         _log_recording(what, path, recording)
     else:
         raise TypeError(f"`what` must be a dermis.World, Reading or Recording, got {type(what).__name__}")
 
 
-def _log_world(world: dermis.World, path: str, recording: Any, time: float, most: float | None) -> None:
+def _log_world(world: dermis.World, path: str, recording: Any, time: float, max_force: float | None) -> None:
     rr = _sdk()
     rr.set_time("time", duration=time, recording=recording)
     rr.set_time("step", sequence=round(time / world.time_step), recording=recording)
     key = (rr.get_recording_id(recording), path)
-    if key not in _shown:
-        _shown.add(key)
+    if key not in _logged_meshes:
+        _logged_meshes.add(key)
         _log_meshes(world, path, recording)
     for body in world.bodies:
-        _place(f"{path}/bodies/{plain_name(body)}", world.pose(body), recording)
+        _log_pose(f"{path}/bodies/{plain_name(body)}", world.pose(body), recording)
     for sensor in world.sensors:
         reading = world.reading(sensor)
         name = plain_name(sensor)
-        _place(f"{path}/sensors/{name}", world.sensor_pose(sensor), recording)
+        _log_pose(f"{path}/sensors/{name}", world.sensor_pose(sensor), recording)
         arrow = rr.Arrows3D(origins=[[0, 0, 0]], vectors=[reading.force * _METRES_PER_NEWTON], colors=[[214, 64, 54]])
         rr.log(f"{path}/sensors/{name}/force", arrow, recording=recording)
-        _log_reading(reading, f"{path}/readings/{name}", recording, most)
+        _log_reading(reading, f"{path}/readings/{name}", recording, max_force)
 
 
 def _log_meshes(world: dermis.World, path: str, recording: Any) -> None:
@@ -85,32 +85,32 @@ def _log_meshes(world: dermis.World, path: str, recording: Any) -> None:
     meshes += [
         (f"{path}/sensors/{plain_name(sensor)}", world.sensor(sensor).mesh, (64, 69, 79)) for sensor in world.sensors
     ]
-    for place, mesh, colour in meshes:
+    for entity, mesh, colour in meshes:
         if mesh is None:
             continue
         corners, triangles = mesh
         colours = np.tile(np.array(colour, np.uint8), (len(corners), 1))
         shape = rr.Mesh3D(vertex_positions=corners, triangle_indices=triangles, vertex_colors=colours)
-        rr.log(f"{place}/mesh", shape, static=True, recording=recording)
+        rr.log(f"{entity}/mesh", shape, static=True, recording=recording)
 
 
-def _place(path: str, pose: NDArray[np.float64], recording: Any) -> None:
+def _log_pose(path: str, pose: NDArray[np.float64], recording: Any) -> None:
     rr = _sdk()
     rr.log(path, rr.Transform3D(translation=pose[:3, 3], mat3x3=pose[:3, :3]), recording=recording)
 
 
-def _log_reading(reading: dermis.Reading, path: str, recording: Any, most: float | None) -> None:
+def _log_reading(reading: dermis.Reading, path: str, recording: Any, max_force: float | None) -> None:
     rr = _sdk()
     rr.log(f"{path}/force", rr.Scalars(reading.force), recording=recording)
     rr.log(f"{path}/torque", rr.Scalars(reading.wrench[3:]), recording=recording)
     rr.log(f"{path}/sum", rr.Scalars([reading.sum]), recording=recording)
-    heat = _heat.image(reading.taxels, reading.centers, most=most)
+    heat = _heat.image(reading.taxels, reading.centers, max_force=max_force)
     rr.log(f"{path}/tactile", rr.Image(heat), recording=recording)
     rr.log(f"{path}/taxels", rr.Tensor(reading.taxels), recording=recording)
     try:
         image = reading.image
     except dermis.Error:
-        # No camera, or nothing to see yet.
+        # No camera, or no image yet.
         return
     rr.log(f"{path}/camera", rr.Image(image), recording=recording)
 

@@ -1,4 +1,4 @@
-"""Data sets of touches for PyTorch.
+"""Tactile data sets for PyTorch.
 
 >>> from dermis.torch import TouchDataset
 >>> touches = TouchDataset("out/indenters", columns=["observation.images.tactile", "label"])
@@ -22,7 +22,7 @@ __all__ = ["TouchDataset"]
 class TouchDataset(Dataset[dict[str, torch.Tensor]]):
     """The rows of a data set as tensors; images are float32 from 0 to 1, (channels, height, width).
 
-    folder, columns: as in ``dermis.dataset.Touches``. rows: those that are wanted, by number; all without it. transform: applied to every row.
+    folder, columns: as in ``dermis.dataset.Touches``. rows: numbers of the rows to use; default: all. transform: applied to every row.
     """
 
     def __init__(

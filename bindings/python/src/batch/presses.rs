@@ -1,12 +1,12 @@
-//! The presses of a batch.
+//! Reads and makes the presses of a batch.
 
 use super::Batch;
 use crate::array::Numbers;
-use crate::device::Device;
 use crate::error::Error;
-use crate::motion::Moving;
+use crate::motion::ObjectMotions;
 use crate::pose::poses as read_poses;
-use crate::reading::{Kept, Values};
+use crate::reading::{ReadingData, ReadingValues};
+use crate::shared_sensor::SharedSensor;
 use dermis::geometry::Pose;
 use dermis::sensor::{Aim, Goal, Pressed, Sensor, depth_pose as pose_at, press};
 use dermis::skin;
@@ -14,11 +14,11 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// What is wanted of one.
-pub enum Wanted {
-    /// Along the normal.
+/// One press of a batch.
+pub enum PressRequest {
+    /// Along -z to a depth or a force.
     Press(Aim, Goal),
-    /// Held somewhere.
+    /// At a given pose.
     Hold(Pose),
 }
 
@@ -59,12 +59,12 @@ pub fn read(
     at: Option<&Bound<'_, PyAny>>,
     tilt: Option<&Bound<'_, PyAny>>,
     yaw: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Vec<Wanted>> {
+) -> PyResult<Vec<PressRequest>> {
     if let Some(poses) = poses {
         if [depth, force, at, tilt, yaw].iter().any(Option::is_some) {
             return Err(Error::new_err("give `poses`, or `depth` or `force` with `at`, `tilt`, `yaw`, and not both"));
         }
-        return Ok(read_poses(poses, "poses")?.into_iter().map(Wanted::Hold).collect());
+        return Ok(read_poses(poses, "poses")?.into_iter().map(PressRequest::Hold).collect());
     }
     let (depth, force) = (Each::read(depth, "depth", 1)?, Each::read(force, "force", 1)?);
     let (at, tilt, yaw) = (Each::read(at, "at", 2)?, Each::read(tilt, "tilt", 2)?, Each::read(yaw, "yaw", 1)?);
@@ -84,67 +84,66 @@ pub fn read(
         }
     }
     let two = |each: &Option<Each>, i: usize| each.as_ref().map_or([0.0; 2], |each| [each.at(i)[0], each.at(i)[1]]);
-    let wanted = |i: usize| {
+    let request = |i: usize| {
         let aim =
             Aim { at_m: two(&at, i), tilt_rad: two(&tilt, i), yaw_rad: yaw.as_ref().map_or(0.0, |yaw| yaw.at(i)[0]) };
         let value = goals.at(i)[0];
-        Wanted::Press(aim, if by_depth { Goal::Depth(value) } else { Goal::Force(value) })
+        PressRequest::Press(aim, if by_depth { Goal::Depth(value) } else { Goal::Force(value) })
     };
-    Ok((0..count.map_or(1, |(n, _)| n)).map(wanted).collect())
+    Ok((0..count.map_or(1, |(n, _)| n)).map(request).collect())
 }
 
-/// True where all are of a depth or held somewhere: where the object ends is known before anything is pressed.
-pub fn are_places(wanted: &[Wanted]) -> bool {
-    wanted.iter().all(|wanted| !matches!(wanted, Wanted::Press(_, Goal::Force(_))))
+/// True if no press is force-controlled, so that the final poses are known in advance.
+pub fn have_poses(requests: &[PressRequest]) -> bool {
+    requests.iter().all(|request| !matches!(request, PressRequest::Press(_, Goal::Force(_))))
 }
 
-/// Where the object of a press to a depth ends, and how far (m) that is past first contact.
-pub fn depth_pose(sensor: &Sensor, object: &skin::Object, wanted: &Wanted) -> Result<(Pose, f64), String> {
-    match wanted {
-        Wanted::Press(aim, Goal::Depth(depth_m)) => {
+/// Final pose of the object of a press to a depth, and its travel (m) past first contact.
+pub fn depth_pose(sensor: &Sensor, object: &skin::Object, request: &PressRequest) -> Result<(Pose, f64), String> {
+    match request {
+        PressRequest::Press(aim, Goal::Depth(depth_m)) => {
             let pose = pose_at(sensor, object, aim, *depth_m).map_err(|error| error.to_string())?;
             Ok((pose, *depth_m))
         }
-        Wanted::Press(_, Goal::Force(_)) => {
-            Err("presses to a force cannot be made on a GPU: give `depth` or `poses`, or use the device cpu".into())
+        PressRequest::Press(_, Goal::Force(_)) => {
+            Err("force-controlled presses run on the CPU only: give `depth` or `poses`, or use the device cpu".into())
         }
-        Wanted::Hold(pose) => Ok((*pose, f64::NAN)),
+        PressRequest::Hold(pose) => Ok((*pose, f64::NAN)),
     }
 }
 
-/// Makes them, on all cores; the readings stand in the order of what was wanted.
-pub fn make(device: &Arc<Device>, object: &Arc<skin::Object>, wanted: &[Wanted]) -> PyResult<Batch> {
-    let one = |(number, wanted): (usize, &Wanted)| {
-        let outcome = match wanted {
-            Wanted::Press(aim, goal) => by_aim(device, object, aim, *goal),
-            Wanted::Hold(place) => by_pose(device, object, *place),
+/// Makes the presses on all cores; the readings are in the order of the requests.
+pub fn make(shared: &Arc<SharedSensor>, object: &Arc<skin::Object>, requests: &[PressRequest]) -> PyResult<Batch> {
+    let one = |(number, request): (usize, &PressRequest)| {
+        let outcome = match request {
+            PressRequest::Press(aim, goal) => by_aim(shared, object, aim, *goal),
+            PressRequest::Hold(pose) => by_pose(shared, object, *pose),
         };
         outcome.map_err(|error| Error::new_err(format!("press {number}: {error}"))).map(Arc::new)
     };
-    // The first that fails is told, whichever thread meets one first.
-    let all: Vec<PyResult<Arc<Kept>>> = wanted.par_iter().enumerate().map(one).collect();
-    Ok(Batch { all: all.into_iter().collect::<PyResult<_>>()?, device: device.clone() })
+    // The error of the first failed press is reported, whichever thread finds one first.
+    let all: Vec<PyResult<Arc<ReadingData>>> = requests.par_iter().enumerate().map(one).collect();
+    Ok(Batch { readings: all.into_iter().collect::<PyResult<_>>()?, shared: shared.clone() })
 }
 
-type Made = Result<Kept, String>;
-
-fn by_aim(device: &Arc<Device>, object: &skin::Object, aim: &Aim, goal: Goal) -> Made {
-    let sensor = device.sensor().map_err(|error| error.to_string())?;
-    Ok(kept(device, press(sensor, object, aim, goal).map_err(|error| error.to_string())?))
+fn by_aim(shared: &Arc<SharedSensor>, object: &skin::Object, aim: &Aim, goal: Goal) -> Result<ReadingData, String> {
+    let sensor = shared.sensor().map_err(|error| error.to_string())?;
+    Ok(data_of(shared, press(sensor, object, aim, goal).map_err(|error| error.to_string())?))
 }
 
-fn by_pose(device: &Arc<Device>, object: &Arc<skin::Object>, place: Pose) -> Made {
-    let sensor = device.sensor().map_err(|error| error.to_string())?;
-    let settled = Moving::held(object, place).with(|motion| sensor.skin().settle(&sensor.skin().rest(), motion));
+fn by_pose(shared: &Arc<SharedSensor>, object: &Arc<skin::Object>, pose: Pose) -> Result<ReadingData, String> {
+    let sensor = shared.sensor().map_err(|error| error.to_string())?;
+    let settled = ObjectMotions::held(object, pose).with(|motion| sensor.skin().settle(&sensor.skin().rest(), motion));
     let (touch, _) = settled.map_err(|error| error.to_string())?;
     let reading = sensor.read(&touch);
-    let numbers = Values { reading, frame: 0, travel_m: None, sensor_from_object: Some(place) };
-    Ok(Kept::new(device.clone(), numbers, touch))
+    let numbers = ReadingValues { reading, frame: 0, travel_m: None, sensor_from_object: Some(pose) };
+    Ok(ReadingData::new(shared.clone(), numbers, touch))
 }
 
-/// What is kept of a press.
-pub fn kept(device: &Arc<Device>, pressed: Pressed) -> Kept {
+/// The reading of a press.
+pub fn data_of(shared: &Arc<SharedSensor>, pressed: Pressed) -> ReadingData {
     let Pressed { depth_m, sensor_from_object, touch, reading, .. } = pressed;
-    let numbers = Values { reading, frame: 0, travel_m: Some(depth_m), sensor_from_object: Some(sensor_from_object) };
-    Kept::new(device.clone(), numbers, touch)
+    let numbers =
+        ReadingValues { reading, frame: 0, travel_m: Some(depth_m), sensor_from_object: Some(sensor_from_object) };
+    ReadingData::new(shared.clone(), numbers, touch)
 }

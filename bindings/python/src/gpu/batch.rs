@@ -3,10 +3,10 @@
 use super::foreign;
 use super::tensor::{Data, DeviceArray};
 use crate::array::array;
-use crate::batch::presses::{Wanted, depth_pose};
-use crate::device::Device;
+use crate::batch::presses::{PressRequest, depth_pose};
 use crate::error::{Error, IntoPyErr};
 use crate::pose::poses as read_poses;
+use crate::shared_sensor::SharedSensor;
 use crate::threads::detached;
 use dermis::geometry::Pose;
 use dermis::gpu::array::{Poses, Presses};
@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// without a copy, and keeps the memory alive by itself.
 #[pyclass(frozen, module = "dermis")]
 pub struct DeviceBatch {
-    device: Arc<Device>,
+    shared: Arc<SharedSensor>,
     /// What taxels feel.
     presses: Presses,
     /// What its camera sees.
@@ -70,9 +70,9 @@ impl Places {
     }
 
     /// The poses of presses to a depth, found on all cores.
-    pub fn of_depths(device: &Device, object: &skin::Object, wanted: &[Wanted]) -> PyResult<Self> {
-        let sensor = device.sensor()?;
-        let one = |(number, wanted): (usize, &Wanted)| {
+    pub fn of_depths(shared: &SharedSensor, object: &skin::Object, wanted: &[PressRequest]) -> PyResult<Self> {
+        let sensor = shared.sensor()?;
+        let one = |(number, wanted): (usize, &PressRequest)| {
             depth_pose(sensor, object, wanted).map_err(|error| Error::new_err(format!("press {number}: {error}")))
         };
         let all: Vec<PyResult<(Pose, f64)>> = wanted.par_iter().enumerate().map(one).collect();
@@ -85,17 +85,17 @@ impl DeviceBatch {
     /// Presses an object on a sensor at many places.
     pub fn of_places(
         gpu: &Arc<Gpu>,
-        device: &Arc<Device>,
+        shared: &Arc<SharedSensor>,
         object: &Arc<skin::Object>,
         places: Places,
     ) -> Result<Self, GpuError> {
-        let sensor = device.sensor().map_err(|error| GpuError::BadInput { reason: error.to_string() })?;
+        let sensor = shared.sensor().map_err(|error| GpuError::BadInput { reason: error.to_string() })?;
         let (poses, travel_m) = places.on_gpu(gpu)?;
         let made = if sensor.skin_as::<skin::Layer>().is_some() {
-            Self::of_layer(gpu, device, sensor, object, &poses)?
+            Self::of_layer(gpu, shared, sensor, object, &poses)?
         } else {
-            let (arrays, object) = (device.on_gpu(gpu)?, super::object_on(gpu, object)?);
-            Self::of_presses(device, arrays.settle(&object, &poses)?)
+            let (arrays, object) = (shared.on_gpu(gpu)?, super::object_on(gpu, object)?);
+            Self::of_presses(shared, arrays.settle(&object, &poses)?)
         };
         // Whoever takes the numbers need not know our queue.
         gpu.finish()?;
@@ -105,12 +105,12 @@ impl DeviceBatch {
     /// Presses an object on a layer: what taxels feel, and what a camera sees where there is one.
     fn of_layer(
         gpu: &Arc<Gpu>,
-        device: &Arc<Device>,
+        shared: &Arc<SharedSensor>,
         sensor: &Sensor,
         object: &Arc<skin::Object>,
         poses: &Poses,
     ) -> Result<Self, GpuError> {
-        let layer = device.layer_on_gpu(gpu, object)?;
+        let layer = shared.layer_on_gpu(gpu, object)?;
         let outputs = Outputs { taxels: true, ..Outputs::IMAGES };
         let LayerTouches { count, images, forces, outside, wrench, .. } = layer.press_on_device(poses, outputs)?;
         let presses = Presses::of_forces(gpu, count, sensor.taxels().normals(), forces, outside, wrench)?;
@@ -119,17 +119,17 @@ impl DeviceBatch {
             height: optics.camera().height,
             width: optics.camera().width,
         });
-        Ok(Self { images, ..Self::of_presses(device, presses) })
+        Ok(Self { images, ..Self::of_presses(shared, presses) })
     }
 
     /// What has been felt already.
-    pub fn of_presses(device: &Arc<Device>, presses: Presses) -> Self {
-        Self { device: Arc::clone(device), presses, images: None, travel_m: None }
+    pub fn of_presses(shared: &Arc<SharedSensor>, presses: Presses) -> Self {
+        Self { shared: Arc::clone(shared), presses, images: None, travel_m: None }
     }
 
     /// Extent of what taxels feel: presses, then rows and columns or taxels, then the rest.
     fn shape(&self, behind: &[usize]) -> PyResult<Vec<usize>> {
-        let taxels = self.device.sensor()?.taxels();
+        let taxels = self.shared.sensor()?.taxels();
         let each = taxels.size().map_or_else(|| vec![taxels.len()], |(rows, cols)| vec![rows, cols]);
         Ok([&[self.presses.count][..], &each, behind].concat())
     }
@@ -140,7 +140,7 @@ impl DeviceBatch {
 
     /// What the device reports of every press, as if it had no memory and no noise; made on the host, on all cores.
     fn reports(&self, py: Python<'_>) -> PyResult<Vec<Report>> {
-        let (sensor, presses) = (self.device.sensor()?, &self.presses);
+        let (sensor, presses) = (self.shared.sensor()?, &self.presses);
         let made = detached(py, || {
             let values = presses.values_newton.download()?;
             let each = presses.taxels.max(1);
@@ -265,13 +265,13 @@ impl DeviceBatch {
     /// ``image`` where it is.
     #[getter]
     fn image_on_device(&self) -> PyResult<DeviceArray> {
-        let why = || Error::new_err(format!("sensor {:?} has no camera on the GPU", self.device.spec().name));
+        let why = || Error::new_err(format!("sensor {:?} has no camera on the GPU", self.shared.spec().name));
         let Images { rgb, height, width } = self.images.as_ref().ok_or_else(why)?;
         Ok(self.whole(Data::U8(Arc::clone(rgb)), &[self.presses.count, *height, *width, 3]))
     }
 
     fn __repr__(&self) -> String {
-        let (name, gpu) = (&self.device.spec().name, self.presses.gpu.name());
+        let (name, gpu) = (&self.shared.spec().name, self.presses.gpu.name());
         format!("<dermis.DeviceBatch of {name:?}: {} readings on {gpu}>", self.presses.count)
     }
 }

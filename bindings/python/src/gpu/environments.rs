@@ -3,8 +3,8 @@
 use super::batch::{DeviceBatch, Places};
 use super::foreign;
 use crate::array::{positive, rows};
-use crate::device::Device;
 use crate::error::{Error, IntoPyErr};
+use crate::shared_sensor::SharedSensor;
 use crate::threads::detached;
 use dermis::geometry::{Pose, Twist, Vec3};
 use dermis::gpu::array::{self as arrays, Twists};
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Made by ``Sensor.environments``. ``step`` does in each what ``Sensor.step`` does in one, without the device's response.
 #[pyclass(frozen, module = "dermis")]
 pub struct Environments {
-    device: Arc<Device>,
+    shared: Arc<SharedSensor>,
     gpu: Arc<Gpu>,
     object: Arc<GpuObject>,
     inner: Mutex<arrays::Environments>,
@@ -26,9 +26,14 @@ pub struct Environments {
 
 impl Environments {
     /// `count` of them, in which nothing has been touched.
-    pub fn new(gpu: &Arc<Gpu>, device: &Arc<Device>, object: Arc<GpuObject>, count: usize) -> Result<Self, GpuError> {
-        let inner = Mutex::new(device.on_gpu(gpu)?.environments(count)?);
-        Ok(Self { device: Arc::clone(device), gpu: Arc::clone(gpu), object, inner, count })
+    pub fn new(
+        gpu: &Arc<Gpu>,
+        shared: &Arc<SharedSensor>,
+        object: Arc<GpuObject>,
+        count: usize,
+    ) -> Result<Self, GpuError> {
+        let inner = Mutex::new(shared.on_gpu(gpu)?.environments(count)?);
+        Ok(Self { shared: Arc::clone(shared), gpu: Arc::clone(gpu), object, inner, count })
     }
 }
 
@@ -79,7 +84,7 @@ impl Environments {
                     return Err(Error::new_err(format!("`poses` is for {n} environments and `twists` for {m}")));
                 }
                 let speeds = Twists::of_host(gpu, &moved(&places, &twists)).into_py_err()?;
-                (self.device.on_gpu(gpu).into_py_err()?.poses(&places).into_py_err()?, speeds)
+                (self.shared.on_gpu(gpu).into_py_err()?.poses(&places).into_py_err()?, speeds)
             }
         };
         let felt = detached(py, || {
@@ -88,7 +93,7 @@ impl Environments {
             gpu.finish()?;
             Ok::<_, GpuError>(felt)
         })?;
-        Ok(DeviceBatch::of_presses(&self.device, felt.into_py_err()?))
+        Ok(DeviceBatch::of_presses(&self.shared, felt.into_py_err()?))
     }
 
     /// Lets go: nothing has touched these sensors. which: of all environments, True where that is meant, (n,); all of them without.
@@ -100,7 +105,7 @@ impl Environments {
     }
 
     fn __repr__(&self) -> String {
-        let (name, gpu) = (&self.device.spec().name, self.gpu.name());
+        let (name, gpu) = (&self.shared.spec().name, self.gpu.name());
         format!("<dermis.Environments of {name:?}: {} on {gpu}>", self.count)
     }
 }

@@ -19,7 +19,7 @@ pub fn observe(
     let camera = match sensor.optics() {
         None => None,
         Some(optics) => {
-            let image = sensor.look(touch, frame)?.image.to_rgb8();
+            let image = sensor.render(touch, frame)?.image.to_rgb8();
             let view = optics.camera();
             let contact = contact_mask(touch, view);
             Some(CameraImages {

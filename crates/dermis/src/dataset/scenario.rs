@@ -94,8 +94,8 @@ fn depth(sensor: &Sensor, object: &Object, draw: &Draw, contact: &Pose) -> Resul
         Goal::Depth(depth_m) => {
             let max_m = sensor.skin().max_depth_m();
             if depth_m > max_m {
-                let [depth_mm, most_mm] = [depth_m, max_m].map(|length| (length * 1e9).round() / 1e6);
-                return Err(PressError::TooDeep { sensor: sensor.name().to_owned(), depth_mm, most_mm }.into());
+                let [depth_mm, max_mm] = [depth_m, max_m].map(|length| (length * 1e9).round() / 1e6);
+                return Err(PressError::TooDeep { sensor: sensor.name().to_owned(), depth_mm, max_mm }.into());
             }
             Ok(depth_m)
         }

@@ -65,7 +65,7 @@ impl RunRecorder {
         self.peaks_newton[i] = peak;
         let camera = if images && sensor.optics().is_some() {
             // Before the first step a skin has no deformed surface, and the camera returns an error.
-            sensor.look(touch, world.steps()).ok().map(|frame| frame.image.to_rgb8())
+            sensor.render(touch, world.steps()).ok().map(|frame| frame.image.to_rgb8())
         } else {
             None
         };

@@ -6,7 +6,8 @@ use crate::program::{COMMON, Program};
 use crate::{DeviceBuffer, Gpu, GpuError};
 use cudarc::driver::{CudaFunction, LaunchConfig};
 use dermis_sensor::optics::{
-    Calibrated, Camera, Frame, Lattice, Light, MIN_PRESSED_MM, MIN_SLOPE, Membrane, Optics, Phong, Shadow, along_row,
+    Calibrated, Camera, ImageCoordinates, Lattice, Light, MIN_PRESSED_MM, MIN_SLOPE, Membrane, Optics, Phong, Shadow,
+    along_row,
 };
 use dermis_skin::SurfaceField;
 use std::sync::Arc;
@@ -281,7 +282,8 @@ impl GpuCamera {
 
 impl GpuLight {
     fn calibrated(gpu: &Arc<Gpu>, light: &Calibrated, camera: &Camera) -> Result<Self, GpuError> {
-        let (degree, frame) = (light.position_degree(), Frame::new(camera.width, camera.height, light.area()));
+        let (degree, frame) =
+            (light.position_degree(), ImageCoordinates::new(camera.width, camera.height, light.area()));
         let per_monomial = (degree + 1) * (degree + 2) / 2;
         let mut lines = Vec::new();
         for row in 0..camera.height {

@@ -296,7 +296,7 @@ fn images_are_those_of_the_cpu() {
             let came = fetched(&batch.press(&poses, Outputs::IMAGES).unwrap());
             let mut worst = 0;
             for (i, &pose) in poses.iter().enumerate() {
-                let truth = sensor.look(&settled(&sensor, &object, pose), 0).unwrap().image.to_rgb8();
+                let truth = sensor.render(&settled(&sensor, &object, pose), 0).unwrap().image.to_rgb8();
                 let own = &came.images[i * 3 * height * width..(i + 1) * 3 * height * width];
                 let off = truth.pixels().as_flattened().iter().zip(own).map(|(&a, &b)| a.abs_diff(b));
                 let count = off.clone().filter(|&off| off > 1).count();

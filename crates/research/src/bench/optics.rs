@@ -77,7 +77,7 @@ fn shaded(optics: &Optics, relief: &Relief) -> dermis::sensor::optics::FloatImag
 fn pose_to_rgb(case: &Case, state: &State, step: usize) {
     let depth_m = 1e-3 + 1e-6 * (step % 7) as f64;
     if let Some((touch, _)) = case.settle(state, depth_m)
-        && let Ok(frame) = case.sensor.look(&touch, 0)
+        && let Ok(frame) = case.sensor.render(&touch, 0)
     {
         black_box(frame.image.to_rgb8());
     }

@@ -6,7 +6,7 @@ use super::kappassov_reference::{
 use super::setting::median;
 use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{LineStyle, PALETTE, Plot, Series};
-use dermis::sensor::calibration::DeviceFit;
+use dermis::sensor::calibration::SensorFit;
 use dermis::sensor::characterise::Bench;
 use dermis::sensor::{Sensor, SensorSpec};
 use dermis::skin::Object;
@@ -33,7 +33,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
 }
 
 /// Compares each fitted parameter with the truth, as a relative error.
-fn parameters(findings: &mut Findings, fit: &DeviceFit, truth: &Truth) {
+fn parameters(findings: &mut Findings, fit: &SensorFit, truth: &Truth) {
     let errors = |found: &[f64], truth: &[f64]| -> Vec<f64> {
         found.iter().zip(truth).map(|(a, b)| (a / b - 1.0).abs()).collect()
     };
@@ -119,7 +119,7 @@ fn images(
     Ok(())
 }
 
-fn figures(findings: &mut Findings, bench: &Bench, fit: &DeviceFit) {
+fn figures(findings: &mut Findings, bench: &Bench, fit: &SensorFit) {
     let newton_per_count = 0.42e-3;
     let mut responses =
         Plot::new().title("Raw output against force (Fig. 5)").x_label("Force (N)").y_label("Raw output (counts)");

@@ -4,7 +4,7 @@ use super::ExperimentError;
 use dermis::geometry::quantity::{Force, Stiffness, Time};
 use dermis::geometry::shapes::{cuboid, cylinder, prism, sphere, torus};
 use dermis::geometry::{Pose, Quat, Random, TriMesh, Vec3};
-use dermis::sensor::calibration::{DeviceFit, FitError, fit_device};
+use dermis::sensor::calibration::{FitError, SensorFit, fit_sensor};
 use dermis::sensor::characterise::{Bench, BenchError, Protocol, characterise};
 use dermis::sensor::response::{Creep, Curve, Gain, Hysteresis, Noise, PerTaxel, Saturation, Threshold, ThresholdKind};
 use dermis::sensor::{Aim, Goal, Response, ResponseSpec, Sensor, SensorSpec, SkinSpec, Spread, presets, press};
@@ -145,14 +145,14 @@ pub fn protocol() -> Protocol {
 pub fn fitted(
     sensor: &Sensor,
     progress: &mut dyn FnMut(f64) -> bool,
-) -> Result<(Bench, DeviceFit, SensorSpec), ExperimentError> {
+) -> Result<(Bench, SensorFit, SensorSpec), ExperimentError> {
     let mut bench = characterise(sensor, &protocol(), &mut *progress).map_err(refused)?;
     let mut random = Random::new(17);
     for row in bench.presses.iter_mut().filter(|row| row.depth_m > 0.0) {
         row.force_newton += BENCH_FORCE_NOISE * random.normal();
         row.depth_m += BENCH_DEPTH_NOISE * random.normal();
     }
-    let fit = fit_device(&bench, sensor.taxels(), counts(), 5)?;
+    let fit = fit_sensor(&bench, sensor.taxels(), counts(), 5)?;
     let mut spec = nominal()?;
     spec.name = "fitted".into();
     spec.description =

@@ -182,7 +182,7 @@ fn shoot(
         let target = Target::at_rest(object, pose);
         let (touch, next) = sensor.skin().settle(&state, &Motion { targets: &[target] })?;
         state = next;
-        let frame = sensor.look(&touch, 0)?;
+        let frame = sensor.render(&touch, 0)?;
         let image = frame.image.to_rgb8();
         match file {
             Some(file) if file.exists() => kept.fetch_add(1, Ordering::Relaxed),
@@ -226,7 +226,7 @@ fn judged(
     frame: &CameraFrame,
     image: &Image,
 ) -> Result<Shot, ExperimentError> {
-    let blind = || OpticsError::Blind { sensor: sensor.name().to_owned() };
+    let blind = || OpticsError::WithoutCamera { sensor: sensor.name().to_owned() };
     let camera = sensor.optics().ok_or_else(blind)?.camera();
     let deepest_m = -f64::from(frame.relief.z_m.iter().copied().fold(f32::INFINITY, f32::min));
     let name = indenters::NAMES[series.indenter];

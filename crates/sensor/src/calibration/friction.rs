@@ -3,7 +3,7 @@
 use super::least_squares::{minimum, solve, student_975};
 use super::{Estimate, FitError, check_points, require_positive};
 
-/// What a steady sliding curve can tell. σ₀ and σ₁ act only while friction changes, so it cannot tell those.
+/// Friction parameters from a steady sliding curve. σ₀ and σ₁ act only while friction changes, so they are not determined.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct FrictionFit {
     /// μ_s.
@@ -124,7 +124,7 @@ mod tests {
         assert!((fit.stribeck_m_per_s.value - 0.3).abs() < 1e-6);
     }
 
-    /// Only fast sliding says nothing of static friction, and is refused for that.
+    /// Fast sliding alone does not determine static friction and is refused.
     #[test]
     fn a_range_without_the_stribeck_fall_is_refused() {
         let mut random = Random::new(5);

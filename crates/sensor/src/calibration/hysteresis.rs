@@ -8,14 +8,14 @@ use super::{Estimate, FitError, check_points};
 pub struct HysteresisFit {
     /// η: width of the loop as a part of the load.
     pub fraction: Estimate,
-    /// Root mean square of what is left of the widths, in the unit of the data.
+    /// Root mean square residual of the widths, in the unit of the data.
     pub rms: f64,
     /// Number of loads.
     pub points: usize,
 }
 
 /// Fits width = η · load to readings at the same load, on the way up and on the way down, both in the unit of the load. Leave
-/// out the turn: there the reading is still held.
+/// out the reversal: there the reading is still held.
 pub fn fit_hysteresis(loops: &[(f64, f64, f64)]) -> Result<HysteresisFit, FitError> {
     let widths: Vec<(f64, f64)> = loops.iter().map(|&(load, up, down)| (load, down - up)).collect();
     check_points("the width of a loop", &widths, 3)?;

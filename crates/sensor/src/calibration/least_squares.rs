@@ -81,12 +81,12 @@ pub fn student_975(freedom: usize) -> f64 {
     }
 }
 
-/// Least of a function on an interval: a scan, then golden section around the best.
+/// Minimum of a function on an interval: a scan, then golden section around the best.
 pub fn minimum(f: impl Fn(f64) -> f64, low: f64, high: f64) -> f64 {
     search(f, low, high, 200, 80)
 }
 
-/// As [`minimum`], with as many points in the scan and steps after it as said: for functions that are dear.
+/// As [`minimum`], with a given number of points in the scan and steps after it: for expensive functions.
 pub fn search(f: impl Fn(f64) -> f64, low: f64, high: f64, scan: usize, steps: usize) -> f64 {
     let at = |i: usize| low + (high - low) * i as f64 / scan as f64;
     let values: Vec<f64> = (0..=scan).map(|i| f(at(i))).collect();

@@ -2,7 +2,7 @@
 
 use super::{Estimate, FitError};
 
-/// Standard deviation of readings about their smooth course, without what the converter's steps add (step²/12).
+/// Standard deviation of readings about their smooth course, without the quantisation noise of the converter (step²/12).
 ///
 /// Taken from the second differences of neighbours, whose variance is 6 σ² for independent noise, so that slow drift and creep
 /// do not count.

@@ -1,7 +1,7 @@
 //! The light of an optical sensor from images of a ball pressed into it.
 //!
 //! Needed are the image without contact and some images of presses with a ball of known size, each with the middle and the
-//! radius of the contact. What the gel's surface looks like then is computed by the sensor's own skin ([`ball_reliefs`]); the colour
+//! radius of the contact. The gel's surface in each press is computed by the sensor's own skin ([`ball_reliefs`]); the colour
 //! that belongs to each slope, height and place is fitted, as a polynomial ([`fit_calibrated`]) or as lamps ([`fit_phong`]). Where labels
 //! are loose, [`align()`] first finds from the images where the ball was, and how deep.
 
@@ -23,7 +23,7 @@ pub use scale::{ScaleFit, fit_scale};
 
 use crate::optics::{FloatImage, Relief};
 
-/// An image of a pressed ball, with what is known of it.
+/// An image of a pressed ball, with its label.
 #[derive(Clone, Debug)]
 pub struct BallPress {
     /// The image.
@@ -45,7 +45,7 @@ pub struct Region {
 
 /// Well inside the contact, where the surface is the ball's whatever the label's error.
 pub const INSIDE: Region = Region { from: 0.0, to: 0.9 };
-/// Around the contact, where only the gel's mechanics say what the surface is.
+/// Around the contact, where the surface follows from the gel's mechanics.
 pub const AROUND: Region = Region { from: 1.0, to: 2.0 };
 
 impl BallPress {
@@ -78,7 +78,7 @@ impl BallPress {
     }
 }
 
-/// Root mean square difference (levels, 0–255) of presses and what `shown` gives for each, over all pixels of a region.
+/// Root mean square difference (levels, 0–255) of presses and the images of `shown`, over all pixels of a region.
 pub fn rmse_255<'a>(
     presses: impl IntoIterator<Item = &'a BallPress>,
     region: Region,

@@ -1,4 +1,4 @@
-//! One curve for all taxels of a device.
+//! One curve for all taxels of a sensor.
 
 use super::TaxelFit;
 

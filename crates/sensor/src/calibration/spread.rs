@@ -1,4 +1,4 @@
-//! The point spread from what the neighbours of a pressed taxel read.
+//! Fits the point spread to the readings of the neighbours of a pressed taxel.
 
 use super::least_squares::{search, student_975};
 use super::{Estimate, FitError};
@@ -11,7 +11,7 @@ pub struct SpreadPoint {
     pub pressed: usize,
     /// The taxel that was read.
     pub read: usize,
-    /// What it felt, over what it feels when the same load presses itself: its own gain cancels.
+    /// Its reading, divided by its reading under the same load on itself: its own gain cancels.
     pub ratio: f64,
 }
 
@@ -28,7 +28,7 @@ pub struct SpreadFit {
     pub points: usize,
 }
 
-/// Fits σ to ratios w_ij/w_ii of neighbours (the pressed taxel's own ratio of one says nothing and is left out).
+/// Fits σ to ratios w_ij/w_ii of neighbours (the pressed taxel's own ratio is one by definition and left out).
 pub fn fit_spread(taxels: &Taxels, kernel: usize, points: &[SpreadPoint]) -> Result<SpreadFit, FitError> {
     if let Some(row) = points.iter().position(|point| !point.ratio.is_finite()) {
         return Err(FitError::NotFinite { row: row + 1, x: points[row].read as f64, y: points[row].ratio });
@@ -48,12 +48,12 @@ pub fn fit_spread(taxels: &Taxels, kernel: usize, points: &[SpreadPoint]) -> Res
     };
     let (low, high) = (0.1f64, 4.0f64);
     let sigma = search(|log| squares(log.exp()), low.ln(), high.ln(), 40, 45).exp();
-    let least = squares(sigma);
+    let minimum = squares(sigma);
     // S(σ ± h) − S(σ) ≈ h² S''/2, and the variance of σ is 2 s²/S''.
     let h = 0.01 * sigma;
-    let curvature = (squares(sigma + h) - 2.0 * least + squares(sigma - h)) / (h * h);
+    let curvature = (squares(sigma + h) - 2.0 * minimum + squares(sigma - h)) / (h * h);
     let freedom = neighbours.len() - 1;
-    let ci95 = student_975(freedom) * (2.0 * least / freedom as f64 / curvature).sqrt();
+    let ci95 = student_975(freedom) * (2.0 * minimum / freedom as f64 / curvature).sqrt();
     if !(curvature > 0.0 && ci95 < 0.5 * sigma && sigma > 1.05 * low && sigma < 0.95 * high) {
         return Err(FitError::Undetermined {
             parameter: "sigma",
@@ -62,7 +62,7 @@ pub fn fit_spread(taxels: &Taxels, kernel: usize, points: &[SpreadPoint]) -> Res
             remedy: "press harder, so that neighbours read something, and more taxels",
         });
     }
-    let rms = (least / neighbours.len() as f64).sqrt();
+    let rms = (minimum / neighbours.len() as f64).sqrt();
     Ok(SpreadFit { sigma_taxels: Estimate { value: sigma, ci95 }, kernel, rms, points: neighbours.len() })
 }
 

@@ -6,7 +6,7 @@ use super::{Estimate, FitError, check_points, require_positive};
 /// Lines through force against compression.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct StiffnessFit {
-    /// Slope of the line through the origin (N/m): what the model uses.
+    /// Slope of the line through the origin (N/m), as the model uses it.
     pub through_zero_newton_per_m: Estimate,
     /// Slope of the free line (N/m).
     pub free_newton_per_m: Estimate,

@@ -3,15 +3,15 @@
 use super::least_squares::{solve, student_975};
 use super::shared_curve::{shared_curve, straightened};
 use super::{Estimate, FitError, check_points};
-use crate::response::{Curve, StageSpec};
+use crate::response::{Curve, Stage};
 use dermis_geometry::quantity::Force;
 
-/// What one taxel is like: counts = curve(gain (F − threshold)) for a force F above the threshold.
+/// Parameters of one taxel: counts = curve(gain (F − threshold)) for a force F above the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct TaxelFit {
     /// Counts a newton at the threshold.
     pub gain_counts_per_newton: Estimate,
-    /// Least force that shows (N).
+    /// Smallest force that is reported (N).
     pub threshold_newton: Estimate,
     /// Root mean square of the residuals (counts).
     pub rms_counts: f64,
@@ -46,7 +46,7 @@ impl TaxelsFit {
 
     /// The force (N) on a taxel that reads so many counts; none where it is dark or saturated.
     pub fn force_newton(&self, taxel: usize, counts: f64) -> Option<f64> {
-        let usable = counts > self.dark_counts && self.saturation_counts.is_none_or(|most| counts < 0.97 * most);
+        let usable = counts > self.dark_counts && self.saturation_counts.is_none_or(|max| counts < 0.97 * max);
         let fit = self.taxels.get(taxel).filter(|_| usable)?;
         Some(self.straightened(counts) / fit.gain_counts_per_newton.value + fit.threshold_newton.value)
     }
@@ -58,9 +58,9 @@ impl TaxelsFit {
         Curve::Polynomial { coefficients, until: Force::new(until_newton) }
     }
 
-    /// The same, straight on from `most_newton` or from where it would turn down.
-    pub fn rising_curve(&self, newton_per_count: f64, most_newton: f64) -> Curve {
-        let mut until = most_newton.max(newton_per_count);
+    /// The same, straight on from `max_newton` or from where it would fall.
+    pub fn rising_curve(&self, newton_per_count: f64, max_newton: f64) -> Curve {
+        let mut until = max_newton.max(newton_per_count);
         while until > newton_per_count && self.curve_stage(newton_per_count, until).validate(1).is_err() {
             until *= 0.9;
         }
@@ -69,7 +69,7 @@ impl TaxelsFit {
 }
 
 /// Fits force (N) against counts for every taxel, with one curve of the third order for all (`curved`) or straight lines.
-/// `full_scale` is the most counts the converter has.
+/// `full_scale` is the converter's greatest count.
 pub fn fit_taxels(data: &[Vec<(f64, f64)>], full_scale: f64, curved: bool) -> Result<TaxelsFit, FitError> {
     for points in data {
         check_points("a taxel's line", points, 4)?;
@@ -79,12 +79,10 @@ pub fn fit_taxels(data: &[Vec<(f64, f64)>], full_scale: f64, curved: bool) -> Re
         }
     }
     let saturation_counts = saturation(data, full_scale);
-    let most = saturation_counts.map_or(f64::INFINITY, |counts| 0.97 * counts);
+    let max = saturation_counts.map_or(f64::INFINITY, |counts| 0.97 * counts);
     let dark_counts = DARK * full_scale;
-    let lit: Vec<Vec<(f64, f64)>> = data
-        .iter()
-        .map(|points| points.iter().copied().filter(|p| p.1 > dark_counts && p.1 < most).collect())
-        .collect();
+    let lit: Vec<Vec<(f64, f64)>> =
+        data.iter().map(|points| points.iter().copied().filter(|p| p.1 > dark_counts && p.1 < max).collect()).collect();
     if let Some(points) = lit.iter().find(|points| points.len() < 4) {
         return Err(FitError::TooFew { what: "a taxel (lit and not saturated)", got: points.len(), needed: 4 });
     }
@@ -107,7 +105,7 @@ pub fn fit_taxels(data: &[Vec<(f64, f64)>], full_scale: f64, curved: bool) -> Re
 }
 
 /// The line of one taxel: a straight one through its straightened readings, each weighted by the slope of the curve there, so
-/// that what is minimised is the error of the counts.
+/// that the error of the counts is minimised.
 fn line(curve: [f64; 2], points: &[(f64, f64)]) -> Option<TaxelFit> {
     let straight: Vec<(f64, f64, f64)> = points
         .iter()

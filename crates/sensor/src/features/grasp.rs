@@ -4,12 +4,12 @@ use super::Features;
 use dermis_geometry::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
-/// What one sensor says about a grasp at one moment.
+/// Features of a grasp from one sensor at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GraspFeatures {
     /// Sum of the normal forces (N).
     pub normal_newton: f64,
-    /// Sum of the tangential forces (N), in the plane of the sensor; zero where the device has no shear.
+    /// Sum of the tangential forces (N), in the plane of the sensor; zero for a sensor without shear.
     pub shear_newton: Vec2,
     /// First moments of the normal forces about the sensor's origin (N m): Σ f x, Σ f y.
     pub first_moments_newton_m: Vec2,
@@ -38,7 +38,7 @@ pub struct GraspRates {
     pub contact_area_m2_per_s: f64,
 }
 
-/// When a grasp is taken to begin to slip. Any of its signs is enough; a sign set to infinity is not looked at.
+/// Criteria for the onset of slip. Any of them is enough; one set to infinity is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlipOnset {
@@ -48,13 +48,13 @@ pub struct SlipOnset {
     pub centroid_m_per_s: f64,
     /// Loss of normal force, as a part of it a second.
     pub loss_per_s: f64,
-    /// Below this normal force (N) nothing is said.
-    pub least_newton: f64,
+    /// Smallest normal force (N) at which slip is detected.
+    pub min_newton: f64,
 }
 
 impl Default for SlipOnset {
     fn default() -> Self {
-        Self { shear_ratio: 0.4, centroid_m_per_s: 5e-3, loss_per_s: 2.0, least_newton: 0.05 }
+        Self { shear_ratio: 0.4, centroid_m_per_s: 5e-3, loss_per_s: 2.0, min_newton: 0.05 }
     }
 }
 
@@ -75,7 +75,7 @@ impl GraspFeatures {
         }
     }
 
-    /// How they changed since `before`, `dt_s` earlier; nothing changes in no time.
+    /// Rates of change since `before`, `dt_s` earlier; zero for `dt_s` = 0.
     pub fn rates(&self, before: &Self, dt_s: f64) -> GraspRates {
         if dt_s.is_nan() || dt_s <= 0.0 {
             return GraspRates::default();
@@ -94,7 +94,7 @@ impl GraspFeatures {
 impl SlipOnset {
     /// Whether the grasp begins to slip.
     pub fn detects(&self, now: &GraspFeatures, rates: &GraspRates) -> bool {
-        now.normal_newton >= self.least_newton
+        now.normal_newton >= self.min_newton
             && (now.shear_newton.length() > self.shear_ratio * now.normal_newton
                 || rates.centroid_m_per_s.length() > self.centroid_m_per_s
                 || -rates.normal_newton_per_s > self.loss_per_s * now.normal_newton)

@@ -63,7 +63,7 @@ pub enum MetricsError {
         /// The level.
         got: f64,
     },
-    /// A mask of nothing.
+    /// An empty mask.
     #[error("{name}: the mask is black everywhere, so no pixel would be compared; white is what counts")]
     EmptyMask {
         /// The mask.

@@ -1,6 +1,6 @@
 //! Which pixels count.
 
-use super::{Frame, MetricsError};
+use super::{ChannelImage, MetricsError};
 
 /// The pixels of an image that count, such as those in contact. Never empty.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,7 +12,7 @@ pub struct Mask {
 }
 
 impl Mask {
-    /// One truth value a pixel, rows from the top; `name` is what messages call it.
+    /// One truth value a pixel, rows from the top; `name` is used in errors.
     pub fn new(name: impl Into<String>, width: usize, height: usize, held: Vec<bool>) -> Result<Self, MetricsError> {
         let name = name.into();
         if held.len() != width * height {
@@ -25,7 +25,7 @@ impl Mask {
     }
 
     /// The pixels of an image that are brighter than half, in the mean of its channels.
-    pub fn from_frame(frame: &Frame) -> Result<Self, MetricsError> {
+    pub fn from_frame(frame: &ChannelImage) -> Result<Self, MetricsError> {
         let bright = |i: usize| {
             let sum: f64 = frame.channels().iter().map(|channel| channel[i]).sum();
             sum > 127.5 * frame.channels().len() as f64
@@ -39,7 +39,7 @@ impl Mask {
         self.held[pixel]
     }
 
-    pub(super) fn check_size(&self, image: &Frame) -> Result<(), MetricsError> {
+    pub(super) fn check_size(&self, image: &ChannelImage) -> Result<(), MetricsError> {
         if (self.width, self.height) == (image.width(), image.height()) {
             return Ok(());
         }

@@ -1,10 +1,10 @@
 //! Structural similarity.
 
-use super::{Frame, MAX_LEVEL, Mask, MetricsError};
+use super::{ChannelImage, MAX_LEVEL, Mask, MetricsError};
 
 /// Which neighbours a local mean takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Window {
+pub enum SsimWindow {
     /// A square of so many pixels a side, all of one weight; odd.
     Uniform {
         /// Pixels a side.
@@ -17,7 +17,7 @@ pub enum Window {
     },
 }
 
-impl Window {
+impl SsimWindow {
     /// Weights along a line; the window is their product with themselves.
     fn weights(self) -> Result<Vec<f64>, MetricsError> {
         match self {
@@ -39,7 +39,7 @@ impl Window {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ssim {
     /// The window of local means and variances.
-    pub window: Window,
+    pub window: SsimWindow,
     /// Whether variances are those of a sample (over n − 1, with n the pixels of the window) or of a population.
     pub sample_covariance: bool,
     /// From the lowest possible level to the highest.
@@ -47,20 +47,25 @@ pub struct Ssim {
 }
 
 impl Default for Ssim {
-    /// What scikit-image does unless told otherwise.
+    /// The default of scikit-image.
     fn default() -> Self {
-        Self { window: Window::Uniform { side: 7 }, sample_covariance: true, data_range: MAX_LEVEL }
+        Self { window: SsimWindow::Uniform { side: 7 }, sample_covariance: true, data_range: MAX_LEVEL }
     }
 }
 
 impl Ssim {
-    /// What Wang et al. did: a Gaussian of 1.5 pixels.
+    /// As Wang et al.: a Gaussian of 1.5 pixels.
     pub fn gaussian() -> Self {
-        Self { window: Window::Gaussian { sigma_px: 1.5 }, sample_covariance: false, ..Self::default() }
+        Self { window: SsimWindow::Gaussian { sigma_px: 1.5 }, sample_covariance: false, ..Self::default() }
     }
 
     /// The mean over channels and pixels: all those whose window lies inside the frame or, with a mask, all it holds.
-    pub(super) fn mean(&self, truth: &Frame, image: &Frame, mask: Option<&Mask>) -> Result<f64, MetricsError> {
+    pub(super) fn mean(
+        &self,
+        truth: &ChannelImage,
+        image: &ChannelImage,
+        mask: Option<&Mask>,
+    ) -> Result<f64, MetricsError> {
         let weights = self.window.weights()?;
         let (side, reach) = (weights.len(), weights.len() / 2);
         let (width, height) = (truth.width(), truth.height());

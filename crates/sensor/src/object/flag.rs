@@ -6,7 +6,7 @@ use dermis_geometry::quantity::Length;
 use dermis_geometry::shapes::indenters;
 use serde_json::{Map, Value, json};
 
-/// What a key takes.
+/// The kind of value of a key.
 #[derive(Clone, Copy)]
 enum Takes {
     Length,
@@ -15,7 +15,7 @@ enum Takes {
     Indenter,
 }
 
-/// A shape, and its keys with what they take and their defaults.
+/// A shape, and its keys with the kinds of their values and their defaults.
 type Shape = (&'static str, &'static [(&'static str, Takes, &'static str)]);
 
 const EDGE: (&str, Takes, &str) = ("edge", Takes::Length, "");
@@ -54,7 +54,7 @@ pub fn parse(text: &str, unit: Option<LengthUnit>) -> Result<ObjectSpec, ObjectE
     for (key, takes, default) in keys.iter().filter(|(_, _, default)| !default.is_empty()) {
         fields.insert((*key).to_owned(), value(*takes, default).unwrap_or_default());
     }
-    // An indenter has nothing but its name, so that goes without a key.
+    // The name is an indenter's only key and may be left out.
     let named = shape == "indenter" && !sizes.trim().is_empty() && !sizes.contains('=');
     let given = if named { vec![("name".to_owned(), sizes.trim().to_owned())] } else { pairs(sizes) };
     for (key, written) in given {

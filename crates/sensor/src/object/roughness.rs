@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::str::FromStr;
 
-/// How far from its tip (m) an indenter is scratched: what touches.
+/// Distance from its tip (m) within which an indenter is scratched: the part in contact.
 const SCRATCHED_FROM_TIP_M: f64 = 1e-3;
 
 /// A surface that is rough and scratched: `{ rms = "20 um", wavelength = "0.5 mm", scratches = 5, seed = 1 }`. As a flag,

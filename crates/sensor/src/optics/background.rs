@@ -1,6 +1,6 @@
-//! What the camera sees when nothing touches the gel.
+//! The camera's image without contact.
 
-use super::position::{Frame, MAX_DEGREE, along_row, count, horner};
+use super::position::{ImageCoordinates, MAX_DEGREE, along_row, count, horner};
 use super::{FloatImage, OpticsError};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ impl BackgroundSpec {
             }
             Self::Polynomial { degree, levels } => {
                 check_polynomial("background", *degree, levels, 1)?;
-                let frame = Frame::new(width, height, None);
+                let frame = ImageCoordinates::new(width, height, None);
                 let mut image = FloatImage::new(width, height, [0.0; 3]);
                 for (channel, coefficients) in image.channels.iter_mut().zip(levels) {
                     for (row, line) in channel.chunks_exact_mut(width).enumerate() {
@@ -63,7 +63,7 @@ pub(super) fn check_polynomial(
     levels: &[Vec<f64>; 3],
     terms: usize,
 ) -> Result<(), OpticsError> {
-    let bad = |rule: String| Err(OpticsError::BadLight { key, rule });
+    let bad = |rule: String| Err(OpticsError::Bad { table: "light", key, rule });
     if degree > MAX_DEGREE {
         return bad(format!("must vary over the image with a degree of at most {MAX_DEGREE}, got {degree}"));
     }

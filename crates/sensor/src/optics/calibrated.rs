@@ -1,7 +1,7 @@
-//! Light as it was measured: colour as a function of the surface's slope, its height and the place in the image.
+//! Calibrated light: colour as a function of the surface's slope, its height and the position in the image.
 
 use super::background::check_polynomial;
-use super::position::{Frame, MAX_DEGREE, along_row, count, monomials};
+use super::position::{ImageCoordinates, MAX_DEGREE, along_row, count, monomials};
 use super::wide::widest;
 use super::{Area, BackgroundSpec, FloatImage, OpticsError, Relief};
 use serde::{Deserialize, Serialize};
@@ -12,9 +12,9 @@ use std::path::Path;
 /// ```text
 /// I = I₀(u, v) + Σ_k q_k(u, v) m_k(n_r, n_d, h)
 /// ```
-/// I₀ is the image without contact. The m_k are the monomials of total degree 1 … `degree` of what is seen: the first two parts
+/// I₀ is the image without contact. The m_k are the monomials of total degree 1 … `degree` of the surface at a pixel: the first two parts
 /// (right and down) of the surface's unit normal, which stay bounded where slopes do not, and how far the gel is pressed in, h, in
-/// millimetres. They stand by degree, then by falling power of n_r, then of n_d. The q_k are polynomials of the place. Where nothing
+/// millimetres. They are ordered by degree, then by falling power of n_r, then of n_d. The q_k are polynomials of the position. Where nothing
 /// is pressed all m_k vanish, so the image joins the background without a seam.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,19 +23,19 @@ pub struct CalibratedSpec {
     pub background: BackgroundSpec,
     /// Degree of the monomials of slope and height.
     pub degree: usize,
-    /// Degree of the polynomials of the place, whose coordinates count from the middle in half widths, right and down.
+    /// Degree of the polynomials of the position, whose coordinates count from the centre in half widths, right and down.
     pub position_degree: usize,
     /// Coefficients (levels of an 8-bit image) for red, green and blue: for each m_k those of q_k, ordered 1, x, y, x², xy, y², …
     pub levels: [Vec<f64>; 3],
-    /// Where presses were made (pixels): outside, the polynomials of the place keep the value they have at its rim.
+    /// The area of the calibration presses (pixels): outside, the polynomials of the position keep their value at its rim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub area: Option<Area>,
-    /// The deepest h that was seen (mm): what is deeper counts as that.
+    /// The largest h of the calibration (mm): larger h are clamped to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deepest_mm: Option<f64>,
 }
 
-/// The light, ready.
+/// The light with checked parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibrated {
     background: FloatImage,
@@ -103,12 +103,12 @@ impl CalibratedSpec {
     pub fn build(&self, width: usize, height: usize, folder: Option<&Path>) -> Result<Calibrated, OpticsError> {
         if self.degree == 0 || self.degree > MAX_SURFACE_DEGREE {
             let rule = format!("must be 1 to {MAX_SURFACE_DEGREE}, got {}", self.degree);
-            return Err(OpticsError::BadLight { key: "degree", rule });
+            return Err(OpticsError::Bad { table: "light", key: "degree", rule });
         }
         check_polynomial("levels", self.position_degree, &self.levels, surface_monomials(self.degree).len())?;
         if let Some(deepest) = self.deepest_mm.filter(|deepest| deepest.is_nan() || *deepest <= 0.0) {
             let rule = format!("must be a positive depth, got {deepest}");
-            return Err(OpticsError::BadLight { key: "deepest_mm", rule });
+            return Err(OpticsError::Bad { table: "light", key: "deepest_mm", rule });
         }
         Ok(Calibrated {
             background: self.background.build(width, height, folder)?,
@@ -150,12 +150,12 @@ impl Calibrated {
         &self.levels
     }
 
-    /// Where the q_k are known.
+    /// The area of the calibration.
     pub fn area(&self) -> Option<Area> {
         self.area
     }
 
-    /// The deepest h (mm) that is told apart.
+    /// The largest h (mm).
     pub fn deepest_mm(&self) -> f32 {
         self.deepest_mm
     }
@@ -163,7 +163,7 @@ impl Calibrated {
     /// The image of a relief; `rest` is that of the untouched gel where it is not flat.
     pub fn shade(&self, relief: &Relief, rest: Option<&Relief>) -> FloatImage {
         let mut image = self.background.clone();
-        let frame = Frame::new(relief.width, relief.height, self.area);
+        let frame = ImageCoordinates::new(relief.width, relief.height, self.area);
         let across: Vec<f32> = (0..relief.width).map(|column| frame.at(column as f64, 0.0)[0] as f32).collect();
         let per_monomial = count(self.position_degree);
         let mut lines: [Vec<[f32; MAX_DEGREE + 1]>; 3] = Default::default();
@@ -178,8 +178,8 @@ impl Calibrated {
                 let end = (start + BLOCK).min(relief.width);
                 let pixels = row * relief.width + start..row * relief.width + end;
                 let seen = self.seen(relief, rest, pixels.clone());
-                // Far from any contact there is nothing to add that would show.
-                let small = |part: &Block, most: f32| part.iter().all(|value| value.abs() < most);
+                // Far from any contact the light does not change visibly.
+                let small = |part: &Block, max: f32| part.iter().all(|value| value.abs() < max);
                 if small(&seen[0], MIN_SLOPE) && small(&seen[1], MIN_SLOPE) && small(&seen[2], MIN_PRESSED_MM) {
                     continue;
                 }
@@ -260,7 +260,7 @@ widest! {
     }
 }
 
-/// Pixels whose sums stay in registers.
+/// Number of pixels whose sums fit into registers.
 const LANES: usize = 16;
 
 #[inline(always)]
@@ -316,7 +316,7 @@ mod tests {
         let spec = CalibratedSpec { area, deepest_mm: Some(0.5), ..spec() };
         let relief = relief(width, height);
         let image = spec.build(width, height, None).unwrap().shade(&relief, None);
-        let frame = Frame::new(width, height, area);
+        let frame = ImageCoordinates::new(width, height, area);
         for i in 0..width * height {
             let (right, down) = (f64::from(relief.slope_right[i]), f64::from(relief.slope_down[i]));
             let scale = (1.0 + right * right + down * down).sqrt();

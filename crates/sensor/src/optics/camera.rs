@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// A camera as a file describes it.
 ///
-/// It looks along +z from behind the gel. Images have +x to the right and +y up, like every other grid of dermis; a
-/// real camera sees the gel from behind and so mirrored: `mirror = true` keeps it that way.
+/// It looks along +z from behind the gel. Images have +x to the right and +y up, like every other grid of dermis. A
+/// real camera behind the gel sees the mirror image: set `mirror = true`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CameraSpec {
@@ -16,15 +16,15 @@ pub struct CameraSpec {
     pub width: usize,
     /// Pixels down the whole image.
     pub height: usize,
-    /// What a pixel spans on the plane of the undeformed surface.
+    /// Size of a pixel on the plane of the undeformed surface.
     pub pixel: Length,
-    /// From the pinhole to that plane; without it the camera is infinitely far away (orthographic).
+    /// Distance of the pinhole from that plane; by default infinite (orthographic).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distance: Option<Length>,
-    /// What the middle of the whole image looks at, in the sensor's frame: x and y.
+    /// The point of that plane in the centre of the whole image, in the sensor's frame: x and y.
     #[serde(default = "origin")]
     pub center: [Length; 2],
-    /// The image as the camera sees it, from behind: +x to the left.
+    /// Mirrors the image, as seen from behind: +x to the left.
     #[serde(default)]
     pub mirror: bool,
     /// The part of the whole image that is kept (pixels).
@@ -33,7 +33,7 @@ pub struct CameraSpec {
     /// Factor on the light that arrives.
     #[serde(default = "unit")]
     pub exposure: f64,
-    /// The part of the light that is lost in the corners; it grows with the square of the distance from the middle.
+    /// Fraction of the light that is lost in the corners; it grows with the square of the distance from the centre.
     #[serde(default)]
     pub vignetting: f64,
     /// Noise of the camera; none without it.
@@ -55,17 +55,17 @@ pub struct Crop {
     pub height: usize,
 }
 
-/// What a camera adds to the light, in levels of an 8-bit image (0–255).
+/// Noise of the camera, in levels of an 8-bit image (0–255).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NoiseSpec {
-    /// Standard deviation in the dark (levels).
+    /// Standard deviation of the read noise (levels).
     #[serde(default)]
     pub read_levels: f64,
-    /// Standard deviation at level 255 that comes with the light itself; it grows with the root of the level.
+    /// Standard deviation of the shot noise at level 255; it grows with the root of the level.
     #[serde(default)]
     pub shot_levels: f64,
-    /// Seed; with the number of the frame it decides every pixel.
+    /// Seed; it determines every pixel together with the number of the frame.
     #[serde(default)]
     pub seed: u64,
 }
@@ -78,17 +78,17 @@ fn unit() -> f64 {
     1.0
 }
 
-/// More pixels than this are a slip.
+/// Maximum number of pixels, against a wrong unit.
 const MAX_PIXELS: usize = 1 << 26;
 
-/// A camera, ready.
+/// A camera with checked parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Camera {
     /// Pixels across.
     pub width: usize,
     /// Pixels down.
     pub height: usize,
-    /// What a pixel spans on the plane z = 0 (m).
+    /// Size of a pixel on the plane z = 0 (m).
     pub pixel_m: f64,
     /// From the pinhole to that plane (m), if it is not infinitely far.
     pub distance_m: Option<f64>,
@@ -101,7 +101,7 @@ pub struct Camera {
 }
 
 impl CameraSpec {
-    /// A camera of which only the size of the image and of a pixel (m) are said: everything else as in a file that says no more.
+    /// A camera with the given size of the image and of a pixel (m), and the defaults of a file for the rest.
     pub fn plain(width: usize, height: usize, pixel_m: f64) -> Self {
         Self {
             width,
@@ -119,7 +119,7 @@ impl CameraSpec {
 
     /// Checks the numbers.
     pub fn build(&self) -> Result<Camera, OpticsError> {
-        let bad = |key: &'static str, rule: String| Err(OpticsError::BadCamera { key, rule });
+        let bad = |key: &'static str, rule: String| Err(OpticsError::Bad { table: "camera", key, rule });
         if self.width < 2 || self.height < 2 || self.width.saturating_mul(self.height) > MAX_PIXELS {
             return bad(
                 "width",
@@ -189,7 +189,7 @@ impl Camera {
         [self.axis_px[0] + self.right() * x, self.axis_px[1] - y]
     }
 
-    /// The point of the plane z = 0 that a pixel sees if nothing is deformed: x and y (m), in the sensor's frame.
+    /// The point of the undeformed plane z = 0 that a pixel sees: x and y (m), in the sensor's frame.
     pub fn on_plane(&self, [column, row]: [f64; 2]) -> [f64; 2] {
         [
             self.axis_m[0] + self.right() * (column - self.axis_px[0]) * self.pixel_m,

@@ -1,30 +1,16 @@
-//! Why there is no image.
+//! Errors of cameras, lights and markers.
 
 /// Why a camera, its light or its markers cannot be built, or cannot show a touch.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum OpticsError {
-    /// A camera that cannot be.
-    #[error("camera: `{key}` {rule}")]
-    BadCamera {
+    /// An invalid camera, light or set of markers.
+    #[error("{table}: `{key}` {rule}")]
+    Bad {
+        /// The table: camera, light or markers.
+        table: &'static str,
         /// The key.
         key: &'static str,
-        /// What is asked of it.
-        rule: String,
-    },
-    /// A light that cannot be.
-    #[error("light: `{key}` {rule}")]
-    BadLight {
-        /// The key.
-        key: &'static str,
-        /// What is asked of it.
-        rule: String,
-    },
-    /// Markers that cannot be.
-    #[error("markers: `{key}` {rule}")]
-    BadMarkers {
-        /// The key.
-        key: &'static str,
-        /// What is asked of it.
+        /// The rule that it breaks.
         rule: String,
     },
     /// Light or markers without a camera to see them.
@@ -33,7 +19,7 @@ pub enum OpticsError {
         /// The table.
         table: &'static str,
     },
-    /// An image file that is none, or of another kind.
+    /// An image file that cannot be decoded.
     #[error("{path}: {reason}")]
     BadImage {
         /// The file.
@@ -59,11 +45,11 @@ pub enum OpticsError {
     #[error(
         "sensor {sensor:?} has no camera: add a [camera] table to its description, or take gelsight, gelsight-mini or digit"
     )]
-    Blind {
+    WithoutCamera {
         /// Name of the sensor.
         sensor: String,
     },
-    /// A touch whose surface is not known.
+    /// A touch without a deformed surface.
     #[error(
         "the skin of sensor {sensor:?} does not know its deformed surface, so its camera sees nothing: the skins that know theirs are `layer`, `gel` and `imprint`"
     )]

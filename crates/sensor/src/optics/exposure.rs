@@ -1,4 +1,4 @@
-//! What the camera does to the light that arrives.
+//! Exposure, vignetting and noise of the camera.
 
 use super::{CameraSpec, FloatImage, NoiseSpec};
 use dermis_geometry::Random;
@@ -20,7 +20,7 @@ impl Exposure {
         Self { factor: camera.exposure as f32, vignetting: camera.vignetting as f32, noise: camera.noise }
     }
 
-    /// Makes of light what the camera records as its `frame`-th image.
+    /// Turns light into the `frame`-th image that the camera records.
     pub fn apply(&self, image: &mut FloatImage, frame: u64) {
         self.dim(image);
         if let Some(noise) = self.noise {

@@ -1,11 +1,11 @@
-//! Finding the surface under every pixel, at the cost of finding it under every cell.
+//! Finds the surface at every pixel for the cost of finding it at every cell.
 
 use super::wide::widest;
 use super::{Camera, Membrane};
 use dermis_skin::SurfaceField;
 
-/// Points of the image that are as dense as the cells of a field: where cells would be seen if nothing were deformed.
-/// The surface is found there and enlarged to pixels by cubic B-splines, whose curvature is continuous: slopes are what is seen.
+/// Nodes in the image, one for each cell of the undeformed surface. The surface is found at the nodes and interpolated to pixels by
+/// cubic B-splines, whose slope and curvature are continuous.
 #[derive(Clone, Copy, Debug)]
 pub struct Lattice {
     /// Cell coordinates of the first node: row and column.
@@ -18,17 +18,17 @@ pub struct Lattice {
     pub cols: usize,
 }
 
-/// The four nodes, from `first` on, that make a pixel.
+/// The four nodes, from `first` on, and their weights in a pixel.
 #[derive(Clone, Copy, Debug)]
 pub struct Tap {
     /// The first of the four.
     pub first: usize,
-    /// What each of them counts.
+    /// Weight of each.
     pub weights: [f32; 4],
 }
 
 impl Lattice {
-    /// As much of it as a camera needs.
+    /// The nodes that a camera needs.
     pub fn over(field: &SurfaceField, camera: &Camera) -> Self {
         let sheet = Membrane::new(field);
         let stride = ((camera.pixel_m / field.cell_m) as isize).max(1);
@@ -44,7 +44,7 @@ impl Lattice {
         Self { first: [first_row, first_col], stride: stride as usize, rows, cols }
     }
 
-    /// Height (m) seen by every pixel, and which pixels see the gel unless all do.
+    /// Height (m) of the surface at every pixel, and which pixels see the gel unless all do.
     pub fn heights(&self, field: &SurfaceField, camera: &Camera) -> (Vec<f32>, Option<Vec<bool>>) {
         let sheet = Membrane::new(field);
         let count = self.rows * self.cols;
@@ -79,10 +79,10 @@ impl Lattice {
         })
     }
 
-    /// Calls with the cell coordinates of what is seen at each node, row by row.
+    /// Calls `found` with the cell coordinates of the surface point that is seen at each node, row by row.
     fn visit(&self, sheet: &Membrane<'_>, camera: &Camera, mut found: impl FnMut([f64; 2])) {
         for row in 0..self.rows {
-            // What is seen beside a node is nearly as far from it as what is seen at the node.
+            // Neighbouring nodes have nearly the same offset: a good first guess.
             let mut drift = [0.0; 2];
             for col in 0..self.cols {
                 let [row, col] = [(row, self.first[0]), (col, self.first[1])]
@@ -97,12 +97,12 @@ impl Lattice {
     /// The nodes that make each pixel along one side of the image: 0 down, 1 across.
     pub fn taps(&self, sheet: &Membrane<'_>, camera: &Camera, axis: usize) -> Vec<Tap> {
         let count = [camera.height, camera.width][axis];
-        let most = [self.rows, self.cols][axis] - 4;
+        let last = [self.rows, self.cols][axis] - 4;
         let tap = |pixel: usize| {
             let at = if axis == 0 { [0.0, pixel as f64] } else { [pixel as f64, 0.0] };
             let coordinate = sheet.coordinates(camera.on_plane(at))[axis];
             let node = (coordinate - self.first[axis] as f64) / self.stride as f64;
-            let first = (node.floor() as usize).saturating_sub(1).min(most);
+            let first = (node.floor() as usize).saturating_sub(1).min(last);
             let weights = spline((node - 1.0 - first as f64).clamp(0.0, 1.0)).map(|weight| weight as f32);
             Tap { first, weights }
         };
@@ -113,7 +113,7 @@ impl Lattice {
 /// The cell coordinates of the point of the surface that is seen where the undeformed plane would show `node`: Newton's method
 /// on the surface linear between cells.
 fn seen_at(sheet: &Membrane<'_>, camera: &Camera, node: [f64; 2], drift: [f64; 2]) -> [f64; 2] {
-    // How far the line of sight moves sideways for a metre of height.
+    // Sideways shift of the line of sight per metre of height.
     let target = sheet.plane(node);
     let lean = |at: f64, axis: f64| camera.distance_m.map_or(0.0, |distance| (at - axis) / distance);
     let (lean_x, lean_y) = (lean(target.x, camera.axis_m[0]), lean(target.y, camera.axis_m[1]));
@@ -129,7 +129,7 @@ fn seen_at(sheet: &Membrane<'_>, camera: &Camera, node: [f64; 2], drift: [f64; 2
             break;
         }
         let step = [(x * col_y - y * col_x) / determinant, (row_x * y - row_y * x) / determinant];
-        // Where the surface folds a step may lead anywhere.
+        // Limits the step where the surface folds.
         at = [0, 1].map(|i| at[i] - step[i].clamp(-2.0, 2.0));
         // Convergence is quadratic: after a step this short the rest is below a thousandth of a cell.
         if step[0].abs() + step[1].abs() < 0.02 {
@@ -146,8 +146,8 @@ fn spline(t: f64) -> [f64; 4] {
     [s * s * s, inner(t), inner(s), t * t * t].map(|weight| weight / 6.0)
 }
 
-/// Takes a sixth of the second difference off in each direction, which is what a B-spline adds to a smooth surface: cubics are then met
-/// exactly, while waves of two nodes, the steps of a round rim on square cells, are halved. Nodes at the border are left as they are.
+/// Subtracts a sixth of the second difference in each direction, which a B-spline adds to a smooth surface: cubics are then exact,
+/// while waves of two nodes, the steps of a round rim on square cells, are halved. Nodes at the border are unchanged.
 fn sharpen(nodes: &mut [f32], cols: usize) {
     let second = |before: f32, at: f32, after: f32| at - (before - 2.0 * at + after) * (1.0 / 6.0);
     for line in nodes.chunks_exact_mut(cols) {

@@ -1,4 +1,4 @@
-//! How the gel is lit.
+//! The light on the gel.
 
 use super::{BackgroundSpec, Calibrated, CalibratedSpec, FloatImage, OpticsError, Phong, PhongSpec, Relief};
 use serde::{Deserialize, Serialize};
@@ -8,25 +8,25 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum LightSpec {
-    /// By a model of lamps.
+    /// Phong shading with coloured lights.
     Phong(PhongSpec),
-    /// As it was measured.
+    /// Calibrated on images of known presses.
     Calibrated(CalibratedSpec),
 }
 
-/// A light, ready.
+/// A light with checked parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Light {
-    /// By a model of lamps.
+    /// Phong shading with coloured lights.
     Phong(Phong),
-    /// As it was measured.
+    /// Calibrated on images of known presses.
     Calibrated(Calibrated),
 }
 
 impl Default for LightSpec {
     /// Grey light from the camera itself.
     fn default() -> Self {
-        let source = super::SourceSpec {
+        let source = super::LightSourceSpec {
             azimuth: dermis_geometry::quantity::Angle::new(0.0),
             elevation: dermis_geometry::quantity::Angle::new(std::f64::consts::FRAC_PI_2),
             diffuse: [180.0; 3],
@@ -38,7 +38,7 @@ impl Default for LightSpec {
 }
 
 impl LightSpec {
-    /// Checks the numbers; `folder` is where a relative background is looked for.
+    /// Checks the numbers; `folder` is searched for a relative background.
     pub fn build(
         &self,
         width: usize,
@@ -54,7 +54,7 @@ impl LightSpec {
 }
 
 impl Light {
-    /// The image of a relief; `rest` is asked for that of the untouched gel where the light needs it.
+    /// Shades a relief; `rest` is called for the relief without contact where the light needs it.
     pub fn shade(&self, relief: &Relief, rest: impl FnOnce() -> Option<Relief>) -> FloatImage {
         match self {
             Self::Phong(phong) => phong.shade(relief),

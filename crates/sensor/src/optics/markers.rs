@@ -46,7 +46,7 @@ pub enum Pattern {
         count: usize,
         /// Width and height of the rectangle.
         size: [Length; 2],
-        /// Least distance between two; those that find no room are left out.
+        /// Smallest distance between two; markers without room are left out.
         #[serde(default = "nothing")]
         apart: Length,
         /// Seed.
@@ -63,7 +63,7 @@ fn nothing() -> Length {
     Length::new(0.0)
 }
 
-/// Markers, ready.
+/// Markers with checked parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Markers {
     points_m: Vec<[f64; 2]>,
@@ -71,8 +71,8 @@ pub struct Markers {
     colour: [f32; 3],
 }
 
-/// More than this are a slip.
-const MOST: usize = 100_000;
+/// Maximum number of markers, against a slip.
+const MAX_MARKERS: usize = 100_000;
 
 impl Pattern {
     fn points_m(&self) -> Vec<[f64; 2]> {
@@ -87,14 +87,14 @@ impl Pattern {
             Self::Random { count, size, apart, seed } => {
                 let mut random = Random::new(*seed);
                 let mut points: Vec<[f64; 2]> = Vec::new();
-                let least = apart.si() * apart.si();
+                let min_squared = apart.si() * apart.si();
                 for _ in 0..50 * count {
                     if points.len() == *count {
                         break;
                     }
                     let point = size.map(|side| random.between(-0.5, 0.5) * side.si());
                     let clear =
-                        |other: &[f64; 2]| (point[0] - other[0]).powi(2) + (point[1] - other[1]).powi(2) >= least;
+                        |other: &[f64; 2]| (point[0] - other[0]).powi(2) + (point[1] - other[1]).powi(2) >= min_squared;
                     if points.iter().all(clear) {
                         points.push(point);
                     }
@@ -116,10 +116,10 @@ impl Pattern {
 impl MarkersSpec {
     /// Checks the numbers.
     pub fn build(&self) -> Result<Markers, OpticsError> {
-        let bad = |key: &'static str, rule: String| Err(OpticsError::BadMarkers { key, rule });
+        let bad = |key: &'static str, rule: String| Err(OpticsError::Bad { table: "markers", key, rule });
         let count = self.pattern.count();
-        if count == 0 || count > MOST {
-            return bad("pattern", format!("must have 1 to {MOST} markers, got {count}"));
+        if count == 0 || count > MAX_MARKERS {
+            return bad("pattern", format!("must have 1 to {MAX_MARKERS} markers, got {count}"));
         }
         let radius_m = self.radius.si();
         if !(radius_m > 0.0 && radius_m.is_finite()) {
@@ -156,7 +156,7 @@ impl Markers {
         self.points_m.iter().map(track).collect()
     }
 
-    /// Paints them where `track` says they are now. The edge of a dot is one pixel soft.
+    /// Paints them at their current positions from `track`. The edge of a dot is blurred over one pixel.
     pub(super) fn paint(&self, image: &mut FloatImage, track: &[[f64; 4]], camera: &Camera) {
         let radius = self.radius_m / camera.pixel_m;
         let (width, height) = (image.width as f64, image.height as f64);
@@ -164,8 +164,8 @@ impl Markers {
             if !(-radius..width + radius).contains(&column) || !(-radius..height + radius).contains(&row) {
                 continue;
             }
-            let span = |at: f64, most: f64| {
-                let (from, to) = ((at - radius - 1.0).ceil().max(0.0), (at + radius + 1.0).floor().min(most - 1.0));
+            let span = |at: f64, size: f64| {
+                let (from, to) = ((at - radius - 1.0).ceil().max(0.0), (at + radius + 1.0).floor().min(size - 1.0));
                 from as usize..(to + 1.0) as usize
             };
             for y in span(row, height) {

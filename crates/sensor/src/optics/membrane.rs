@@ -1,16 +1,16 @@
-//! The deformed surface between the cells where it is known.
+//! Interpolation of the deformed surface between its cells.
 
 use dermis_geometry::Vec3;
 use dermis_skin::SurfaceField;
 
-/// A surface's displacement field as a smooth sheet over its cells. Coordinates count cells: (0, 0) is the centre of the
-/// first cell, the first counts rows, the second columns. Beyond its rim the sheet goes on as the rim is.
+/// A surface's displacement field as a smooth surface over its cells. Coordinates count cells: (0, 0) is the centre of the
+/// first cell, the first counts rows, the second columns. Beyond its rim it continues with the values at the rim.
 #[derive(Clone, Copy, Debug)]
 pub struct Membrane<'a> {
     field: &'a SurfaceField,
 }
 
-/// A point of the sheet (m) and how it changes with the two coordinates.
+/// A point of the surface (m) and its derivatives by the two coordinates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patch {
     pub at: Vec3,
@@ -24,7 +24,7 @@ impl<'a> Membrane<'a> {
         Self { field }
     }
 
-    /// The cell coordinates of a point of the undeformed sheet: row and column.
+    /// The cell coordinates of a point of the undeformed surface: row and column.
     pub fn coordinates(&self, [x_m, y_m]: [f64; 2]) -> [f64; 2] {
         let SurfaceField { rows, cols, cell_m, center, .. } = self.field;
         [0.5 * (*rows as f64 - 1.0) - (y_m - center.y) / cell_m, (x_m - center.x) / cell_m + 0.5 * (*cols as f64 - 1.0)]
@@ -65,7 +65,7 @@ impl<'a> Membrane<'a> {
         let [c, d] = [self.moved(below, col), self.moved(below, beside)];
         let (top, bottom) = (a + (b - a) * right, c + (d - c) * right);
         let cell = self.field.cell_m;
-        // Beyond the rim nothing changes any more.
+        // Beyond the rim the derivatives vanish.
         let within = |i: usize, count: usize| f64::from(u8::from((0.0..=count as f64 - 1.0).contains(&coordinates[i])));
         let (by_row, by_col) = ((bottom - top), (b - a) + ((d - c) - (b - a)) * down);
         Patch {
@@ -107,7 +107,7 @@ impl<'a> Membrane<'a> {
         center.z + sum
     }
 
-    /// The same before anything touched it.
+    /// The undeformed point (m) at a coordinate.
     pub fn rest(&self, coordinates: [f64; 2]) -> Vec3 {
         let (rows, cols) = (self.field.rows, self.field.cols);
         let base = self.plane(coordinates) + Vec3::new(0.0, 0.0, self.field.center.z);

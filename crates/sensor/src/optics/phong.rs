@@ -1,4 +1,4 @@
-//! Light by the model of Phong.
+//! Phong shading.
 
 use super::shadow::{Shadow, ShadowSpec};
 use super::wide::widest;
@@ -11,22 +11,22 @@ use std::path::Path;
 /// ```text
 /// I = k_a i_a + Σ_m ( k_d (L_m·N) i_m,d + k_s (R_m·V)^α i_m,s ),   R_m = 2 (L_m·N) N − L_m
 /// ```
-/// N is the unit normal towards the camera, V points to the camera, and products below zero are nothing, which the paper
-/// leaves unsaid. `k i` is one colour here, in levels of an 8-bit image (0–255).
+/// N is the unit normal towards the camera, V points to the camera, and negative products count as zero, which the paper
+/// does not state. `k i` is one colour here, in levels of an 8-bit image (0–255).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PhongSpec {
-    /// k_a i_a: what is there without the lights below.
+    /// k_a i_a: the image without the lights below.
     pub background: BackgroundSpec,
-    /// The lights add only what differs from an untouched flat gel, so that such a gel shows the background itself.
+    /// Subtracts the light on a flat gel without contact, so that such a gel shows the background.
     #[serde(default)]
     pub relative: bool,
     /// α.
     #[serde(default = "shininess")]
     pub shininess: u32,
     /// The lights.
-    pub sources: Vec<SourceSpec>,
-    /// Shadows that bumps throw; none without it.
+    pub sources: Vec<LightSourceSpec>,
+    /// Shadows of bumps; by default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shadow: Option<ShadowSpec>,
 }
@@ -38,10 +38,10 @@ fn shininess() -> u32 {
 /// A distant light.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SourceSpec {
-    /// Where it comes from: from the right of the image (0°) towards its top (90°).
+pub struct LightSourceSpec {
+    /// Azimuth: 0° at the right of the image, 90° at its top.
     pub azimuth: Angle,
-    /// How high it stands over the gel, on the camera's side.
+    /// Elevation over the gel, on the camera's side.
     pub elevation: Angle,
     /// k_d i_d: red, green, blue (levels).
     pub diffuse: [f64; 3],
@@ -50,19 +50,19 @@ pub struct SourceSpec {
     pub specular: [f64; 3],
 }
 
-/// The lights, ready.
+/// Phong shading with checked parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phong {
     background: FloatImage,
     relative: bool,
     shininess: u32,
-    sources: Vec<Source>,
+    sources: Vec<LightSource>,
     shadow: Option<Shadow>,
 }
 
-/// A distant light, ready.
+/// A distant light with checked parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Source {
+pub struct LightSource {
     /// Towards it: right, up, towards the camera.
     pub direction: [f32; 3],
     /// k_d i_d (levels).
@@ -71,7 +71,7 @@ pub struct Source {
     pub specular: [f32; 3],
 }
 
-/// Beyond this a highlight is narrower than any pixel.
+/// Beyond this exponent a highlight is narrower than any pixel.
 const MAX_SHININESS: u32 = 1000;
 
 impl PhongSpec {
@@ -83,7 +83,7 @@ impl PhongSpec {
         pixel_m: f64,
         folder: Option<&Path>,
     ) -> Result<Phong, OpticsError> {
-        let bad = |key: &'static str, rule: String| Err(OpticsError::BadLight { key, rule });
+        let bad = |key: &'static str, rule: String| Err(OpticsError::Bad { table: "light", key, rule });
         if self.shininess == 0 || self.shininess > MAX_SHININESS {
             return bad("shininess", format!("must be 1 to {MAX_SHININESS}, got {}", self.shininess));
         }
@@ -100,26 +100,30 @@ impl PhongSpec {
             background: self.background.build(width, height, folder)?,
             relative: self.relative,
             shininess: self.shininess,
-            sources: self.sources.iter().map(SourceSpec::build).collect(),
+            sources: self.sources.iter().map(LightSourceSpec::build).collect(),
             shadow: self.shadow.map(|shadow| shadow.build(pixel_m)).transpose()?,
         })
     }
 }
 
-impl SourceSpec {
+impl LightSourceSpec {
     /// Unit vector towards the light: right and up in the image, towards the camera.
     pub fn direction(&self) -> [f64; 3] {
         let ((sin_a, cos_a), (sin_e, cos_e)) = (self.azimuth.si().sin_cos(), self.elevation.si().sin_cos());
         [cos_e * cos_a, cos_e * sin_a, sin_e]
     }
 
-    fn build(&self) -> Source {
+    fn build(&self) -> LightSource {
         let to_f32 = |values: [f64; 3]| values.map(|value| value as f32);
-        Source { direction: to_f32(self.direction()), diffuse: to_f32(self.diffuse), specular: to_f32(self.specular) }
+        LightSource {
+            direction: to_f32(self.direction()),
+            diffuse: to_f32(self.diffuse),
+            specular: to_f32(self.specular),
+        }
     }
 }
 
-/// Pixels that are worked on together.
+/// Number of pixels per block.
 const BLOCK: usize = 32;
 
 type Block = [f32; BLOCK];
@@ -135,8 +139,8 @@ impl Phong {
         self.shininess
     }
 
-    /// The lights, each with what it gives to an untouched flat gel where that is taken off: L·N and (R·V)^α.
-    pub fn sources(&self) -> impl Iterator<Item = (&Source, [f32; 2])> {
+    /// The lights, each with the L·N and (R·V)^α of a flat gel that are subtracted; zero unless relative.
+    pub fn sources(&self) -> impl Iterator<Item = (&LightSource, [f32; 2])> {
         self.sources.iter().map(|source| (source, self.flat(source)))
     }
 
@@ -148,7 +152,7 @@ impl Phong {
     /// The image of a relief.
     pub fn shade(&self, relief: &Relief) -> FloatImage {
         let mut image = self.background.clone();
-        let shadow = |source: &Source| self.shadow.as_ref().map(|shadow| shadow.lit(relief, source.direction));
+        let shadow = |source: &LightSource| self.shadow.as_ref().map(|shadow| shadow.lit(relief, source.direction));
         let lamps: Vec<Lamp> =
             self.sources.iter().map(|source| Lamp { source, lit: shadow(source), flat: self.flat(source) }).collect();
         for start in (0..relief.z_m.len()).step_by(BLOCK) {
@@ -175,8 +179,8 @@ impl Phong {
         image
     }
 
-    /// What a source gives to an untouched flat gel, if that is to be taken off.
-    fn flat(&self, source: &Source) -> [f32; 2] {
+    /// L·N and (R·V)^α of a flat gel, if they are subtracted.
+    fn flat(&self, source: &LightSource) -> [f32; 2] {
         if !self.relative {
             return [0.0; 2];
         }
@@ -189,10 +193,10 @@ impl Phong {
 
 /// A source over a relief.
 struct Lamp<'a> {
-    source: &'a Source,
-    /// The part of it that reaches each pixel.
+    source: &'a LightSource,
+    /// Fraction of it that reaches each pixel.
     lit: Option<Vec<f32>>,
-    /// What is taken off: diffuse and specular.
+    /// Subtracted diffuse and specular reflection.
     flat: [f32; 2],
 }
 
@@ -209,7 +213,7 @@ widest! {
 
 widest! {
     /// L·N and, where the source has highlights, (R·V)^α.
-    fn reflect(source: &Source, shininess: u32, normals: &[Block; 3], diffuse: &mut Block, specular: &mut Block) {
+    fn reflect(source: &LightSource, shininess: u32, normals: &[Block; 3], diffuse: &mut Block, specular: &mut Block) {
         let [lx, ly, lz] = source.direction;
         let [x, y, z] = normals;
         for i in 0..BLOCK {
@@ -220,7 +224,7 @@ widest! {
         }
         let mut factor = [0.0; BLOCK];
         for i in 0..BLOCK {
-            // A face that looks away from the light has no highlight either.
+            // A face turned away from the light has no highlight either.
             let mirrored = (2.0 * diffuse[i] * z[i] - lz).max(0.0);
             factor[i] = if diffuse[i] > 0.0 { mirrored } else { 0.0 };
         }
@@ -238,7 +242,7 @@ widest! {
 }
 
 widest! {
-    /// Adds what is reflected, less what a flat gel would, in one colour.
+    /// Adds the reflected light, less that of a flat gel, in one colour.
     fn add(levels: &mut [f32], diffuse: &Block, specular: &Block, colour: [f32; 2], flat: [f32; 2]) {
         for ((level, diffuse), specular) in levels.iter_mut().zip(diffuse).zip(specular) {
             *level += (diffuse - flat[0]) * colour[0] + (specular - flat[1]) * colour[1];
@@ -262,7 +266,7 @@ mod tests {
     }
 
     fn spec(azimuth_deg: f64, elevation_deg: f64, diffuse: [f64; 3], specular: [f64; 3]) -> PhongSpec {
-        let source = SourceSpec {
+        let source = LightSourceSpec {
             azimuth: Angle::new(azimuth_deg.to_radians()),
             elevation: Angle::new(elevation_deg.to_radians()),
             diffuse,

@@ -1,19 +1,19 @@
-//! Quantities that vary slowly over the image.
+//! Polynomials of the position in the image.
 
 use serde::{Deserialize, Serialize};
 
-/// A polynomial of the place in the image: coordinates count from the middle, in half widths, right and down. Monomials
-/// stand by degree, and within a degree by falling power of the first coordinate: 1, x, y, x², xy, y², …
+/// Monomials of the position in the image: coordinates count from the centre, in half widths, right and down. They are
+/// ordered by degree, and within a degree by falling power of the first coordinate: 1, x, y, x², xy, y², …
 pub(super) fn monomials(degree: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..=degree).flat_map(|total| (0..=total).map(move |second| (total - second, second)))
 }
 
-/// How many coefficients a polynomial of that degree has.
+/// Number of coefficients of a polynomial of a degree.
 pub(super) fn count(degree: usize) -> usize {
     (degree + 1) * (degree + 2) / 2
 }
 
-/// The part of an image in which something is known (pixels): left, top, right, bottom.
+/// A rectangle of an image (pixels).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Area {
@@ -27,21 +27,21 @@ pub struct Area {
     pub bottom: f64,
 }
 
-/// Pixels to the coordinates of polynomials of the place.
+/// Maps pixels to the coordinates of polynomials of the position.
 #[derive(Clone, Copy, Debug)]
-pub struct Frame {
+pub struct ImageCoordinates {
     half: f64,
     middle: [f64; 2],
     area: Option<Area>,
 }
 
-impl Frame {
-    /// Of an image, where polynomials are held inside an area.
+impl ImageCoordinates {
+    /// For an image; coordinates are clamped to an area.
     pub fn new(width: usize, height: usize, area: Option<Area>) -> Self {
         Self { half: 0.5 * width as f64, middle: [0.5 * (width as f64 - 1.0), 0.5 * (height as f64 - 1.0)], area }
     }
 
-    /// Coordinates of a pixel, held inside the area.
+    /// Coordinates of a pixel, clamped to the area.
     pub fn at(&self, column: f64, row: f64) -> [f64; 2] {
         let (column, row) = match self.area {
             None => (column, row),
@@ -53,7 +53,7 @@ impl Frame {
 
 /// Coordinates of a pixel.
 pub(crate) fn place_in(width: usize, height: usize, [column, row]: [f64; 2]) -> [f64; 2] {
-    Frame::new(width, height, None).at(column, row)
+    ImageCoordinates::new(width, height, None).at(column, row)
 }
 
 /// Powers of x with the powers of y of one row multiplied in: a polynomial of x, lowest power first.
@@ -65,7 +65,7 @@ pub fn along_row(coefficients: &[f64], degree: usize, y: f64) -> [f32; MAX_DEGRE
     line.map(|value| value as f32)
 }
 
-/// Highest degree of a polynomial of the place.
+/// Highest degree of a polynomial of the position.
 pub const MAX_DEGREE: usize = 5;
 
 /// Value of a polynomial of x, lowest power first.

@@ -6,7 +6,7 @@ use super::wide::widest;
 use dermis_geometry::Vec3;
 use dermis_skin::SurfaceField;
 
-/// What every pixel of an image sees of the surface, rows from the top.
+/// Height and slope of the surface at every pixel of an image, rows from the top.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relief {
     /// Pixels across.
@@ -19,7 +19,7 @@ pub struct Relief {
     pub slope_right: Vec<f32>,
     /// Slope of the surface down the image (m/m).
     pub slope_down: Vec<f32>,
-    /// Which pixels see the gel; all of them without it.
+    /// The pixels that see the gel; `None`: all of them.
     pub seen: Option<Vec<bool>>,
 }
 
@@ -82,7 +82,7 @@ impl Relief {
     /// Unit normals of the seen surface, towards the camera, in the axes of the image: right, up, towards the camera.
     pub fn normals(&self) -> Vec<[f32; 3]> {
         let unit = |(&right, &down): (&f32, &f32)| {
-            // The camera is at −z: seen from there the surface rises where z falls.
+            // The camera is at −z, so the surface rises towards it where z falls.
             let length = (1.0 + right * right + down * down).sqrt();
             [right / length, -down / length, 1.0 / length]
         };
@@ -91,7 +91,7 @@ impl Relief {
 }
 
 widest! {
-    /// A factor times what is after less what is before.
+    /// A factor times the difference of the values after and before.
     fn differ(slopes: &mut [f32], before: &[f32], after: &[f32], factor: f32) {
         for ((slope, before), after) in slopes.iter_mut().zip(before).zip(after) {
             *slope = factor * (after - before);

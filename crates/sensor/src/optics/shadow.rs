@@ -1,4 +1,4 @@
-//! Shadows that the bumps of a pressed gel throw.
+//! Shadows of the bumps of a pressed gel.
 
 use super::{OpticsError, Relief};
 use dermis_geometry::quantity::Length;
@@ -8,26 +8,26 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShadowSpec {
-    /// The part of a light that a full shadow takes away.
+    /// Fraction of a light that a full shadow blocks.
     pub strength: f64,
-    /// How far under the line of sight to the light a shadow is full: a large light has soft shadows.
+    /// Depth under the ray to the light at which a shadow is full: a large light has soft shadows.
     pub softness: Length,
 }
 
-/// Shadows, ready.
+/// Shadows with checked parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shadow {
-    /// The part of a light that a full shadow takes away.
+    /// Fraction of a light that a full shadow blocks.
     pub strength: f32,
-    /// How far (m) under the line of sight to the light a shadow is full.
+    /// Depth (m) under the ray to the light at which a shadow is full.
     pub softness_m: f32,
-    /// What a pixel spans (m).
+    /// Size of a pixel (m).
     pub pixel_m: f32,
 }
 
 impl ShadowSpec {
     pub(super) fn build(self, pixel_m: f64) -> Result<Shadow, OpticsError> {
-        let bad = |key: &'static str, rule: String| Err(OpticsError::BadLight { key, rule });
+        let bad = |key: &'static str, rule: String| Err(OpticsError::Bad { table: "light", key, rule });
         if !(0.0..=1.0).contains(&self.strength) {
             return bad("strength", format!("of a shadow must be between 0 and 1, got {}", self.strength));
         }
@@ -40,7 +40,7 @@ impl ShadowSpec {
 }
 
 impl Shadow {
-    /// The part of a light (direction: right, up, towards the camera) that reaches each pixel.
+    /// Fraction of a light (direction: right, up, towards the camera) that reaches each pixel.
     ///
     /// A point is in shadow when another one towards the light stands higher, seen from the camera, than the ray between them. So
     /// the greatest height so far, falling with the ray, is carried away from the light, one line of pixels to the next.

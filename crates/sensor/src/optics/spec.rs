@@ -3,13 +3,13 @@
 use super::{CameraSpec, LightSpec, MarkersSpec};
 use serde::{Deserialize, Serialize};
 
-/// What [`super::Optics`] is made of.
+/// The description of [`super::Optics`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpticsSpec {
     /// The camera.
     pub camera: CameraSpec,
-    /// The light; grey from the camera itself without it.
+    /// The light; by default grey from the camera itself.
     #[serde(default)]
     pub light: LightSpec,
     /// Dots on the gel.

@@ -1,4 +1,4 @@
-//! Which samples of the skin a taxel feels, and how much.
+//! Receptive fields: the samples of the skin that belong to a taxel, and their weights.
 
 use super::{RaySettings, SubTaxel, Window};
 use crate::{Geodesic, SensorError, Taxels};
@@ -18,33 +18,37 @@ pub(super) struct Fields<'a> {
 const MAX_TRIANGLES: usize = 200_000;
 
 impl Fields<'_> {
-    /// (taxel, sample, weight), the weights of a taxel summing to 1. Refuses a taxel that feels nothing.
+    /// (taxel, sample, weight), the weights of a taxel summing to 1. Refuses a taxel without samples.
     pub fn entries(&self, sensor: &str) -> Result<Vec<(usize, usize, f64)>, SensorError> {
         let walk = self.settings.geodesic.then(|| Walk::new(self.skin, self.settings.spacing_m, self.samples));
         let mut entries = Vec::new();
         for taxel in 0..self.taxels.len() {
             let parts = self.parts(taxel);
             // Of each sample: how near it is to the part that it is nearest to.
-            let mut felt: HashMap<usize, (f64, f64)> = HashMap::new();
+            let mut samples_near: HashMap<usize, (f64, f64)> = HashMap::new();
             for part in &parts {
                 for (sample, distance) in self.near(part, walk.as_ref()) {
-                    let known = felt.entry(sample).or_insert((distance, part.radius_m));
+                    let known = samples_near.entry(sample).or_insert((distance, part.radius_m));
                     if distance < known.0 {
                         *known = (distance, part.radius_m);
                     }
                 }
             }
-            let mut felt: Vec<(usize, f64, f64)> = felt.into_iter().map(|(i, (d, r))| (i, d, r)).collect();
-            felt.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+            let mut samples_near: Vec<(usize, f64, f64)> =
+                samples_near.into_iter().map(|(i, (d, r))| (i, d, r)).collect();
+            samples_near.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
             if self.settings.window == Window::Nearest {
-                felt.truncate(1);
+                samples_near.truncate(1);
             }
             let weigh = |&(sample, d, r): &(usize, f64, f64)| (sample, self.settings.window.weight(r, d));
-            let weights: Vec<(usize, f64)> = felt.iter().map(weigh).collect();
+            let weights: Vec<(usize, f64)> = samples_near.iter().map(weigh).collect();
             let sum: f64 = weights.iter().map(|entry| entry.1).sum();
             if sum <= 0.0 {
                 let Vec3 { x, y, z } = self.taxels.centers()[taxel] * 1e3;
-                return Err(SensorError::Blind { sensor: sensor.to_owned(), taxel, x_mm: x, y_mm: y, z_mm: z });
+                let rule = format!(
+                    "gives taxel {taxel} at ({x:.3}, {y:.3}, {z:.3}) mm no sample point on the skin: give it a larger `radius` or `cone`, or a smaller `spacing`"
+                );
+                return Err(SensorError::bad_key(sensor, "reading", rule));
             }
             entries.extend(weights.into_iter().map(|(sample, weight)| (taxel, sample, weight / sum)));
         }
@@ -62,10 +66,10 @@ impl Fields<'_> {
 
     /// Samples in the receptive field of a part, with their distances (m).
     fn near(&self, part: &SubTaxel, walk: Option<&Walk<'_>>) -> Vec<(usize, f64)> {
-        let least = self.settings.cone_rad.cos();
+        let min_cosine = self.settings.cone_rad.cos();
         let straight = |i: usize| self.samples[i].point.distance(part.center);
         let mut near: Vec<(usize, f64)> = (0..self.samples.len())
-            .filter(|&i| self.samples[i].normal.dot(part.normal) >= least)
+            .filter(|&i| self.samples[i].normal.dot(part.normal) >= min_cosine)
             .map(|i| (i, straight(i)))
             .filter(|entry| entry.1 < part.radius_m)
             .collect();
@@ -172,7 +176,7 @@ mod tests {
         let sheet = shapes::cuboid(Vec3::new(20e-3, 20e-3, 1e-3)).unwrap();
         let samples = poisson_disk(&sheet, 1e-3, 1);
         let taxels = Taxels::points(vec![Vec3::Z * 5e-4], vec![Vec3::Z], vec![1e-6], 5e-3);
-        let felt_below = |geodesic: bool| {
+        let samples_below = |geodesic: bool| {
             let settings = RaySettings {
                 radius_m: 4e-3,
                 spacing_m: 1e-3,
@@ -185,7 +189,7 @@ mod tests {
             let entries = Fields { taxels: &taxels, skin: &sheet, samples: &samples, settings: &settings }.entries("s");
             entries.unwrap().iter().filter(|entry| samples[entry.1].point.z < 0.0).count()
         };
-        assert!(felt_below(false) > 10);
-        assert_eq!(felt_below(true), 0);
+        assert!(samples_below(false) > 10);
+        assert_eq!(samples_below(true), 0);
     }
 }

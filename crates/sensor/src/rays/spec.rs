@@ -24,9 +24,9 @@ pub enum ReadingSpec {
     Rays {
         /// Radius of a taxel's receptive field.
         radius: Length,
-        /// Least distance between samples of the skin.
+        /// Smallest distance between samples of the skin.
         spacing: Length,
-        /// Greatest angle between the normals of a taxel and of a sample that it feels.
+        /// Greatest angle between the normals of a taxel and of its samples.
         #[serde(default = "paper_cone")]
         cone: Angle,
         /// How distance weighs.
@@ -78,12 +78,12 @@ pub struct SubTaxelSpec {
 const MAX_SAMPLES: f64 = 1e6;
 
 impl ReadingSpec {
-    /// True when nothing but the cells counts.
+    /// True for the exact reading.
     pub fn is_exact(&self) -> bool {
         *self == Self::Exact
     }
 
-    /// A sensor that reads so.
+    /// The sensor with this reading.
     pub(crate) fn of(&self, sensor: Sensor) -> Result<Sensor, SensorError> {
         if let Self::Gaussian { sigma } = self {
             let sigma_m = SensorError::check_positive(sensor.name(), "sigma", *sigma)?;

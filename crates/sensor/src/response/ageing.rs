@@ -1,30 +1,27 @@
-//! Sensitivity that is lost with use and time.
+//! Loss of sensitivity with use and time.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
-use crate::Taxels;
-use dermis_geometry::TriMesh;
+use super::{ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::{Force, Time};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Gain that drifts: 1 − L_n (1 − e^(−n/N)) − L_t (1 − e^(−t/T)) after n presses of the taxel and the time t.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ageing {
-    /// L_n: what presses take in the end.
+    /// L_n: the loss after many presses.
     #[serde(default)]
     pub loss_by_use: f64,
-    /// N: presses after which 63 % of that is gone.
+    /// N: presses after which 63 % of it is reached.
     #[serde(default = "many")]
     pub presses: f64,
     /// A press is counted when the load of a taxel exceeds this, and again only after it has fallen below half of it.
     #[serde(default = "light")]
     pub pressed_above: Force,
-    /// L_t: what time takes in the end.
+    /// L_t: the loss after a long time.
     #[serde(default)]
     pub loss_by_time: f64,
-    /// T: when 63 % of that is gone.
+    /// T: time after which 63 % of it is reached.
     #[serde(default = "year")]
     pub time: Time,
 }
@@ -61,7 +58,7 @@ impl Ageing {
     /// Counts presses and applies the gain to the values (N).
     pub fn apply(&self, uses: &mut [Use], values: &mut [f64], time_s: f64) {
         let above = self.pressed_above.si();
-        // Most taxels have the same number of presses as the one before.
+        // Many taxels have the same number of presses as the one before.
         let (mut presses, mut gain) = (0, self.gain(0, time_s));
         for (taxel, value) in uses.iter_mut().zip(values) {
             if !taxel.pressed && *value > above {
@@ -78,7 +75,7 @@ impl Ageing {
     }
 }
 
-impl StageSpec for Ageing {
+impl Stage for Ageing {
     fn validate(&self, _: usize) -> Result<(), ResponseError> {
         require(self.loss_by_use <= 1.0, "ageing.loss_by_use", "at most 1", self.loss_by_use)?;
         require(self.loss_by_time <= 1.0, "ageing.loss_by_time", "at most 1", self.loss_by_time)?;
@@ -87,12 +84,6 @@ impl StageSpec for Ageing {
         require(self.time.si() > 0.0, "ageing.time", "a positive time", self.time.si())
     }
 
-    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(*self))
-    }
-}
-
-impl Stage for Ageing {
     fn step(&self, values: &mut Vec<f64>, memory: &mut ResponseState, step: &Step) {
         self.apply(&mut memory.uses, values, step.end_s());
     }

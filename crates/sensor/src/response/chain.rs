@@ -17,7 +17,7 @@ pub struct Chain {
     rest: ResponseState,
 }
 
-/// What a sensor reports of its taxels.
+/// The reported values of all taxels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// Newtons, by the nominal conversion of the counts (but not rounded to them unless the response is quantised).
@@ -61,7 +61,8 @@ impl ResponseSpec {
     /// Builds the stages for these taxels; the spread runs along `surface` where there is no grid.
     pub fn build(&self, taxels: &Taxels, surface: Option<&TriMesh>) -> Result<Chain, ResponseError> {
         self.validate(taxels.len())?;
-        let stages = self.stages().map(|stage| stage.build(taxels, surface)).collect::<Result<Vec<_>, _>>()?;
+        let prepared = |stage: Arc<dyn Stage>| Ok(stage.prepare(taxels, surface)?.unwrap_or(stage));
+        let stages = self.stages().map(prepared).collect::<Result<Vec<_>, _>>()?;
         let mut rest = ResponseState::default();
         stages.iter().for_each(|stage| stage.rest(&mut rest, taxels.len()));
         Ok(Chain { counts: self.counts()?, quantised: self.quantised, taxels: Some(taxels.len()), stages, rest })
@@ -79,7 +80,7 @@ impl Chain {
         self.rest.clone()
     }
 
-    /// What the sensor reports while these forces (N) act on its taxels for `dt_s`, and its state after that.
+    /// The report while these forces (N) act on the taxels for `dt_s`, and the state after that.
     pub fn respond(
         &self,
         state: &ResponseState,
@@ -96,7 +97,7 @@ impl Chain {
         Ok((self.report(values), state))
     }
 
-    /// What a sensor without memory and noise would report: leaves out the stages with memory. Reports zeros for a wrong number of
+    /// The report of a sensor without memory and noise: leaves out the stages with memory. Reports zeros for a wrong number of
     /// values.
     pub fn respond_at_once(&self, values_newton: &[f64]) -> Report {
         if let Some(taxels) = self.taxels.filter(|taxels| *taxels != values_newton.len()) {

@@ -1,4 +1,4 @@
-//! From newtons to the device's own numbers.
+//! Conversion from newtons to counts.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,11 +19,11 @@ impl Default for Response {
 }
 
 impl Response {
-    /// Counts of a taxel that feels a normal force (N).
+    /// Counts of a taxel under a normal force (N).
     pub fn counts(&self, newton: f64) -> u32 {
-        let most = (1u64 << self.bits.min(32)) - 1;
+        let max = (1u64 << self.bits.min(32)) - 1;
         let counts = (newton * self.counts_per_newton).round();
-        if counts > 0.0 { (counts as u64).min(most) as u32 } else { 0 }
+        if counts > 0.0 { (counts as u64).min(max) as u32 } else { 0 }
     }
 }
 

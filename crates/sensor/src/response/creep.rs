@@ -1,10 +1,8 @@
-//! The reading goes on growing (or falls) under a load that stays.
+//! Drift of the reading under a steady load.
 
 use super::error::require;
 use super::stage::Slot;
-use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
-use crate::Taxels;
-use dermis_geometry::TriMesh;
+use super::{ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Time;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -16,7 +14,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Creep {
-    /// a: what is gained in the end, as a part of the load.
+    /// a: the final gain, as a fraction of the load.
     pub amplitude: f64,
     /// τ.
     pub time: Time,
@@ -41,7 +39,13 @@ impl Creep {
     }
 }
 
-impl StageSpec for Vec<Creep> {
+impl Slot for Vec<Creep> {
+    fn stage(&self) -> Option<Arc<dyn Stage>> {
+        (!self.is_empty()).then(|| Arc::new(self.clone()) as Arc<dyn Stage>)
+    }
+}
+
+impl Stage for Vec<Creep> {
     fn validate(&self, _: usize) -> Result<(), ResponseError> {
         self.iter().try_for_each(|term| {
             require(term.amplitude > -1.0, "creep.amplitude", "more than -1", term.amplitude)?;
@@ -49,18 +53,6 @@ impl StageSpec for Vec<Creep> {
         })
     }
 
-    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(self.clone()))
-    }
-}
-
-impl Slot for Vec<Creep> {
-    fn spec(&self) -> Option<&dyn StageSpec> {
-        (!self.is_empty()).then_some(self as &dyn StageSpec)
-    }
-}
-
-impl Stage for Vec<Creep> {
     fn step(&self, values: &mut Vec<f64>, memory: &mut ResponseState, step: &Step) {
         Creep::apply(self, &mut memory.slow_newton, values, step.dt_s);
     }

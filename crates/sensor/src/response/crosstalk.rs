@@ -1,24 +1,24 @@
-//! Wires that hear their neighbours.
+//! Electrical crosstalk between taxels.
 
 use super::error::require;
-use super::{ResponseError, Stage, StageSpec};
+use super::{ResponseError, Stage};
 use crate::{Taxels, Weights};
 use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Length;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Electrical leakage: every taxel also reads a part of others. Unlike the spread it adds to the sum.
+/// Electrical leakage: every taxel also reads a fraction of others. Unlike the spread it adds to the sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Crosstalk {
-    /// Part of a neighbour's value that is heard: next in the row or column, or within `reach` where there is no grid.
+    /// Fraction of the value of a neighbour: next in the row or column, or within `reach` where there is no grid.
     pub adjacent: f64,
-    /// Part of a diagonal neighbour's value.
+    /// Fraction of a diagonal neighbour's value.
     pub diagonal: f64,
-    /// Part of the values of all others on the same row or column wire (shared wires of a resistive matrix).
+    /// Fraction of the values of all others on the same row or column wire (shared wires of a resistive matrix).
     pub line: f64,
-    /// How far neighbours are where there is no grid.
+    /// Radius of the neighbourhood where there is no grid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reach: Option<Length>,
 }
@@ -61,7 +61,7 @@ impl Crosstalk {
     }
 }
 
-impl StageSpec for Crosstalk {
+impl Stage for Crosstalk {
     fn validate(&self, _: usize) -> Result<(), ResponseError> {
         for (key, got) in [
             ("crosstalk.adjacent", self.adjacent),
@@ -74,8 +74,8 @@ impl StageSpec for Crosstalk {
         require(reach > 0.0, "crosstalk.reach", "a positive length", reach)
     }
 
-    fn build(&self, taxels: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(self.weights(taxels)?))
+    fn prepare(&self, taxels: &Taxels, _: Option<&TriMesh>) -> Result<Option<Arc<dyn Stage>>, ResponseError> {
+        Ok(Some(Arc::new(self.weights(taxels)?)))
     }
 }
 

@@ -1,15 +1,12 @@
-//! Value against load, where it is no straight line.
+//! Nonlinear value against load.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
-use crate::Taxels;
-use dermis_geometry::TriMesh;
+use super::{ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
-/// The characteristic of a taxel: what it reads of a load, both in newtons (a reading of 1 N is what the nominal
-/// conversion calls 1 N). Loads below zero read zero.
+/// The characteristic of a taxel: its reading against the load, both in newtons (by the nominal conversion of counts to
+/// newtons). Loads below zero read zero.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Curve {
@@ -29,13 +26,13 @@ pub enum Curve {
     Table {
         /// Loads, rising, above zero.
         load: Vec<Force>,
-        /// What is read there, never falling.
+        /// Readings there, never falling.
         reads: Vec<Force>,
     },
 }
 
 impl Curve {
-    /// What is read of a load (both N).
+    /// The reading of a load (both N).
     pub fn at(&self, load_newton: f64) -> f64 {
         let x = load_newton.max(0.0);
         match self {
@@ -54,7 +51,7 @@ impl Curve {
         }
     }
 
-    /// The load that reads so (both N), by bisection; the least one where the curve is level.
+    /// The load of a reading (both N), by bisection; the smallest one where the curve is level.
     pub fn load_of(&self, read_newton: f64) -> f64 {
         if read_newton.is_nan() || read_newton <= 0.0 {
             return 0.0;
@@ -89,7 +86,7 @@ fn slope_of(coefficients: &[f64], x: f64) -> f64 {
     coefficients.iter().enumerate().rev().fold(0.0, |sum, (k, c)| sum * x + (k + 1) as f64 * c)
 }
 
-impl StageSpec for Curve {
+impl Stage for Curve {
     fn validate(&self, _: usize) -> Result<(), ResponseError> {
         match self {
             Self::Linear { slope } => require(*slope > 0.0, "curve.slope", "positive", *slope),
@@ -117,12 +114,6 @@ impl StageSpec for Curve {
         }
     }
 
-    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(self.clone()))
-    }
-}
-
-impl Stage for Curve {
     fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
         self.apply(values);
     }

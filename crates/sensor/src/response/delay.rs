@@ -1,42 +1,39 @@
-//! News that arrives late.
+//! Delays the reading by a fixed time.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
-use crate::Taxels;
-use dermis_geometry::TriMesh;
+use super::{ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use std::sync::Arc;
 
-/// A transport delay: what comes out is what went in `time` ago, and zero before that.
+/// A transport delay: the output is the input `time` ago, and zero before that.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Delay {
-    /// How late.
+    /// The delay.
     pub time: Time,
 }
 
-/// Values on their way.
+/// Values in transit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Frame {
+pub struct DelayedFrame {
     /// When they were sent (s).
     pub sent_s: f64,
     /// The values (N).
     pub newton: Vec<f64>,
 }
 
-/// Two times closer than this are one (s): times are sums of steps and carry their rounding.
+/// Tolerance of times (s): allows for rounding, as times are sums of steps.
 const SAME_TIME: f64 = 1e-9;
 
 impl Delay {
-    /// Sends the values off at `now_s` and replaces them by those that arrive. The first of `queue` is what arrived last;
-    /// values that do not change are sent once.
-    pub fn apply(&self, queue: &mut VecDeque<Frame>, values: &mut [f64], now_s: f64) {
+    /// Queues the values at `now_s` and replaces them by those that arrive. The first of `queue` arrived last; values that do not
+    /// change are queued once.
+    pub fn apply(&self, queue: &mut VecDeque<DelayedFrame>, values: &mut [f64], now_s: f64) {
         if queue.back().is_none_or(|last| last.newton != values) {
-            queue.push_back(Frame { sent_s: now_s, newton: values.to_vec() });
+            queue.push_back(DelayedFrame { sent_s: now_s, newton: values.to_vec() });
         }
-        let arrived = |frame: &Frame| frame.sent_s + self.time.si() <= now_s + SAME_TIME;
+        let arrived = |frame: &DelayedFrame| frame.sent_s + self.time.si() <= now_s + SAME_TIME;
         while queue.get(1).is_some_and(arrived) {
             queue.pop_front();
         }
@@ -47,17 +44,11 @@ impl Delay {
     }
 }
 
-impl StageSpec for Delay {
+impl Stage for Delay {
     fn validate(&self, _: usize) -> Result<(), ResponseError> {
         require(self.time.si() >= 0.0, "delay.time", "zero or a positive time", self.time.si())
     }
 
-    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(*self))
-    }
-}
-
-impl Stage for Delay {
     fn step(&self, values: &mut Vec<f64>, memory: &mut ResponseState, step: &Step) {
         self.apply(&mut memory.on_their_way, values, step.end_s());
     }

@@ -1,6 +1,6 @@
-//! Why a response is refused.
+//! Errors of responses.
 
-/// What is wrong with a response, or with what it is given.
+/// An invalid response, or invalid input to one.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ResponseError {
     /// A number that breaks its rule.
@@ -23,14 +23,14 @@ pub enum ResponseError {
         /// Number of taxels.
         expected: usize,
     },
-    /// A taxel that is not there.
+    /// A taxel index out of range.
     #[error("`{key}` names taxel {taxel}, and the sensor's taxels are 0 to {last}")]
     NoSuchTaxel {
         /// The key.
         key: &'static str,
         /// The taxel.
         taxel: usize,
-        /// The last there is.
+        /// The last taxel.
         last: usize,
     },
     /// A stage that needs rows and columns.
@@ -38,7 +38,7 @@ pub enum ResponseError {
     NeedsGrid {
         /// The key.
         key: &'static str,
-        /// What to do instead.
+        /// The remedy.
         remedy: &'static str,
     },
     /// A state or values of another sensor.
@@ -53,7 +53,7 @@ pub enum ResponseError {
     },
 }
 
-/// Refuses what is not a finite number within a rule.
+/// Refuses a number that is not finite or breaks a rule.
 pub(crate) fn require(holds: bool, key: &'static str, rule: &'static str, got: f64) -> Result<(), ResponseError> {
     if holds && got.is_finite() { Ok(()) } else { Err(ResponseError::Bad { key, rule, got }) }
 }

@@ -1,35 +1,32 @@
-//! Taxels that no longer work.
+//! Dead and stuck taxels.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
-use crate::Taxels;
-use dermis_geometry::TriMesh;
+use super::{ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
-/// Taxels that read nothing, and taxels that always read the same.
+/// Taxels that read zero, and taxels that read a constant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
-    /// Read zero whatever presses.
+    /// Taxels that read zero.
     pub dead: Vec<usize>,
-    /// Read one value whatever presses.
+    /// Taxels that read a constant.
     pub stuck: Vec<Stuck>,
 }
 
-/// A taxel that always reads the same.
+/// A taxel that reads a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stuck {
-    /// Which, from 0, row by row on a grid.
+    /// Its index, from 0, row by row on a grid.
     pub taxel: usize,
-    /// What it reads.
+    /// Its reading.
     pub force: Force,
 }
 
 impl Faults {
-    /// Puts the faults into the values (N).
+    /// Applies the faults to the values (N).
     pub fn apply(&self, values: &mut [f64]) {
         for &taxel in &self.dead {
             values[taxel] = 0.0;
@@ -40,7 +37,7 @@ impl Faults {
     }
 }
 
-impl StageSpec for Faults {
+impl Stage for Faults {
     fn validate(&self, taxels: usize) -> Result<(), ResponseError> {
         let last = taxels.saturating_sub(1);
         let stuck = self.stuck.iter().map(|stuck| ("faults.stuck", stuck.taxel));
@@ -52,12 +49,6 @@ impl StageSpec for Faults {
         self.stuck.iter().try_for_each(|stuck| require(true, "faults.stuck.force", "a finite force", stuck.force.si()))
     }
 
-    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(self.clone()))
-    }
-}
-
-impl Stage for Faults {
     fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
         self.apply(values);
     }

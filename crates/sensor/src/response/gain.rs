@@ -1,14 +1,14 @@
-//! Taxels that differ from each other.
+//! Gain and offset of every taxel.
 
 use super::error::require;
-use super::{PerTaxel, ResponseError, ResponseState, Stage, StageSpec, Step};
+use super::{PerTaxel, ResponseError, ResponseState, Stage, Step};
 use crate::Taxels;
 use dermis_geometry::quantity::Force;
 use dermis_geometry::{Random, TriMesh};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// y = g x + o for every taxel: measured, drawn from a seed, or both (draws multiply and add to what is listed).
+/// y = g x + o for every taxel: measured, drawn from a seed, or both (draws multiply and add to the listed values).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Gain {
@@ -18,9 +18,9 @@ pub struct Gain {
     pub offset: PerTaxel<Force>,
     /// Standard deviation of a factor on g that is drawn once for every taxel.
     pub gain_sd: f64,
-    /// Standard deviation of what is added to o, drawn once for every taxel.
+    /// Standard deviation of a term added to o, drawn once for every taxel.
     pub offset_sd: Force,
-    /// What the draws depend on.
+    /// Seed of the draws.
     pub seed: u64,
 }
 
@@ -39,7 +39,7 @@ pub struct Lines {
 }
 
 impl Gain {
-    /// Draws what is to be drawn. A gain is never drawn below zero.
+    /// Draws gain and offset of every taxel. A gain is never drawn below zero.
     pub fn lines(&self, taxels: usize) -> Result<Lines, ResponseError> {
         self.validate(taxels)?;
         let mut random = Random::new(self.seed);
@@ -71,7 +71,7 @@ impl Lines {
     }
 }
 
-impl StageSpec for Gain {
+impl Stage for Gain {
     fn validate(&self, taxels: usize) -> Result<(), ResponseError> {
         self.gain.check("gain.gain", taxels)?;
         self.offset.check("gain.offset", taxels)?;
@@ -85,8 +85,8 @@ impl StageSpec for Gain {
         require(self.offset_sd.si() >= 0.0, "gain.offset_sd", "zero or a positive force", self.offset_sd.si())
     }
 
-    fn build(&self, taxels: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(self.lines(taxels.len())?))
+    fn prepare(&self, taxels: &Taxels, _: Option<&TriMesh>) -> Result<Option<Arc<dyn Stage>>, ResponseError> {
+        Ok(Some(Arc::new(self.lines(taxels.len())?)))
     }
 }
 

@@ -1,12 +1,9 @@
 //! Unloading reads more than loading.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
-use crate::Taxels;
-use dermis_geometry::TriMesh;
+use super::{ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// A generalised play: rate-independent hysteresis with a loop of known width.
 ///
@@ -14,7 +11,7 @@ use std::sync::Arc;
 /// p ← x                       while the load x rises above p
 /// p ← min(p, (1 + η) x + w)   while it falls
 /// ```
-/// (Visintin 1994, section III.2, with bounds x and (1 + η) x + w.) The first loading is exact; after a turn the reading
+/// (Visintin 1994, section III.2, with bounds x and (1 + η) x + w.) The first loading is exact; after a reversal the reading
 /// stays until the load has fallen by the width, then follows at (1 + η) x + w: at load x the loop is η x + w wide. With w = 0
 /// it closes at zero load, as a rubber does that has come off; w is left as a residue. From 0 to X and back with w = 0 the
 /// loop's area is η X² / 2(1 + η).
@@ -44,18 +41,12 @@ impl Hysteresis {
     }
 }
 
-impl StageSpec for Hysteresis {
+impl Stage for Hysteresis {
     fn validate(&self, _: usize) -> Result<(), ResponseError> {
         require(self.fraction >= 0.0, "hysteresis.fraction", "zero or positive", self.fraction)?;
         require(self.width.si() >= 0.0, "hysteresis.width", "zero or a positive force", self.width.si())
     }
 
-    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(*self))
-    }
-}
-
-impl Stage for Hysteresis {
     fn step(&self, values: &mut Vec<f64>, memory: &mut ResponseState, _: &Step) {
         self.apply(&mut memory.held_newton, values);
     }
@@ -85,7 +76,7 @@ mod tests {
             .collect()
     }
 
-    /// Up to X and down in n steps: width η x + w at every load below the turn, area as derived above.
+    /// Up to X and down in n steps: width η x + w at every load below the reversal, area as derived above.
     #[test]
     fn the_loop_is_as_wide_as_said() {
         let (n, top) = (4000, 2.0);
@@ -109,7 +100,7 @@ mod tests {
         }
     }
 
-    /// Rate-independent: a step taken in one or in many gives the same, and a small loop inside is followed by nothing.
+    /// Rate-independent: a step taken in one or in many gives the same, and a small inner loop leaves no trace.
     #[test]
     fn only_turning_points_count() {
         let model = Hysteresis { fraction: 0.2, width: Force::new(0.0) };

@@ -1,13 +1,10 @@
-//! Readings that waver.
+//! Noise of the readings.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
-use crate::Taxels;
+use super::{ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::Random;
-use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Gaussian noise, drawn anew for every taxel and step from the seed and the step's number alone: a run that is resumed
 /// has the noise of one that was not interrupted.
@@ -17,10 +14,10 @@ pub struct Noise {
     /// Standard deviation at any load.
     #[serde(default = "none")]
     pub sd: Force,
-    /// Standard deviation as a part of the value, added in quadrature.
+    /// Standard deviation as a fraction of the value, added in quadrature.
     #[serde(default)]
     pub relative: f64,
-    /// What the draws depend on.
+    /// Seed of the draws.
     #[serde(default)]
     pub seed: u64,
 }
@@ -48,18 +45,12 @@ fn mixed(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-impl StageSpec for Noise {
+impl Stage for Noise {
     fn validate(&self, _: usize) -> Result<(), ResponseError> {
         require(self.sd.si() >= 0.0, "noise.sd", "zero or a positive force", self.sd.si())?;
         require(self.relative >= 0.0, "noise.relative", "zero or positive", self.relative)
     }
 
-    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(*self))
-    }
-}
-
-impl Stage for Noise {
     fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, step: &Step) {
         self.apply(values, step.number);
     }

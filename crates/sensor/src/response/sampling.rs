@@ -1,22 +1,22 @@
-//! A device that looks at its taxels in its own time.
+//! Sampling at the sensor's own rate.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, StageSpec, Step};
+use super::{ResponseError, ResponseState, Stage, Step};
 use crate::Taxels;
 use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Frequency;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Frames at the device's rate, each taxel at its moment of the scan; in between the last sample stands.
+/// Samples frames at the sensor's rate, each taxel at its time in the scan; in between it holds the last sample.
 ///
-/// Taxel i is looked at when t = (k + φᵢ)/rate, k = 0, 1, …, with φᵢ its place in the scan, from 0 up to 1.
+/// Taxel i is sampled at t = (k + φᵢ)/rate, k = 0, 1, …, with φᵢ its place in the scan, from 0 up to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sampling {
-    /// Frames a second.
+    /// Frames per second.
     pub rate: Frequency,
-    /// In what order taxels are looked at.
+    /// Order of the taxels.
     #[serde(default)]
     pub scan: Scan,
 }
@@ -36,7 +36,7 @@ pub enum Scan {
     Taxels,
 }
 
-/// Two moments closer than this part of a frame are one: times are sums of steps and carry their rounding.
+/// Tolerance of times as a fraction of a frame: allows for rounding, as times are sums of steps.
 const SAME_MOMENT: f64 = 1e-7;
 
 impl Sampling {
@@ -59,12 +59,12 @@ impl Sampling {
         })
     }
 
-    /// Takes samples during the step from `time_s` on and puts the standing ones into the values. `phases` are those of
-    /// [`Sampling::phases`], `standing` remembers the samples.
+    /// Samples during the step from `time_s` on and replaces the values by the last samples. `phases` are those of
+    /// [`Sampling::phases`], `standing` holds the samples.
     pub fn apply(&self, phases: &[f64], standing: &mut [f64], values: &mut [f64], time_s: f64, dt_s: f64) {
         let rate = self.rate.si();
         let (from, to) = (time_s * rate, (time_s + dt_s) * rate);
-        // How many moments lie before t: those in [from, to) are looked at.
+        // Number of sampling times before t: a taxel is sampled if one lies in [from, to).
         let before = |t: f64, phase: f64| (t - phase - SAME_MOMENT).ceil().max(0.0);
         for ((phase, sample), value) in phases.iter().zip(standing).zip(values) {
             if before(to, *phase) > before(from, *phase) {
@@ -75,13 +75,13 @@ impl Sampling {
     }
 }
 
-impl StageSpec for Sampling {
+impl Stage for Sampling {
     fn validate(&self, _: usize) -> Result<(), ResponseError> {
         require(self.rate.si() > 0.0, "sampling.rate", "a positive frequency", self.rate.si())
     }
 
-    fn build(&self, taxels: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(Scanner { sampling: *self, phases: self.phases(taxels)? }))
+    fn prepare(&self, taxels: &Taxels, _: Option<&TriMesh>) -> Result<Option<Arc<dyn Stage>>, ResponseError> {
+        Ok(Some(Arc::new(Scanner { sampling: *self, phases: self.phases(taxels)? })))
     }
 }
 

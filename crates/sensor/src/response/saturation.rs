@@ -1,14 +1,11 @@
-//! The most a taxel can show.
+//! Clips the values of taxels.
 
 use super::error::require;
-use super::{PerTaxel, ResponseError, ResponseState, Stage, StageSpec, Step};
-use crate::Taxels;
-use dermis_geometry::TriMesh;
+use super::{PerTaxel, ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
-/// A value that no taxel exceeds.
+/// Clips values at a greatest force.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Saturation {
@@ -25,19 +22,13 @@ impl Saturation {
     }
 }
 
-impl StageSpec for Saturation {
+impl Stage for Saturation {
     fn validate(&self, taxels: usize) -> Result<(), ResponseError> {
         self.force.check("saturation.force", taxels)?;
         let values = self.force.values().iter();
         values.map(|t| t.si()).try_for_each(|t| require(t > 0.0, "saturation.force", "a positive force", t))
     }
 
-    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(self.clone()))
-    }
-}
-
-impl Stage for Saturation {
     fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
         self.apply(values);
     }

@@ -1,15 +1,26 @@
 //! The interface of a stage, and the macro that makes the response of a list of stages.
 
-use super::{Frame, ResponseError, ResponseState};
+use super::{DelayedFrame, ResponseError, ResponseState};
 use crate::Taxels;
 use dermis_geometry::TriMesh;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// One stage of a response, built for a set of taxels.
+/// One stage of a response: plain data that serde reads and writes, or that data prepared for a set of taxels.
 pub trait Stage: std::fmt::Debug + Send + Sync {
-    /// Applies the stage to the values (N) of one step. What it remembers between steps is in `memory`.
-    fn step(&self, values: &mut Vec<f64>, memory: &mut ResponseState, step: &Step);
+    /// Refuses parameters that are invalid or do not fit `taxels` taxels.
+    fn validate(&self, _taxels: usize) -> Result<(), ResponseError> {
+        Ok(())
+    }
+
+    /// The stage that acts on these taxels, where it is another than `self`. `surface` is the shape of the skin, for taxels without a
+    /// grid.
+    fn prepare(&self, _: &Taxels, _surface: Option<&TriMesh>) -> Result<Option<Arc<dyn Stage>>, ResponseError> {
+        Ok(None)
+    }
+
+    /// Applies the stage to the values (N) of one step. Its memory between steps is in `memory`.
+    fn step(&self, _values: &mut Vec<f64>, _memory: &mut ResponseState, _step: &Step) {}
 
     /// Whether the reading of a step depends on other steps or on their number: such a stage is left out of
     /// [`super::Chain::respond_at_once`].
@@ -17,17 +28,8 @@ pub trait Stage: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Sets what the stage remembers to a sensor at rest.
+    /// Sets the stage's memory to that of a sensor at rest.
     fn rest(&self, _memory: &mut ResponseState, _taxels: usize) {}
-}
-
-/// The description of a stage: plain data that serde reads and writes.
-pub trait StageSpec {
-    /// Refuses parameters that are invalid or do not fit `taxels` taxels.
-    fn validate(&self, taxels: usize) -> Result<(), ResponseError>;
-
-    /// Builds the stage. `surface` is the shape of the skin, for taxels without a grid.
-    fn build(&self, taxels: &Taxels, surface: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError>;
 }
 
 /// The time of a step.
@@ -50,16 +52,16 @@ impl Step {
 
 /// A place for a stage in a description; empty where the stage is absent.
 pub(super) trait Slot {
-    fn spec(&self) -> Option<&dyn StageSpec>;
+    fn stage(&self) -> Option<Arc<dyn Stage>>;
 
     fn is_absent(&self) -> bool {
-        self.spec().is_none()
+        self.stage().is_none()
     }
 }
 
-impl<T: StageSpec> Slot for Option<T> {
-    fn spec(&self) -> Option<&dyn StageSpec> {
-        self.as_ref().map(|stage| stage as &dyn StageSpec)
+impl<T: Stage + Clone + 'static> Slot for Option<T> {
+    fn stage(&self) -> Option<Arc<dyn Stage>> {
+        self.clone().map(|stage| Arc::new(stage) as Arc<dyn Stage>)
     }
 }
 
@@ -75,14 +77,14 @@ impl<T> Memory for Vec<T> {
     }
 }
 
-impl Memory for VecDeque<Frame> {
+impl Memory for VecDeque<DelayedFrame> {
     fn misfit(&self, _: &Self, taxels: usize) -> Option<(usize, usize)> {
         self.iter().map(|frame| (frame.newton.len(), taxels)).find(|(got, expected)| got != expected)
     }
 }
 
-/// Declares [`super::ResponseSpec`] and [`ResponseState`] from the list of stages: for each its key, its description, and what it
-/// remembers.
+/// Declares [`super::ResponseSpec`] and [`ResponseState`] from the list of stages: for each its key, its description, and its
+/// memory.
 macro_rules! stages {
     ($($(#[$doc:meta])* $key:ident: $spec:ty $({ $(#[$memory_doc:meta])* $memory:ident: $kind:ty })?,)+) => {
         /// How a sensor reports: counts always, and any of the stages. In a sensor's file `[response]`, with a table for each stage.
@@ -108,8 +110,8 @@ macro_rules! stages {
 
         impl ResponseSpec {
             /// The stages that are present, in the order of the list.
-            fn stages(&self) -> impl Iterator<Item = &dyn StageSpec> {
-                [$(self.$key.spec()),+].into_iter().flatten()
+            fn stages(&self) -> impl Iterator<Item = Arc<dyn Stage>> {
+                [$(self.$key.stage()),+].into_iter().flatten()
             }
         }
 

@@ -1,12 +1,9 @@
-//! The least force that shows.
+//! Small forces read zero.
 
 use super::error::require;
-use super::{PerTaxel, ResponseError, ResponseState, Stage, StageSpec, Step};
-use crate::Taxels;
-use dermis_geometry::TriMesh;
+use super::{PerTaxel, ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// A force T below which a taxel reads zero.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,24 +11,24 @@ use std::sync::Arc;
 pub struct Threshold {
     /// T.
     pub force: PerTaxel<Force>,
-    /// What becomes of more than that.
+    /// The reading of larger forces.
     #[serde(default)]
     pub kind: ThresholdKind,
 }
 
-/// What becomes of a force above the threshold.
+/// The reading of a force above the threshold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdKind {
-    /// The threshold is taken off: x − T, without a jump (Kappassov 2020, Fig. 5: raw 0 at 0.2 N).
+    /// The threshold is subtracted: x − T, without a jump (Kappassov 2020, Fig. 5: raw 0 at 0.2 N).
     #[default]
     DeadBand,
-    /// It passes as it is: the reading jumps from 0 to T.
+    /// The force itself: the reading jumps from 0 to T.
     Gate,
 }
 
 impl Threshold {
-    /// Applies it to the values (N). What pulls reads zero too.
+    /// Applies it to the values (N). Tensile forces read zero too.
     pub fn apply(&self, values: &mut [f64]) {
         for (taxel, value) in values.iter_mut().enumerate() {
             let threshold = self.force.at(taxel).si();
@@ -44,19 +41,13 @@ impl Threshold {
     }
 }
 
-impl StageSpec for Threshold {
+impl Stage for Threshold {
     fn validate(&self, taxels: usize) -> Result<(), ResponseError> {
         self.force.check("threshold.force", taxels)?;
         let values = self.force.values().iter();
         values.map(|t| t.si()).try_for_each(|t| require(t >= 0.0, "threshold.force", "zero or a positive force", t))
     }
 
-    fn build(&self, _: &Taxels, _: Option<&TriMesh>) -> Result<Arc<dyn Stage>, ResponseError> {
-        Ok(Arc::new(self.clone()))
-    }
-}
-
-impl Stage for Threshold {
     fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
         self.apply(values);
     }

@@ -1,4 +1,4 @@
-"""Touch for Gymnasium: a wrapper that adds it to any MuJoCo environment, and two environments of our own.
+"""Tactile sensing for Gymnasium: a wrapper for any MuJoCo environment, and two environments.
 
 >>> import gymnasium
 >>> import dermis.gym
@@ -7,8 +7,7 @@
 >>> observation["tactile"].shape
 (263,)
 
-``gymnasium.make("dermis/EdgeFollow-v0")`` and ``gymnasium.make("dermis/GraspLift-v0")`` are there after the import;
-``follow_edge`` and ``grasp_and_lift`` are policies that solve them.
+The import registers ``dermis/EdgeFollow-v0`` and ``dermis/GraspLift-v0``; ``follow_edge`` and ``grasp_and_lift`` are policies that solve them.
 """
 
 import gymnasium

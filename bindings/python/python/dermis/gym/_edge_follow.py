@@ -11,16 +11,16 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from dermis import Sensor
-from dermis.gym._image import image
+from dermis import _heat
 from dermis.mujoco import attach
 
 STEP = 0.05  # s
-SPEED, TURN = 0.03, 1.0  # m/s and rad/s at full action
-PRESSED = 1.0e-3  # how deep the cable is in the skin (m)
+SPEED, YAW_RATE = 0.03, 1.0  # m/s and rad/s at full action
+PRESSED = 1.0e-3  # penetration of the cable into the skin (m)
 RADIUS, SEGMENT, SEGMENTS = 3e-3, 12e-3, 30  # of the cable (m)
-REACH = 9e-3  # farther from the cable than this (m) it is lost
+REACH = 9e-3  # distance from the cable (m) at which it counts as lost
 
-# Laid anew in every episode; at the origin MuJoCo would take their frames for the world's.
+# Repositioned in every episode; not at the origin, where MuJoCo would give them the world's frame.
 _CABLE = "".join(f'<geom name="cable{i}" type="capsule" size="{RADIUS} {SEGMENT / 2}" pos="1 1 0" euler="0 90 0"/>' for i in range(SEGMENTS))
 MODEL = f"""<mujoco model="edge-follow"><option gravity="0 0 0" timestep="{STEP}"/>
   <default><geom contype="0" conaffinity="0" mass="0.1"/></default>
@@ -34,18 +34,18 @@ MODEL = f"""<mujoco model="edge-follow"><option gravity="0 0 0" timestep="{STEP}
 
 
 class EdgeFollow(gymnasium.Env[Any, Any]):
-    """A hand with an 8 × 8 array is pressed on a winding cable and shall follow it to its end by touch alone.
+    """A hand with an 8 × 8 array is pressed on a winding cable and has to follow it to its end by touch alone.
 
-    Observes {"tactile": (8, 8)}: what the array reports (N), row 0 in front. Acts by (3,), each from -1 to 1: speed forward (along the rows, to row
-    0) and to the left (along the columns), of 30 mm/s, and rate of turning to the left, of 1 rad/s; a step is 50 ms.
-    Rewards the part of the cable that was followed, times 10, less 0.01 times the square of the distance from it in units of 5 mm;
-    -1 when it is lost. Ends when the cable is lost or followed to its end: info["success"]. info["offset"] is that distance (m).
+    Observation: {"tactile": (8, 8)}, the reported forces (N), row 0 in front. Action: (3,), each from -1 to 1: forward speed (towards row 0)
+    and speed to the left (along the columns), scaled by 30 mm/s, and yaw rate to the left, scaled by 1 rad/s. A step is 50 ms.
+    Reward: 10 times the fraction of the cable followed, minus 0.01 times the squared distance from it in units of 5 mm, minus 1 when it is
+    lost. Terminates when the cable is lost or followed to its end: info["success"]. info["offset"] is the distance from the cable (m).
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": round(1 / STEP)}
 
     def __init__(self, *, sensor: Sensor | None = None, render_mode: str | None = None) -> None:
-        """sensor: what is on the hand, a flat grid; capacitive-8x8 without."""
+        """sensor: the array on the hand, a flat grid; default: capacitive-8x8."""
         self.render_mode = render_mode
         self.model = mujoco.MjModel.from_xml_string(MODEL)
         self.data = mujoco.MjData(self.model)
@@ -61,54 +61,54 @@ class EdgeFollow(gymnasium.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, NDArray[np.float32]], dict[str, Any]]:
-        """A new cable, and the hand near its start."""
+        """Lays a new cable and places the hand near its start."""
         super().reset(seed=seed)
         headings = self._lay()
         mujoco.mj_resetData(self.model, self.data)
-        offset, turn = self.np_random.uniform(-3e-3, 3e-3), headings[2] + self.np_random.uniform(-0.2, 0.2)
+        offset, yaw = self.np_random.uniform(-3e-3, 3e-3), headings[2] + self.np_random.uniform(-0.2, 0.2)
         across = np.array([-np.sin(headings[2]), np.cos(headings[2])])
-        self.data.qpos[:] = [*(self._nodes[2] + offset * across), turn]
+        self.data.qpos[:] = [*(self._nodes[2] + offset * across), yaw]
         self._pad.reset()
-        self._along = self._place()[0]
-        return self._observe(), {"offset": self._place()[1], "success": False}
+        self._along = self._progress()[0]
+        return self._observe(), {"offset": self._progress()[1], "success": False}
 
     def step(
         self, action: NDArray[np.float32]
     ) -> tuple[dict[str, NDArray[np.float32]], float, bool, bool, dict[str, Any]]:
         """Moves the hand."""
-        forward, left, turn = np.clip(np.asarray(action, dtype=float), -1, 1) * [SPEED, SPEED, TURN]
+        forward, left, yaw_rate = np.clip(np.asarray(action, dtype=float), -1, 1) * [SPEED, SPEED, YAW_RATE]
         yaw = float(self.data.qpos[2])
         ahead, aside = np.array([np.cos(yaw), np.sin(yaw)]), np.array([-np.sin(yaw), np.cos(yaw)])
-        self.data.qvel[:] = [*(forward * ahead + left * aside), turn]
+        self.data.qvel[:] = [*(forward * ahead + left * aside), yaw_rate]
         self.data.qpos[:] += self.data.qvel * STEP
         self.data.time += STEP
         observation = self._observe()
-        along, offset = self._place()
+        along, offset = self._progress()
         lost, done = offset > REACH, along > SEGMENT * (SEGMENTS - 2)
         reward = 10 * (along - self._along) / (SEGMENT * SEGMENTS) - 0.01 * (offset / 5e-3) ** 2 - (1.0 if lost else 0.0)
         self._along = along
         return observation, float(reward), bool(lost or done), False, {"offset": offset, "success": bool(done and not lost)}
 
     def render(self) -> NDArray[np.uint8] | None:
-        """What the array reports."""
-        return image(self._taxels, full=0.5) if self.render_mode == "rgb_array" else None
+        """Heat map of the reported forces."""
+        return _heat.image(self._taxels, max_force=0.5) if self.render_mode == "rgb_array" else None
 
     def _lay(self) -> NDArray[np.float64]:
         """Lays a random cable; returns the heading (rad) of every segment."""
         arc = SEGMENT * np.arange(SEGMENTS)
-        turns = self.np_random.uniform(0.1, 0.5, 2), self.np_random.uniform(0.12, 0.36, 2), self.np_random.uniform(0, 2 * np.pi, 2)
-        headings: NDArray[np.float64] = sum(a * np.sin(2 * np.pi * arc / length + phase) for a, length, phase in zip(*turns))
+        waves = self.np_random.uniform(0.1, 0.5, 2), self.np_random.uniform(0.12, 0.36, 2), self.np_random.uniform(0, 2 * np.pi, 2)
+        headings: NDArray[np.float64] = sum(a * np.sin(2 * np.pi * arc / length + phase) for a, length, phase in zip(*waves))
         directions = np.stack([np.cos(headings), np.sin(headings)], axis=1)
         self._nodes = np.concatenate([[[0.0, 0.0]], np.cumsum(directions * SEGMENT, axis=0)])
         for geom, start, end, heading in zip(self._geoms, self._nodes[:-1], self._nodes[1:], headings):
             self.model.geom_pos[geom] = [*(0.5 * (start + end)), 0]
-            # A capsule lies along its z axis: to x by a quarter turn about y, and then to its heading.
+            # The axis of a capsule is z: rotated by 90° about y to x, then to its heading.
             lie, head = np.array([np.sqrt(0.5), 0, np.sqrt(0.5), 0]), np.array([np.cos(heading / 2), 0, 0, np.sin(heading / 2)])
             mujoco.mju_mulQuat(self.model.geom_quat[geom], head, lie)
         return headings
 
-    def _place(self) -> tuple[float, float]:
-        """How far along the cable the hand is, and how far from it (m)."""
+    def _progress(self) -> tuple[float, float]:
+        """Distance of the hand along the cable, and from it (m)."""
         starts, ends, hand = self._nodes[:-1], self._nodes[1:], self.data.qpos[:2]
         part = np.clip(((hand - starts) * (ends - starts)).sum(axis=1) / SEGMENT**2, 0, 1)
         apart = np.linalg.norm(starts + part[:, None] * (ends - starts) - hand, axis=1)
@@ -122,17 +122,17 @@ class EdgeFollow(gymnasium.Env[Any, Any]):
 
 
 def follow_edge(observation: dict[str, NDArray[np.float32]]) -> NDArray[np.float32]:
-    """A policy for EdgeFollow: go on, keep the middle of the image over the cable and turn with it."""
+    """A policy for EdgeFollow: moves forward, centers the image on the cable and follows its direction."""
     image = np.clip(observation["tactile"], 0, None).astype(float)
     total = image.sum()
     if total <= 0:
         return np.zeros(3, np.float32)
     rows, cols = image.shape
-    # Forward and to the left, in taxels from the middle.
+    # Position forward and to the left of the center (taxels).
     ahead, aside = np.meshgrid((rows - 1) / 2 - np.arange(rows), np.arange(cols) - (cols - 1) / 2, indexing="ij")
     middle = np.array([(image * ahead).sum(), (image * aside).sum()]) / total
     da, ds = ahead - middle[0], aside - middle[1]
     spread, mixed = ((da**2 - ds**2) * image).sum(), (da * ds * image).sum()
-    # Angle of the cable to the left of straight ahead.
+    # Angle of the cable from straight ahead, positive to the left.
     angle = 0.5 * np.arctan2(2 * mixed, spread)
     return np.array(np.clip([1.0 - abs(angle), 0.5 * middle[1], 2.0 * angle], -1, 1), np.float32)

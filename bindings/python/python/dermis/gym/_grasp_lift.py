@@ -1,4 +1,4 @@
-"""Grasping a block of unknown weight, and lifting it."""
+"""Grasping and lifting a block of unknown weight."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from dermis import Sensor
-from dermis.gym._image import image
+from dermis import _heat
 from dermis.mujoco import attach
 
 Observation = dict[str, NDArray[np.float32]]
 
 SUBSTEPS = 20
 CLOSING, LIFTING = 0.03, 0.08  # m/s at full action
-GOAL, HOLD = 0.06, 10  # lifted so far (m), for so many steps
+GOAL, HOLD = 0.06, 10  # height (m) and number of steps to hold it
 MASSES = 0.05, 0.3  # kg
-CRUSHED = 12.0  # N: what the block bears
-# Bristles that MuJoCo can take in steps of a millisecond with the lightest block between two fingers.
+CRUSHED = 12.0  # grip force (N) that crushes the block
+# Bristles that are stable with steps of 1 ms and the lightest block between two fingers.
 SOFTER = {"contact_points": 1, "skin": {"friction": {"sigma0": "300 N/m", "sigma1": "0.3 N s/m"}}}
 FINGERS = ("left", "right")
 
 
 class GraspLift(gymnasium.Env[Any, Any]):
-    """Two fingers shall lift a block of 0.05 to 0.3 kg by 60 mm and hold it for 10 steps, without crushing it with more than 12 N.
+    """Two fingers have to lift a block of 0.05 to 0.3 kg by 60 mm and hold it for 10 steps, without crushing it with more than 12 N.
 
-    What the fingers press and how the block hangs between them is the skins' doing (mode "couple"): their bristles hold it, and it slips
-    where they are not pressed enough. Observes {"tactile": (2, 8, 8, 3)}: the force on each taxel of the left and the right finger (N), across
-    the finger, up, and out of the skin; {"hand": (2,)}: how far the fingers have closed and how high the wrist is (m). Acts by (2,), each from -1
-    to 1: speed of closing, of 30 mm/s, and of lifting, of 80 mm/s; a step is 20 ms.
-    Rewards 10 for each goal's height that the block is raised, and 5 for holding it there; -0.02 in every step in which not both
-    fingers touch it, and -5 for crushing it. Ends then: info["success"]. info["height"] is the block's (m), info["grip"] the greater force of a finger (N).
+    The skins compute the contact (mode "couple"): their bristles hold the block, and it slips where the grip is too weak.
+    Observation: {"tactile": (2, 8, 8, 3)}, the force on each taxel of the left and right finger (N): across the finger, up, and out of the skin;
+    {"hand": (2,)}, closing of the fingers and height of the wrist (m). Action: (2,), each from -1 to 1: closing speed, scaled by 30 mm/s,
+    and lifting speed, scaled by 80 mm/s. A step is 20 ms.
+    Reward: 10 times the rise of the block in units of 60 mm, 5 for success, -0.02 in every step in which not both fingers touch it, -5 for
+    crushing it. Terminates on success (info["success"]) or crushing. info["height"]: height of the block (m). info["grip"]: larger finger force (N).
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 50}
 
     def __init__(self, *, sensor: Sensor | None = None, render_mode: str | None = None) -> None:
-        """sensor: what is on both fingers, a grid of 8 × 8 taxels as capacitive-8x8 without."""
+        """sensor: the array on both fingers, a grid; default: capacitive-8x8 with softer bristles."""
         self.render_mode = render_mode
         self.model = mujoco.MjModel.from_xml_path(str(pathlib.Path(__file__).parent / "grasp_lift.xml"))
         self.data = mujoco.MjData(self.model)
@@ -56,7 +56,7 @@ class GraspLift(gymnasium.Env[Any, Any]):
         self.action_space = spaces.Box(-1, 1, (2,), np.float32)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
-        """A block of another weight, not quite in the middle. options: {"mass": kg} chooses it."""
+        """Resets with a block of random mass and position. options: {"mass": kg} sets the mass."""
         super().reset(seed=seed)
         mass = (options or {}).get("mass", self.np_random.uniform(*MASSES))
         self.model.body_mass[self._block] = mass
@@ -90,13 +90,13 @@ class GraspLift(gymnasium.Env[Any, Any]):
         return observation, float(reward), bool(done or crushed), False, info
 
     def render(self) -> NDArray[np.uint8] | None:
-        """What the two arrays feel, side by side."""
+        """Heat maps of both arrays, side by side."""
         if self.render_mode != "rgb_array":
             return None
-        return np.concatenate([image(-forces[..., 2], full=0.5) for forces in self._forces], axis=1)
+        return np.concatenate([_heat.image(-forces[..., 2], max_force=0.5) for forces in self._forces], axis=1)
 
     def close(self) -> None:
-        """Takes the sensors off."""
+        """Detaches the sensors."""
         for pad in self._pads:
             pad.detach()
 
@@ -111,10 +111,10 @@ class GraspLift(gymnasium.Env[Any, Any]):
 
 
 def grasp_and_lift(observation: Observation) -> NDArray[np.float32]:
-    """A policy for GraspLift: close until both fingers feel enough, and while lifting grip the harder the more hangs on them."""
+    """A policy for GraspLift: closes until both fingers press enough, and grips in proportion to the load while lifting."""
     forces = observation["tactile"].sum(axis=(1, 2), dtype=float)
-    grip, hanging = float(-forces[:, 2].max()), float(-forces[:, 1].sum())
-    wanted = max(1.5, 1.6 * hanging)
+    grip, load = float(-forces[:, 2].max()), float(-forces[:, 1].sum())
+    wanted = max(1.5, 1.6 * load)
     closing = np.clip(0.3 * (wanted - grip), -0.2, 0.2) if grip > 0.05 else 0.7
     lifting = 0.8 if grip > 0.8 * wanted and observation["hand"][1] < GOAL + 0.02 else 0.0
     return np.array([closing, lifting], np.float32)

@@ -1,4 +1,4 @@
-"""Touch added to what an environment lets an agent observe."""
+"""A wrapper that adds tactile observations to an environment."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ WHAT = ("preset", "sensor", "skin", "parameters")
 class TactileObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
     """Adds ``observation["tactile"]`` to an environment that runs MuJoCo (its ``unwrapped`` has ``model`` and ``data``).
 
-    env: the environment. Where it observes a dictionary that gets one more key; anything else is put under "observation".
+    env: the environment. A dictionary observation gets one more key; any other observation is stored under "observation".
     spec: one sensor, or a dictionary of several by name; "tactile" is then a dictionary too. A sensor is
 
         {"preset": "fingertip", "body": "tips_arm"}
 
         with one of "preset" (a name; "skin" and "parameters" as for ``dermis.Sensor.preset``) and "sensor" (a dermis.Sensor);
-        one of "site", "body" and "geom", and if wanted "pose", "objects" and "mode", as for ``dermis.mujoco.attach``;
-        "output": "taxels" (force along each taxel's normal, N), "reported" (after the device's response, N), "forces" (vectors, N),
-        "wrench" (N and N m), "image" (what a camera sees) or "depth" (m); "taxels" without.
+        one of "site", "body" and "geom", and optionally "pose", "objects" and "mode", as for ``dermis.mujoco.attach``;
+        "output": "taxels" (normal force, N; the default), "reported" (after the response, N), "forces" (vectors, N),
+        "wrench" (N and N m), "image" (camera image) or "depth" (m).
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], spec: Mapping[str, Any]) -> None:
         super().__init__(env)
         for part in ("model", "data"):
             if not hasattr(env.unwrapped, part):
-                raise Error(f"{env.unwrapped} has no `{part}`: it is no environment of MuJoCo, and cannot be given touch")
-        self._alone = any(key in spec for key in WHAT)
-        self._specs: dict[str, Mapping[str, Any]] = {"tactile": spec} if self._alone else dict(spec)
+                raise Error(f"{env.unwrapped} has no `{part}`: it is not a MuJoCo environment")
+        self._single = any(key in spec for key in WHAT)
+        self._specs: dict[str, Mapping[str, Any]] = {"tactile": spec} if self._single else dict(spec)
         if not self._specs:
             raise Error("`spec` names no sensor")
         self._sensors = {name: _sensor(name, each) for name, each in self._specs.items()}
@@ -46,14 +46,14 @@ class TactileObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._attachments: dict[str, Attachment] = {}
         self._attach()
         parts: dict[str, spaces.Space[Any]] = {name: _space(self._sensors[name], output) for name, output in self._outputs.items()}
-        tactile = parts["tactile"] if self._alone else spaces.Dict(parts)
+        tactile = parts["tactile"] if self._single else spaces.Dict(parts)
         self._is_dict = isinstance(env.observation_space, spaces.Dict)
         inner = dict(env.observation_space.spaces) if isinstance(env.observation_space, spaces.Dict) else {"observation": env.observation_space}
         self.observation_space = spaces.Dict({**inner, "tactile": tactile})
 
     @property
     def attachments(self) -> dict[str, Attachment]:
-        """The sensors by name; one that is alone is "tactile"."""
+        """The attachments by name; a single one is named "tactile"."""
         return dict(self._attachments)
 
     def _attach(self) -> None:
@@ -63,7 +63,7 @@ class TactileObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
             self._attachments[name] = attach(inner.model, inner.data, self._sensors[name], **where)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Resets the environment and lets go of what the sensors held."""
+        """Resets the environment and the sensors."""
         observation, info = self.env.reset(seed=seed, options=options)
         inner: Any = self.env.unwrapped
         for attachment in self._attachments.values():
@@ -75,24 +75,24 @@ class TactileObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
         return self._with_touch(observation), info
 
     def step(self, action: Any) -> tuple[dict[str, Any], Any, bool, bool, dict[str, Any]]:
-        """Steps the environment; the sensors take it as one step."""
+        """Steps the environment and reads the sensors."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         return self._with_touch(observation), reward, terminated, truncated, info
 
     def close(self) -> None:
-        """Ends the environment and takes the sensors off."""
+        """Closes the environment and detaches the sensors."""
         for attachment in self._attachments.values():
             attachment.detach()
         super().close()
 
     def _with_touch(self, observation: Any) -> dict[str, Any]:
-        felt = {name: take(self._attachments[name].read(), output) for name, output in self._outputs.items()}
+        tactile = {name: _value(self._attachments[name].read(), output) for name, output in self._outputs.items()}
         inner = dict(observation) if self._is_dict else {"observation": observation}
-        return {**inner, "tactile": felt["tactile"] if self._alone else felt}
+        return {**inner, "tactile": tactile["tactile"] if self._single else tactile}
 
 
-def take(reading: Reading, output: str) -> Any:
-    """An output of a reading, as an observation."""
+def _value(reading: Reading, output: str) -> Any:
+    """An output of a reading as an observation."""
     value = getattr(reading, output)
     return value if output == "image" else np.asarray(value, dtype=np.float32)
 
@@ -102,7 +102,7 @@ def _sensor(name: str, spec: Mapping[str, Any]) -> Sensor:
         raise TypeError(f"`spec`: sensor {name!r} must be a dictionary, got a {type(spec).__name__}")
     unknown = sorted(set(spec) - {*WHERE, *WHAT, "output"})
     if unknown:
-        raise Error(f"`spec`: sensor {name!r} has an unknown key {unknown[0]!r}; known are {', '.join((*WHAT, *WHERE, 'output'))}")
+        raise Error(f"`spec`: sensor {name!r} has an unknown key {unknown[0]!r}; the keys are {', '.join((*WHAT, *WHERE, 'output'))}")
     if ("preset" in spec) == ("sensor" in spec):
         raise Error(f"`spec`: sensor {name!r} needs one of `preset` and `sensor`")
     if "sensor" in spec:

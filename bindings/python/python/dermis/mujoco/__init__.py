@@ -1,4 +1,4 @@
-"""Sensors of dermis in a simulation of MuJoCo, from 3.3 to 4.0.
+"""dermis sensors in a MuJoCo simulation, from MuJoCo 3.3 to 4.0.
 
 >>> import mujoco
 >>> import dermis, dermis.mujoco
@@ -10,11 +10,12 @@
 >>> pad.read().taxels.shape
 (14, 6)
 
-The same from MJCF alone, without Python: the engine plugin, which the wheel brings along (``load_plugin``).
+The engine plugin does the same from MJCF alone, without Python (``load_plugin``).
 """
 
 from dermis._engine_plugin import load as load_plugin
-from dermis.mujoco._attachment import Attachment, attach
+from dermis._native import Attachment
+from dermis.mujoco._attach import attach
 from dermis.mujoco._urdf import attach_urdf
 
 __all__ = ["Attachment", "attach", "attach_urdf", "load_plugin"]

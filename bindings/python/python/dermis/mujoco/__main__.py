@@ -1,7 +1,7 @@
-"""``python -m dermis.mujoco``: says where the engine plugin is, and makes every program that imports MuJoCo find it.
+"""``python -m dermis.mujoco``: installs the engine plugin, so that every program that imports MuJoCo loads it.
 
-MuJoCo 4.0 and later find it by themselves. For older ones it is linked into the folder that they load plugins from, so that
-``python -m mujoco.viewer`` opens models with a dermis.sensor.
+MuJoCo 4.0 and later find it automatically. For older versions it is linked into MuJoCo's plugin folder, so that ``python -m
+mujoco.viewer`` opens models with a dermis.sensor.
 """
 
 import pathlib
@@ -14,7 +14,7 @@ from dermis._engine_plugin import path
 def main() -> None:
     library = path()
     if int(mujoco.__version__.split(".")[0]) >= 4:
-        print(f"{library}: MuJoCo {mujoco.__version__} loads it by itself")
+        print(f"{library}: MuJoCo {mujoco.__version__} loads it automatically")
         return
     link = pathlib.Path(mujoco.PLUGINS_DIR) / library.name
     if link.is_symlink():
@@ -23,7 +23,7 @@ def main() -> None:
         link.symlink_to(library)
     except OSError as error:
         sys.exit(f"{link}: the engine plugin cannot be linked there: {error.strerror}; call dermis.mujoco.load_plugin() in programs instead")
-    print(f"{link}: MuJoCo {mujoco.__version__} loads it from now on")
+    print(f"{link}: MuJoCo {mujoco.__version__} will load it")
 
 
 if __name__ == "__main__":

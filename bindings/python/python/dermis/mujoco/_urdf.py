@@ -1,4 +1,4 @@
-"""Sensors placed by a robot description: <sensor> with <tactile>, as tactile_toolbox adds it to URDF."""
+"""Attaches the tactile sensors of a robot description: <sensor> with <tactile>, the URDF extension of tactile_toolbox."""
 
 from __future__ import annotations
 
@@ -7,12 +7,22 @@ import xml.etree.ElementTree as xml
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 import mujoco
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from dermis import Error, Sensor
-from dermis.mujoco._attachment import Attachment, attach
-from dermis.mujoco._place import Array, rigid
+from dermis._native import Attachment
+from dermis.mujoco._attach import attach
+
+Array = NDArray[np.float64]
+
+
+def _rigid(rotation: ArrayLike, translation: ArrayLike) -> Array:
+    """A (4, 4) transform."""
+    made = np.eye(4)
+    made[:3, :3], made[:3, 3] = rotation, translation
+    return made
 
 
 def attach_urdf(
@@ -27,11 +37,11 @@ def attach_urdf(
 ) -> dict[str, Attachment]:
     """Attaches every <tactile> sensor of a robot description to the body of its link, and returns them by name.
 
-    urdf: path of the description. The model need not be made from it, but must have bodies of the same names.
-    sensors: which Sensor stands for which name. One whose own surface is read from a description (``[surface.urdf]``) has its taxels in
-        the link's frame and is put there; others are put at the <origin>.
-    preset: for an <array> that is not among them, a preset whose rows, columns and pitch are replaced by the array's.
-        Reading order: rows run along x of the <origin>, columns along y, so taxels[row, col] is cell (row, col) of the array.
+    urdf: path of the description. The model need not be made from it, but must have bodies with the names of its links.
+    sensors: the Sensor for each name. A sensor whose surface is read from a description (``[surface.urdf]``) has its taxels in the link
+        frame and is placed there; others are placed at the <origin>.
+    preset: for an <array> without a sensor, a preset whose rows, columns and pitch are replaced by the array's. Rows run along x of
+        the <origin> and columns along y: taxels[row, col] is cell (row, col) of the array.
     objects, mode: as for ``attach``.
     """
     path = os.fspath(urdf)
@@ -42,11 +52,11 @@ def attach_urdf(
     found = [node for node in root.iter("sensor") if node.find("tactile") is not None]
     names = [node.get("name", "") for node in found]
     if not found:
-        raise Error(f"{path}: holds no <sensor> with a <tactile> part")
+        raise Error(f"{path}: no <sensor> with a <tactile> element")
     unknown = sorted(set(sensors or {}) - set(names))
     if unknown:
-        raise Error(f"{path}: holds no tactile sensor {unknown[0]!r}; those that it holds are {names}")
-    made = {}
+        raise Error(f"{path}: no tactile sensor {unknown[0]!r}; its sensors are {names}")
+    attachments = {}
     for name, node in zip(names, found):
         link, origin = _link(model, path, name, node), _origin(path, name, node)
         given = (sensors or {}).get(name)
@@ -55,20 +65,20 @@ def attach_urdf(
         else:
             sensor, origin_from_sensor = _array(path, name, node, preset)
             pose = origin @ origin_from_sensor
-        made[name] = attach(model, data, sensor, body=link, pose=pose, objects=objects, mode=mode)
-    return made
+        attachments[name] = attach(model, data, sensor, body=link, pose=pose, objects=objects, mode=mode)
+    return attachments
 
 
 def _link(model: Any, path: str, name: str, node: xml.Element) -> int:
     parent = node.find("parent")
     link = parent.get("link") if parent is not None else None
     if not link:
-        raise Error(f'{path}: sensor {name!r} needs its link, <parent link="…"/>')
+        raise Error(f'{path}: sensor {name!r} needs a link, <parent link="…"/>')
     body = int(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, link))
     if body < 0:
         raise Error(
-            f"{path}: sensor {name!r} is on link {link!r}, and the model has no body of that name; MuJoCo joins links that do not move "
-            'against each other unless <mujoco><compiler fusestatic="false"/></mujoco> is in the description'
+            f"{path}: sensor {name!r} is on link {link!r}, and the model has no body of that name; MuJoCo fuses links that are fixed "
+            'to each other unless <mujoco><compiler fusestatic="false"/></mujoco> is in the description'
         )
     return body
 
@@ -92,25 +102,25 @@ def _origin(path: str, name: str, node: xml.Element) -> Array:
     roll = np.array([[1, 0, 0], [0, cosines[0], -sines[0]], [0, sines[0], cosines[0]]])
     pitch = np.array([[cosines[1], 0, sines[1]], [0, 1, 0], [-sines[1], 0, cosines[1]]])
     yaw = np.array([[cosines[2], -sines[2], 0], [sines[2], cosines[2], 0], [0, 0, 1]])
-    return rigid(yaw @ pitch @ roll, xyz)
+    return _rigid(yaw @ pitch @ roll, xyz)
 
 
 def _array(path: str, name: str, node: xml.Element, preset: str | None) -> tuple[Sensor, Array]:
-    """A grid for an <array>, and where it is from the <origin>."""
+    """The grid of an <array>, and its pose in the <origin> frame."""
     array = node.find("tactile/array")
     if array is None:
-        raise Error(f"{path}: sensor {name!r} lists its taxels one by one: give it in `sensors`, a Sensor with a [surface.urdf]")
+        raise Error(f"{path}: sensor {name!r} lists its taxels one by one: pass it in `sensors`, as a Sensor with a [surface.urdf]")
     if preset is None:
-        raise Error(f"{path}: sensor {name!r} says where it is but not what it is made of: give a `preset`, or the sensor in `sensors`")
+        raise Error(f"{path}: sensor {name!r} has a position but no properties: give a `preset`, or the sensor in `sensors`")
     rows, cols = (int(_numbers(path, name, array, key, 1, None)[0]) for key in ("rows", "cols"))
     if array.get("order", "row-major") != "row-major":
-        raise Error(f"{path}: sensor {name!r}: `order` must be row-major here, got {array.get('order')!r}; give the sensor in `sensors`")
+        raise Error(f"{path}: sensor {name!r}: `order` must be row-major, got {array.get('order')!r}; pass the sensor in `sensors`")
     spacing = _numbers(path, name, array, "spacing" if array.get("spacing") else "size", 2, None)
     offset = _numbers(path, name, array, "offset", 2, [0, 0])
     if abs(spacing[0] - spacing[1]) > 1e-9:
         raise Error(f"{path}: sensor {name!r}: `spacing` must be the same in both directions for a grid, got {spacing[0]} and {spacing[1]} m")
     grid = {"rows": rows, "cols": cols, "pitch": f"{float(spacing[0])!r} m"}
     sensor = Sensor.preset(preset, parameters={"name": name, "surface": {"grid": grid}})
-    # The grid's rows go down y and its columns up x: turned by a quarter they go up x and up y.
+    # Rows of the grid run along -y and columns along +x; rotated by 90° they run along +x and +y.
     middle = [0.5 * (rows - 1) * spacing[0] - offset[0], 0.5 * (cols - 1) * spacing[1] - offset[1], 0]
-    return sensor, rigid([[0, -1, 0], [1, 0, 0], [0, 0, 1]], middle)
+    return sensor, _rigid([[0, -1, 0], [1, 0, 0], [0, 0, 1]], middle)

@@ -1,20 +1,20 @@
-"""Touch in ROS: ``python -m dermis.ros --scene scene.toml``.
+"""Tactile sensors in ROS: ``python -m dermis.ros --scene scene.toml``.
 
-In ROS 1 (``rospy``) a scene runs in real time, and for each sensor NAME there are
+With ROS 1 (``rospy``) a scene runs in real time. Topics of each sensor NAME:
 
-- ``/NAME/wrench`` (geometry_msgs/WrenchStamped), the load on the sensor, in its frame NAME;
+- ``/NAME/wrench`` (geometry_msgs/WrenchStamped), force and torque on the sensor, in its frame NAME;
 - ``/NAME/taxels`` (std_msgs/Float32MultiArray), the force on each taxel (N), rows by columns;
-- ``/NAME/tactile`` (sensor_msgs/Image, rgb8), the same as a heat map;
-- ``/NAME/camera`` (sensor_msgs/Image, rgb8), what a camera behind the skin sees;
-- ``/tf`` (tf2_msgs/TFMessage), where the sensors and bodies are in ``world``.
+- ``/NAME/tactile`` (sensor_msgs/Image, rgb8), a heat map of the taxels;
+- ``/NAME/camera`` (sensor_msgs/Image, rgb8), image of the camera behind the skin;
+- ``/tf`` (tf2_msgs/TFMessage), poses of sensors and bodies in ``world``.
 
-With ``--contacts TOPIC`` nothing is simulated: contact states of another simulator, as Gazebo's bumper publishes them
-(gazebo_msgs/ContactsState), become the same messages. For ROS 2, ``--bag FILE.mcap`` writes a bag.
+With ``--contacts TOPIC`` nothing is simulated: contact states of another simulator (gazebo_msgs/ContactsState, as Gazebo's bumper
+publishes them) are converted to the same messages. For ROS 2, ``--bag FILE.mcap`` writes a bag.
 
-What is here needs no ROS: messages as plain fields, and contacts as arrays.
+The functions of this module need no ROS: they convert readings to message fields, and contact messages to arrays.
 """
 
-from dermis.ros._contacts import CONTACTS_STATE, CONTACTS_STATE_TYPE, Contacts, contacts_of, touched
+from dermis.ros._contacts import CONTACTS_STATE, CONTACTS_STATE_TYPE, Contacts, parse_contacts, read_contacts
 from dermis.ros._messages import Fields, image, taxels, transforms, wrench
 
 __all__ = [
@@ -22,10 +22,10 @@ __all__ = [
     "CONTACTS_STATE_TYPE",
     "Contacts",
     "Fields",
-    "contacts_of",
     "image",
+    "parse_contacts",
+    "read_contacts",
     "taxels",
-    "touched",
     "transforms",
     "wrench",
 ]

@@ -9,21 +9,21 @@ import dermis
 
 
 def _arguments() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m dermis.ros", description="Touch in ROS.")
+    parser = argparse.ArgumentParser(prog="python -m dermis.ros", description="Publishes tactile sensors in ROS.")
     parser.add_argument("--scene", required=True, metavar="FILE", help="a scene file of dermis")
-    parser.add_argument("--duration", type=float, metavar="SECONDS", help="how long; until ROS shuts down without it")
+    parser.add_argument("--duration", type=float, metavar="SECONDS", help="duration; default: until ROS shuts down")
     parser.add_argument("--bag", metavar="FILE.mcap", help="write a ROS 2 bag of the whole scene instead; needs no ROS")
-    parser.add_argument("--contacts", metavar="TOPIC", help="take gazebo_msgs/ContactsState from there instead of simulating")
-    parser.add_argument("--sensor", metavar="NAME", help="the sensor that the contacts touch; the first of the scene without it")
+    parser.add_argument("--contacts", metavar="TOPIC", help="read gazebo_msgs/ContactsState from this topic instead of simulating")
+    parser.add_argument("--sensor", metavar="NAME", help="the sensor that the contacts act on; default: the first of the scene")
     parser.add_argument("--collision", metavar="NAME", help="part of the name of the sensor's own collision in the contact states")
     parser.add_argument("--node", default="dermis", metavar="NAME", help="name of the node")
     return parser
 
 
 def main() -> None:
-    """Runs it."""
+    """Runs the node."""
     parser = _arguments()
-    # What ROS adds to a command line is for rospy.
+    # Remappings of ROS are for rospy.
     options = parser.parse_args([word for word in sys.argv[1:] if ":=" not in word])
     if options.duration is not None and not options.duration > 0:
         parser.error(f"--duration must be positive, got {options.duration}")

@@ -1,4 +1,4 @@
-"""Contact states of a simulator as touch."""
+"""Converts contact states of a simulator to readings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import dermis
 
-# What Gazebo's bumper publishes, with all that it uses: enough for a subscriber where gazebo_msgs is not installed.
+# Definition of the message of Gazebo's bumper, for subscribers without gazebo_msgs.
 CONTACTS_STATE_TYPE = "gazebo_msgs/ContactsState"
 _LINE = "=" * 80
 CONTACTS_STATE = f"""Header header
@@ -47,28 +47,28 @@ class Contacts:
     """Contact points, in the frame of the message."""
 
     points: NDArray[np.float64]
-    """Where they are (m), (n, 3)."""
+    """Positions (m), (n, 3)."""
     forces: NDArray[np.float64]
-    """On the sensor (N), (n, 3)."""
+    """Forces on the sensor (N), (n, 3)."""
     normals: NDArray[np.float64]
-    """Out of the sensor, (n, 3); from the force where the simulator gives none."""
+    """Normals out of the sensor, (n, 3); against the force if the message has none."""
     depths: NDArray[np.float64]
-    """How far things overlap (m), (n,)."""
+    """Penetration depths (m), (n,)."""
     objects: NDArray[np.int64]
-    """Which other collision each belongs to, (n,)."""
+    """Index of the other collision, (n,)."""
     frame: str
-    """The frame that all of it is in."""
+    """Frame of all vectors."""
 
 
 def _row(vector: Any) -> list[float]:
     return [vector.x, vector.y, vector.z]
 
 
-def contacts_of(message: Any, *, collision: str | None = None) -> Contacts:
-    """The contacts of a gazebo_msgs/ContactsState, or of anything with its fields.
+def parse_contacts(message: Any, *, collision: str | None = None) -> Contacts:
+    """The contacts of a gazebo_msgs/ContactsState, or of any object with its fields.
 
-    collision: part of the name of the sensor's own collision; wrenches are given for the first of the two, so where it is the second they are
-    turned round, and states without it are left out. Without it the sensor's collision is taken for the first everywhere.
+    collision: part of the name of the sensor's own collision. Wrenches act on the first collision of a state; where the sensor's is the
+    second, they are reversed, and states without it are left out. Default: the sensor's collision is the first of every state.
     """
     points: list[list[float]] = []
     forces: list[list[float]] = []
@@ -84,20 +84,20 @@ def contacts_of(message: Any, *, collision: str | None = None) -> Contacts:
             sign, other = -1.0, state.collision1_name
         if other not in others:
             others.append(other)
-        places = list(state.contact_positions)
+        positions = list(state.contact_positions)
         wrenches = list(state.wrenches)
-        if len(wrenches) != len(places):
+        if len(wrenches) != len(positions):
             raise dermis.Error(
-                f"contacts of {state.collision1_name!r} and {other!r}: {len(places)} positions and {len(wrenches)} wrenches; one each is needed"
+                f"contacts of {state.collision1_name!r} and {other!r}: {len(positions)} positions and {len(wrenches)} wrenches; one each is needed"
             )
-        given = list(state.contact_normals) if len(state.contact_normals) == len(places) else [None] * len(places)
-        deep = list(state.depths) if len(state.depths) == len(places) else [0.0] * len(places)
-        for place, load, normal, depth in zip(places, wrenches, given, deep):
+        given = list(state.contact_normals) if len(state.contact_normals) == len(positions) else [None] * len(positions)
+        deep = list(state.depths) if len(state.depths) == len(positions) else [0.0] * len(positions)
+        for position, load, normal, depth in zip(positions, wrenches, given, deep):
             force = sign * np.array(_row(load.force))
             out = -force if normal is None else np.array(_row(normal))
-            # A contact pushes: out of the sensor is against the force on it.
+            # Contacts push: the normal out of the sensor is against the force on it.
             out = -out if out @ force > 0 else out
-            points.append(_row(place))
+            points.append(_row(position))
             forces.append(force.tolist())
             normals.append(out.tolist())
             depths.append(float(depth))
@@ -112,13 +112,12 @@ def contacts_of(message: Any, *, collision: str | None = None) -> Contacts:
     )
 
 
-def touched(
+def read_contacts(
     sensor: dermis.Sensor, contacts: Contacts, *, frame: str, sensor_pose: NDArray[np.float64] | None = None
 ) -> dermis.Reading:
-    """What a sensor reads of contacts, through ``skin.contacts``.
+    """Reads contacts with a sensor.
 
-    frame: what the sensor's own frame is called; contacts in another one are taken for those of the world, where the sensor is at
-    ``sensor_pose``.
+    frame: name of the sensor frame. Contacts in any other frame are taken to be in the world frame, where the sensor is at ``sensor_pose``.
     """
     return sensor.read_contacts(
         contacts.points,

@@ -1,4 +1,4 @@
-"""Messages as plain fields: what ROS 1 and ROS 2 have in common."""
+"""Message fields that ROS 1 and ROS 2 have in common."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def transforms(poses: Mapping[str, NDArray[np.float64]]) -> list[Fields]:
     made = []
     for frame, pose in poses.items():
         x, y, z, w = _quaternion(pose[:3, :3])
-        turn = {"x": x, "y": y, "z": z, "w": w}
-        made.append({"child_frame_id": frame, "transform": {"translation": _vector(pose[:3, 3]), "rotation": turn}})
+        rotation = {"x": x, "y": y, "z": z, "w": w}
+        made.append({"child_frame_id": frame, "transform": {"translation": _vector(pose[:3, 3]), "rotation": rotation}})
     return made
 
 
-def _quaternion(turn: NDArray[np.float64]) -> tuple[float, float, float, float]:
+def _quaternion(rotation: NDArray[np.float64]) -> tuple[float, float, float, float]:
     """x, y, z, w of a rotation: the eigenvector of Bar-Itzhack's symmetric matrix, w at least zero."""
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = turn
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = rotation
     upper = [[xx - yy - zz, 0, 0, 0], [xy + yx, yy - xx - zz, 0, 0], [xz + zx, yz + zy, zz - xx - yy, 0]]
     lower = [zy - yz, xz - zx, yx - xy, xx + yy + zz]
     _, vectors = np.linalg.eigh(np.array([*upper, lower]) / 3)

@@ -1,4 +1,4 @@
-"""A node of ROS 1."""
+"""A ROS 1 node."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from dermis._names import plain_name
 from dermis.ros import _contacts, _messages
 
 WORLD = "world"
-# Readings a second, of a device that does not say it, and images a second.
-USUAL_RATE_HZ = 100.0
+# Rate of readings of sensors that define none, and of images.
+DEFAULT_RATE_HZ = 100.0
 IMAGE_RATE_HZ = 30.0
 
 
@@ -41,14 +41,14 @@ def fill(message: Any, fields: _messages.Fields) -> Any:
 class Sensor:
     """The topics of one sensor."""
 
-    def __init__(self, name: str, device: dermis.Sensor) -> None:
+    def __init__(self, name: str, sensor: dermis.Sensor) -> None:
         rospy = _ros()
         from geometry_msgs.msg import WrenchStamped
         from sensor_msgs.msg import Image
         from std_msgs.msg import Float32MultiArray, MultiArrayDimension
 
-        self.name, self.frame, self.device = name, plain_name(name), device
-        self.rate = device.rate or USUAL_RATE_HZ
+        self.name, self.frame, self.sensor = name, plain_name(name), sensor
+        self.rate = sensor.rate or DEFAULT_RATE_HZ
         self._wrench, self._image, self._taxels, self._side = WrenchStamped, Image, Float32MultiArray, MultiArrayDimension
 
         def topic(what: str, kind: Any) -> Any:
@@ -56,12 +56,12 @@ class Sensor:
 
         self._to_wrench, self._to_taxels = topic("wrench", WrenchStamped), topic("taxels", Float32MultiArray)
         self._to_tactile = topic("tactile", Image)
-        self._to_camera = topic("camera", Image) if device.image_shape else None
-        self._most = 0.0
+        self._to_camera = topic("camera", Image) if sensor.image_shape else None
+        self._max_force = 0.0
         self._next_reading = self._next_image = -np.inf
 
     def publish(self, reading: dermis.Reading, now: Any, seconds: float) -> None:
-        """Publishes what is due at a time (s)."""
+        """Publishes the messages that are due at a time (s)."""
         if seconds < self._next_reading - 1e-9:
             return
         self._next_reading = max(self._next_reading + 1 / self.rate, seconds)
@@ -74,14 +74,14 @@ class Sensor:
         if seconds < self._next_image - 1e-9:
             return
         self._next_image = max(self._next_image + 1 / IMAGE_RATE_HZ, seconds)
-        self._most = max(self._most, float(reading.taxels.max(initial=0.0)))
-        heat = _heat.image(reading.taxels, reading.centers, most=self._most)
+        self._max_force = max(self._max_force, float(reading.taxels.max(initial=0.0)))
+        heat = _heat.image(reading.taxels, reading.centers, max_force=self._max_force)
         self._stamped(self._to_tactile, self._image(), _messages.image(heat), now)
         if self._to_camera is not None:
             try:
                 seen = reading.image
             except dermis.Error:
-                # Contacts of another simulator tell nothing of the surface.
+                # Contacts of another simulator do not define the surface.
                 return
             self._stamped(self._to_camera, self._image(), _messages.image(seen), now)
 
@@ -92,7 +92,7 @@ class Sensor:
 
 
 class Frames:
-    """Where everything is."""
+    """The transforms of sensors and bodies."""
 
     def __init__(self) -> None:
         rospy = _ros()
@@ -121,21 +121,21 @@ def _poses(world: dermis.World) -> dict[str, NDArray[np.float64]]:
 
 
 def simulate(world: dermis.World, *, duration: float | None) -> None:
-    """Runs a world in real time and publishes what its sensors feel, until the time is over or ROS shuts down."""
+    """Runs a world in real time and publishes the readings of its sensors, until the duration is over or ROS shuts down."""
     rospy = _ros()
     sensors = [Sensor(name, world.sensor(name)) for name in world.sensors]
     frames = Frames()
     rate = min(max(sensor.rate for sensor in sensors), 1 / world.time_step)
-    start, told = time.monotonic(), False
+    start, warned = time.monotonic(), False
     while not rospy.is_shutdown() and (duration is None or world.time < duration):
         behind = time.monotonic() - start - world.time
         if behind < world.time_step:
             time.sleep(min(world.time_step, 1 / rate))
             continue
-        # At most one reading at a time: a world that is slower than the clock loses time, not readings.
+        # At most one reading period at a time: a slow world falls behind the clock but publishes every reading.
         world.step(max(1, min(round(behind / world.time_step), round(1 / rate / world.time_step))))
-        if behind > 1 and not told:
-            told = True
+        if behind > 1 and not warned:
+            warned = True
             print("dermis.ros: the scene runs slower than real time", file=sys.stderr)
         now = rospy.Time.now()
         frames.publish(_poses(world), now)
@@ -144,7 +144,7 @@ def simulate(world: dermis.World, *, duration: float | None) -> None:
 
 
 def listen(world: dermis.World, *, name: str, topic: str, collision: str | None, duration: float | None) -> None:
-    """Turns contact states on a topic into what a sensor of a scene would report."""
+    """Converts contact states on a topic to readings of a sensor of a scene."""
     rospy = _ros()
     import genpy.dynamic
 
@@ -154,10 +154,10 @@ def listen(world: dermis.World, *, name: str, topic: str, collision: str | None,
     sensor, frames = Sensor(name, world.sensor(name)), Frames()
     pose = world.sensor_pose(name)
 
-    def come(message: Any) -> None:
+    def on_message(message: Any) -> None:
         try:
-            contacts = _contacts.contacts_of(message, collision=collision)
-            reading = _contacts.touched(sensor.device, contacts, frame=sensor.frame, sensor_pose=pose)
+            contacts = _contacts.parse_contacts(message, collision=collision)
+            reading = _contacts.read_contacts(sensor.sensor, contacts, frame=sensor.frame, sensor_pose=pose)
         except dermis.Error as error:
             rospy.logerr_throttle(1.0, str(error))
             return
@@ -165,7 +165,7 @@ def listen(world: dermis.World, *, name: str, topic: str, collision: str | None,
         sensor.publish(reading, now, time.monotonic())
         frames.publish(_poses(world), now)
 
-    rospy.Subscriber(topic, kind, come, queue_size=10)
+    rospy.Subscriber(topic, kind, on_message, queue_size=10)
     start = time.monotonic()
     while not rospy.is_shutdown() and (duration is None or time.monotonic() - start < duration):
         time.sleep(0.05)

@@ -4,15 +4,15 @@ use super::{BallPress, Dent, Label, fit_calibrated};
 use crate::calibration::FitError;
 use crate::optics::{BackgroundSpec, Camera, FloatImage};
 
-/// Fits and choices in turn, at most.
+/// Maximum number of rounds of fits and choices.
 const ROUNDS: usize = 6;
-/// Pixels of which one is looked at, down and across.
+/// Stride of the evaluated pixels, down and across.
 const STRIDE: usize = 3;
 
 /// Puts each press where its image shows it, with the depth that suits its image best. Its relief and the middle of its label are
 /// replaced, the radius stays. The light that depths are judged by is fitted to the presses numbered `fitted`, in turn with the choice.
 ///
-/// What the images do not tell is how steep the dents are altogether: a brighter light on flatter dents looks the same. The depths
+/// The images do not determine how steep the dents are overall: a brighter light on flatter dents looks the same. The depths
 /// given decide it; the choice begins in their middle.
 pub fn align(
     background: &FloatImage,
@@ -56,7 +56,7 @@ pub fn align(
     Ok(chosen.into_iter().map(|dent| dents[dent].depth_m).collect())
 }
 
-/// Squares of what a dent's light on the background leaves over, within two radii of the label.
+/// Sum of squared residuals of a dent's light on the background, within two radii of the label.
 fn misses(background: &FloatImage, press: &BallPress, added: &FloatImage) -> f64 {
     let near = super::Region { from: 0.0, to: super::AROUND.to };
     let width = background.width;
@@ -68,8 +68,8 @@ fn misses(background: &FloatImage, press: &BallPress, added: &FloatImage) -> f64
     press.pixels(near).filter(kept).map(square).sum()
 }
 
-/// The middle of a dent within a radius of its label. What a dent adds to the background is nearly odd about its middle, because a lamp that
-/// brightens one flank darkens the other: so what is added at opposite places must cancel, as the product of the two says best.
+/// The middle of a dent within a radius of its label. The difference from the background is nearly odd about the middle of a dent, because a lamp that
+/// brightens one flank darkens the other: so the differences at opposite points must cancel, which their product measures best.
 fn middle(background: &FloatImage, image: &FloatImage, label: Label) -> [f64; 2] {
     let (width, height) = (background.width as isize, background.height as isize);
     let inside = |x: isize, y: isize| (0..width).contains(&x) && (0..height).contains(&y);

@@ -1,4 +1,4 @@
-//! The surface under a ball whose contact is seen.
+//! The surface under a ball with a labelled contact.
 
 use crate::optics::Relief;
 use crate::{Aim, Goal, PressError, Sensor, press};
@@ -15,11 +15,11 @@ pub struct Label {
     pub radius: f64,
 }
 
-/// Depths tried between nothing and the deepest that the skin takes.
+/// Number of depths tried up to the skin's greatest depth.
 const TRIED: usize = 24;
 
-/// What the sensor's camera sees of a ball that is pressed at each label until the contact has the label's radius. The skin must
-/// know its surface and the sensor must have a camera; where the skin cannot be pressed so far, as far as it can.
+/// The relief that the sensor's camera sees of a ball pressed at each label until the contact has the label's radius, or to the
+/// skin's greatest depth. The skin must report its surface and the sensor must have a camera.
 pub fn ball_reliefs(
     sensor: &Sensor,
     ball: &Object,
@@ -27,12 +27,12 @@ pub fn ball_reliefs(
     labels: &[Label],
 ) -> Result<Vec<Relief>, PressError> {
     let Some(camera) = sensor.optics().map(|optics| optics.camera().clone()) else { return Ok(Vec::new()) };
-    let most_m = sensor.skin().max_depth_m().min(1.6 * radius_m) * (1.0 - 1e-9);
+    let max_m = sensor.skin().max_depth_m().min(1.6 * radius_m) * (1.0 - 1e-9);
     let widest = labels.iter().map(|label| label.radius).fold(0.0, f64::max) * camera.pixel_m;
     // Contact radii against depth, as far as they are needed.
     let mut table = vec![(0.0, 0.0)];
     for i in 1..=TRIED {
-        let depth_m = most_m * i as f64 / TRIED as f64;
+        let depth_m = max_m * i as f64 / TRIED as f64;
         let pressed = press(sensor, ball, &Aim::default(), Goal::Depth(depth_m))?;
         let squared = pressed.touch.area_m2() / std::f64::consts::PI;
         table.push((squared, depth_m));
@@ -50,7 +50,7 @@ pub fn ball_reliefs(
     Ok(reliefs.collect::<Result<Vec<_>, PressError>>()?.into_iter().flatten().collect())
 }
 
-/// Depth (m) at which the square of the contact radius (m²) is reached: linear between what was tried, which for a ball it nearly is.
+/// Depth (m) at which the square of the contact radius (m²) is reached: linear between the depths tried, which for a ball is nearly exact.
 fn depth_at(table: &[(f64, f64)], squared: f64) -> f64 {
     let next = table.iter().position(|entry| entry.0 >= squared).unwrap_or(table.len() - 1).max(1);
     let ((a, from), (b, to)) = (table[next - 1], table[next]);

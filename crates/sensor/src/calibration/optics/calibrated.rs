@@ -12,7 +12,7 @@ use crate::optics::{coefficients, features, place_in, surface_monomials};
 pub struct CalibratedFit {
     /// The light, with the background that it was fitted on left to the caller.
     pub spec: CalibratedSpec,
-    /// Root mean square (levels) of what presses left over that were kept out of the fit in turn: how the degrees were chosen.
+    /// Cross-validated root mean square residual (levels), by which the degrees were chosen.
     pub cross_validated: f64,
 }
 
@@ -21,18 +21,18 @@ const TRIED: [(usize, usize); 9] = [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 
 const MOST: (usize, usize) = (3, MAX_PLACE_DEGREE);
 /// The highest degree of the place that is ever tried.
 pub const MAX_PLACE_DEGREE: usize = 2;
-/// Holds back what the presses do not determine.
+/// Regularisation of coefficients that the presses do not determine.
 const RIDGE: f64 = 1e-4;
-/// Presses are kept out in turn by so many parts.
+/// Number of parts of the cross-validation.
 const PARTS: usize = 5;
 
 /// Fits colour against slope, height and place. The degrees are those that do best on presses kept out of the fit; that of the place is
-/// at most `most_place_degree`, which should be 0 where all presses were made at one place.
+/// at most `max_position_degree`, which should be 0 where all presses were made at one place.
 pub fn fit_calibrated(
     background: &FloatImage,
     presses: &[&BallPress],
     kept_as: BackgroundSpec,
-    most_place_degree: usize,
+    max_position_degree: usize,
 ) -> Result<CalibratedFit, FitError> {
     const NEEDED: usize = 3;
     if presses.len() < NEEDED {
@@ -61,7 +61,7 @@ pub fn fit_calibrated(
             .sum();
         (left / parts.len() as f64).sqrt()
     };
-    let allowed = TRIED.iter().filter(|tried| tried.1 <= most_place_degree);
+    let allowed = TRIED.iter().filter(|tried| tried.1 <= max_position_degree);
     let scores = allowed.map(|tried| (score(tried), *tried));
     let (cross_validated, (degree, position_degree)) =
         scores.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::INFINITY, TRIED[0]));
@@ -86,10 +86,10 @@ fn subset(degree: usize, position_degree: usize) -> Vec<usize> {
 
 /// The rectangle about all contacts.
 fn pressed_area(presses: &[&BallPress], background: &FloatImage) -> Area {
-    let ends = |of: &dyn Fn(&BallPress) -> f64, most: f64| {
+    let ends = |of: &dyn Fn(&BallPress) -> f64, max: f64| {
         let low = presses.iter().map(|p| of(p) - p.label.radius).fold(f64::INFINITY, f64::min);
         let high = presses.iter().map(|p| of(p) + p.label.radius).fold(f64::NEG_INFINITY, f64::max);
-        (low.max(0.0), high.min(most))
+        (low.max(0.0), high.min(max))
     };
     let (left, right) = ends(&|press| press.label.column, background.width as f64 - 1.0);
     let (top, bottom) = ends(&|press| press.label.row, background.height as f64 - 1.0);

@@ -4,7 +4,7 @@ use crate::optics::{Camera, Relief};
 use crate::{Aim, Goal, PressError, Sensor, press};
 use dermis_skin::Object;
 
-/// What a camera sees of a round object pressed straight into a flat gel: height and slope against the distance from its middle.
+/// The surface under a round object pressed straight into a flat gel: height and slope against the distance from its centre.
 #[derive(Clone, Debug)]
 pub struct Dent {
     /// How deep the object was pressed (m).
@@ -15,7 +15,7 @@ pub struct Dent {
 
 impl Dent {
     /// Those of an object of revolution about z at some depths (m), in the middle of the sensor's image. None where the sensor has no
-    /// camera or its skin does not know its surface.
+    /// camera or its skin does not report its surface.
     pub fn series(sensor: &Sensor, object: &Object, depths_m: &[f64]) -> Result<Vec<Self>, PressError> {
         let Some(camera) = sensor.optics().map(|optics| optics.camera().clone()) else { return Ok(Vec::new()) };
         let middle = [0.5 * (camera.width as f64 - 1.0), 0.5 * (camera.height as f64 - 1.0)];

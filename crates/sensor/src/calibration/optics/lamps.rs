@@ -3,7 +3,7 @@
 use super::BallPress;
 use super::samples::{Sample, samples};
 use crate::calibration::{FitError, least_squares};
-use crate::optics::{BackgroundSpec, FloatImage, PhongSpec, SourceSpec};
+use crate::optics::{BackgroundSpec, FloatImage, LightSourceSpec, PhongSpec};
 use dermis_geometry::quantity::Angle;
 
 /// Lamps of each colour.
@@ -14,7 +14,7 @@ const SHININESS: u32 = 5;
 const MAX_SAMPLES: usize = 6000;
 
 /// Finds two lamps of each of red, green and blue, one after the other: where a lamp stands by trying all directions and then closing
-/// in, how bright it is by least squares. They add only what differs from the untouched gel ([`PhongSpec::relative`]).
+/// in, how bright it is by least squares. They add only the difference from the gel without contact ([`PhongSpec::relative`]).
 pub fn fit_phong(
     background: &FloatImage,
     presses: &[&BallPress],
@@ -38,13 +38,13 @@ struct Stand {
     elevation: f64,
 }
 
-/// Lamps that are tried together: their brightness, and what they leave over.
+/// Lamps that are tried together: their brightness and residual.
 struct Trial {
     brightness: Vec<f64>,
     left_over: f64,
 }
 
-fn lamps(samples: &[Sample], channel: usize) -> Vec<SourceSpec> {
+fn lamps(samples: &[Sample], channel: usize) -> Vec<LightSourceSpec> {
     let mut stands: Vec<Stand> = Vec::new();
     for _ in 0..LAMPS {
         let with = |stand: Stand| [&stands[..], &[stand]].concat();
@@ -55,7 +55,7 @@ fn lamps(samples: &[Sample], channel: usize) -> Vec<SourceSpec> {
             elevation: (5.0 + 10.0 * f64::from(e)).to_radians(),
         });
         let scored = grid.map(|stand| (score(stand), stand));
-        let Some((mut least, mut best)) = scored.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
+        let Some((mut lowest, mut best)) = scored.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
         let mut step = 7.5f64.to_radians();
         while step > 0.2f64.to_radians() {
             let around = [(step, 0.0), (-step, 0.0), (0.0, step), (0.0, -step)].map(|(a, e)| Stand {
@@ -64,18 +64,18 @@ fn lamps(samples: &[Sample], channel: usize) -> Vec<SourceSpec> {
             });
             let scored = around.map(|stand| (score(stand), stand));
             match scored.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)) {
-                Some((score, stand)) if score < least => (least, best) = (score, stand),
+                Some((score, stand)) if score < lowest => (lowest, best) = (score, stand),
                 _ => step *= 0.5,
             }
         }
-        if !least.is_finite() {
+        if !lowest.is_finite() {
             break;
         }
         stands.push(best);
     }
     let Some(trial) = attempt(samples, channel, &stands) else { return Vec::new() };
     let coloured = |level: f64| [0, 1, 2].map(|c| if c == channel { level } else { 0.0 });
-    let lamp = |(stand, levels): (&Stand, &[f64])| SourceSpec {
+    let lamp = |(stand, levels): (&Stand, &[f64])| LightSourceSpec {
         azimuth: Angle::new(stand.azimuth.rem_euclid(std::f64::consts::TAU)),
         elevation: Angle::new(stand.elevation),
         diffuse: coloured(levels[0]),
@@ -119,7 +119,7 @@ fn attempt(samples: &[Sample], channel: usize, stands: &[Stand]) -> Option<Trial
     }
 }
 
-/// What a lamp of unit brightness adds to an untouched gel: diffuse light and highlight.
+/// Diffuse and specular light of a lamp of unit brightness on a gel without contact.
 fn lamp_terms(stand: Stand, [normal_right, normal_down, _]: [f64; 3]) -> [f64; 2] {
     let ((sin_a, cos_a), (sin_e, cos_e)) = (stand.azimuth.sin_cos(), stand.elevation.sin_cos());
     let terms = |x: f64, y: f64| {

@@ -1,4 +1,4 @@
-//! Least squares that can be added, taken apart and cut down.
+//! Normal equations that can be added, subtracted and restricted.
 
 /// AᵀA and AᵀB for three right sides, with the squares of the right sides.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ impl NormalEquations {
         })
     }
 
-    /// Root mean square of what a solution leaves over.
+    /// Root mean square residual of a solution.
     pub fn left_over(&self, solution: &[Vec<f64>; 3]) -> f64 {
         let n = self.size;
         let mut squares = self.squares;

@@ -1,4 +1,4 @@
-//! What pixels say of the light.
+//! Pixels of presses as samples of the light.
 
 use super::{AROUND, BallPress, INSIDE, Region};
 use crate::optics::FloatImage;
@@ -10,15 +10,15 @@ pub(super) struct Sample {
     pub seen: [f64; 3],
     /// Column and row.
     pub pixel: [f64; 2],
-    /// What the press adds to the background (levels): red, green, blue.
+    /// Difference from the background (levels): red, green, blue.
     pub added: [f64; 3],
     /// How much it counts.
     pub weight: f64,
 }
 
-/// Pixels taken of a region of a press, at most about that many.
+/// Approximate maximum number of pixels per region of a press.
 const TAKEN: usize = 3000;
-/// What a pixel around the contact counts against one inside, where the surface is known better.
+/// Weight of a pixel around the contact, relative to one inside, where the surface is known better.
 const WEIGHT_AROUND: f64 = 0.2;
 
 /// Pixels of a press, spread evenly over the contact and its surroundings. The ring between them, where the error of a label turns

@@ -1,11 +1,11 @@
-//! What a pixel spans, from presses at known places.
+//! Size of a pixel, from presses at known positions.
 
 use crate::calibration::FitError;
 
 /// How places on the sensor become pixels.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct ScaleFit {
-    /// What a pixel spans (m).
+    /// Size of a pixel (m).
     pub pixel_m: f64,
     /// +x is to the left of the image.
     pub mirror: bool,

@@ -1,11 +1,11 @@
-//! A sensing surface to be painted with what its taxels feel.
+//! The sensing surface as a mesh coloured by taxel.
 
 use crate::Sensor;
 use dermis_geometry::Vec3;
 
 /// A mesh of which every vertex belongs to a taxel, or to none.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Canvas {
+pub struct TaxelMesh {
     /// Vertices (m), in the sensor's frame.
     pub vertices: Vec<Vec3>,
     /// Triangles, by the indices of their corners.
@@ -14,12 +14,12 @@ pub struct Canvas {
     pub taxels: Vec<Option<usize>>,
 }
 
-/// Half of a tile's side by the pitch: neighbours are seen apart.
+/// Half of a tile's side, divided by the pitch: leaves a gap between neighbours.
 const HALF_TILE: f64 = 0.46;
 
 impl Sensor {
-    /// Its surface to be painted: a tile for each taxel of a grid, else the surface itself.
-    pub fn canvas(&self) -> Canvas {
+    /// Its surface for rendering: a tile for each taxel of a grid, else the surface itself.
+    pub fn taxel_mesh(&self) -> TaxelMesh {
         match self.taxels().pitch_m() {
             Some(pitch_m) => tiles(self.taxels().centers(), HALF_TILE * pitch_m),
             None => self.own_surface(),
@@ -27,7 +27,7 @@ impl Sensor {
     }
 
     /// Taxels without a grid are the used vertices of the surface, in order, or lie anywhere on it.
-    fn own_surface(&self) -> Canvas {
+    fn own_surface(&self) -> TaxelMesh {
         let (surface, taxels) = (self.surface(), self.taxels());
         let areas = surface.vertex_areas_m2();
         let in_order = areas.iter().filter(|&&area| area > 0.0).count() == taxels.len();
@@ -37,7 +37,7 @@ impl Sensor {
             true => None,
             false => taxels.locate(*vertex),
         };
-        Canvas {
+        TaxelMesh {
             taxels: surface.vertices().iter().zip(&areas).map(taxel).collect(),
             vertices: surface.vertices().to_vec(),
             triangles: surface.triangles().to_vec(),
@@ -45,11 +45,11 @@ impl Sensor {
     }
 }
 
-fn tiles(centers: &[Vec3], half_m: f64) -> Canvas {
+fn tiles(centers: &[Vec3], half_m: f64) -> TaxelMesh {
     let corners = [(-half_m, -half_m), (half_m, -half_m), (half_m, half_m), (-half_m, half_m)];
     let tile = |center: &Vec3| corners.map(|(x, y)| *center + Vec3::new(x, y, 0.0));
     let halves = |taxel: u32| [[0, 1, 2], [0, 2, 3]].map(|half: [u32; 3]| half.map(|corner| 4 * taxel + corner));
-    Canvas {
+    TaxelMesh {
         vertices: centers.iter().flat_map(tile).collect(),
         triangles: (0..centers.len() as u32).flat_map(halves).collect(),
         taxels: (0..centers.len()).flat_map(|taxel| [Some(taxel); 4]).collect(),
@@ -65,10 +65,10 @@ mod tests {
     fn every_taxel_is_painted_where_it_is() {
         for name in ["wts0614", "fingertip", "shadow-fingertip"] {
             let sensor = presets::find(name).unwrap().build(None).unwrap();
-            let canvas = sensor.canvas();
+            let mesh = sensor.taxel_mesh();
             let centers = sensor.taxels().centers();
             let mut nearest = vec![f64::INFINITY; centers.len()];
-            for (vertex, taxel) in canvas.vertices.iter().zip(&canvas.taxels) {
+            for (vertex, taxel) in mesh.vertices.iter().zip(&mesh.taxels) {
                 if let Some(taxel) = *taxel {
                     nearest[taxel] = nearest[taxel].min((*vertex - centers[taxel]).length());
                 }

@@ -1,4 +1,4 @@
-//! A sensor with the description that it was built from, so that it can be pickled.
+//! A sensor with its description, shared by Python objects.
 
 use crate::error::{Error, IntoPyErr};
 use dermis::gpu::array::Arrays;
@@ -9,35 +9,35 @@ use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-/// A sensor and its description. What comes out of a pickle is built when it is first needed.
-pub struct Device {
+/// A sensor and the description that it was built from. A pickled sensor is built on first use.
+pub struct SharedSensor {
     spec: SensorSpec,
     folder: Option<PathBuf>,
     built: OnceLock<Sensor>,
     on_gpu: OnceLock<Result<Arc<Arrays>, GpuError>>,
-    /// Its layer on a GPU with each object that was pressed on it and still lives.
+    /// Its layer on a GPU, for each object in use.
     layers: Mutex<Vec<(Weak<skin::Object>, Arc<LayerBatch>)>>,
 }
 
-impl Device {
-    /// Builds a sensor from its description. `folder` is where its files are looked for.
+impl SharedSensor {
+    /// Builds a sensor from its description. `folder` is the folder of the files it names.
     pub fn build(spec: SensorSpec, folder: Option<PathBuf>) -> Result<Self, SensorError> {
         let built = OnceLock::from(spec.build(folder.as_deref())?);
         Ok(Self { spec, folder, built, on_gpu: OnceLock::new(), layers: Mutex::default() })
     }
 
-    /// A device that something else has built, such as a world.
+    /// Wraps a sensor that was built elsewhere, such as by a world.
     pub fn of_sensor(spec: SensorSpec, folder: Option<PathBuf>, sensor: Sensor) -> Self {
         Self { spec, folder, built: OnceLock::from(sensor), on_gpu: OnceLock::new(), layers: Mutex::default() }
     }
 
-    /// From what [`Device::saved`] gave.
+    /// The inverse of [`SharedSensor::saved`].
     pub fn restore(toml: &str, folder: Option<PathBuf>) -> Result<Self, SensorError> {
         let spec = SensorSpec::parse("a pickled sensor", toml)?;
         Ok(Self { spec, folder, built: OnceLock::new(), on_gpu: OnceLock::new(), layers: Mutex::default() })
     }
 
-    /// What is needed to build it again.
+    /// Description (TOML) and folder, for pickles.
     pub fn saved(&self) -> (String, Option<PathBuf>) {
         (self.spec.to_toml(), self.folder.clone())
     }
@@ -47,12 +47,12 @@ impl Device {
         &self.spec
     }
 
-    /// Where its files are.
+    /// Folder of its files.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
-    /// Its taxels on a GPU, put there when they are first asked for.
+    /// Its taxels on a GPU, uploaded on first use.
     pub fn on_gpu(&self, gpu: &Arc<Gpu>) -> Result<Arc<Arrays>, GpuError> {
         let put = || {
             let unbuilt = |error: PyErr| GpuError::BadInput { reason: error.to_string() };
@@ -61,7 +61,7 @@ impl Device {
         self.on_gpu.get_or_init(put).clone()
     }
 
-    /// Its layer on a GPU with an object over it, put there when they are first asked for.
+    /// Its layer on a GPU with an object, uploaded on first use.
     pub fn layer_on_gpu(&self, gpu: &Arc<Gpu>, object: &Arc<skin::Object>) -> Result<Arc<LayerBatch>, GpuError> {
         let mut known = self.layers.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|(object, _)| object.strong_count() > 0);

@@ -1,15 +1,16 @@
-//! An mjModel, read through the layout of its version.
+//! Reads an mjModel through the layout of its version.
 
+use crate::contact_filter::{self, Bits};
 use crate::layout::{Layout, table};
 use crate::library::Library;
-use dermis::geometry::{MassProperties, Mat3, Pose, Quat, Vec3};
+use dermis_geometry::{MassProperties, Mat3, Pose, Quat, Vec3};
 use libc::c_void;
 use std::ffi::{CStr, CString};
 
-/// Stands for the inertia of what joints do not let turn.
-const UNTURNED_KG_M2: f64 = 1e12;
+/// Inertia of a body whose joints allow no rotation.
+const LOCKED_INERTIA_KG_M2: f64 = 1e12;
 
-/// A model that MuJoCo has handed to a callback; valid while that runs.
+/// An mjModel.
 #[derive(Clone, Copy)]
 pub struct Model<'a> {
     raw: *const c_void,
@@ -17,9 +18,9 @@ pub struct Model<'a> {
     library: &'a Library,
 }
 
-/// What carries a sensor.
+/// The element whose frame carries a sensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FrameId {
     /// A site's frame.
     Site(usize),
     /// A body's frame.
@@ -28,8 +29,19 @@ pub enum Place {
     Geom(usize),
 }
 
+impl FrameId {
+    /// The frame of a named "site", "body" or "geom", if the model has it.
+    pub fn find(model: &Model<'_>, kind: &str, name: &str) -> Option<Self> {
+        match kind {
+            "site" => model.find(table::OBJ_SITE, name).map(Self::Site),
+            "body" => model.find(table::OBJ_BODY, name).map(Self::Body),
+            _ => model.find(table::OBJ_GEOM, name).map(Self::Geom),
+        }
+    }
+}
+
 impl<'a> Model<'a> {
-    /// Wraps the pointer of a callback.
+    /// Wraps a pointer to an mjModel.
     ///
     /// # Safety
     /// `raw` is a model of the version that `layout` belongs to, and outlives the value.
@@ -74,8 +86,8 @@ impl<'a> Model<'a> {
         Vec3::from_slice(self.slice(offset, 3 * index, 3))
     }
 
-    fn pose(&self, position: usize, turn: usize, index: usize) -> Pose {
-        let [w, x, y, z] = self.element::<[f64; 4]>(turn, index);
+    fn pose(&self, position: usize, rotation: usize, index: usize) -> Pose {
+        let [w, x, y, z] = self.element::<[f64; 4]>(rotation, index);
         Pose::new(Quat::from_xyzw(x, y, z, w), self.vector(position, index))
     }
 
@@ -108,7 +120,7 @@ impl<'a> Model<'a> {
         flags & flag as i32 != 0
     }
 
-    /// A key of an instance's configuration; `None` when it is not given or empty.
+    /// A key of a plugin instance's configuration; `None` when it is not given or empty.
     pub fn config(&self, instance: i32, key: &CStr) -> Option<String> {
         // SAFETY: the model and a terminated key; MuJoCo answers with a terminated string or null.
         unsafe {
@@ -118,7 +130,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The name of a thing, if it has one.
+    /// The name of an element, if it has one.
     pub fn name(&self, kind: i32, id: usize) -> Option<String> {
         // SAFETY: the model; MuJoCo answers with a terminated string or null.
         unsafe {
@@ -127,7 +139,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The thing of a name, if there is one.
+    /// The element of a name, if there is one.
     pub fn find(&self, kind: i32, name: &str) -> Option<usize> {
         let name = CString::new(name).ok()?;
         // SAFETY: the model and a terminated name.
@@ -135,11 +147,11 @@ impl<'a> Model<'a> {
         usize::try_from(id).ok()
     }
 
-    /// How messages call a geom.
+    /// A geom as messages name it.
     pub fn geom_name(&self, geom: usize) -> String {
         match (self.name(table::OBJ_GEOM, geom), self.name(table::OBJ_BODY, self.geom_body(geom))) {
-            (Some(name), _) => format!("geom {name:?}"),
-            (None, Some(body)) => format!("geom {geom} of body {body:?}"),
+            (Some(name), _) => format!("geom '{name}'"),
+            (None, Some(body)) => format!("geom {geom} of body '{body}'"),
             (None, None) => format!("geom {geom}"),
         }
     }
@@ -159,12 +171,12 @@ impl<'a> Model<'a> {
         usize::try_from(self.element::<i32>(self.layout.geom_dataid, geom)).ok()
     }
 
-    /// Sizes of a geom (m), with their meaning by type.
+    /// Sizes of a geom (m); their meaning depends on its type.
     pub fn geom_size(&self, geom: usize) -> Vec3 {
         self.vector(self.layout.geom_size, geom)
     }
 
-    /// Radius (m) of a ball around a geom; zero for a plane, which has none.
+    /// Radius (m) of a geom's bounding sphere; zero for a plane, which has none.
     pub fn geom_radius_m(&self, geom: usize) -> f64 {
         self.element(self.layout.geom_rbound, geom)
     }
@@ -175,8 +187,8 @@ impl<'a> Model<'a> {
         first..first + self.index(self.layout.body_geomnum, body)
     }
 
-    /// The body that a body is welded to: bodies with the same one do not move against each other. A body that the user moves
-    /// (mocap) is one of its own, which older versions count to the world.
+    /// The body that a body is welded to: bodies with the same one do not move relative to each other. A mocap body is its own root;
+    /// older versions of MuJoCo weld it to the world.
     pub fn weld(&self, body: usize) -> usize {
         let weld = self.index(self.layout.body_weldid, body);
         let mut at = if weld == 0 { body } else { 0 };
@@ -189,25 +201,25 @@ impl<'a> Model<'a> {
         weld
     }
 
-    /// The body of a place.
-    pub fn body_of(&self, place: Place) -> usize {
-        match place {
-            Place::Site(site) => self.index(self.layout.site_bodyid, site),
-            Place::Body(body) => body,
-            Place::Geom(geom) => self.geom_body(geom),
+    /// The body of a frame.
+    pub fn body_of(&self, frame: FrameId) -> usize {
+        match frame {
+            FrameId::Site(site) => self.index(self.layout.site_bodyid, site),
+            FrameId::Body(body) => body,
+            FrameId::Geom(geom) => self.geom_body(geom),
         }
     }
 
-    /// Where a place is on its body.
-    pub fn body_from(&self, place: Place) -> Pose {
-        match place {
-            Place::Site(site) => self.pose(self.layout.site_pos, self.layout.site_quat, site),
-            Place::Body(_) => Pose::IDENTITY,
-            Place::Geom(geom) => self.pose(self.layout.geom_pos, self.layout.geom_quat, geom),
+    /// Pose of a frame on its body.
+    pub fn body_from(&self, frame: FrameId) -> Pose {
+        match frame {
+            FrameId::Site(site) => self.pose(self.layout.site_pos, self.layout.site_quat, site),
+            FrameId::Body(_) => Pose::IDENTITY,
+            FrameId::Geom(geom) => self.pose(self.layout.geom_pos, self.layout.geom_quat, geom),
         }
     }
 
-    /// Where a body is on the one it is welded to.
+    /// Pose of a body on the one that it is welded to.
     pub fn weld_from_body(&self, body: usize) -> Pose {
         let (mut at, mut pose) = (body, Pose::IDENTITY);
         while at != 0 && at != self.weld(body) {
@@ -235,57 +247,71 @@ impl<'a> Model<'a> {
         (rows, cols, size, self.slice(self.layout.hfield_data, first, rows * cols))
     }
 
-    /// The sensors of an instance.
+    /// The `<sensor>` elements of a plugin instance.
     pub fn sensors(&self, instance: i32) -> impl Iterator<Item = usize> + use<'a> {
         let model = *self;
         (0..self.count(self.layout.nsensor))
             .filter(move |&sensor| model.element::<i32>(model.layout.sensor_plugin, sensor) == instance)
     }
 
-    /// Kind (`mjtObj`) and id of what a sensor is attached to.
+    /// Kind (`mjtObj`) and id of the element that a sensor is attached to.
     pub fn sensor_object(&self, sensor: usize) -> (i32, i32) {
         (self.element(self.layout.sensor_objtype, sensor), self.element(self.layout.sensor_objid, sensor))
     }
 
-    /// Where a sensor's numbers start, and how many there are.
+    /// Address and length of a sensor in `sensordata`.
     pub fn sensor_output(&self, sensor: usize) -> (usize, usize) {
         (self.index(self.layout.sensor_adr, sensor), self.index(self.layout.sensor_dim, sensor))
     }
 
-    /// Where the state of an instance starts.
+    /// Address of a plugin instance in `plugin_state`.
     pub fn state_address(&self, instance: i32) -> usize {
         self.index(self.layout.plugin_stateadr, instance as usize)
     }
 
     /// True when a geom takes part in contacts at all.
     pub fn collides(&self, geom: usize) -> bool {
-        let [kind, affinity] = self.contact_bits(geom);
-        kind != 0 || affinity != 0
+        self.contact_bits(geom) != [0, 0]
     }
 
-    fn contact_bits(&self, geom: usize) -> [i32; 2] {
+    /// contype and conaffinity of a geom.
+    pub(crate) fn contact_bits(&self, geom: usize) -> Bits {
         [self.element(self.layout.geom_contype, geom), self.element(self.layout.geom_conaffinity, geom)]
     }
 
-    /// True when MuJoCo itself would let two geoms touch.
+    /// Writes contype and conaffinity of a geom.
+    ///
+    /// # Safety
+    /// Nothing else accesses these fields meanwhile.
+    pub(crate) unsafe fn set_contact_bits(&self, geom: usize, bits: Bits) {
+        for (offset, bits) in [self.layout.geom_contype, self.layout.geom_conaffinity].into_iter().zip(bits) {
+            // SAFETY: as in `element`; the model is MuJoCo's own memory, which may be written.
+            unsafe { self.raw.byte_add(offset).cast::<*mut i32>().read().add(geom).write(bits) };
+        }
+    }
+
+    /// True when the model has a `<pair>` of these geoms.
+    pub(crate) fn are_paired(&self, a: usize, b: usize) -> bool {
+        (0..self.count(self.layout.npair)).any(|pair| {
+            let geoms = [self.index(self.layout.pair_geom1, pair), self.index(self.layout.pair_geom2, pair)];
+            geoms == [a, b] || geoms == [b, a]
+        })
+    }
+
+    /// True when MuJoCo itself would let two geoms touch, if no sensor had disabled their contact.
     pub fn would_touch(&self, a: usize, b: usize) -> bool {
         if self.disabled(self.layout.disable_contact) {
             return false;
         }
-        let paired = (0..self.count(self.layout.npair)).any(|pair| {
-            let geoms = [self.index(self.layout.pair_geom1, pair), self.index(self.layout.pair_geom2, pair)];
-            geoms == [a, b] || geoms == [b, a]
-        });
-        if paired {
+        if self.are_paired(a, b) {
             return true;
         }
-        let [kind_a, affinity_a] = self.contact_bits(a);
-        let [kind_b, affinity_b] = self.contact_bits(b);
-        if kind_a & affinity_b == 0 && kind_b & affinity_a == 0 {
+        let bits = |geom: usize| contact_filter::original_bits(self, geom).unwrap_or_else(|| self.contact_bits(geom));
+        if !contact_filter::collide(bits(a), bits(b)) {
             return false;
         }
         let (body_a, body_b) = (self.geom_body(a), self.geom_body(b));
-        if self.weld(body_a) == self.weld(body_b) || (self.are_parent_and_child(body_a, body_b)) {
+        if self.weld(body_a) == self.weld(body_b) || self.are_parent_and_child(body_a, body_b) {
             return false;
         }
         let signature = |one: usize, other: usize| ((one << 16) + other) as i32;
@@ -295,15 +321,15 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// True when contact between two bodies is off because one carries the other. The world carries no one in this sense.
+    /// True when MuJoCo ignores contact between two bodies because one is the parent of the other. The world is no parent in this sense.
     pub fn are_parent_and_child(&self, a: usize, b: usize) -> bool {
         let (a, b) = (self.weld(a), self.weld(b));
         let parent = |body: usize| self.weld(self.index(self.layout.body_parentid, body));
         a != 0 && b != 0 && (parent(a) == b || parent(b) == a) && !self.disabled(self.layout.disable_filterparent)
     }
 
-    /// How hard a body is to move: its own mass when it is free, else what the joints let a push move, on average. `None` when
-    /// nothing can move it.
+    /// Effective mass of a body: its own when it is free, else the average that its joints allow (`body_invweight0`). `None` when it
+    /// cannot move.
     pub fn mass(&self, body: usize) -> Option<MassProperties> {
         let [linear, angular] = self.element::<[f64; 2]>(self.layout.body_invweight0, body);
         if linear <= 0.0 {
@@ -314,12 +340,16 @@ impl<'a> Model<'a> {
         let free = self.index(self.layout.body_jntnum, body) == 1
             && self.element::<i32>(self.layout.jnt_type, self.index(self.layout.body_jntadr, body)) == table::JNT_FREE;
         if free {
-            let turn = Mat3::from_quat(body_from_inertia.rotation);
+            let rotation = Mat3::from_quat(body_from_inertia.rotation);
             let principal = Mat3::from_diagonal(self.vector(self.layout.body_inertia, body));
             let mass_kg = self.element(self.layout.body_mass, body);
-            return Some(MassProperties { mass_kg, center_m, inertia_kg_m2: turn * principal * turn.transpose() });
+            return Some(MassProperties {
+                mass_kg,
+                center_m,
+                inertia_kg_m2: rotation * principal * rotation.transpose(),
+            });
         }
-        let inertia = if angular > 0.0 { 1.0 / angular } else { UNTURNED_KG_M2 };
+        let inertia = if angular > 0.0 { 1.0 / angular } else { LOCKED_INERTIA_KG_M2 };
         Some(MassProperties {
             mass_kg: 1.0 / linear,
             center_m,

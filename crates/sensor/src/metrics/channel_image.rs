@@ -5,15 +5,15 @@ use crate::image::decode;
 
 /// Levels (0–255) of a grey or colour image, channel by channel, rows from the top.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Frame {
+pub struct ChannelImage {
     name: String,
     width: usize,
     height: usize,
     channels: Vec<Vec<f64>>,
 }
 
-impl Frame {
-    /// From levels of any number of channels; `name` is what messages call it.
+impl ChannelImage {
+    /// From levels of any number of channels; `name` is used in errors.
     pub fn new(
         name: impl Into<String>,
         width: usize,
@@ -43,7 +43,7 @@ impl Frame {
         Self::new(name, image.width(), image.height(), (0..if grey { 1 } else { 3 }).map(channel).collect())
     }
 
-    /// What messages call it.
+    /// Its name in errors.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -1,9 +1,9 @@
-//! Where a version of MuJoCo keeps the fields that are read here.
+//! Field offsets of mjModel and mjData for every supported version of MuJoCo.
 //!
-//! mjModel and mjData are not stable: almost every version moves something. `offsets.py` compiles a program against the
-//! headers of each and writes [`table`]. What is not in the table is refused.
+//! The structs are not stable: almost every version moves a field. `offsets.py` compiles a program against the headers of each version
+//! and writes [`table`]. Versions that are not in the table are refused.
 
-/// Makes [`Layout`] and its rows from the table: a line of versions, then a line for each field.
+/// Declares [`Layout`] and its rows from the table: a line of versions, then a line for each field.
 macro_rules! layout {
     ($($version:literal)*; $($field:ident: $($offset:literal)*;)*) => {
         /// Offsets in bytes, except for `count_bytes` (the size of a count such as ngeom) and `disable_…` (bits of mjOption's flags).
@@ -13,13 +13,13 @@ macro_rules! layout {
             $(pub $field: usize,)*
         }
 
-        /// The versions that are known, oldest first.
+        /// The supported versions, oldest first.
         pub const VERSIONS: &[&str] = &[$($version),*];
 
         impl Layout {
-            /// Of the version at a place in [`VERSIONS`].
-            pub(super) fn row(place: usize) -> Self {
-                Self { $($field: [$($offset),*][place],)* }
+            /// The layout of `VERSIONS[index]`.
+            pub(super) fn row(index: usize) -> Self {
+                Self { $($field: [$($offset),*][index],)* }
             }
         }
     };
@@ -30,13 +30,13 @@ pub mod table;
 
 pub use table::{Layout, VERSIONS};
 
-use crate::PluginError;
+use crate::CouplingError;
 
 impl Layout {
     /// The layout of a version as `mj_versionString` writes it.
-    pub fn of(version: &str) -> Result<Self, PluginError> {
-        let place = VERSIONS.iter().position(|known| *known == version);
-        place.map(Self::row).ok_or_else(|| PluginError::UnknownVersion {
+    pub fn of(version: &str) -> Result<Self, CouplingError> {
+        let index = VERSIONS.iter().position(|known| *known == version);
+        index.map(Self::row).ok_or_else(|| CouplingError::UnknownVersion {
             version: version.to_owned(),
             first: VERSIONS[0],
             last: VERSIONS[VERSIONS.len() - 1],
@@ -56,7 +56,7 @@ mod tests {
         }
     }
 
-    /// What a C compiler says of two versions' headers (`offsetof(mjData, sensordata)`).
+    /// Values of a C compiler with the headers of each version (`offsetof(mjData, sensordata)`).
     #[test]
     fn rows_belong_to_their_versions() {
         assert_eq!(Layout::of("3.3.0").unwrap().count_bytes, 4);
@@ -65,9 +65,9 @@ mod tests {
         assert_eq!(Layout::of("3.3.7").unwrap().sensordata, 161_768);
     }
 
-    /// Fields of one struct do not lie on each other.
+    /// Fields of one struct do not overlap.
     #[test]
-    fn fields_are_apart() {
+    fn fields_do_not_overlap() {
         for version in VERSIONS {
             let l = Layout::of(version).unwrap();
             let mut model =

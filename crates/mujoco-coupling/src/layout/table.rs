@@ -1,9 +1,9 @@
-//! Where MuJoCo keeps its fields. Written by `offsets.py`; do not edit.
+//! Field offsets of MuJoCo's structs. Written by `offsets.py`; do not edit.
 
-/// Bytes of a plugin's description.
+/// Size of mjpPlugin (bytes).
 pub const PLUGIN_BYTES: usize = 152;
 
-/// Where the fields of a plugin's description are, in order.
+/// Offsets of the fields of mjpPlugin.
 pub const PLUGIN_OFFSETS: [usize; 13] = [0, 8, 16, 24, 28, 32, 40, 48, 56, 64, 72, 80, 88];
 
 pub const OBJ_BODY: i32 = 1;

@@ -1,62 +1,64 @@
-//! The MuJoCo library that is already in this process.
+//! The MuJoCo library that this process has loaded.
 //!
-//! Nothing is linked: the name of libmujoco holds its exact version, and a plugin must serve many. The library is looked up among
-//! those that are loaded, and its functions by name.
+//! Nothing is linked: the file name of libmujoco holds its exact version, and one build must serve many. The library is looked up among
+//! the loaded ones, and its functions by name.
 
+use crate::CouplingError;
 use crate::layout::Layout;
-use crate::{PluginError, plugin};
 use libc::{c_char, c_int, c_void};
 use std::ffi::{CStr, CString};
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicPtr;
 
 /// `mj_name2id`.
 type NameToId = unsafe extern "C-unwind" fn(*const c_void, c_int, *const c_char) -> c_int;
 /// `mj_id2name`.
 type IdToName = unsafe extern "C-unwind" fn(*const c_void, c_int, c_int) -> *const c_char;
 /// `mj_getPluginConfig`.
-type Config = unsafe extern "C-unwind" fn(*const c_void, c_int, *const c_char) -> *const c_char;
+type PluginConfig = unsafe extern "C-unwind" fn(*const c_void, c_int, *const c_char) -> *const c_char;
 /// `mj_objectVelocity`.
-type Velocity = unsafe extern "C-unwind" fn(*const c_void, *const c_void, c_int, c_int, *mut f64, c_int);
+type ObjectVelocity = unsafe extern "C-unwind" fn(*const c_void, *const c_void, c_int, c_int, *mut f64, c_int);
 /// `mj_applyFT`.
-type ApplyForce =
+type ApplyForceTorque =
     unsafe extern "C-unwind" fn(*const c_void, *mut c_void, *const f64, *const f64, *const f64, c_int, *mut f64);
 /// `mju_error` and `mju_warning`.
-type Say = unsafe extern "C-unwind" fn(*const c_char, ...);
-/// `mjp_registerPlugin`.
-type Register = unsafe extern "C-unwind" fn(*const plugin::Description) -> c_int;
+type Message = unsafe extern "C-unwind" fn(*const c_char, ...);
+/// `mjp_registerPlugin`; the argument is an `mjpPlugin`.
+type RegisterPlugin = unsafe extern "C-unwind" fn(*const c_void) -> c_int;
 /// `mj_versionString`.
-type Version = unsafe extern "C-unwind" fn() -> *const c_char;
+type VersionString = unsafe extern "C-unwind" fn() -> *const c_char;
 
-/// The functions of MuJoCo that are called, and the layout of its data where that is known.
+/// The functions of MuJoCo that dermis calls, and the layout of its structs if the version is supported.
 #[derive(Clone, Copy)]
 #[allow(missing_docs, reason = "named as in MuJoCo")]
 pub struct Library {
     pub mj_name2id: NameToId,
     pub mj_id2name: IdToName,
-    pub mj_get_plugin_config: Config,
-    pub mj_object_velocity: Velocity,
-    pub mj_apply_ft: ApplyForce,
-    pub mju_error: Say,
-    pub mju_warning: Say,
-    pub mjp_register_plugin: Register,
+    pub mj_get_plugin_config: PluginConfig,
+    pub mj_object_velocity: ObjectVelocity,
+    pub mj_apply_ft: ApplyForceTorque,
+    pub mju_error: Message,
+    pub mju_warning: Message,
+    pub mjp_register_plugin: RegisterPlugin,
+    pub mjcb_passive: &'static AtomicPtr<c_void>,
     pub layout: Option<Layout>,
 }
 
 static LIBRARY: OnceLock<Option<(Library, String)>> = OnceLock::new();
 
 impl Library {
-    /// The library, looked up once; `None` when there is no MuJoCo here.
+    /// The loaded library, looked up once; `None` when the process has no MuJoCo.
     pub fn here() -> Option<&'static Self> {
         LIBRARY.get_or_init(find).as_ref().map(|(library, _)| library)
     }
 
-    /// The sentence for a version that is not known; empty where it is.
-    pub fn refusal() -> Option<PluginError> {
+    /// The error for an unsupported version; `None` for a supported one.
+    pub fn refusal() -> Option<CouplingError> {
         let (_, version) = LIBRARY.get()?.as_ref()?;
         Layout::of(version).err()
     }
 
-    /// Its version, if that is three numbers.
+    /// Major, minor and patch version, if the version string consists of three numbers.
     pub fn version() -> Option<(u32, u32, u32)> {
         let (_, version) = LIBRARY.get()?.as_ref()?;
         let mut parts = version.split('.').map(str::parse);
@@ -66,16 +68,13 @@ impl Library {
         }
     }
 
-    /// Its layout. Only called behind callbacks that are registered for known versions.
-    pub fn layout(&self) -> Result<&Layout, PluginError> {
-        match &self.layout {
-            Some(layout) => Ok(layout),
-            None => Err(Self::refusal().unwrap_or(PluginError::Panic("no layout".into()))),
-        }
+    /// The layout of its structs. Refuses an unsupported version.
+    pub fn layout(&self) -> Result<&Layout, CouplingError> {
+        self.layout.as_ref().ok_or_else(|| Self::refusal().unwrap_or(CouplingError::NotLoaded))
     }
 }
 
-/// Names of loaded libraries that may be MuJoCo.
+/// Collects the names of loaded libraries that may be MuJoCo.
 unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _size: usize, names: *mut c_void) -> c_int {
     // SAFETY: the loader hands out a valid record, and `names` is the vector given to `dl_iterate_phdr` below.
     unsafe {
@@ -97,7 +96,7 @@ fn handle() -> Option<*mut c_void> {
     // SAFETY: the callback runs now, with the vector alive.
     unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut names).cast()) };
     let loaded = names.iter().filter_map(|name| {
-        // SAFETY: a terminated name; RTLD_NOLOAD loads nothing. The handle is kept for good, as the plugin is.
+        // SAFETY: a terminated name; RTLD_NOLOAD loads nothing. The handle is never closed.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD) };
         (!handle.is_null()).then_some(handle)
     });
@@ -118,9 +117,9 @@ fn find() -> Option<(Library, String)> {
         // SAFETY: the caller asks for the function pointer type of this name, which is as large as a pointer.
         Some(unsafe { std::mem::transmute_copy::<*mut c_void, F>(&found) })
     }
-    // SAFETY: each type is that of the function in mujoco.h.
+    // SAFETY: each type is that of the function or variable in mujoco.h, and the library stays loaded.
     unsafe {
-        let version: Version = function(handle, c"mj_versionString")?;
+        let version: VersionString = function(handle, c"mj_versionString")?;
         let version = CStr::from_ptr(version()).to_string_lossy().into_owned();
         let library = Library {
             mj_name2id: function(handle, c"mj_name2id")?,
@@ -131,6 +130,7 @@ fn find() -> Option<(Library, String)> {
             mju_error: function(handle, c"mju_error")?,
             mju_warning: function(handle, c"mju_warning")?,
             mjp_register_plugin: function(handle, c"mjp_registerPlugin")?,
+            mjcb_passive: AtomicPtr::from_ptr(symbol(handle, c"mjcb_passive")?.cast()),
             layout: Layout::of(&version).ok(),
         };
         Some((library, version))

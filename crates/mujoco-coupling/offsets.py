@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes src/layout/table.rs: where MuJoCo keeps what the plugin reads, for every version it knows.
+"""Writes src/layout/table.rs: offsets of the fields that dermis reads, for every supported version of MuJoCo.
 
     python3 offsets.py [--wheels FOLDER]
 
-The wheels of all versions are fetched by pip (or taken from FOLDER/VERSION/*.whl), a C program that prints offsets is
-compiled against the headers in each. Add a version to VERSIONS and run it again.
+Fetches the wheels of all versions with pip (or takes them from FOLDER/VERSION/*.whl) and compiles a C program that prints the offsets
+against the headers in each. To support a new version, add it to VERSIONS and run the script.
 """
 
 import argparse
@@ -19,7 +19,7 @@ VERSIONS = """
 3.13.0 3.14.0 3.15.0 3.16.0 3.17.0 4.0.0
 """.split()
 
-# Type of what a pointer points to, and fields of mjModel and mjData with that type.
+# Element type, and fields of mjModel and mjData with that type.
 MODEL_COUNTS = "nbody ngeom npair nexclude nsensor".split()
 MODEL_POINTERS = {
     "int": """body_parentid body_weldid body_mocapid body_jntnum body_jntadr body_geomnum body_geomadr jnt_type geom_type
@@ -34,9 +34,9 @@ DATA_POINTERS = {
     "double": "plugin_state sensordata qfrc_passive xpos xquat geom_xpos geom_xmat site_xpos site_xmat".split(),
     "uintptr_t": ["plugin_data"],
 }
-# Bits of mjOption.disableflags, which have moved.
+# Bits of mjOption.disableflags, which differ between versions.
 FLAGS = {"disable_contact": "mjDSBL_CONTACT", "disable_filterparent": "mjDSBL_FILTERPARENT"}
-# The same in every version, or the script stops.
+# Must be the same in every version.
 CONSTANTS = """mjOBJ_BODY mjOBJ_XBODY mjOBJ_GEOM mjOBJ_SITE mjOBJ_SENSOR mjGEOM_PLANE mjGEOM_HFIELD mjGEOM_SPHERE
 mjGEOM_CAPSULE mjGEOM_ELLIPSOID mjGEOM_CYLINDER mjGEOM_BOX mjGEOM_MESH mjGEOM_SDF mjJNT_FREE mjSTAGE_VEL
 mjPLUGIN_SENSOR mjPLUGIN_PASSIVE""".split()
@@ -45,7 +45,7 @@ advance""".split()
 
 
 def program():
-    """C that prints `key value` lines and refuses types other than those expected."""
+    """A C program that prints `key value` lines and asserts the expected types."""
     lines = [
         "#include <stddef.h>",
         "#include <stdint.h>",
@@ -78,7 +78,7 @@ def program():
 
 
 def wheel_of(version, wheels, scratch):
-    """The wheel with the headers; from 4.0 on they are in a package of their own."""
+    """The wheel with the headers; from 4.0 on these are in a separate package."""
     package = "mujoco" if version.startswith("3.") else "mujoco-core"
     pattern = package.replace("-", "_") + "-*.whl"
     folder = (wheels or scratch) / version
@@ -89,19 +89,19 @@ def wheel_of(version, wheels, scratch):
 
 
 def measure(version, wheels, scratch):
-    """What the program prints for one version, as a dictionary."""
-    place = scratch / f"headers-{version}"
+    """Output of the program for one version, as a dictionary."""
+    folder = scratch / f"headers-{version}"
     with zipfile.ZipFile(wheel_of(version, wheels, scratch)) as wheel:
-        wheel.extractall(place, [name for name in wheel.namelist() if name.startswith("mujoco/include/")])
-    source, binary = place / "offsets.c", place / "offsets"
+        wheel.extractall(folder, [name for name in wheel.namelist() if name.startswith("mujoco/include/")])
+    source, binary = folder / "offsets.c", folder / "offsets"
     source.write_text(program())
-    include = place / "mujoco" / "include"
+    include = folder / "mujoco" / "include"
     subprocess.run(["cc", "-std=c11", "-w", f"-I{include}", "-o", str(binary), str(source)], check=True)
     printed = subprocess.run([str(binary)], check=True, capture_output=True, text=True).stdout
     return {key: int(value) for key, value in (line.split() for line in printed.splitlines())}
 
 
-def shouted(name):
+def constant_name(name):
     """mjOBJ_BODY as OBJ_BODY."""
     return name.removeprefix("mj")
 
@@ -113,19 +113,19 @@ def table(measured):
     for version, values in measured.items():
         for key in fixed:
             if values[key] != first[key]:
-                sys.exit(f"{key} is {values[key]} in {version} and {first[key]} before: the plugin must learn of it")
+                sys.exit(f"{key} is {values[key]} in {version} and {first[key]} before: the plugin must be adapted")
     out = [
-        "//! Where MuJoCo keeps its fields. Written by `offsets.py`; do not edit.",
+        "//! Field offsets of MuJoCo's structs. Written by `offsets.py`; do not edit.",
         "",
-        f"/// Bytes of a plugin's description.\npub const PLUGIN_BYTES: usize = {first['sizeof_mjpPlugin']};",
+        f"/// Size of mjpPlugin (bytes).\npub const PLUGIN_BYTES: usize = {first['sizeof_mjpPlugin']};",
         "",
-        "/// Where the fields of a plugin's description are, in order.",
+        "/// Offsets of the fields of mjpPlugin.",
         f"pub const PLUGIN_OFFSETS: [usize; {len(PLUGIN_FIELDS)}] = "
         f"[{', '.join(str(first[f'mjpPlugin.{name}']) for name in PLUGIN_FIELDS)}];",
         "",
     ]
     for name in CONSTANTS:
-        out.append(f"pub const {shouted(name)}: i32 = {first[name]};")
+        out.append(f"pub const {constant_name(name)}: i32 = {first[name]};")
     keys = [key for key in first if key not in fixed]
     width = max(len(key) for key in keys) + 1
     out += ["", "layout! {", f"    {'':{width}} {' '.join(f'{chr(34) + version + chr(34):>8}' for version in measured)};"]

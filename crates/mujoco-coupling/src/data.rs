@@ -1,21 +1,21 @@
-//! An mjData, read and written through the layout of its version.
+//! Reads and writes an mjData through the layout of its version.
 
 use crate::layout::table;
-use crate::model::{Model, Place};
-use dermis::geometry::{Mat3, Pose, Quat, Twist, Vec3, Wrench};
+use crate::model::{FrameId, Model};
+use dermis_geometry::{Mat3, Pose, Quat, Twist, Vec3, Wrench};
 use libc::c_void;
 
-/// The data that MuJoCo has handed to a callback; valid while that runs.
+/// An mjData.
 pub struct Data<'a> {
     raw: *mut c_void,
     model: Model<'a>,
 }
 
 impl<'a> Data<'a> {
-    /// Wraps the pointer of a callback.
+    /// Wraps a pointer to an mjData.
     ///
     /// # Safety
-    /// `raw` is data of `model`, outlives the value, and nothing else touches it meanwhile.
+    /// `raw` is data of `model`, outlives the value, and nothing else accesses it meanwhile.
     pub unsafe fn new(raw: *mut c_void, model: Model<'a>) -> Self {
         Self { raw, model }
     }
@@ -36,52 +36,62 @@ impl<'a> Data<'a> {
         unsafe { self.raw.byte_add(self.model.layout().time).cast::<f64>().read() }
     }
 
-    /// Numbers of a sensor.
+    /// `len` values of `sensordata` from `first` on.
     pub fn sensor(&mut self, (first, len): (usize, usize)) -> &mut [f64] {
         let layout = self.model.layout();
-        // SAFETY: within sensordata, as the model says; this value has the data to itself.
+        // SAFETY: within sensordata, as the model says; this value has exclusive access to the data.
         unsafe { std::slice::from_raw_parts_mut(self.pointer::<f64>(layout.sensordata).add(first), len) }
     }
 
-    /// State of an instance.
+    /// `len` values of `plugin_state` from `first` on.
     pub fn state(&mut self, first: usize, len: usize) -> &mut [f64] {
         let layout = self.model.layout();
         if len == 0 {
             return &mut [];
         }
-        // SAFETY: within plugin_state, as the model says; this value has the data to itself.
+        // SAFETY: within plugin_state, as the model says; this value has exclusive access to the data.
         unsafe { std::slice::from_raw_parts_mut(self.pointer::<f64>(layout.plugin_state).add(first), len) }
     }
 
     fn frame(&self, position: usize, matrix: usize, index: usize) -> Pose {
-        // Rows of the matrix follow each other.
-        let turn = Mat3::from_cols_array(&self.numbers::<9>(matrix, index)).transpose();
-        Pose::new(Quat::from_mat3(&turn).normalize(), Vec3::from_array(self.numbers(position, index)))
+        // MuJoCo's matrices are row-major.
+        let rotation = Mat3::from_cols_array(&self.numbers::<9>(matrix, index)).transpose();
+        Pose::new(Quat::from_mat3(&rotation).normalize(), Vec3::from_array(self.numbers(position, index)))
     }
 
-    /// Where a body is.
+    /// True when the poses have been computed since the data was made.
+    pub fn has_poses(&self) -> bool {
+        self.numbers::<4>(self.model.layout().xquat, 0) != [0.0; 4]
+    }
+
+    /// Position (m) of a geom in the world.
+    pub fn geom_position(&self, geom: usize) -> Vec3 {
+        Vec3::from_array(self.numbers(self.model.layout().geom_xpos, geom))
+    }
+
+    /// Pose of a body in the world.
     pub fn world_from_body(&self, body: usize) -> Pose {
         let layout = self.model.layout();
         let [w, x, y, z] = self.numbers(layout.xquat, body);
         Pose::new(Quat::from_xyzw(x, y, z, w), Vec3::from_array(self.numbers(layout.xpos, body)))
     }
 
-    /// Where a place is.
-    pub fn world_from(&self, place: Place) -> Pose {
+    /// Pose of a frame in the world.
+    pub fn world_from(&self, frame: FrameId) -> Pose {
         let layout = self.model.layout();
-        match place {
-            Place::Site(site) => self.frame(layout.site_xpos, layout.site_xmat, site),
-            Place::Geom(geom) => self.frame(layout.geom_xpos, layout.geom_xmat, geom),
-            Place::Body(body) => self.world_from_body(body),
+        match frame {
+            FrameId::Site(site) => self.frame(layout.site_xpos, layout.site_xmat, site),
+            FrameId::Geom(geom) => self.frame(layout.geom_xpos, layout.geom_xmat, geom),
+            FrameId::Body(body) => self.world_from_body(body),
         }
     }
 
-    /// How a place moves, given at its origin, in the world.
-    pub fn velocity(&self, place: Place) -> Twist {
-        let (kind, id) = match place {
-            Place::Site(site) => (table::OBJ_SITE, site),
-            Place::Geom(geom) => (table::OBJ_GEOM, geom),
-            Place::Body(body) => (table::OBJ_XBODY, body),
+    /// Velocity (m/s) of a frame's origin and angular velocity (rad/s), in the world.
+    pub fn velocity(&self, frame: FrameId) -> Twist {
+        let (kind, id) = match frame {
+            FrameId::Site(site) => (table::OBJ_SITE, site),
+            FrameId::Geom(geom) => (table::OBJ_GEOM, geom),
+            FrameId::Body(body) => (table::OBJ_XBODY, body),
         };
         let mut out = [0.0; 6];
         // SAFETY: model and data belong together, and the answer is six numbers.
@@ -91,8 +101,8 @@ impl<'a> Data<'a> {
         Twist::new(Vec3::from_slice(&out[3..]), Vec3::from_slice(&out[..3]))
     }
 
-    /// Adds a load, in the world about `point`, to the passive forces on a body.
-    pub fn push(&mut self, body: usize, load: &Wrench, point: Vec3) {
+    /// Adds a load, in the world and about `point`, to the passive forces on a body.
+    pub fn apply_passive(&mut self, body: usize, load: &Wrench, point: Vec3) {
         let (force, torque, point) = (load.force.to_array(), load.torque.to_array(), point.to_array());
         let target = self.pointer::<f64>(self.model.layout().qfrc_passive);
         // SAFETY: model and data belong together; the target is as long as MuJoCo wants.

@@ -1,4 +1,4 @@
-//! A whole device from what a bench measured of it.
+//! Fits the whole response of a sensor to bench data.
 
 use super::least_squares::{search, student_975};
 use super::{
@@ -10,13 +10,13 @@ use crate::response::{Creep, Gain, Hysteresis, Noise, PerTaxel, Response, Satura
 use crate::{ResponseSpec, Spread, Taxels};
 use dermis_geometry::quantity::{Force, Time};
 
-/// Everything that bench data say about a device.
+/// The fitted response of a sensor.
 ///
-/// The order matters: hysteresis and creep change what a taxel feels, so the lines of the taxels are fitted against the load
-/// after both, which in turn need straightened readings. Three rounds settle it. The neighbours come last: a reading over the
-/// reading of a direct press is free of gain, threshold and curve.
+/// The order matters: hysteresis and creep change the load of a taxel, so the lines of the taxels are fitted against the load
+/// after both, which in turn need linearised readings. Three rounds converge. The neighbours come last: a reading divided by
+/// the reading of a direct press is free of gain, threshold and curve.
 #[derive(Clone, Debug, serde::Serialize)]
-pub struct DeviceFit {
+pub struct SensorFit {
     /// Gain, threshold, curve and saturation.
     pub taxels: TaxelsFit,
     /// η of the loop, as a part of the load.
@@ -38,8 +38,8 @@ pub struct DeviceFit {
 
 const ROUNDS: usize = 3;
 
-/// Fits all stages to a bench's data. `counts` is the device's nominal conversion, `kernel` the size of the spread's kernel.
-pub fn fit_device(bench: &Bench, taxels: &Taxels, counts: Response, kernel: usize) -> Result<DeviceFit, FitError> {
+/// Fits all stages to a bench's data. `counts` is the sensor's nominal conversion, `kernel` the size of the spread's kernel.
+pub fn fit_sensor(bench: &Bench, taxels: &Taxels, counts: Response, kernel: usize) -> Result<SensorFit, FitError> {
     let n = taxels.len();
     check_rows(bench, taxels)?;
     let full_scale = full_scale(counts);
@@ -60,7 +60,7 @@ pub fn fit_device(bench: &Bench, taxels: &Taxels, counts: Response, kernel: usiz
         .map_err(|_| FitError::NotPositive { what: "sigma", got: spread.sigma_taxels.value })?;
     let noise_counts = noise_of(bench)?;
     let top_newton = bench.presses.iter().map(|row| row.force_newton).fold(0.0, f64::max);
-    Ok(DeviceFit {
+    Ok(SensorFit {
         taxels: lines,
         hysteresis: eta,
         creep,
@@ -80,7 +80,7 @@ pub fn fit_lines(bench: &Bench, taxels: &Taxels, counts: Response) -> Result<Tax
     fit_taxels(&own_points(bench, taxels.len(), 0.0, None), full_scale(counts), true)
 }
 
-/// The spread from what the neighbours of pressed taxels read, with the lines of [`fit_lines`].
+/// The spread from the readings of the neighbours of pressed taxels, with the lines of [`fit_lines`].
 pub fn fit_neighbours(bench: &Bench, taxels: &Taxels, lines: &TaxelsFit, kernel: usize) -> Result<SpreadFit, FitError> {
     check_rows(bench, taxels)?;
     fit_spread(taxels, kernel, &neighbours(bench, taxels.len(), lines, 0.0, None))
@@ -96,16 +96,16 @@ fn full_scale(counts: Response) -> f64 {
     ((1u64 << counts.bits.min(32)) - 1) as f64
 }
 
-/// Refuses rows that are of another device.
+/// Refuses rows of another sensor.
 fn check_rows(bench: &Bench, taxels: &Taxels) -> Result<(), FitError> {
     let n = taxels.len();
     if bench.presses.is_empty() {
-        return Err(FitError::TooFew { what: "a device (rows of presses)", got: 0, needed: 4 });
+        return Err(FitError::TooFew { what: "a sensor (rows of presses)", got: 0, needed: 4 });
     }
     match bench.presses.iter().position(|row| row.raw.len() != n || row.taxel >= n) {
         Some(row) => {
             let found = bench.presses[row].raw.len().max(bench.presses[row].taxel + 1);
-            Err(FitError::OtherDevice { row: row + 1, found, taxels: n })
+            Err(FitError::OtherSensor { row: row + 1, found, taxels: n })
         }
         None => Ok(()),
     }
@@ -113,7 +113,7 @@ fn check_rows(bench: &Bench, taxels: &Taxels) -> Result<(), FitError> {
 
 /// The load of a taxel after hysteresis and creep, for each of its rows, as a direct force (N). Both stages are homogeneous of
 /// the first degree, so the spread's factor on the load is one on the result.
-fn felt(loads: &[(f64, f64)], eta: f64, creep: Option<&CreepFit>) -> Vec<f64> {
+fn loads_after_memory(loads: &[(f64, f64)], eta: f64, creep: Option<&CreepFit>) -> Vec<f64> {
     let hysteresis = Hysteresis { fraction: eta, width: Force::new(0.0) };
     let terms = creep_terms(creep);
     let (mut held, mut slow) = ([0.0], vec![0.0; terms.len()]);
@@ -133,7 +133,7 @@ fn creep_terms(creep: Option<&CreepFit>) -> Vec<Creep> {
     creep.map_or_else(Vec::new, |creep| creep.terms.iter().map(term).collect())
 }
 
-/// Load felt and rows of each pressed taxel.
+/// Load after hysteresis and creep, and row, of each pressed taxel.
 fn histories<'a>(
     bench: &'a Bench,
     n: usize,
@@ -147,12 +147,16 @@ fn histories<'a>(
     rows.into_iter()
         .map(|rows| {
             let loads: Vec<(f64, f64)> = rows.iter().map(|row| (row.force_newton, row.held_s)).collect();
-            felt(&loads, eta, creep).into_iter().zip(rows).filter(|(_, row)| row.force_newton > 0.0).collect()
+            loads_after_memory(&loads, eta, creep)
+                .into_iter()
+                .zip(rows)
+                .filter(|(_, row)| row.force_newton > 0.0)
+                .collect()
         })
         .collect()
 }
 
-/// (load felt, counts) of every taxel under the indenter itself.
+/// (load, counts) of every taxel under the indenter itself.
 fn own_points(bench: &Bench, n: usize, eta: f64, creep: Option<&CreepFit>) -> Vec<Vec<(f64, f64)>> {
     let points = |rows: Vec<(f64, &crate::characterise::PressRow)>| {
         rows.into_iter().map(|(load, row)| (load, f64::from(row.raw[row.taxel]))).collect()
@@ -160,7 +164,7 @@ fn own_points(bench: &Bench, n: usize, eta: f64, creep: Option<&CreepFit>) -> Ve
     histories(bench, n, eta, creep).into_iter().map(points).collect()
 }
 
-/// One relaxation from the straightened readings of every creep record, each scaled to its own start.
+/// One relaxation from the linearised readings of every creep record, each scaled to its own start.
 fn creep_of(bench: &Bench, lines: &TaxelsFit) -> Result<CreepFit, FitError> {
     let mut sums: Vec<(f64, f64, u32)> = Vec::new();
     let mut place = 0;
@@ -181,7 +185,7 @@ fn creep_of(bench: &Bench, lines: &TaxelsFit) -> Result<CreepFit, FitError> {
     fit_creep(&points, 1)
 }
 
-/// η with the least squares between straightened readings and the load felt, and its interval.
+/// η by least squares between linearised readings and loads, and its interval.
 fn loop_of(bench: &Bench, n: usize, lines: &TaxelsFit, creep: &CreepFit) -> Estimate {
     let squares = |eta: f64| {
         let (mut sum, mut count) = (0.0, 0);
@@ -190,7 +194,7 @@ fn loop_of(bench: &Bench, n: usize, lines: &TaxelsFit, creep: &CreepFit) -> Esti
                 lines.force_newton(row.taxel, f64::from(row.raw[row.taxel])).map(|force| (load, force))
             };
             let points: Vec<(f64, f64)> = rows.into_iter().filter_map(lit).collect();
-            // Gain and threshold are free: only the loop is asked about.
+            // Gain and threshold are free: only the loop is fitted.
             let m = points.len() as f64;
             if points.len() < 3 {
                 continue;
@@ -206,14 +210,14 @@ fn loop_of(bench: &Bench, n: usize, lines: &TaxelsFit, creep: &CreepFit) -> Esti
         (sum, count)
     };
     let eta = search(|eta| squares(eta).0, 0.0, 0.6, 20, 25);
-    let (least, freedom) = squares(eta);
+    let (minimum, freedom) = squares(eta);
     let h = 0.005;
-    let curvature = (squares(eta + h).0 - 2.0 * least + squares((eta - h).max(0.0)).0) / (h * h);
-    let ci95 = student_975(freedom) * (2.0 * least / freedom.max(1) as f64 / curvature).sqrt();
+    let curvature = (squares(eta + h).0 - 2.0 * minimum + squares((eta - h).max(0.0)).0) / (h * h);
+    let ci95 = student_975(freedom) * (2.0 * minimum / freedom.max(1) as f64 / curvature).sqrt();
     Estimate { value: eta, ci95 }
 }
 
-/// What neighbours felt over what they feel under the indenter: a slope through the origin over all lit rows.
+/// Readings of neighbours divided by their readings under the indenter: a slope through the origin over all lit rows.
 fn neighbours(bench: &Bench, n: usize, lines: &TaxelsFit, eta: f64, creep: Option<&CreepFit>) -> Vec<SpreadPoint> {
     let mut points = Vec::new();
     for (pressed, rows) in histories(bench, n, eta, creep).iter().enumerate() {
@@ -255,8 +259,8 @@ fn noise_of(bench: &Bench) -> Result<Estimate, FitError> {
     Ok(Estimate { value: mean, ci95 })
 }
 
-impl DeviceFit {
-    /// Gain of every taxel as the response has it: newtons read for a newton felt, the spread taken out.
+impl SensorFit {
+    /// Gain of every taxel as the response has it: reported newtons per newton of load, without the spread.
     pub fn gains(&self) -> Vec<f64> {
         let newton_per_count = 1.0 / self.counts.counts_per_newton;
         let of = |(fit, own): (&super::TaxelFit, &f64)| fit.gain_counts_per_newton.value * newton_per_count / own;
@@ -272,7 +276,7 @@ impl DeviceFit {
         self.taxels.taxels.iter().map(of).collect()
     }
 
-    /// The response that was found, for a sensor's file. `with_spread` may leave the spread out (then the gains take it in).
+    /// The fitted response, for a sensor's file. Without `with_spread` the gains include the spread.
     pub fn response(&self, with_spread: bool) -> ResponseSpec {
         let newton_per_count = 1.0 / self.counts.counts_per_newton;
         let gains: Vec<f64> = match with_spread {
@@ -280,7 +284,7 @@ impl DeviceFit {
             false => self.gains().iter().zip(&self.weights_on_itself).map(|(gain, own)| gain * own).collect(),
         };
         let newtons = |values: Vec<f64>| PerTaxel::Each(values.into_iter().map(Force::new).collect());
-        let most = gains.iter().copied().fold(0.0, f64::max) * self.top_newton;
+        let max_newton = gains.iter().copied().fold(0.0, f64::max) * self.top_newton;
         ResponseSpec {
             quantised: true,
             spread: with_spread.then(|| Spread::gaussian(self.spread.sigma_taxels.value, self.spread.kernel)),
@@ -288,7 +292,7 @@ impl DeviceFit {
             creep: creep_terms(Some(&self.creep)),
             gain: Some(Gain { gain: PerTaxel::Each(gains), ..Gain::default() }),
             threshold: Some(Threshold { force: newtons(self.thresholds_newton()), kind: ThresholdKind::DeadBand }),
-            curve: Some(self.taxels.rising_curve(newton_per_count, most)),
+            curve: Some(self.taxels.rising_curve(newton_per_count, max_newton)),
             saturation: self
                 .taxels
                 .saturation_counts

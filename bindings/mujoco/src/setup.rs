@@ -1,0 +1,65 @@
+//! A plugin instance of a model: the part that all mjData of the model share.
+
+use crate::PluginError;
+use crate::channel::Channel;
+use crate::config::{Config, frame};
+use crate::memory;
+use dermis::geometry::Pose;
+use dermis::sensor::Sensor;
+use dermis::skin::State;
+use dermis_mujoco_coupling::layout::table;
+use dermis_mujoco_coupling::{Mode, Model, Mount, geoms_named};
+
+/// A sensor on a model, with its configuration and its addresses in mjData.
+#[derive(Debug)]
+pub struct Setup {
+    /// The sensor.
+    pub sensor: Sensor,
+    /// State of the untouched skin.
+    pub rest: State,
+    /// Use of the forces.
+    pub mode: Mode,
+    /// Parts of the output, in order.
+    pub channels: Vec<Channel>,
+    /// Address and length in `sensordata`, for each `<sensor>` element.
+    pub outputs: Vec<(usize, usize)>,
+    /// Address and length in `plugin_state`.
+    pub memory: (usize, usize),
+    /// The sensor's place in the model.
+    pub mount: Mount,
+}
+
+/// An instance as messages name it.
+pub fn name(model: &Model<'_>, instance: i32) -> String {
+    let named = model.sensors(instance).next().and_then(|sensor| model.name(table::OBJ_SENSOR, sensor));
+    named.map_or_else(|| format!("instance {instance}"), |name| format!("{name:?}"))
+}
+
+impl Setup {
+    /// Reads the configuration of an instance and looks up everything it names. In mode `couple`, refuses geoms that MuJoCo would press
+    /// too and time steps that are too long.
+    pub fn new(model: &Model<'_>, instance: i32) -> Result<Self, PluginError> {
+        let config = Config::read(model, instance)?;
+        let sensor = config.sensor()?;
+        let named = config.objects.iter().map(|name| geoms_named(model, name)).collect::<Result<Vec<_>, _>>()?;
+        let objects = (!named.is_empty()).then(|| named.concat());
+        let mount = Mount::new(model, &sensor, frame(model, instance)?, Pose::IDENTITY, objects)?;
+        if config.mode == Mode::Couple {
+            if let Some(&(own, object)) = mount.colliding_own_geoms(model, &sensor)?.first() {
+                let (own, object) = (model.geom_name(own), model.geom_name(object));
+                return Err(PluginError::TouchesTwice { own, object });
+            }
+            mount.check_step(model, &sensor)?;
+        }
+        let rest = sensor.skin().rest();
+        Ok(Self {
+            memory: (model.state_address(instance), memory::len(&rest)),
+            rest,
+            mode: config.mode,
+            outputs: model.sensors(instance).map(|sensor| model.sensor_output(sensor)).collect(),
+            channels: config.channels,
+            mount,
+            sensor,
+        })
+    }
+}

@@ -1,0 +1,41 @@
+"""Attaches a sensor to a MuJoCo model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from dermis import Sensor
+from dermis._native import Attachment
+
+
+def attach(
+    model: Any,
+    data: Any,
+    sensor: Sensor,
+    *,
+    site: str | int | None = None,
+    body: str | int | None = None,
+    geom: str | int | None = None,
+    pose: ArrayLike | None = None,
+    objects: str | int | Sequence[str | int] | None = None,
+    mode: str = "sense",
+) -> Attachment:
+    """Attaches a sensor to a site, body or geom of a model. The attachment ends when the returned object is deleted: keep it.
+
+    model, data: mujoco.MjModel and mujoco.MjData.
+    sensor: a copy is attached, so one Sensor can be attached in many places.
+    site, body, geom: exactly one, by name or number. Its frame is the sensor frame: +z out of the skin, row 0 at +y, column 0 at -x.
+    pose: pose of the sensor in that frame: (4, 4), (7,) position (m) and quaternion (w first), or (3,) position. Default: identity.
+    objects: names or numbers of geoms, or names of bodies, that the sensor may touch. Default: every geom of another body that
+        takes part in contacts, except those of the parent and child bodies.
+    mode: "sense" only reads; MuJoCo computes the contacts. Its bodies hardly penetrate each other, so place the skin above the geom by
+        the depth to which it should be pressed. "couple": the skin computes the contact forces. They are evaluated at the start of every
+        step and added to the passive forces inside mj_step, on any thread and without the GIL. MuJoCo's contact between the objects and the
+        geoms under the skin is disabled (contype and conaffinity) until the attachment ends. Copies of the mjData are not coupled.
+
+    Raises dermis.Error if the model lacks a named element, and in "couple" if the time step is unstable with this skin.
+    """
+    return Attachment(model, data, sensor, site=site, body=body, geom=geom, pose=pose, objects=objects, mode=mode)

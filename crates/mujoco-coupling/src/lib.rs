@@ -1,0 +1,28 @@
+//! Couples tactile sensors to a running MuJoCo simulation.
+//!
+//! The engine plugin (`bindings/mujoco`) and `dermis.mujoco.attach` in Python (`bindings/python`) both use this crate. A [`Mount`] is a
+//! sensor on a model: where it is, which geoms it may touch, and how their bodies can move. [`Mount::kinematics`] reads the poses and
+//! velocities of one evaluation from mjData; the sensor computes the contact loads from them; [`Mount::apply`] adds the loads to MuJoCo's
+//! passive forces.
+//!
+//! Nothing is linked to a version of MuJoCo: [`library`] finds the library that the process has loaded, and [`layout`] holds the field
+//! offsets of every supported version.
+#![allow(unsafe_code, reason = "MuJoCo's interface is C")]
+
+pub mod contact_filter;
+mod data;
+mod error;
+pub mod layout;
+pub mod library;
+mod limit;
+mod model;
+mod mount;
+pub mod passive;
+mod shape;
+
+pub use data::Data;
+pub use error::CouplingError;
+pub use library::Library;
+pub use limit::StepLimit;
+pub use model::{FrameId, Model};
+pub use mount::{Kinematics, Mode, Mount, ObjectGeom, geoms_named};

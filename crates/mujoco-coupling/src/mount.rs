@@ -1,0 +1,253 @@
+//! A sensor on a model: the part that all mjData of the model share.
+
+use crate::layout::table;
+use crate::shape::Shape;
+use crate::{CouplingError, Data, FrameId, Model};
+use dermis_geometry::{MassProperties, Pose, Twist, Vec3};
+use dermis_sensor::Sensor;
+use dermis_skin::{Motion, Target, Touch};
+use dermis_world::limit_when_pressed_s;
+
+/// Pose in the sensor frame of objects that are too far away to touch it.
+const FAR_AWAY: Pose = Pose { translation: Vec3::new(0.0, 0.0, 1e6), ..Pose::IDENTITY };
+
+/// What the contact forces are used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// They are reported.
+    Sense,
+    /// They also act on the bodies, instead of MuJoCo's contact forces.
+    Couple,
+}
+
+impl Mode {
+    /// The mode of a name, "sense" or "couple".
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "sense" => Some(Self::Sense),
+            "couple" => Some(Self::Couple),
+            _ => None,
+        }
+    }
+}
+
+/// A geom that the sensor may touch.
+#[derive(Debug)]
+pub struct ObjectGeom {
+    /// The geom.
+    pub geom: usize,
+    /// Its body.
+    pub body: usize,
+    /// Its surface.
+    shape: Shape,
+    /// Radius (m) of its bounding sphere; `None` for a plane.
+    radius_m: Option<f64>,
+    /// Effective mass of its body; `None` when it cannot move.
+    pub mass: Option<MassProperties>,
+}
+
+/// Poses and velocities at one evaluation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kinematics {
+    /// Pose of the sensor.
+    pub world_from_sensor: Pose,
+    /// Pose and velocity of each object relative to the sensor, in its frame.
+    pub objects: Vec<(Pose, Twist)>,
+    /// Time step (s).
+    pub step_s: f64,
+}
+
+/// A sensor on a model: its frame, its body and the geoms that it may touch.
+#[derive(Debug)]
+pub struct Mount {
+    /// The body that carries the sensor.
+    pub body: usize,
+    /// Effective mass of that body; `None` when it cannot move.
+    pub mass: Option<MassProperties>,
+    /// The geoms that the sensor may touch, in the order of a touch's objects.
+    pub objects: Vec<ObjectGeom>,
+    frame: FrameId,
+    frame_from_sensor: Pose,
+    /// Center (in the sensor frame) and radius (m) of the skin's bounding sphere.
+    sphere: (Vec3, f64),
+}
+
+impl Mount {
+    /// Looks up a sensor on a model. `objects` are the geoms that it may touch; `None` selects all geoms of other bodies that take part
+    /// in contacts, except those of the parent and child bodies.
+    pub fn new(
+        model: &Model<'_>,
+        sensor: &Sensor,
+        frame: FrameId,
+        frame_from_sensor: Pose,
+        objects: Option<Vec<usize>>,
+    ) -> Result<Self, CouplingError> {
+        let body = model.body_of(frame);
+        let bounds = sensor.surface().bounds();
+        Ok(Self {
+            body,
+            mass: model.mass(body),
+            objects: object_geoms(model, objects, body)?,
+            frame,
+            frame_from_sensor,
+            sphere: (bounds.center(), 0.5 * bounds.size().length() + sensor.skin().max_depth_m()),
+        })
+    }
+
+    /// Pose of the sensor in the world.
+    pub fn world_from_sensor(&self, data: &Data<'_>) -> Pose {
+        data.world_from(self.frame) * self.frame_from_sensor
+    }
+
+    /// Poses and velocities of the current evaluation. Objects outside the reach of the skin are taken to be at rest far away.
+    pub fn kinematics(&self, model: &Model<'_>, data: &Data<'_>) -> Result<Kinematics, CouplingError> {
+        let world_from_frame = data.world_from(self.frame);
+        let world_from_sensor = world_from_frame * self.frame_from_sensor;
+        if !world_from_sensor.is_finite() {
+            return Err(CouplingError::SensorNotFinite);
+        }
+        let arm = world_from_sensor.translation - world_from_frame.translation;
+        let sensor_velocity = data.velocity(self.frame).moved(arm);
+        let center = world_from_sensor.transform_point(self.sphere.0);
+        let relative = |object: &ObjectGeom| {
+            let position = data.geom_position(object.geom);
+            if !position.is_finite() {
+                return Err(CouplingError::ObjectNotFinite { geom: model.geom_name(object.geom) });
+            }
+            if object.radius_m.is_some_and(|radius_m| (position - center).length() > radius_m + self.sphere.1) {
+                return Ok((FAR_AWAY, Twist::ZERO));
+            }
+            let frame = FrameId::Geom(object.geom);
+            let world_from_object = data.world_from(frame) * object.shape.geom_from_object;
+            let velocity = data.velocity(frame).moved(world_from_object.translation - position);
+            let surface = &object.shape.object;
+            let target =
+                Target::from_world(surface, &world_from_object, &velocity, &world_from_sensor, &sensor_velocity);
+            Ok((target.sensor_from_object, target.velocity))
+        };
+        let objects = self.objects.iter().map(relative).collect::<Result<_, _>>()?;
+        Ok(Kinematics { world_from_sensor, objects, step_s: model.step_s() })
+    }
+
+    /// The objects with their poses and velocities, as a skin takes them.
+    pub fn targets<'a>(&'a self, kinematics: &Kinematics) -> Vec<Target<'a>> {
+        let target = |(object, &(sensor_from_object, velocity)): (&'a ObjectGeom, &(Pose, Twist))| Target {
+            object: &object.shape.object,
+            sensor_from_object,
+            velocity,
+        };
+        self.objects.iter().zip(&kinematics.objects).map(target).collect()
+    }
+
+    /// Adds the contact loads to the passive forces on the bodies of the sensor and the objects.
+    pub fn apply(&self, data: &mut Data<'_>, kinematics: &Kinematics, touch: &Touch) {
+        let loads = [(self.body, &self.mass, &touch.on_sensor)];
+        let on_objects = self.objects.iter().zip(&touch.on_objects);
+        for (body, mass, load) in
+            loads.into_iter().chain(on_objects.map(|(object, load)| (object.body, &object.mass, load)))
+        {
+            if mass.is_some() && *load != Default::default() {
+                let pose = &kinematics.world_from_sensor;
+                data.apply_passive(body, &load.rotated(pose), pose.translation);
+            }
+        }
+    }
+
+    /// Geoms that move with the sensor, reach into its skin, and would also collide in MuJoCo with an object; each with the first such object.
+    pub fn colliding_own_geoms(
+        &self,
+        model: &Model<'_>,
+        sensor: &Sensor,
+    ) -> Result<Vec<(usize, usize)>, CouplingError> {
+        let weld_from_sensor = model.weld_from_body(self.body) * model.body_from(self.frame) * self.frame_from_sensor;
+        let rest = sensor.skin().rest();
+        let mut found = Vec::new();
+        for geom in (0..model.geoms()).filter(|&geom| model.weld(model.geom_body(geom)) == model.weld(self.body)) {
+            let Some(object) = self.objects.iter().find(|object| model.would_touch(geom, object.geom)) else {
+                continue;
+            };
+            let shape = Shape::of(model, geom)?;
+            let weld_from_geom = model.weld_from_body(model.geom_body(geom)) * model.body_from(FrameId::Geom(geom));
+            let sensor_from_object = weld_from_sensor.inverse() * weld_from_geom * shape.geom_from_object;
+            let targets = [Target::at_rest(&shape.object, sensor_from_object)];
+            let touch = sensor.touch(&rest, &Motion { targets: &targets }, 1.0);
+            if touch.is_ok_and(|(touch, _)| !touch.facets.is_empty()) {
+                found.push((geom, object.geom));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Refuses a time step that is unstable when all of the skin under an object is pressed.
+    pub fn check_step(&self, model: &Model<'_>, sensor: &Sensor) -> Result<(), CouplingError> {
+        let pressed = sensor.skin().fully_pressed();
+        for object in self.objects.iter().filter(|object| object.mass.is_some() || self.mass.is_some()) {
+            let size = object.shape.object.surface.bounds().size();
+            let limit_s = limit_when_pressed_s(&pressed, size, object.mass.as_ref(), self.mass.as_ref());
+            refuse_longer(model.step_s(), limit_s, || model.geom_name(object.geom))?;
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a step (s) over a limit (s).
+pub(crate) fn refuse_longer(step_s: f64, limit_s: f64, object: impl FnOnce() -> String) -> Result<(), CouplingError> {
+    if step_s <= limit_s {
+        return Ok(());
+    }
+    // Rounded down to one digit, so that the advised step is stable.
+    let digit = 10f64.powf(limit_s.log10().floor());
+    let advised_s = format!("{:.0e}", (limit_s / digit).floor() * digit).parse().unwrap_or(limit_s);
+    Err(CouplingError::StepTooLong { step_s, object: object(), limit_s, advised_s })
+}
+
+/// The geom of a name, or the geoms of a body of that name. Of a body's geoms only those that take part in contacts, if any does.
+pub fn geoms_named(model: &Model<'_>, name: &str) -> Result<Vec<usize>, CouplingError> {
+    if let Some(geom) = model.find(table::OBJ_GEOM, name) {
+        return Ok(vec![geom]);
+    }
+    let Some(body) = model.find(table::OBJ_BODY, name) else {
+        return Err(CouplingError::UnknownName { key: "objects", kind: "geom or body", name: name.to_owned() });
+    };
+    let geoms = model.body_geoms(body);
+    if geoms.is_empty() {
+        return Err(CouplingError::NoGeoms { name: name.to_owned() });
+    }
+    let colliding: Vec<usize> = geoms.clone().filter(|&geom| model.collides(geom)).collect();
+    Ok(if colliding.is_empty() { geoms.collect() } else { colliding })
+}
+
+fn object_geoms(
+    model: &Model<'_>,
+    selected: Option<Vec<usize>>,
+    body: usize,
+) -> Result<Vec<ObjectGeom>, CouplingError> {
+    let own = |geom: usize| model.weld(model.geom_body(geom)) == model.weld(body);
+    let geoms = match selected {
+        Some(selected) => {
+            if let Some(&geom) = selected.iter().find(|&&geom| own(geom)) {
+                return Err(CouplingError::OwnGeom { geom: model.geom_name(geom) });
+            }
+            let mut unique = Vec::new();
+            for geom in selected {
+                if !unique.contains(&geom) {
+                    unique.push(geom);
+                }
+            }
+            unique
+        }
+        None => (0..model.geoms())
+            .filter(|&geom| model.collides(geom) && !own(geom))
+            .filter(|&geom| !model.are_parent_and_child(model.geom_body(geom), body))
+            .collect(),
+    };
+    if geoms.is_empty() {
+        return Err(CouplingError::NoObjects);
+    }
+    let object = |geom: usize| {
+        let body = model.geom_body(geom);
+        let radius_m = Some(model.geom_radius_m(geom)).filter(|&radius_m| radius_m > 0.0);
+        Ok(ObjectGeom { geom, body, shape: Shape::of(model, geom)?, radius_m, mass: model.mass(body) })
+    };
+    geoms.into_iter().map(object).collect()
+}

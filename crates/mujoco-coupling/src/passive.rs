@@ -1,0 +1,95 @@
+//! Adds forces in MuJoCo's callback for passive forces, `mjcb_passive`.
+//!
+//! The process has one such callback. This module installs a C function that first calls the callback that was set before and then
+//! evaluates the forces registered for the mjData being stepped. It is removed with the last registration. Being C, it works from any
+//! thread and does not keep MuJoCo from compiling a model, as a callback in Python does.
+
+use crate::{CouplingError, Data, Library, Model};
+use libc::c_void;
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// `mjfGeneric`, the type of `mjcb_passive`.
+type Callback = unsafe extern "C-unwind" fn(*const c_void, *mut c_void);
+
+/// A force that acts in every evaluation of one mjData.
+pub trait PassiveForce: Send + Sync {
+    /// Adds the force to `qfrc_passive`. Must not panic: MuJoCo calls it.
+    fn apply(&self, model: &Model<'_>, data: &mut Data<'_>);
+}
+
+#[derive(Default)]
+struct Registry {
+    next: u64,
+    /// Address of the mjData and number of the registration.
+    forces: BTreeMap<(usize, u64), Weak<dyn PassiveForce>>,
+    /// Address of the callback that was set before; 0 for none.
+    previous: usize,
+}
+
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry { next: 0, forces: BTreeMap::new(), previous: 0 });
+
+fn registry() -> std::sync::MutexGuard<'static, Registry> {
+    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Keeps a force registered while it lives.
+#[derive(Debug)]
+pub struct Registration {
+    key: (usize, u64),
+}
+
+impl Registration {
+    /// Registers a force for an mjData.
+    pub fn new(data: *mut c_void, force: &Arc<impl PassiveForce + 'static>) -> Result<Self, CouplingError> {
+        let callback = Library::here().ok_or(CouplingError::NotLoaded)?.mjcb_passive;
+        let mut registry = registry();
+        let key = (data as usize, registry.next);
+        registry.next += 1;
+        let force: Arc<dyn PassiveForce> = force.clone();
+        registry.forces.insert(key, Arc::downgrade(&force));
+        let before = callback.swap(evaluate as *mut c_void, Ordering::AcqRel);
+        if before != evaluate as *mut c_void {
+            registry.previous = before as usize;
+        }
+        Ok(Self { key })
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        let mut registry = registry();
+        registry.forces.remove(&self.key);
+        if registry.forces.is_empty()
+            && let Some(library) = Library::here()
+        {
+            let previous = std::mem::take(&mut registry.previous) as *mut c_void;
+            // Leaves a callback alone that someone else has set since.
+            let ours = evaluate as *mut c_void;
+            let _ = library.mjcb_passive.compare_exchange(ours, previous, Ordering::AcqRel, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The callback. Holds nothing while it calls the previous one, which may leave it by an exception or a jump.
+unsafe extern "C-unwind" fn evaluate(model: *const c_void, data: *mut c_void) {
+    let previous = registry().previous;
+    if previous != 0 {
+        // SAFETY: MuJoCo held this address as its callback.
+        let previous = unsafe { std::mem::transmute::<usize, Callback>(previous) };
+        // SAFETY: with the arguments that MuJoCo passes.
+        unsafe { previous(model, data) };
+    }
+    let address = data as usize;
+    let forces: Vec<_> =
+        registry().forces.range((address, 0)..=(address, u64::MAX)).filter_map(|(_, force)| force.upgrade()).collect();
+    let Some(library) = Library::here() else { return };
+    let Ok(layout) = library.layout() else { return };
+    for force in forces {
+        // SAFETY: MuJoCo passes a model and its data, and the layout is that of the loaded version.
+        let model = unsafe { Model::new(model, layout, library) };
+        // SAFETY: MuJoCo steps an mjData on one thread at a time.
+        force.apply(&model, &mut unsafe { Data::new(data, model) });
+    }
+}
