@@ -10,16 +10,16 @@ mod presses;
 mod springs;
 
 pub use environments::Environments;
-pub use pads::Pads;
 pub use poses::{ExternalArray, PoseFormat, Poses, Twists};
 pub use presses::Presses;
-pub use springs::Springs;
 
 use crate::{Gpu, GpuError, GpuObject};
 use cudarc::driver::LaunchConfig;
 use dermis_geometry::Pose;
 use dermis_sensor::Sensor;
 use dermis_skin::{self as skin, hydroelastic::Hydroelastic};
+use pads::Pads;
+use springs::Springs;
 use std::sync::Arc;
 
 /// The taxels of a sensor on a GPU.

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_choice_reads_back_and_others_are_refused() {
+    fn every_name_parses_and_others_are_refused() {
         for name in Choice::NAMES {
             assert_eq!(name.parse::<Choice>().unwrap().to_string(), name);
         }
@@ -73,15 +73,15 @@ mod tests {
 
     #[test]
     fn the_cpu_needs_no_gpu() {
-        assert!(Choice::Cpu.gpu(|_| panic!("nothing to tell")).unwrap().is_none());
+        assert!(Choice::Cpu.gpu(|_| panic!("no warning expected")).unwrap().is_none());
     }
 
-    /// With a GPU both take it; without, one goes on and says why, the other does not.
+    /// With a GPU both use it; without, `auto` warns and `cuda` fails with the same reason.
     #[test]
-    fn without_a_gpu_auto_says_why_and_goes_on() {
+    fn without_a_gpu_auto_warns_and_uses_the_cpu() {
         let mut reason = None;
         let auto = Choice::Auto.gpu(|error| reason = Some(error.to_string())).unwrap();
-        match Choice::Cuda.gpu(|_| panic!("an error is returned, not reason")) {
+        match Choice::Cuda.gpu(|_| panic!("an error is returned, not a warning")) {
             Ok(gpu) => assert!(gpu.is_some() && auto.is_some() && reason.is_none()),
             Err(error) => {
                 assert!(auto.is_none());

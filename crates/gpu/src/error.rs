@@ -1,19 +1,19 @@
-//! Why a GPU cannot be used.
+//! Errors of work on a GPU.
 
 use cudarc::driver::DriverError;
 use cudarc::driver::sys::CUresult;
 use dermis_skin::{BackendError, SkinError};
 
-/// Why something cannot be done on a GPU.
+/// Why work cannot run on a GPU.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum GpuError {
-    /// A word that names no device.
+    /// Unknown name of a compute device.
     #[error("there is no device {got:?}; it is auto, cpu or cuda")]
     UnknownChoice {
-        /// The word.
+        /// The name.
         got: String,
     },
-    /// The driver's library is not there.
+    /// The driver's library was not found.
     #[error("no NVIDIA driver: libcuda was not found on this machine; install the driver, or use the device cpu")]
     NoDriver,
     /// The driver sees no GPU.
@@ -21,83 +21,83 @@ pub enum GpuError {
         "no NVIDIA GPU: the driver says {reason:?}; make one visible (CUDA_VISIBLE_DEVICES), or use the device cpu"
     )]
     NoGpu {
-        /// The driver's words.
+        /// The driver's message.
         reason: String,
     },
-    /// The run-time compiler is not there.
+    /// A program is not in the cache and the run-time compiler was not found.
     #[error(
         "no run-time compiler: libnvrtc was not found; install the CUDA toolkit or `pip install nvidia-cuda-nvrtc` and put its \
          folder into LD_LIBRARY_PATH, or use the device cpu"
     )]
     NoCompiler,
-    /// The compiler refused a kernel of ours.
+    /// The compiler refused a program.
     #[error("the kernels {program:?} cannot be compiled for {architecture} by the nvrtc that is installed: {log}")]
     Compile {
-        /// Which kernels.
+        /// The name of the program.
         program: String,
-        /// For what.
+        /// The architecture, such as `sm_90`.
         architecture: String,
-        /// What the compiler says.
+        /// The compiler's messages.
         log: String,
     },
-    /// More memory is needed than the GPU has left.
+    /// The work needs more memory than the GPU has free.
     #[error(
         "{what} needs {needed_mb} MB on the GPU and {free_mb} MB are free; {remedy}",
         needed_mb = needed_bytes.div_ceil(1 << 20),
         free_mb = free_bytes >> 20
     )]
     OutOfMemory {
-        /// What was to be done.
+        /// The work.
         what: String,
-        /// What it takes.
+        /// Bytes that it needs.
         needed_bytes: usize,
-        /// What there is.
+        /// Bytes that are free.
         free_bytes: usize,
-        /// What would fit.
+        /// Advice for a smaller need.
         remedy: String,
     },
-    /// Numbers that mean nothing.
+    /// Meaningless input.
     #[error("{reason}")]
     BadInput {
-        /// What is wrong, and with which.
+        /// What is wrong with which input.
         reason: String,
     },
-    /// Something that a GPU cannot do yet.
-    #[error("{what} cannot be done on a GPU: {why}; use the device cpu")]
+    /// Work that is not supported on a GPU.
+    #[error("{what} is not supported on a GPU: {why}; use the device cpu")]
     Unsupported {
-        /// What was asked for.
+        /// The work.
         what: String,
-        /// What stands against it.
+        /// The reason.
         why: String,
     },
-    /// Deeper than a skin goes.
+    /// A press deeper than the skin allows.
     #[error("press {press}: a depth of {depth_mm} mm is more than {name} can be pressed ({most_mm} mm)")]
     TooDeep {
-        /// Which of the batch, from zero on.
+        /// Its index in the batch.
         press: usize,
-        /// What was pressed.
+        /// The sensor.
         name: String,
-        /// How deep (mm).
+        /// The depth (mm).
         depth_mm: f64,
-        /// The most (mm).
+        /// The greatest depth (mm).
         most_mm: f64,
     },
-    /// NaN or infinity in a pose.
+    /// A pose with NaN or infinity.
     #[error("press {press}: the pose is not finite; the simulation has diverged or the input is wrong")]
     NotFinite {
-        /// Which of the batch, from zero on.
+        /// Its index in the batch.
         press: usize,
     },
     /// The driver refused a call.
     #[error("the NVIDIA driver failed: {reason}")]
     Failed {
-        /// The driver's words.
+        /// The driver's message.
         reason: String,
     },
 }
 
 impl GpuError {
-    /// True where a smaller problem could fit.
+    /// True when a smaller problem could fit into memory.
     pub fn is_out_of_memory(&self) -> bool {
         matches!(self, Self::OutOfMemory { .. })
     }
@@ -112,7 +112,7 @@ impl From<GpuError> for SkinError {
 impl From<DriverError> for GpuError {
     fn from(error: DriverError) -> Self {
         if error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY {
-            let what = "this".to_owned();
+            let what = "the work".to_owned();
             let remedy = "ask for less at once, or free memory on the GPU".to_owned();
             return Self::OutOfMemory { what, needed_bytes: 0, free_bytes: 0, remedy };
         }
@@ -120,7 +120,7 @@ impl From<DriverError> for GpuError {
     }
 }
 
-/// What the driver says of an error.
+/// The driver's message for an error.
 pub(crate) fn message(error: DriverError) -> String {
     let said = error.error_string().map(|words| words.to_string_lossy().into_owned());
     said.unwrap_or_else(|_| format!("error {}", error.0 as u32))

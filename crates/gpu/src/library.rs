@@ -4,8 +4,11 @@ use cudarc::{driver, nvrtc};
 use libloading::Library;
 use std::sync::OnceLock;
 
-/// Where installers put the run-time compiler without telling the loader.
-const COMPILERS: [&str; 4] = [
+/// The run-time compiler by the names that the loader may know, and where installers put it without telling the loader.
+const COMPILERS: [&str; 7] = [
+    "libnvrtc.so",
+    "libnvrtc.so.13",
+    "libnvrtc.so.12",
     "/usr/local/cuda/lib64/libnvrtc.so",
     "/usr/local/cuda/targets/x86_64-linux/lib/libnvrtc.so",
     "/opt/cuda/lib64/libnvrtc.so",
@@ -24,7 +27,8 @@ pub fn has_driver() -> bool {
 /// True when the run-time compiler can be loaded. Loads it.
 pub fn has_compiler() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
-    *FOUND.get_or_init(|| is_compiler_known() || COMPILERS.iter().any(|path| keep_loaded(path) && is_compiler_known()))
+    // Kept loaded before it is looked for, so that it is not loaded twice.
+    *FOUND.get_or_init(|| COMPILERS.iter().any(|path| keep_loaded(path) && is_compiler_known()) || is_compiler_known())
 }
 
 /// Version of the run-time compiler, if there is one. Loads it.

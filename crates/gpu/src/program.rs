@@ -108,7 +108,8 @@ mod tests {
                 }
             }
         };
-        std::thread::scope(|scope| (0..2).for_each(|_| drop(scope.spawn(work))));
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
         let failures = failures.into_inner().unwrap();
         assert!(failures.is_empty(), "{}", failures.join("\n"));
     }

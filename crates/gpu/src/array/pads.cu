@@ -66,20 +66,26 @@ __device__ __noinline__ bool clip(Polygon& p, double a0, double a1, double a2) {
     return len > 2;
 }
 
-// A convex facet: positions (m) and pressures (Pa) of its corners.
+// A corner of a facet: position (m) and pressure (Pa).
+struct Corner {
+    Vec3 at;
+    double pressure;
+};
+
+// A convex facet.
 struct Facet {
-    double x[PART_CORNERS], y[PART_CORNERS], z[PART_CORNERS], p[PART_CORNERS];
+    Corner corners[PART_CORNERS];
     int len;
 };
-__device__ __forceinline__ Vec3 corner_of(const Facet& q, int i) { return vec3(q.x[i], q.y[i], q.z[i]); }
 
 // ∫ p dA (N), by triangles from the first corner.
 __device__ double load_of(const Facet& q) {
     double sum = 0.0;
     for (int i = 2; i < q.len; i++) {
-        Vec3 c = cross(corner_of(q, i - 1) - corner_of(q, 0), corner_of(q, i) - corner_of(q, 0));
-        double area = 0.5 * sqrt(dot(c, c));
-        sum += (q.p[0] + q.p[i - 1] + q.p[i]) * (area / 3.0);
+        const Corner &a = q.corners[0], &b = q.corners[i - 1], &c = q.corners[i];
+        Vec3 doubled = cross(b.at - a.at, c.at - a.at);
+        double area = 0.5 * sqrt(dot(doubled, doubled));
+        sum += (a.pressure + b.pressure + c.pressure) * (area / 3.0);
     }
     return sum;
 }
@@ -88,20 +94,14 @@ __device__ double load_of(const Facet& q) {
 #define COLUMN 0
 #define ROW 1
 #define HEIGHT 2
-__device__ __forceinline__ double coordinate(const PadField& f, int axis, double x, double y, double z) {
-    if (axis == COLUMN) return x / f.pitch + 0.5 * (double)f.cols;
-    if (axis == ROW) return 0.5 * (double)f.rows - y / f.pitch;
-    return z;
+__device__ __forceinline__ double coordinate(const PadField& f, int axis, Vec3 at) {
+    if (axis == COLUMN) return at.x / f.pitch + 0.5 * (double)f.cols;
+    if (axis == ROW) return 0.5 * (double)f.rows - at.y / f.pitch;
+    return at.z;
 }
 
-__device__ __forceinline__ void push(Facet& to, double x, double y, double z, double p) {
-    if (to.len < PART_CORNERS) {
-        to.x[to.len] = x;
-        to.y[to.len] = y;
-        to.z[to.len] = z;
-        to.p[to.len] = p;
-        to.len++;
-    }
+__device__ __forceinline__ void push(Facet& to, const Corner& corner) {
+    if (to.len < PART_CORNERS) to.corners[to.len++] = corner;
 }
 
 // Splits a facet where a coordinate is below a number and where it is not. A facet on the border goes to the second.
@@ -109,27 +109,28 @@ __device__ __noinline__ void split(const PadField& f, int axis, double at, const
     double s[PART_CORNERS];
     bool none_below = true, none_above = true;
     for (int i = 0; i < q.len; i++) {
-        s[i] = coordinate(f, axis, q.x[i], q.y[i], q.z[i]) - at;
+        s[i] = coordinate(f, axis, q.corners[i].at) - at;
         none_below = none_below && s[i] >= 0.0;
         none_above = none_above && s[i] <= 0.0;
     }
     below.len = above.len = 0;
     if (none_below || none_above) {
         Facet& to = none_below ? above : below;
-        for (int i = 0; i < q.len; i++) push(to, q.x[i], q.y[i], q.z[i], q.p[i]);
+        for (int i = 0; i < q.len; i++) push(to, q.corners[i]);
         return;
     }
     for (int i = 0; i < q.len; i++) {
         int next = i + 1 < q.len ? i + 1 : 0;
         double a = s[i], b = s[next];
-        if (a <= 0.0) push(below, q.x[i], q.y[i], q.z[i], q.p[i]);
-        if (a >= 0.0) push(above, q.x[i], q.y[i], q.z[i], q.p[i]);
+        Corner from = q.corners[i];
+        if (a <= 0.0) push(below, from);
+        if (a >= 0.0) push(above, from);
         if ((a < 0.0 && b > 0.0) || (a > 0.0 && b < 0.0)) {
             double t = a / (a - b);
-            double x = q.x[i] + (q.x[next] - q.x[i]) * t, y = q.y[i] + (q.y[next] - q.y[i]) * t;
-            double z = q.z[i] + (q.z[next] - q.z[i]) * t, p = q.p[i] + (q.p[next] - q.p[i]) * t;
-            push(below, x, y, z, p);
-            push(above, x, y, z, p);
+            Corner to = q.corners[next];
+            Corner between{from.at + (to.at - from.at) * t, from.pressure + (to.pressure - from.pressure) * t};
+            push(below, between);
+            push(above, between);
         }
     }
 }
@@ -174,7 +175,7 @@ __device__ __forceinline__ void add_column(const PadField& f, u64* taxels, int c
     int free = 0;
     double from = 1e300, until = -1e300;
     for (int i = 0; i < column.len; i++) {
-        double row = coordinate(f, ROW, column.x[i], column.y[i], column.z[i]);
+        double row = coordinate(f, ROW, column.corners[i].at);
         from = fmin(from, row);
         until = fmax(until, row);
     }
@@ -200,13 +201,13 @@ __device__ __forceinline__ void add_column(const PadField& f, u64* taxels, int c
 __device__ __noinline__ void add_facet(const PadField& f, u64* taxels, const Facet& whole, double load, Vec3 normal, Sums& sums) {
     double low_col = 1e300, high_col = -1e300, low_row = 1e300, high_row = -1e300, tallest = 0.0;
     for (int i = 0; i < whole.len; i++) {
-        double col = coordinate(f, COLUMN, whole.x[i], whole.y[i], whole.z[i]);
-        double row = coordinate(f, ROW, whole.x[i], whole.y[i], whole.z[i]);
+        Vec3 at = whole.corners[i].at;
+        double col = coordinate(f, COLUMN, at), row = coordinate(f, ROW, at);
         low_col = fmin(low_col, col);
         high_col = fmax(high_col, col);
         low_row = fmin(low_row, row);
         high_row = fmax(high_row, row);
-        tallest = fmax(tallest, fabs(whole.z[i]));
+        tallest = fmax(tallest, fabs(at.z));
     }
     int first_col = cell_of(low_col, f.cols), last_col = cell_of(high_col, f.cols);
     int first_row = cell_of(low_row, f.rows), last_row = cell_of(high_row, f.rows);
@@ -306,11 +307,9 @@ __device__ __forceinline__ double facet_of(const Polygon& part, const Triangle& 
     double greatest = 0.0;
     for (int i = 0; i < part.len; i++) {
         const double* w = part.w[part.now][i];
-        facet.x[i] = corners[0].x * w[0] + corners[1].x * w[1] + corners[2].x * w[2];
-        facet.y[i] = corners[0].y * w[0] + corners[1].y * w[1] + corners[2].y * w[2];
-        facet.z[i] = corners[0].z * w[0] + corners[1].z * w[1] + corners[2].z * w[2];
-        facet.p[i] = fmax(value_at(part, i, pressures), 0.0);
-        greatest = fmax(greatest, facet.p[i]);
+        double pressure = fmax(value_at(part, i, pressures), 0.0);
+        facet.corners[i] = Corner{corners[0] * w[0] + corners[1] * w[1] + corners[2] * w[2], pressure};
+        greatest = fmax(greatest, pressure);
     }
     return greatest;
 }
@@ -321,16 +320,15 @@ __device__ __forceinline__ double integrate(const Facet& facet, Vec3& moment, Ve
     moment = vec3(0.0, 0.0, 0.0);
     double load = 0.0;
     for (int i = 2; i < facet.len; i++) {
-        Vec3 p0 = corner_of(facet, 0), p1 = corner_of(facet, i - 1), p2 = corner_of(facet, i);
-        Vec3 c = cross(p1 - p0, p2 - p0);
+        Corner p = facet.corners[0], q = facet.corners[i - 1], r = facet.corners[i];
+        Vec3 c = cross(q.at - p.at, r.at - p.at);
         doubled = doubled + c;
         double third = 0.5 * (0.5 * sqrt(dot(c, c))) / 3.0;
-        double a = (facet.p[0] + facet.p[i - 1]) * third, b = (facet.p[i - 1] + facet.p[i]) * third,
-               d = (facet.p[i] + facet.p[0]) * third;
-        load += a + b + d;
-        moment = moment + (p0 + p1) * (0.5 * a);
-        moment = moment + (p1 + p2) * (0.5 * b);
-        moment = moment + (p2 + p0) * (0.5 * d);
+        double pq = (p.pressure + q.pressure) * third, qr = (q.pressure + r.pressure) * third, rp = (r.pressure + p.pressure) * third;
+        load += pq + qr + rp;
+        moment = moment + (p.at + q.at) * (0.5 * pq);
+        moment = moment + (q.at + r.at) * (0.5 * qr);
+        moment = moment + (r.at + p.at) * (0.5 * rp);
     }
     return load;
 }

@@ -1,7 +1,7 @@
 //! Hydroelastic pads on the GPU.
 
 use super::poses::Poses;
-use super::presses::{Outputs, Presses};
+use super::presses::Presses;
 use super::unsupported;
 use crate::cuda_struct::{Node, Ptr, cuda_struct};
 use crate::memory::launch;
@@ -28,14 +28,13 @@ const MAX_LEVELS: usize = 15;
 
 /// A pressure field under a grid of taxels, on the GPU.
 #[derive(Debug)]
-pub struct Pads {
+pub(super) struct Pads {
     gpu: Arc<Gpu>,
     taxels: usize,
     max_pa: f64,
     field: PadField,
-    nodes: DeviceBuffer<Node>,
-    tets: DeviceBuffer<Tetrahedron>,
-    pieces: DeviceBuffer<LawPiece>,
+    /// The buffers that `field` points to.
+    _held: (DeviceBuffer<Node>, DeviceBuffer<Tetrahedron>, DeviceBuffer<LawPiece>),
 }
 
 cuda_struct! {
@@ -138,16 +137,16 @@ impl Pads {
             is_cut: i32::from(tets.is_cut()),
         };
         let max_pa = max_pa(compliance, tets);
-        Ok(Self { gpu: Arc::clone(gpu), taxels: rows * cols, max_pa, field, nodes, tets: in_leaves, pieces })
+        Ok(Self { gpu: Arc::clone(gpu), taxels: rows * cols, max_pa, field, _held: (nodes, in_leaves, pieces) })
     }
 
     /// Computes the contact loads of a rigid object at rest at each pose.
     pub fn settle(&self, object: &GpuObject, poses: &Poses) -> Result<Presses, GpuError> {
         let (gpu, count) = (&self.gpu, poses.count);
         let kernel = gpu.kernel(&program(), "pads")?;
-        let outputs = Outputs::new(gpu, count, self.taxels, 0)?;
+        let outputs = Presses::allocate(gpu, count, self.taxels, 0)?;
         if count == 0 {
-            return Ok(outputs.into_presses(gpu, 0, self.taxels));
+            return Ok(outputs);
         }
         let (warps, shared_bytes) = self.shared_memory()?;
         if shared_bytes > DEFAULT_SHARED_BYTES {
@@ -172,14 +171,14 @@ impl Pads {
                 object.view(),
                 &poses.values,
                 &(count as u32),
-                &outputs.forces,
-                &outputs.values,
-                &outputs.wrench,
-                &outputs.outside,
-                &outputs.saturated,
+                &*outputs.forces_newton,
+                &*outputs.values_newton,
+                &*outputs.wrench,
+                &*outputs.outside_newton,
+                &*outputs.saturated,
             )?;
         }
-        Ok(outputs.into_presses(gpu, count, self.taxels))
+        Ok(outputs)
     }
 
     /// Warps of a block, and the shared memory (bytes) of all of them.
@@ -196,13 +195,6 @@ impl Pads {
             return Err(GpuError::Unsupported { what, why });
         }
         Ok((1, one))
-    }
-
-    /// Bytes on the GPU.
-    pub fn bytes(&self) -> usize {
-        size_of::<Node>() * self.nodes.len()
-            + size_of::<Tetrahedron>() * self.tets.len()
-            + size_of::<LawPiece>() * self.pieces.len()
     }
 }
 

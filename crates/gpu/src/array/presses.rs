@@ -29,15 +29,6 @@ pub struct Presses {
     pub saturated: Arc<DeviceBuffer<u32>>,
 }
 
-/// Buffers that kernels write into.
-pub(super) struct Outputs {
-    pub forces: DeviceBuffer<f64>,
-    pub values: DeviceBuffer<f64>,
-    pub wrench: DeviceBuffer<f64>,
-    pub outside: DeviceBuffer<f64>,
-    pub saturated: DeviceBuffer<u32>,
-}
-
 /// Batches below this many bytes are allocated without asking for free memory, which makes the GPU wait.
 const SMALL_BYTES: usize = 1 << 30;
 
@@ -66,24 +57,30 @@ impl Presses {
                 return Err(GpuError::BadInput { reason });
             }
         }
-        let values = gpu.uninitialised(count * taxels)?;
+        let values = Arc::new(gpu.uninitialised(count * taxels)?);
         let normals = gpu.upload(&flat(normals.iter().copied()))?;
         let kernel = gpu.kernel(&poses::program(), "along_normals")?;
         let config = grid(count * taxels, THREADS as usize, THREADS);
         // SAFETY: the lengths were checked above.
         #[allow(unsafe_code)]
         unsafe {
-            launch!(gpu, &kernel, config, &forces, &normals, &(taxels as u32), &(count as u32), &values)?;
+            launch!(gpu, &kernel, config, &forces, &normals, &(taxels as u32), &(count as u32), &*values)?;
         }
-        let saturated = gpu.zeros(count)?;
-        Ok(Outputs { forces, values, wrench, outside, saturated }.into_presses(gpu, count, taxels))
+        Ok(Self {
+            gpu: Arc::clone(gpu),
+            count,
+            taxels,
+            forces_newton: Arc::new(forces),
+            values_newton: values,
+            wrench: Arc::new(wrench),
+            outside_newton: Arc::new(outside),
+            saturated: Arc::new(gpu.zeros(count)?),
+        })
     }
-}
 
-impl Outputs {
-    /// Buffers for `count` presses, where `other_bytes` are needed too.
-    pub fn new(gpu: &Arc<Gpu>, count: usize, taxels: usize, other_bytes: usize) -> Result<Self, GpuError> {
-        let one = Presses::bytes_of_one(taxels);
+    /// Buffers that kernels write, all but `outside_newton`, which is zero; `other_bytes` are needed too.
+    pub(super) fn allocate(gpu: &Arc<Gpu>, count: usize, taxels: usize, other_bytes: usize) -> Result<Self, GpuError> {
+        let one = Self::bytes_of_one(taxels);
         let needed_bytes = count * one + other_bytes;
         if needed_bytes > SMALL_BYTES {
             let fit = |free_bytes: usize| free_bytes.saturating_sub(other_bytes) / one;
@@ -94,24 +91,14 @@ impl Outputs {
             )?;
         }
         Ok(Self {
-            forces: gpu.uninitialised(3 * count * taxels)?,
-            values: gpu.uninitialised(count * taxels)?,
-            wrench: gpu.uninitialised(6 * count)?,
-            outside: gpu.uninitialised(3 * count)?,
-            saturated: gpu.uninitialised(count)?,
-        })
-    }
-
-    pub fn into_presses(self, gpu: &Arc<Gpu>, count: usize, taxels: usize) -> Presses {
-        Presses {
             gpu: Arc::clone(gpu),
             count,
             taxels,
-            forces_newton: Arc::new(self.forces),
-            values_newton: Arc::new(self.values),
-            wrench: Arc::new(self.wrench),
-            outside_newton: Arc::new(self.outside),
-            saturated: Arc::new(self.saturated),
-        }
+            forces_newton: Arc::new(gpu.uninitialised(3 * count * taxels)?),
+            values_newton: Arc::new(gpu.uninitialised(count * taxels)?),
+            wrench: Arc::new(gpu.uninitialised(6 * count)?),
+            outside_newton: Arc::new(gpu.zeros(3 * count)?),
+            saturated: Arc::new(gpu.uninitialised(count)?),
+        })
     }
 }

@@ -19,6 +19,16 @@ struct Contact {
     bool saturated;
 };
 
+// Vector i of vectors that are stored axis by axis.
+__device__ __forceinline__ Vec3 vector_at(const double* axes, u32 count, u32 i) {
+    return vec3(axes[i], axes[count + i], axes[2 * count + i]);
+}
+__device__ __forceinline__ void set_vector(double* axes, u32 count, u32 i, Vec3 v) {
+    axes[i] = v.x;
+    axes[count + i] = v.y;
+    axes[2 * count + i] = v.z;
+}
+
 // From the sensor's frame into the object's. A sphere looks the same in all directions: it is asked in axes along the sensor's.
 struct Placement {
     Mat3 object_from_sensor;
@@ -190,18 +200,10 @@ __device__ __forceinline__ Vec3 contact_force(const SpringSkin& skin, const Cont
     double* own = motion.bristles;
     v = v + contact.normal * approach;
     Vec3 z = vec3(0.0, 0.0, 0.0);
-    if (had_contact) {
-        z = vec3(own[site], own[count + site], own[2 * count + site]);
-        Vec3 from = vec3(own[3 * count + site], own[4 * count + site], own[5 * count + site]);
-        z = carried(z, from, contact.normal);
-    }
+    if (had_contact) z = carried(vector_at(own, count, site), vector_at(own + 3 * count, count, site), contact.normal);
     friction_force(skin, v, load, share, motion.dt, z, friction);
-    own[site] = z.x;
-    own[count + site] = z.y;
-    own[2 * count + site] = z.z;
-    own[3 * count + site] = contact.normal.x;
-    own[4 * count + site] = contact.normal.y;
-    own[5 * count + site] = contact.normal.z;
+    set_vector(own, count, site, z);
+    set_vector(own + 3 * count, count, site, contact.normal);
 #endif
     return friction - contact.normal * load;
 }
@@ -217,8 +219,7 @@ __device__ __forceinline__ Vec3 spring_force(const SpringSkin& skin, const Objec
                                              const Motion& motion, Sums& sums) {
     const double* sites = skin.sites;
     u32 count = skin.count;
-    Vec3 point = vec3(sites[site], sites[count + site], sites[2 * count + site]);
-    Vec3 out = vec3(sites[3 * count + site], sites[4 * count + site], sites[5 * count + site]);
+    Vec3 point = vector_at(sites, count, site), out = vector_at(sites + 3 * count, count, site);
     double area = sites[6 * count + site], share = sites[7 * count + site];
     u32 hint = NONE;
 #if STEP
@@ -267,10 +268,8 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 3)
         Vec3 force = vec3(0.0, 0.0, 0.0);
         if (site < count) {
             force = spring_force(skin, object, placement, site, motion, sums);
-            if (skin.taxel_normals) {
-                Vec3 normal = vec3(skin.taxel_normals[site], skin.taxel_normals[count + site], skin.taxel_normals[2 * count + site]);
-                values[(u64)press * count + site] = 0.0 - dot(force, normal);
-            }
+            if (skin.taxel_normals)
+                values[(u64)press * count + site] = 0.0 - dot(force, vector_at(skin.taxel_normals, count, site));
         }
         // Through shared memory, so that the warp writes side by side.
         double* own_stage = stage[warp];
@@ -309,8 +308,5 @@ extern "C" __global__ void sum_over_taxels(const u32* __restrict__ starts, const
     to[0] = sum.x;
     to[1] = sum.y;
     to[2] = sum.z;
-    if (row < taxels) {
-        Vec3 normal = vec3(normals[row], normals[taxels + row], normals[2 * taxels + row]);
-        values[(u64)press * taxels + row] = 0.0 - dot(sum, normal);
-    }
+    if (row < taxels) values[(u64)press * taxels + row] = 0.0 - dot(sum, vector_at(normals, taxels, row));
 }

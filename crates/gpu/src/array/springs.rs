@@ -3,7 +3,7 @@
 use super::environments::Step;
 use super::grid;
 use super::poses::Poses;
-use super::presses::{Outputs, Presses};
+use super::presses::Presses;
 use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
 use crate::memory::launch;
 use crate::object::{ObjectView, SurfaceKind};
@@ -26,7 +26,7 @@ const LEVELS: [usize; 2] = [13, 82];
 
 /// An array of springs on the GPU.
 #[derive(Debug)]
-pub struct Springs {
+pub(super) struct Springs {
     gpu: Arc<Gpu>,
     pub(super) sites: usize,
     taxels: usize,
@@ -130,17 +130,14 @@ impl Springs {
             Some(_) => (SCRATCH_BYTES / (24 * self.sites)).clamp(1, count.max(1)),
         };
         let scratch_bytes = if self.weights.is_some() { 24 * self.sites * at_once } else { 0 };
-        let mut outputs = Outputs::new(gpu, count, self.taxels, scratch_bytes)?;
+        let outputs = Presses::allocate(gpu, count, self.taxels, scratch_bytes)?;
         if count == 0 {
-            return Ok(outputs.into_presses(gpu, 0, self.taxels));
+            return Ok(outputs);
         }
         let scratch = if self.weights.is_some() { Some(gpu.uninitialised(3 * self.sites * at_once)?) } else { None };
-        if self.weights.is_none() {
-            outputs.outside.clear()?;
-        }
         for first in (0..count).step_by(at_once) {
             let part = at_once.min(count - first);
-            let forces = scratch.as_ref().unwrap_or(&outputs.forces).at_mut(0);
+            let forces = scratch.as_ref().unwrap_or(&outputs.forces_newton).at_mut(0);
             let [twists, bristles] = step.map_or_else(Default::default, |step| {
                 [step.twists.values.at(6 * first).0, step.bristles.at(6 * first * self.sites).0]
             });
@@ -157,7 +154,7 @@ impl Springs {
                     &poses.values.at(7 * first),
                     &(part as u32),
                     &forces,
-                    &outputs.values.at_mut(self.taxels * first),
+                    &outputs.values_newton.at_mut(self.taxels * first),
                     &outputs.wrench.at_mut(6 * first),
                     &outputs.saturated.at_mut(first),
                     &twists,
@@ -170,7 +167,7 @@ impl Springs {
                 self.sum_over_taxels(&program, weights, scratch, first, part, &outputs)?;
             }
         }
-        Ok(outputs.into_presses(gpu, count, self.taxels))
+        Ok(outputs)
     }
 
     /// Forces of taxels from those of springs, for `count` presses from `first` on.
@@ -181,7 +178,7 @@ impl Springs {
         site_forces: &DeviceBuffer<f64>,
         first: usize,
         count: usize,
-        outputs: &Outputs,
+        outputs: &Presses,
     ) -> Result<(), GpuError> {
         let kernel = self.gpu.kernel(program, "sum_over_taxels")?;
         // SAFETY: the matrix names springs below `sites`, and the buffers hold `count` presses from `first` on.
@@ -199,9 +196,9 @@ impl Springs {
                 &(count as u32),
                 site_forces,
                 &self.normals,
-                &outputs.forces.at_mut(3 * self.taxels * first),
-                &outputs.values.at_mut(self.taxels * first),
-                &outputs.outside.at_mut(3 * first),
+                &outputs.forces_newton.at_mut(3 * self.taxels * first),
+                &outputs.values_newton.at_mut(self.taxels * first),
+                &outputs.outside_newton.at_mut(3 * first),
             )?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Arrays on a GPU feel what they feel on the CPU.
+//! Contact loads of arrays on a GPU match those of the CPU.
 
 use crate::gpu;
 use dermis_geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
@@ -24,22 +24,22 @@ fn objects() -> Vec<(&'static str, Object)> {
     ]
 }
 
-/// Shallow and deep, past the skin and beside it, level and turned.
+/// Shallow and deep, past the skin and beside it, level and rotated.
 fn places(random: &mut Random, count: usize) -> Vec<Pose> {
     let place = |i: usize| {
         let mut side = || random.uniform() * 2.0 - 1.0;
-        let turn = if i.is_multiple_of(4) {
+        let rotation = if i.is_multiple_of(4) {
             Quat::IDENTITY
         } else {
             Quat::from_xyzw(side(), side(), side(), side()).normalize()
         };
         let z = [6e-3, 4e-3, 7.5e-3, -3e-3, 2e-3, -14e-3, 5e-3][i % 7];
-        Pose::new(turn, Vec3::new(side() * 12e-3, side() * 25e-3, z + side() * 1e-3))
+        Pose::new(rotation, Vec3::new(side() * 12e-3, side() * 25e-3, z + side() * 1e-3))
     };
     (0..count).map(place).collect()
 }
 
-/// What is on the GPU, on the host.
+/// Contact loads, downloaded.
 struct Fetched {
     forces: Vec<f64>,
     values: Vec<f64>,
@@ -113,8 +113,8 @@ fn described(text: &str) -> Sensor {
 }
 
 #[test]
-fn springs_feel_the_same() {
-    let Some(gpu) = gpu("springs_feel_the_same") else { return };
+fn springs_match_the_cpu() {
+    let Some(gpu) = gpu("springs_match_the_cpu") else { return };
     let foam = preset("uji-foam-14x6");
     for (name, object) in objects() {
         compare(&gpu, &format!("foam, {name}"), &foam, &object, 140);
@@ -123,8 +123,8 @@ fn springs_feel_the_same() {
 
 /// Several springs under a taxel, loads that a cover spreads, a table instead of a line, the paper's law, and taxels without rows.
 #[test]
-fn other_springs_feel_the_same() {
-    let Some(gpu) = gpu("other_springs_feel_the_same") else { return };
+fn other_springs_match_the_cpu() {
+    let Some(gpu) = gpu("other_springs_match_the_cpu") else { return };
     let surface = |points: usize| {
         format!("name = \"t\"\ncontact_points = {points}\n[surface.grid]\nrows = 10\ncols = 7\npitch = \"3 mm\"\n")
     };
@@ -157,10 +157,10 @@ fn other_springs_feel_the_same() {
     }
 }
 
-/// Thirty steps of many environments, some of which let go and are touched again: every one is as it is alone.
+/// Thirty steps of many environments, some of which are reset and touched again, match single simulations.
 #[test]
-fn springs_go_on_in_time_the_same() {
-    let Some(gpu) = gpu("springs_go_on_in_time_the_same") else { return };
+fn steps_of_springs_match_the_cpu() {
+    let Some(gpu) = gpu("steps_of_springs_match_the_cpu") else { return };
     for (sensor, object) in
         [(preset("uji-foam-14x6"), objects().swap_remove(0).1), (preset("wts0614"), objects().swap_remove(5).1)]
     {
@@ -188,7 +188,7 @@ fn springs_go_on_in_time_the_same() {
             let place =
                 |i: usize| if step == 20 && i.is_multiple_of(3) { Pose::from_translation(Vec3::Z) } else { poses[i] };
             let here: Vec<Pose> = (0..count).map(place).collect();
-            let felt = environments
+            let presses = environments
                 .step(&object_on_gpu, &arrays.poses(&here).unwrap(), &environments.twists(&twists).unwrap(), dt_s)
                 .unwrap();
             let mut touches = Vec::new();
@@ -198,7 +198,7 @@ fn springs_go_on_in_time_the_same() {
                 states[i] = next;
                 touches.push(touch);
             }
-            farthest = farthest.max(worst(&sensor, &touches, &fetch(&felt)));
+            farthest = farthest.max(worst(&sensor, &touches, &fetch(&presses)));
             poses.iter_mut().zip(&twists).for_each(|(pose, twist)| pose.translation += twist.linear * dt_s);
         }
         println!("{}: largest difference in 30 steps {farthest:.1e}", sensor.name());
@@ -207,8 +207,8 @@ fn springs_go_on_in_time_the_same() {
 }
 
 #[test]
-fn pads_feel_the_same() {
-    let Some(gpu) = gpu("pads_feel_the_same") else { return };
+fn pads_match_the_cpu() {
+    let Some(gpu) = gpu("pads_match_the_cpu") else { return };
     for name in ["uji-foam-14x6", "wts0614"] {
         let sensor = presets::find(name).unwrap().with_skin(SkinKind::Hydroelastic).unwrap().build(None).unwrap();
         for (what, object) in objects() {
@@ -217,7 +217,7 @@ fn pads_feel_the_same() {
     }
 }
 
-/// Sums are made in one order, whatever the GPU does first.
+/// Sums have one order, whichever thread finishes first.
 #[test]
 fn two_runs_give_the_same_bytes() {
     let Some(gpu) = gpu("two_runs_give_the_same_bytes") else { return };
@@ -238,20 +238,20 @@ fn two_runs_give_the_same_bytes() {
 
 /// Forces that another kernel has computed become presses.
 #[test]
-fn forces_of_others_are_read_along_the_normals() {
-    let Some(gpu) = gpu("forces_of_others_are_read_along_the_normals") else { return };
+fn external_forces_are_projected_on_the_normals() {
+    let Some(gpu) = gpu("external_forces_are_projected_on_the_normals") else { return };
     let sensor = preset("fingertip");
     let ball = objects().swap_remove(0).1;
     let places = places(&mut Random::new(8), 40);
     let arrays = Arrays::new(&gpu, &sensor).unwrap();
     let poses = arrays.poses(&places).unwrap();
-    let felt = arrays.settle(&GpuObject::new(&gpu, &ball).unwrap(), &poses).unwrap();
-    let (forces, outside, wrench) = (&felt.forces_newton, &felt.outside_newton, &felt.wrench);
+    let presses = arrays.settle(&GpuObject::new(&gpu, &ball).unwrap(), &poses).unwrap();
+    let (forces, outside, wrench) = (&presses.forces_newton, &presses.outside_newton, &presses.wrench);
     let copy = || (forces.duplicate().unwrap(), outside.duplicate().unwrap(), wrench.duplicate().unwrap());
     let (own_forces, own_outside, own_wrench) = copy();
     let normals = sensor.taxels().normals();
     let again = Presses::of_forces(&gpu, 40, normals, own_forces, own_outside, own_wrench).unwrap();
-    assert_eq!(fetch(&again).values, fetch(&felt).values);
+    assert_eq!(fetch(&again).values, fetch(&presses).values);
     let (_, own_outside, own_wrench) = copy();
     let short = gpu.zeros(3).unwrap();
     let refused = Presses::of_forces(&gpu, 40, normals, short, own_outside, own_wrench).unwrap_err();
@@ -314,8 +314,8 @@ fn external_poses_are_read_in_every_format() {
 }
 
 #[test]
-fn what_cannot_be_done_there_is_refused_in_a_sentence() {
-    let Some(gpu) = gpu("what_cannot_be_done_there_is_refused_in_a_sentence") else { return };
+fn unsupported_input_is_refused_with_a_reason() {
+    let Some(gpu) = gpu("unsupported_input_is_refused_with_a_reason") else { return };
     let layer = Arrays::new(&gpu, &preset("wts0614-layer")).unwrap_err().to_string();
     assert!(layer.contains("wts0614-layer") && layer.contains("device cpu"), "{layer}");
     let text = "name = \"wide\"\n[surface.grid]\nrows = 120\ncols = 120\npitch = \"1 mm\"\n[skin]\nkind = \"springs\"\n\
