@@ -21,6 +21,7 @@ mod tacchi;
 
 pub use contact::{ContactPoint, ContactState, SurfacePoint};
 pub use energy::Energy;
+pub use equilibrium::inverted_state;
 pub use fixed_faces::{Face, FixedFaces, FixedInterface};
 pub use indenter::Gap;
 pub use mpm::{MpmSetup, MpmSteps, ParticleBlock, ParticleState, Totals, Wall};

@@ -50,7 +50,7 @@ fn the_base_carries_the_load() {
 /// The pressure on the base of the golden layer, from the middle to two thicknesses: within 2 % of its peak with eight cells over the
 /// thickness, and nearer with more.
 #[test]
-fn the_base_feels_what_elasticity_says() {
+fn base_stress_agrees_with_elasticity() {
     let golden: Value = serde_json::from_str(GOLDEN).unwrap();
     let case = &golden["cases"][0];
     let number = |key: &str| case[key].as_f64().unwrap();
@@ -115,7 +115,7 @@ fn the_base_carries_the_load_of_a_slow_press() {
 
 /// In a deep cup the sides carry most of the load; a gel that is not bonded below has no base.
 #[test]
-fn sides_take_their_part() {
+fn fixed_sides_carry_part_of_the_load() {
     let parameters = GelParameters { cell_m: 0.5e-3, poisson: 0.3, ..GelParameters::default() };
     let ball = ball(4e-3);
     let sum = |bonds: FixedFaces| {

@@ -75,7 +75,7 @@ fn a_slow_press_is_quasi_static() {
 
 /// Held where it is, a gel at rest stays at rest: handing the equilibrium to the particles moves it by less than 6 % of depth.
 #[test]
-fn rest_stays_rest() {
+fn an_equilibrium_persists_in_dynamics() {
     let (gel, ball) = (gel(), ball());
     let target = Target::at_rest(&ball, Pose::from_translation(Vec3::Z * (RADIUS - DEPTH)));
     let (rest, mut state) = gel.settle(&gel.rest(), &Motion { targets: &[target] }).unwrap();

@@ -32,7 +32,7 @@ fn a_flat_punch_has_hayes_force() {
 /// Lines and rims narrower than a cell do not pass between the points of the surface, each of which is nearer to one of their sides: they
 /// press (felt wider than they are, so that the force is too large by a part of a cell), and the surface follows them down.
 #[test]
-fn narrow_things_do_not_pass_through() {
+fn narrow_objects_do_not_pass_through() {
     for name in ["line", "cross_lines", "cylinder_shell"] {
         let object = Object::new(indenters::find(name).unwrap());
         let press = |cell_m: f64| {

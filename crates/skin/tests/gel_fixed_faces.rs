@@ -30,7 +30,7 @@ fn newton(touch: &Touch) -> f64 {
 
 /// A block whose lowest millimetre is held is a block that is a millimetre thinner.
 #[test]
-fn what_is_held_does_not_count() {
+fn a_block_with_a_held_layer_equals_a_thinner_block() {
     let held = block(SIZE, FixedFaces::NONE).fixed_where(|at| at.z < -2e-3).unwrap();
     let thin = block(Vec3::new(8e-3, 8e-3, 2e-3), FixedFaces::default());
     let at = Vec3::new(0.3e-3, 0.0, 2.6e-3);
@@ -41,7 +41,7 @@ fn what_is_held_does_not_count() {
 /// A face that is bonded, and the particles of the layer of cells behind it held: two ways that share no code, on gels whose free parts are
 /// the same. Pressed near that face, it is felt.
 #[test]
-fn a_bonded_face_is_a_layer_that_is_held() {
+fn a_fixed_face_equals_a_held_layer() {
     let faces = FixedFaces::at(&[Face::Bottom, Face::LowX]);
     let bonded = block(SIZE, faces);
     // Larger by the cell that is held; its middle is half a cell to the left.
@@ -62,7 +62,7 @@ fn a_bonded_face_is_a_layer_that_is_held() {
 
 /// Left and right are mirror images, for blocks and for meshes; a mesh of a block with bonded sides is the block.
 #[test]
-fn faces_are_what_they_are_called() {
+fn faces_match_their_names() {
     let at = Vec3::new(2.0e-3, 0.0, 2.6e-3);
     let low = press(&block(SIZE, FixedFaces::at(&[Face::Bottom, Face::LowX])), at * Vec3::new(-1.0, 1.0, 1.0));
     let high = press(&block(SIZE, FixedFaces::at(&[Face::Bottom, Face::HighX])), at);
@@ -95,7 +95,7 @@ fn push(gel: &Gel, depth_m: f64) -> Touch {
 /// A dome over a rigid core, as flesh over a bone, is stiffer than the dome alone: by the same at rest and in motion, where the core is held
 /// by other code.
 #[test]
-fn a_bone_holds_the_flesh() {
+fn a_bone_holds_the_gel_around_it() {
     let dome = shapes::sphere(6e-3, 0.5e-3).unwrap().transformed(&Pose::from_translation(Vec3::Z * -6e-3));
     let bone = Primitive::Sphere { radius_m: 4e-3 };
     let in_bone = |at: Vec3| bone.nearest(at + Vec3::Z * 6e-3).0 <= 0.0;
@@ -111,7 +111,7 @@ fn a_bone_holds_the_flesh() {
 }
 
 #[test]
-fn nothing_held_is_refused() {
+fn holding_nothing_is_an_error() {
     let gel = block(SIZE, FixedFaces::NONE);
     let error = gel.settle(&gel.rest(), &Motion { targets: &[] }).unwrap_err();
     assert!(matches!(error, SkinError::BadGel { key: "bonded", .. }), "{error}");

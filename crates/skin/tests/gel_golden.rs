@@ -56,7 +56,7 @@ fn press(case: &Value, smaller: f64, cell_m: f64) -> (f64, f64) {
 
 /// ν from 0.3 to 0.48, contact from a third of the thickness to twice it: force within 2 %, surface within 5 % of depth everywhere.
 #[test]
-fn force_and_surface_are_those_of_elasticity() {
+fn force_and_surface_agree_with_elasticity() {
     let golden: Value = serde_json::from_str(GOLDEN).unwrap();
     for (case, cell_m) in [(0, 0.5e-3), (1, 0.8e-3), (2, 0.25e-3), (4, 0.5e-3), (5, 0.8e-3)] {
         let (force, surface) = press(&golden["cases"][case], 8.0, cell_m);
@@ -67,7 +67,7 @@ fn force_and_surface_are_those_of_elasticity() {
 
 /// Refined from a half to an eighth of the thickness, the surface comes nearer at every step, and to 2 % of depth.
 #[test]
-fn finer_cells_are_nearer_to_elasticity() {
+fn finer_cells_converge_to_elasticity() {
     let golden: Value = serde_json::from_str(GOLDEN).unwrap();
     let errors: Vec<f64> =
         [1e-3, 0.5e-3, 0.25e-3].iter().map(|&cell| press(&golden["cases"][4], 8.0, cell).1).collect();

@@ -21,7 +21,7 @@ fn apart(a: &Touch, b: &Touch) -> f64 {
 
 /// A shape in closed form presses as a fine mesh of it does, tilted: forces within 1 %, surfaces within 1 % of depth.
 #[test]
-fn a_primitive_is_its_mesh_made_fine() {
+fn a_primitive_agrees_with_its_fine_mesh() {
     let gel = gel();
     for (shape, lowest) in [
         (Primitive::Ellipsoid { semi_axes_m: Vec3::new(4e-3, 3e-3, 2.5e-3) }, 2.5e-3),
@@ -44,7 +44,7 @@ fn a_primitive_is_its_mesh_made_fine() {
 /// Points all over the surface of a ball, each a ball of the radius ρ, make the ball of R + ρ: with 10,000 of them, 0.1 mm apart, the force
 /// is within 2 % and the surface within 3 % of depth, and with 40 of them the gel comes through between. One point alone is a ball.
 #[test]
-fn a_cloud_is_the_body_it_was_taken_from() {
+fn points_with_a_radius_agree_with_their_body() {
     let gel = gel();
     let (radius, rho, depth) = (2.7e-3, 0.3e-3, 0.4e-3);
     let pose = Pose::from_translation(Vec3::Z * (radius + rho - depth));

@@ -24,7 +24,7 @@ fn run(cloud: &mut ParticleBlock, steps: usize) -> Totals {
 /// Nothing acts on a free gel, so mass, momentum and angular momentum stay to the rounding of `f32` (6e-8 an operation, 400 steps):
 /// momentum against m |v|, angular momentum against m r |v|.
 #[test]
-fn a_free_gel_keeps_mass_momentum_and_angular_momentum() {
+fn a_free_gel_conserves_mass_momentum_and_angular_momentum() {
     for constitution in [Constitution::NeoHookean, Constitution::FixedCorotated] {
         let mut cloud = thrown(constitution, Simd::detect());
         let first = cloud.totals();
@@ -80,7 +80,7 @@ fn uniform_strain_is_in_balance_inside() {
 
 /// Two threads or one, the same bytes; the portable path differs in rounding alone.
 #[test]
-fn threads_do_not_matter_and_vectors_only_in_rounding() {
+fn results_do_not_depend_on_threads_and_on_vectors_only_in_rounding() {
     let places = |simd: Simd, threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
@@ -100,7 +100,7 @@ fn threads_do_not_matter_and_vectors_only_in_rounding() {
 
 /// A step that is much too long tears the gel, and the message says which particle, when, and what to do.
 #[test]
-fn a_gel_that_comes_apart_says_so() {
+fn an_inverted_gel_is_an_error() {
     let squeeze = Mat3::from_diagonal(Vec3::new(1.0, 1.0, 0.3));
     let mut cloud =
         ParticleBlock::new([12; 3], parameters(), false, 3.0, Simd::detect(), |_| (Vec3::ZERO, squeeze)).unwrap();
@@ -113,7 +113,7 @@ fn a_gel_that_comes_apart_says_so() {
 /// One particle that is no number, or is inside out, stops the run: the message names it, the step, and what to do. It is put in after
 /// seven steps, in the middle of a gel that flies and swings.
 #[test]
-fn a_particle_that_breaks_is_named_with_its_step() {
+fn the_error_names_the_inverted_particle_and_its_step() {
     let number = 1234;
     let inverted = Mat3::from_diagonal(Vec3::new(1.0, 1.0, -1.0));
     let not_a_number = Mat3::from_diagonal(Vec3::new(1.0, f64::NAN, 1.0));

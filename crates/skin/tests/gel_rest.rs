@@ -78,7 +78,7 @@ fn commanded_depth_is_surface_depth() {
 
 /// Action and reaction, for one object and for two at once.
 #[test]
-fn what_the_objects_feel_is_the_opposite_of_what_the_gel_feels() {
+fn forces_on_objects_and_gel_are_opposite() {
     let (gel, ball) = (block(GelFriction::Coulomb { mu: 0.5 }), ball());
     let small = Object::new(shapes::sphere(1.5e-3, 0.2e-3).unwrap());
     let targets = [
@@ -155,7 +155,7 @@ fn a_twisted_ball_sticks_inside_and_slips_outside() {
 
 /// The same bytes with one thread and two, at rest and in motion.
 #[test]
-fn threads_do_not_matter() {
+fn results_do_not_depend_on_threads() {
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
@@ -170,7 +170,7 @@ fn threads_do_not_matter() {
 
 /// A closed mesh filled with particles answers as the block that it is; a dome bulges, reports its heights and keeps its forces.
 #[test]
-fn bodies_of_any_shape() {
+fn bodies_of_any_shape_find_equilibrium() {
     let size = Vec3::new(10e-3, 10e-3, 3e-3);
     let mesh = shapes::cuboid(size).unwrap().transformed(&Pose::from_translation(Vec3::Z * -1.5e-3));
     let solid = Gel::solid(&mesh, -1.0, FixedFaces::default(), parameters(GelFriction::None)).unwrap();
@@ -198,7 +198,7 @@ fn bodies_of_any_shape() {
 
 /// A state can be saved and resumed to the last bit.
 #[test]
-fn a_state_survives_being_written_and_read() {
+fn a_state_round_trips_through_json() {
     let (gel, ball) = (block(GelFriction::Sticking), ball());
     let (_, state) = settle(&gel, &gel.rest(), &ball, at(0.3e-3));
     let again: State = serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap();

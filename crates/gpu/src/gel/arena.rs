@@ -1,7 +1,9 @@
-//! Buffers of one solver, allocated one by one and freed together.
+//! Buffers and cooperative kernel of one solver.
 
 use crate::cuda_struct::{Plain, Ptr, PtrMut, bytes_of, values_of};
+use crate::program::Program;
 use crate::{DeviceBuffer, Gpu, GpuError};
+use cudarc::driver::{CudaFunction, DeviceRepr, LaunchConfig, PushKernelArg};
 use std::sync::Arc;
 
 /// Buffers by their addresses, which a solver's task holds.
@@ -49,5 +51,41 @@ impl Arena {
         let mut bytes = vec![0; len * size_of::<T>()];
         buffer.expect("an address of this arena").download_into(&mut bytes)?;
         Ok(values_of(&bytes))
+    }
+}
+
+/// A kernel that runs in one cooperative launch, with as many blocks as are resident at once.
+#[derive(Debug)]
+pub(super) struct CooperativeKernel {
+    gpu: Arc<Gpu>,
+    kernel: CudaFunction,
+    threads: u32,
+    /// Blocks of a launch.
+    pub blocks: u32,
+}
+
+impl CooperativeKernel {
+    pub fn new(gpu: &Arc<Gpu>, program: &Program, name: &str, threads: u32) -> Result<Self, GpuError> {
+        gpu.context.bind_to_thread()?;
+        let kernel = gpu.kernel(program, name)?;
+        let per_multiprocessor = kernel.occupancy_max_active_blocks_per_multiprocessor(threads, 0, None)?;
+        let blocks = per_multiprocessor.max(1) * gpu.multiprocessors() as u32;
+        Ok(Self { gpu: Arc::clone(gpu), kernel, threads, blocks })
+    }
+
+    /// Runs the kernel and returns its time (s).
+    ///
+    /// # Safety
+    /// `task` is the kernel's argument, and its addresses are those of buffers of the sizes that the kernel expects.
+    #[allow(unsafe_code)]
+    pub unsafe fn launch<T: DeviceRepr>(&self, task: &T) -> Result<f64, GpuError> {
+        let (grid_dim, block_dim) = ((self.blocks, 1, 1), (self.threads, 1, 1));
+        let timer = self.gpu.timer()?;
+        // SAFETY: the caller's; all blocks are resident at once, as a cooperative launch needs.
+        unsafe {
+            let config = LaunchConfig { grid_dim, block_dim, shared_mem_bytes: 0 };
+            self.gpu.stream.launch_builder(&self.kernel).arg(task).launch_cooperative(config)?;
+        }
+        timer.stop()
     }
 }

@@ -1,11 +1,10 @@
 //! Equilibrium of a gel on a GPU.
 
-use super::arena::Arena;
+use super::arena::{Arena, CooperativeKernel};
 use super::layout::{self, EquilibriumTask, IndenterPose, node_order};
 use crate::object::GpuObject;
 use crate::{Gpu, GpuError};
-use cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
-use dermis_skin::gel::{ContactPoint, ContactState, EquilibriumSolution, Gap, LoadPath, SolverStats};
+use dermis_skin::gel::{ContactPoint, ContactState, EquilibriumSolution, Gap, LoadPath, SolverStats, inverted_state};
 use dermis_skin::{Gel, Motion, Skin, SkinError, State, Support, Touch};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,8 +16,7 @@ const THREADS: u32 = 288;
 pub struct GpuGel {
     gpu: Arc<Gpu>,
     gel: Gel,
-    kernel: CudaFunction,
-    blocks: u32,
+    kernel: CooperativeKernel,
     arena: Mutex<Arena>,
     task: EquilibriumTask,
     /// Number of the stencil of each surface point.
@@ -29,10 +27,7 @@ pub struct GpuGel {
 impl GpuGel {
     /// Uploads a gel.
     pub fn new(gpu: &Arc<Gpu>, gel: Gel) -> Result<Self, GpuError> {
-        gpu.context.bind_to_thread()?;
-        let kernel = gpu.kernel(&layout::program(), "solve_equilibrium")?;
-        let per_multiprocessor = kernel.occupancy_max_active_blocks_per_multiprocessor(THREADS, 0, None)?;
-        let blocks = per_multiprocessor.max(1) * gpu.multiprocessors() as u32;
+        let kernel = CooperativeKernel::new(gpu, &layout::program(), "solve_equilibrium", THREADS)?;
         let problem = gel.problem();
         let needed_bytes = layout::bytes_needed(problem.grid);
         let larger = |free_bytes: usize| (needed_bytes as f64 / free_bytes as f64).cbrt();
@@ -42,10 +37,10 @@ impl GpuGel {
             |free_bytes| format!("cells {:.1} times as large would fit", larger(free_bytes)),
         )?;
         let mut arena = Arena::new(gpu);
-        let (task, stencil_of_point) = layout::upload(&mut arena, &problem, blocks as usize)?;
+        let (task, stencil_of_point) = layout::upload(&mut arena, &problem, kernel.blocks as usize)?;
         let stencils = problem.points.len() + problem.interfaces.len();
         let (gpu, arena) = (Arc::clone(gpu), Mutex::new(arena));
-        Ok(Self { gpu, kernel, blocks, arena, task, stencil_of_point, stencils, gel })
+        Ok(Self { gpu, kernel, arena, task, stencil_of_point, stencils, gel })
     }
 
     /// The gel on the CPU.
@@ -61,9 +56,7 @@ impl GpuGel {
     ) -> Result<(Touch, State, SolverStats, f64), SkinError> {
         let path = self.gel.load_path(state, motion)?;
         let (solution, gpu_s) = self.solve(&path, motion)?;
-        let Some(solution) = solution else {
-            return Err(SkinError::BadGel { key: "state", rule: "holds a gel that is turned inside out".to_owned() });
-        };
+        let solution = solution.ok_or_else(inverted_state)?;
         let (touch, state, stats) = self.gel.touch_at(motion, solution)?;
         Ok((touch, state, stats, gpu_s))
     }
@@ -94,15 +87,9 @@ impl GpuGel {
         arena.write(task.step, &vec![0.0; displacement.len()])?;
         arena.write(task.states, &self.initial_states(path.contacts))?;
         arena.write(task.barrier, &[0])?;
-        let config = LaunchConfig { grid_dim: (self.blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
-        let timer = self.gpu.timer()?;
-        // SAFETY: the task is the kernel's, its addresses are in `arena`, `objects`, `shapes` and `poses`, which live until the results are
-        // downloaded, and all blocks are resident at once.
+        // SAFETY: the task is the kernel's; its addresses are in `arena`, `objects`, `shapes` and `poses`, which outlive the launch.
         #[allow(unsafe_code)]
-        unsafe {
-            self.gpu.stream.launch_builder(&self.kernel).arg(&task).launch_cooperative(config)?;
-        }
-        let gpu_s = timer.stop()?;
+        let gpu_s = unsafe { self.kernel.launch(&task)? };
         let outcome = arena.read(task.outcome, 1)?[0];
         if outcome.failed != 0 {
             return Ok((None, gpu_s));

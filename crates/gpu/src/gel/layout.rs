@@ -313,24 +313,18 @@ pub(super) fn bytes_needed(grid: &ReferenceGrid) -> usize {
 }
 
 fn sorted_stencils(problem: &EquilibriumProblem<'_>, number: impl Fn([usize; 3]) -> usize) -> Vec<SortedStencil> {
-    let cell = |stencil: &Stencil| problem.grid.stencil_cell(stencil);
-    let points = problem.points.iter().enumerate().map(|(index, point)| SortedStencil {
-        cell: cell(&point.stencil),
-        stencil: point.stencil,
-        rest: point.rest,
-        area_m2: point.area_m2,
-        spring: 0.0,
-        point: Some(index),
-    });
-    let interfaces = problem.interfaces.iter().map(|interface| SortedStencil {
-        cell: cell(&interface.stencil),
-        stencil: interface.stencil,
-        rest: Vec3::ZERO,
-        area_m2: 0.0,
-        spring: interface.stiffness_newton_per_m,
-        point: None,
-    });
-    let mut sorted: Vec<SortedStencil> = points.chain(interfaces).collect();
+    let entry = |stencil: Stencil, rest, area_m2, spring, point| SortedStencil {
+        cell: problem.grid.stencil_cell(&stencil),
+        stencil,
+        rest,
+        area_m2,
+        spring,
+        point,
+    };
+    let points = problem.points.iter().enumerate().map(|(i, p)| entry(p.stencil, p.rest, p.area_m2, 0.0, Some(i)));
+    let interfaces = problem.interfaces.iter();
+    let springs = interfaces.map(|i| entry(i.stencil, Vec3::ZERO, 0.0, i.stiffness_newton_per_m, None));
+    let mut sorted: Vec<SortedStencil> = points.chain(springs).collect();
     sorted.sort_by_key(|sorted| number(sorted.cell));
     sorted
 }

@@ -1,10 +1,9 @@
 //! Explicit MPM steps of a gel on a GPU.
 
-use super::arena::Arena;
+use super::arena::{Arena, CooperativeKernel};
 use crate::cuda_struct::{Plain, PtrMut, cuda_struct};
 use crate::program::{COMMON, Program};
 use crate::{Gpu, GpuError};
-use cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
 use dermis_geometry::Vec3;
 use dermis_skin::Constitution;
 use dermis_skin::gel::{MpmSetup, MpmSteps, ParticleState, StepConstants};
@@ -151,9 +150,7 @@ pub struct MpmRun {
 /// Particles that stay on the GPU between steps.
 #[derive(Debug)]
 pub struct GpuMpm {
-    gpu: Arc<Gpu>,
-    kernel: CudaFunction,
-    blocks: u32,
+    kernel: CooperativeKernel,
     arena: Arena,
     task: MpmTask,
     setup: MpmSetup,
@@ -166,17 +163,13 @@ impl GpuMpm {
     pub fn new(gpu: &Arc<Gpu>, steps: &MpmSteps) -> Result<Self, GpuError> {
         let MpmSteps { setup, particles, .. } = steps;
         check_supported(setup, particles)?;
-        gpu.context.bind_to_thread()?;
-        let kernel = gpu.kernel(&program(), "run_mpm_steps")?;
-        let per_multiprocessor = kernel.occupancy_max_active_blocks_per_multiprocessor(THREADS, 0, None)?;
-        let blocks = per_multiprocessor.max(1) * gpu.multiprocessors() as u32;
+        let kernel = CooperativeKernel::new(gpu, &program(), "run_mpm_steps", THREADS)?;
         let sorted = SortedParticles::new(setup, particles);
         let what = || format!("a gel of {} particles", particles.position.len());
         gpu.require_free(sorted.bytes_needed(), what, |_| "use larger cells, or fewer particles".to_owned())?;
         let mut arena = Arena::new(gpu);
         let task = sorted.upload(&mut arena, setup, particles)?;
-        let (gpu, setup, initial) = (Arc::clone(gpu), setup.clone(), particles.clone());
-        Ok(Self { gpu, kernel, blocks, arena, task, setup, initial })
+        Ok(Self { kernel, arena, task, setup: setup.clone(), initial: particles.clone() })
     }
 
     /// Runs `steps` steps.
@@ -185,14 +178,9 @@ impl GpuMpm {
         let status = MpmStatus { barrier: 0, impulse: [0; 3], failed: u64::MAX, ..before };
         self.arena.write(self.task.status, &[status])?;
         let task = MpmTask { steps: steps as i32, set: status.set as i32, ..self.task };
-        let config = LaunchConfig { grid_dim: (self.blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
-        let timer = self.gpu.timer()?;
-        // SAFETY: the task is the kernel's, its addresses are in `arena`, and all blocks are resident at once.
+        // SAFETY: the task is the kernel's, and its addresses are in `arena`.
         #[allow(unsafe_code)]
-        unsafe {
-            self.gpu.stream.launch_builder(&self.kernel).arg(&task).launch_cooperative(config)?;
-        }
-        let gpu_s = timer.stop()?;
+        let gpu_s = unsafe { self.kernel.launch(&task)? };
         let status = self.status()?;
         let unit = f64::from(self.task.speed_unit) * f64::from(IMPULSE_UNIT);
         Ok(MpmRun {

@@ -39,7 +39,7 @@ impl BaseStress {
     /// Stress (Pa) from forces (N) on the columns, row by row along x.
     pub fn field(&self, surface: &SurfaceGrid, forces: &[Vec3]) -> SurfaceField {
         let forces = self.sharpened(forces);
-        let area_m2 = surface.cell_m * surface.cell_m;
+        let area_m2 = surface.plane.cell_m * surface.plane.cell_m;
         let values = self
             .cells
             .iter()
@@ -49,14 +49,7 @@ impl BaseStress {
                 sum / area_m2
             })
             .collect();
-        SurfaceField {
-            rows: surface.rows,
-            cols: surface.cols,
-            cell_m: surface.cell_m,
-            center: surface.center - Vec3::Z * self.depth_m,
-            values,
-            rest_heights_m: None,
-        }
+        SurfaceField { center: surface.plane.center - Vec3::Z * self.depth_m, values, ..surface.plane.clone() }
     }
 
     /// Removes the smoothing of the two spline averages, a quarter of the second derivative along each axis, by a flux between neighbours that

@@ -4,7 +4,7 @@ use super::contact::{ContactPoint, ContactState, nearest};
 use super::indenter::{Gap, Indenter};
 use super::mpm::{GridImpulses, MpmSetup, MpmSolver, ParticleState, Wall, stable_step_s};
 use super::state::Moving;
-use super::{Energy, Face, Gel, GelState, energy};
+use super::{Energy, Face, Gel, GelState};
 use crate::{Constitution, Motion, Simd, SkinError, Target, Touch, Warning};
 use dermis_geometry::{Pose, Quat, Vec3};
 use std::sync::Arc;
@@ -154,20 +154,14 @@ impl Gel {
 
     fn walls(&self) -> Vec<Wall> {
         let grid = &self.elastic.grid;
-        let mut walls = Vec::new();
-        for axis in 0..2 {
-            if grid.fixed_faces.has_side(axis, false) {
-                walls.push(Wall { axis, plane: 0, above: true, recorded: [0; 2] });
-            }
-            if grid.fixed_faces.has_side(axis, true) {
-                walls.push(Wall { axis, plane: grid.cells[axis] as i32, above: false, recorded: [0; 2] });
-            }
-        }
-        if grid.fixed_faces.has(Face::Bottom) {
-            let recorded = self.base.as_ref().map_or([0; 2], |base| base.columns);
-            walls.push(Wall { axis: 2, plane: 0, above: true, recorded });
-        }
-        walls
+        let side = |(axis, high): (usize, bool)| {
+            let plane = if high { grid.cells[axis] as i32 } else { 0 };
+            grid.fixed_faces.has_side(axis, high).then_some(Wall { axis, plane, above: !high, recorded: [0; 2] })
+        };
+        let sides = [(0, false), (0, true), (1, false), (1, true)].into_iter().filter_map(side);
+        let recorded = self.base.as_ref().map_or([0; 2], |base| base.columns);
+        let bottom = Wall { axis: 2, plane: 0, above: true, recorded };
+        sides.chain(grid.fixed_faces.has(Face::Bottom).then_some(bottom)).collect()
     }
 
     /// Particles of a state: in motion, or interpolated from the nodes.
@@ -232,14 +226,7 @@ impl Gel {
     fn particle_energy(&self, particles: &ParticleState) -> Energy {
         let volume = self.elastic.grid.particle_m3();
         let mass = volume * self.parameters.density_kg_per_m3 * self.parameters.mass_scaling;
-        let mut sum = Energy::default();
-        for p in 0..particles.position.len() {
-            let fraction = f64::from(particles.volume_fraction[p]);
-            let squared: f64 = particles.velocity[p].iter().map(|&v| f64::from(v) * f64::from(v)).sum();
-            sum.kinetic_j += 0.5 * mass * fraction * squared;
-            sum.strain_j += volume * fraction * energy::density_j_per_m3(&self.parameters, &particles.deformation[p]);
-        }
-        sum
+        particles.energy(&self.parameters, volume, mass, particles.position.len())
     }
 }
 

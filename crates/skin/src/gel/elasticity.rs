@@ -113,7 +113,7 @@ impl Elastic {
     }
 }
 
-/// RowKernel and layout of a row of cells.
+/// Material and layout of a row of cells.
 #[derive(Clone, Copy)]
 struct RowKernel {
     constitution: Constitution,

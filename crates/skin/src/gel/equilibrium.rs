@@ -357,8 +357,11 @@ fn mean_gap_m(points: &[ContactPoint]) -> f64 {
 }
 
 /// The error of a state in which a particle is inverted.
-pub(crate) fn inverted_state() -> SkinError {
-    SkinError::BadGel { key: "state", rule: "holds a gel that is turned inside out".to_owned() }
+pub fn inverted_state() -> SkinError {
+    SkinError::BadGel {
+        key: "state",
+        rule: "has an inverted particle: the gel is pressed too far, or the state is of another gel".to_owned(),
+    }
 }
 
 /// The error of a press without equilibrium.

@@ -8,10 +8,8 @@ use std::sync::Arc;
 /// The regular grid of points of the undeformed surface whose displacements are reported.
 #[derive(Clone, Debug)]
 pub(super) struct SurfaceGrid {
-    pub rows: usize,
-    pub cols: usize,
-    pub cell_m: f64,
-    pub center: Vec3,
+    /// The grid in a plane, without values.
+    pub plane: SurfaceField,
     heights_m: Option<Arc<[f64]>>,
     /// None where there is no moving gel.
     stencils: Vec<Option<Stencil>>,
@@ -19,57 +17,39 @@ pub(super) struct SurfaceGrid {
 
 impl SurfaceGrid {
     pub fn of_block(grid: &ReferenceGrid, size_m: Vec3) -> Self {
-        let cell_m = 0.5 * grid.cell_m.x;
-        let count = |length: f64| ((length / cell_m).round() as usize).max(1);
-        let mut out = Self {
-            rows: count(size_m.y),
-            cols: count(size_m.x),
-            cell_m,
-            center: Vec3::ZERO,
-            heights_m: None,
-            stencils: Vec::new(),
-        };
+        let mut out = Self::new(grid, Vec3::ZERO, |cell_m| (size_m / cell_m).round());
         out.stencils = out.points().map(|point| Some(grid.stencil(point))).collect();
         out
     }
 
     pub fn of_solid(grid: &ReferenceGrid, surface: &Surface, floor_m: f64) -> Self {
         let bounds = surface.bounds();
-        let cell_m = 0.5 * grid.cell_m.x;
-        let count = |length: f64| ((length / cell_m).floor() as usize).max(1);
-        let middle = bounds.center();
-        let mut out = Self {
-            rows: count(bounds.size().y),
-            cols: count(bounds.size().x),
-            cell_m,
-            center: Vec3::new(middle.x, middle.y, 0.0),
-            heights_m: None,
-            stencils: Vec::new(),
+        let mut out = Self::new(grid, bounds.center().with_z(0.0), |cell_m| (bounds.size() / cell_m).floor());
+        let height = |point: Vec3| {
+            let origin = point.with_z(bounds.max.z + 1e-3);
+            let ray = Ray { origin, direction: -Vec3::Z, length: bounds.size().z + 2e-3 };
+            surface.cast(&ray, None).map(|hit| origin.z - hit.distance).filter(|height| *height > floor_m)
         };
-        let heights: Vec<Option<f64>> = out
-            .points()
-            .map(|point| {
-                let origin = Vec3::new(point.x, point.y, bounds.max.z + 1e-3);
-                let ray = Ray { origin, direction: -Vec3::Z, length: bounds.size().z + 2e-3 };
-                surface.cast(&ray, None).map(|hit| origin.z - hit.distance).filter(|height| *height > floor_m)
-            })
-            .collect();
-        let stencils = out
-            .points()
-            .zip(&heights)
-            .map(|(point, height)| height.map(|z| grid.stencil(Vec3::new(point.x, point.y, z))))
-            .collect();
-        out.stencils = stencils;
+        let heights: Vec<Option<f64>> = out.points().map(height).collect();
+        let stencil = |(point, height): (Vec3, &Option<f64>)| height.map(|z| grid.stencil(point.with_z(z)));
+        out.stencils = out.points().zip(&heights).map(stencil).collect();
         out.heights_m = Some(heights.into_iter().map(|height| height.unwrap_or(floor_m)).collect());
         out
     }
 
+    /// A grid of half cells; `counts` gives their numbers along x and y.
+    fn new(grid: &ReferenceGrid, center: Vec3, counts: impl FnOnce(f64) -> Vec3) -> Self {
+        let cell_m = 0.5 * grid.cell_m.x;
+        let [cols, rows, _] = counts(cell_m).to_array().map(|count| (count as usize).max(1));
+        let plane = SurfaceField { rows, cols, cell_m, center, values: Vec::new(), rest_heights_m: None };
+        Self { plane, heights_m: None, stencils: Vec::new() }
+    }
+
     /// Marks points as not moving where `held` is true.
     pub fn exclude(&mut self, held: impl Fn(Vec3) -> bool) {
-        let heights = self.heights_m.clone();
         for (i, point) in self.points().enumerate() {
-            let height_m = heights.as_ref().map_or(0.0, |heights| heights[i]);
-            if held(Vec3::new(point.x, point.y, height_m)) {
+            let height_m = self.heights_m.as_ref().map_or(0.0, |heights| heights[i]);
+            if held(point.with_z(height_m)) {
                 self.stencils[i] = None;
             }
         }
@@ -77,29 +57,17 @@ impl SurfaceGrid {
 
     /// Centres of its cells (m), in the plane of its centre.
     pub fn points(&self) -> impl Iterator<Item = Vec3> + use<> {
-        let field = SurfaceField {
-            rows: self.rows,
-            cols: self.cols,
-            cell_m: self.cell_m,
-            center: self.center,
-            values: Vec::new(),
-            rest_heights_m: None,
-        };
-        (0..self.rows * self.cols).map(move |i| field.rest(i / field.cols, i % field.cols))
+        let plane = self.plane.clone();
+        (0..plane.rows * plane.cols).map(move |i| plane.rest(i / plane.cols, i % plane.cols))
     }
 
+    /// Displacements of the surface (m) for nodal displacements `u` (m).
     pub fn field(&self, grid: &ReferenceGrid, u: &[f64]) -> SurfaceField {
+        let displacement = |stencil: &Option<Stencil>| stencil.map_or(Vec3::ZERO, |stencil| grid.at(u, &stencil));
         SurfaceField {
-            rows: self.rows,
-            cols: self.cols,
-            cell_m: self.cell_m,
-            center: self.center,
-            values: self
-                .stencils
-                .iter()
-                .map(|stencil| stencil.map_or(Vec3::ZERO, |stencil| grid.at(u, &stencil)))
-                .collect(),
+            values: self.stencils.iter().map(displacement).collect(),
             rest_heights_m: self.heights_m.clone(),
+            ..self.plane.clone()
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The simulation setting of Tacchi (Chen et al. 2023), reproduced for comparison.
 
+use super::GelParameters;
 use super::mpm::{MpmSetup, MpmSolver, MpmSteps, ParticleState};
-use super::{Energy, GelParameters, energy};
 use crate::{
     Facet, Load, Motion, Object, Simd, Skin, SkinError, State, Support, SurfaceField, Tangent, Touch,
     require_not_negative, require_positive,
@@ -161,20 +161,8 @@ impl TacchiGel {
         let mass = volume * f64::from((p.material.density_kg_per_m3 * p.material.mass_scaling) as f32);
         let force_on_gel = indenter_impulse * (-mass / p.step_s);
         let mut touch = self.touch_of(force_on_gel, sensor_from_object, self.field(particles));
-        touch.energy = Some(self.energy(particles, p.particles.iter().product(), mass));
+        touch.energy = Some(particles.energy(&p.material, volume, mass, p.particles.iter().product()));
         touch
-    }
-
-    /// Energy of the gel's particles, the first `own`.
-    fn energy(&self, state: &ParticleState, own: usize, mass_kg: f64) -> Energy {
-        let volume = self.spacing_m.x * self.spacing_m.y * self.spacing_m.z;
-        let mut sum = Energy::default();
-        for p in 0..own {
-            let squared: f64 = state.velocity[p].iter().map(|&v| f64::from(v) * f64::from(v)).sum();
-            sum.kinetic_j += 0.5 * mass_kg * squared;
-            sum.strain_j += volume * energy::density_j_per_m3(&self.parameters.material, &state.deformation[p]);
-        }
-        sum
     }
 
     fn field(&self, state: &ParticleState) -> SurfaceField {

@@ -92,28 +92,21 @@ impl Columns {
         occupied: &[OccupiedBlock],
         prescribed_velocities: Option<&'a [[f32; 3]]>,
     ) -> Vec<BlockParticles<'a>> {
-        let mut rest = Views {
-            position: self.position.each_mut().map(|v| v.as_mut_slice()),
-            velocity: self.velocity.each_mut().map(|v| v.as_mut_slice()),
-            affine: self.affine.each_mut().map(|v| v.as_mut_slice()),
-            deformation: self.deformation.each_mut().map(|v| v.as_mut_slice()),
-        };
-        let mut all = Vec::with_capacity(occupied.len());
-        for occupied in occupied {
-            let (mine, others) = rest.split(occupied.slots);
-            rest = others;
-            let range = occupied.first..occupied.first + occupied.slots;
-            all.push(BlockParticles {
-                position: mine.position,
-                velocity: mine.velocity,
-                affine: mine.affine,
-                deformation: mine.deformation,
+        let (mut position, mut velocity) = (split(&mut self.position, occupied), split(&mut self.velocity, occupied));
+        let (mut affine, mut deformation) = (split(&mut self.affine, occupied), split(&mut self.deformation, occupied));
+        let block = |block: &OccupiedBlock| {
+            let range = block.first..block.first + block.slots;
+            Some(BlockParticles {
+                position: position.next()?,
+                velocity: velocity.next()?,
+                affine: affine.next()?,
+                deformation: deformation.next()?,
                 volume_fraction: &self.volume_fraction[range.clone()],
                 prescribed: prescribed_velocities
                     .map(|velocities| Prescribed { index: &self.prescribed[range], velocities }),
-            });
-        }
-        all
+            })
+        };
+        occupied.iter().map_while(block).collect()
     }
 
     /// Deformation gradient of the particle in a slot.
@@ -164,41 +157,11 @@ impl Columns {
     }
 }
 
-/// Columns of the blocks that are still to be split off.
-struct Views<'a> {
-    position: [&'a mut [f32]; 3],
-    velocity: [&'a mut [f32]; 3],
-    affine: [&'a mut [f32]; 9],
-    deformation: [&'a mut [f32]; 9],
-}
-
-impl Views<'_> {
-    fn split(self, count: usize) -> (Self, Self) {
-        let (position, position_rest) = halves(self.position, count);
-        let (velocity, velocity_rest) = halves(self.velocity, count);
-        let (affine, affine_rest) = halves(self.affine, count);
-        let (deformation, deformation_rest) = halves(self.deformation, count);
-        (
-            Self { position, velocity, affine, deformation },
-            Self {
-                position: position_rest,
-                velocity: velocity_rest,
-                affine: affine_rest,
-                deformation: deformation_rest,
-            },
-        )
-    }
-}
-
-fn halves<const N: usize>(columns: [&mut [f32]; N], count: usize) -> ([&mut [f32]; N], [&mut [f32]; N]) {
-    let mut tails: [&mut [f32]; N] = std::array::from_fn(|_| Default::default());
-    let mut tail = tails.iter_mut();
-    let heads = columns.map(|column| {
-        let (head, rest) = column.split_at_mut(count);
-        if let Some(tail) = tail.next() {
-            *tail = rest;
-        }
-        head
-    });
-    (heads, tails)
+/// The parts of columns that belong to each block, in order.
+fn split<'a, const N: usize>(
+    columns: &'a mut [Vec<f32>; N],
+    occupied: &[OccupiedBlock],
+) -> impl Iterator<Item = [&'a mut [f32]; N]> {
+    let mut rest = columns.each_mut().map(Vec::as_mut_slice);
+    occupied.iter().map(move |block| rest.each_mut().map(|rest| rest.split_off_mut(..block.slots).unwrap_or_default()))
 }

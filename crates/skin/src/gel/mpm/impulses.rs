@@ -19,14 +19,14 @@ impl GridImpulses<'_> {
     pub fn push(&mut self, particle: usize, arm: Vec3, impulse: Vec3) {
         let (corner, local) = self.solver.local(particle);
         let edges = self.solver.setup().cell_m;
-        let (mut cell, mut weights, mut lean) = ([0i32; 3], [[0f64; 3]; 3], [[0f64; 3]; 3]);
+        let (mut cell, mut weights, mut moment) = ([0i32; 3], [[0f64; 3]; 3], [[0f64; 3]; 3]);
         for a in 0..3 {
             let floor = local[a].floor();
             cell[a] = corner[a] + floor as i32;
             let xi = local[a] - floor - 0.5;
             weights[a] = [0.5 * (0.5 - xi) * (0.5 - xi), 0.75 - xi * xi, 0.5 * (0.5 + xi) * (0.5 + xi)];
-            for (node, lean) in lean[a].iter_mut().enumerate() {
-                *lean = 4.0 * (node as f64 - 1.0 - xi) * arm[a] / edges[a];
+            for (node, moment) in moment[a].iter_mut().enumerate() {
+                *moment = 4.0 * (node as f64 - 1.0 - xi) * arm[a] / edges[a];
             }
         }
         let nodes = &mut self.solver.nodes;
@@ -38,7 +38,7 @@ impl GridImpulses<'_> {
                     let mass = f64::from(nodes.values[node + 3]);
                     if mass > 0.0 {
                         let weight = weights[0][i] * weights[1][j] * weights[2][k];
-                        let share = weight * (1.0 + lean[0][i] + lean[1][j] + lean[2][k]) / mass;
+                        let share = weight * (1.0 + moment[0][i] + moment[1][j] + moment[2][k]) / mass;
                         for c in 0..3 {
                             nodes.values[node + c] += (impulse[c] * share) as f32;
                         }

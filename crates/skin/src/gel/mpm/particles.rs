@@ -2,7 +2,7 @@
 
 use super::walls::Wall;
 use crate::Simd;
-use crate::gel::GelParameters;
+use crate::gel::{Energy, GelParameters, energy};
 use dermis_geometry::{Mat3, Vec3};
 
 /// State of all particles, by particle number.
@@ -40,6 +40,27 @@ impl ParticleState {
     pub(crate) fn set_motion(&mut self, particle: usize, velocity: Vec3, deformation: Mat3) {
         self.velocity[particle] = velocity.to_array().map(|v| v as f32);
         self.deformation[particle] = std::array::from_fn(|i| deformation.col(i % 3)[i / 3] as f32);
+    }
+}
+
+impl ParticleState {
+    /// Kinetic and strain energy of the first `count` particles, for a full particle of the given volume and mass. Without the kinetic energy
+    /// of the affine velocities.
+    pub(crate) fn energy(
+        &self,
+        parameters: &GelParameters,
+        particle_m3: f64,
+        particle_kg: f64,
+        count: usize,
+    ) -> Energy {
+        let mut sum = Energy::default();
+        for p in 0..count {
+            let fraction = f64::from(self.volume_fraction[p]);
+            let squared: f64 = self.velocity[p].iter().map(|&v| f64::from(v) * f64::from(v)).sum();
+            sum.kinetic_j += 0.5 * particle_kg * fraction * squared;
+            sum.strain_j += particle_m3 * fraction * energy::density_j_per_m3(parameters, &self.deformation[p]);
+        }
+        sum
     }
 }
 

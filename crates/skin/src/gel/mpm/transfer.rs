@@ -125,16 +125,16 @@ fn batch_mut(values: &mut [f32], first: usize) -> &mut [f32; BATCH] {
 /// products; and the index of each particle's first node.
 struct Weights {
     weight: [[[f32; BATCH]; 3]; 3],
-    away: [[[f32; BATCH]; 3]; 3],
-    lean: [[[f32; BATCH]; 3]; 3],
+    distance: [[[f32; BATCH]; 3]; 3],
+    moment: [[[f32; BATCH]; 3]; 3],
     first: [f32; BATCH],
 }
 
 impl Weights {
     const ZERO: Self = Self {
         weight: [[[0.0; BATCH]; 3]; 3],
-        away: [[[0.0; BATCH]; 3]; 3],
-        lean: [[[0.0; BATCH]; 3]; 3],
+        distance: [[[0.0; BATCH]; 3]; 3],
+        moment: [[[0.0; BATCH]; 3]; 3],
         first: [0.0; BATCH],
     };
 
@@ -149,11 +149,11 @@ impl Weights {
             let middle = T::splat(0.75).sub(xi.mul(xi));
             let weights = [half.mul(low).mul(low), middle, half.mul(high).mul(high)];
             let minus = T::splat(0.0).sub(xi);
-            let aways = [minus.sub(one), minus, minus.add(one)];
+            let distances = [minus.sub(one), minus, minus.add(one)];
             for node in 0..3 {
                 weights[node].store(&mut self.weight[axis][node]);
-                aways[node].store(&mut self.away[axis][node]);
-                weights[node].mul(aways[node]).store(&mut self.lean[axis][node]);
+                distances[node].store(&mut self.distance[axis][node]);
+                weights[node].mul(distances[node]).store(&mut self.moment[axis][node]);
             }
         }
         let edge = T::splat(TILE_EDGE as f32);
@@ -258,7 +258,7 @@ fn gather<T: F32x16>(from: &Tile, weights: &Weights, setup: &StepSetup, velocity
     for particle in 0..BATCH {
         let nodes: &[f32; STENCIL] = from[weights.first(particle)..].first_chunk().expect("the stencil is in the tile");
         let w = |axis: usize, node: usize| weights.weight[axis][node][particle];
-        let lean = |axis: usize, node: usize| weights.lean[axis][node][particle];
+        let moment = |axis: usize, node: usize| weights.moment[axis][node][particle];
         let zero = T::splat(0.0);
         let (mut value, mut slope_y, mut slope_z) = (zero, zero, zero);
         for k in 0..3 {
@@ -266,15 +266,15 @@ fn gather<T: F32x16>(from: &Tile, weights: &Weights, setup: &StepSetup, velocity
             for j in 0..3 {
                 let row = T::load(batch(nodes, j * ALONG_Y + k * ALONG_Z));
                 sum = row.mul_add(T::splat(w(1, j)), sum);
-                slope = row.mul_add(T::splat(lean(1, j)), slope);
+                slope = row.mul_add(T::splat(moment(1, j)), slope);
             }
             let wz = T::splat(w(2, k));
             value = sum.mul_add(wz, value);
             slope_y = slope.mul_add(wz, slope_y);
-            slope_z = sum.mul_add(T::splat(lean(2, k)), slope_z);
+            slope_z = sum.mul_add(T::splat(moment(2, k)), slope_z);
         }
         let wx = T::quads(w(0, 0), w(0, 1), w(0, 2));
-        let slope_x = T::quads(lean(0, 0), lean(0, 1), lean(0, 2));
+        let slope_x = T::quads(moment(0, 0), moment(0, 1), moment(0, 2));
         rows[particle] = T::sum_quads(value.mul(wx), value.mul(slope_x), slope_y.mul(wx), slope_z.mul(wx));
     }
     T::transpose(&mut rows);
@@ -318,7 +318,7 @@ fn scatter<T: F32x16>(
         let first = weights.first(particle);
         let nodes: &mut [f32; STENCIL] = to[first..].first_chunk_mut().expect("the stencil is in the tile");
         let w = |axis: usize, node: usize| weights.weight[axis][node][particle];
-        let d = |axis: usize, node: usize| weights.away[axis][node][particle];
+        let d = |axis: usize, node: usize| weights.distance[axis][node][particle];
         let mut quads = [T::splat(0.0); 4];
         for (quad, four) in quads.iter_mut().zip(packed.as_chunks().0) {
             *quad = T::repeat_quad(four);
@@ -329,9 +329,9 @@ fn scatter<T: F32x16>(
         for k in 0..3 {
             let wz = T::splat(w(2, k));
             let layer = along_z.mul_add(T::splat(d(2, k)), along_x).mul(wz);
-            let lean = along_y.mul(wz);
+            let moment = along_y.mul(wz);
             for j in 0..3 {
-                let load = lean.mul_add(T::splat(d(1, j)), layer);
+                let load = moment.mul_add(T::splat(d(1, j)), layer);
                 let at = batch_mut(nodes, j * ALONG_Y + k * ALONG_Z);
                 load.mul_add(T::splat(w(1, j)), T::load(at)).store(at);
             }

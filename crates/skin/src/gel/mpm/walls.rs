@@ -24,7 +24,7 @@ struct Pair {
     recorded: Option<u32>,
 }
 
-/// All walls and the impulses they have given.
+/// All walls and their impulses on the gel.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Walls {
     walls: Vec<Wall>,
