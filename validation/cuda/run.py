@@ -1,8 +1,8 @@
-"""Holds the skins on an NVIDIA GPU against those on the CPU, measures both, and leaves a dated log.
+"""Compares the CUDA solvers with the CPU solvers on an NVIDIA GPU, measures both, and writes a dated log.
 
     cargo xtask validate cuda
 
-On a machine without cargo, hand over what was built elsewhere: the tests (`cargo test --release --workspace --no-run`), the program and
+On a machine without cargo, pass files that were built elsewhere: the tests (`cargo test --release --workspace --no-run`), the program and
 the Python package.
 
     python3 run.py --dermis dermis --tests cuda --package FOLDER --work work --log .
@@ -22,7 +22,7 @@ BENCHES = ("springs", "layer", "gel")
 
 
 def built():
-    """The test programs of this repository."""
+    """Builds the test programs of this repository and returns their paths."""
     names = [word for test in TESTS for word in ("--test", test)]
     command = ["cargo", "test", "--release", "--workspace", "--no-run", "--message-format=json", *names]
     lines = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
@@ -31,7 +31,7 @@ def built():
 
 
 def package():
-    """The Python package of this repository, in the environment that runs this."""
+    """Builds the Python package and installs it into the current environment."""
     subprocess.run(["cargo", "xtask", "wheel"], cwd=ROOT, check=True)
     (wheel,) = (ROOT / "dist").glob("dermis-*.whl")
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", wheel], check=True)
@@ -68,13 +68,13 @@ def main():
         name = " ".join([pathlib.Path(command[0]).name, *[pathlib.Path(w).name if "/" in w else w for w in command[1:]]])
         print(f"== {name}", flush=True)
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        told = done.stdout + done.stderr
-        print(told, flush=True)
-        if done.returncode != 0 or "SKIPPED:" in told:
+        output = done.stdout + done.stderr
+        print(output, flush=True)
+        if done.returncode != 0 or "SKIPPED:" in output:
             failed.append(name)
-        lines += [f"## `{name}`", "", "```", told.strip(), "```", ""]
+        lines += [f"## `{name}`", "", "```", output.strip(), "```", ""]
         lines.append(f"Exit status {done.returncode}.\n")
-        # What is done is kept, should the rest fail.
+        # Written after every command, so that a later failure keeps the results.
         log.write_text("\n".join(lines))
     if failed:
         sys.exit(f"failed or skipped: {', '.join(failed)}; see {log}")

@@ -1,4 +1,4 @@
-"""Makes data sets and reads them with programs of others; kills and resumes, fills a disk, measures; leaves a dated log."""
+"""Generates data sets and reads them with third-party programs; kills and resumes runs, fills a disk, measures; writes a dated log."""
 
 import argparse
 import datetime
@@ -45,8 +45,8 @@ class Report:
 
 
 def make(dermis, spec, out, *more):
-    told = subprocess.run([dermis, "dataset", "make", spec, "--out", out, "--json", *more], check=True, capture_output=True)
-    return json.loads(told.stdout)
+    run = subprocess.run([dermis, "dataset", "make", spec, "--out", out, "--json", *more], check=True, capture_output=True)
+    return json.loads(run.stdout)
 
 
 def write(path, text):
@@ -55,7 +55,7 @@ def write(path, text):
 
 
 def read_lerobot(report, dermis, work):
-    """Every column that LeRobot gives is that of the plain table."""
+    """Compares every column that LeRobot returns with the plain table."""
     import numpy
     from lerobot.datasets.lerobot_dataset import LeRobotDataset
 
@@ -141,7 +141,7 @@ def read_parquet(report, work):
 
 
 def interrupt(report, dermis, work):
-    """Twenty stops at random moments."""
+    """Stops and resumes a run 20 times at random times."""
     spec = write(work / "stops.toml", IMAGES.format(format="lerobot").replace("count = 42", "count = 420"))
     whole = make(dermis, spec, work / "stops-once")["wall_s"]
     chance = random.Random(4)
@@ -159,11 +159,11 @@ def interrupt(report, dermis, work):
     names = lambda where: sorted(str(path.relative_to(where)) for path in where.rglob("*"))
     checked = subprocess.run([dermis, "dataset", "check", folder], check=False).returncode == 0
     same &= checked and names(folder) == names(work / "stops-once")
-    report.judge("stopped 20 times at random moments (SIGINT, SIGKILL) and resumed: the same files", same, f"{runs} runs")
+    report.judge("stopped 20 times at random times (SIGINT, SIGKILL) and resumed: the same files", same, f"{runs} runs")
 
 
 def fill(report, dermis, work):
-    """A file system of 8 MB, full midway."""
+    """Fills a file system of 8 MB during a run."""
     place = work / "small"
     place.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", place], check=False, capture_output=True)
@@ -171,12 +171,12 @@ def fill(report, dermis, work):
         report.say("- not tried: a file system of 8 MB could not be mounted here")
         return
     try:
-        told = subprocess.run(
+        run = subprocess.run(
             [dermis, "dataset", "make", work / "stops.toml", "--out", place / "set"], check=False, capture_output=True, text=True
         )
-        lines = told.stderr.strip().splitlines()
+        lines = run.stderr.strip().splitlines()
         kept = len(list((place / "set" / ".shards").glob("*.json")))
-        report.judge("a full disk stops it with one sentence", told.returncode != 0 and len(lines) == 1 and "the disk is full" in lines[0], lines[-1].replace(str(work), ""))
+        report.judge("a full disk stops it with one sentence", run.returncode != 0 and len(lines) == 1 and "the disk is full" in lines[0], lines[-1].replace(str(work), ""))
         shutil.copytree(place / "set", work / "moved")
         resumed = make(dermis, work / "stops.toml", work / "moved")
         same = (work / "moved" / "SHA256SUMS").read_bytes() == (work / "stops-once" / "SHA256SUMS").read_bytes()
@@ -204,10 +204,10 @@ def measure(report, dermis, work):
 def classify(report, work):
     start = time.time()
     example = ROOT / "bindings" / "python" / "examples" / "classify_indenters.py"
-    told = subprocess.run([sys.executable, example, work / "indenters"], check=False, capture_output=True, text=True)
-    for line in told.stdout.splitlines():
+    run = subprocess.run([sys.executable, example, work / "indenters"], check=False, capture_output=True, text=True)
+    for line in run.stdout.splitlines():
         report.say(f"- {line}")
-    report.judge("the example ends well", told.returncode == 0, f"{time.time() - start:.0f} s with the making of its images{told.stderr[-300:] if told.returncode else ''}")
+    report.judge("the example ends well", run.returncode == 0, f"{time.time() - start:.0f} s with the making of its images{run.stderr[-300:] if run.returncode else ''}")
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Bodies as Drake makes them, and the same in the format of golden files.
+"""Bodies created by Drake, and their export in the format of the golden files.
 
 A case is {"id", "A", "B"}; a body has a `shape`, a `compliance`, and a pose (`p`, `rpy`) in the world.
 """
@@ -64,7 +64,7 @@ def properties_of(body):
 
 
 class Pair:
-    """Two bodies in Drake: A stands in the world, B on a frame that moves."""
+    """Two bodies in Drake: A is fixed in the world, B is fixed to a moving frame."""
 
     def __init__(self, case, folder):
         self.graph = SceneGraph()
@@ -82,7 +82,7 @@ class Pair:
         return self.graph.RegisterGeometry(self.source, frame, instance)
 
     def surfaces(self, world_from_frame):
-        """One call, cold: the pose is set, then everything is computed from it."""
+        """One call without cached results: sets the pose and computes the contact."""
         poses = FramePoseVector()
         poses.set_value(self.frame, world_from_frame)
         self.poses_in.FixValue(self.context, poses)
@@ -102,13 +102,13 @@ class Pair:
 
 
 def nudge(i):
-    """The pose of B's frame at call i; the other program's timing uses the same."""
+    """The pose of B's frame at call i, the same in both programs."""
     step = (i % 97) * 1e-6
     return RigidTransform(RotationMatrix.MakeXRotation(step), [step, 0.0, 0.0])
 
 
 def extents(shape, vertices, tets):
-    """e at the vertices of Drake's tetrahedra: 0 on the surface, 1 where it is deepest."""
+    """Extent e at the vertices of Drake's tetrahedra: 0 on the surface, 1 at the deepest point."""
     kind = shape["type"]
     x = vertices
     if kind == "sphere":

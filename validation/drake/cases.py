@@ -1,4 +1,4 @@
-"""What is compared besides the golden cases: other shapes, finer meshes, and few big triangles against many tetrahedra."""
+"""Further cases: other shapes, finer meshes, and few large triangles against many tetrahedra."""
 
 
 def rigid(shape, p, rpy=(0, 0, 0), hint=None):
@@ -32,7 +32,7 @@ def mesh(file):
 PAD = box(0.04, 0.04, 0.01)
 
 FINE_BLOCK = {"cells": 32, "size": 0.04}
-# A box, so that the distance of its many vertices from the surface need not be searched for.
+# A box, whose vertices' distance from the surface is known in closed form.
 FINE = mesh("fine_block.vtk") | {"box_size": [0.04, 0.04, 0.04]}
 
 MORE = [

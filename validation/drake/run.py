@@ -1,4 +1,4 @@
-"""Holds dermis against Drake: the same bodies, the same meshes, results and speed, in one run on one thread.
+"""Compares dermis with Drake in results and speed, with the same bodies and meshes on one thread.
 
     cargo xtask validate drake
 
@@ -45,7 +45,7 @@ def seconds_per_call(call):
 
 
 def apart_seconds(case, folder):
-    """The same call with B a metre away: everything but the contact surface."""
+    """Time of the same call with B a metre away: the overhead without the contact surface."""
     far = json.loads(json.dumps(case))
     far["B"]["p"][2] -= 1.0
     pair = Pair(far, folder)

@@ -1,4 +1,4 @@
-"""Scores images made by a formula with scikit-image, for the tests of dermis' own metrics.
+"""Scores synthetic images with scikit-image, for the tests of dermis' metrics.
 
     python -m venv venv && venv/bin/pip install scikit-image
     venv/bin/python make_golden.py > golden.json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs everything that has to do with MuJoCo on each version of it, from one wheel, and leaves a dated log."""
+"""Runs all MuJoCo tests on each supported version from one wheel, and writes a dated log."""
 
 import argparse
 import datetime
@@ -22,14 +22,14 @@ import check  # noqa: E402
 VERSIONS = ["3.3.7", "3.17.0", "4.0.0"]
 PYTHON = ROOT / "bindings" / "python"
 EXAMPLE = ROOT / "bindings" / "mujoco" / "examples" / "weights.xml"
-# So long (s) a viewer may take to show its model.
+# Time limit (s) for the viewer to show its model.
 VIEWER = 20
 ENVIRONMENT = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "agg"}
 ENVIRONMENT.setdefault("MUJOCO_GL", "osmesa")
 
 
 class Log:
-    """Lines of the log, and whether all of it went well."""
+    """The log and its outcome."""
 
     def __init__(self):
         self.lines, self.failed = [], []
@@ -39,7 +39,7 @@ class Log:
         self.lines.append(line)
 
     def run(self, what, command, tail=1):
-        """Runs a command in the repository and logs the last lines of what it says."""
+        """Runs a command in the repository and logs the last lines of its output."""
         print(f"-- {what}", flush=True)
         done = subprocess.run([str(word) for word in command], cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, check=False)
         said = (done.stdout + done.stderr).strip().splitlines()
@@ -51,12 +51,12 @@ class Log:
 
 
 def pytest(python, *arguments):
-    """Without our own settings, so that the last line counts the tests."""
+    """Runs pytest without the repository's settings, so that the last line counts the tests."""
     return [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts=", "--color=no", *arguments]
 
 
 def screen(folder):
-    """What an X server shows, (height, width, 3), from the file that it keeps its screen in."""
+    """The screen of an X server, (height, width, 3), read from its frame buffer file."""
     data = (folder / "Xvfb_screen0").read_bytes()
     header = np.frombuffer(data, ">u4", 20).astype(int)
     width, height, bytes_per_line, colours = header[4], header[5], header[12], header[19]
@@ -65,13 +65,13 @@ def screen(folder):
 
 
 def orange(image):
-    """How many pixels have the colour of the example's cube, however it is lit."""
+    """The number of pixels with the hue of the example's cube."""
     red, green, blue = image.astype(int).transpose(2, 0, 1)
     return int(((red > 1.2 * green) & (green > 1.3 * blue) & (red > 60)).sum())
 
 
 def viewer(log, python, version, work):
-    """Opens a model in MuJoCo's viewer on a screen that is not there, and looks for its cube; without the plugin there is none."""
+    """Opens a model in MuJoCo's viewer on a virtual screen and looks for its cube, which needs the plugin."""
     if not shutil.which("xvfb-run"):
         log.add("- viewer: left out, there is no xvfb-run")
         return
@@ -107,7 +107,7 @@ def built(libraries, dist):
 
 
 def plugin(python):
-    """Where the wheel has put the engine plugin."""
+    """The path of the engine plugin in the installed wheel."""
     code = "import dermis._engine_plugin as plugin; print(plugin.path())"
     return subprocess.run([python, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
 

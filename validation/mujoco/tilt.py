@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws how far two cubes creep down a slope of 10° in 60 s: one held by dermis's bristles, one by MuJoCo's own contact.
+"""Plots the creep of two cubes on a slope of 10° over 60 s: one with dermis' bristle friction, one with MuJoCo's contact.
 
     python3 tilt.py libdermis_mujoco.so OUT.png        # needs mujoco, matplotlib
 """

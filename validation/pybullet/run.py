@@ -1,4 +1,4 @@
-"""Runs the example that reads PyBullet's contact points, with the wheel of this repository, and leaves a dated log."""
+"""Runs the example that reads PyBullet's contact points, with the wheel of this repository, and writes a dated log."""
 
 import argparse
 import datetime

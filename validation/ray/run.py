@@ -1,4 +1,4 @@
-"""Makes one data set by the command line and on a Ray cluster of two nodes, with a node and the driver killed midway, and compares the files."""
+"""Generates one data set with the command line and on a Ray cluster of two nodes, kills a node and the driver during runs, and compares the files."""
 
 import argparse
 import datetime
@@ -28,7 +28,7 @@ pose.depth = { uniform = ["0.3 mm", "1 mm"] }
 scenario = { kind = "press", frames = 2 }
 randomise = [{ key = "camera.exposure", value = { uniform = [0.9, 1.1] } }]
 """
-# Run by itself, so that it can be killed: the driver.
+# The driver runs as a process of its own, so that it can be killed.
 DRIVER = "import sys; from dermis import dataset; dataset.make(sys.argv[1], sys.argv[2], ray=sys.argv[3])"
 
 
@@ -41,7 +41,7 @@ def digest(folder):
 
 
 def shards(folder):
-    """How many are finished."""
+    """The number of finished shards."""
     return len(list((folder / ".shards").glob("*.json")))
 
 

@@ -1,4 +1,4 @@
-"""Holds simulated images of balls against real ones: those that come with the package `taxim`.
+"""Compares simulated images of ball presses with the real ones of the package `taxim`.
 
     cargo xtask validate real-balls
 

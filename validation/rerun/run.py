@@ -1,4 +1,4 @@
-"""Logs a world, a reading and a recording with Rerun's own SDK, reads the file back, and leaves a dated log."""
+"""Logs a world, a reading and a recording with Rerun's own SDK, reads the file back, and writes a dated log."""
 
 import argparse
 import datetime
@@ -31,7 +31,7 @@ at = ["0 mm", "0 mm", "20 mm"]
 
 
 def install(libraries, work):
-    """The wheel of this repository into the environment that runs this."""
+    """Installs the wheel of this repository into the current environment."""
     subprocess.run(["cargo", "build", "--workspace", "--release", "--lib"], cwd=ROOT, check=True)
     pack = [sys.executable, ROOT / "bindings/python/wheel.py", "--native", libraries / "libdermis_python.so"]
     subprocess.run([*pack, "--out", work / "dist"], check=True)

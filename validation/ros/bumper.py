@@ -9,7 +9,7 @@ kinds = genpy.dynamic.generate_dynamic(dermis.ros.CONTACTS_STATE_TYPE, dermis.ro
 State, States = kinds["gazebo_msgs/ContactState"], kinds[dermis.ros.CONTACTS_STATE_TYPE]
 Wrench, Vector = kinds["geometry_msgs/Wrench"], kinds["geometry_msgs/Vector3"]
 
-# That of the package gazebo_msgs: a subscriber with another one gets nothing.
+# The checksum of the package gazebo_msgs; ROS connects only equal checksums.
 assert States._md5sum == "acbcb1601a8e525bf72509f18e6f668d", States._md5sum
 rospy.init_node("bumper")
 topic = rospy.Publisher("/bumper", States, queue_size=1)

@@ -1,4 +1,4 @@
-"""Runs dermis.ros under Debian's ROS 1 with a roscore of its own, looks at its topics with rostopic, and leaves a dated log."""
+"""Runs dermis.ros under Debian's ROS 1 with a roscore of its own, reads its topics with rostopic, and writes a dated log."""
 
 import argparse
 import datetime
@@ -24,7 +24,7 @@ IMPORTS = "import rospy, numpy, std_msgs.msg, geometry_msgs.msg, sensor_msgs.msg
 
 
 def install():
-    """Gets ROS from Debian where it is not there."""
+    """Installs Debian's ROS packages if they are missing."""
     there = subprocess.run([SYSTEM_PYTHON, "-c", IMPORTS], capture_output=True, check=False).returncode == 0
     if there and shutil.which("roscore") and shutil.which("rostopic"):
         return
@@ -36,7 +36,7 @@ def install():
 
 
 def unpacked(libraries, work):
-    """The wheel of this repository, as a folder that Debian's Python can import from."""
+    """Unpacks the wheel of this repository into a folder for Debian's Python."""
     subprocess.run(["cargo", "build", "--workspace", "--release", "--lib"], cwd=ROOT, check=True)
     pack = [sys.executable, ROOT / "bindings/python/wheel.py", "--native", libraries / "libdermis_python.so"]
     subprocess.run([*pack, "--out", work / "dist"], check=True)
@@ -49,7 +49,7 @@ def unpacked(libraries, work):
 
 
 class Session:
-    """A roscore on a free port of the loopback interface, and what runs beside it."""
+    """A roscore on a free port of the loopback interface, with its nodes."""
 
     def __init__(self, site, work):
         with socket.socket() as free:
@@ -98,19 +98,19 @@ class Session:
         return set(subprocess.run(command, env=self.environment, capture_output=True, text=True, check=True).stdout.split())
 
     def wait_for(self, wanted, process):
-        """Until all topics are there, for half a minute at most."""
+        """Waits until all topics exist, at most half a minute."""
         end = time.monotonic() + 30
         while time.monotonic() < end and process.poll() is None and not wanted <= self.topics():
             time.sleep(0.5)
         return self.topics()
 
     def echo(self, *arguments):
-        """What rostopic shows of one message."""
+        """One message as printed by rostopic."""
         command = ["/usr/bin/rostopic", "echo", "-n", "1", *arguments]
         return subprocess.run(command, env=self.environment, capture_output=True, text=True, check=True, timeout=60).stdout
 
     def rate(self, topic, seconds=6):
-        """Messages a second, as rostopic counts them."""
+        """The message rate (1/s) measured by rostopic."""
         command = ["timeout", "--signal=INT", str(seconds), "/usr/bin/rostopic", "hz", topic]
         said = subprocess.run(command, env={**self.environment, "PYTHONUNBUFFERED": "1"}, capture_output=True, text=True, check=False).stdout
         found = re.findall(r"average rate: ([\d.]+)", said)
@@ -127,7 +127,7 @@ def main():
     site, wheel = unpacked(options.dermis.parent, options.work)
     eye = subprocess.run([options.dermis, "sensors", "gelsight"], check=True, capture_output=True, text=True).stdout
     (options.work / "eye.toml").write_text(eye.replace("width = 640", "width = 160").replace("height = 480", "height = 120"))
-    for scene in ("scene.toml", "sight.toml"):
+    for scene in ("scene.toml", "camera.toml"):
         shutil.copy(HERE / scene, options.work)
     lines, failed = [], []
 
@@ -141,7 +141,7 @@ def main():
     session = Session(site, options.work)
     try:
         node = session.start("dermis", SYSTEM_PYTHON, "-m", "dermis.ros", "--scene", "scene.toml")
-        eye = session.start("eye", SYSTEM_PYTHON, "-m", "dermis.ros", "--scene", "sight.toml", "--node", "eye")
+        eye = session.start("eye", SYSTEM_PYTHON, "-m", "dermis.ros", "--scene", "camera.toml", "--node", "eye")
         wanted = {f"/{name}/{what}" for name in ("left_pad", "eye") for what in ("wrench", "taxels", "tactile")} | {"/eye/camera", "/tf"}
         topics = session.wait_for(wanted, node)
         check("topics", wanted <= topics, ", ".join(sorted(wanted & topics)))

@@ -1,4 +1,4 @@
-"""How near springs with a spread can come to an elastic layer: a model of its own in numpy and scipy.
+"""How closely springs with a point spread approach an elastic layer: an independent model in NumPy and SciPy.
 
 The layer's contact is solved by Polonsky and Keer's method at a given load, its base stress by the transfer function of a
 bonded layer (a matrix exponential, not the library's closed form). Springs press by their depth alone. Both are shared
@@ -35,14 +35,14 @@ xi = np.minimum(wave * thickness_m, 40.0)
 
 
 def sinking():
-    """Depth by pressure (m/Pa) for each wave."""
+    """Compliance (m/Pa) of each wave."""
     kappa = 3 - 4 * poisson
     bonded = (2 * kappa * np.sinh(2 * xi) - 4 * xi) / (2 * kappa * np.cosh(2 * xi) + 4 * xi**2 + 1 + kappa**2)
     return 2 * (1 - poisson**2) / (YOUNG_PA * wave) * bonded
 
 
 def base():
-    """Normal stress at the base by pressure on the surface: plane strain, from base to surface by a matrix exponential."""
+    """Ratio of base stress to surface pressure in plane strain, by a matrix exponential from base to surface."""
     first = 2 * poisson / (1 - 2 * poisson)
     both = first + 2
     rates = np.array(
@@ -140,7 +140,7 @@ def tactels(cells):
 
 
 def spread_after(cells, sigma):
-    """A Gaussian (σ in tactels) over 5 × 5 tactels, after the load was shared out."""
+    """Applies a Gaussian (σ in tactels) over 5 × 5 tactels after binning the load."""
     i = np.arange(-2, 3)
     weights = np.exp(-(i[:, None] ** 2 + i[None, :] ** 2) / (2 * sigma**2))
     weights /= weights.sum()
@@ -149,7 +149,7 @@ def spread_after(cells, sigma):
 
 
 def spread_before(cells, sigma):
-    """The same Gaussian over the cells, before the load is shared out."""
+    """Applies the same Gaussian over the cells before binning the load."""
     return tactels(product(cells, np.exp(-((wave * sigma * PITCH_M) ** 2) / 2)))
 
 

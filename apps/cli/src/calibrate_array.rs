@@ -4,7 +4,7 @@ use crate::bench_data::{read_creep, read_presses};
 use crate::calibrate::write_fit;
 use crate::console::{probe, say, say_json, short};
 use anyhow::Context;
-use dermis::draw::{Image, Marker, PALETTE, Plot, Series, Sheet};
+use dermis::draw::{FigurePage, Image, Marker, PALETTE, Plot, Series};
 use dermis::geometry::quantity::{Force, Time};
 use dermis::sensor::calibration::{
     Estimate, TaxelsFit, fit_creep, fit_lines, fit_neighbours, fit_sensor, own_readings,
@@ -202,7 +202,7 @@ fn taxels_figure(fit: &TaxelsFit, readings: &[Vec<(f64, f64)>]) -> Image {
                 .colour(colour),
         );
     }
-    Sheet::new(2).image(curves.render(), "").image(residuals.render(), "").render()
+    FigurePage::new(2).image(curves.render(), "").image(residuals.render(), "").render()
 }
 
 pub fn spread(arguments: &SpreadArguments) -> anyhow::Result<()> {

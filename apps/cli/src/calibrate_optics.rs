@@ -3,7 +3,7 @@
 use crate::console::{commit, probe, say, say_json, short};
 use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
-use dermis::draw::{Image, Sheet};
+use dermis::draw::{FigurePage, Image};
 use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::{capsule, sphere};
 use dermis::output::Output;
@@ -263,7 +263,7 @@ fn judge(arguments: &Arguments, background: &FloatImage, presses: &[BallPress], 
 
 fn figure(odd: &[&BallPress], light: &Light) -> Image {
     const SHOWN: usize = 4;
-    let mut sheet = Sheet::new(2).title("Presses outside the fit").gap(10);
+    let mut sheet = FigurePage::new(2).title("Presses outside the fit").gap(10);
     for press in odd.iter().step_by((odd.len() / SHOWN).max(1)).take(SHOWN) {
         let ours = light.shade(&press.relief, || None);
         let off = rmse_255([*press], INSIDE, |_| ours.clone());

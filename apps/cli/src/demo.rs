@@ -3,7 +3,7 @@
 use crate::console::{commit, probe, say, short};
 use crate::image;
 use crate::run::simulate;
-use dermis::draw::{Camera, Image, LineStyle, Plot, Scene, Series, Sheet};
+use dermis::draw::{Camera, FigurePage, Image, LineStyle, Plot, Scene, Series};
 use dermis::geometry::Bounds;
 use dermis::image::tactile;
 use dermis::output::Output;
@@ -88,12 +88,12 @@ fn draw(output: &mut Output, built: &Built, recording: &Recording, held: &Snapsh
         .collect();
     let forces = forces(recording);
     let [grasp, up] = &scenes;
-    let top = Sheet::new(2)
+    let top = FigurePage::new(2)
         .margin(0)
         .image(grasp.clone(), format!("grasped, t = {:.2} s", held.time_s))
         .image(up.clone(), format!("held up, t = {:.2} s", lifted.time_s));
-    let bottom = images.iter().fold(Sheet::new(3).margin(0), |sheet, image| sheet.image(image.clone(), ""));
-    let poster = Sheet::new(1)
+    let bottom = images.iter().fold(FigurePage::new(3).margin(0), |sheet, image| sheet.image(image.clone(), ""));
+    let poster = FigurePage::new(1)
         .title("Two foam sensors pick up a ball")
         .margin(28)
         .image(top.render(), "")

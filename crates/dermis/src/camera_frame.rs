@@ -1,7 +1,7 @@
 //! Camera frames of optical sensors as images and arrays.
 
 use crate::output::Output;
-use dermis_draw::{Canvas, ColourMap, Image, PALETTE, Sheet};
+use dermis_draw::{Canvas, ColourMap, FigurePage, Image, PALETTE};
 use dermis_geometry::Vec2;
 use dermis_record::npy;
 use dermis_sensor::image::encode_grey16;
@@ -84,7 +84,7 @@ pub fn add(output: &mut Output, optics: &Optics, surface: &SurfaceField, frame: 
             output.add(name, bytes);
         }
     }
-    let mut sheet = Sheet::new(2)
+    let mut sheet = FigurePage::new(2)
         .title(title)
         .image(rgb.clone(), "camera image")
         .image(depth_image(relief, &pressed), depth_caption(&pressed))

@@ -1,8 +1,8 @@
 //! Makes one image of every kind, into the folder given as argument or `out/gallery`.
 
 use dermis_draw::{
-    Camera, ColourMap, Edges, HeatMap, Image, LineStyle, Marker, Material, PALETTE, Plot, ScatterMap, Scene, Series,
-    Sheet,
+    Camera, ColourMap, Edges, FigurePage, HeatMap, Image, LineStyle, Marker, Material, PALETTE, Plot, ScatterMap,
+    Scene, Series,
 };
 use dermis_geometry::{Pose, TriMesh, Vec2, Vec3};
 use std::path::PathBuf;
@@ -85,14 +85,14 @@ fn scatter_map() -> Image {
         .render()
 }
 
-fn contact_sheet() -> Image {
+fn figure_page() -> Image {
     let frame = |i: usize| {
         let values = imprint(1.4 * i as f64, Vec2::new(1.5 + 1.2 * i as f64, 2.5));
         HeatMap::new(6, 14, &values).map(ColourMap::Grey).max(35.0).cell_px(14).bare().render()
     };
     (0..9)
-        .fold(Sheet::new(3).title("A sphere rolls over the pad"), |sheet, i| {
-            sheet.image(frame(i), format!("t = {:.2} s", 0.05 * i as f64))
+        .fold(FigurePage::new(3).title("A sphere rolls over the pad"), |page, i| {
+            page.image(frame(i), format!("t = {:.2} s", 0.05 * i as f64))
         })
         .render()
 }
@@ -198,8 +198,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     save("plot.png", plot())?;
     save("time.png", time_plot())?;
     save("scatter.png", scatter_map())?;
-    save("sheet.png", contact_sheet())?;
-    let both = Sheet::new(2).title("Two plots on one page").image(plot(), "(a)").image(time_plot(), "(b)");
+    save("page.png", figure_page())?;
+    let both = FigurePage::new(2).title("Two plots on one page").image(plot(), "(a)").image(time_plot(), "(b)");
     save("subplots.png", both.render())?;
     let images =
         std::fs::read_dir(&folder)?.filter_map(Result::ok).filter(|f| f.path().extension() == Some("png".as_ref()));

@@ -1,17 +1,17 @@
-//! Where an axis has its ticks and what they say.
+//! Ticks and labels of an axis.
 
-/// How values are spread along an axis.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Scale {
-    /// Equal differences are equally far apart.
+    /// Linear.
     #[default]
     Linear,
-    /// Equal ratios are equally far apart; values that are not positive have no place.
+    /// Logarithmic; only positive values can be shown.
     Log,
 }
 
 impl Scale {
-    /// The place of `value` between `low` (0) and `high` (1), or `None` when it has none.
+    /// The position of `value` between `low` (0) and `high` (1), or `None` if it cannot be shown.
     pub fn place(self, value: f64, low: f64, high: f64) -> Option<f64> {
         let place = match self {
             Self::Linear => (value - low) / (high - low),
@@ -26,7 +26,7 @@ impl Scale {
         value.is_finite() && (self == Self::Linear || value > 0.0)
     }
 
-    /// Limits that hold all values that can be shown, rounded outwards to a tick when that costs little room.
+    /// Limits that contain all values that can be shown, rounded outwards to a tick if that takes little space.
     pub fn limits(self, values: impl IntoIterator<Item = f64>) -> (f64, f64) {
         let shown = values.into_iter().filter(|&v| self.shows(v));
         let (low, high) = shown.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
@@ -37,7 +37,7 @@ impl Scale {
         }
     }
 
-    /// Ticks from `low` to `high`, about as many as asked for.
+    /// Ticks from `low` to `high`, about `count` of them.
     pub fn ticks(self, low: f64, high: f64, about: usize) -> Ticks {
         if !(low.is_finite() && high.is_finite() && low < high) {
             return Ticks::default();
@@ -54,22 +54,22 @@ impl Scale {
 pub struct Ticks {
     /// Values at the ticks.
     pub at: Vec<f64>,
-    /// What is written there, in units of ten to the power of `exponent`.
+    /// Labels, in units of ten to the power of `exponent`.
     pub labels: Vec<String>,
-    /// Labels are to be multiplied by ten to this power; zero mostly.
+    /// Exponent of the common factor of the labels; usually zero.
     pub exponent: i32,
     /// Values at further ticks without labels.
     pub minor: Vec<f64>,
 }
 
 impl Ticks {
-    /// What is to be written beside the axis: empty, or such as `×10⁻³`.
+    /// The common factor for the end of the axis: empty, or such as `×10⁻³`.
     pub fn factor(&self) -> String {
         if self.exponent == 0 { String::new() } else { format!("×{}", power_of_ten(self.exponent)) }
     }
 }
 
-/// Equal data get half their size of room on both sides, others 4 %.
+/// Adds a margin of 4 % on both sides, or half the value if all values are equal.
 fn linear_limits(low: f64, high: f64) -> (f64, f64) {
     let span = high - low;
     let smallest = 1e-9 * low.abs().max(high.abs());
@@ -89,7 +89,7 @@ fn linear_limits(low: f64, high: f64) -> (f64, f64) {
     (low, high)
 }
 
-/// Whole decades when they cost little room, else some room on both sides.
+/// Whole decades if they take little space, else a margin on both sides.
 fn log_limits(low: f64, high: f64) -> (f64, f64) {
     let (low, high) = (low.log10().clamp(-300.0, 300.0), high.log10().clamp(-300.0, 300.0));
     let span = (high - low).max(0.3);
@@ -104,7 +104,7 @@ fn log_limits(low: f64, high: f64) -> (f64, f64) {
     }
 }
 
-/// 1, 2 or 5 times a power of ten, so that `span` holds about as many steps as asked for.
+/// The step of 1, 2 or 5 times a power of ten that divides `span` into about `count` steps.
 fn nice_step(span: f64, about: usize) -> f64 {
     let rough = span / about.max(1) as f64;
     let decade = 10f64.powf(rough.log10().floor());
@@ -125,7 +125,7 @@ fn linear_ticks(low: f64, high: f64, about: usize) -> Ticks {
         return Ticks::default();
     }
     let count = (last - first).max(0.0) as usize + 1;
-    // Adding zero turns a negative zero into zero.
+    // Adding zero makes −0 into 0.
     let at: Vec<f64> = (0..count).map(|i| (first + i as f64) * step + 0.0).collect();
     let largest = at.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     let size = if largest > 0.0 { largest.log10().floor() as i32 } else { 0 };

@@ -1,4 +1,4 @@
-//! The bar that says which colour means what.
+//! The colour bar of a map.
 
 use crate::axis::Scale;
 use crate::canvas::Canvas;
@@ -7,7 +7,7 @@ use crate::rect::Rect;
 use crate::text::Font;
 use dermis_geometry::Vec2;
 
-/// The range of values that a colour map spans, and what they are.
+/// A colour map with its range of values and their unit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bar {
     pub map: ColourMap,
@@ -17,7 +17,7 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// Zero to the largest value for values without sign, symmetric for a diverging map; `fixed` wins.
+    /// The range from zero to the largest value, or a symmetric range for a diverging map; `fixed` overrides both.
     pub fn spanning(map: ColourMap, values: &[f64], fixed: Option<(f64, f64)>, label: &str) -> Self {
         let finite = values.iter().copied().filter(|v| v.is_finite());
         let (least, most) = finite.fold((0.0_f64, 0.0_f64), |(l, m), v| (l.min(v), m.max(v)));
@@ -39,7 +39,7 @@ impl Bar {
         if factor.is_empty() { self.label.clone() } else { format!("{factor} {}", self.label) }
     }
 
-    /// How much room (px) the bar takes beside an image of this height, its gap included.
+    /// Width (px) of the bar beside an image of this height, including its gap.
     pub fn room(&self, height: f64) -> f64 {
         let ticks = Scale::Linear.ticks(self.low, self.high, tick_count(height));
         let widest = ticks.labels.iter().map(|l| Font::new(13.0).width(l)).fold(0.0, f64::max);
@@ -47,7 +47,7 @@ impl Bar {
         18.0 + 16.0 + 8.0 + widest + label
     }
 
-    /// Draws the bar from `top` to `bottom`, its room beginning at `left`.
+    /// Draws the bar from `top` to `bottom`, to the right of `left`.
     pub fn draw(&self, canvas: &mut Canvas, left: f64, top: f64, bottom: f64) {
         let (left, top, bottom) = (left.round(), top.round(), bottom.round());
         let body = Rect::new(left + 18.0, top, left + 34.0, bottom);
@@ -75,3 +75,39 @@ impl Bar {
 fn tick_count(height: f64) -> usize {
     ((height / 44.0) as usize).clamp(2, 8)
 }
+
+/// Builder methods for the fields `title`, `unit`, `map` and `range` of a map with a colour bar.
+macro_rules! colour_bar_methods {
+    () => {
+        /// Sets the title.
+        pub fn title(mut self, title: impl Into<String>) -> Self {
+            self.title = title.into();
+            self
+        }
+
+        /// Sets the label of the colour bar: quantity and unit, such as `Pressure (kPa)`.
+        pub fn unit(mut self, unit: impl Into<String>) -> Self {
+            self.unit = unit.into();
+            self
+        }
+
+        /// Sets the colour map.
+        pub fn map(mut self, map: ColourMap) -> Self {
+            self.map = map;
+            self
+        }
+
+        /// Fixes the range of the colours to 0 … `max`, so that images can be compared.
+        pub fn max(self, max: f64) -> Self {
+            self.range(0.0, max)
+        }
+
+        /// Fixes the range of the colours: `low` has the first colour and `high` the last.
+        pub fn range(mut self, low: f64, high: f64) -> Self {
+            self.range = Some((low, high));
+            self
+        }
+    };
+}
+
+pub(crate) use colour_bar_methods;

@@ -1,8 +1,8 @@
-//! Where a scene is seen from.
+//! The camera of a scene.
 
 use dermis_geometry::{Bounds, Vec2, Vec3};
 
-/// A perspective camera, `z` of the world upwards in its image.
+/// A perspective camera; +z of the world points up in the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
     eye: Vec3,
@@ -14,7 +14,7 @@ pub struct Camera {
 }
 
 impl Camera {
-    /// At `eye` (m), with `target` (m) in the middle of the image, which is `fov_deg` high.
+    /// A camera at `eye` (m) that looks at `target` (m), with a vertical field of view of `fov_deg`.
     pub fn look_at(eye: Vec3, target: Vec3, fov_deg: f64) -> Self {
         let forward = (target - eye).try_normalize().unwrap_or(-Vec3::Z);
         // Straight up or down, the image's upper edge is along +y.
@@ -23,8 +23,8 @@ impl Camera {
         Self { eye, right, up: right.cross(forward), forward, half_height }
     }
 
-    /// Far enough to see all of `bounds`. The camera stands `azimuth_deg` around from +x towards +y and
-    /// `elevation_deg` above the horizon; the image is taken to be about 4 : 3, or wider.
+    /// A camera that sees all of `bounds`, at `azimuth_deg` from +x towards +y and `elevation_deg` above the horizon, for images with an
+    /// aspect ratio of 4 : 3 or wider.
     pub fn framing(bounds: Bounds, azimuth_deg: f64, elevation_deg: f64) -> Self {
         const FOV_DEG: f64 = 28.0;
         let (azimuth, elevation) = (azimuth_deg.to_radians(), elevation_deg.clamp(-89.9, 89.9).to_radians());
@@ -45,7 +45,7 @@ impl Camera {
         Self::at_distance(&corners, target, outward, FOV_DEG)
     }
 
-    /// Just far enough from `target` along `outward` to see all corners.
+    /// The smallest distance from `target` along `outward` that shows all corners.
     fn at_distance(corners: &[Vec3; 8], target: Vec3, outward: Vec3, fov_deg: f64) -> Self {
         let unmoved = Self::look_at(target + outward, target, fov_deg);
         // Of a corner at (x, y) across and z deep, |y| ≤ k (distance + z) must hold, and the same across.
@@ -58,7 +58,7 @@ impl Camera {
         Self::look_at(target + outward * distance, target, fov_deg)
     }
 
-    /// Where the camera is (m).
+    /// Position of the camera (m).
     pub fn eye(&self) -> Vec3 {
         self.eye
     }
@@ -68,8 +68,7 @@ impl Camera {
         [self.right, self.up, self.forward]
     }
 
-    /// Where a point (m) appears in an image of `width × height` pixels, and how deep (m) it lies in front of the
-    /// camera; `None` when it lies behind.
+    /// Pixel of a point (m) in an image of `width × height` pixels, and its depth (m) in front of the camera; `None` if it lies behind.
     pub fn project(&self, point: Vec3, width: usize, height: usize) -> Option<(Vec2, f64)> {
         let view = self.view(point);
         (view.z > 0.0).then(|| (self.pixel(view, width as f64, height as f64), view.z))
@@ -87,7 +86,7 @@ impl Camera {
         Vec2::new(width / 2.0 + focal * view.x / view.z, height / 2.0 - focal * view.y / view.z)
     }
 
-    /// The line of sight through a pixel: `eye + depth * ray` is the point at that depth.
+    /// The viewing ray through a pixel: `eye + depth * ray` is the point at that depth.
     pub(crate) fn ray(&self, pixel: Vec2, width: f64, height: f64) -> Vec3 {
         let focal = height / 2.0 / self.half_height;
         self.forward + self.right * ((pixel.x - width / 2.0) / focal) + self.up * ((height / 2.0 - pixel.y) / focal)

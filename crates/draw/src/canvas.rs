@@ -10,7 +10,7 @@ use crate::rect::Rect;
 use crate::{Image, Rgb};
 use dermis_geometry::Vec2;
 
-/// A colour and how much of it hides what is below.
+/// A colour with its opacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ink {
     /// The colour.
@@ -20,7 +20,7 @@ pub struct Ink {
 }
 
 impl Ink {
-    /// A colour of which `alpha` (0 to 1) is laid over what is below.
+    /// A colour with opacity `alpha` (0 to 1).
     pub fn new(colour: Rgb, alpha: f64) -> Self {
         Self { colour, alpha }
     }
@@ -32,7 +32,7 @@ impl From<Rgb> for Ink {
     }
 }
 
-/// An image being drawn on.
+/// Draws shapes on an image.
 pub struct Canvas<'a> {
     image: &'a mut Image,
     clip: Rect,
@@ -55,7 +55,7 @@ impl<'a> Canvas<'a> {
         );
     }
 
-    /// Lifts the limit of [`Canvas::clip_to`].
+    /// Removes the limit of [`Canvas::clip_to`].
     pub fn unclip(&mut self) {
         self.clip = Rect::new(0.0, 0.0, self.image.width() as f64, self.image.height() as f64);
     }
@@ -70,7 +70,7 @@ impl<'a> Canvas<'a> {
         self.strokes(&[points], width, ink);
     }
 
-    /// Several lines as one shape: where they overlap, the ink is laid once.
+    /// Several lines as one shape: overlaps are painted once.
     pub fn strokes(&mut self, lines: &[&[Vec2]], width: f64, ink: impl Into<Ink>) {
         let half = width.max(0.0) / 2.0;
         let points = lines.iter().flat_map(|line| line.iter().copied());
@@ -97,7 +97,7 @@ impl<'a> Canvas<'a> {
         self.strokes(&lines, width, ink);
     }
 
-    /// A filled polygon; where it winds around a point at all, the point is inside.
+    /// A filled polygon, by the nonzero winding rule.
     pub fn polygon(&mut self, corners: &[Vec2], ink: impl Into<Ink>) {
         if corners.len() < 3 || corners.iter().any(|c| !c.is_finite()) {
             return;
@@ -173,7 +173,7 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// `share` of `above` over the rest of `below`.
+/// Blends `share` of `above` over `below`.
 pub(crate) fn mix(below: Rgb, above: Rgb, share: f64) -> Rgb {
     let share = share.clamp(0.0, 1.0);
     std::array::from_fn(|i| (f64::from(below[i]) * (1.0 - share) + f64::from(above[i]) * share).round() as u8)
@@ -187,7 +187,7 @@ mod tests {
         image.pixels().iter().map(|p| 1.0 - f64::from(p[0]) / 255.0).sum()
     }
 
-    /// The ink on white paper is the area of the shape, however it lies on the pixels.
+    /// The sum of the coverage is the area of the shape, at any subpixel position.
     #[test]
     fn coverage_adds_up_to_area() {
         let draw = |paint: &dyn Fn(&mut Canvas)| {

@@ -1,4 +1,4 @@
-//! From numbers to colours.
+//! Colours and colour maps.
 //!
 //! The maps are our own, given by a few control points in Oklab (Ottosson 2020), a space in which equal steps look
 //! equal. Lightness is linear in the value, so the maps also read when printed in grey.
@@ -21,14 +21,14 @@ pub const PALETTE: [Rgb; 8] = [
 
 /// Ink of text and axes.
 pub const INK: Rgb = [38, 42, 48];
-/// Ink of grid lines and other things that stay behind.
+/// Ink of grid lines.
 pub const FAINT: Rgb = [224, 227, 231];
 /// Ink of secondary text and tick marks.
 pub const SOFT: Rgb = [110, 116, 124];
-/// The paper.
+/// The background.
 pub const PAPER: Rgb = [255, 255, 255];
 
-/// How a value between 0 and 1 is shown.
+/// Maps values between 0 and 1 to colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ColourMap {
     /// White is 0, black is 1, as pressure images are printed in the literature.
@@ -62,7 +62,7 @@ const DIVERGING: [[f64; 3]; 7] = [
 ];
 
 impl ColourMap {
-    /// The colour of `value`, held within 0 to 1. Not a number gives mid grey.
+    /// The colour of `value`, clamped to 0 to 1. NaN gives mid grey.
     pub fn colour(self, value: f64) -> Rgb {
         if value.is_nan() {
             return [160, 160, 160];
@@ -92,7 +92,7 @@ fn along(points: &[[f64; 3]], value: f64) -> Rgb {
     rgb_from_oklab(lab)
 }
 
-/// sRGB from Oklab, cut at the limits of what a screen can show.
+/// sRGB from Oklab, clamped to the gamut.
 pub fn rgb_from_oklab([lightness, a, b]: [f64; 3]) -> Rgb {
     let l = (lightness + 0.396_337_777_4 * a + 0.215_803_757_3 * b).powi(3);
     let m = (lightness - 0.105_561_345_8 * a - 0.063_854_172_8 * b).powi(3);
@@ -121,7 +121,7 @@ pub(crate) fn linear_from_rgb(colour: Rgb) -> Vec3 {
     Vec3::from_array(colour.map(|c| linear_from_encoded(f64::from(c) / 255.0)))
 }
 
-/// How light a colour looks, 0 to 1 (luma): to choose black or white text on it.
+/// Luma of a colour, 0 to 1: to choose black or white text on it.
 pub fn lightness(colour: Rgb) -> f64 {
     (0.299 * f64::from(colour[0]) + 0.587 * f64::from(colour[1]) + 0.114 * f64::from(colour[2])) / 255.0
 }

@@ -1,9 +1,9 @@
-//! Lines with gaps.
+//! Dashed lines.
 
 use crate::rect::Rect;
 use dermis_geometry::Vec2;
 
-/// Cuts a line into dashes, leaving out what is not near `reach`.
+/// Cuts a line into dashes and drops those that are not near `reach`.
 pub(crate) fn dashes(points: &[Vec2], pattern: &[f64], reach: Rect) -> Vec<Vec<Vec2>> {
     let period: f64 = pattern.iter().sum();
     let (mut done, mut travelled) = (Vec::new(), 0.0);

@@ -1,4 +1,4 @@
-//! How faces meet: normals for shading and edges for drawing.
+//! Corner normals and visible edges of a mesh.
 
 use crate::material::{Edges, Material};
 use dermis_geometry::Vec3;
@@ -13,8 +13,7 @@ pub(crate) struct Facets {
     pub edges: Vec<[bool; 3]>,
 }
 
-/// Looks at all faces of a mesh. Corners at the same place count as one, so that meshes whose faces each bring their
-/// own vertices look the same as others.
+/// Computes normals and edges of all faces. Corners at the same position count as one, so that meshes without shared vertices look the same.
 pub(crate) fn facets(vertices: &[Vec3], triangles: &[[u32; 3]], material: &Material) -> Facets {
     let corners = |t: usize| triangles[t].map(|i| vertices[i as usize]);
     let flat: Vec<Vec3> = (0..triangles.len())

@@ -1,7 +1,7 @@
-//! A sensor's cells as coloured squares.
+//! Heat maps of grids.
 
 use crate::axis::{Scale, number};
-use crate::bar::Bar;
+use crate::bar::{Bar, colour_bar_methods};
 use crate::canvas::{Canvas, Ink};
 use crate::colour::{ColourMap, INK, PAPER, SOFT, lightness};
 use crate::rect::Rect;
@@ -29,7 +29,7 @@ pub struct HeatMap {
 }
 
 impl HeatMap {
-    /// A map of values given row by row. Cells without a value count as not a number.
+    /// A map of values given row by row. Missing values are NaN.
     pub fn new(rows: usize, cols: usize, values: &[f64]) -> Self {
         let (rows, cols) = (rows.max(1), cols.max(1));
         let mut values = values.to_vec();
@@ -52,34 +52,7 @@ impl HeatMap {
         }
     }
 
-    /// Heading of the image.
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.title = title.into();
-        self
-    }
-
-    /// What the values are, written beside the colour bar, such as `Pressure (kPa)`.
-    pub fn unit(mut self, unit: impl Into<String>) -> Self {
-        self.unit = unit.into();
-        self
-    }
-
-    /// Which colours are used.
-    pub fn map(mut self, map: ColourMap) -> Self {
-        self.map = map;
-        self
-    }
-
-    /// Zero has the first colour and `max` the last, whatever the values are: to compare images.
-    pub fn max(self, max: f64) -> Self {
-        self.range(0.0, max)
-    }
-
-    /// `low` has the first colour and `high` the last.
-    pub fn range(mut self, low: f64, high: f64) -> Self {
-        self.range = Some((low, high));
-        self
-    }
+    colour_bar_methods!();
 
     /// Shows axes: the cells span `x_mm` from left to right and `y_mm` from top to bottom.
     pub fn extent_mm(mut self, x_mm: f64, y_mm: f64) -> Self {
@@ -87,13 +60,13 @@ impl HeatMap {
         self
     }
 
-    /// What is written at the axes instead of `x (mm)` and `y (mm)`.
+    /// Labels of the axes instead of `x (mm)` and `y (mm)`.
     pub fn axis_labels(mut self, x: impl Into<String>, y: impl Into<String>) -> Self {
         self.axis_labels = (x.into(), y.into());
         self
     }
 
-    /// Writes each value into its cell with so many decimals, where it fits.
+    /// Writes each value into its cell with the given number of decimals, where it fits.
     pub fn cell_values(mut self, decimals: usize) -> Self {
         self.decimals = Some(decimals);
         self
@@ -105,19 +78,19 @@ impl HeatMap {
         self
     }
 
-    /// The length of arrow that spans a cell; without it, the longest does.
+    /// The arrow length that spans a cell; by default that of the longest arrow.
     pub fn arrow_full(mut self, length: f64) -> Self {
         self.arrow_full = Some(length);
         self
     }
 
-    /// Side of a cell (px); without it, chosen to suit the number of cells.
+    /// Side of a cell (px); by default chosen by the number of cells.
     pub fn cell_px(mut self, side: usize) -> Self {
         self.cell_px = Some(side);
         self
     }
 
-    /// Only the cells: no colour bar, title, axes or margin. For contact sheets.
+    /// Draws only the cells: no colour bar, title, axes or margin.
     pub fn bare(mut self) -> Self {
         self.bare = true;
         self
@@ -149,7 +122,7 @@ impl HeatMap {
         Vec2::new(left, top)
     }
 
-    /// Where a cell is in the image (px).
+    /// Rectangle of a cell in the image (px).
     pub fn cell_rect(&self, row: usize, col: usize) -> Rect {
         let (corner, side) = (self.origin(), self.side());
         let (left, top) = (corner.x + col as f64 * side, corner.y + row as f64 * side);

@@ -1,4 +1,4 @@
-//! Which line is which, said where it hides least.
+//! The legend of a plot, placed where it hides the least data.
 
 use crate::Rgb;
 use crate::canvas::{Canvas, Ink};
@@ -12,7 +12,7 @@ use dermis_geometry::Vec2;
 const ROW: f64 = 21.0;
 const SWATCH: f64 = 28.0;
 
-/// Draws the legend of the labelled series inside `body`; `busy` are the pixels that the data run through.
+/// Draws the legend of the labelled series inside `body`; `busy` holds the pixels of the data.
 pub(crate) fn draw(canvas: &mut Canvas, body: Rect, entries: &[(&Series, Rgb)], busy: &[Vec2]) {
     let font = Font::new(13.0);
     let widest = entries.iter().map(|(series, _)| font.width(&series.label)).fold(0.0, f64::max);
@@ -42,7 +42,7 @@ pub(crate) fn draw_styled(canvas: &mut Canvas, points: &[Vec2], style: LineStyle
     }
 }
 
-/// Of nine places the one with the least data behind it; the upper corners win a tie.
+/// The position, of nine, with the least data behind it; the upper corners win a tie.
 fn place(body: Rect, width: f64, height: f64, busy: &[Vec2]) -> Rect {
     let gap = 8.0;
     let middle_x = (body.left + body.right - width) / 2.0;

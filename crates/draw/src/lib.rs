@@ -1,9 +1,8 @@
-//! What is looked at.
+//! Figures: heat maps, plots and rendered scenes.
 //!
-//! Images as PNG files from pure Rust: no fonts, no window, no GPU, and the same numbers give the same bytes.
-//! The crate knows shapes ([`TriMesh`](dermis_geometry::TriMesh)) and numbers, and nothing of sensors: those who
-//! have something to show turn it into a [`HeatMap`], a [`ScatterMap`], a [`Plot`] or a [`Scene`], each of which
-//! gives an [`Image`], and put several together on a [`Sheet`].
+//! Renders images in pure Rust without fonts, windows or a GPU; the same numbers give the same bytes. A [`HeatMap`], a [`ScatterMap`], a
+//! [`Plot`] or a [`Scene`] of meshes ([`TriMesh`](dermis_geometry::TriMesh)) renders to an [`Image`], and a [`FigurePage`] arranges several
+//! images with captions.
 
 mod axis;
 mod bar;
@@ -12,6 +11,7 @@ mod canvas;
 pub mod colour;
 mod dash;
 mod facet;
+mod figure_page;
 mod glyphs;
 mod heat;
 mod legend;
@@ -25,7 +25,6 @@ mod rect;
 mod scatter;
 mod scene;
 mod series;
-mod sheet;
 mod solid;
 mod text;
 mod view;
@@ -35,6 +34,7 @@ pub use camera::Camera;
 pub use canvas::{Canvas, Ink};
 pub use colour::{ColourMap, PALETTE};
 pub use dermis_sensor::image::{Image, Rgb};
+pub use figure_page::FigurePage;
 pub use heat::HeatMap;
 pub use material::{Edges, Material};
 pub use plot::Plot;
@@ -42,5 +42,4 @@ pub use rect::Rect;
 pub use scatter::ScatterMap;
 pub use scene::Scene;
 pub use series::{LineStyle, Marker, Series};
-pub use sheet::Sheet;
 pub use text::{Anchor, Font};

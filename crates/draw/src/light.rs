@@ -6,7 +6,7 @@ use crate::camera::Camera;
 use crate::raster::scan;
 use dermis_geometry::{Bounds, Vec2, Vec3};
 
-/// How a point of a surface takes light.
+/// A surface point to be shaded.
 pub(crate) struct Surface {
     pub point: Vec3,
     /// Unit normal on the side of the camera.
@@ -53,7 +53,7 @@ impl Light {
         colour * (ambient + key + fill) + Vec3::splat(shine * (0.42 * gloss + 0.16 * rim))
     }
 
-    /// How much of the light of an open field reaches a point of the ground, 0 to 1.
+    /// Ambient occlusion of a point of the ground: 1 under an open sky, 0 when fully covered.
     pub fn on_ground(&self, point: Vec3) -> f64 {
         let lit = self.shadow.lit(point, Vec3::Z);
         let open = self.contact.as_ref().map_or(1.0, |contact| contact.open(point));
@@ -61,7 +61,7 @@ impl Light {
     }
 }
 
-/// How near to the lamp the nearest surface is, over a plane across its rays.
+/// The shadow map of a lamp: height of the nearest surface over a plane normal to its rays.
 struct ShadowMap {
     to_lamp: Vec3,
     across: (Vec3, Vec3),
@@ -96,7 +96,7 @@ impl ShadowMap {
         map
     }
 
-    /// Place on the map, and height towards the lamp, all in cells.
+    /// Position on the map and height towards the lamp, in cells.
     fn place(&self, point: Vec3) -> (Vec2, f64) {
         let arm = (point - self.origin) * self.cells_per_m;
         let middle = SHADOW_SIDE as f64 / 2.0;
@@ -113,12 +113,12 @@ impl ShadowMap {
         f64::from(self.blocks[block(at.y) * (SHADOW_SIDE / BLOCK) + block(at.x)])
     }
 
-    /// Share of the lamp that a point sees: the mean over a disc on the map.
+    /// Fraction of the lamp that is visible from a point: the mean over a disc on the map.
     fn lit(&self, point: Vec3, normal: Vec3) -> f64 {
         const TAPS: usize = 32;
         let (at, height) = self.place(point);
         let facing = normal.dot(self.to_lamp).max(0.12);
-        // Where the surface itself is, beside this point: it must not shade itself.
+        // The height of the surface itself beside this point, so that it does not shade itself.
         let (by_x, by_y) = (-normal.dot(self.across.0) / facing, -normal.dot(self.across.1) / facing);
         let below = height + 2.5 / facing - SOFTNESS * (by_x.abs() + by_y.abs());
         if self.highest_around(at) <= below {
@@ -154,7 +154,7 @@ fn block_heights(nearest: &[f32]) -> Vec<f32> {
         .collect()
 }
 
-/// How closed in the ground is by what hovers over it, on a coarse grid.
+/// Occlusion of the ground by the objects above it, on a coarse grid.
 struct ContactMap {
     corner: Vec2,
     cells_per_m: f64,

@@ -1,9 +1,9 @@
-//! How much of each pixel a shape covers.
+//! Coverage masks for anti-aliasing.
 
 use crate::rect::Rect;
 use dermis_geometry::Vec2;
 
-/// How much of a pixel, at distance `d` from the middle of a band of half width `half`, the band covers.
+/// Coverage of a pixel at distance `d` from the centre line of a band of half width `half`.
 pub(crate) fn band_coverage(d: f64, half: f64) -> f64 {
     ((d + 0.5).min(half) - (d - 0.5).max(-half)).clamp(0.0, 1.0)
 }
@@ -18,7 +18,7 @@ pub(crate) struct Mask {
 }
 
 impl Mask {
-    /// Room for shapes around `points`, `margin` pixels beyond them; `None` when no pixel inside `clip` is met.
+    /// A mask for shapes around `points` with a margin of `margin` pixels; `None` if it lies outside `clip`.
     pub fn around(points: impl IntoIterator<Item = Vec2>, margin: f64, clip: Rect) -> Option<Self> {
         let finite = points.into_iter().filter(|p| p.is_finite());
         let (low, high) = finite.fold((Vec2::INFINITY, Vec2::NEG_INFINITY), |(low, high), p| (low.min(p), high.max(p)));

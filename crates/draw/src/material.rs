@@ -1,4 +1,4 @@
-//! What a surface looks like.
+//! The appearance of a surface.
 
 use crate::Rgb;
 
@@ -19,11 +19,11 @@ pub enum Edges {
 pub struct Material {
     /// Colour in full light.
     pub colour: Rgb,
-    /// How strong the gloss is, 0 to 1.
+    /// Strength of the gloss, 0 to 1.
     pub shine: f64,
     /// From 0 (invisible) to 1 (opaque). Of translucent surfaces only the nearest is seen.
     pub alpha: f64,
-    /// Whether light runs smoothly over faces that meet at less than 35°.
+    /// Whether faces that meet at less than 35° are shaded smoothly.
     pub smooth: bool,
     /// Which edges are drawn as lines.
     pub edges: Edges,
@@ -35,7 +35,7 @@ impl Material {
         Self { colour, shine: 0.25, alpha: 1.0, smooth: true, edges: Edges::None }
     }
 
-    /// Soft grey, for what holds things and is not the point of the image.
+    /// Soft grey, for mounts and other background objects.
     pub fn plain() -> Self {
         Self::new([176, 182, 190])
     }

@@ -1,4 +1,4 @@
-//! Curves and clouds of points over two axes.
+//! Plots of curves and points.
 
 use crate::axis::{Scale, Ticks};
 use crate::canvas::{Canvas, Ink};
@@ -11,7 +11,7 @@ use crate::text::Font;
 use crate::{Image, Rgb};
 use dermis_geometry::Vec2;
 
-/// A plot of several series. Several plots on one image are a [`Sheet`](crate::Sheet).
+/// A plot of several series. A [`FigurePage`](crate::FigurePage) combines several plots.
 #[derive(Clone, Debug)]
 pub struct Plot {
     title: String,
@@ -30,7 +30,7 @@ impl Default for Plot {
     }
 }
 
-/// One axis with its limits settled.
+/// One axis with its limits.
 struct Axis {
     scale: Scale,
     low: f64,
@@ -46,7 +46,7 @@ impl Axis {
     }
 
     fn place(&self, value: f64) -> Option<f64> {
-        // Far outside is as good as a little outside, and keeps lines of sane length.
+        // Clamped, so that lines to points far outside stay short.
         self.scale.place(value, self.low, self.high).map(|p| p.clamp(-40.0, 40.0))
     }
 }
@@ -72,13 +72,13 @@ impl Plot {
         self
     }
 
-    /// What is along x, with its unit, such as `Time (s)`.
+    /// Label of the x axis with its unit, such as `Time (s)`.
     pub fn x_label(mut self, label: impl Into<String>) -> Self {
         self.labels.0 = label.into();
         self
     }
 
-    /// What is along y, with its unit.
+    /// Label of the y axis with its unit.
     pub fn y_label(mut self, label: impl Into<String>) -> Self {
         self.labels.1 = label.into();
         self
@@ -96,13 +96,13 @@ impl Plot {
         self
     }
 
-    /// Limits of the x axis; unfit ones are ignored.
+    /// Limits of the x axis; invalid limits are ignored.
     pub fn x_range(mut self, low: f64, high: f64) -> Self {
         self.x_range = Some((low, high));
         self
     }
 
-    /// Limits of the y axis; unfit ones are ignored.
+    /// Limits of the y axis; invalid limits are ignored.
     pub fn y_range(mut self, low: f64, high: f64) -> Self {
         self.y_range = Some((low, high));
         self
@@ -120,7 +120,7 @@ impl Plot {
         self
     }
 
-    /// Leaves the legend out.
+    /// Omits the legend.
     pub fn without_legend(mut self) -> Self {
         self.with_legend = false;
         self
@@ -170,7 +170,7 @@ impl Plot {
         self.series.iter().enumerate().map(move |(i, series)| (series, own(i, series)))
     }
 
-    /// Pixels that the data run through.
+    /// Pixels covered by the data.
     fn busy(&self, place: &impl Fn(Vec2) -> Vec2) -> Vec<Vec2> {
         let mut busy = Vec::new();
         for series in &self.series {

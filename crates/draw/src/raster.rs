@@ -1,9 +1,9 @@
-//! Which triangle is seen at each sample of an image.
+//! Rasterises triangles with a depth buffer.
 
 use crate::camera::Camera;
 use dermis_geometry::{Vec2, Vec3};
 
-/// No triangle is here.
+/// Marks a sample without a triangle.
 pub(crate) const NOTHING: u32 = u32::MAX;
 
 /// Calls `visit(x, y, value)` for every sample of a `width × height` grid inside the triangle. Samples lie in the
@@ -50,12 +50,12 @@ pub(crate) struct Visible {
 }
 
 impl Visible {
-    /// Nothing is seen yet.
+    /// An empty buffer.
     pub fn new(width: usize, height: usize) -> Self {
         Self { width, height, triangle: vec![NOTHING; width * height], nearness: vec![0.0; width * height] }
     }
 
-    /// Puts a triangle (m) into the image where it is nearer than what is there.
+    /// Draws a triangle (m) where it is nearer than the current depth.
     pub fn add(&mut self, camera: &Camera, corners: [Vec3; 3], triangle: u32, near_m: f64) {
         let view = corners.map(|c| camera.view(c));
         let (width, height) = (self.width, self.height);

@@ -1,4 +1,4 @@
-//! A part of an image.
+//! A rectangle of an image.
 
 use dermis_geometry::Vec2;
 

@@ -1,6 +1,6 @@
-//! Values at points anywhere in a plane: the unwrapped cells of curved sensors.
+//! Maps of values at points of a plane, such as the unwrapped taxels of curved sensors.
 
-use crate::bar::Bar;
+use crate::bar::{Bar, colour_bar_methods};
 use crate::canvas::{Canvas, Ink};
 use crate::colour::{ColourMap, INK, PAPER, SOFT};
 use crate::rect::Rect;
@@ -22,7 +22,7 @@ pub struct ScatterMap {
 }
 
 impl ScatterMap {
-    /// `values[i]` is at `points[i]`. Points that are not finite are left out; missing values are not a number.
+    /// `values[i]` is at `points[i]`. Points that are not finite are dropped; missing values are NaN.
     pub fn new(points: &[Vec2], values: &[f64]) -> Self {
         let value = |i: usize| values.get(i).copied().unwrap_or(f64::NAN);
         let kept = points.iter().enumerate().filter(|(_, p)| p.is_finite()).map(|(i, &p)| (p, value(i)));
@@ -39,34 +39,7 @@ impl ScatterMap {
         }
     }
 
-    /// Heading of the image.
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.title = title.into();
-        self
-    }
-
-    /// What the values are, written beside the colour bar.
-    pub fn unit(mut self, unit: impl Into<String>) -> Self {
-        self.unit = unit.into();
-        self
-    }
-
-    /// Which colours are used.
-    pub fn map(mut self, map: ColourMap) -> Self {
-        self.map = map;
-        self
-    }
-
-    /// Zero has the first colour and `max` the last.
-    pub fn max(self, max: f64) -> Self {
-        self.range(0.0, max)
-    }
-
-    /// `low` has the first colour and `high` the last.
-    pub fn range(mut self, low: f64, high: f64) -> Self {
-        self.range = Some((low, high));
-        self
-    }
+    colour_bar_methods!();
 
     /// A line of this length, in the units of the points, with its label: `5.0, "5 mm"`.
     pub fn scale_bar(mut self, length: f64, label: impl Into<String>) -> Self {

@@ -1,4 +1,4 @@
-//! Things in space, and the image of them.
+//! Scenes of meshes, arrows and labels.
 
 use crate::camera::Camera;
 use crate::canvas::{Canvas, Ink};
@@ -20,12 +20,12 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// Nothing.
+    /// An empty scene.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A ground at height `z_m`, on which things cast shadows.
+    /// Adds a ground at height `z_m` that receives shadows.
     pub fn ground(mut self, z_m: f64) -> Self {
         self.ground_m = Some(z_m).filter(|z| z.is_finite());
         self
@@ -54,7 +54,7 @@ impl Scene {
         self
     }
 
-    /// An arrow from one point to another, its shaft of `radius_m`. Without length there is none.
+    /// Adds an arrow from one point to another with a shaft of `radius_m`; an arrow of zero length is omitted.
     pub fn arrow(mut self, from: Vec3, to: Vec3, radius_m: f64, colour: Rgb) -> Self {
         if let Some((vertices, triangles)) = solid::arrow(from, to, radius_m) {
             let colour_light = linear_from_rgb(colour);
@@ -94,7 +94,7 @@ impl Scene {
         Bounds::around(self.triangles.iter().flat_map(|t| t.corners).filter(|c| c.is_finite()))
     }
 
-    /// The image that the camera takes.
+    /// Renders the scene.
     pub fn render(&self, camera: &Camera, width: usize, height: usize) -> Image {
         let (width, height) = (width.max(1), height.max(1));
         let bounds = self.bounds();

@@ -1,26 +1,26 @@
-//! What a plot shows: points that belong together, and how they are drawn.
+//! The data series of a plot.
 
 use crate::Rgb;
 use dermis_geometry::Vec2;
 
-/// How the points of a series are joined.
+/// The line style of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LineStyle {
-    /// Without gaps.
+    /// Solid.
     #[default]
     Solid,
     /// Long dashes.
     Dashed,
     /// Dots.
     Dotted,
-    /// Not at all.
+    /// No line.
     None,
 }
 
-/// What marks a point.
+/// The marker of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Marker {
-    /// Nothing.
+    /// No marker.
     #[default]
     None,
     /// A filled disc.
@@ -71,13 +71,13 @@ impl Series {
         Self::line(label, points).style(LineStyle::None).marker(Marker::Disc)
     }
 
-    /// How the points are joined.
+    /// Sets the line style.
     pub fn style(mut self, style: LineStyle) -> Self {
         self.style = style;
         self
     }
 
-    /// What marks the points.
+    /// Sets the marker.
     pub fn marker(mut self, marker: Marker) -> Self {
         self.marker = marker;
         self
@@ -107,7 +107,7 @@ impl Series {
         self
     }
 
-    /// Everything that wants room along y.
+    /// All values along y, including error bars and bands.
     pub(crate) fn heights(&self) -> impl Iterator<Item = f64> + '_ {
         let bars = self.points.iter().zip(&self.errors).flat_map(|(p, e)| [p.y - e, p.y + e]);
         let band = self.band.iter().flat_map(|&(low, high)| [low, high]);

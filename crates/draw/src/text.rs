@@ -1,4 +1,4 @@
-//! Writing, with a stroke font of our own.
+//! Text in a built-in stroke font.
 //!
 //! At small sizes the design is fitted to the pixels: baseline, x-height and capital height fall on whole pixel
 //! rows, and the outer strokes of every letter on whole columns, so that stems are sharp.
@@ -7,28 +7,28 @@ use crate::canvas::{Canvas, Ink};
 use crate::glyphs::{FIGURE_ADVANCE, Side, glyph, script};
 use dermis_geometry::Vec2;
 
-/// Which point of the text is put at the given place: across, at its beginning, middle or end.
+/// Horizontal alignment of a text at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Anchor {
-    /// The text begins there.
+    /// The text begins at the position.
     #[default]
     Left,
-    /// Its middle is there.
+    /// The text is centred on the position.
     Middle,
-    /// It ends there.
+    /// The text ends at the position.
     Right,
 }
 
-/// How a piece of text is set: size, weight, anchor and turn.
+/// Font size, weight, alignment and direction of a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Font {
     /// Size (px): a capital is about 0.72 of it tall.
     pub size_px: f64,
     /// Strokes are this much thicker than normal; 1.45 is bold.
     pub weight: f64,
-    /// What lies at the given place.
+    /// Alignment at the position.
     pub anchor: Anchor,
-    /// Whether the text runs upwards, turned 90° counter-clockwise.
+    /// Whether the text runs upwards, rotated 90° counter-clockwise.
     pub upwards: bool,
 }
 
@@ -58,7 +58,7 @@ impl Font {
         Self { upwards: true, ..self }
     }
 
-    /// How much room (px) the text takes along its line.
+    /// Width (px) of the text.
     pub fn width(&self, text: &str) -> f64 {
         set(text, self).1
     }

@@ -1,4 +1,4 @@
-//! What a camera sees of the faces of a scene.
+//! Renders the faces of a scene.
 
 use crate::Image;
 use crate::camera::Camera;
@@ -9,7 +9,7 @@ use dermis_geometry::{Bounds, Vec2, Vec3};
 
 /// Samples along each side of a pixel.
 const SAMPLES: usize = 3;
-/// What the sample of the ground is called where triangles have numbers.
+/// Index that marks a sample of the ground.
 const GROUND: u32 = NOTHING - 1;
 /// Linear light of the background at its top and at its foot, and of the floor.
 const SKY: Vec3 = Vec3::new(0.745, 0.799, 0.871);
@@ -28,7 +28,7 @@ pub(crate) struct Triangle {
     pub alpha: f64,
 }
 
-/// A scene about to be drawn.
+/// A scene prepared for rendering.
 pub(crate) struct View<'a> {
     pub triangles: &'a [Triangle],
     pub ground_m: Option<f64>,
@@ -49,7 +49,7 @@ impl View<'_> {
         for (i, triangle) in self.triangles.iter().enumerate().filter(|(_, t)| t.alpha >= 1.0) {
             solid.add(self.camera, triangle.corners, i as u32, near_m);
         }
-        // Of what is translucent only the nearest counts, and only where nothing solid is before it.
+        // Only the nearest translucent face is drawn, and only in front of opaque ones.
         let mut glassy = None;
         if self.triangles.iter().any(|t| t.alpha < 1.0) {
             let mut layer = Visible::new(wide, high);
@@ -67,7 +67,7 @@ impl View<'_> {
         })
     }
 
-    /// Marks the samples where a line of sight meets the ground.
+    /// Marks the samples whose viewing ray hits the ground.
     fn lay_ground(&self, visible: &mut Visible) {
         let (width, height) = (visible.width, visible.height);
         let Some(ground_m) = self.ground_m else { return };
@@ -117,7 +117,7 @@ impl View<'_> {
         sum / (SAMPLES * SAMPLES) as f64
     }
 
-    /// Linear light of what is seen at a place of the image (px).
+    /// Linear light at a position of the image (px).
     fn seen(&self, what: u32, place: Vec2) -> Vec3 {
         let ray = self.camera.ray(place, self.width as f64, self.height as f64);
         match what {
@@ -151,7 +151,7 @@ impl View<'_> {
         let to_eye = -ray.normalize();
         let mut normal = blend(&triangle.normals).normalize_or_zero();
         let [a, b, c] = triangle.corners;
-        // A back face is lit as if it were the front of a thin sheet.
+        // A back face is shaded with its normal reversed.
         if (b - a).cross(c - a).dot(to_eye) < 0.0 {
             normal = -normal;
         }
@@ -162,7 +162,7 @@ impl View<'_> {
         light.lerp(light * 0.16, line * 0.75)
     }
 
-    /// How much of a pixel is covered by the edges that are drawn, each 1.2 px wide over both of its faces.
+    /// Coverage of a pixel by visible edges, each 1.2 px wide across both of its faces.
     fn line_share(&self, triangle: &Triangle, place: Vec2) -> f64 {
         if triangle.edges == [false; 3] {
             return 0.0;
@@ -179,7 +179,7 @@ impl View<'_> {
     }
 }
 
-/// Weights of the corners where the line of sight meets the triangle, held inside it.
+/// Barycentric weights of the point where the viewing ray hits the triangle, clamped to it.
 fn barycentric(triangle: &Triangle, eye: Vec3, ray: Vec3) -> [f64; 3] {
     let [a, b, c] = triangle.corners;
     let (ab, ac, to_eye) = (b - a, c - a, eye - a);

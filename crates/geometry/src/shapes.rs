@@ -55,7 +55,7 @@ pub enum ShapeError {
         below: f64,
     },
     /// Too few sides, rows or columns.
-    #[error("{shape}: `{what}` must be at min {min}, got {got}")]
+    #[error("{shape}: `{what}` must be at least {min}, got {got}")]
     TooFew {
         /// The shape asked for.
         shape: &'static str,

@@ -6,7 +6,7 @@ use crate::model::Model;
 use crate::mount::{Kinematics, Mount, refuse_longer};
 use dermis_geometry::{MassProperties, Pose, Vec3};
 use dermis_skin::Touch;
-use dermis_world::{Loaded, largest_stable_step_s};
+use dermis_world::{BodyStiffness, largest_stable_step_s};
 
 /// Checks the time step while contacts change.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,7 +44,7 @@ impl StepLimit {
             let (mut omega_squared, mut gamma) = (0.0, 0.0);
             for (mass, body) in [(&object_geom.mass, object_geom.body), (&mount.mass, mount.body)] {
                 let Some(mass) = mass else { continue };
-                let mut loaded = Loaded::new(mass, &data.world_from_body(body));
+                let mut loaded = BodyStiffness::new(mass, &data.world_from_body(body));
                 facets().for_each(|facet| loaded.add(&facet.support(), &kinematics.world_from_sensor));
                 let (w, g) = loaded.greatest();
                 omega_squared += w;

@@ -1,8 +1,8 @@
-//! Bytes as text (RFC 4648).
+//! Base64 (RFC 4648, section 4).
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Four letters for three bytes.
+/// Encodes bytes, with padding.
 pub fn encode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {
@@ -15,7 +15,7 @@ pub fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes again; `None` where a letter is none of the 64.
+/// Decodes a text; `None` if it holds another character.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut count) = (0u32, 0);

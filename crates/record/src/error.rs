@@ -1,9 +1,9 @@
-//! Why nothing could be kept or read.
+//! Errors of recordings.
 
 use crate::table::TableError;
 use std::path::Path;
 
-/// One sentence each: which file, what is wrong, what to do.
+/// Why a recording cannot be written or read; each names the file, the problem and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The system refused to write.
@@ -28,7 +28,7 @@ pub enum RecordError {
         /// The folder.
         path: String,
     },
-    /// A run that was killed has left its parts.
+    /// A killed run has left its parts.
     #[error(
         "{parts}: holds what an interrupted run has left; save it with `dermis export {parts} FILE`, then remove it"
     )]
@@ -36,25 +36,25 @@ pub enum RecordError {
         /// The folder of parts.
         parts: String,
     },
-    /// The name says no format.
+    /// The extension selects no format.
     #[error("{path}: no format goes with this name; end it in {known}, or give `--format`")]
     UnknownFormat {
         /// The file.
         path: String,
-        /// What there is.
+        /// The known extensions.
         known: &'static str,
     },
-    /// The name and the format do not go together.
+    /// The name does not fit the format.
     #[error("{path}: a recording as {format} is {wanted}")]
     WrongName {
         /// The file.
         path: String,
         /// The format.
         format: &'static str,
-        /// What it should be called.
+        /// The rule for its name.
         wanted: &'static str,
     },
-    /// The file is not what it is called.
+    /// The content does not fit the format.
     #[error("{path}: is no {what}: {reason}")]
     Damaged {
         /// The file.
@@ -64,14 +64,14 @@ pub enum RecordError {
         /// Where it fails.
         reason: String,
     },
-    /// Nothing in it can be used here.
+    /// The recording holds nothing for the task.
     #[error("{path}: holds nothing to {task}; there are {found}")]
     Nothing {
         /// The file.
         path: String,
-        /// What was to be done with it.
+        /// The task.
         task: &'static str,
-        /// What is there.
+        /// The content.
         found: String,
     },
     /// A table could not be made.
@@ -82,18 +82,18 @@ pub enum RecordError {
         /// Why.
         error: TableError,
     },
-    /// The thread that writes has ended without a word.
+    /// The writer thread has ended.
     #[error("the recording stopped: its thread has ended")]
     Stopped,
 }
 
 impl RecordError {
-    /// What the system said while writing.
+    /// An error of the system while writing.
     pub(crate) fn write(path: &Path, error: &std::io::Error) -> Self {
         Self::Write { path: path.display().to_string(), reason: error.to_string() }
     }
 
-    /// What the system said while reading.
+    /// An error of the system while reading.
     pub(crate) fn read(path: &Path, error: &std::io::Error) -> Self {
         Self::Read { path: path.display().to_string(), reason: error.to_string() }
     }

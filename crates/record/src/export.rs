@@ -1,4 +1,4 @@
-//! A recording in another form.
+//! Converts recordings to other formats.
 
 use crate::folder::empty_folder;
 use crate::mcap::McapLog;
@@ -8,23 +8,23 @@ use crate::{Log, RecordError, folder::TIMES, plain_name, write_file};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// What a recording is turned into.
+/// The format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
-    /// The same messages in a whole file; from MCAP only.
+    /// The same messages in a complete MCAP file; from MCAP only.
     Mcap,
-    /// One table with a row a time.
+    /// One Parquet table with a row per time.
     Parquet,
-    /// The same as text, without images.
+    /// The same table as CSV, without images.
     Csv,
-    /// A folder of numpy's arrays, with images as files.
+    /// A folder of NumPy arrays, with images as files.
     Npy,
     /// A folder of images.
     Png,
 }
 
 impl ExportFormat {
-    /// The format that goes with a name.
+    /// The format that the extension of a path selects.
     pub fn of_path(path: &Path) -> Result<Self, RecordError> {
         match path.extension().and_then(|end| end.to_str()) {
             Some("mcap") => Ok(Self::Mcap),
@@ -39,22 +39,22 @@ impl ExportFormat {
     }
 }
 
-/// What an export has taken along.
+/// Summary of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exported {
     /// The file or folder.
     pub path: PathBuf,
-    /// Signals, or channels of MCAP.
+    /// Number of signals, or of channels of MCAP.
     pub signals: usize,
-    /// Times that signals have, or messages of MCAP.
+    /// Number of times of the signals, or of messages of MCAP.
     pub times: usize,
-    /// Images.
+    /// Number of images.
     pub images: usize,
-    /// Whether the end of the source was missing.
+    /// Whether the source was truncated.
     pub cut: bool,
 }
 
-/// Turns a recording into another form. Nothing is left where it fails.
+/// Converts a recording to another format. Leaves no files on failure.
 pub fn export(from: &Path, to: &Path, format: ExportFormat) -> Result<Exported, RecordError> {
     if from == to {
         let reason = "it is the recording itself".to_owned();
@@ -94,7 +94,7 @@ pub fn export(from: &Path, to: &Path, format: ExportFormat) -> Result<Exported, 
         _ => {
             empty_folder(to)?;
             let filled = fill(&log, &times_s, &values, to, format == ExportFormat::Npy);
-            // The folder was empty, so all that is in it is ours.
+            // The folder was empty, so this export wrote all of it.
             filled.inspect_err(|_| drop(std::fs::remove_dir_all(to)))?;
         }
     }
@@ -121,7 +121,7 @@ fn csv(log: &Log, times_s: &[f64], values: &[Vec<f64>]) -> String {
         let _ = write!(text, "\n{time_s}");
         for (signal, values) in log.signals.iter().zip(values) {
             for value in &values[row * signal.width..(row + 1) * signal.width] {
-                // An empty cell is no number.
+                // An empty cell stands for NaN.
                 let _ = if value.is_nan() { write!(text, ",") } else { write!(text, ",{value}") };
             }
         }
@@ -177,7 +177,7 @@ fn fill(log: &Log, times_s: &[f64], values: &[Vec<f64>], to: &Path, with_numbers
     Ok(())
 }
 
-/// A name as a place inside a folder: a topic of somebody else may be called `../..`.
+/// A name as a relative path that stays inside a folder, even for topics such as `../..`.
 fn inside(name: &str) -> PathBuf {
     name.split('/').filter(|part| !part.is_empty()).map(plain_name).collect()
 }

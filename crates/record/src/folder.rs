@@ -1,4 +1,4 @@
-//! A folder of arrays and images.
+//! Records into a folder of arrays and images.
 
 use crate::npy::NpyFile;
 use crate::signals::{Signal, signals, values};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The file of times (s), beside the numbers and beside each sequence of images.
 pub const TIMES: &str = "times_s.npy";
 
-/// `times_s.npy` and one array a signal, `NAME/force_n.npy`, with a row a sample; images as `NAME/camera/000000.png` …, with a `times_s.npy` of their own.
+/// `times_s.npy` and one array per signal, `NAME/force_n.npy`, with a row per sample; images as `NAME/camera/000000.png` …, with a `times_s.npy` of their own.
 pub struct FolderSink {
     folder: PathBuf,
     numbers: Option<Numbers>,
@@ -29,7 +29,7 @@ struct Sequence {
 }
 
 impl FolderSink {
-    /// Starts a recording in a folder that is new or empty; with or without numbers.
+    /// Starts a recording in a new or empty folder, with or without numbers.
     pub fn create(folder: &Path, layout: &Layout, with_numbers: bool) -> Result<Self, RecordError> {
         empty_folder(folder)?;
         let numbers = with_numbers.then(|| Numbers::create(folder, &signals(layout))).transpose()?;
@@ -78,7 +78,7 @@ impl Sink for FolderSink {
 
     fn flush(&mut self) -> Result<(), RecordError> {
         if let Some(numbers) = &mut self.numbers {
-            // Times come last: there is never one without its numbers.
+            // Times are written last, so that every time has its numbers.
             numbers.arrays.iter_mut().try_for_each(NpyFile::flush)?;
             numbers.times.flush()?;
         }
@@ -105,7 +105,7 @@ impl Sequence {
     }
 }
 
-/// Makes a folder, or takes one that is there and empty.
+/// Creates a folder, or accepts an existing empty one.
 pub fn empty_folder(folder: &Path) -> Result<(), RecordError> {
     made(folder)?;
     let mut entries = std::fs::read_dir(folder).map_err(|error| RecordError::write(folder, &error))?;

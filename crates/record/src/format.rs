@@ -1,9 +1,9 @@
-//! The forms a recording can have.
+//! Recording formats.
 
 use crate::{FolderSink, FoxgloveSink, Layout, ParquetSink, RecordError, Recorder, Ros2Sink, Sink};
 use std::path::Path;
 
-/// What a recording is written as.
+/// The format of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// One MCAP file, as Foxglove shows it.
@@ -12,17 +12,17 @@ pub enum Format {
     Ros2,
     /// One Parquet file.
     Parquet,
-    /// A folder of numpy's arrays, with images as PNG.
+    /// A folder of NumPy arrays, with images as PNG.
     Npy,
     /// A folder of images as PNG.
     Png,
 }
 
-/// How names may end.
+/// The extensions, for messages.
 const KNOWN: &str = "`.mcap` or `.parquet`, or in nothing for a folder";
 
 impl Format {
-    /// The format that goes with a name.
+    /// The format that the extension of a path selects.
     pub fn of_path(path: &Path) -> Result<Self, RecordError> {
         match path.extension().and_then(|end| end.to_str()) {
             Some("mcap") => Ok(Self::Mcap),
@@ -32,7 +32,7 @@ impl Format {
         }
     }
 
-    /// What it is called, and how a file of it ends: with nothing for a folder.
+    /// Name of the format and extension of its file; none for a folder.
     fn name(self) -> (&'static str, Option<&'static str>) {
         match self {
             Self::Mcap => ("mcap", Some("mcap")),
@@ -43,7 +43,7 @@ impl Format {
         }
     }
 
-    /// Refuses a name that misleads.
+    /// Refuses an extension that does not fit the format.
     pub fn check(self, path: &Path) -> Result<(), RecordError> {
         let (format, end) = self.name();
         if path.extension().and_then(|end| end.to_str()) == end {
@@ -57,7 +57,7 @@ impl Format {
         Err(RecordError::WrongName { path: path.display().to_string(), format, wanted })
     }
 
-    /// Starts a recording at a place.
+    /// Starts a recording at a path.
     pub fn record(self, path: &Path, layout: &Layout) -> Result<Recorder, RecordError> {
         self.check(path)?;
         if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {

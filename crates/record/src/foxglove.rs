@@ -1,4 +1,4 @@
-//! MCAP as Foxglove shows it: JSON messages with schemas by the names that its panels know.
+//! Records MCAP for Foxglove: JSON messages with Foxglove's schemas.
 
 mod meshes;
 mod schemas;
@@ -19,7 +19,7 @@ pub struct FoxgloveSink {
     started: bool,
 }
 
-/// Channels that there are once.
+/// Channels of the whole scene.
 const TRANSFORMS: usize = 0;
 const SCENE: usize = 1;
 const FIRST_OF_SENSORS: usize = 2;

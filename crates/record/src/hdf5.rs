@@ -1,20 +1,20 @@
 //! HDF5 files of groups, arrays and attributes, as h5py and robomimic read them.
 //!
 //! Only what such data need of the format (version 0 of the superblock, version 1 of object headers, links in the header of their group, arrays in one
-//! piece), so that no C library is needed. The same tree gives the same bytes: nothing in the file is a time.
+//! piece), so that no C library is needed. The same tree gives the same bytes: the file holds no time stamps.
 
 /// Numbers of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Numbers {
-    /// 32 bits, floating.
+    /// 32-bit floating point.
     F32(Vec<f32>),
-    /// 64 bits, whole.
+    /// 64-bit integers.
     I64(Vec<i64>),
-    /// 8 bits, whole, from 0 to 255: images, and yes or no.
+    /// Unsigned 8-bit integers: images and flags.
     U8(Vec<u8>),
 }
 
-/// What an attribute says.
+/// The value of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Attribute {
     /// A whole number.
@@ -23,7 +23,7 @@ pub enum Attribute {
     Text(String),
 }
 
-/// A group: attributes, and what is in it by name.
+/// A group: attributes, and named arrays and groups.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group {
     attributes: Vec<(String, Attribute)>,
@@ -37,7 +37,7 @@ enum Entry {
 }
 
 impl Group {
-    /// Without anything.
+    /// An empty group.
     pub fn new() -> Self {
         Self::default()
     }
@@ -52,7 +52,7 @@ impl Group {
         self.entries.push((name.to_owned(), Entry::Group(group)));
     }
 
-    /// Adds an array, the last index of its shape running fastest. Numbers that do not fill it are filled up with zeros, those too many left out.
+    /// Adds an array in row-major order. Missing numbers become zeros; surplus numbers are dropped.
     pub fn array(&mut self, name: &str, shape: &[usize], numbers: Numbers) {
         let count = shape.iter().product();
         let numbers = match numbers {
@@ -63,7 +63,7 @@ impl Group {
         self.entries.push((name.to_owned(), Entry::Array(shape.to_vec(), numbers)));
     }
 
-    /// It as the root of a file: the bytes of that.
+    /// Encodes a file with this group as its root.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut file = vec![0; SUPERBLOCK];
         let root = write_group(self, &mut file);
@@ -102,7 +102,7 @@ const LAYOUT: u16 = 8;
 const GROUP_INFO: u16 = 10;
 const ATTRIBUTE: u16 = 12;
 
-/// Writes a group behind what is in it; where its header is.
+/// Writes a group after its contents; returns the address of its header.
 fn write_group(group: &Group, file: &mut Vec<u8>) -> u64 {
     let mut messages: Vec<(u16, Vec<u8>)> = Vec::new();
     let mut info = vec![0, 0];

@@ -1,4 +1,4 @@
-//! What a recording will hold, said before its first sample.
+//! The sensors and bodies of a recording.
 
 use dermis_geometry::TriMesh;
 
@@ -39,12 +39,12 @@ pub struct BodyLayout {
 }
 
 impl Layout {
-    /// What each sensor is called as a frame, a topic or a file: letters, digits and `_`, starting with a letter.
+    /// Names of the sensors as frames, topics and files: letters, digits and `_`, starting with a letter.
     pub fn sensor_frames(&self) -> Vec<String> {
         frames(self.sensors.iter().map(|sensor| sensor.name.as_str()), &[])
     }
 
-    /// The same of each body; one that is called as a sensor gets `_body` behind its name.
+    /// Names of the bodies as frames; the suffix `_body` distinguishes a body from a sensor of that name.
     pub fn body_frames(&self) -> Vec<String> {
         frames(self.bodies.iter().map(|body| body.name.as_str()), &self.sensor_frames())
     }
@@ -62,7 +62,7 @@ fn frames<'a>(names: impl Iterator<Item = &'a str>, taken: &[String]) -> Vec<Str
     made
 }
 
-/// Lower case, with `_` for what is neither a letter nor a digit: what ROS takes for a name.
+/// A valid ROS name: lower case, with `_` for other characters.
 pub fn plain_name(name: &str) -> String {
     let mut plain: String =
         name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();

@@ -1,13 +1,13 @@
-//! LeRobot's layout of data sets, version 3.0: which files there are, and what their reader wants to know.
+//! LeRobot's data set layout, version 3.0: its files and metadata.
 //!
 //! ```text
 //! data/chunk-000/file-000.parquet             frames, one row each; images in the table
-//! meta/info.json                              features, counts, where things are
-//! meta/tasks.parquet                          what was done, by number
-//! meta/episodes/chunk-000/file-000.parquet    where episodes begin and end
-//! meta/stats.json                             least, greatest, mean and deviation of every feature
+//! meta/info.json                              features, counts, paths
+//! meta/tasks.parquet                          tasks by number
+//! meta/episodes/chunk-000/file-000.parquet    first and last frame of each episode
+//! meta/stats.json                             minimum, maximum, mean and deviation of every feature
 //! ```
-//! Our files are smaller than those that LeRobot makes itself; its reader does not mind. Statistics are kept of the whole set, not of every episode.
+//! The files are smaller than those that LeRobot writes, which its reader accepts. Statistics cover the whole set, not single episodes.
 
 use crate::table::{Table, TableError, Values};
 use serde_json::{Map, Value, json};
@@ -24,9 +24,9 @@ pub struct Feature {
     pub name: String,
     /// `float32`, `int64`, `bool` or `image`.
     pub kind: &'static str,
-    /// Of a row; `[1]` for a single value; rows, columns and channels of an image.
+    /// Shape of a row: `[1]` for a single value; rows, columns and channels of an image.
     pub shape: Vec<usize>,
-    /// What the entries of its last dimension are.
+    /// Names of the entries of the last dimension.
     pub names: Option<Vec<String>>,
 }
 
@@ -47,22 +47,22 @@ impl Feature {
     }
 }
 
-/// The columns that every data set has behind its own.
+/// The index and time columns that every data set has after its own.
 pub fn own_features() -> Vec<Feature> {
     let whole = ["frame_index", "episode_index", "index", "task_index"].map(|name| Feature::new(name, "int64", &[1]));
     [Feature::new("timestamp", "float32", &[1])].into_iter().chain(whole).collect()
 }
 
-/// Sums from which mean and deviation follow; those of parts add up.
+/// Sums for mean and standard deviation; the sums of parts add up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statistics {
     /// Rows.
     pub rows: usize,
-    /// Values of each entry; more than rows for images.
+    /// Number of values of each entry; more than rows for images.
     pub values: usize,
-    /// Least of each entry.
+    /// Minimum of each entry.
     pub min: Vec<f64>,
-    /// Greatest of each entry.
+    /// Maximum of each entry.
     pub max: Vec<f64>,
     /// Sum of each entry.
     pub sum: Vec<f64>,
@@ -71,7 +71,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Of rows of `each` values.
+    /// The statistics of rows of `each` values.
     pub fn of(values: impl ExactSizeIterator<Item = f64>, each: usize) -> Self {
         let rows = values.len() / each.max(1);
         let mut all = Self::empty(each);
@@ -91,7 +91,7 @@ impl Statistics {
         Self { rows: 0, values: 0, min: of(f64::INFINITY), max: of(f64::NEG_INFINITY), sum: of(0.0), squares: of(0.0) }
     }
 
-    /// Adds those of another part. The first part decides how many entries there are.
+    /// Adds the statistics of another part. The first part sets the number of entries.
     pub fn add(&mut self, other: &Self) {
         if self.sum.is_empty() {
             *self = Self::empty(other.sum.len());
@@ -106,7 +106,7 @@ impl Statistics {
         }
     }
 
-    /// As `stats.json` has it; entries in the shape of the feature, of images one for each channel.
+    /// The entry of `stats.json`, in the shape of the feature; one value per channel for images.
     pub fn to_json(&self, feature: &Feature) -> Value {
         let count = (self.values as f64).max(1.0);
         let mean: Vec<f64> = self.sum.iter().map(|sum| sum / count).collect();
@@ -148,7 +148,7 @@ impl Statistics {
     }
 }
 
-/// Lists of lists of a shape.
+/// Nested lists of a shape.
 fn shaped(values: &[f64], shape: &[usize]) -> Value {
     match shape {
         [] | [_] => json!(values),
@@ -159,21 +159,21 @@ fn shaped(values: &[f64], shape: &[usize]) -> Value {
     }
 }
 
-/// Where the `i`-th file of data is.
+/// Path of the `i`-th data file.
 pub fn data_file(i: usize) -> String {
     format!("data/chunk-{:03}/file-{:03}.parquet", i / CHUNK, i % CHUNK)
 }
 
-/// What `info.json` says.
+/// The content of `meta/info.json`.
 #[derive(Clone, Debug)]
 pub struct Info<'a> {
-    /// What the data are of.
+    /// Name of the robot.
     pub robot: &'a str,
-    /// Frames a second.
+    /// Frame rate (1/s).
     pub rate_hz: f64,
     /// Episodes.
     pub episodes: usize,
-    /// Frames in all.
+    /// Number of frames.
     pub frames: usize,
     /// Tasks.
     pub tasks: usize,
@@ -186,7 +186,7 @@ impl Info<'_> {
     pub fn to_json(&self) -> Value {
         let features: Map<String, Value> =
             self.features.iter().map(|feature| (feature.name.clone(), feature.to_json())).collect();
-        // A whole number where it is one, as LeRobot's own sets have.
+        // Written as an integer where it is one, as LeRobot does.
         let rate = if self.rate_hz.fract() == 0.0 { json!(self.rate_hz as u64) } else { json!(self.rate_hz) };
         json!({
             "codebase_version": VERSION,
@@ -232,14 +232,14 @@ pub struct EpisodeRow {
     pub task: usize,
     /// Its frames.
     pub frames: usize,
-    /// The file of data that it is in.
+    /// Index of its data file.
     pub file: usize,
 }
 
-/// Where the episodes are listed.
+/// Path of the list of episodes.
 pub const EPISODES_FILE: &str = "meta/episodes/chunk-000/file-000.parquet";
 
-/// A part of [`EPISODES_FILE`]: some episodes in order, before which there are so many episodes and frames.
+/// A part of [`EPISODES_FILE`]: consecutive episodes, after the given numbers of episodes and frames.
 pub fn episodes(
     rows: &[EpisodeRow],
     tasks: &[String],

@@ -1,8 +1,8 @@
-//! What is kept: recordings and tables in files that other tools open.
+//! Recordings and data sets in standard file formats.
 //!
-//! A run hands every [`Sample`] to a [`Recorder`], which writes it into a [`Sink`]: an MCAP file for Foxglove or ROS 2, Parquet, or a folder of
-//! arrays and images. Whatever kills the process, the files that are there open and hold all but the last samples. [`Log`] reads
-//! recordings back, also those of others, as signals and images over time.
+//! A run passes every [`Sample`] to a [`Recorder`], which writes it to a [`Sink`]: an MCAP file for Foxglove or ROS 2, Parquet, or a folder of
+//! arrays and images. If the process is killed, the files remain readable and lack only the last samples. [`Log`] reads recordings, also
+//! those of other programs, as signals and images over time.
 
 pub mod atomic_file;
 pub mod atomic_folder;

@@ -1,4 +1,4 @@
-//! Recordings read back: signals and images over time, whatever file they come from.
+//! Reads recordings of any format as signals and images over time.
 
 mod from_csv;
 mod from_folder;
@@ -8,25 +8,25 @@ mod from_parquet;
 use crate::{RecordError, parts_folder};
 use std::path::Path;
 
-/// What a recording holds.
+/// The content of a recording.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Log {
-    /// The file or folder, as messages call it.
+    /// Path of the file or folder, for messages.
     pub source: String,
-    /// Numbers, in the order in which they first appear.
+    /// Signals, in the order in which they first appear.
     pub signals: Vec<SignalLog>,
     /// Images.
     pub images: Vec<ImageLog>,
-    /// Whether the end of the file is missing.
+    /// Whether the file was truncated.
     pub cut: bool,
 }
 
-/// Numbers over time.
+/// A signal: rows of numbers over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SignalLog {
-    /// Whose and what, with its unit: `pad/force_n`.
+    /// Owner and quantity with its unit: `pad/force_n`.
     pub name: String,
-    /// Numbers a time.
+    /// Numbers per time.
     pub width: usize,
     /// The times (s).
     pub times_s: Vec<f64>,
@@ -37,23 +37,23 @@ pub struct SignalLog {
 /// Images over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImageLog {
-    /// Whose and what: `pad/camera`.
+    /// Owner and name: `pad/camera`.
     pub name: String,
     /// The times (s).
     pub times_s: Vec<f64>,
-    /// Each as the bytes of its file.
+    /// Content of each image file.
     pub files: Vec<Vec<u8>>,
 }
 
 impl SignalLog {
-    /// The numbers at a place in time.
+    /// The numbers of the `i`-th time.
     pub fn row(&self, i: usize) -> &[f64] {
         &self.values[i * self.width..(i + 1) * self.width]
     }
 
-    /// The numbers at a time between the first and the last, on a straight line between neighbours.
+    /// The numbers at a time (s) between the first and the last, interpolated linearly.
     pub fn at(&self, time_s: f64) -> Option<Vec<f64>> {
-        /// Times are sums of steps and carry their rounding.
+        /// Allows for rounding: times are sums of steps.
         const SAME_TIME_S: f64 = 1e-9;
         let next = self.times_s.partition_point(|known| *known < time_s - SAME_TIME_S);
         let after = *self.times_s.get(next)?;
@@ -68,7 +68,7 @@ impl SignalLog {
 }
 
 impl Log {
-    /// Reads a recording: MCAP, Parquet, CSV, or a folder that `dermis run` has left.
+    /// Reads a recording: MCAP, Parquet, CSV, or a folder written by `dermis run`.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
         let parts = parts_folder(path);
         let mut log = match path.extension().and_then(|end| end.to_str()) {
@@ -97,7 +97,7 @@ impl Log {
         self.images.iter().find(|images| images.name == name)
     }
 
-    /// Adds numbers of a time; a row of another length than the first of its name, or earlier than the last, is left out.
+    /// Adds a row; ignores rows of another length than the first of that name, and rows that are not later than the last.
     fn push(&mut self, name: &str, time_s: f64, row: &[f64]) {
         let place = self.signals.iter().position(|signal| signal.name == name).unwrap_or_else(|| {
             let (name, width) = (name.to_owned(), row.len());
@@ -124,7 +124,7 @@ impl Log {
         }
     }
 
-    /// All signals at all times that any of them has, NaN where one has none.
+    /// All signals at the union of their times, with NaN for missing values.
     pub fn aligned(&self) -> (Vec<f64>, Vec<Vec<f64>>) {
         let mut times: Vec<f64> = self.signals.iter().flat_map(|signal| signal.times_s.iter().copied()).collect();
         times.sort_by(f64::total_cmp);

@@ -1,7 +1,7 @@
 //! MCAP files: messages of many channels in one file, in the order of their times.
 //!
-//! The container is ours because it must be whole at every sample: each [`McapWriter::flush`] leaves a file with its index and its end, and the next
-//! one goes on over that end. The layout is that of the public specification, version 0.
+//! Each [`McapWriter::flush`] leaves a complete file with index and footer, and the next flush overwrites that footer; the available crates do
+//! not support this. The layout follows the public specification, version 0.
 
 mod bytes;
 mod footer_file;
@@ -11,10 +11,10 @@ mod writer;
 pub use reader::{McapLog, McapMessage};
 pub use writer::McapWriter;
 
-/// How a file starts and ends.
+/// The magic bytes at both ends of a file.
 const MAGIC: &[u8; 8] = b"\x89MCAP0\r\n";
 
-/// Kinds of records.
+/// Record types.
 mod op {
     pub const HEADER: u8 = 0x01;
     pub const FOOTER: u8 = 0x02;
@@ -30,12 +30,12 @@ mod op {
     pub const DATA_END: u8 = 0x0f;
 }
 
-/// What the messages of a channel look like.
+/// The schema of a channel's messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schema {
     /// Its name, such as `foxglove.CompressedImage`.
     pub name: String,
-    /// How `data` is written, such as `jsonschema`.
+    /// Encoding of `data`, such as `jsonschema`.
     pub encoding: String,
     /// The schema itself.
     pub data: Vec<u8>,
@@ -46,11 +46,11 @@ pub struct Schema {
 pub struct Channel {
     /// Its name, such as `/pad/wrench`.
     pub topic: String,
-    /// How messages are written, such as `json` or `cdr`.
+    /// Encoding of the messages, such as `json` or `cdr`.
     pub encoding: String,
-    /// Which schema they follow, by its place; none for messages that say what they are themselves.
+    /// Index of the schema; none for self-describing messages.
     pub schema: Option<usize>,
-    /// Anything else.
+    /// Further key–value pairs.
     pub metadata: Vec<(String, String)>,
 }
 

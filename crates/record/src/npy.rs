@@ -1,11 +1,11 @@
-//! Arrays as numpy keeps them (format version 1.0), which grow row by row.
+//! NumPy arrays (`.npy`, format version 1.0).
 
 use crate::{RecordError, write_file};
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes of every header here: room for the longest number of rows.
+/// Length (bytes) of every header: room for the largest number of rows.
 const HEADER: usize = 128;
 
 /// A `.npy` file of 64-bit numbers that grows row by row. Rows are written before the header counts them, so numpy can load the file at any
@@ -13,7 +13,7 @@ const HEADER: usize = 128;
 pub(crate) struct NpyFile {
     path: PathBuf,
     file: File,
-    /// Sides of a row; none for single numbers.
+    /// Shape of a row; empty for single numbers.
     sides: Vec<usize>,
     rows: usize,
     waiting: Vec<u8>,
@@ -35,7 +35,7 @@ impl NpyFile {
         self.waiting_rows += 1;
     }
 
-    /// Puts the rows in memory into the file.
+    /// Writes the buffered rows to the file.
     pub fn flush(&mut self) -> Result<(), RecordError> {
         if self.waiting_rows == 0 {
             return Ok(());
@@ -83,7 +83,7 @@ fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
     bytes
 }
 
-/// Rows and numbers a row of a `.npy` file of numbers, and the numbers.
+/// Reads a `.npy` file: number of rows, numbers per row, and the numbers.
 pub(crate) fn read(path: &Path) -> Result<(usize, usize, Vec<f64>), RecordError> {
     let bytes = std::fs::read(path).map_err(|error| RecordError::read(path, &error))?;
     parse(&bytes).map_err(|reason| RecordError::Damaged {
@@ -174,7 +174,7 @@ mod tests {
             assert_eq!((rows, width), (row as usize + 1, 4));
             assert_eq!(values[4 * row as usize..], [f64::from(row), 0.5, -1.0, 1e-300]);
         }
-        // Rows that the header does not count yet are no rows.
+        // Rows that the header does not count yet are ignored.
         let mut bytes = std::fs::read(&path).unwrap();
         bytes.extend([7; 20]);
         assert_eq!(parse(&bytes).unwrap().0, 3);

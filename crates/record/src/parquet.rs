@@ -1,4 +1,4 @@
-//! A recording as one table: a row for each sample and sensor.
+//! Records one Parquet table: a row per sample and sensor.
 
 use crate::atomic_file::AtomicFile;
 use crate::signals::{OF_BODY, OF_SENSOR, values};
@@ -6,8 +6,8 @@ use crate::table::{Table, TableError, TableWriter, Values};
 use crate::{Layout, RecordError, Sample, Sink, write_file};
 use std::path::{Path, PathBuf};
 
-/// Writes a Parquet file. Such a file has its index at its end and cannot be read before it, so while the run goes on every part is also a file of its own
-/// in the folder `FILE.parts`; when the run ends there is the one file, and the folder is gone.
+/// Writes a Parquet file. Its index is at its end, so that it cannot be read during the run; until the run ends every part is also written as a
+/// file in the folder `FILE.parts`, which is then removed.
 pub struct ParquetSink {
     path: PathBuf,
     parts: PathBuf,
@@ -17,7 +17,7 @@ pub struct ParquetSink {
     count: usize,
 }
 
-/// Where the parts of a recording are while it is made.
+/// The folder of the parts of an unfinished recording.
 pub fn parts_folder(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".parts");
@@ -70,7 +70,7 @@ impl Sink for ParquetSink {
     }
 }
 
-/// `time_s`, `sensor`, what the sensor reports, its images (empty where none was due), and where each body was.
+/// Columns: `time_s`, `sensor`, the signals of the sensor, its images (empty where none was due), and the poses of the bodies.
 fn table(layout: &Layout, samples: &[Sample]) -> Result<Table, TableError> {
     let sensors = layout.sensors.len();
     let frames = layout.sensor_frames();

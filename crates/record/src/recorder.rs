@@ -1,4 +1,4 @@
-//! A recording that is under way.
+//! Writes samples on a thread of its own.
 
 use crate::{RecordError, Sample};
 use std::path::PathBuf;
@@ -6,27 +6,27 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// So long a sample may wait before it is on the disk, of the clock's time …
+/// Longest wall-clock time until a sample is flushed to the disk.
 const LONGEST_WAIT: Duration = Duration::from_millis(250);
-/// … and of the run's own time (s).
+/// Longest simulated time (s) until a sample is flushed to the disk.
 const LONGEST_SPAN_S: f64 = 0.5;
-/// So many samples may wait for their file; with images each may take megabytes.
+/// Limit on queued samples; with images each may take megabytes.
 const MAX_WAITING: usize = 16;
 
-/// Where samples go.
+/// A destination of samples.
 pub trait Sink: Send {
-    /// Takes a sample; it need not be in a file yet.
+    /// Accepts a sample, which may be buffered.
     fn write(&mut self, sample: &Sample) -> Result<(), RecordError>;
 
-    /// Puts everything kept so far into files that others can open, whatever happens to this process.
+    /// Writes all buffered samples to readable files, which survive the death of the process.
     fn flush(&mut self) -> Result<(), RecordError>;
 
-    /// Ends the recording; returns the files and folders that hold it.
+    /// Ends the recording; returns its files and folders.
     fn finish(self: Box<Self>) -> Result<Vec<PathBuf>, RecordError>;
 }
 
-/// Hands samples to a thread of its own, which writes them at least four times a second: a run need not wait for files, and a step that
-/// takes long does not keep what came before it off the disk.
+/// Passes samples to a writer thread, which flushes at least four times a second: the run does not wait for files, and a slow step does not
+/// delay earlier samples.
 #[derive(Debug)]
 pub struct Recorder {
     sender: Option<SyncSender<Sample>>,
@@ -34,20 +34,20 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Starts to write into a sink.
+    /// Starts the writer thread of a sink.
     pub fn start(sink: Box<dyn Sink>) -> Self {
         let (sender, receiver) = sync_channel(MAX_WAITING);
         let worker = std::thread::spawn(move || write_all(sink, &receiver));
         Self { sender: Some(sender), worker: Some(worker) }
     }
 
-    /// Keeps a sample. An error may be that of an earlier one.
+    /// Queues a sample. May return the error of an earlier sample.
     pub fn record(&mut self, sample: Sample) -> Result<(), RecordError> {
         let sent = self.sender.as_ref().is_some_and(|sender| sender.send(sample).is_ok());
         if sent { Ok(()) } else { self.end().and(Err(RecordError::Stopped)) }
     }
 
-    /// Writes what is left; returns the files and folders that hold the recording.
+    /// Writes the queued samples; returns the files and folders of the recording.
     pub fn finish(mut self) -> Result<Vec<PathBuf>, RecordError> {
         self.end()
     }
@@ -66,7 +66,7 @@ impl Drop for Recorder {
 }
 
 fn write_all(mut sink: Box<dyn Sink>, samples: &Receiver<Sample>) -> Result<Vec<PathBuf>, RecordError> {
-    // When the oldest sample that waits must be in its file, and its time.
+    // Deadline and time of the oldest buffered sample.
     let mut waiting: Option<(Instant, f64)> = None;
     loop {
         let got = match waiting {

@@ -1,4 +1,4 @@
-//! MCAP as a ROS 2 bag: standard messages in CDR, with their definitions in the file.
+//! Records a ROS 2 bag in MCAP: standard messages in CDR, with their definitions.
 
 mod cdr;
 mod definitions;

@@ -1,38 +1,38 @@
-//! What is kept of one sample.
+//! One time sample of a recording.
 
 use dermis_geometry::{Pose, Vec3};
 use dermis_sensor::{Image, Reading};
 
-/// Everything that is kept of one time.
+/// One time sample: readings of all sensors and poses of all bodies.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// Time since the start (s).
     pub time_s: f64,
-    /// What each sensor sensor.
+    /// Sample of each sensor.
     pub sensors: Vec<SensorSample>,
     /// world_from_body of each body.
     pub bodies: Vec<Pose>,
 }
 
-/// What one sensor sensor, and where it was.
+/// Reading, load and pose of one sensor.
 #[derive(Clone, Debug)]
 pub struct SensorSample {
-    /// Where it is.
+    /// Pose of the sensor.
     pub world_from_sensor: Pose,
-    /// What it reports.
+    /// Reading of the sensor.
     pub reading: Reading,
-    /// Force on it, in its frame (N).
+    /// Force on the sensor, in its frame (N).
     pub force_newton: Vec3,
-    /// Torque on it about its origin, in its frame (N m).
+    /// Torque on the sensor about its origin, in its frame (N m).
     pub torque_newton_m: Vec3,
-    /// What its camera sees, where it has one and an image is due.
+    /// Camera image, if the sensor has a camera and an image is due.
     pub camera: Option<Image>,
-    /// Its taxels as a heat map to be looked at, where one is due.
+    /// Heat map of the taxels, if one is due.
     pub tactile: Option<Image>,
 }
 
 impl SensorSample {
-    /// The images that are there, by name.
+    /// The images of this sample, by name.
     pub fn images(&self) -> impl Iterator<Item = (&'static str, &Image)> {
         let both = [("camera", &self.camera), ("tactile", &self.tactile)];
         both.into_iter().filter_map(|(name, image)| Some((name, image.as_ref()?)))

@@ -1,25 +1,25 @@
-//! A sample as named rows of numbers: what arrays and tables hold.
+//! Samples as named rows of numbers, for arrays and tables.
 
 use crate::{Layout, Sample};
 use dermis_geometry::{Pose, Vec3};
 
-/// A row of numbers that every sample has.
+/// A row of numbers of every sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signal {
-    /// Whose it is: the frame of a sensor or body.
+    /// The owner: the frame of a sensor or body.
     pub of: String,
-    /// What it is, with its unit: `force_n`.
+    /// The quantity with its unit: `force_n`.
     pub name: &'static str,
-    /// Numbers a sample.
+    /// Numbers per sample.
     pub width: usize,
     /// Rows and columns, where the numbers form a grid.
     pub size: Option<(usize, usize)>,
 }
 
-/// Names of what a sensor reports, in the order of [`values`].
+/// Signals of a sensor, in the order of [`values`].
 pub const OF_SENSOR: [&str; 9] =
     ["force_n", "torque_nm", "sum_n", "saturated", "position_m", "orientation_wxyz", "taxels_n", "reported_n", "raw"];
-/// Names of what is known of a body.
+/// Signals of a body.
 pub const OF_BODY: [&str; 2] = ["position_m", "orientation_wxyz"];
 
 /// All signals of a recording.

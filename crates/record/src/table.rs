@@ -1,11 +1,11 @@
-//! Tables of named columns, as Parquet: what pandas, polars, pyarrow, DuckDB and Hugging Face's `datasets` open.
+//! Tables of named columns as Parquet, for pandas, polars, pyarrow, DuckDB and Hugging Face's `datasets`.
 //!
 //! A [`Table`] is a handful of columns of one length in memory; [`Table::write`] makes a file of it, and a [`TableWriter`] a file of
 //! several that follow each other (its row groups), so that a long recording needs the memory of one part. The same table gives the same
-//! bytes: nothing depends on time, machine or threads. Values are stored plainly, without compression: every reader has that, and touch
-//! that is worth compressing is an image, which comes as PNG or JPEG already.
+//! bytes on every machine. Values use the plain encoding without compression, which every reader supports; images are already compressed as
+//! PNG or JPEG.
 //!
-//! The writer is ours because the format needs so little: a few hundred lines against a crate that takes longer to compile than all of this room.
+//! The plain encoding needs a few hundred lines; the available crates take longer to compile than this whole crate.
 
 mod levels;
 mod parquet;
@@ -18,7 +18,7 @@ pub use read::{ReadColumn, read_columns};
 
 use std::io::{self, Write};
 
-/// Why there is no table.
+/// Why a table cannot be built or written.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// Columns of different lengths.
@@ -69,16 +69,16 @@ pub enum Values {
     F64(Vec<f64>),
     /// Whole numbers.
     I64(Vec<i64>),
-    /// Yes or no.
+    /// Booleans.
     Bool(Vec<bool>),
     /// Texts.
     Text(Vec<String>),
-    /// Anything, such as an encoded image.
+    /// Bytes, such as an encoded image.
     Bytes(Vec<Vec<u8>>),
 }
 
 impl Values {
-    /// How many there are.
+    /// Number of values.
     pub fn len(&self) -> usize {
         match self {
             Self::F32(values) => values.len(),
@@ -90,13 +90,13 @@ impl Values {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// How many values make a row.
+/// The shape of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rows {
     /// One.
@@ -108,7 +108,7 @@ pub enum Rows {
 }
 
 impl Rows {
-    /// How deep lists are in lists.
+    /// Nesting depth of lists.
     fn depth(&self) -> usize {
         match self {
             Self::Single => 0,
@@ -189,7 +189,7 @@ impl Table {
         self.push(name, fields[0].1.len(), fields)
     }
 
-    /// A note in the file, such as the `huggingface` description of features.
+    /// Adds a key–value pair to the file, such as the `huggingface` description of features.
     #[must_use]
     pub fn metadata(mut self, key: impl Into<String>, text: impl Into<String>) -> Self {
         self.metadata.push((key.into(), text.into()));
@@ -213,14 +213,14 @@ impl Table {
         Ok(self)
     }
 
-    /// Writes it as a Parquet file.
+    /// Writes the table as a Parquet file.
     pub fn write<W: Write>(&self, to: W) -> Result<W, TableError> {
         let mut writer = TableWriter::new(to)?;
         writer.append(self)?;
         writer.finish()
     }
 
-    /// It as the bytes of a Parquet file.
+    /// The table as the bytes of a Parquet file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, TableError> {
         self.write(Vec::new())
     }

@@ -1,7 +1,6 @@
-//! Tar archives, as WebDataset reads them: files one after the other, the same files the same bytes.
+//! Tar archives for WebDataset. The same files give the same bytes.
 //!
-//! The `ustar` format of POSIX 1003.1-1988. Owner, time and mode are the same for every file, so that an archive depends on nothing but
-//! what is in it.
+//! The `ustar` format of POSIX 1003.1-1988. Owner, time and mode are fixed, so that an archive depends on its files alone.
 
 use std::io::{self, Write};
 
@@ -35,7 +34,7 @@ impl<W: Write> TarWriter<W> {
         Ok(())
     }
 
-    /// Writes the end and gives the writer back.
+    /// Writes the end of the archive and returns the writer.
     pub fn finish(mut self) -> io::Result<W> {
         let blocks = (self.blocks + 2).next_multiple_of(RECORD) - self.blocks;
         self.to.write_all(&vec![0; blocks * BLOCK])?;

@@ -9,14 +9,14 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BodyId(pub(crate) usize);
 
-/// What makes a body move.
+/// How a body moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BodyKind {
-    /// Nothing.
+    /// It is fixed.
     Fixed,
-    /// The caller, by [`crate::World::set_velocity`]; forces do not.
+    /// The caller prescribes its velocity with [`crate::World::set_velocity`]; forces have no effect.
     Driven,
-    /// Forces.
+    /// Forces move it.
     Free(MassProperties),
 }
 
@@ -25,17 +25,17 @@ pub enum BodyKind {
 pub struct Body {
     /// Its name, in messages and records.
     pub name: String,
-    /// What makes it move.
+    /// How it moves.
     pub kind: BodyKind,
-    /// Where it starts.
+    /// Initial pose.
     pub world_from_body: Pose,
-    /// How it starts moving, at its origin, in the world's frame.
+    /// Initial velocity at its origin, in the world frame.
     pub velocity: Twist,
-    /// Its surface, if sensors can feel it.
+    /// Its surface, if sensors can touch it.
     pub object: Option<Arc<Object>>,
-    /// Whether it meets the ground and other solid bodies (as the convex hull of its surface).
+    /// Whether it collides with the ground and other solid bodies (as the convex hull of its surface).
     pub solid: bool,
-    /// What it looks like, where that is not its touchable surface.
+    /// Visual mesh, if it differs from the touchable surface.
     pub look: Option<Arc<TriMesh>>,
 }
 
@@ -57,41 +57,41 @@ impl Body {
         Self { kind: BodyKind::Driven, ..Self::fixed(name, world_from_body) }
     }
 
-    /// Lets sensors feel the body.
+    /// Makes the body touchable by sensors.
     pub fn touchable(mut self, object: Arc<Object>) -> Self {
         self.object = Some(object);
         self
     }
 
-    /// Lets the body meet the ground and other solid bodies.
+    /// Makes the body collide with the ground and other solid bodies.
     pub fn solid(mut self) -> Self {
         self.solid = true;
         self
     }
 
-    /// Gives the body a look of its own.
-    pub fn looking_like(mut self, mesh: TriMesh) -> Self {
+    /// Sets the visual mesh.
+    pub fn with_visual_mesh(mut self, mesh: TriMesh) -> Self {
         self.look = Some(Arc::new(mesh));
         self
     }
 
-    /// The mesh to draw, if there is any.
+    /// The mesh for rendering, if there is one.
     pub fn visible(&self) -> Option<&TriMesh> {
         self.look.as_deref().or_else(|| self.object.as_ref().map(|object| object.surface.mesh()))
     }
 
     pub(crate) fn check(&self) -> Result<(), WorldError> {
-        let whose = format!("body {:?}", self.name);
+        let owner = format!("body {:?}", self.name);
         if !self.world_from_body.is_finite() {
-            return Err(WorldError::NotFinite { whose, key: "pose" });
+            return Err(WorldError::NotFinite { owner, key: "pose" });
         }
         if !self.velocity.is_finite() {
-            return Err(WorldError::NotFinite { whose, key: "velocity" });
+            return Err(WorldError::NotFinite { owner, key: "velocity" });
         }
         if let BodyKind::Free(mass) = &self.kind {
-            require_positive(&whose, "mass", "kg", mass.mass_kg)?;
+            require_positive(&owner, "mass", "kg", mass.mass_kg)?;
             for axis in 0..3 {
-                require_positive(&whose, "inertia", "kg m^2", mass.inertia_kg_m2.col(axis)[axis])?;
+                require_positive(&owner, "inertia", "kg m^2", mass.inertia_kg_m2.col(axis)[axis])?;
             }
         }
         Ok(())

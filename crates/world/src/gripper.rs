@@ -1,6 +1,8 @@
-//! What a controller needs of a hand, real or simulated.
+//! The interface of grippers, real or simulated.
 
-/// How the fingers are driven.
+use crate::lift_axis::LiftAxis;
+
+/// The command to the fingers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FingerCommand {
     /// Closing speed of each finger (m/s); negative opens.
@@ -10,20 +12,66 @@ pub enum FingerCommand {
 }
 
 /// A gripper on a vertical axis, with a tactile sensor on each finger. A driver of a real gripper can implement
-/// this: it takes commands and says what was felt last, and nothing here waits.
+/// this: it accepts commands and returns the last measurements without blocking.
 pub trait Gripper {
     /// Sum of the tactile values of each finger (N).
     fn tactile_sums_newton(&self) -> Vec<f64>;
 
-    /// How far the fingers are closed (m), from fully open.
+    /// Closing distance of the fingers (m) from fully open.
     fn closed_m(&self) -> f64;
 
-    /// Height of the hand over where it started (m).
+    /// Height of the hand above its start (m).
     fn height_m(&self) -> f64;
 
-    /// Drives the fingers from now on.
+    /// Sets the command of the fingers.
     fn drive_fingers(&mut self, command: FingerCommand);
 
-    /// Moves the hand towards a height (m) over where it started, at a speed (m/s).
+    /// Sets the target height of the hand (m) above its start, and its speed (m/s).
     fn move_to(&mut self, height_m: f64, speed_m_per_s: f64);
 }
+
+/// The state that simulated hands share: the lifting axis, the command and the last measurements.
+#[derive(Clone, Debug)]
+pub(crate) struct HandState {
+    pub lift: LiftAxis,
+    pub command: FingerCommand,
+    pub tactile_sums_newton: Vec<f64>,
+    pub closed_m: f64,
+    pub height_m: f64,
+}
+
+impl HandState {
+    pub fn new(lift: LiftAxis, fingers: usize) -> Self {
+        let command = FingerCommand::Velocity(0.0);
+        Self { lift, command, tactile_sums_newton: vec![0.0; fingers], closed_m: 0.0, height_m: 0.0 }
+    }
+}
+
+/// Implements [`Gripper`] for a simulated hand by its field `state`, a [`HandState`].
+macro_rules! gripper_by_state {
+    ($hand:ty) => {
+        impl crate::Gripper for $hand {
+            fn tactile_sums_newton(&self) -> Vec<f64> {
+                self.state.tactile_sums_newton.clone()
+            }
+
+            fn closed_m(&self) -> f64 {
+                self.state.closed_m
+            }
+
+            fn height_m(&self) -> f64 {
+                self.state.height_m
+            }
+
+            fn drive_fingers(&mut self, command: crate::FingerCommand) {
+                self.state.command = command;
+            }
+
+            fn move_to(&mut self, height_m: f64, speed_m_per_s: f64) {
+                self.state.lift.move_to(height_m, speed_m_per_s);
+            }
+        }
+    };
+}
+
+pub(crate) use gripper_by_state;

@@ -1,13 +1,13 @@
-//! A level ground that bodies stand on.
+//! Contact of bodies with a level ground.
 //!
-//! The engine's own ground reduces a face to a few contact points and moves what stands on it; a cylinder of many
-//! sides tips over. Here a body stands on a fixed set of its outermost points, each a spring-damper with bristle
-//! friction like a texel: symmetric bodies stay symmetric, and nothing creeps.
+//! Rapier reduces the contact of a face to a few points, which lets ground_contact bodies drift; a cylinder with many sides tips over. Here a body
+//! stands on a fixed set of its outermost points, each a spring-damper with bristle friction like a texel: symmetric bodies stay symmetric,
+//! and bodies do not creep.
 
 use dermis_geometry::{MassProperties, Pose, TriMesh, Twist, Vec3, Wrench};
 use dermis_skin::Lugre;
 
-/// How fast (per step) the springs of the ground swing: stiff, and well inside what is stable.
+/// Frequency of the ground's springs per step: stiff, with a margin to the stability limit.
 const SWING_PER_STEP: f64 = 0.3;
 /// Directions in which the outermost point is kept.
 const DIRECTIONS: usize = 400;
@@ -16,9 +16,9 @@ const RIM: usize = 64;
 /// Meshes finer than this stand on their outermost points alone.
 const MAX_POINTS: usize = 20_000;
 
-/// A body on the ground: the points it can stand on and their bristles.
+/// Ground contact of a body: its support points and their bristles.
 #[derive(Clone, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct GroundContact {
     points: Vec<Vec3>,
     bristles: Vec<Vec3>,
     stiffness: f64,
@@ -26,12 +26,12 @@ pub(crate) struct Standing {
     lugre: Lugre,
 }
 
-impl Standing {
+impl GroundContact {
     /// The outermost points of a mesh, with springs that suit the mass and the step.
     pub fn new(mesh: &TriMesh, mass: &MassProperties, friction: f64, step_s: f64) -> Self {
         let points = standing_points(mesh);
         let tolerance = 1e-6 * mesh.bounds().size().length();
-        // As many as can touch at once share the stiffness.
+        // The points that can touch at the same time share the stiffness.
         let together = directions(mesh)
             .map(|direction| {
                 let top = points.iter().map(|p| p.dot(direction)).fold(f64::NEG_INFINITY, f64::max);
@@ -60,7 +60,7 @@ impl Standing {
     /// Load on the body from a ground at `z_m`, about the body's origin in the world's frame.
     pub fn push(&mut self, z_m: f64, world_from_body: &Pose, velocity: &Twist, dt_s: f64) -> Wrench {
         let mut sum = Wrench::ZERO;
-        // Most points are in the air: their height alone is asked first.
+        // Most points are in the air: their height is tested first.
         let up_in_body = world_from_body.rotation.conjugate() * Vec3::Z;
         let clearance = world_from_body.translation.z - z_m;
         for (point, bristle) in self.points.iter().zip(&mut self.bristles) {
@@ -72,7 +72,7 @@ impl Standing {
             let arm = world_from_body.transform_vector(*point);
             let v = velocity.at(arm);
             let normal = (self.stiffness * depth - self.damping * v.z).max(0.0);
-            // The ground is the sensor of the friction law: what it feels, the body feels oppositely.
+            // The ground takes the role of the sensor in the friction law; the body receives the opposite force.
             let (next, on_ground) = self.lugre.step(*bristle, Vec3::new(v.x, v.y, 0.0), normal, dt_s);
             *bristle = next;
             sum += Wrench::from_force_at(Vec3::Z * normal - on_ground, arm);
@@ -81,7 +81,7 @@ impl Standing {
     }
 }
 
-/// The vertices of a mesh that are outermost in one of many directions: a light stand-in for its convex hull.
+/// The vertices of a mesh that are outermost in one of many directions: an approximation of its convex hull.
 pub(crate) fn outermost_points(mesh: &TriMesh) -> Vec<Vec3> {
     let mut kept = Vec::new();
     for (direction, level) in levels(mesh) {
@@ -92,8 +92,8 @@ pub(crate) fn outermost_points(mesh: &TriMesh) -> Vec<Vec3> {
     kept.into_iter().map(|index| mesh.vertices()[index]).collect()
 }
 
-/// The vertices a body can stand on: all of them, but for the inside of flat faces, where the rim does. A ball that
-/// stood on fewer points than its mesh has would rock from one to the next. Of very fine meshes only the outermost.
+/// The vertices a body can stand on: all except the interior of flat faces, where the rim suffices. A ball on fewer points than its mesh has
+/// would rock between them. For very fine meshes only the outermost vertices are used.
 fn standing_points(mesh: &TriMesh) -> Vec<Vec3> {
     if mesh.vertices().len() > MAX_POINTS {
         return outermost_points(mesh);
@@ -174,11 +174,11 @@ mod tests {
     fn a_cube_stands_on_four_corners() {
         let mesh = cuboid(Vec3::splat(0.02)).unwrap();
         let mass = mesh.mass_properties(0.05).unwrap();
-        let mut standing = Standing::new(&mesh, &mass, 0.5, 1e-4);
-        assert_eq!(standing.points.len(), 8);
+        let mut ground_contact = GroundContact::new(&mesh, &mass, 0.5, 1e-4);
+        assert_eq!(ground_contact.points.len(), 8);
         let depth = 9.8 / (SWING_PER_STEP / 1e-4f64).powi(2);
         let pose = Pose::from_translation(Vec3::Z * (0.01 - depth));
-        let load = standing.push(0.0, &pose, &Twist::ZERO, 1e-4);
+        let load = ground_contact.push(0.0, &pose, &Twist::ZERO, 1e-4);
         assert!((load.force.z - 0.05 * 9.8).abs() < 1e-9, "{:?}", load);
         assert!(load.torque.length() < 1e-15);
     }
@@ -187,8 +187,8 @@ mod tests {
     fn a_cylinder_stands_on_its_whole_rim() {
         let mesh = cylinder(0.018, 0.08, 1e-3).unwrap();
         let mass = mesh.mass_properties(0.1).unwrap();
-        let standing = Standing::new(&mesh, &mass, 0.5, 1e-4);
-        let low: Vec<&Vec3> = standing.points.iter().filter(|p| p.z < -0.0399).collect();
+        let ground_contact = GroundContact::new(&mesh, &mass, 0.5, 1e-4);
+        let low: Vec<&Vec3> = ground_contact.points.iter().filter(|p| p.z < -0.0399).collect();
         assert!(low.len() > 40, "{}", low.len());
         let middle = low.iter().copied().copied().sum::<Vec3>() / low.len() as f64;
         assert!(middle.truncate().length() < 2e-3, "{middle}");

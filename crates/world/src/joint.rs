@@ -1,4 +1,4 @@
-//! Joints with one degree of freedom, and what drives them.
+//! Joints with one degree of freedom, and their drives.
 
 use crate::BodyId;
 use dermis_geometry::{Pose, Vec3};
@@ -7,40 +7,40 @@ use dermis_geometry::{Pose, Vec3};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct JointId(pub(crate) usize);
 
-/// What a joint leaves free.
+/// The free motion of a joint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JointKind {
     /// Sliding along the axis (m, N).
     Prismatic,
-    /// Turning about the axis (rad, N m).
+    /// Rotation about the axis (rad, N m).
     Revolute,
 }
 
-/// A joint between two bodies that are where it should hold them: their poses at the moment of joining are zero.
+/// A joint between two bodies. Their poses at the time of joining define its zero.
 #[derive(Clone, Copy, Debug)]
 pub struct Joint {
-    /// What is free.
+    /// The free motion.
     pub kind: JointKind,
-    /// The body that carries.
+    /// The parent body.
     pub parent: BodyId,
-    /// The body that is carried.
+    /// The child body.
     pub child: BodyId,
-    /// Unit axis, in the world's frame at the moment of joining.
+    /// Unit axis, in the world frame at the time of joining.
     pub axis: Vec3,
-    /// A point of the axis, in the world's frame at the moment of joining (m).
+    /// A point of the axis, in the world frame at the time of joining (m).
     pub point: Vec3,
 }
 
-/// What drives a joint. The drive pushes parent and child oppositely.
+/// The drive of a joint. It acts on parent and child with opposite signs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Drive {
-    /// Nothing.
+    /// No drive.
     Loose,
     /// A force or torque (N, N m).
     Effort(f64),
     /// gain · (target − velocity), at most `limit`.
     Velocity {
-        /// Wanted velocity (m/s, rad/s).
+        /// Target velocity (m/s, rad/s).
         target: f64,
         /// Gain (N s/m, N m s/rad).
         gain: f64,
@@ -49,15 +49,15 @@ pub enum Drive {
     },
     /// stiffness · (target − position) + damping · (velocity target − velocity) + feed-forward.
     Position {
-        /// Wanted position (m, rad).
+        /// Target position (m, rad).
         target: f64,
-        /// Wanted velocity (m/s, rad/s).
+        /// Target velocity (m/s, rad/s).
         velocity: f64,
         /// Stiffness (N/m, N m/rad).
         stiffness: f64,
         /// Damping (N s/m, N m s/rad).
         damping: f64,
-        /// Effort that is always there (N, N m), against gravity for example.
+        /// Constant effort (N, N m), for example against gravity.
         feed_forward: f64,
     },
 }
@@ -76,14 +76,14 @@ impl Drive {
     }
 }
 
-/// A joint as the world keeps it.
+/// The state of a joint in the world.
 #[derive(Clone, Debug)]
 pub(crate) struct JoinedJoint {
     pub joint: Joint,
     pub axis_in_parent: Vec3,
     pub point_in_parent: Vec3,
     pub point_in_child: Vec3,
-    /// Child in parent at the moment of joining.
+    /// Pose of the child in the parent at the time of joining.
     pub parent_from_child: Pose,
     pub drive: Drive,
 }
@@ -101,7 +101,7 @@ impl JoinedJoint {
         }
     }
 
-    /// Position (m, rad) from where the bodies are.
+    /// Position (m, rad) from the poses of the bodies.
     pub fn position(&self, world_from_parent: &Pose, world_from_child: &Pose) -> f64 {
         let parent_from_child = world_from_parent.inverse() * *world_from_child;
         match self.joint.kind {

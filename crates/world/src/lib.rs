@@ -1,25 +1,24 @@
-//! What moves.
+//! Rigid-body worlds with tactile sensors.
 //!
 //! A [`World`] holds rigid bodies (integrated by Rapier, which appears nowhere else), sensors mounted on some of
-//! them, and joints with drives. Each step every sensor's skin is asked for its [`dermis_skin::Touch`], the forces
-//! go to both bodies, and the bodies move. Between a sensor's body and what it can touch there is no other
-//! contact: what the sensor reports is what the bodies feel.
+//! them, and joints with drives. In each step every sensor's skin computes its [`dermis_skin::Touch`], the contact forces act on both bodies, and
+//! the bodies are integrated. Rapier's own contact between a sensor's body and touchable objects is disabled, so that the reported load is the
+//! load on the bodies.
 //!
-//! The rule of integration is symplectic Euler with one solver pass, so springs neither gain nor lose energy by
-//! it; the largest stable step is computed ([`World::stability`]) and a longer one refused.
+//! The integrator is symplectic Euler with one solver pass, which conserves the energy of springs; [`World::stability`] computes the largest
+//! stable step, and longer steps are refused.
 //!
-//! [`Gripper`] is what a controller talks to; [`ParallelGripper`] and [`ThreeFingerHand`] are simulated ones and a
-//! driver of a real one could implement it too. [`PickAndPlace`] is the work cycle of Moisio et al. 2013.
+//! [`Gripper`] is the interface of controllers to grippers; [`ParallelGripper`] and [`ThreeFingerHand`] are simulated grippers, and a driver of a
+//! real gripper can implement it too. [`PickAndPlace`] is the work cycle of Moisio et al. 2013.
 //!
-//! [`EndEffector`] is what a [`TactileServo`] talks to: it keeps the features of a tactile image where they should be,
-//! by a [`Pid`] in any subset of six degrees of freedom (Kappassov et al. 2020). [`PanTilt`] and [`CartesianHand`] are
-//! simulated ones.
+//! [`EndEffector`] is the interface of a [`TactileServo`], which controls the features of a tactile image with a [`Pid`] in any subset of six
+//! degrees of freedom (Kappassov et al. 2020). [`PanTilt`] and [`CartesianHand`] are simulated end effectors.
 
 mod body;
 mod gripper;
 mod ground;
 mod joint;
-mod lift;
+mod lift_axis;
 mod parallel_gripper;
 mod pick_and_place;
 mod servo;
@@ -34,24 +33,24 @@ pub use parallel_gripper::{ParallelGripper, ParallelGripperParameters};
 pub use pick_and_place::{Phase, PickAndPlace, PickParameters};
 pub use servo::{
     AntiWindup, CartesianHand, CartesianParameters, Dof, Dofs, EndEffector, Motor, MotorParameters, PanTilt,
-    PanTiltParameters, Pid, PidParameters, Sensed, ServoError, ServoParameters, TactileFeatures, TactileImage,
+    PanTiltParameters, Pid, PidParameters, ServoError, ServoParameters, ServoStep, TactileFeatures, TactileImage,
     TactileJacobian, TactileServo,
 };
-pub use stability::{Loaded, Stability, largest_stable_step_s, limit_when_pressed_s};
+pub use stability::{BodyStiffness, Stability, largest_stable_step_s, limit_when_pressed_s};
 pub use three_finger_hand::{ThreeFingerHand, ThreeFingerParameters};
 pub use world::{SensorId, World, WorldParameters};
 
 use dermis_sensor::ResponseError;
 use dermis_skin::SkinError;
 
-/// Why a world cannot be built or cannot go on.
+/// Why a world cannot be built or stepped.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WorldError {
     /// A number that must be positive.
-    #[error("{whose}: `{key}` must be a positive number of {unit}, got {got}")]
+    #[error("{owner}: `{key}` must be a positive number of {unit}, got {got}")]
     NotPositive {
         /// Body, joint or world.
-        whose: String,
+        owner: String,
         /// Which parameter.
         key: &'static str,
         /// Its unit.
@@ -60,15 +59,15 @@ pub enum WorldError {
         got: f64,
     },
     /// NaN or infinity.
-    #[error("{whose}: `{key}` is not finite")]
+    #[error("{owner}: `{key}` is not finite")]
     NotFinite {
         /// Body, joint or world.
-        whose: String,
+        owner: String,
         /// Which parameter.
         key: &'static str,
     },
     /// Two bodies or sensors of one name.
-    #[error("there are two things called {name:?}; names must differ")]
+    #[error("there are two objects called {name:?}; names must differ")]
     Duplicate {
         /// The name.
         name: String,
@@ -87,7 +86,7 @@ pub enum WorldError {
         /// The largest that is stable (s).
         limit_s: f64,
     },
-    /// The numbers ran away.
+    /// The simulation diverged.
     #[error("{body:?} left the finite numbers at t = {time_s} s")]
     Diverged {
         /// The body.
@@ -117,10 +116,10 @@ pub enum WorldError {
     },
 }
 
-pub(crate) fn require_positive(whose: &str, key: &'static str, unit: &'static str, got: f64) -> Result<(), WorldError> {
+pub(crate) fn require_positive(owner: &str, key: &'static str, unit: &'static str, got: f64) -> Result<(), WorldError> {
     if got > 0.0 && got.is_finite() {
         Ok(())
     } else {
-        Err(WorldError::NotPositive { whose: whose.to_owned(), key, unit, got })
+        Err(WorldError::NotPositive { owner: owner.to_owned(), key, unit, got })
     }
 }

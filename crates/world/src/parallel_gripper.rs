@@ -1,7 +1,8 @@
 //! Two fingers on slides: a gripper like the Schunk PG70.
 
-use crate::lift::Lift;
-use crate::{Body, BodyId, Drive, FingerCommand, Gripper, Joint, JointId, JointKind, SensorId, World, WorldError};
+use crate::gripper::{HandState, gripper_by_state};
+use crate::lift_axis::LiftAxis;
+use crate::{Body, BodyId, Drive, FingerCommand, Joint, JointId, JointKind, SensorId, World, WorldError};
 use dermis_geometry::shapes::cuboid;
 use dermis_geometry::{MassProperties, Mat3, Pose, Quat, Vec3};
 use dermis_sensor::Sensor;
@@ -15,7 +16,7 @@ pub struct ParallelGripperParameters {
     pub hand_mass_kg: f64,
     /// Distance between the two sensing surfaces at the start (m).
     pub opening_m: f64,
-    /// Where the middle of the sensors is at the start (m).
+    /// Initial centre between the sensors (m).
     pub center: Vec3,
     /// Greatest force of the motor on each finger (N).
     pub force_limit_newton: f64,
@@ -54,17 +55,13 @@ impl Default for ParallelGripperParameters {
 pub struct ParallelGripper {
     parameters: ParallelGripperParameters,
     hand: BodyId,
-    lift: Lift,
     slides: [JointId; 2],
     sensors: [SensorId; 2],
-    command: FingerCommand,
-    felt: [f64; 2],
-    closed_m: f64,
-    height_m: f64,
+    state: HandState,
 }
 
 impl ParallelGripper {
-    /// Builds the gripper: `left` feels towards +x, `right` towards −x; the rows of both run downwards.
+    /// Builds the gripper: `left` faces +x, `right` faces −x; the rows of both run downwards.
     pub fn build(
         world: &mut World,
         parameters: ParallelGripperParameters,
@@ -94,7 +91,7 @@ impl ParallelGripper {
         for (name, side, sensor) in [("left finger", -1.0, left), ("right finger", 1.0, right)] {
             let finger_size = Vec3::new(0.012, width + 0.004, length + 0.03);
             let face = p.center + Vec3::X * (side * 0.5 * p.opening_m);
-            // The finger's origin is on its sensing face, its matter behind it and up to the hand.
+            // The finger's origin is on its sensing face; its box extends behind it and up to the hand.
             let middle = Vec3::new(side * 0.5 * finger_size.x, 0.0, 0.015);
             let mass = MassProperties { center_m: middle, ..box_mass(p.finger_mass_kg, finger_size) };
             let body = with_box(Body::free(name, Pose::from_translation(face), mass), finger_size, middle);
@@ -108,25 +105,17 @@ impl ParallelGripper {
             }));
             // Out of the skin towards the other finger, rows downwards.
             let out = Vec3::X * -side;
-            let turn = Quat::from_mat3(&Mat3::from_cols(Vec3::Z.cross(out), Vec3::Z, out));
-            sensors.push(world.mount(sensor, finger, Pose::from_rotation(turn)));
+            let rotation = Quat::from_mat3(&Mat3::from_cols(Vec3::Z.cross(out), Vec3::Z, out));
+            sensors.push(world.mount(sensor, finger, Pose::from_rotation(rotation)));
         }
         let gravity = -world.parameters().gravity.z;
+        let mass_kg = p.hand_mass_kg + 2.0 * p.finger_mass_kg;
         Ok(Self {
             parameters,
             hand,
             slides: [slides[0], slides[1]],
             sensors: [sensors[0], sensors[1]],
-            lift: Lift::new(
-                lift,
-                p.lift_stiffness,
-                p.lift_damping,
-                gravity * (p.hand_mass_kg + 2.0 * p.finger_mass_kg),
-            ),
-            command: FingerCommand::Velocity(0.0),
-            felt: [0.0; 2],
-            closed_m: 0.0,
-            height_m: 0.0,
+            state: HandState::new(LiftAxis::new(lift, p.lift_stiffness, p.lift_damping, gravity * mass_kg), 2),
         })
     }
 
@@ -140,15 +129,15 @@ impl ParallelGripper {
         self.hand
     }
 
-    /// Reads what was felt, and gives the drives their efforts for the next step.
+    /// Reads the sensors and joints, and sets the efforts of the drives for the next step.
     pub fn exchange(&mut self, world: &mut World) {
         let p = self.parameters;
         let [(left, left_rate), (right, right_rate)] = self.slides.map(|slide| world.joint(slide));
-        self.felt = self.sensors.map(|id| world.reading(id).sum_newton);
-        self.closed_m = left + right;
+        self.state.tactile_sums_newton = self.sensors.map(|id| world.reading(id).sum_newton).to_vec();
+        self.state.closed_m = left + right;
         let gear = p.gear_stiffness * (right - left) + p.gear_damping * (right_rate - left_rate);
         let motor = |rate: f64| {
-            let wanted = match self.command {
+            let wanted = match self.state.command {
                 FingerCommand::Velocity(speed) => p.velocity_gain * (speed - rate),
                 FingerCommand::Force(force) => force,
             };
@@ -159,31 +148,11 @@ impl ParallelGripper {
         world.drive(self.slides[0], Drive::Effort(effort + gear));
         world.drive(self.slides[1], Drive::Effort(effort - gear));
 
-        self.height_m = self.lift.exchange(world);
+        self.state.height_m = self.state.lift.exchange(world);
     }
 }
 
-impl Gripper for ParallelGripper {
-    fn tactile_sums_newton(&self) -> Vec<f64> {
-        self.felt.to_vec()
-    }
-
-    fn closed_m(&self) -> f64 {
-        self.closed_m
-    }
-
-    fn height_m(&self) -> f64 {
-        self.height_m
-    }
-
-    fn drive_fingers(&mut self, command: FingerCommand) {
-        self.command = command;
-    }
-
-    fn move_to(&mut self, height_m: f64, speed_m_per_s: f64) {
-        self.lift.move_to(height_m, speed_m_per_s);
-    }
-}
+gripper_by_state!(ParallelGripper);
 
 /// A body of uniform density that fills a box about its origin.
 pub(crate) fn box_mass(mass_kg: f64, size: Vec3) -> MassProperties {
@@ -192,10 +161,10 @@ pub(crate) fn box_mass(mass_kg: f64, size: Vec3) -> MassProperties {
     MassProperties { mass_kg, center_m: Vec3::ZERO, inertia_kg_m2: Mat3::from_diagonal(inertia) }
 }
 
-/// Gives a body the look of a box about `middle`.
+/// Sets a box about `middle` as the visual mesh of a body.
 pub(crate) fn with_box(body: Body, size: Vec3, middle: Vec3) -> Body {
     match cuboid(size) {
-        Ok(mesh) => body.looking_like(mesh.transformed(&Pose::from_translation(middle))),
+        Ok(mesh) => body.with_visual_mesh(mesh.transformed(&Pose::from_translation(middle))),
         Err(_) => body,
     }
 }

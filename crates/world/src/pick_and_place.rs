@@ -19,7 +19,7 @@ pub enum Phase {
     Done,
 }
 
-/// What the cycle aims at.
+/// Parameters of the cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PickParameters {
     /// Height (m) at which the object is grasped, over where the hand started.
@@ -30,7 +30,7 @@ pub struct PickParameters {
     pub travel_speed: f64,
     /// Closing speed of each finger (m/s).
     pub closing_speed: f64,
-    /// A tactile sum (N) that counts as touch.
+    /// Tactile sum (N) above which there is contact.
     pub touch_newton: f64,
     /// The tactile sum (N) to hold with.
     pub hold_newton: f64,
@@ -38,7 +38,7 @@ pub struct PickParameters {
     pub integral_gain: f64,
     /// How long (s) the mean sum must stay within 1 % of `hold_newton` before lifting.
     pub steady_s: f64,
-    /// How long (s) to hold the object up.
+    /// Time (s) to hold the object up.
     pub hold_s: f64,
 }
 
@@ -58,7 +58,7 @@ impl Default for PickParameters {
     }
 }
 
-/// The controller. It sees the gripper only through [`Gripper`], so it would drive a real one too.
+/// The controller. It uses only the interface [`Gripper`], so that it can drive a real gripper too.
 #[derive(Clone, Debug)]
 pub struct PickAndPlace {
     parameters: PickParameters,
@@ -74,7 +74,7 @@ impl PickAndPlace {
         Self { parameters, phase: Phase::Approach, touched: false, integral_newton: 0.0, waited_s: 0.0 }
     }
 
-    /// Where in the cycle it is.
+    /// The current phase.
     pub fn phase(&self) -> Phase {
         self.phase
     }
@@ -135,14 +135,14 @@ impl PickAndPlace {
         }
     }
 
-    /// True once `condition` has held for `time_s` on end.
+    /// True once `condition` has held for `time_s` without interruption.
     fn waits(&mut self, condition: bool, time_s: f64, dt_s: f64) -> bool {
         self.waited_s = if condition { self.waited_s + dt_s } else { 0.0 };
         condition && self.waited_s >= time_s
     }
 
-    /// Velocity until first touch, then force: the wanted sum plus the integral of what is missing. True while their
-    /// mean is within 1 % of it (on a table the sums of single fingers may differ by what the table's friction holds).
+    /// Controls velocity until first contact, then force: the target sum plus the integral of the error. True while the mean sum is within 1 % of
+    /// the target (on a table the sums of single fingers may differ by what the table's friction holds).
     fn squeeze(&mut self, gripper: &mut dyn Gripper, dt_s: f64) -> bool {
         let p = self.parameters;
         let sums = gripper.tactile_sums_newton();
@@ -154,7 +154,7 @@ impl PickAndPlace {
         self.touched = true;
         let mean = sums.iter().sum::<f64>() / sums.len().max(1) as f64;
         let missing = p.hold_newton - mean;
-        // Anti-windup: the integral corrects, it does not carry.
+        // Anti-windup: limits the integral to a correction.
         let bound = 0.5 * p.hold_newton;
         self.integral_newton = (self.integral_newton + p.integral_gain * missing * dt_s).clamp(-bound, bound);
         gripper.drive_fingers(FingerCommand::Force(p.hold_newton + self.integral_newton));

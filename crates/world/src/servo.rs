@@ -1,4 +1,4 @@
-//! Control by touch: tactile images become features, features become motion.
+//! Tactile servoing: image features control the motion of a tool.
 //!
 //! [`TactileImage`] → [`TactileFeatures`] → error → inverse [`TactileJacobian`] → one [`Pid`] per degree of freedom →
 //! a pose for a position-controlled [`EndEffector`]. That is the scheme of Kappassov et al. 2020, Fig. 7, with the
@@ -25,4 +25,4 @@ pub use jacobian::{ServoError, TactileJacobian};
 pub use motor::{Motor, MotorParameters};
 pub use pan_tilt::{PanTilt, PanTiltParameters};
 pub use pid::{AntiWindup, Pid, PidParameters};
-pub use tactile_servo::{Sensed, ServoParameters, TactileServo};
+pub use tactile_servo::{ServoParameters, ServoStep, TactileServo};

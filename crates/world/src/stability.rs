@@ -1,4 +1,4 @@
-//! How long a step may be.
+//! The stability limit of the time step.
 //!
 //! Shinya (2004) bounds the time step of a spring–mass system by the greatest eigenvalue of M⁻¹K. Here the springs
 //! are the tangents of all contacts on a body, the masses its mass and inertia, and damping counts too.
@@ -20,7 +20,7 @@ pub fn largest_stable_step_s(omega_squared: f64, gamma: f64) -> f64 {
 }
 
 /// The largest step (s) that is stable when an object of this size lies centred on a skin and all of the skin under it is
-/// pressed, as [`dermis_skin::Skin::fully_pressed`] says. A body without mass is held fast; with both held, any step is.
+/// pressed, by [`dermis_skin::Skin::fully_pressed`]. A body without mass is fixed; with both bodies fixed, every step is stable.
 pub fn limit_when_pressed_s(
     pressed: &[Support],
     object_size_m: Vec3,
@@ -34,7 +34,7 @@ pub fn limit_when_pressed_s(
     for (mass, lift) in [(object, height), (sensor, 0.0)] {
         let Some(mass) = mass else { continue };
         let centred = MassProperties { center_m: Vec3::ZERO, ..*mass };
-        let mut loaded = Loaded::new(&centred, &Pose::from_translation(middle + upward * lift));
+        let mut loaded = BodyStiffness::new(&centred, &Pose::from_translation(middle + upward * lift));
         for support in pressed.iter().filter(|support| (support.at - middle).length() <= reach) {
             loaded.add(support, &Pose::IDENTITY);
         }
@@ -45,7 +45,7 @@ pub fn limit_when_pressed_s(
     largest_stable_step_s(omega_squared, gamma)
 }
 
-/// What limits the step of a world.
+/// The stability limit of a world.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stability {
     /// The largest stable step (s).
@@ -58,13 +58,13 @@ pub struct Stability {
 
 /// Stiffness and damping on one body, scaled by its mass: M^(−½) K M^(−½).
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct BodyStiffness {
     frame: MassFrame,
     stiffness: Matrix6<f64>,
     damping: Matrix6<f64>,
 }
 
-/// Where a body's mass is, turned to its principal axes.
+/// A body's mass in its principal axes.
 #[derive(Clone, Debug)]
 struct MassFrame {
     center: Vec3,
@@ -74,8 +74,8 @@ struct MassFrame {
     scale: Vector6<f64>,
 }
 
-impl Loaded {
-    /// Nothing on a body yet.
+impl BodyStiffness {
+    /// A body without contacts.
     pub fn new(mass: &MassProperties, world_from_body: &Pose) -> Self {
         let i = mass.inertia_kg_m2;
         let inertia = nalgebra::Matrix3::new(
@@ -99,7 +99,7 @@ impl Loaded {
         }
     }
 
-    /// Adds a contact whose place and normal are given in a frame.
+    /// Adds a contact owner place and normal are given in a frame.
     pub fn add(&mut self, support: &Support, world_from_frame: &Pose) {
         let arm = world_from_frame.transform_point(support.at) - self.frame.center;
         let normal = world_from_frame.transform_vector(support.normal);
@@ -135,7 +135,7 @@ mod tests {
     use dermis_geometry::Mat3;
     use dermis_skin::Tangent;
 
-    /// Iterating the rule shows where it turns unstable.
+    /// Iterating the integrator shows where it becomes unstable.
     #[test]
     fn the_limit_is_where_the_rule_explodes() {
         for (omega_squared, gamma) in [(1e4, 0.0), (1e4, 50.0), (1e4, 1e3), (0.0, 300.0), (1.0, 1e4)] {
@@ -167,7 +167,7 @@ mod tests {
             center_m: Vec3::ZERO,
             inertia_kg_m2: Mat3::from_diagonal(Vec3::new(0.1, 0.2, 0.3)),
         };
-        let mut loaded = Loaded::new(&mass, &Pose::IDENTITY);
+        let mut loaded = BodyStiffness::new(&mass, &Pose::IDENTITY);
         let tangent = Tangent { stiffness_normal: 10.0, ..Tangent::default() };
         loaded.add(&Support { at: Vec3::X * 0.5, normal: Vec3::Z, tangent }, &Pose::IDENTITY);
         let truth = 10.0 / 2.0 + 10.0 * 0.25 / 0.2;

@@ -1,8 +1,9 @@
 //! Three fingers around a palm, like the Schunk three-finger hand.
 
-use crate::lift::Lift;
+use crate::gripper::{HandState, gripper_by_state};
+use crate::lift_axis::LiftAxis;
 use crate::parallel_gripper::{box_mass, with_box};
-use crate::{Body, BodyId, Drive, FingerCommand, Gripper, Joint, JointId, JointKind, SensorId, World, WorldError};
+use crate::{Body, BodyId, Drive, FingerCommand, Joint, JointId, JointKind, SensorId, World, WorldError};
 use dermis_geometry::{MassProperties, Mat3, Pose, Quat, Vec3};
 use dermis_sensor::Sensor;
 use std::f64::consts::TAU;
@@ -20,7 +21,7 @@ pub struct ThreeFingerParameters {
     pub upper_length_m: f64,
     /// Distance of each sensing surface from the axis at the start (m).
     pub opening_radius_m: f64,
-    /// Where the middle of the sensors is at the start (m).
+    /// Initial centre between the sensors (m).
     pub center: Vec3,
     /// Greatest closing force of a finger (N).
     pub force_limit_newton: f64,
@@ -70,12 +71,8 @@ struct Finger {
 pub struct ThreeFingerHand {
     parameters: ThreeFingerParameters,
     palm: BodyId,
-    lift: Lift,
     fingers: Vec<Finger>,
-    command: FingerCommand,
-    felt: Vec<f64>,
-    closed_m: f64,
-    height_m: f64,
+    state: HandState,
 }
 
 impl ThreeFingerHand {
@@ -97,17 +94,17 @@ impl ThreeFingerHand {
         for index in 0..3 {
             let angle = TAU * f64::from(index) / 3.0;
             let outward = Vec3::new(angle.cos(), angle.sin(), 0.0);
-            let turn = Quat::from_mat3(&Mat3::from_cols(Vec3::Z.cross(-outward), Vec3::Z, -outward));
-            // About this axis a positive turn swings the lower end inwards.
+            let rotation = Quat::from_mat3(&Mat3::from_cols(Vec3::Z.cross(-outward), Vec3::Z, -outward));
+            // A positive rotation about this axis swings the lower end inwards.
             let axis = Vec3::Z.cross(outward);
             let face = p.center + outward * p.opening_radius_m;
             let thickness = 0.012;
             let shoulder_at = face + outward * (0.5 * thickness) + Vec3::Z * palm_height;
             let knuckle_at = face + outward * (0.5 * thickness) + Vec3::Z * knuckle_height;
 
-            // Links are boxes in a frame whose z looks inwards and whose y is up.
+            // Links are boxes in a frame owner z points inwards and owner y points up.
             let upper_size = Vec3::new(width, p.upper_length_m, thickness);
-            let upper_pose = Pose::new(turn, 0.5 * (shoulder_at + knuckle_at));
+            let upper_pose = Pose::new(rotation, 0.5 * (shoulder_at + knuckle_at));
             let upper = Body::free(format!("upper link {index}"), upper_pose, box_mass(p.upper_mass_kg, upper_size));
             let upper = world.add_body(with_box(upper, upper_size, Vec3::ZERO))?;
             let shoulder =
@@ -115,23 +112,20 @@ impl ThreeFingerHand {
             let lower_size = Vec3::new(width + 0.004, length + 0.01, thickness);
             let middle = Vec3::Z * (-0.5 * thickness);
             let mass = MassProperties { center_m: middle, ..box_mass(p.lower_mass_kg, lower_size) };
-            let lower = Body::free(format!("lower link {index}"), Pose::new(turn, face), mass);
+            let lower = Body::free(format!("lower link {index}"), Pose::new(rotation, face), mass);
             let lower = world.add_body(with_box(lower, lower_size, middle))?;
             let knuckle =
                 world.join(Joint { kind: JointKind::Revolute, parent: upper, child: lower, axis, point: knuckle_at });
             let sensor = world.mount(sensor.clone(), lower, Pose::IDENTITY);
             fingers.push(Finger { shoulder, knuckle, sensor });
         }
+        let gravity = -world.parameters().gravity.z;
         let mass = p.palm_mass_kg + 3.0 * (p.upper_mass_kg + p.lower_mass_kg);
         Ok(Self {
             parameters,
             palm,
             fingers,
-            lift: Lift::new(lift, p.lift_stiffness, p.lift_damping, -world.parameters().gravity.z * mass),
-            command: FingerCommand::Velocity(0.0),
-            felt: vec![0.0; 3],
-            closed_m: 0.0,
-            height_m: 0.0,
+            state: HandState::new(LiftAxis::new(lift, p.lift_stiffness, p.lift_damping, gravity * mass), 3),
         })
     }
 
@@ -145,20 +139,21 @@ impl ThreeFingerHand {
         self.palm
     }
 
-    /// Reads what was felt, and gives the drives their efforts for the next step.
+    /// Reads the sensors and joints, and sets the efforts of the drives for the next step.
     pub fn exchange(&mut self, world: &mut World) {
         let p = self.parameters;
-        self.felt = self.fingers.iter().map(|finger| world.reading(finger.sensor).sum_newton).collect();
+        self.state.tactile_sums_newton =
+            self.fingers.iter().map(|finger| world.reading(finger.sensor).sum_newton).collect();
         let mut closed = 0.0;
         for finger in &self.fingers {
             let (angle, rate) = world.joint(finger.shoulder);
             closed += p.upper_length_m * angle.sin() / 3.0;
-            let force = match self.command {
+            let force = match self.state.command {
                 FingerCommand::Velocity(speed) => p.velocity_gain * (speed - p.upper_length_m * rate),
                 FingerCommand::Force(force) => force,
             };
             let force = force.clamp(-p.force_limit_newton, p.force_limit_newton);
-            // The lower link stays upright, so a force on it is felt at the knuckle: lever = upper length · cos.
+            // The lower link stays upright, so a force on it acts at the knuckle: lever = upper length · cos.
             world.drive(finger.shoulder, Drive::Effort(force * p.upper_length_m * angle.cos()));
             world.drive(
                 finger.knuckle,
@@ -171,29 +166,9 @@ impl ThreeFingerHand {
                 },
             );
         }
-        self.closed_m = closed;
-        self.height_m = self.lift.exchange(world);
+        self.state.closed_m = closed;
+        self.state.height_m = self.state.lift.exchange(world);
     }
 }
 
-impl Gripper for ThreeFingerHand {
-    fn tactile_sums_newton(&self) -> Vec<f64> {
-        self.felt.clone()
-    }
-
-    fn closed_m(&self) -> f64 {
-        self.closed_m
-    }
-
-    fn height_m(&self) -> f64 {
-        self.height_m
-    }
-
-    fn drive_fingers(&mut self, command: FingerCommand) {
-        self.command = command;
-    }
-
-    fn move_to(&mut self, height_m: f64, speed_m_per_s: f64) {
-        self.lift.move_to(height_m, speed_m_per_s);
-    }
-}
+gripper_by_state!(ThreeFingerHand);

@@ -1,6 +1,6 @@
-//! The bodies, the sensors, and the step.
+//! The world: bodies, sensors, joints and the time step.
 
-use crate::ground::{Standing, outermost_points};
+use crate::ground::{GroundContact, outermost_points};
 use crate::joint::JoinedJoint;
 use crate::{Body, BodyId, BodyKind, Drive, Joint, JointId, JointKind, WorldError, require_positive};
 use dermis_geometry::{Pose, Twist, Vec3, Wrench};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 mod limits;
 
-/// What holds for the whole world.
+/// Parameters of the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorldParameters {
     /// Gravity (m/s²).
@@ -38,9 +38,9 @@ pub struct SensorId(pub(crate) usize);
 struct Placed {
     body: Body,
     handle: rapier::RigidBodyHandle,
-    /// 1/m and 1/I_min of a free body: how easily it is moved and turned.
+    /// 1/m and 1/I_min of a free body.
     ease: Option<(f64, f64)>,
-    standing: Option<Standing>,
+    ground_contact: Option<GroundContact>,
 }
 
 struct Mounted {
@@ -53,7 +53,7 @@ struct Mounted {
     reading: Reading,
 }
 
-/// Rigid bodies with tactile sensors. See the crate's page.
+/// Rigid bodies with tactile sensors. See the crate documentation.
 pub struct World {
     parameters: WorldParameters,
     physics: rapier::PhysicsWorld,
@@ -64,7 +64,7 @@ pub struct World {
     checked: bool,
 }
 
-/// No contact of the engine between a sensor's body and anything that sensors can feel.
+/// Disables Rapier's contact between a sensor's body and touchable bodies.
 struct NoContactWithSensors {
     sensor_bodies: Vec<rapier::RigidBodyHandle>,
     touchable: Vec<rapier::RigidBodyHandle>,
@@ -85,7 +85,7 @@ impl World {
     pub fn new(parameters: WorldParameters) -> Result<Self, WorldError> {
         require_positive("world", "time_step", "s", parameters.step_s)?;
         if !parameters.gravity.is_finite() {
-            return Err(WorldError::NotFinite { whose: "world".into(), key: "gravity" });
+            return Err(WorldError::NotFinite { owner: "world".into(), key: "gravity" });
         }
         let mut physics = rapier::PhysicsWorld::new();
         physics.gravity = parameters.gravity;
@@ -93,7 +93,7 @@ impl World {
         rules.dt = parameters.step_s;
         // More passes would hold a spring's force over all of them and pump energy into it.
         rules.num_solver_iterations = 1;
-        // Things here are centimetres large: tolerances of the engine's own contacts scale with this.
+        // Objects are centimetres large; Rapier scales its contact tolerances by this length.
         rules.length_unit = 0.01;
         Ok(Self {
             parameters,
@@ -106,7 +106,7 @@ impl World {
         })
     }
 
-    /// Puts a body in.
+    /// Adds a body.
     pub fn add_body(&mut self, body: Body) -> Result<BodyId, WorldError> {
         body.check()?;
         if self.bodies.iter().any(|placed| placed.body.name == body.name) {
@@ -136,7 +136,7 @@ impl World {
             let collider = hull.density(0.0).friction(0.5).active_hooks(rapier::ActiveHooks::FILTER_CONTACT_PAIRS);
             self.physics.colliders.insert_with_parent(collider, handle, &mut self.physics.bodies);
         }
-        // Masses are settled now, so that the first forces already act on them.
+        // Updates the masses now, so that the first forces act on them.
         if let Some(rigid) = self.physics.bodies.get_mut(handle) {
             rigid.recompute_mass_properties_from_colliders(&self.physics.colliders);
         }
@@ -144,14 +144,14 @@ impl World {
             BodyKind::Free(mass) => Some((1.0 / mass.mass_kg, 1.0 / limits::least_inertia(mass))),
             _ => None,
         };
-        let standing = match (&body.kind, &body.object, self.parameters.ground_z_m) {
+        let ground_contact = match (&body.kind, &body.object, self.parameters.ground_z_m) {
             (BodyKind::Free(mass), Some(object), Some(_)) if body.solid => {
                 let p = &self.parameters;
-                Some(Standing::new(object.surface.mesh(), mass, p.ground_friction, p.step_s))
+                Some(GroundContact::new(object.surface.mesh(), mass, p.ground_friction, p.step_s))
             }
             _ => None,
         };
-        self.bodies.push(Placed { body, handle, ease, standing });
+        self.bodies.push(Placed { body, handle, ease, ground_contact });
         self.checked = false;
         Ok(BodyId(self.bodies.len() - 1))
     }
@@ -165,7 +165,7 @@ impl World {
         SensorId(self.sensors.len() - 1)
     }
 
-    /// Joins two bodies where they are.
+    /// Joins two bodies at their current poses.
     pub fn join(&mut self, joint: Joint) -> JointId {
         let (parent, child) = (self.pose(joint.parent), self.pose(joint.child));
         let joined = JoinedJoint::new(joint, &parent, &child);
@@ -174,7 +174,7 @@ impl World {
             JointKind::Prismatic => rapier::JointAxesMask::LOCKED_PRISMATIC_AXES,
             JointKind::Revolute => rapier::JointAxesMask::LOCKED_REVOLUTE_AXES,
         };
-        // Both frames get the axis as x; the child's is turned so that the two agree now.
+        // Both frames have the axis as x; the child's frame is rotated so that the two agree now.
         let parent_x = joined.axis_in_parent;
         let turn_parent = dermis_geometry::Quat::from_rotation_arc(Vec3::X, parent_x.normalize());
         let world_turn = parent.rotation * turn_parent;
@@ -189,7 +189,7 @@ impl World {
         JointId(self.joints.len() - 1)
     }
 
-    /// Sets what drives a joint.
+    /// Sets the drive of a joint.
     pub fn drive(&mut self, joint: JointId, drive: Drive) {
         self.joints[joint.0].drive = drive;
     }
@@ -210,20 +210,20 @@ impl World {
         (position, velocity)
     }
 
-    /// Where a body is.
+    /// Pose of a body.
     pub fn pose(&self, body: BodyId) -> Pose {
         let position = self.physics.bodies[self.bodies[body.0].handle].position();
         Pose::new(position.rotation, position.translation)
     }
 
-    /// How a body moves, at its origin, in the world's frame.
+    /// Velocity of a body at its origin, in the world frame.
     pub fn velocity(&self, body: BodyId) -> Twist {
         let rigid = &self.physics.bodies[self.bodies[body.0].handle];
         let at_center = Twist::new(rigid.linvel(), rigid.angvel());
         at_center.moved(rigid.position().translation - rigid.center_of_mass())
     }
 
-    /// Sets how a driven body moves, at its origin, in the world's frame.
+    /// Sets the velocity of a driven body at its origin, in the world frame.
     pub fn set_velocity(&mut self, body: BodyId, velocity: Twist) {
         let rigid = &mut self.physics.bodies[self.bodies[body.0].handle];
         let at_center = velocity.moved(rigid.center_of_mass() - rigid.position().translation);
@@ -231,7 +231,7 @@ impl World {
         rigid.set_angvel(at_center.angular, true);
     }
 
-    /// The body as it was put in.
+    /// The description of a body.
     pub fn body(&self, body: BodyId) -> &Body {
         &self.bodies[body.0].body
     }
@@ -251,18 +251,18 @@ impl World {
         &self.sensors[id.0].sensor
     }
 
-    /// Where a sensor is.
+    /// Pose of a sensor.
     pub fn world_from_sensor(&self, id: SensorId) -> Pose {
         let mounted = &self.sensors[id.0];
         self.pose(mounted.body) * mounted.body_from_sensor
     }
 
-    /// What a sensor's skin felt in the last step.
+    /// Touch of a sensor in the last step.
     pub fn touch(&self, id: SensorId) -> &Touch {
         &self.sensors[id.0].touch
     }
 
-    /// What a sensor reports after the last step, with all of its response.
+    /// Reading of a sensor after the last step, including its response.
     pub fn reading(&self, id: SensorId) -> Reading {
         self.sensors[id.0].reading.clone()
     }
@@ -285,12 +285,12 @@ impl World {
         self.steps
     }
 
-    /// What holds for the whole world.
+    /// Parameters of the world.
     pub fn parameters(&self) -> &WorldParameters {
         &self.parameters
     }
 
-    /// Everything a sensor on `mount` can feel.
+    /// The bodies that a sensor on `mount` can touch.
     fn touchable(&self, mount: BodyId) -> Vec<(BodyId, &Arc<Object>)> {
         self.bodies
             .iter()
@@ -315,7 +315,7 @@ impl World {
         for index in 0..self.sensors.len() {
             self.feel(index)?;
         }
-        // A trace bounds the eigenvalues at little cost; the full matrices are built only when it says too much.
+        // The trace is a cheap bound on the eigenvalues; the full matrices are built only if it exceeds the limit.
         if self.parameters.step_s > self.cheap_limit_s() {
             self.refuse_beyond(self.present_stability())?;
         }
@@ -350,7 +350,7 @@ impl World {
         Ok(())
     }
 
-    /// Asks a sensor's skin and gives the forces to both bodies.
+    /// Computes a sensor's touch and applies the forces to both bodies.
     fn feel(&mut self, index: usize) -> Result<(), WorldError> {
         let mounted = &self.sensors[index];
         let world_from_sensor = self.world_from_sensor(SensorId(index));
@@ -397,14 +397,14 @@ impl World {
         Ok(())
     }
 
-    /// Gives solid bodies the load of the ground.
+    /// Applies the load of the ground to solid bodies.
     fn stand(&mut self) {
         let Some(z_m) = self.parameters.ground_z_m else { return };
         for index in 0..self.bodies.len() {
             let (pose, velocity) = (self.pose(BodyId(index)), self.velocity(BodyId(index)));
             let placed = &mut self.bodies[index];
-            let Some(standing) = &mut placed.standing else { continue };
-            let load = standing.push(z_m, &pose, &velocity, self.parameters.step_s);
+            let Some(ground_contact) = &mut placed.ground_contact else { continue };
+            let load = ground_contact.push(z_m, &pose, &velocity, self.parameters.step_s);
             let rigid = &mut self.physics.bodies[placed.handle];
             let about_center = load.moved(rigid.center_of_mass() - pose.translation);
             rigid.add_force(about_center.force, false);

@@ -2,7 +2,7 @@
 
 use super::{Comparison, ImageComparison, SignalComparison};
 use crate::output::Output;
-use dermis_draw::{Image, LineStyle, Plot, Series, Sheet};
+use dermis_draw::{FigurePage, Image, LineStyle, Plot, Series};
 use dermis_record::Log;
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ const MAX_PLOTS: usize = 24;
 /// Adds `compare.png`, the signals and scores over time, `errors.csv` and, where images were compared, the least similar pair.
 pub fn add(output: &mut Output, comparison: &Comparison, a: &Log, b: &Log) {
     let title = format!("{} (truth) and {}", file_name(&comparison.a), file_name(&comparison.b));
-    let mut sheet = Sheet::new(3).title(title);
+    let mut sheet = FigurePage::new(3).title(title);
     // Signals that are constant and equal need no plot.
     let moves = |signal: &&SignalComparison| signal.range > 0.0 || signal.max_abs > 0.0;
     for signal in comparison.signals.iter().filter(moves).take(MAX_PLOTS) {
@@ -66,7 +66,7 @@ fn pair(images: &ImageComparison, a: &Log, b: &Log) -> Option<Image> {
     let (of_a, of_b) = (a.images(&images.name)?, b.images(&images.other_name)?);
     let image = |file: &[u8]| Image::decode_png(file).ok();
     let caption = |what: &str, time_s: f64| format!("{what}, {time_s:.3} s");
-    let sheet = Sheet::new(2)
+    let sheet = FigurePage::new(2)
         .title(format!("{}: least alike", images.name))
         .image(image(&of_a.files[i])?, caption("first", of_a.times_s[i]))
         .image(image(&of_b.files[j])?, caption("second", of_b.times_s[j]));

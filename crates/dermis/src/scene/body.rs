@@ -122,7 +122,7 @@ impl BodySpec {
         body.velocity = Twist::new(velocity, spin);
         let Some(object) = object else { return Ok(body) };
         if !self.touchable {
-            return Ok(body.looking_like(object.surface.mesh().clone()));
+            return Ok(body.with_visual_mesh(object.surface.mesh().clone()));
         }
         let body = body.touchable(Arc::new(object));
         Ok(if self.solid { body.solid() } else { body })

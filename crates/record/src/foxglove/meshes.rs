@@ -1,11 +1,11 @@
-//! What stands in the scene, once, for the 3-D panel: its frames move it.
+//! The meshes of the scene for the 3-D panel, sent once; transforms move them.
 
 use super::{xyz, xyzw};
 use crate::Layout;
 use dermis_geometry::{Quat, TriMesh, Vec3};
 use serde_json::{Value, json};
 
-/// Larger meshes are left out: as text they would take longer to show than all the rest.
+/// Limit on the triangles of a mesh; larger meshes are omitted because their JSON is slow to load.
 const MAX_TRIANGLES: usize = 20_000;
 /// Red, green, blue and opacity of skins and of bodies.
 const SKIN: [f64; 4] = [0.25, 0.27, 0.31, 1.0];

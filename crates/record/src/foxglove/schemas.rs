@@ -1,4 +1,4 @@
-//! What the messages look like, as JSON schemas. Panels go by the name and by the fields.
+//! JSON schemas of the messages. Panels identify messages by schema name and fields.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ pub const COMPRESSED_IMAGE: &str = "foxglove.CompressedImage";
 pub const WRENCH: &str = "dermis.Wrench";
 pub const TAXELS: &str = "dermis.Taxels";
 
-/// All of them, by name.
+/// All schemas, by name.
 pub fn all() -> Vec<(&'static str, Value)> {
     vec![
         (FRAME_TRANSFORMS, object(FRAME_TRANSFORMS, json!({ "transforms": list(frame_transform()) }))),

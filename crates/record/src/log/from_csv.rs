@@ -1,10 +1,10 @@
-//! From CSV: a column `time_s`, and a number in every other column.
+//! Reads CSV: a column `time_s`, and a number in every other column.
 
 use super::Log;
 use crate::{RecordError, plain_name};
 use std::path::Path;
 
-/// Reads a file. Columns are signals of whom the file is called after (`readings-pad.csv`: of `pad`), unless they say it themselves (`pad/sum_n`).
+/// Reads a file. The file name gives the owner of the signals (`readings-pad.csv`: `pad`), unless the column names do (`pad/sum_n`).
 pub fn read(path: &Path) -> Result<Log, RecordError> {
     let failed =
         |reason: String| RecordError::Damaged { path: path.display().to_string(), what: "table of times", reason };
@@ -45,7 +45,7 @@ pub fn read(path: &Path) -> Result<Log, RecordError> {
         let owner = body.and_then(|body| record.get(body)).map_or_else(|| owner.clone(), plain_name);
         for (name, members) in &columns.0 {
             let row: Vec<f64> = members.iter().map(|member| number(*member)).collect::<Result<_, _>>()?;
-            // An empty cell is no number.
+            // An empty cell stands for NaN.
             if row.iter().any(|value| !value.is_nan()) {
                 let full = if name.contains('/') { name.clone() } else { format!("{owner}/{name}") };
                 log.push(&full, time_s, &row);
@@ -55,11 +55,11 @@ pub fn read(path: &Path) -> Result<Log, RecordError> {
     Ok(log)
 }
 
-/// Signals and the columns that make them.
+/// Signals and their columns.
 struct Columns(Vec<(String, Vec<usize>)>);
 
 impl Columns {
-    /// Columns of one vector belong together: `name.0`, `name.1` …, and the ones that `dermis run` writes.
+    /// Groups the columns of one vector: `name.0`, `name.1` …, and those that `dermis run` writes.
     fn of(header: &[String], left_out: &[Option<usize>]) -> Self {
         let mut signals: Vec<(String, Vec<usize>)> = Vec::new();
         for (i, column) in header.iter().enumerate().filter(|(i, _)| !left_out.contains(&Some(*i))) {

@@ -1,4 +1,4 @@
-//! From folders that `dermis run` has written.
+//! Reads folders written by `dermis run`.
 
 use super::{ImageLog, Log, SignalLog, from_csv, from_parquet};
 use crate::folder::TIMES;
@@ -38,7 +38,7 @@ pub fn read(folder: &Path) -> Result<Log, RecordError> {
     Ok(log)
 }
 
-/// What belongs to one sensor or body.
+/// Reads the files of one sensor or body.
 fn arrays(log: &mut Log, folder: &Path, times_s: Option<&[f64]>) -> Result<(), RecordError> {
     let owner = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     for path in entries(folder)? {
@@ -50,7 +50,7 @@ fn arrays(log: &mut Log, folder: &Path, times_s: Option<&[f64]>) -> Result<(), R
             }
         } else if let (true, Some(times_s)) = (ends(&path, "npy"), times_s) {
             let (rows, width, mut values) = npy::read(&path)?;
-            // A run that was killed may have left rows without their times.
+            // A killed run may have left rows without times.
             let rows = rows.min(times_s.len());
             values.truncate(rows * width);
             log.signals.push(SignalLog { name, width, times_s: times_s[..rows].to_vec(), values });
@@ -72,7 +72,7 @@ fn ends(path: &Path, with: &str) -> bool {
     path.extension().is_some_and(|end| end == with)
 }
 
-/// What is in a folder, in the order of names, without hidden files.
+/// The entries of a folder sorted by name, without hidden files.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, RecordError> {
     let read =
         || -> std::io::Result<Vec<PathBuf>> { std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect() };

@@ -1,4 +1,4 @@
-//! From MCAP: our own messages, standard ones of ROS 2, and numbers in any JSON.
+//! Reads MCAP: messages of dermis, standard messages of ROS 2, and numbers in any JSON.
 
 use super::Log;
 use crate::base64;
@@ -108,7 +108,7 @@ fn take_json(log: &mut Log, topic: &str, schema: &str, time_s: f64, value: &Valu
     }
 }
 
-/// Every number, and every list of numbers, under the path to it; stamps are no signals.
+/// Adds every number and every list of numbers under its path, except time stamps.
 fn take_any(log: &mut Log, name: &str, time_s: f64, value: &Value) {
     if let Some(number) = value.as_f64() {
         log.push(name, time_s, &[number]);

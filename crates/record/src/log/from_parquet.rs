@@ -1,11 +1,11 @@
-//! From Parquet: a row for each time and sensor, or for each time.
+//! Reads Parquet: a row per time and sensor, or per time.
 
 use super::Log;
 use crate::RecordError;
 use crate::table::{ReadColumn, Values, read_columns};
 use std::path::PathBuf;
 
-/// Reads files whose rows follow each other.
+/// Reads consecutive files.
 pub fn read(paths: &[PathBuf]) -> Result<Log, RecordError> {
     let mut log = Log::default();
     for path in paths {

@@ -1,6 +1,6 @@
-//! Numbers and texts as MCAP lays them out: little-endian, texts behind their length.
+//! The binary encoding of MCAP: little-endian numbers, texts after their length.
 
-/// Puts a record together.
+/// Builds a record.
 #[derive(Default)]
 pub struct ByteWriter(Vec<u8>);
 
@@ -29,13 +29,13 @@ impl ByteWriter {
         self
     }
 
-    /// Bytes as they are.
+    /// Raw bytes.
     pub fn raw(mut self, bytes: &[u8]) -> Self {
         self.0.extend(bytes);
         self
     }
 
-    /// Bytes behind their length in 32 bits.
+    /// Bytes after their 32-bit length.
     pub fn block(self, bytes: &[u8]) -> Self {
         self.u32(bytes.len() as u32).raw(bytes)
     }
@@ -49,7 +49,7 @@ impl ByteWriter {
         self.block(&inside.0)
     }
 
-    /// What was put, as a record of a kind.
+    /// The content as a record of a type.
     pub fn record(self, kind: u8) -> Vec<u8> {
         Self::new().u8(kind).u64(self.0.len() as u64).raw(&self.0).0
     }
@@ -59,7 +59,7 @@ impl ByteWriter {
     }
 }
 
-/// Takes a record apart; `None` where it ends too early.
+/// Parses a record; `None` where it ends too early.
 pub struct ByteReader<'a>(pub &'a [u8]);
 
 impl<'a> ByteReader<'a> {
@@ -107,7 +107,7 @@ impl<'a> ByteReader<'a> {
         Some(pairs)
     }
 
-    /// The next record: its kind and what is in it.
+    /// The next record: type and content.
     pub fn record(&mut self) -> Option<(u8, &'a [u8])> {
         let kind = self.u8()?;
         let count = self.u64()?;

@@ -1,4 +1,4 @@
-//! Reading MCAP, from its start to wherever it ends.
+//! Reads MCAP files, also truncated ones.
 
 use super::bytes::ByteReader;
 use super::{Channel, MAGIC, McapWriter, Schema, op};
@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// What a file holds. One that was cut off, by the death of its writer, is read up to there.
+/// The content of a file; a truncated file is read up to its end.
 #[derive(Clone, Debug, Default)]
 pub struct McapLog {
-    /// What its messages go by, such as `ros2`.
+    /// Profile, such as `ros2`.
     pub profile: String,
     /// The schemas that channels name.
     pub schemas: Vec<Schema>,
@@ -18,24 +18,24 @@ pub struct McapLog {
     pub channels: Vec<Channel>,
     /// All messages, in the order of the file.
     pub messages: Vec<McapMessage>,
-    /// What its writer noted.
+    /// Metadata of the writer.
     pub metadata: Vec<(String, String)>,
-    /// Whether its end is missing.
+    /// Whether the file was truncated.
     pub cut: bool,
 }
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct McapMessage {
-    /// Its channel, by its place.
+    /// Index of its channel.
     pub channel: usize,
-    /// When it was logged (ns).
+    /// Log time (ns).
     pub time_ns: u64,
-    /// The message itself.
+    /// Encoded message.
     pub data: Vec<u8>,
 }
 
-/// Ids of a file, as places in our lists.
+/// Maps the ids of a file to indices.
 #[derive(Default)]
 struct Ids {
     schemas: HashMap<u16, usize>,
@@ -53,7 +53,7 @@ impl McapLog {
         })
     }
 
-    /// Reads the bytes of a file; `None` where they are those of no MCAP file.
+    /// Parses the bytes of a file; `None` if they are not MCAP.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let mut rest = ByteReader(bytes.strip_prefix(MAGIC)?);
         let (kind, header) = rest.record()?;
@@ -121,7 +121,7 @@ impl McapLog {
         Some(())
     }
 
-    /// Writes the same messages into a whole file.
+    /// Writes the messages into a complete file.
     pub fn write(&self, path: &Path) -> Result<PathBuf, RecordError> {
         let mut writer =
             McapWriter::create(path, &self.profile, self.schemas.clone(), self.channels.clone(), &self.metadata)?;
@@ -132,7 +132,7 @@ impl McapLog {
     }
 }
 
-/// The records of a chunk; `None` where they are damaged or packed in a way we do not know.
+/// The records of a chunk; `None` if they are damaged or compressed by an unknown method.
 fn unpacked(compression: &str, bytes: &[u8], size: u64) -> Option<Vec<u8>> {
     let mut records = Vec::with_capacity(usize::try_from(size).ok()?.min(1 << 26));
     match compression {

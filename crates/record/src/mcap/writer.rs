@@ -1,4 +1,4 @@
-//! Writing MCAP.
+//! Writes MCAP files.
 
 use super::bytes::ByteWriter;
 use super::footer_file::FooterFile;
@@ -9,10 +9,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 const COMPRESSION: &str = "lz4";
-/// A chunk is closed when it has as many bytes, though nobody asked.
+/// Size (bytes) at which a chunk is closed without a flush.
 const CHUNK_BYTES: usize = 4 << 20;
 
-/// An MCAP file that grows and is whole after each [`McapWriter::flush`].
+/// A growing MCAP file that is complete after each [`McapWriter::flush`].
 pub struct McapWriter {
     file: FooterFile,
     schemas: Vec<Schema>,
@@ -31,8 +31,7 @@ pub struct McapWriter {
 }
 
 impl McapWriter {
-    /// Starts a file with all the channels it will have; it is there, whole and without messages, when this returns. `metadata` are kept under the
-    /// name `dermis`.
+    /// Creates a complete file without messages. All channels must be given here. `metadata` is stored under the name `dermis`.
     pub fn create(
         path: &Path,
         profile: &str,
@@ -66,10 +65,10 @@ impl McapWriter {
         Ok(writer)
     }
 
-    /// Adds a message to a channel, by its place; messages come in the order of their times (ns).
+    /// Adds a message to a channel, given by its index; times (ns) must not decrease.
     pub fn add(&mut self, channel: usize, time_ns: u64, data: &[u8]) -> Result<(), RecordError> {
         if self.chunks == 0 && self.chunk.is_empty() {
-            // The first chunk says what all channels are, for readers that take the file from its start.
+            // The first chunk declares all channels, for readers that stream the file.
             self.chunk = self.descriptions();
         }
         let id = channel as u16;
@@ -83,7 +82,7 @@ impl McapWriter {
         if self.chunk.len() > CHUNK_BYTES { self.flush() } else { Ok(()) }
     }
 
-    /// Leaves a whole file.
+    /// Leaves a complete file.
     pub fn flush(&mut self) -> Result<(), RecordError> {
         if self.index.is_empty() {
             return Ok(());
@@ -111,7 +110,7 @@ impl McapWriter {
         self.file.append(&bytes, &end)
     }
 
-    /// Ends the file and returns its place.
+    /// Ends the file and returns its path.
     pub fn finish(mut self) -> Result<PathBuf, RecordError> {
         self.flush()?;
         self.file.finish()
@@ -130,7 +129,7 @@ impl McapWriter {
         bytes
     }
 
-    /// All that follows the messages, where these end at `at`.
+    /// Summary and footer after messages that end at `at`.
     fn end(&self, at: u64) -> Vec<u8> {
         let mut bytes = ByteWriter::new().u32(0).record(op::DATA_END);
         let summary_at = bytes.len();

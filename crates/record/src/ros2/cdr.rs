@@ -3,7 +3,7 @@
 
 const HEAD: [u8; 4] = [0, 1, 0, 0];
 
-/// Puts a message together.
+/// Encodes a message.
 pub struct CdrWriter(Vec<u8>);
 
 impl CdrWriter {
@@ -60,7 +60,7 @@ impl CdrWriter {
     }
 }
 
-/// Takes a message apart; `None` where it ends too early or is written in another way.
+/// Decodes a message; `None` if it is truncated or has another encoding.
 pub struct CdrReader<'a> {
     data: &'a [u8],
     at: usize,

@@ -1,4 +1,4 @@
-//! The messages of a bag, both ways.
+//! Encodes and decodes the messages of a bag.
 
 use super::cdr::{CdrReader, CdrWriter};
 use dermis_geometry::{Pose, Quat, Vec3};
@@ -8,7 +8,7 @@ fn header(put: CdrWriter, time_ns: u64, frame: &str) -> CdrWriter {
     put.u32((time_ns / 1_000_000_000) as u32).u32((time_ns % 1_000_000_000) as u32).text(frame)
 }
 
-/// tf2_msgs/msg/TFMessage: where frames stand in their parent.
+/// tf2_msgs/msg/TFMessage: poses of frames in their parent.
 pub fn transforms(time_ns: u64, parent: &str, frames: &[(&str, Pose)]) -> Vec<u8> {
     let put = CdrWriter::new().u32(frames.len() as u32);
     let each = |put: CdrWriter, (frame, pose): &(&str, Pose)| {
@@ -48,21 +48,21 @@ pub fn image(time_ns: u64, frame: &str, image: &Image) -> Vec<u8> {
         .done()
 }
 
-/// What a message says that we can use.
+/// The supported content of a message.
 pub enum Decoded {
-    /// Frames and where they stand.
+    /// Frames and their poses.
     Transforms(Vec<(String, Pose)>),
     /// Force (N) and torque (N m).
     Wrench(Vec3, Vec3),
-    /// Numbers.
+    /// An array of numbers.
     Array(Vec<f32>),
-    /// Colours.
+    /// An image.
     Image(Image),
-    /// An image as the bytes of its file.
+    /// An encoded image file.
     Encoded(Vec<u8>),
 }
 
-/// Reads a message of a type that we know; `None` for others, and for those that are damaged.
+/// Decodes a message of a supported type; `None` for other types and damaged messages.
 pub fn decode(kind: &str, message: &[u8]) -> Option<Decoded> {
     let mut take = CdrReader::new(message)?;
     let vector = |[x, y, z]: [f64; 3]| Vec3::new(x, y, z);
@@ -111,7 +111,7 @@ fn stamp_and_frame(take: &mut CdrReader<'_>) -> Option<String> {
     take.text()
 }
 
-/// Colours of the encodings that cameras have.
+/// Converts the usual camera encodings to RGB.
 fn pixels(width: usize, height: usize, step: usize, encoding: &str, data: &[u8]) -> Option<Image> {
     let (channels, places) = match encoding {
         "rgb8" => (3, [0, 1, 2]),

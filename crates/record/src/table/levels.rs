@@ -1,4 +1,4 @@
-//! Where lists start and end in a column of values: Dremel's levels, as Parquet stores them.
+//! Repetition and definition levels of nested columns (Dremel), as Parquet stores them.
 //!
 //! Every field, list and element may be missing in the file's schema, as other writers have it, though none is: a value has the level
 //! [`Levels::most_defined`], an empty list [`EMPTY`].
@@ -21,7 +21,7 @@ impl<'a> Levels<'a> {
         Self { rows, groups }
     }
 
-    /// The level at which a value is there: one for each thing that could be missing on the way to it, and two for each list.
+    /// The definition level of a present value: one for each optional element on its path, and two for each list.
     pub fn most_defined(&self) -> u64 {
         (self.groups + 1 + 2 * self.rows.depth()) as u64
     }
@@ -84,7 +84,7 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// How a page's values lie in the column.
+/// The range of a page's values in the column.
 pub fn value_bytes(values: &Values, at: usize) -> usize {
     match values {
         Values::F32(_) => 4,

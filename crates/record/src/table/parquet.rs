@@ -7,7 +7,7 @@ use std::io::Write;
 use std::ops::Range;
 
 const MAGIC: &[u8; 4] = b"PAR1";
-/// A page is closed when it has as many bytes.
+/// Size (bytes) at which a page is closed.
 const PAGE_BYTES: usize = 1 << 20;
 
 const OPTIONAL: i32 = 1;
@@ -42,7 +42,7 @@ pub struct TableWriter<W: Write> {
     groups: Vec<Struct>,
 }
 
-/// What the first part says of the whole file.
+/// Schema and metadata of the file, from its first part.
 #[derive(Default)]
 struct Head {
     elements: Vec<SchemaElement>,
@@ -90,7 +90,7 @@ impl<W: Write> TableWriter<W> {
         Ok(())
     }
 
-    /// Writes the footer and gives the writer back.
+    /// Writes the footer and returns the writer.
     pub fn finish(mut self) -> Result<W, TableError> {
         let Head { elements, metadata } = self.schema.take().unwrap_or_default();
         let elements = elements.into_iter().map(SchemaElement::encode).collect();

@@ -1,4 +1,4 @@
-//! Tables from Parquet files that are stored plainly, as ours are: no compression, no dictionaries.
+//! Reads Parquet files in the plain encoding, without compression or dictionaries.
 
 use super::Values;
 use super::thrift_read::{Part, parse};
@@ -10,11 +10,11 @@ pub struct ReadColumn {
     pub name: String,
     /// Values of each row, where rows are lists.
     pub lengths: Option<Vec<usize>>,
-    /// All values that are there.
+    /// All present values.
     pub values: Values,
 }
 
-/// Where a column stands in the schema.
+/// A column's position in the schema.
 struct Leaf {
     name: String,
     kind: i64,
@@ -22,7 +22,7 @@ struct Leaf {
     most_repeated: u32,
 }
 
-/// Reads all columns of a file; otherwise says what is wrong with it.
+/// Reads all columns of a file; the error describes the damage.
 pub fn read_columns(bytes: &[u8]) -> Result<Vec<ReadColumn>, String> {
     let whole = bytes.strip_prefix(b"PAR1").and_then(|rest| rest.strip_suffix(b"PAR1"));
     let cut = || "it does not start and end as one".to_owned();

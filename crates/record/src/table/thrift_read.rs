@@ -14,7 +14,7 @@ enum Value {
     Part(Part),
 }
 
-/// Deeper than this no header is.
+/// Limit on the nesting of headers.
 const MAX_DEPTH: usize = 16;
 
 impl Part {

@@ -4,7 +4,7 @@ use super::edge_image::edge_image;
 use super::hand_script::HandScript;
 use super::setting::springs;
 use super::{ExperimentError, Findings, Options, Progress, report_progress};
-use dermis::draw::{Camera, Image, LineStyle, PALETTE, Plot, Series, Sheet};
+use dermis::draw::{Camera, FigurePage, Image, LineStyle, PALETTE, Plot, Series};
 use dermis::geometry::quantity::Force;
 use dermis::geometry::shapes::{cylinder, rounded_box};
 use dermis::geometry::{Mat3, Pose, Quat, Twist, Vec3};
@@ -121,7 +121,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     let step_s = CONTROL_S / STEPS_PER_CONTROL as f64;
     let mut world = World::new(WorldParameters { step_s, ..Default::default() })?;
     let start = start_of_tool() * tool_from_bar();
-    let bar = world.add_body(Body::driven("bar", start).touchable(object).looking_like(visible))?;
+    let bar = world.add_body(Body::driven("bar", start).touchable(object).with_visual_mesh(visible))?;
     let away = start_of_tool() * Pose::from_translation(Vec3::Z * (-DEPTH - 3e-3));
     let mut palm = CartesianHand::build(&mut world, CartesianParameters::default(), array, away)?;
 
@@ -245,12 +245,12 @@ fn draw(findings: &mut Findings, kept: &[ControlSample], wanted_newton: f64, fra
         .series(Series::line("target ± 15 %", bound(1.0)).style(LineStyle::Dashed))
         .series(Series::line("", bound(0.85)).style(LineStyle::Dotted).colour(PALETTE[1]))
         .series(Series::line("", bound(1.15)).style(LineStyle::Dotted).colour(PALETTE[1]));
-    let plots = [way, direction, force].iter().fold(Sheet::new(3), |sheet, plot| sheet.image(plot.render(), ""));
+    let plots = [way, direction, force].iter().fold(FigurePage::new(3), |sheet, plot| sheet.image(plot.render(), ""));
     findings.files.add_image("cartesian-tracking.png", &plots.render());
     if let Some((_, view, _)) = frames.first() {
         findings.files.add_image("cartesian-scene.png", view);
     }
-    let mut strip = Sheet::new(frames.len().max(1)).gap(12);
+    let mut strip = FigurePage::new(frames.len().max(1)).gap(12);
     for (time_s, view, _) in &frames {
         strip = strip.image(view.resize_box(340, 340), format!("{time_s:.1} s"));
     }

@@ -6,7 +6,7 @@ use super::kappassov_reference::{
 use super::setting::{frictionless, median};
 use super::skins_compared::as_springs;
 use super::{ExperimentError, Findings, Options, Progress, report_progress};
-use dermis::draw::{ColourMap, HeatMap, Image, Sheet};
+use dermis::draw::{ColourMap, FigurePage, HeatMap, Image};
 use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::cuboid;
 use dermis::geometry::{TriMesh, Vec2, Vec3};
@@ -20,7 +20,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     let (_, _, spec) = fitted(&sensor, &mut |done| progress(0.5 * done))?;
     let model = spec.build(None)?;
     let shapes = indenters()?;
-    let mut sheet = Sheet::new(4 * ANGLES_DEG.len()).title(
+    let mut sheet = FigurePage::new(4 * ANGLES_DEG.len()).title(
         "Indenters under 100 g (left pair) and 500 g (right pair) at 0, 45 and 90°: reference sensor | fitted model, with their difference",
     );
     let mut table = String::from("shape,angle_deg,load_g,image_difference\n");

@@ -3,7 +3,7 @@
 use super::edge_image::edge_image;
 use super::setting::median;
 use super::{ExperimentError, Findings, Options, Progress, report_progress};
-use dermis::draw::{Camera, Image, LineStyle, PALETTE, Plot, Series, Sheet};
+use dermis::draw::{Camera, FigurePage, Image, LineStyle, PALETTE, Plot, Series};
 use dermis::geometry::shapes::cylinder;
 use dermis::geometry::{Pose, Quat, Vec2, Vec3};
 use dermis::image;
@@ -209,7 +209,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     let jacobian = measured_jacobian(&object)?;
     let mut table = String::from("controller,start_pan_deg,start_tilt_deg,converged_s,final_error_deg\n");
     let mut plots = Vec::new();
-    let mut strip = Sheet::new(3).gap(14);
+    let mut strip = FigurePage::new(3).gap(14);
     let mut worst_final = 0.0f64;
     let mut done = 0;
     for (name, pid, duration_s, frames) in
@@ -263,7 +263,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     findings.metric("starts", STARTS.len() as f64);
     findings.metric("final_error_deg", worst_final);
     let rows = (0..2).flat_map(|row| plots.iter().map(move |column| &column[row]));
-    let curves = rows.fold(Sheet::new(2), |sheet, plot| sheet.image(plot.clone(), ""));
+    let curves = rows.fold(FigurePage::new(2), |sheet, plot| sheet.image(plot.clone(), ""));
     findings.files.add_image("pan-tilt.png", &curves.title("Fourteen starts; dashed: convergence bound").render());
     findings.files.add_image(
         "pan-tilt-phases.png",

@@ -2,7 +2,7 @@
 
 use super::setting::{GRAVITY, add, free_body, world};
 use super::{ExperimentError, Findings, Options, Progress, report_progress};
-use dermis::draw::{Camera, Material, PALETTE, Scene, Sheet};
+use dermis::draw::{Camera, FigurePage, Material, PALETTE, Scene};
 use dermis::geometry::shapes::{self, Fingertip};
 use dermis::geometry::{Pose, Quat, TriMesh, Vec3};
 use dermis::image;
@@ -65,7 +65,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     let mut world = world(STEP_S, None)?;
     let mut sensors = Vec::new();
     for digit in &digits {
-        let body = Body::fixed(digit.name, digit.pose()).looking_like(shapes::finger(&digit.size, 1e-3)?);
+        let body = Body::fixed(digit.name, digit.pose()).with_visual_mesh(shapes::finger(&digit.size, 1e-3)?);
         let body = add(&mut world, body)?;
         sensors.push(world.mount(presets::find(digit.preset)?.build(None)?, body, Pose::IDENTITY));
     }
@@ -120,7 +120,7 @@ fn figure(
     let camera = |scene: &Scene| Camera::framing(scene.bounds(), 75.0, 35.0);
     let hand = grasp.render(&camera(&grasp), 640, 520);
     let mut pads = Scene::new();
-    let mut sheet = Sheet::new(2).title("Index finger and thumb hold a cylinder");
+    let mut sheet = FigurePage::new(2).title("Index finger and thumb hold a cylinder");
     let mut maps = Vec::new();
     let peak = |id: SensorId| world.reading(id).values_newton.iter().copied().fold(0.0, f64::max);
     for (digit, &id) in digits.iter().zip(sensors) {

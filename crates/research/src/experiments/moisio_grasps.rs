@@ -2,7 +2,7 @@
 
 use super::setting::{add, foam, free_body, world};
 use super::{ExperimentError, Findings, Options, Progress, report_progress};
-use dermis::draw::{Image, Sheet};
+use dermis::draw::{FigurePage, Image};
 use dermis::geometry::shapes::{cuboid, cylinder, sphere, spray_bottle};
 use dermis::geometry::{Pose, Quat, TriMesh, Vec3};
 use dermis::image;
@@ -135,7 +135,7 @@ fn grasp(held: &GraspObject, progress: &mut dyn FnMut(f64) -> bool) -> Result<He
 pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
     let mut findings = Findings::default();
     let mut figure =
-        Sheet::new(4).title("Four grasps: scene, tactile images left and right (white 0, black max), forces");
+        FigurePage::new(4).title("Four grasps: scene, tactile images left and right (white 0, black max), forces");
     let (mut views, mut images, mut forces) = (Vec::new(), Vec::new(), Vec::new());
     let all = objects()?;
     for (index, object) in all.iter().enumerate() {
@@ -156,7 +156,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         }
         views.push((held.view, format!("{name}, {:.0} g", object.mass_kg * 1e3)));
         let [a, b] = held.tactile;
-        images.push((Sheet::new(2).gap(12).image(a, "left").image(b, "right").render(), String::new()));
+        images.push((FigurePage::new(2).gap(12).image(a, "left").image(b, "right").render(), String::new()));
         forces.push((held.forces, String::new()));
     }
     for (image, caption) in views.into_iter().chain(images).chain(forces) {

@@ -2,7 +2,7 @@
 
 use super::setting::{add, foam, free_body, world};
 use super::{ExperimentError, Findings, Options, Progress, report_progress};
-use dermis::draw::{Image, Plot, Series, Sheet};
+use dermis::draw::{FigurePage, Image, Plot, Series};
 use dermis::geometry::shapes::cuboid;
 use dermis::geometry::{Pose, Vec3};
 use dermis::image;
@@ -74,7 +74,10 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
             let readings = [left, right].map(|id| world.reading(id));
             let bare =
                 |k: usize| image::tactile_bare(&readings[k], 0.2, 9).unwrap_or_else(|| Image::new(8, 8, [255; 3]));
-            images.push((Sheet::new(2).gap(10).image(bare(0), "left").image(bare(1), "right").render(), String::new()));
+            images.push((
+                FigurePage::new(2).gap(10).image(bare(0), "left").image(bare(1), "right").render(),
+                String::new(),
+            ));
             if phase == Phase::Lift {
                 let uneven = readings.iter().map(unevenness).fold(0.0, f64::max);
                 findings.metric("unevenness_relative", uneven);
@@ -88,7 +91,8 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     findings.metric("phases", f64::from(reached));
     findings.metric("lifted_m", highest - 0.5 * SIDE);
     findings.metric("cycle_s", world.time_s());
-    let strip = views.into_iter().chain(images).fold(Sheet::new(5), |sheet, (image, name)| sheet.image(image, name));
+    let strip =
+        views.into_iter().chain(images).fold(FigurePage::new(5), |sheet, (image, name)| sheet.image(image, name));
     findings.files.add_image(
         "workcycle.png",
         &strip.title("The work cycle: scene and tactile images at the end of each phase").render(),

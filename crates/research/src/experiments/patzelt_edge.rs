@@ -1,7 +1,7 @@
 //! Patzelt et al. 2023, Figs 3 and 4: a curved fingertip slides over an edge; exact cells beside the paper's rays.
 
 use super::{ExperimentError, Findings, Options, Progress, report_progress};
-use dermis::draw::{Camera, ColourMap, Edges, Image, Material, PALETTE, Plot, Rgb, Scene, Series, Sheet};
+use dermis::draw::{Camera, ColourMap, Edges, FigurePage, Image, Material, PALETTE, Plot, Rgb, Scene, Series};
 use dermis::geometry::quantity::{Angle, Length};
 use dermis::geometry::shapes::cuboid;
 use dermis::geometry::{Pose, Quat, Vec3};
@@ -162,7 +162,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     }
     findings.files.add("roughness.csv", table);
     findings.files.add("slide.csv", rows(&coarse, &touched));
-    let sheet = Sheet::new(2)
+    let sheet = FigurePage::new(2)
         .image(plot(&coarse.exact, &part, "Exact reading: force / largest"), "")
         .image(plot(&coarse.rays, &part, "Ray reading: pressure / largest"), "");
     findings.files.add_image("edge.png", &sheet.render());

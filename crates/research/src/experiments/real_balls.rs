@@ -2,7 +2,7 @@
 
 use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use crate::ball_presses::BallPresses;
-use dermis::draw::{Image, Sheet};
+use dermis::draw::{FigurePage, Image};
 use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::{capsule, sphere};
 use dermis::sensor::calibration::optics::{
@@ -183,7 +183,7 @@ fn plain(preset: &str, background: &FloatImage, cell_m: Option<f64>) -> Result<S
 /// Presses outside the fit: real image, calibrated light, Phong light, and four times the error of the calibrated light.
 fn side_by_side(title: &str, odd: &[&BallPress], lights: &Lights, background: &FloatImage) -> Image {
     const SHOWN: usize = 4;
-    let mut sheet = Sheet::new(4).title(title).gap(10);
+    let mut sheet = FigurePage::new(4).title(title).gap(10);
     for press in odd.iter().step_by((odd.len() / SHOWN).max(1)).take(SHOWN) {
         let ours = lights.calibrated.shade(&press.relief, || None);
         let phong = lights.phong.shade(&press.relief, || None);

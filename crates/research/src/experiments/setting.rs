@@ -53,7 +53,7 @@ pub fn foam(name: &str) -> Result<Sensor, ExperimentError> {
 pub fn finger(world_from_sensor: Pose) -> Result<Body, ExperimentError> {
     let size = Vec3::new(0.030, 0.090, 0.014);
     let look = cuboid(size)?.transformed(&Pose::from_translation(Vec3::new(0.0, -0.012, -0.5 * size.z - 2e-4)));
-    Ok(Body::fixed("finger", world_from_sensor).looking_like(look))
+    Ok(Body::fixed("finger", world_from_sensor).with_visual_mesh(look))
 }
 
 /// A free body of uniform density with the shape of a closed mesh.

@@ -2,7 +2,7 @@
 
 use super::setting::frictionless;
 use super::{ExperimentError, Findings, Options, Progress, report_progress};
-use dermis::draw::{HeatMap, LineStyle, Plot, Series, Sheet};
+use dermis::draw::{FigurePage, HeatMap, LineStyle, Plot, Series};
 use dermis::geometry::shapes::{cuboid, cylinder, sphere};
 use dermis::geometry::{TriMesh, Vec3};
 use dermis::sensor::{Aim, Goal, Pressed, Sensor, SensorSpec, SkinKind, SkinSpec, SurfaceSpec, Taxels, presets, press};
@@ -22,10 +22,10 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         ("punch", cylinder(4e-3, 8e-3, 0.3e-3)?),
         ("edge", cuboid(Vec3::new(14e-3, 1.5e-3, 8e-3))?),
     ];
-    let mut sheet = Sheet::new(3)
+    let mut sheet = FigurePage::new(3)
         .title("A layer under a ball, a flat punch and an edge: pressure, surface and stress on the base, 10 N each");
-    let mut plots =
-        Sheet::new(3).title("Pressure along the array through the centre, 10 N each: springs, hydroelastic pad, layer");
+    let mut plots = FigurePage::new(3)
+        .title("Pressure along the array through the centre, 10 N each: springs, hydroelastic pad, layer");
     let mut table = String::from("object,skin,depth_mm,area_mm2,peak_pressure_kpa\n");
     for (done, (name, mesh)) in shapes.into_iter().enumerate() {
         let object = Object::new(mesh);
@@ -100,7 +100,7 @@ fn profile(values: &[f64]) -> Vec<(f64, f64)> {
     (0..ROWS).rev().map(|row| (y_mm(row), middle(row))).filter(|(y, _)| y.abs() < 12.0).collect()
 }
 
-fn layer_row(sheet: Sheet, name: &str, pressed: &Pressed, pressure_kpa: &[f64]) -> Sheet {
+fn layer_row(sheet: FigurePage, name: &str, pressed: &Pressed, pressure_kpa: &[f64]) -> FigurePage {
     let map = |values: &[f64], unit: &str| {
         // The central 20 mm of the array.
         let from = (ROWS - COLS) / 2;

@@ -1,7 +1,7 @@
 //! Chen et al. 2023: the images of 21 indenters at 9 positions and 11 depths.
 
 use super::{ExperimentError, Findings, Options, Progress, report_progress};
-use dermis::draw::{Image, Sheet};
+use dermis::draw::{FigurePage, Image};
 use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::indenters;
 use dermis::geometry::{Pose, Vec3};
@@ -289,14 +289,14 @@ fn min_difference(shots: &[Shot]) -> f64 {
 }
 
 fn indenter_sheet(shots: &[Shot]) -> Image {
-    let sheet = Sheet::new(7).title("Twenty-one indenters at 1 mm").gap(8);
+    let sheet = FigurePage::new(7).title("Twenty-one indenters at 1 mm").gap(8);
     at(shots, [0, 0], DEPTHS - 1)
         .fold(sheet, |sheet, shot| sheet.image(shot.small.clone(), indenters::NAMES[shot.indenter]))
         .render()
 }
 
 fn depth_sheet(shots: &[Shot]) -> Image {
-    let mut sheet = Sheet::new(DEPTHS).title("From 0 to 1 mm").gap(4);
+    let mut sheet = FigurePage::new(DEPTHS).title("From 0 to 1 mm").gap(4);
     for name in ["sphere", "cross_lines", "dots", "pacman", "wave1"] {
         for shot in shots.iter().filter(|shot| indenters::NAMES[shot.indenter] == name && shot.place == [0, 0]) {
             sheet = sheet.image(shot.small.clone(), format!("{:.1} mm", shot.depth as f64 * 0.1));
@@ -306,7 +306,7 @@ fn depth_sheet(shots: &[Shot]) -> Image {
 }
 
 fn place_sheet(shots: &[Shot]) -> Image {
-    let mut sheet = Sheet::new(9).title("Nine places, 1 mm apart").gap(4);
+    let mut sheet = FigurePage::new(9).title("Nine places, 1 mm apart").gap(4);
     for name in ["hexagon", "moon", "torus"] {
         for shot in shots.iter().filter(|shot| indenters::NAMES[shot.indenter] == name && shot.depth == DEPTHS - 1) {
             sheet = sheet.image(shot.small.clone(), format!("{} mm, {} mm", shot.place[0], shot.place[1]));

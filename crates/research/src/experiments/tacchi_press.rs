@@ -1,7 +1,7 @@
 //! Fig. 4 of Chen et al. 2023: the gel under each of 21 indenters.
 
 use super::{ExperimentError, Findings, Options, Progress, report_progress};
-use dermis::draw::{ColourMap, HeatMap, Sheet};
+use dermis::draw::{ColourMap, FigurePage, HeatMap};
 use dermis::geometry::shapes::indenters;
 use dermis::geometry::{Pose, Vec3};
 use dermis::skin::gel::FixedFaces;
@@ -17,7 +17,7 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
         FixedFaces::default(),
         GelParameters { cell_m, ..GelParameters::default() },
     )?;
-    let mut sheet = Sheet::new(7).title("The gel's surface under 21 indenters, 1 mm deep (mm)");
+    let mut sheet = FigurePage::new(7).title("The gel's surface under 21 indenters, 1 mm deep (mm)");
     let mut table = String::from("indenter,force_n,contact_mm2,deepest_mm,bulge_mm,residual\n");
     let (mut residual, mut balance, mut min_force, mut max_force, mut shallowest) =
         (0.0f64, 0.0f64, f64::INFINITY, 0.0f64, 1.0f64);

@@ -1,4 +1,4 @@
-//! A tool that an arm carries anywhere: the hand of Kappassov et al. 2020, Fig. 12, without its arm.
+//! A tool with six degrees of freedom: the hand of Kappassov et al. 2020, Fig. 12, without its arm.
 
 use super::pan_tilt::towards;
 use crate::parallel_gripper::with_box;
@@ -11,9 +11,9 @@ use dermis_sensor::Sensor;
 pub struct CartesianParameters {
     /// Time constant (s) of the arm's own position control.
     pub lag_s: f64,
-    /// Greatest speed of the tool (m/s).
+    /// Maximum speed of the tool (m/s).
     pub speed_m_per_s: f64,
-    /// Greatest rate of turning (rad/s).
+    /// Maximum angular speed of the tool (rad/s).
     pub speed_rad_per_s: f64,
 }
 
@@ -24,11 +24,11 @@ impl Default for CartesianParameters {
     }
 }
 
-/// A palm with an array on it, moved in six degrees of freedom by an arm that is not drawn. Call
+/// A palm with an array, moved in six degrees of freedom by an arm that is not modelled. Call
 /// [`CartesianHand::exchange`] before every step of the world.
 ///
-/// The palm is a driven body with a first-order lag and limited speeds: an arm under position control gives way to a
-/// tactile array's few newtons by less than it lags.
+/// The palm is a driven body with a first-order lag and limited speeds: an arm under position control deflects
+/// less under the few newtons of a tactile array than it lags.
 #[derive(Clone, Debug)]
 pub struct CartesianHand {
     parameters: CartesianParameters,
@@ -40,7 +40,7 @@ pub struct CartesianHand {
 }
 
 impl CartesianHand {
-    /// Puts the palm into a world, its array at `world_from_tool`.
+    /// Adds the palm to a world, with its array at `world_from_tool`.
     pub fn build(
         world: &mut World,
         parameters: CartesianParameters,
@@ -66,7 +66,7 @@ impl CartesianHand {
         self.palm
     }
 
-    /// Reads what was felt, and moves the palm on by one step.
+    /// Reads the array, and moves the palm by one step.
     pub fn exchange(&mut self, world: &mut World) {
         let (p, dt_s) = (self.parameters, world.parameters().step_s);
         self.image = TactileImage::of_sensors(world, &[self.sensor], &world.pose(self.palm));

@@ -1,6 +1,6 @@
 //! The six degrees of freedom of a tool, and sets of them.
 
-/// One way in which a tool can move, in its own frame.
+/// A degree of freedom of a tool, in its own frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Dof {
     /// Along x (m).
@@ -27,7 +27,7 @@ impl Dof {
 pub struct Dofs([bool; 6]);
 
 impl Dofs {
-    /// These.
+    /// The set of the given degrees of freedom.
     pub fn of(selected: &[Dof]) -> Self {
         Self(Dof::ALL.map(|dof| selected.contains(&dof)))
     }

@@ -1,19 +1,19 @@
-//! What a tactile servo needs of a robot, real or simulated.
+//! The interface of a tactile servo to a robot, real or simulated.
 
 use crate::TactileImage;
 use dermis_geometry::Pose;
 
 /// A position-controlled tool with tactile arrays. The tool's frame has its origin at the middle of the sensing
-/// surface and +z out of the skin. A driver of a real robot can implement this: it takes commands and says what was
-/// felt last, and nothing here waits.
+/// surface and +z out of the skin. A driver of a real robot can implement this: it accepts commands and returns the
+/// last measurements without blocking.
 pub trait EndEffector {
-    /// What the arrays felt last, in the tool's frame.
+    /// The last tactile image, in the tool frame.
     fn image(&self) -> &TactileImage;
 
-    /// Where the tool is, by its own encoders.
+    /// Measured pose of the tool.
     fn world_from_tool(&self) -> Pose;
 
-    /// Goes to a pose from now on, as fast as it can. Answers with the nearest pose that it can reach, which is where
-    /// it is going: a tool of fewer than six joints cannot take them all.
+    /// Sets the target pose. Returns the nearest pose that the tool can reach, which becomes its target: a tool with fewer than six joints cannot
+    /// reach every pose.
     fn move_to(&mut self, world_from_tool: Pose) -> Pose;
 }

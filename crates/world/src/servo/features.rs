@@ -1,19 +1,19 @@
-//! Six numbers of a tactile image, one for each way in which the tool can move.
+//! Six features of a tactile image, one for each degree of freedom of the tool.
 
 use crate::{Dof, TactileImage};
 use dermis_geometry::Vec2;
 use dermis_sensor::features::Features;
 use std::f64::consts::PI;
 
-/// What a servo controls. Each number answers mainly to one degree of freedom of the tool:
+/// The controlled features. Each responds mainly to one degree of freedom of the tool:
 ///
 /// | degree of freedom | feature |
 /// |---|---|
 /// | x, y | `center_m`: the centre of pressure |
 /// | z | `total_newton` |
-/// | turn about x | `lean_m.y`: how far the stronger load lies from it |
-/// | turn about y | `lean_m.x` |
-/// | turn about z | `direction_rad` (Kappassov et al. 2020, eq. 3) |
+/// | rotation about x | `lean_m.y`: how far the stronger load lies from it |
+/// | rotation about y | `lean_m.x` |
+/// | rotation about z | `direction_rad` (Kappassov et al. 2020, eq. 3) |
 ///
 /// The lean is the centroid of the squares f² minus that of the forces f. A shift moves both alike; a tilt makes one
 /// side stronger and moves that of f² further. So it tells a tilt from a shift, without a threshold that would make it
@@ -33,7 +33,7 @@ pub struct TactileFeatures {
 }
 
 impl TactileFeatures {
-    /// Features of an image; `None` where nothing presses.
+    /// Features of an image; `None` without contact.
     pub fn of(image: &TactileImage) -> Option<Self> {
         let moments = Features::of(&image.newton, &image.at_m, &[], 0.0)?;
         let squares: Vec<f64> = image.newton.iter().map(|&force| force.max(0.0).powi(2)).collect();

@@ -1,4 +1,4 @@
-//! What one or several arrays feel, in one frame.
+//! The tactile image of one or several arrays in one frame.
 
 use crate::{SensorId, World};
 use dermis_geometry::{Pose, Vec2};
@@ -8,9 +8,9 @@ use dermis_skin::{Motion, Object, SkinError, Target};
 /// Normal forces at places of a tool's surface, from all of its arrays together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TactileImage {
-    /// Where the taxels are, in the tool's x and y (m).
+    /// Positions of the taxels in x and y of the tool (m).
     pub at_m: Vec<Vec2>,
-    /// Normal force on each as the device reports it (N), positive in compression.
+    /// Normal force on each as the sensor reports it (N), positive in compression.
     pub newton: Vec<f64>,
 }
 
@@ -25,13 +25,12 @@ impl TactileImage {
         image
     }
 
-    /// What arrays at places of a tool would feel of an object at rest there: to set targets and to measure a
-    /// [`crate::TactileJacobian`] with.
+    /// The image of arrays on a tool that touch an object at rest: for setting targets and measuring a [`crate::TactileJacobian`].
     pub fn of_press(arrays: &[(Sensor, Pose)], object: &Object, tool_from_object: &Pose) -> Result<Self, SkinError> {
         let mut image = Self::default();
         for (sensor, tool_from_sensor) in arrays {
             let target = Target::at_rest(object, tool_from_sensor.inverse() * *tool_from_object);
-            // At rest no step has a length; any will do.
+            // At rest the result does not depend on the step.
             let (touch, _) = sensor.touch(&sensor.skin().rest(), &Motion { targets: &[target] }, 1.0)?;
             image.add(sensor, tool_from_sensor, sensor.read(&touch));
         }

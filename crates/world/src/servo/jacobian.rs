@@ -1,4 +1,4 @@
-//! How features answer to motion of the tool, and the way back.
+//! The Jacobian of the features with respect to tool motion, and its inverse.
 
 use crate::{Dof, Dofs, TactileFeatures};
 use dermis_geometry::{Pose, Quat, Vec3};
@@ -7,7 +7,7 @@ use nalgebra::{DMatrix, DVector};
 /// Why a servo cannot be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ServoError {
-    /// Nothing touched where the Jacobian was to be measured.
+    /// There was no contact where the Jacobian was measured.
     #[error("the array feels nothing when the tool is moved by {step:e} in {dof:?}; start from a firm contact")]
     NoContact {
         /// The degree of freedom.
@@ -15,17 +15,17 @@ pub enum ServoError {
         /// How far it was moved (m or rad).
         step: f64,
     },
-    /// A motion that the image does not show.
+    /// A motion that does not change the features.
     #[error(
         "the selected features do not tell all selected motions apart: a motion mostly in {dof:?} changes them only {ratio:.1e} as much as the clearest does; leave {dof:?} out of the selection or choose a contact that shows it"
     )]
     Unobservable {
-        /// The degree of freedom that is least seen.
+        /// The degree of freedom that changes the features least.
         dof: Dof,
-        /// Least singular value over the greatest.
+        /// Ratio of the smallest to the largest singular value.
         ratio: f64,
     },
-    /// Nothing selected.
+    /// No degree of freedom is selected.
     #[error("no degree of freedom is selected")]
     NothingSelected,
 }
@@ -44,14 +44,14 @@ pub struct TactileJacobian {
 const MIN_RATIO: f64 = 1e-3;
 
 impl TactileJacobian {
-    /// Each feature answers to its own motion alone, with these gains (unit of the feature per m or rad).
+    /// A diagonal Jacobian with these gains (unit of the feature per m or rad).
     pub fn diagonal(gains: [f64; 6], scale: [f64; 6]) -> Self {
         let rows = std::array::from_fn(|i| std::array::from_fn(|j| if i == j { gains[i] } else { 0.0 }));
         Self { rows, scale }
     }
 
-    /// Central differences: `probe` says what is felt with the tool displaced in its own frame by a small pose, in a
-    /// simulation or on a bench. `step` is how far to move each way (m, rad).
+    /// Measures the Jacobian by central differences. `probe` returns the features with the tool displaced by a small pose in its own frame; `step`
+    /// is the displacement each way (m, rad).
     pub fn measure<E: From<ServoError>>(
         step: [f64; 6],
         mut probe: impl FnMut(&Pose) -> Result<Option<TactileFeatures>, E>,
@@ -71,8 +71,8 @@ impl TactileJacobian {
         Ok(Self { rows, scale: step })
     }
 
-    /// The same without what one motion does to the features of others. Cross terms hold near where they were measured;
-    /// from far away, as when an edge starts a quarter turn off, they mislead and are better left out.
+    /// The diagonal of the Jacobian. Cross terms are valid near the pose where they were measured; far away, for example for an edge that starts
+    /// 90° off, they mislead.
     pub fn decoupled(&self) -> Self {
         Self::diagonal(std::array::from_fn(|i| self.rows[i][i]), self.scale)
     }

@@ -1,15 +1,15 @@
-//! A hobby servo: a geared motor that goes to an angle.
+//! A hobby servo: a geared motor with position control.
 
-/// How a motor follows its command.
+/// Parameters of a motor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MotorParameters {
     /// Time constant (s) of its own position loop.
     pub lag_s: f64,
     /// Greatest speed (rad/s).
     pub speed_rad_per_s: f64,
-    /// Least difference (rad) between two commands.
+    /// Resolution (rad) of the commands.
     pub resolution_rad: f64,
-    /// It turns from minus to plus this angle (rad).
+    /// Range: minus to plus this angle (rad).
     pub range_rad: f64,
 }
 
@@ -42,13 +42,13 @@ impl Motor {
         Self { parameters, set_rad: angle_rad, angle_rad }
     }
 
-    /// Where it is (rad).
+    /// Angle (rad).
     pub fn angle_rad(&self) -> f64 {
         self.angle_rad
     }
 
-    /// Goes to an angle (rad) from now on; answers with the one it takes, within its range. Between two of its
-    /// positions the motor takes the nearer, but the answer is not rounded: commands that creep must add up.
+    /// Sets the target angle (rad); returns it clamped to the range. The motor goes to the nearest of its positions, but the returned angle is not
+    /// rounded, so that small changes of the command add up.
     pub fn command(&mut self, angle_rad: f64) -> f64 {
         let p = &self.parameters;
         let within = angle_rad.clamp(-p.range_rad, p.range_rad);
@@ -57,7 +57,7 @@ impl Motor {
         within
     }
 
-    /// Lets a time (s) pass.
+    /// Advances the time (s).
     pub fn step(&mut self, dt_s: f64) {
         let p = &self.parameters;
         let share = if p.lag_s > 0.0 { 1.0 - (-dt_s / p.lag_s).exp() } else { 1.0 };

@@ -1,4 +1,4 @@
-//! Two servos that turn and tilt a plate of arrays: the platform of Kappassov et al. 2020, Fig. 10.
+//! Two servos that pan and tilt a plate of arrays: the platform of Kappassov et al. 2020, Fig. 10.
 
 use crate::parallel_gripper::with_box;
 use crate::{Body, BodyId, EndEffector, Motor, MotorParameters, SensorId, TactileImage, World, WorldError};
@@ -6,7 +6,7 @@ use dermis_geometry::shapes::{cuboid, cylinder};
 use dermis_geometry::{Pose, Quat, Twist, Vec3};
 use dermis_sensor::Sensor;
 
-/// Sizes, motors and where it starts.
+/// Sizes, motors and initial pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PanTiltParameters {
     /// Both motors.
@@ -37,11 +37,11 @@ impl Default for PanTiltParameters {
     }
 }
 
-/// A pan-and-tilt platform in a world. The lower motor turns all of it about the vertical; the upper one tilts the
+/// A pan-and-tilt platform in a world. The lower motor rotates the platform about the vertical; the upper one tilts the
 /// plate about the plate's y axis. The arrays lie side by side along x. Call [`PanTilt::exchange`] before every step
 /// of the world.
 ///
-/// The parts are driven bodies, because the motors do not give way (see [`Motor`]); their lag, speed and resolution
+/// The parts are driven bodies, because loads do not move the motors (see [`Motor`]); their lag, speed and resolution
 /// are modelled, their torque is not.
 #[derive(Clone, Debug)]
 pub struct PanTilt {
@@ -73,7 +73,7 @@ impl PanTilt {
             let motor = motor.transformed(&raised(0.5 * (p.axis_height_m - 0.025) + 0.038));
             let across = Pose::new(Quat::from_rotation_x(std::f64::consts::FRAC_PI_2), Vec3::Z * p.axis_height_m);
             let look = table.transformed(&raised(0.035)).joined(&motor).joined(&horn.transformed(&across));
-            yoke = yoke.looking_like(look);
+            yoke = yoke.with_visual_mesh(look);
         }
         let yoke = world.add_body(yoke)?;
         let size = arrays.first().map_or(Vec3::splat(0.02), |array| array.surface().bounds().size());
@@ -88,7 +88,7 @@ impl PanTilt {
                 let arms = bracket.transformed(&at(-0.024, low)).joined(&bracket.transformed(&at(0.024, low)));
                 let bridge = cuboid(Vec3::new(0.026, 0.052, 0.004)).map(|b| b.transformed(&at(0.0, -0.0084)));
                 let arms = bridge.map_or(arms.clone(), |bridge| arms.joined(&bridge));
-                plate.looking_like(top.transformed(&at(0.0, -0.0034)).joined(&arms))
+                plate.with_visual_mesh(top.transformed(&at(0.0, -0.0034)).joined(&arms))
             }
             _ => plate,
         };
@@ -119,7 +119,7 @@ impl PanTilt {
         [self.motors[0].angle_rad(), self.motors[1].angle_rad()]
     }
 
-    /// Reads what was felt, and moves the motors on by one step.
+    /// Reads the arrays, and moves the motors by one step.
     pub fn exchange(&mut self, world: &mut World) {
         self.image = TactileImage::of_sensors(world, &self.sensors, &world.pose(self.plate));
         let dt_s = world.parameters().step_s;
@@ -141,7 +141,7 @@ impl EndEffector for PanTilt {
         poses(&self.parameters, pan, tilt).1
     }
 
-    /// Takes the pan and tilt that bring the tool's axes nearest; where its origin should be is ignored.
+    /// Sets the pan and tilt that bring the tool's axes nearest to the target; the target position is ignored.
     fn move_to(&mut self, world_from_tool: Pose) -> Pose {
         let (x, y, z) = (
             world_from_tool.transform_vector(Vec3::X),
@@ -155,14 +155,14 @@ impl EndEffector for PanTilt {
     }
 }
 
-/// Where the yoke and the sensing surface are.
+/// Poses of the yoke and the sensing surface.
 fn poses(p: &PanTiltParameters, pan_rad: f64, tilt_rad: f64) -> (Pose, Pose) {
     let yoke = Pose::from_rotation(Quat::from_rotation_z(pan_rad));
     let axis = yoke * Pose::new(Quat::from_rotation_y(tilt_rad), Vec3::Z * p.axis_height_m);
     (yoke, axis * Pose::from_translation(Vec3::Z * p.surface_over_axis_m))
 }
 
-/// The velocity that brings a body from one pose to another in a time (s).
+/// The velocity that moves a body from one pose to another in a time (s).
 pub(super) fn towards(from: &Pose, to: &Pose, dt_s: f64) -> Twist {
     let turn = to.rotation * from.rotation.conjugate();
     let shortest = if turn.w < 0.0 { -turn } else { turn };

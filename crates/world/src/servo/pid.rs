@@ -1,13 +1,13 @@
-//! A proportional, integral and derivative controller that real actuators can live with.
+//! A PID controller with limits and anti-windup.
 
-/// What keeps the integral from growing while the output is at a limit.
+/// The anti-windup method: how the integral is limited while the output saturates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AntiWindup {
-    /// Nothing: for comparison.
+    /// None, for comparison.
     Off,
-    /// The integral stands still while it would push further into a limit.
+    /// Conditional integration: the integral is held while it would push further into a limit.
     Conditional,
-    /// The integral is drawn back by what the limit cut off, with this time constant (s).
+    /// Back-calculation: the integral is reduced by the saturated part, with this time constant (s).
     BackCalculation(f64),
 }
 
@@ -26,12 +26,12 @@ pub struct PidParameters {
     pub output_limit: f64,
     /// Greatest rate of the output (u/s).
     pub rate_limit: f64,
-    /// What happens to the integral at a limit.
+    /// Anti-windup.
     pub anti_windup: AntiWindup,
 }
 
 impl Default for PidParameters {
-    /// Does nothing: no gains, no limits, conditional integration.
+    /// No gains, no limits, conditional integration.
     fn default() -> Self {
         Self {
             proportional: 0.0,
@@ -76,17 +76,17 @@ impl Pid {
         &self.parameters
     }
 
-    /// What it has integrated (u).
+    /// The integral part of the output (u).
     pub fn integral(&self) -> f64 {
         self.integral
     }
 
-    /// Forgets errors and integral; the output stays where it is, so that its rate stays limited.
+    /// Resets errors and integral; keeps the output, so that its rate stays limited.
     pub fn reset(&mut self) {
         (self.integral, self.slope, self.last_error) = (0.0, 0.0, None);
     }
 
-    /// One step of `dt_s`: takes an error and gives the output.
+    /// One step of `dt_s`: returns the output for an error.
     pub fn update(&mut self, error: f64, dt_s: f64) -> f64 {
         let p = self.parameters;
         if let Some(last) = self.last_error {

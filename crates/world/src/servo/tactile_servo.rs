@@ -1,19 +1,19 @@
-//! The controller that keeps a tactile image as it should be.
+//! The tactile servo controller.
 
 use crate::{Dof, Dofs, EndEffector, Pid, PidParameters, ServoError, TactileFeatures, TactileJacobian};
 use dermis_geometry::{Pose, Quat, Twist, Vec3};
 
-/// What a servo aims at, and how.
+/// Target and gains of a servo.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ServoParameters {
-    /// The features to reach. Those whose degree of freedom is not selected do not matter.
+    /// The features to reach. Those owner degree of freedom is not selected do not matter.
     pub target: TactileFeatures,
     /// Which degrees of freedom of the tool are controlled.
     pub dofs: Dofs,
     /// The controller of each, in the order of [`Dof::ALL`]: displacement still to go (m, rad) in, velocity (m/s,
     /// rad/s) out.
     pub pid: [PidParameters; 6],
-    /// Less force than this (N) in all is no contact.
+    /// Total force (N) below which there is no contact.
     pub touch_newton: f64,
     /// Speed (m/s) along +z of the tool while there is none; 0 to wait.
     pub approach_m_per_s: f64,
@@ -21,20 +21,20 @@ pub struct ServoParameters {
     pub least_elongation: f64,
 }
 
-/// What a servo made of one image.
+/// Result of one control step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sensed {
-    /// What the image showed; `None` without contact.
+pub struct ServoStep {
+    /// Features of the image; `None` without contact.
     pub features: Option<TactileFeatures>,
-    /// What is still to go in each degree of freedom (m, rad); zero where not selected.
+    /// Remaining displacement in each degree of freedom (m, rad); zero where not selected.
     pub to_go: [f64; 6],
     /// The commanded motion of the tool, in its own frame.
     pub velocity: Twist,
 }
 
 /// Tactile servoing: Δx = J⁻¹ (f_target − f) in the tool's frame, a [`Pid`] on each selected component gives a
-/// velocity, and the pose that is commanded moves with it. It sees the robot only through [`EndEffector`], so it
-/// would drive a real one too.
+/// velocity, and the pose that is commanded moves with it. It uses only the interface [`EndEffector`], so that
+/// it can drive a real robot too.
 ///
 /// The gains are those of a displacement, in 1/s, whatever the array and the object are: those are in the Jacobian,
 /// which is taken at the target and held, so the loop gain varies away from it.
@@ -54,13 +54,13 @@ impl TactileServo {
         Ok(Self { parameters, inverse, pids: parameters.pid.map(Pid::new), commanded: None })
     }
 
-    /// What it aims at.
+    /// Target and gains.
     pub fn target(&self) -> &TactileFeatures {
         &self.parameters.target
     }
 
     /// One control step of `dt_s`: reads the end effector and commands it.
-    pub fn update(&mut self, tool: &mut dyn EndEffector, dt_s: f64) -> Sensed {
+    pub fn update(&mut self, tool: &mut dyn EndEffector, dt_s: f64) -> ServoStep {
         let touching = tool.image().total_newton() >= self.parameters.touch_newton;
         let features = TactileFeatures::of(tool.image()).filter(|_| touching);
         let (to_go, velocity) = match &features {
@@ -70,7 +70,7 @@ impl TactileServo {
         let commanded = self.commanded.unwrap_or_else(|| tool.world_from_tool());
         let step = Pose::new(Quat::from_scaled_axis(velocity.angular * dt_s), velocity.linear * dt_s);
         self.commanded = Some(tool.move_to(commanded * step));
-        Sensed { features, to_go, velocity }
+        ServoStep { features, to_go, velocity }
     }
 
     fn track(&mut self, features: &TactileFeatures, dt_s: f64) -> ([f64; 6], Twist) {

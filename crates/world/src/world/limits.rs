@@ -1,8 +1,8 @@
-//! How long a step of a world may be, before it starts and while it runs.
+//! The stability limit of a world, before and during a run.
 
 use super::{BodyId, BodyKind, SensorId, World};
 use crate::WorldError;
-use crate::stability::{Loaded, Stability, largest_stable_step_s, limit_when_pressed_s};
+use crate::stability::{BodyStiffness, Stability, largest_stable_step_s, limit_when_pressed_s};
 use dermis_geometry::{MassProperties, Vec3};
 
 impl World {
@@ -23,7 +23,7 @@ impl World {
     }
 
     /// The largest step that is stable when any one object lies centred on any one sensor with all of the skin under
-    /// it pressed. `None` when nothing free can be touched.
+    /// it pressed. `None` if no free body can be touched.
     pub fn stability(&self) -> Option<Stability> {
         let mut least: Option<Stability> = None;
         for mounted in &self.sensors {
@@ -74,10 +74,10 @@ impl World {
         largest_stable_step_s(omega_squared, gamma)
     }
 
-    /// The largest step that is stable with the contacts of this moment.
+    /// The largest step that is stable with the current contacts.
     pub fn present_stability(&self) -> Option<Stability> {
-        let mut loads: Vec<Option<Loaded>> =
-            self.bodies().map(|id| self.mass(id).map(|mass| Loaded::new(mass, &self.pose(id)))).collect();
+        let mut loads: Vec<Option<BodyStiffness>> =
+            self.bodies().map(|id| self.mass(id).map(|mass| BodyStiffness::new(mass, &self.pose(id)))).collect();
         let mut met: Vec<(usize, usize, usize)> = Vec::new();
         for (index, mounted) in self.sensors.iter().enumerate() {
             let world_from_sensor = self.world_from_sensor(SensorId(index));
@@ -96,7 +96,7 @@ impl World {
         }
         // For each pair the eigenvalues of the coupled system are at most the sum of the two bodies' own.
         let greatest: Vec<(f64, f64)> =
-            loads.iter().map(|load| load.as_ref().map_or((0.0, 0.0), Loaded::greatest)).collect();
+            loads.iter().map(|load| load.as_ref().map_or((0.0, 0.0), BodyStiffness::greatest)).collect();
         met.iter()
             .map(|&(touched, mount, sensor)| Stability {
                 limit_s: largest_stable_step_s(
@@ -110,7 +110,7 @@ impl World {
     }
 }
 
-/// The least principal inertia (kg m²).
+/// The smallest principal inertia (kg m²).
 pub(super) fn least_inertia(mass: &MassProperties) -> f64 {
     let [a, b, c] = [mass.inertia_kg_m2.x_axis, mass.inertia_kg_m2.y_axis, mass.inertia_kg_m2.z_axis];
     let matrix = nalgebra::Matrix3::new(a.x, b.x, c.x, a.y, b.y, c.y, a.z, b.z, c.z);

@@ -1,4 +1,4 @@
-//! Several images on one page.
+//! A page of several figures.
 
 use crate::Image;
 use crate::canvas::Canvas;
@@ -6,9 +6,9 @@ use crate::colour::{INK, PAPER};
 use crate::text::Font;
 use dermis_geometry::Vec2;
 
-/// A contact sheet: images in rows, each with a caption. With one row it is a strip.
+/// A page of images in rows, each with a caption.
 #[derive(Clone, Debug)]
-pub struct Sheet {
+pub struct FigurePage {
     columns: usize,
     cells: Vec<(Image, String)>,
     title: String,
@@ -17,8 +17,8 @@ pub struct Sheet {
     captions_above: bool,
 }
 
-impl Sheet {
-    /// A page with so many images to a row.
+impl FigurePage {
+    /// A page with the given number of images per row.
     pub fn new(columns: usize) -> Self {
         Self {
             columns: columns.max(1),
@@ -42,13 +42,13 @@ impl Sheet {
         self
     }
 
-    /// Room (px) between images.
+    /// Gap (px) between images.
     pub fn gap(mut self, gap: usize) -> Self {
         self.gap = gap;
         self
     }
 
-    /// Room (px) around all.
+    /// Margin (px) of the page.
     pub fn margin(mut self, margin: usize) -> Self {
         self.margin = margin;
         self
@@ -74,8 +74,8 @@ impl Sheet {
             .iter()
             .map(|row| {
                 let tallest = row.iter().map(|cell| cell.0.height()).max().unwrap_or(1);
-                let most = row.iter().enumerate().map(|(c, cell)| lines(c, &cell.1).len()).max().unwrap_or(0);
-                (tallest, if most > 0 { most * LINE + 6 } else { 0 })
+                let max_lines = row.iter().enumerate().map(|(c, cell)| lines(c, &cell.1).len()).max().unwrap_or(0);
+                (tallest, if max_lines > 0 { max_lines * LINE + 6 } else { 0 })
             })
             .collect();
         let title_font = Font::new(19.0).bold().middle();
@@ -117,7 +117,7 @@ mod tests {
         let [red, green, blue] = [[200, 0, 0], [0, 200, 0], [0, 0, 200]];
         let page = [red, green, blue]
             .into_iter()
-            .fold(Sheet::new(2).gap(5).margin(3), |sheet, colour| sheet.image(Image::new(10, 8, colour), ""));
+            .fold(FigurePage::new(2).gap(5).margin(3), |page, colour| page.image(Image::new(10, 8, colour), ""));
         let image = page.render();
         assert_eq!((image.width(), image.height()), (3 + 10 + 5 + 10 + 3, 3 + 8 + 5 + 8 + 3));
         assert_eq!(image.pixel(3, 3), red);
@@ -127,8 +127,8 @@ mod tests {
     }
 
     #[test]
-    fn empty_sheet_is_a_image() {
-        Sheet::new(0).render();
-        Sheet::new(3).title("nothing yet").captions_above().render();
+    fn an_empty_page_renders() {
+        FigurePage::new(0).render();
+        FigurePage::new(3).title("nothing yet").captions_above().render();
     }
 }

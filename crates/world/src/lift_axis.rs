@@ -1,19 +1,19 @@
-//! The vertical axis that carries a hand.
+//! The vertical axis of a hand.
 
 use crate::{Drive, JointId, World};
 
-/// Greatest change of speed (m/s²): a hand that starts and stops at once shakes what it holds.
+/// Acceleration limit (m/s²), so that starting and stopping do not shake the held object.
 const ACCELERATION: f64 = 0.5;
 
-/// A position-controlled prismatic joint that moves smoothly to where it is told.
+/// A position-controlled prismatic joint with a limit on acceleration.
 #[derive(Clone, Debug)]
-pub(crate) struct Lift {
+pub(crate) struct LiftAxis {
     pub joint: JointId,
     /// Stiffness of the axis (N/m).
     pub stiffness: f64,
     /// Its damping (N s/m).
     pub damping: f64,
-    /// What it always carries (N).
+    /// Constant load (N), compensated by feed-forward.
     pub weight_newton: f64,
     goal_m: f64,
     goal_speed: f64,
@@ -21,23 +21,23 @@ pub(crate) struct Lift {
     set_speed: f64,
 }
 
-impl Lift {
+impl LiftAxis {
     pub fn new(joint: JointId, stiffness: f64, damping: f64, weight_newton: f64) -> Self {
         let (goal_m, goal_speed, set_point_m, set_speed) = (0.0, 0.0, 0.0, 0.0);
         Self { joint, stiffness, damping, weight_newton, goal_m, goal_speed, set_point_m, set_speed }
     }
 
-    /// Moves towards a height (m) at a speed (m/s) from now on.
+    /// Sets the target height (m) and speed (m/s).
     pub fn move_to(&mut self, height_m: f64, speed_m_per_s: f64) {
         self.goal_m = height_m;
         self.goal_speed = speed_m_per_s;
     }
 
-    /// Advances the set point by a step, gives the joint its drive and says how high it is (m).
+    /// Advances the set point by a step, drives the joint and returns its height (m).
     pub fn exchange(&mut self, world: &mut World) -> f64 {
         let dt_s = world.parameters().step_s;
         let to_go = self.goal_m - self.set_point_m;
-        // As fast as still stops in time.
+        // The highest speed that still stops at the goal.
         let wanted = self.goal_speed.min((2.0 * ACCELERATION * to_go.abs()).sqrt()).copysign(to_go);
         let change = ACCELERATION * dt_s;
         self.set_speed += (wanted - self.set_speed).clamp(-change, change);
