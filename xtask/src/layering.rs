@@ -1,25 +1,24 @@
-//! Who may depend on whom.
+//! Allowed dependencies between crates.
 //!
 //! ```text
 //! geometry → skin → sensor → world → dermis → research → apps, bindings
 //!                   ↘ gpu, draw, record ↗
 //! ```
 //! A crate may depend only on crates to its left, in any of its dependency tables: a dev-dependency to the right
-//! would let a crate's tests lean on what is built on top of it. [`ROOMS`] writes the chain out in full, so reading
-//! one row answers the question for one crate, and checking direct dependencies is enough. [`KEPT_IN`] does the same
-//! for outside crates that must stay in one place.
+//! would let a crate's tests depend on the crates above it. [`ROOMS`] lists the allowed dependencies of every crate, so that checking direct
+//! dependencies suffices. [`KEPT_IN`] restricts third-party crates to some folders.
 //!
-//! Rooms go by folder, not by package name: the folder is what a reader sees.
+//! Rows are matched by folder, not by package name.
 
 use crate::workspace::Package;
 
-/// One room of the workspace and the rooms it may use. A trailing `*` stands for any ending.
+/// A folder of the workspace and the folders it may depend on. A trailing `*` stands for any ending.
 struct Room {
     folder: &'static str,
     may_use: &'static [&'static str],
 }
 
-/// The first row that fits a folder counts.
+/// The first matching row applies.
 const ROOMS: &[Room] = &[
     Room { folder: "crates/geometry", may_use: &[] },
     Room { folder: "crates/skin", may_use: &["crates/geometry"] },
@@ -52,7 +51,7 @@ const ROOMS: &[Room] = &[
     Room { folder: "xtask", may_use: &[] },
 ];
 
-/// Outside crates that only some rooms may use.
+/// A third-party crate and the folders that may use it.
 struct Kept {
     package: &'static str,
     folders: &'static [&'static str],
@@ -68,7 +67,7 @@ const KEPT_IN: &[Kept] = &[
     Kept { package: "anyhow", folders: &["apps/*", "xtask"] },
 ];
 
-/// Every broken rule, one line each, in the order of the packages.
+/// All violations, one line each, in the order of the packages.
 pub fn violations(packages: &[Package]) -> Vec<String> {
     packages.iter().flat_map(|package| violations_of(package, packages)).collect()
 }

@@ -1,8 +1,8 @@
-//! The chores of this repository: `cargo xtask test` is what CI runs, the same on every machine.
+//! The tasks of this repository: `cargo xtask test` runs the checks of CI on any machine.
 //!
-//! [`mod@test`] is the list of steps, [`step`] runs one and reports it, [`layering`] checks who may depend on whom,
-//! [`source_size`] points at files that have grown too long, [`python`] packs and tests the Python package, [`playground`] builds and tests the page, [`validate`] compares us with other programs, and [`workspace`]
-//! is what Cargo says is there.
+//! [`mod@test`] lists the steps, [`step`] runs them, [`layering`] checks dependencies between crates, [`vocabulary`] refuses words that the glossary
+//! has replaced, [`source_size`] warns about long files, [`python`] packs and tests the Python package, [`playground`] builds and tests the page,
+//! [`validate`] compares dermis with other programs, and [`workspace`] reads Cargo's metadata.
 
 mod layering;
 mod playground;

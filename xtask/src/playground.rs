@@ -1,7 +1,6 @@
-//! The page: its skins as WebAssembly beside its files, and its tests in a browser.
+//! Builds the playground as WebAssembly and tests it in a browser.
 //!
-//! The skins are built with the release profile, so that what runs at build time is shared with everything else; what only a debugger
-//! reads is cut out of them here. The tests drive Debian's Chromium from the virtual environment of the Python package.
+//! The WebAssembly is built with the release profile, so that build scripts and macros are compiled once; debug sections are removed here. The tests drive Debian's Chromium from the virtual environment of the Python package.
 
 use std::fs;
 use std::io::Write;
@@ -23,12 +22,12 @@ pub const BUILD: Step =
 pub const TESTS: Step = Step { name: "playground", run: tests };
 
 const WASM_TARGET: &str = "wasm32-unknown-unknown";
-/// Where the page's own files are.
+/// Folder of the page's files.
 const WEB: &str = "apps/playground/web";
-/// Where a Chromium may be, by name.
+/// Names of Chromium's executable.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// Builds the skins and puts them beside the files of the page.
+/// Builds the WebAssembly and copies it beside the files of the page.
 fn build(workspace: &Workspace, out: &Path) -> Result<(), Failure> {
     if !target_is_installed() {
         let add = Invocation::new("rustup target add").args([WASM_TARGET]);
@@ -61,20 +60,20 @@ fn build(workspace: &Workspace, out: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Asks rustc where the target's libraries would be: that works with a compiler not installed by rustup, too.
+/// Asks rustc for the folder of the target's libraries, which also works without rustup.
 fn target_is_installed() -> bool {
     let output = Command::new("rustc").args(["--print", "target-libdir", "--target", WASM_TARGET]).output();
     output.is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
 }
 
-/// A quarter of the size; the page unpacks it.
+/// Compresses the module to a quarter of its size; the page decompresses it.
 fn packed(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::best());
     packer.write_all(bytes)?;
     packer.finish()
 }
 
-/// A module without its custom sections (names of functions, who made it), which nothing but a debugger reads; none if it is no module.
+/// A module without its custom sections (function names, producers), which only debuggers read; `None` if the bytes are not a module.
 fn without_custom_sections(module: &[u8]) -> Option<Vec<u8>> {
     let (head, mut rest) = module.split_at_checked(8)?;
     if !head.starts_with(b"\0asm") {
@@ -93,7 +92,7 @@ fn without_custom_sections(module: &[u8]) -> Option<Vec<u8>> {
     Some(kept)
 }
 
-/// A whole number as WebAssembly writes lengths: seven bits a byte, the lowest first. Also how many bytes it takes.
+/// Decodes an unsigned LEB128 number; returns it and its length (bytes).
 fn leb128(bytes: &[u8]) -> Option<(usize, usize)> {
     let mut value = 0;
     for (i, &byte) in bytes.iter().enumerate().take(5) {
@@ -135,7 +134,7 @@ fn checks(python: &Path, site: &Path, program: &Path, browser: &Path) -> [Invoca
     ]
 }
 
-/// A Chromium that is there, or one from Debian.
+/// The installed Chromium, or one installed from Debian.
 fn browser(workspace: &Workspace) -> Result<PathBuf, Failure> {
     if let Some(found) = find_browser() {
         return Ok(found);

@@ -1,7 +1,7 @@
 //! The Python package: its wheel, and its tests in a virtual environment.
 //!
-//! The wheel is packed from what `cargo build --workspace` leaves, so that nothing is compiled a second time. The environment is under
-//! the target folder; it is made once and gets the new wheel each time.
+//! The wheel is packed from the output of `cargo build --workspace`, so that nothing is compiled twice. The environment is created once under the
+//! target folder and receives the new wheel each time.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub const WHEEL: Step =
 /// Part of `cargo xtask test`.
 pub const TESTS: Step = Step { name: "python", run: tests };
 
-/// Builds the libraries and packs them; returns where the wheel is.
+/// Builds the libraries and packs them; returns the path of the wheel.
 fn wheel(workspace: &Workspace, out: &Path) -> Result<PathBuf, Failure> {
     Invocation::new("cargo build --workspace --release --lib").run(&workspace.root)?;
     let pack = pack(workspace, out);
@@ -52,7 +52,7 @@ fn tests(workspace: &Workspace) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes the virtual environment under the target folder if it is not there; returns its Python.
+/// Creates the virtual environment under the target folder if it is missing; returns its Python.
 pub fn environment(workspace: &Workspace) -> (Option<Invocation>, PathBuf) {
     environment_in(&workspace.target.join("python"))
 }

@@ -1,16 +1,16 @@
-//! Source files too long to fit in a head: pointed at, never refused.
+//! Warns about long source files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::workspace::Workspace;
 
-/// Most files stay under 200 lines; past this many, a file is probably two nouns.
+/// Length (lines) above which a file probably holds more than one noun.
 const LONG_LINES: usize = 600;
 
 /// One line for each `.rs` file of the workspace over [`LONG_LINES`], sorted by path.
 ///
-/// Folders that cannot be read are passed over: this is advice, and the compiler will say it better.
+/// Unreadable folders are skipped.
 pub fn warnings(workspace: &Workspace) -> Vec<String> {
     let mut files: Vec<PathBuf> = Vec::new();
     for package in &workspace.packages {

@@ -1,4 +1,4 @@
-//! One named step: its heading, its seconds, and one clear line when it fails.
+//! Runs named steps with timing and one-line failures.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,16 +6,15 @@ use std::time::{Duration, Instant};
 
 use crate::workspace::Workspace;
 
-/// One entry in the list of what is checked. What it does is a plain function, so a step may be one command, many
-/// (every example), or none (the layering).
+/// One step of a task. A step is a function, so that it may run one command, many (every example), or none (the layering).
 pub struct Step {
     /// One or two words, shown in the heading.
     pub name: &'static str,
-    /// Does the work, writing to the terminal as it goes.
+    /// Runs the step; prints to the terminal.
     pub run: fn(&Workspace) -> Result<(), Failure>,
 }
 
-/// Why a step failed, and what to type to see it again.
+/// Why a step failed, and the command that repeats it.
 #[derive(Debug, PartialEq)]
 pub struct Failure {
     /// A short reason, such as `exit status: 101`.
@@ -24,7 +23,7 @@ pub struct Failure {
     pub repeat: String,
 }
 
-/// One command of a step, written so that it can be shown, run, and repeated by hand.
+/// One command of a step, which can be printed and run.
 pub struct Invocation {
     program: String,
     args: Vec<String>,
@@ -78,7 +77,7 @@ impl Invocation {
     }
 }
 
-/// Runs the steps in order and ends with a table of their seconds; the first failure ends it at once, as one line.
+/// Runs the steps in order and prints a table of their times; stops at the first failure.
 pub fn run_all(steps: &[Step], workspace: &Workspace) -> Result<(), String> {
     let mut times: Vec<(&str, Duration)> = Vec::new();
     for step in steps {
@@ -105,7 +104,7 @@ fn table(times: &[(&str, Duration)]) -> String {
     rows.map(|(name, took)| format!("{name:width$} {:8.1} s", took.as_secs_f64())).collect::<Vec<_>>().join("\n")
 }
 
-/// Quotes a word where a shell would otherwise take it apart.
+/// Quotes a word where a shell would split it.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: the list of everything CI checks.
 //!
-//! A new check is a function and one entry in [`STEPS`]. A step that needs a tool installs it where it may, and
-//! otherwise fails with one line that names it: see [`mod@playground`].
+//! A new check is a function and an entry in [`STEPS`]. A step installs the tools that it needs if it can, and otherwise fails with one line that
+//! names the tool: see [`mod@playground`].
 //!
 //! Everything is built with `--release`, so that dependencies are compiled once for tests, examples and demo, and
 //! because the physics is too slow otherwise. Tests run under plain `cargo test`, which also runs doc tests.
@@ -17,7 +17,7 @@ use crate::step::{Failure, Invocation, Step};
 use crate::vocabulary;
 use crate::workspace::Workspace;
 
-/// In order: what fails fastest comes first.
+/// The steps in order, the fastest first.
 pub const STEPS: &[Step] = &[
     Step { name: "formatting", run: formatting },
     LAYERING,
@@ -29,7 +29,7 @@ pub const STEPS: &[Step] = &[
     Step { name: "docs", run: docs },
 ];
 
-/// Also a task of its own.
+/// Also the task `layering`.
 pub const LAYERING: Step = Step { name: "layering", run: layering };
 
 fn formatting(workspace: &Workspace) -> Result<(), Failure> {
@@ -59,7 +59,7 @@ fn tests(workspace: &Workspace) -> Result<(), Failure> {
     Invocation::new("cargo test --workspace --release").run(&workspace.root)
 }
 
-/// Runs every example; each writes what it likes into its own empty `DERMIS_OUT`.
+/// Runs every example, each with an empty output folder `DERMIS_OUT`.
 fn examples(workspace: &Workspace) -> Result<(), Failure> {
     let runs = example_runs(workspace);
     if runs.is_empty() {

@@ -1,8 +1,8 @@
-//! `cargo xtask validate`: our numbers against those of other programs, which are installed for it.
+//! `cargo xtask validate`: comparisons with other programs, which it installs.
 //!
 //! Each validation is a folder `validation/NAME` with a `requirements.txt` and a `run.py`. It gets a virtual environment of its own
-//! under the target folder and the `dermis` program, and leaves a dated log in its folder, to be committed. Too long, and too
-//! dependent on the machine, for CI.
+//! under the target folder and the `dermis` program, and writes a dated log to its folder, to be committed. The validations take too long,
+//! and depend too much on the machine, for CI.
 
 use std::path::Path;
 
@@ -13,13 +13,13 @@ use crate::workspace::Workspace;
 pub struct Validation {
     /// Name of its folder.
     pub name: &'static str,
-    /// What it holds us against, in a line.
+    /// One line on the comparison.
     pub about: &'static str,
-    /// What `run.py` is told besides `--dermis`, `--work` and `--log`: flags with paths from the root.
+    /// Arguments of `run.py` besides `--dermis`, `--work` and `--log`: flags with paths from the root.
     paths: &'static [(&'static str, &'static str)],
 }
 
-/// All of them.
+/// All validations.
 pub const ALL: &[Validation] = &[
     Validation {
         name: "drake",
@@ -44,7 +44,7 @@ pub const ALL: &[Validation] = &[
     Validation { name: "ray", about: "data sets made on a Ray cluster that loses nodes and drivers", paths: &[] },
 ];
 
-/// The validations that a name asks for: one, or all without a name.
+/// The validation of a name, or all without a name.
 pub fn chosen(name: Option<&str>) -> Result<Vec<&'static Validation>, String> {
     let found: Vec<_> = ALL.iter().filter(|validation| name.is_none_or(|name| validation.name == name)).collect();
     if found.is_empty() {
@@ -54,7 +54,7 @@ pub fn chosen(name: Option<&str>) -> Result<Vec<&'static Validation>, String> {
     Ok(found)
 }
 
-/// Runs them in order; the first failure ends it.
+/// Runs validations in order until the first failure.
 pub fn run(validations: &[&Validation], workspace: &Workspace) -> Result<(), String> {
     let told = |name: &str, failure: Failure| {
         format!("validation `{name}` failed ({}); repeat it with: {}", failure.reason, failure.repeat)

@@ -1,16 +1,16 @@
-//! What `cargo metadata` says about this workspace, cut down to what the checks need.
+//! The parts of `cargo metadata` that the checks need.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-/// The workspace: where it is and what its members are.
+/// The workspace and its members.
 #[derive(Debug, Default)]
 pub struct Workspace {
     /// The folder of the top `Cargo.toml`.
     pub root: PathBuf,
-    /// Where Cargo puts what it builds.
+    /// Cargo's target folder.
     pub target: PathBuf,
     /// The members, in Cargo's order.
     pub packages: Vec<Package>,
@@ -23,7 +23,7 @@ pub struct Package {
     pub name: String,
     /// Its folder relative to the root, with forward slashes, such as `crates/skin`.
     pub folder: String,
-    /// Everything its manifest asks for, optional and target-specific dependencies included.
+    /// All dependencies of its manifest, including optional and target-specific ones.
     pub dependencies: Vec<Dependency>,
     /// Its example programs.
     pub examples: Vec<Example>,
@@ -34,7 +34,7 @@ pub struct Package {
 pub struct Dependency {
     /// The true package name, even where the manifest renames it.
     pub name: String,
-    /// Which table it stands in: `dependencies`, `dev-dependencies` or `build-dependencies`.
+    /// The table of the dependency: `dependencies`, `dev-dependencies` or `build-dependencies`.
     pub table: &'static str,
 }
 
@@ -43,7 +43,7 @@ pub struct Dependency {
 pub struct Example {
     /// The name after `--example`.
     pub name: String,
-    /// The features without which Cargo refuses to build it.
+    /// The features that it requires.
     pub required_features: Vec<String>,
 }
 

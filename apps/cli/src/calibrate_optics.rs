@@ -106,7 +106,7 @@ fn labelled(
     let widest = labels.iter().map(|label| label.radius).fold(0.0, f64::max) * pixel_m;
     if widest >= radius_m {
         bail!(
-            "{}: a contact of radius {} mm exceeds the radius of the ball, {} mm: check --ball and --pixel",
+            "{}: a contact of radius {} mm is larger than a ball of radius {} mm: check --ball and --pixel",
             arguments.presses.display(),
             short(widest * 1e3),
             short(radius_m * 1e3)

@@ -17,10 +17,10 @@ const $ = (id) => document.getElementById(id);
 const scene = new Scene($("scene"));
 const resolution = new AdaptiveResolution(scene, () => {
   scene.render();
-  if (what) drawPlot($("plot"), times, lines, what.sensors.map((sensor) => sensor.name), what.duration_s, dark);
+  if (run) drawPlot($("plot"), times, lines, run.sensors.map((sensor) => sensor.name), run.duration_s, dark);
 });
 let dark = false;
-let what = null;
+let run = null;
 let times = [];
 let lines = [];
 let ended = false;
@@ -39,7 +39,7 @@ const events = new EventSource("events");
 events.addEventListener("scene", ({ data }) => begin(JSON.parse(data)));
 events.addEventListener("past", ({ data }) => {
   times = [];
-  lines = what.sensors.map(() => []);
+  lines = run.sensors.map(() => []);
   JSON.parse(data).forEach(([time, sums]) => keep(time, sums));
   draw();
 });
@@ -56,13 +56,13 @@ events.addEventListener("error", () => {
 events.addEventListener("open", () => say(""));
 
 function begin(next) {
-  what = next;
-  document.title = `${what.name} – dermis run`;
-  $("name").textContent = what.name;
-  $("about").textContent = what.description;
+  run = next;
+  document.title = `${run.name} – dermis run`;
+  $("name").textContent = run.name;
+  $("about").textContent = run.description;
   scene.clear();
-  what.bodies.forEach(({ touched, positions, triangles }, i) => put(`body${i}`, positions, triangles, touched ? PALETTE[i % PALETTE.length] : PLAIN, !touched));
-  const panels = what.sensors.map((sensor, i) => {
+  run.bodies.forEach(({ touched, positions, triangles }, i) => put(`body${i}`, positions, triangles, touched ? PALETTE[i % PALETTE.length] : PLAIN, !touched));
+  const panels = run.sensors.map((sensor, i) => {
     put(`sensor${i}`, sensor.positions, sensor.triangles, UNTOUCHED, false, 0.55);
     if (sensor.size) {
       const [low, high] = [sensor.low_mm, sensor.high_mm];
@@ -91,12 +91,12 @@ function keep(time, sums) {
 }
 
 function show(frame) {
-  if (!what) return;
+  if (!run) return;
   if (!(frame.time_s <= times.at(-1) + 1e-6)) keep(frame.time_s, frame.sensors.map((sensor) => sensor.sum_n));
   frame.bodies.forEach((pose, i) => scene.place(`body${i}`, fromPose(pose)));
   const peak = Math.max(1e-3, ...frame.sensors.flatMap((sensor) => sensor.values));
   frame.sensors.forEach((reading, i) => {
-    const sensor = what.sensors[i];
+    const sensor = run.sensors[i];
     const pose = fromPose(reading.pose);
     // Slightly above its base.
     scene.place(`sensor${i}`, sensor.size ? multiply(pose, fromPose({ at: [0, 0, 0.3], rotation: [0, 0, 0, 1] })) : pose);
@@ -134,7 +134,7 @@ function opaque(text) {
 function frameAll(frame) {
   const low = [Infinity, Infinity, Infinity];
   const high = low.map((part) => -part);
-  what.bodies.forEach(({ positions }, i) => {
+  run.bodies.forEach(({ positions }, i) => {
     const m = fromPose(frame.bodies[i]);
     for (let k = 0; k < positions.length; k += 3) {
       for (let axis = 0; axis < 3; axis++) {
@@ -148,10 +148,10 @@ function frameAll(frame) {
     low[axis] = Math.min(low[axis], part - 10);
     high[axis] = Math.max(high[axis], part + 10);
   }));
-  if (what.ground_mm != null) {
+  if (run.ground_mm != null) {
     const reach = Math.max(high[0] - low[0], high[1] - low[1]);
-    const from = [low[0] - reach / 2, low[1] - reach / 2, what.ground_mm - 1];
-    scene.put("ground", { ...box(from, [high[0] + reach / 2, high[1] + reach / 2, what.ground_mm - 0.5]), tint: [150, 156, 166], glow: 0.2, sharp: true });
+    const from = [low[0] - reach / 2, low[1] - reach / 2, run.ground_mm - 1];
+    scene.put("ground", { ...box(from, [high[0] + reach / 2, high[1] + reach / 2, run.ground_mm - 0.5]), tint: [150, 156, 166], glow: 0.2, sharp: true });
   }
   scene.frame(low, high);
   scene.view.distance *= 0.9;

@@ -11,9 +11,7 @@ use crate::threads::{detached, panic_text};
 use dermis::skin::{Motion, Touch};
 use dermis_mujoco_coupling::contact_filter::DisabledContacts;
 use dermis_mujoco_coupling::passive::{PassiveForce, Registration};
-use dermis_mujoco_coupling::{
-    CouplingError, Data, FrameId, Kinematics, Library, Mode, Model, Mount, StepLimit, geoms_named,
-};
+use dermis_mujoco_coupling::{CouplingError, Data, FrameId, Kinematics, Library, Mode, Model, Mount, geoms_named};
 use numpy::PyArrayDyn;
 use pyo3::exceptions::{PyRuntimeWarning, PyTypeError};
 use pyo3::prelude::*;
@@ -68,20 +66,11 @@ struct Progress {
     reading: Option<Arc<ReadingData>>,
     /// Message of the first error since the last reading, in mode "couple".
     error: Option<String>,
-    limit: StepLimit,
 }
 
 impl Progress {
     fn new(rest: History) -> Self {
-        Self {
-            before: rest.clone(),
-            after: rest,
-            time_s: f64::NEG_INFINITY,
-            dt_s: 0.0,
-            reading: None,
-            error: None,
-            limit: StepLimit::default(),
-        }
+        Self { before: rest.clone(), after: rest, time_s: f64::NEG_INFINITY, dt_s: 0.0, reading: None, error: None }
     }
 }
 
@@ -170,9 +159,6 @@ impl Coupling {
         }
         let kinematics = self.mount.kinematics(model, data).map_err(text)?;
         let (touch, mut after) = self.touch(&progress.before, &kinematics, step_s)?;
-        if !touch.facets.is_empty() {
-            progress.limit.check(&self.mount, model, data, &kinematics, &touch).map_err(text)?;
-        }
         if time_s != progress.time_s {
             drop(progress);
             self.mount.apply(data, &kinematics, &touch);
@@ -322,7 +308,7 @@ impl Attachment {
         let coupling = Arc::new(Coupling { model: model_address, data: data_address, sensor, mode, mount, progress });
         let active = if mode == Mode::Couple {
             let built = coupling.sensor.sensor()?;
-            coupling.mount.check_step(&view, built).into_py_err()?;
+            coupling.mount.check_step_of_box(&view, built).into_py_err()?;
             let own = coupling.mount.colliding_own_geoms(&view, built).into_py_err()?;
             let own: Vec<usize> = own.into_iter().map(|(geom, _)| geom).collect();
             let objects: Vec<usize> = coupling.mount.objects.iter().map(|object| object.geom).collect();

@@ -12,7 +12,7 @@ use crate::reading::{Reading, ReadingData, ReadingValues};
 use crate::shared_sensor::{SharedSensor, with_parameters};
 use crate::state::{History, State};
 use crate::threads::detached;
-use dermis::geometry::{MassProperties, Mat3, Vec3};
+use dermis::geometry::Vec3;
 use dermis::gpu::{Choice, GpuError};
 use dermis::sensor::{self, Aim, Goal, SensorSpec};
 use dermis::skin;
@@ -360,11 +360,8 @@ impl Sensor {
     fn stable_step(&self, py: Python<'_>, mass: f64, size: &Bound<'_, PyAny>) -> PyResult<f64> {
         let mass_kg = positive(mass, "mass", "kilograms")?;
         let size_m = Vec3::from_array(vector::<3>(size, "size")?);
-        let square = size_m * size_m;
-        let inertia = (Vec3::splat(square.x + square.y + square.z) - square) * (mass_kg / 12.0);
-        let object = MassProperties { mass_kg, center_m: Vec3::ZERO, inertia_kg_m2: Mat3::from_diagonal(inertia) };
         let skin = self.inner()?.skin();
-        detached(py, || dermis::world::limit_when_pressed_s(&skin.fully_pressed(), size_m, Some(&object), None))
+        detached(py, || dermis_mujoco_coupling::limit_of_box_s(skin, size_m, mass_kg))
     }
 
     /// Name of the sensor.

@@ -173,7 +173,7 @@ def test_slips_in_a_spec_are_named(spec, words):
 
 
 def test_other_environments_are_refused():
-    with pytest.raises(dermis.Error, match="no environment of MuJoCo"):
+    with pytest.raises(dermis.Error, match="not a MuJoCo environment"):
         dermis.gym.TactileObservation(gymnasium.make("CartPole-v1"), {"preset": "wts0614", "site": "pad"})
 
 

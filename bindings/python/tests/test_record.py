@@ -263,9 +263,9 @@ def test_messages_fit_the_definitions_of_ros1():
     assert np.array_equal(taxels.data.reshape(14, 6), reading.taxels.astype(np.float32))
     from dermis import _heat
 
-    image = _heat.image(reading.taxels, reading.centers)
-    image = survived("sensor_msgs/msg/Image", dermis.ros.image(image))
-    assert np.array_equal(image.data.reshape(image.height, image.width, 3), image) and image.width >= 100
+    pixels = _heat.image(reading.taxels, reading.centers)
+    image = survived("sensor_msgs/msg/Image", dermis.ros.image(pixels))
+    assert np.array_equal(image.data.reshape(image.height, image.width, 3), pixels) and image.width >= 100
     curved = dermis.Sensor.preset("fingertip").press(dermis.Object.sphere(radius=5e-3), depth=1e-3)
     drawn = _heat.image(curved.taxels, curved.centers)
     assert drawn.shape[2] == 3 and min(drawn.shape[:2]) > 50 and drawn.max() > 200

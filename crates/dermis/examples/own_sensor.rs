@@ -1,4 +1,4 @@
-//! A sensor of your own: any mesh, any stiffness, from a few lines of TOML.
+//! Defines a custom sensor with a few lines of TOML.
 
 use dermis::prelude::*;
 
@@ -20,13 +20,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let pressed = press(&dome, &plate, &Aim::default(), Goal::Depth(1e-3))?;
     let lit = pressed.reading.lit();
     println!(
-        "a plate lights {lit} of {} taxels of a dome with {:.2} N",
+        "a plate loads {lit} of {} taxels of a dome with {:.2} N",
         dome.taxels().len(),
         pressed.reading.sum_newton
     );
     assert!(lit > 10 && lit < dome.taxels().len());
 
-    // A slip of the pen is named.
+    // An input error names its key.
     let error = SensorSpec::parse("dome.toml", &DESCRIPTION.replace("2e7 Pa/m", "2e7")).expect_err("no unit");
     println!("{error}");
     assert!(error.to_string().contains("stiffness_per_area"));

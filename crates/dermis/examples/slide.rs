@@ -1,4 +1,4 @@
-//! The skin and its friction without any rigid-body engine: poses and velocities in, touch and state out.
+//! Uses a skin without a rigid-body engine: poses and velocities in, touch and state out.
 
 use dermis::prelude::*;
 
@@ -19,8 +19,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         state = next;
         shear.push(touch.on_sensor.force.x / -touch.on_sensor.force.z);
     }
-    // It sticks first, like a spring; then it slides, at this speed still with static friction.
-    println!("shear over load: {:.3} after 10 µm, {:.3} in the end", shear[10], shear[1999]);
+    // The block first sticks, then slides; at this speed friction is still static.
+    println!("shear over load: {:.3} after 10 µm, {:.3} at the end", shear[10], shear[1999]);
     assert!(shear[10] > 0.0 && shear[10] < 0.2);
     assert!((shear[1999] - 0.435).abs() < 0.01);
     Ok(())

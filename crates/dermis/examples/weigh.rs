@@ -1,4 +1,4 @@
-//! A sensor as a scale, with the engine: a cube settles and the taxels read its weight.
+//! Uses a sensor as a scale in a rigid-body world: a cube settles and the taxels read its weight.
 
 use dermis::prelude::*;
 use std::sync::Arc;

@@ -32,8 +32,8 @@ pub struct Arrays {
 
 #[derive(Debug)]
 enum ArraySkin {
-    Springs(Springs),
-    Pads(Pads),
+    Springs(Box<Springs>),
+    Pads(Box<Pads>),
 }
 
 impl Arrays {
@@ -43,9 +43,9 @@ impl Arrays {
             return Err(unsupported(sensor.name(), "its taxels read by rays"));
         }
         let skin = if let Some(springs) = sensor.skin_as::<skin::Springs>() {
-            ArraySkin::Springs(Springs::new(gpu, springs, sensor.taxels())?)
+            ArraySkin::Springs(Box::new(Springs::new(gpu, springs, sensor.taxels())?))
         } else if let Some(pad) = sensor.skin_as::<Hydroelastic>() {
-            ArraySkin::Pads(Pads::new(gpu, pad, sensor)?)
+            ArraySkin::Pads(Box::new(Pads::new(gpu, pad, sensor)?))
         } else {
             return Err(unsupported(sensor.name(), "its skin has neither springs nor a pressure field"));
         };

@@ -193,7 +193,7 @@ mod tests {
         for target in targets {
             assert_eq!(cached(folder.path(), &program(&["-DA"]), target), None, "{target:?}");
         }
-        // Where nvrtc is not installed, code of any version will do, and nothing else can be had.
+        // Without nvrtc, code of any version is used, and other programs are an error.
         let without = Target { compiler: None, ..TARGET };
         assert_eq!(cached(folder.path(), &program(&["-DA"]), without), Some(vec![7]));
         let missing = cache(folder.path()).load(&program(&["-DB"]), without, || Err(GpuError::NoCompiler));

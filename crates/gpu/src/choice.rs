@@ -37,7 +37,7 @@ impl Choice {
     }
 }
 
-/// Refuses a GPU for which nothing was compiled before and nothing can be compiled now.
+/// Refuses a GPU without compiled programs in the cache and without a compiler.
 fn usable(gpu: Arc<Gpu>) -> Result<Arc<Gpu>, GpuError> {
     if gpu.has_programs_or_compiler() { Ok(gpu) } else { Err(GpuError::NoCompiler) }
 }

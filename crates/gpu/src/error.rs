@@ -71,7 +71,7 @@ pub enum GpuError {
         why: String,
     },
     /// A press deeper than the skin allows.
-    #[error("press {press}: a depth of {depth_mm} mm is more than {name} can be pressed ({most_mm} mm)")]
+    #[error("press {press}: a depth of {depth_mm} mm is more than {name} can be pressed ({max_mm} mm)")]
     TooDeep {
         /// Its index in the batch.
         press: usize,
@@ -80,13 +80,7 @@ pub enum GpuError {
         /// The depth (mm).
         depth_mm: f64,
         /// The greatest depth (mm).
-        most_mm: f64,
-    },
-    /// A pose with NaN or infinity.
-    #[error("press {press}: the pose is not finite; the simulation has diverged or the input is wrong")]
-    NotFinite {
-        /// Its index in the batch.
-        press: usize,
+        max_mm: f64,
     },
     /// The driver refused a call.
     #[error("the NVIDIA driver failed: {reason}")]

@@ -43,7 +43,7 @@ pub struct LayerBatch {
     /// Whether displacement along the surface is wanted.
     lateral: bool,
     precision: Precision,
-    kernels: Kernels,
+    program: Program,
     influences: Influences,
     /// Spectra for regions, by the index of their size.
     regions: Mutex<BTreeMap<usize, Arc<Spectra>>>,
@@ -61,43 +61,13 @@ cuda_struct! {
         cols: i32,
         /// Edge of a cell and middle of the grid (m).
         cell: f64,
-        center_x: f64,
-        center_y: f64,
+        center: [f64; 2],
         /// Objects higher above the surface than this (m) are not met; deeper ones than that (m) are refused.
         max_height: f64,
         max_depth: f64,
         /// Transforms for regions of up to `sides[i]` cells a side, i < `sizes`.
         sizes: i32,
         sides: [i32; 27],
-    }
-}
-
-#[derive(Debug)]
-struct Kernels {
-    clear_heights: CudaFunction,
-    rasterize_indenter: CudaFunction,
-    find_contact_region: CudaFunction,
-    solve_contact: CudaFunction,
-    evaluate_fields: CudaFunction,
-    integrate_forces: CudaFunction,
-    copy_outputs: CudaFunction,
-}
-
-impl Kernels {
-    fn new(gpu: &Gpu, program: &Program, max_shared_bytes: usize) -> Result<Self, GpuError> {
-        let kernel = |name: &str| gpu.kernel(program, name);
-        let all = Self {
-            clear_heights: kernel("clear_heights")?,
-            rasterize_indenter: kernel("rasterize_indenter")?,
-            find_contact_region: kernel("find_contact_region")?,
-            solve_contact: kernel("solve_contact")?,
-            evaluate_fields: kernel("evaluate_fields")?,
-            integrate_forces: kernel("integrate_forces")?,
-            copy_outputs: kernel("copy_outputs")?,
-        };
-        all.solve_contact.set_attribute(MAX_SHARED, max_shared_bytes as i32)?;
-        all.evaluate_fields.set_attribute(MAX_SHARED, max_shared_bytes as i32)?;
-        Ok(all)
     }
 }
 
@@ -142,8 +112,7 @@ impl LayerBatch {
             rows: cells.rows as i32,
             cols: cells.cols as i32,
             cell: cells.cell_m,
-            center_x: cells.center.x,
-            center_y: cells.center.y,
+            center: cells.center.to_array(),
             max_height: layer.max_height_m(),
             max_depth: layer.max_depth_m(),
             sizes: sizes as i32,
@@ -151,6 +120,10 @@ impl LayerBatch {
         };
         let max_shared_bytes = gpu.max_shared_bytes()?.saturating_sub(OTHER_SHARED_BYTES);
         let precision = Precision::for_tolerance(parameters.tolerance);
+        let program = precision.program();
+        for name in ["solve_contact", "evaluate_fields"] {
+            gpu.kernel(&program, name)?.set_attribute(MAX_SHARED, max_shared_bytes as i32)?;
+        }
         let influences = Influences::new(gpu, layer, precision)?;
         Ok(Self {
             name: format!("sensor {:?}", sensor.name()),
@@ -159,7 +132,7 @@ impl LayerBatch {
             lateral: parameters.lateral || parameters.mu > 0.0,
             parameters,
             precision,
-            kernels: Kernels::new(gpu, &precision.program(), max_shared_bytes)?,
+            program,
             regions: Mutex::default(),
             whole: influences.spectra(gpu, SIDES[sizes - 1], Pair::ALL.len())?,
             influences,
@@ -201,6 +174,10 @@ impl LayerBatch {
     /// Height and width (pixels) of the images, if the sensor has a camera.
     pub fn image_size(&self) -> Option<[usize; 2]> {
         self.camera.as_ref().map(GpuCamera::image_size)
+    }
+
+    fn kernel(&self, name: &str) -> Result<CudaFunction, GpuError> {
+        self.gpu.kernel(&self.program, name)
     }
 
     fn cells(&self) -> usize {

@@ -86,7 +86,7 @@ impl<T: Plain> DeviceBuffer<T> {
 
     /// Replaces the values from `first` on.
     pub fn write(&mut self, first: usize, values: &[T]) -> Result<(), GpuError> {
-        assert!(first + values.len() <= self.len, "written behind the end of a buffer");
+        assert!(first + values.len() <= self.len, "written past the end of a buffer");
         if values.is_empty() {
             return Ok(());
         }

@@ -25,4 +25,4 @@ pub use error::CouplingError;
 pub use library::Library;
 pub use limit::StepLimit;
 pub use model::{FrameId, Model};
-pub use mount::{Kinematics, Mode, Mount, ObjectGeom, geoms_named};
+pub use mount::{Kinematics, Mode, Mount, ObjectGeom, geoms_named, limit_of_box_s};

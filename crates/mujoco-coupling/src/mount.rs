@@ -3,9 +3,9 @@
 use crate::layout::table;
 use crate::shape::Shape;
 use crate::{CouplingError, Data, FrameId, Model};
-use dermis_geometry::{MassProperties, Pose, Twist, Vec3};
+use dermis_geometry::{MassProperties, Mat3, Pose, Twist, Vec3};
 use dermis_sensor::Sensor;
-use dermis_skin::{Motion, Target, Touch};
+use dermis_skin::{Motion, Skin, Target, Touch};
 use dermis_world::limit_when_pressed_s;
 
 /// Pose in the sensor frame of objects that are too far away to touch it.
@@ -178,6 +178,21 @@ impl Mount {
         Ok(found)
     }
 
+    /// Refuses a time step that is unstable when an object presses on all of the skin under it as a free box of the two bodies' reduced
+    /// mass. Neglects the inertia of the sensor's body, unlike [`Self::check_step`] and [`crate::StepLimit`].
+    pub fn check_step_of_box(&self, model: &Model<'_>, sensor: &Sensor) -> Result<(), CouplingError> {
+        let inverse = |mass: &Option<MassProperties>| mass.as_ref().map_or(0.0, |mass| 1.0 / mass.mass_kg);
+        for object in &self.objects {
+            let inverse_mass = inverse(&self.mass) + inverse(&object.mass);
+            if inverse_mass > 0.0 {
+                let size = object.shape.object.surface.bounds().size();
+                let limit_s = limit_of_box_s(sensor.skin(), size, 1.0 / inverse_mass);
+                refuse_longer(model.step_s(), limit_s, || model.geom_name(object.geom))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses a time step that is unstable when all of the skin under an object is pressed.
     pub fn check_step(&self, model: &Model<'_>, sensor: &Sensor) -> Result<(), CouplingError> {
         let pressed = sensor.skin().fully_pressed();
@@ -188,6 +203,14 @@ impl Mount {
         }
         Ok(())
     }
+}
+
+/// The largest stable step (s) when a free, uniform box of a size (m) and mass (kg) presses on all of a skin under it.
+pub fn limit_of_box_s(skin: &dyn Skin, size_m: Vec3, mass_kg: f64) -> f64 {
+    let square = size_m * size_m;
+    let inertia = (Vec3::splat(square.x + square.y + square.z) - square) * (mass_kg / 12.0);
+    let mass = MassProperties { mass_kg, center_m: Vec3::ZERO, inertia_kg_m2: Mat3::from_diagonal(inertia) };
+    limit_when_pressed_s(&skin.fully_pressed(), size_m, Some(&mass), None)
 }
 
 /// Refuses a step (s) over a limit (s).

@@ -10,6 +10,7 @@
 //! The files are smaller than those that LeRobot writes, which its reader accepts. Statistics cover the whole set, not single episodes.
 
 use crate::table::{Table, TableError, Values};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// The version of the layout.
@@ -54,7 +55,7 @@ pub fn own_features() -> Vec<Feature> {
 }
 
 /// Sums for mean and standard deviation; the sums of parts add up.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Statistics {
     /// Rows.
     pub rows: usize,
@@ -122,28 +123,6 @@ impl Statistics {
             "mean": shaped(&mean, &shape),
             "std": shaped(&deviation.collect::<Vec<_>>(), &shape),
             "count": [self.rows],
-        })
-    }
-
-    /// For a file between two runs.
-    pub fn to_value(&self) -> Value {
-        json!({
-            "rows": self.rows, "values": self.values,
-            "min": self.min, "max": self.max, "sum": self.sum, "squares": self.squares,
-        })
-    }
-
-    /// From such a file.
-    pub fn from_value(value: &Value) -> Option<Self> {
-        let whole = |key: &str| value.get(key)?.as_u64().map(|number| number as usize);
-        let list = |key: &str| value.get(key)?.as_array()?.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>();
-        Some(Self {
-            rows: whole("rows")?,
-            values: whole("values")?,
-            min: list("min")?,
-            max: list("max")?,
-            sum: list("sum")?,
-            squares: list("squares")?,
         })
     }
 }
@@ -281,7 +260,8 @@ mod tests {
         let whole = Statistics::of(values.iter().copied(), 2);
         let mut sum = Statistics::default();
         for part in [&values[..20], &values[20..]] {
-            sum.add(&Statistics::from_value(&Statistics::of(part.iter().copied(), 2).to_value()).unwrap());
+            let stored = json!(Statistics::of(part.iter().copied(), 2));
+            sum.add(&Statistics::deserialize(&stored).unwrap());
         }
         assert_eq!(sum, whole);
         let json = whole.to_json(&Feature::new("x", "float32", &[2]));

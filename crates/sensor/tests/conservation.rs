@@ -40,7 +40,7 @@ fn narrow_sensors() -> Vec<Sensor> {
     ]
 }
 
-/// Things that slide and spin on every preset, and on skins larger than their taxels, where some force is outside.
+/// Objects that slide and spin on every preset, and on skins larger than their taxels, where some force is outside.
 #[test]
 fn taxels_and_outside_add_up_to_the_force() {
     let mut random = Random::new(42);

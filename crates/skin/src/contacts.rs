@@ -1,31 +1,30 @@
-//! No skin at all: contact points and forces from someone else's engine.
+//! Contact points and forces from another engine, without a skin.
 
 use crate::{Facet, Load, SkinError, Tangent, Touch};
 use dermis_geometry::{Pose, Vec3};
 use serde::{Deserialize, Serialize};
 
-/// One contact point of an engine, in the sensor's frame.
+/// A contact point of an engine, in the sensor's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contact {
-    /// Where it is (m).
+    /// Position (m).
     pub at: Vec3,
     /// Force on the **sensor** (N).
     pub force: Vec3,
-    /// Contact normal, out of the sensor into the object; without one the force itself says where out is.
+    /// Contact normal, out of the sensor into the object; by default opposite to the force.
     #[serde(default)]
     pub normal: Option<Vec3>,
-    /// How deep (m) the engine lets the bodies overlap here; zero where it does not say.
+    /// Penetration (m) that the engine reports, or zero.
     #[serde(default)]
     pub depth_m: f64,
-    /// The object, by its place in the caller's list.
+    /// Index of the object in the caller's list.
     #[serde(default)]
     pub object: u32,
 }
 
-/// What an engine reports of one sensor at one moment (Kappassov et al. 2020, section II-B: the input of eq. 2).
+/// The contacts of one sensor in one time step (Kappassov et al. 2020, section II-B: the input of eq. 2).
 ///
-/// Any simulator that reports contacts can be read through this: the points become a [`Touch`], which every transducer reads.
-/// There is no history, so there is no state.
+/// Converts the contacts of any simulator to a [`Touch`], which every transducer reads. There is no state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Contacts {
     /// The points.
@@ -38,7 +37,7 @@ impl Contact {
         Self { at, force, normal: None, depth_m: 0.0, object: 0 }
     }
 
-    /// The same with the contact normal.
+    /// The same with a contact normal.
     pub fn with_normal(self, normal: Vec3) -> Self {
         Self { normal: Some(normal), ..self }
     }
@@ -61,8 +60,8 @@ impl Contacts {
         }))
     }
 
-    /// The touch. Refuses NaN and infinity. The point itself is taken for the place on the undeformed skin: an engine of
-    /// rigid bodies knows no other.
+    /// The contact loads. Refuses NaN and infinity. The contact point also serves as the point of the undeformed skin, since
+    /// rigid bodies do not deform.
     pub fn touch(&self) -> Result<Touch, SkinError> {
         let mut objects = 0;
         let mut facets = Vec::with_capacity(self.points.len());
@@ -110,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn points_in_the_world_are_turned_into_the_sensors_frame() {
+    fn points_in_the_world_are_transformed_to_the_sensor_frame() {
         let world_from_sensor = Pose::new(Quat::from_rotation_x(0.8), Vec3::new(0.1, 0.2, 0.3));
         let inside = Contact::new(Vec3::new(1e-3, 2e-3, 0.0), Vec3::new(0.0, 0.0, -2.0)).with_normal(Vec3::Z);
         let outside = Contact {
@@ -124,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
+    fn nan_and_infinity_are_refused() {
         let bad = Contact::new(Vec3::new(f64::NAN, 0.0, 0.0), -Vec3::Z);
         assert!(matches!(Contacts::new([bad]).touch(), Err(SkinError::NotFinite { .. })));
         let bad = Contact::new(Vec3::ZERO, Vec3::new(0.0, f64::INFINITY, 0.0));

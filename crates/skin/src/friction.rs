@@ -1,31 +1,31 @@
-//! Friction laws a skin can be given.
+//! Friction laws.
 
 use crate::{Lugre, SkinError, require_not_negative, require_positive};
 use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
 
-/// What resists sliding at one texel.
+/// Friction at one texel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Friction {
-    /// Nothing.
+    /// Frictionless.
     None,
-    /// Bristles with memory: sticks.
+    /// Bristles with a state: sticks.
     Lugre(Lugre),
-    /// No memory: creeps under any load. For comparison.
+    /// Without a state: creeps under any load. For comparison.
     Coulomb(Coulomb),
 }
 
-/// Coulomb friction made continuous at zero speed: F = μ f_n v / max(|v|, v₀).
+/// Regularised Coulomb friction: F = μ f_n v / max(|v|, v₀).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Coulomb {
     /// μ.
     pub mu: f64,
-    /// v₀: below this speed (m/s) the force falls in proportion, so a steady load creeps.
+    /// v₀: below this speed (m/s) the force is proportional to the speed, so a steady load creeps.
     pub regularisation_m_per_s: f64,
 }
 
 impl Friction {
-    /// Refuses parameters that mean nothing.
+    /// Checks the ranges of the parameters.
     pub fn validate(&self) -> Result<(), SkinError> {
         match self {
             Self::None => Ok(()),

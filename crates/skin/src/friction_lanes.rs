@@ -1,14 +1,14 @@
-//! Friction at many texels at once.
+//! Friction of many texels in vector lanes.
 
 use crate::Friction;
 use dermis_geometry::Vec3;
 
-/// How many texels are stepped together: some vectors' worth, all of it in the first cache.
+/// Number of texels that are stepped together: several vector registers, within the first-level cache.
 pub(crate) const LANES: usize = 32;
 
-/// Numbers of all texels beside each other, so that one instruction can step several.
+/// One number per texel, contiguous, so that one instruction steps several texels.
 pub(crate) type Lanes = [f64; LANES];
-/// Vectors of all texels, axis by axis.
+/// One vector per texel, axis by axis.
 pub(crate) type Lanes3 = [Lanes; 3];
 
 /// The vector of one texel.
@@ -25,7 +25,7 @@ pub(crate) fn set(lanes: &mut Lanes3, lane: usize, vector: Vec3) {
     lanes[2][lane] = vector.z;
 }
 
-/// [`LANES`] texels that something presses on and may slide over.
+/// Friction state and load of [`LANES`] texels.
 pub(crate) struct FrictionLanes {
     /// Deflection of the bristles (m): before the step, then after it.
     pub deflection_m: Lanes3,
@@ -33,26 +33,26 @@ pub(crate) struct FrictionLanes {
     pub velocity: Lanes3,
     /// Normal force (N).
     pub normal_newton: Lanes,
-    /// What part of a texel it is.
+    /// Fraction of a texel that each lane represents.
     pub share: Lanes,
     /// Friction on the sensor (N), after the step.
     pub force: Lanes3,
 }
 
 impl FrictionLanes {
-    /// All at rest, without load.
+    /// Without deflection, velocity or load.
     pub fn new() -> Self {
         let zero = [0.0; LANES];
         Self { deflection_m: [zero; 3], velocity: [zero; 3], normal_newton: zero, share: zero, force: [zero; 3] }
     }
 
-    /// Deflection (m) and friction on the sensor (N) of one, after the step.
+    /// Deflection (m) and friction on the sensor (N) of one lane, after the step.
     #[inline(always)]
     pub fn get(&self, lane: usize) -> (Vec3, Vec3) {
         (get(&self.deflection_m, lane), get(&self.force, lane))
     }
 
-    /// Steps all of them: what [`Friction::step`] does to each, up to rounding.
+    /// Steps all lanes; equals [`Friction::step`] of each up to rounding.
     #[inline(always)]
     pub fn step(&mut self, friction: &Friction, dt_s: f64) {
         if let Friction::Lugre(lugre) = friction {
@@ -73,9 +73,9 @@ mod tests {
     use crate::{Coulomb, Lugre};
     use dermis_geometry::Random;
 
-    /// From rest to fast sliding, from no load to a heavy one: many at once are what they are one by one.
+    /// Lanes equal single steps, from rest to fast sliding and from no load to a heavy one.
     #[test]
-    fn together_they_slide_as_each_alone() {
+    fn lanes_equal_single_steps() {
         let mut random = Random::new(3);
         let lugre = |mu_dynamic| Lugre {
             stiffness_newton_per_m: 50.0,

@@ -1,4 +1,4 @@
-//! Pressure fields that meet: hydroelastic contact.
+//! Hydroelastic contact: pressure fields in equilibrium.
 
 mod bristles;
 mod compliant;
@@ -24,12 +24,12 @@ use crate::{
 use bristles::Held;
 use dermis_geometry::{Surface, TriMesh, Vec3};
 
-/// What a hydroelastic skin is given besides its body.
+/// Friction and angle limit of a hydroelastic skin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HydroelasticParameters {
-    /// What resists sliding, of a **square metre** of contact: stiffness in N/m per m² (Pa/m), and so on.
+    /// Friction **per unit area** of contact: stiffness in N/m per m² (Pa/m), and so on.
     pub friction: Friction,
-    /// Which faces count.
+    /// Faces that take part in contact.
     pub angle_limit: AngleLimit,
 }
 
@@ -47,12 +47,12 @@ impl Default for HydroelasticParameters {
 /// ```text
 /// σ = max(p (1 − d* v·n), 0)        d* = Σ (E*/Eᵢ) dᵢ,  E* = E_A E_B/(E_A + E_B)        (Hunt and Crossley)
 /// ```
-/// and rubs with the traction of [`Friction`] under σ. Both are taken at the corners of the polygons and linear
-/// between them; since friction is bounded by μσ at the corners it is so everywhere.
+/// and exerts the traction of [`Friction`] under σ. Both are computed at the corners of the polygons and linear
+/// between them; since friction is bounded by μσ at the corners, it is bounded everywhere.
 ///
 /// Differs from the papers: bristles on the contact surface (see [`Bristles`]); dissipation at the corners instead of
-/// at the middle of each polygon. An object pressed past the deepest place of the field feels less, not more: facets
-/// that reach it are reported as saturated.
+/// at the centroid of each polygon. Beyond the deepest point of the field the force falls with depth: facets that
+/// reach it are reported as saturated.
 #[derive(Clone, Debug)]
 pub struct Hydroelastic {
     body: SensorBody,
@@ -60,19 +60,19 @@ pub struct Hydroelastic {
     pressed: Vec<Support>,
 }
 
-/// What the sensor is.
+/// The sensor's side of a contact.
 #[derive(Clone, Debug)]
 enum SensorBody {
     Rigid(Box<Surface>),
     Compliant(Box<Compliance>),
 }
 
-/// From this extent on a facet is at the deepest place of its field: it is reported as saturated.
+/// Extent from which on a facet is reported as saturated.
 pub const DEEPEST: f64 = 1.0 - 1e-6;
 
 impl Hydroelastic {
-    /// A compliant sensor. Its surface, which tells how stiff it is when all of it is pressed, is the boundary of its
-    /// tetrahedra or solid; a half-space has none.
+    /// A compliant sensor. The boundary of its tetrahedra or solid is the surface for [`Skin::fully_pressed`]; a half-space
+    /// has none.
     pub fn new(body: Compliance, parameters: HydroelasticParameters) -> Result<Self, SkinError> {
         let bad = |reason: String| SkinError::BadField { reason };
         let surface = match body.shape() {
@@ -85,8 +85,8 @@ impl Hydroelastic {
         Self::with_surface(body, surface.as_ref(), parameters)
     }
 
-    /// The same with a given surface: needed where that of the tetrahedra is not the body's (a lattice), or for a
-    /// half-space.
+    /// The same with a given surface: for a half-space, or where the boundary of the tetrahedra is not the body's surface
+    /// (a lattice).
     pub fn with_surface(
         body: Compliance,
         surface: Option<&TriMesh>,
@@ -97,7 +97,7 @@ impl Hydroelastic {
         Ok(Self { body: SensorBody::Compliant(Box::new(body)), parameters, pressed })
     }
 
-    /// A rigid sensor, which only compliant objects can press.
+    /// A rigid sensor, which makes contact with compliant objects only.
     pub fn rigid(surface: TriMesh, parameters: HydroelasticParameters) -> Result<Self, SkinError> {
         parameters.friction.validate()?;
         Ok(Self { body: SensorBody::Rigid(Box::new(Surface::new(surface))), parameters, pressed: Vec::new() })
@@ -128,7 +128,7 @@ impl Hydroelastic {
         contact(self.side(), side_of(target), &target.sensor_from_object, self.parameters.angle_limit)
     }
 
-    /// The field that tells depth: the sensor's, or else the object's.
+    /// The field that defines depth: the sensor's, else the object's.
     fn gauge<'a>(&'a self, target: &'a Target<'_>) -> Option<&'a Compliance> {
         self.compliance().or(target.object.compliance.as_ref())
     }
@@ -239,7 +239,7 @@ impl Skin for Hydroelastic {
         Ok((Touch::from_facets(facets, motion.targets.len()), State::Hydroelastic(next)))
     }
 
-    /// One entry per triangle of the surface. Dissipation grows with a load that is not known yet and is not counted.
+    /// One entry per triangle of the surface, without dissipation, which depends on the unknown load.
     fn fully_pressed(&self) -> Vec<Support> {
         self.pressed.clone()
     }

@@ -1,4 +1,4 @@
-//! A gel that takes the shape of what presses on it, with smooth surroundings: no mechanics, for comparison.
+//! A surface that takes the indenter's shape, with smoothed surroundings: an optical baseline without mechanics.
 
 mod blur;
 
@@ -11,7 +11,7 @@ use blur::Blur;
 use dermis_geometry::{HeightGrid, Vec2, Vec3};
 use std::sync::Arc;
 
-/// What an imprint is given.
+/// Parameters of an imprint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImprintParameters {
     /// Size along x and y (m).
@@ -20,25 +20,25 @@ pub struct ImprintParameters {
     pub center_m: [f64; 2],
     /// Edge of a cell (m).
     pub cell_m: f64,
-    /// How deep it can be pressed (m).
+    /// Largest indentation (m).
     pub thickness_m: f64,
     /// Pressure by depth (Pa/m).
     pub stiffness_pa_per_m: f64,
-    /// Width (m) of the narrow Gaussian: how far the surroundings are pulled down.
+    /// Standard deviation (m) of the narrow Gaussian, which pulls the surroundings down.
     pub narrow_m: f64,
-    /// Width (m) of the wide Gaussian: how far they bulge.
+    /// Standard deviation (m) of the wide Gaussian, which makes them bulge.
     pub wide_m: f64,
-    /// Weight of the wide Gaussian that is taken away from the narrow one.
+    /// Weight of the wide Gaussian, which is subtracted from the narrow one.
     pub bulge: f64,
-    /// Heights (m) of the undeformed surface over z = 0, row by row; flat without them.
+    /// Heights (m) of the undeformed surface over z = 0, row by row; `None` for a flat one.
     pub rest_heights_m: Option<Arc<[f64]>>,
 }
 
 /// The baseline of optical tactile simulation (Gomes et al. 2021, as Chen et al. 2023 compare with it).
 ///
-/// In contact the surface is the object's. Around it the depth is smoothed by a difference of Gaussians, (1 + b) G_n − b G_w, several
-/// times over, never above the object. Pressure is that of independent springs, so that forces are there and add up; there is
-/// no friction and nothing moves sideways. It works on curved surfaces, where the layer does not.
+/// In contact the surface is the object's. Around it the depth is smoothed repeatedly by a difference of Gaussians,
+/// (1 + b) G_n − b G_w, and clipped at the object. Pressure is that of independent springs; there is no friction and no tangential
+/// displacement. Unlike the layer, it supports curved surfaces.
 #[derive(Debug)]
 pub struct Imprint {
     parameters: ImprintParameters,
@@ -47,13 +47,13 @@ pub struct Imprint {
     wide: Blur,
 }
 
-/// How often the surroundings are smoothed.
+/// Number of smoothing passes.
 const PASSES: usize = 6;
-/// More cells than this are a slip of the unit.
+/// Largest number of cells; more indicate a wrong unit.
 const MAX_CELLS: f64 = 2048.0 * 2048.0;
 
 impl Imprint {
-    /// Prepares it. Refuses parameters that mean nothing.
+    /// Checks the parameters and builds the skin.
     pub fn new(parameters: ImprintParameters) -> Result<Self, SkinError> {
         let ImprintParameters { size_m, cell_m, narrow_m, wide_m, .. } = parameters;
         for (key, value) in
@@ -79,18 +79,18 @@ impl Imprint {
         Ok(Self { parameters, grid, narrow, wide })
     }
 
-    /// The cells that an imprint of that size has.
+    /// The grid of an imprint of this size.
     pub fn cells(size_m: [f64; 2], center_m: [f64; 2], cell_m: f64) -> HeightGrid {
         let [cols, rows] = size_m.map(|size| (size / cell_m).round().max(2.0) as usize);
         HeightGrid { rows, cols, cell_m, center: Vec2::from_array(center_m) }
     }
 
-    /// Its cells.
+    /// Its grid.
     pub fn grid(&self) -> HeightGrid {
         self.grid
     }
 
-    /// How deep each cell is in an object, and which; below zero where it is free.
+    /// Indenter height map relative to the rest surface; depths are negative where a cell is free.
     fn overlap(&self, motion: &Motion<'_>) -> IndenterHeightMap {
         let mut indenter = IndenterHeightMap::of_motion(self.grid, motion, f64::INFINITY);
         if let Some(heights) = &self.parameters.rest_heights_m {
@@ -99,24 +99,24 @@ impl Imprint {
         indenter
     }
 
-    /// How far the surface sinks at each cell (m).
-    fn sinks(&self, overlap_m: &[f64]) -> Vec<f64> {
-        let mut sinks: Vec<f64> = overlap_m.iter().map(|depth| depth.max(0.0)).collect();
-        if sinks.iter().all(|depth| *depth == 0.0) {
-            return sinks;
+    /// Downward displacement (m) of each cell.
+    fn displacements(&self, overlap_m: &[f64]) -> Vec<f64> {
+        let mut down_m: Vec<f64> = overlap_m.iter().map(|depth| depth.max(0.0)).collect();
+        if down_m.iter().all(|depth| *depth == 0.0) {
+            return down_m;
         }
         let bulge = self.parameters.bulge;
         for _ in 0..PASSES {
-            let near = self.narrow.apply(&sinks, self.grid.cols);
-            let far = self.wide.apply(&sinks, self.grid.cols);
-            for (i, sink) in sinks.iter_mut().enumerate() {
+            let near = self.narrow.apply(&down_m, self.grid.cols);
+            let far = self.wide.apply(&down_m, self.grid.cols);
+            for (i, down) in down_m.iter_mut().enumerate() {
                 let free = overlap_m[i] <= 0.0;
                 let smooth = if free { (1.0 + bulge) * near[i] - bulge * far[i] } else { near[i] };
-                // What is free may rise, but not into what is above it; towards its rim the object's shape is left early.
-                *sink = smooth.max(overlap_m[i]);
+                // A free cell may rise, but not into the object.
+                *down = smooth.max(overlap_m[i]);
             }
         }
-        sinks
+        down_m
     }
 
     /// Outward normal of the undeformed surface at a cell.
@@ -152,7 +152,7 @@ impl Skin for Imprint {
         let mut facets = Vec::new();
         for (cell, &depth_m) in overlap.depth_m.iter().enumerate().filter(|(_, depth)| **depth > 0.0) {
             let (anchor, normal) = (self.rest(cell / cols, cell % cols), self.normal(cell / cols, cell % cols));
-            // A cell of the slanted surface is larger than its shadow, and less deep along its normal.
+            // An inclined cell has a larger area than its projection, and a smaller depth along its normal.
             let (area_m2, along_m) = (cell_area_m2 / normal.z, depth_m.min(thickness_m) * normal.z);
             let stiffness = stiffness_pa_per_m * area_m2;
             let at = anchor - Vec3::Z * depth_m;
@@ -167,7 +167,7 @@ impl Skin for Imprint {
             cols,
             cell_m: self.grid.cell_m,
             center: Vec3::new(self.grid.center.x, self.grid.center.y, 0.0),
-            values: self.sinks(&overlap.depth_m).iter().map(|sink| -Vec3::Z * *sink).collect(),
+            values: self.displacements(&overlap.depth_m).iter().map(|down| -Vec3::Z * *down).collect(),
             rest_heights_m: self.parameters.rest_heights_m.clone(),
         });
         Ok((touch, State::Imprint))

@@ -1,4 +1,4 @@
-//! An elastic layer bonded to a rigid base, solved as elasticity says.
+//! Contact of an elastic layer bonded to a rigid base.
 
 mod complementarity;
 mod fourier;
@@ -35,18 +35,18 @@ use dermis_geometry::{HeightGrid, Twist, Vec2, Vec3};
 use solution::{SlidingFriction, Solver};
 use std::sync::Arc;
 
-/// A flat gel or foam on a rigid base, quasi-static and linear.
+/// A flat gel or foam on a rigid base, quasi-static and linear elastic.
 ///
-/// A wave of pressure of wave number k sinks the surface of one ply (thickness h, moduli E and ν) by
+/// A pressure wave of wave number k displaces the surface of one ply (thickness h, moduli E and ν) downwards by
 /// ```text
 /// w = 2(1 − ν²)/(E k) · L(kh) p,   L(ξ) = (2κ sinh 2ξ − 4ξ)/(2κ cosh 2ξ + 4ξ² + 1 + κ²),   κ = 3 − 4ν
 /// ```
-/// with L → 1 for short waves (Hertz's half-space) and confined compression, w = p h/M, for long ones (where springs are right).
-/// Shear and laminates of plies are answered by [`Laminate`]. Objects come as height fields; pressure keeps them out
-/// ([`Complementarity`]), friction carries the surface along, and one more product gives the surface and the stress on the base.
+/// with L → 1 for short waves (Hertz's half-space) and confined compression, w = p h/M, for long ones (the limit of springs).
+/// [`Laminate`] computes the response to shear, and of several plies. Objects enter as height maps; [`Complementarity`] finds the
+/// contact pressure, friction the shear tractions, and a final product the surface displacement and the stress on the base.
 ///
-/// What it assumes: small strains ([`Warning::BeyondLinear`] says when they are not), no edges ([`Warning::NearRim`]), loads
-/// along z and in the plane, slow motion. A press deeper than 0.8 of the thickness is refused.
+/// Assumptions: small strains ([`Warning::BeyondLinear`]), no edges ([`Warning::NearRim`]), objects single-valued in z, slow motion.
+/// An indentation deeper than 0.8 of the thickness is refused.
 #[derive(Debug)]
 pub struct Layer {
     parameters: LayerParameters,
@@ -55,15 +55,15 @@ pub struct Layer {
     influences: Influences,
 }
 
-/// The part of its thickness that a layer can be pressed.
-const DEEPEST: f64 = 0.8;
-/// Strains above this are not small.
-const LINEAR_STRAIN: f64 = 0.2;
-/// Objects farther above the surface than this part of the thickness are not met where it bulges.
-const OVERHEAD: f64 = 0.3;
+/// Largest indentation, as a fraction of the thickness.
+const MAX_INDENTATION: f64 = 0.8;
+/// Largest strain of the linear range.
+const MAX_LINEAR_STRAIN: f64 = 0.2;
+/// Height above the rest surface, as a fraction of the thickness, up to which bulging can make contact.
+const MAX_BULGE: f64 = 0.3;
 
 impl Layer {
-    /// Prepares a layer. Refuses parameters that mean nothing.
+    /// Checks the parameters and tabulates the response of the laminate.
     pub fn new(parameters: LayerParameters) -> Result<Self, SkinError> {
         let laminate = parameters.validate()?;
         let grid = parameters.grid()?;
@@ -73,7 +73,7 @@ impl Layer {
         Ok(Self { parameters, laminate, grid, influences })
     }
 
-    /// What it was made from.
+    /// Its parameters.
     pub fn parameters(&self) -> &LayerParameters {
         &self.parameters
     }
@@ -83,28 +83,28 @@ impl Layer {
         &self.laminate
     }
 
-    /// Its cells.
+    /// Its grid.
     pub fn grid(&self) -> HeightGrid {
         self.grid
     }
 
-    /// What its cells do to each other.
+    /// Influence coefficients between its cells.
     pub fn influences(&self) -> &Influences {
         &self.influences
     }
 
-    /// How high (m) over its rest surface objects can be met, where that bulges.
+    /// Largest height (m) over the rest surface at which the bulging surface can make contact.
     pub fn max_height_m(&self) -> f64 {
-        OVERHEAD * self.laminate.thickness_m()
+        MAX_BULGE * self.laminate.thickness_m()
     }
 
-    /// What happens under heights that are known on its grid, an object of any shape that is held still, after `state`.
+    /// Contact loads in static equilibrium under an indenter that is given as a height map.
     pub fn settle_under(&self, state: &State, indenter: &IndenterHeightMap) -> Result<(Touch, State), SkinError> {
         self.step_under(state, indenter, &Twist::ZERO, None)
     }
 
-    /// What happens under heights that are known on its grid, while the object moves with `velocity` (given at the sensor's
-    /// origin) for `dt_s`, or, without, until nothing changes any more. The heights are those at the end.
+    /// Contact loads after a step of `dt_s` in which the indenter moves with `velocity` (given at the sensor's origin), or in static
+    /// equilibrium for `None`. The height map is that at the end of the step.
     pub fn step_under(
         &self,
         state: &State,
@@ -116,7 +116,7 @@ impl Layer {
         Ok((self.touch_of(&solution, indenter, 1), State::Layer(solution.state)))
     }
 
-    /// As [`Layer::step_under`], before it becomes a touch: tractions, and the work it took to find them.
+    /// As [`Layer::step_under`], but returns tractions, displacements and solver statistics.
     pub fn solve_under(
         &self,
         state: &State,
@@ -143,12 +143,12 @@ impl Layer {
         friction: &SlidingFriction<'_>,
         dt_s: Option<f64>,
     ) -> Result<Solution, SkinError> {
-        let state = self.own(state)?;
+        let state = self.check_state(state)?;
         self.check_depth(indenter)?;
         Ok(self.solver().solve(state, indenter, friction, dt_s))
     }
 
-    /// How far (m) a thing with a velocity moves over a step, where it meets a cell.
+    /// Tangential displacement (m) of an object over a step, at a cell.
     fn slide_m(&self, indenter: &IndenterHeightMap, velocity: &Twist, cell: usize, dt_s: Option<f64>) -> [f64; 2] {
         let at = self.grid.cell_center(cell / self.grid.cols, cell % self.grid.cols);
         let velocity = velocity.at(Vec3::new(at.x, at.y, -indenter.depth_m[cell].max(0.0)));
@@ -166,7 +166,7 @@ impl Layer {
         }
     }
 
-    fn own<'a>(&self, state: &'a State) -> Result<&'a LayerState, SkinError> {
+    fn check_state<'a>(&self, state: &'a State) -> Result<&'a LayerState, SkinError> {
         let State::Layer(state) = state else {
             return Err(SkinError::OtherSkin { expected: "layer" });
         };
@@ -179,9 +179,9 @@ impl Layer {
     }
 
     fn check_depth(&self, indenter: &IndenterHeightMap) -> Result<(), SkinError> {
-        let (depth_m, most_m) = (indenter.deepest_m(), self.max_depth_m());
-        if depth_m > most_m * (1.0 + 1e-9) {
-            return Err(SkinError::TooDeep { depth_mm: depth_m * 1e3, max_mm: most_m * 1e3 });
+        let (depth_m, max_m) = (indenter.deepest_m(), self.max_depth_m());
+        if depth_m > max_m * (1.0 + 1e-9) {
+            return Err(SkinError::TooDeep { depth_mm: depth_m * 1e3, max_mm: max_m * 1e3 });
         }
         Ok(())
     }
@@ -227,8 +227,8 @@ impl Layer {
         touch
     }
 
-    /// How each facet responses to motion: its share of F′(δ), taken as 2 F/δ (Hertz has 3/2, a thin foam under a ball 2), three
-    /// where volume is kept; in the plane by the ratio of a stuck contact on a half-space, 2(1 − ν)/(2 − ν).
+    /// Tangent stiffness of each facet: its share of F′(δ), approximated by 2 F/δ (Hertz has 3/2, a thin foam under a ball 2), or
+    /// 3 F/δ for an incompressible ply; in the plane by the ratio of a stuck contact on a half-space, 2(1 − ν)/(2 − ν).
     fn stiffen(&self, touch: &mut Touch) {
         let deepest_m = touch.max_depth_m();
         let nu = self.laminate.top().poisson.ratio();
@@ -241,7 +241,7 @@ impl Layer {
         }
     }
 
-    /// Parts along x, y and down as vectors.
+    /// Components along x, y and −z as a field of vectors.
     fn field(&self, [x, y, down]: [&[f64]; 3], height_m: f64) -> SurfaceField {
         let values = x.iter().zip(y).zip(down).map(|((&x, &y), &down)| Vec3::new(x, y, 0.0 - down)).collect();
         SurfaceField {
@@ -257,7 +257,7 @@ impl Layer {
     fn warnings(&self, solution: &Solution, facets: &[Facet]) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let strain_max = self.strain_max(solution);
-        if strain_max > LINEAR_STRAIN {
+        if strain_max > MAX_LINEAR_STRAIN {
             warnings.push(Warning::BeyondLinear { strain_max });
         }
         let thickness_m = self.laminate.thickness_m();
@@ -270,23 +270,23 @@ impl Layer {
         warnings
     }
 
-    /// The largest of the mean strain through the thickness, w/h, and half the slope of the surface inside the contact: under a
-    /// ball on a thick layer that is a/(2R), and w/h is nothing.
+    /// The larger of the mean strain through the thickness, w/h, and half the slope of the surface in contact, which is a/(2R)
+    /// under a ball on a thick layer.
     pub fn strain_max(&self, solution: &Solution) -> f64 {
-        let sink = &solution.surface_m[2];
-        let through = sink.iter().copied().fold(0.0, f64::max) / self.laminate.thickness_m();
+        let down_m = &solution.surface_m[2];
+        let through = down_m.iter().copied().fold(0.0, f64::max) / self.laminate.thickness_m();
         let region = solution.region;
         let pressure = &solution.tractions.parts[2];
         let mut slope = 0.0f64;
         for row in 0..region.rows {
             for col in 0..region.cols {
                 let presses = |row: usize, col: usize| pressure[row * region.cols + col] > 0.0;
-                let sunk = |row: usize, col: usize| sink[(region.row + row) * self.grid.cols + region.col + col];
+                let depth = |row: usize, col: usize| down_m[(region.row + row) * self.grid.cols + region.col + col];
                 if row + 1 < region.rows && presses(row, col) && presses(row + 1, col) {
-                    slope = slope.max((sunk(row, col) - sunk(row + 1, col)).abs());
+                    slope = slope.max((depth(row, col) - depth(row + 1, col)).abs());
                 }
                 if col + 1 < region.cols && presses(row, col) && presses(row, col + 1) {
-                    slope = slope.max((sunk(row, col) - sunk(row, col + 1)).abs());
+                    slope = slope.max((depth(row, col) - depth(row, col + 1)).abs());
                 }
             }
         }
@@ -310,7 +310,7 @@ impl Skin for Layer {
         self.step(state, &Motion { targets: &still }, None)
     }
 
-    /// One entry per block of cells, with the stiffness of the longest wave that the layer has room for.
+    /// One entry per block of cells, with the stiffness of the longest wave on the layer.
     fn fully_pressed(&self) -> Vec<Support> {
         const BLOCKS: usize = 8;
         let (rows, cols) = (self.grid.rows, self.grid.cols);
@@ -335,6 +335,6 @@ impl Skin for Layer {
     }
 
     fn max_depth_m(&self) -> f64 {
-        DEEPEST * self.laminate.thickness_m()
+        MAX_INDENTATION * self.laminate.thickness_m()
     }
 }

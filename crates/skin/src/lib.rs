@@ -1,21 +1,21 @@
-//! How the soft cover of a tactile sensor answers to what presses on it.
+//! Contact mechanics of the soft cover of a tactile sensor.
 //!
-//! A **skin** is a pure function with its history outside: [`Skin::touch`] takes a [`State`], where things are
-//! and how they move ([`Motion`]) and a time step, and returns a [`Touch`] and the next [`State`]. It knows no
-//! rigid-body engine and no taxels; many simulations can share one skin, go back in time, or be saved, because
-//! all that changes is in the `State`, which can be cloned and serialised.
+//! A **skin** computes contact loads: [`Skin::touch`] takes a [`State`], the poses and velocities of the objects
+//! ([`Motion`]) and a time step, and returns a [`Touch`] and the next [`State`]. It depends on no rigid-body engine
+//! and on no taxels. The skin itself never changes: its whole history is in the `State`, which can be cloned and
+//! serialised, so that many simulations can share one skin, branch, or be resumed.
 //!
 //! | skin | assumes | source |
 //! |---|---|---|
 //! | [`Springs`] | every texel is an independent spring-damper with bristle friction | Moisio et al. 2013 |
-//! | [`Contacts`] | no skin: points and forces come from another engine (no state, so no [`Skin`]) | Kappassov et al. 2020 |
-//! | [`Gel`] | a continuum that deforms by as much as it must (MLS-MPM) | Chen et al. 2023 |
-//! | [`Hydroelastic`] | a pressure field in the body; contact where two pressures are equal | Patzelt et al. 2023 |
+//! | [`Contacts`] | no skin: another engine supplies points and forces (no state, so no [`Skin`]) | Kappassov et al. 2020 |
+//! | [`Gel`] | a continuum under large deformation (MLS-MPM) | Chen et al. 2023 |
+//! | [`Hydroelastic`] | a pressure field in the body; contact where two fields are equal | Patzelt et al. 2023 |
 //! | [`Layer`] | an elastic layer bonded to a rigid base, quasi-static | ours |
-//! | [`Imprint`] | the object's own shape with smoothed surroundings: a baseline, no mechanics | Gomes et al. 2021 |
+//! | [`Imprint`] | the object's own shape with smoothed surroundings: an optical baseline without mechanics | Gomes et al. 2021 |
 //!
-//! **Frame.** Everything here is in the sensor's frame: origin at the middle of the sensing surface, +z out of
-//! the skin. Depth and pressure are positive in compression. Forces are on the sensor unless the name says otherwise.
+//! **Frame.** Positions and vectors are in the sensor's frame: origin at the middle of the sensing surface, +z out of
+//! the skin. Depth and pressure are positive in compression. Forces act on the sensor unless the name says otherwise.
 
 mod contacts;
 mod friction;
@@ -81,7 +81,7 @@ pub enum SkinError {
         /// Dynamic coefficient.
         mu_dynamic: f64,
     },
-    /// A force–depth table that is no table.
+    /// An invalid force–depth table.
     #[error(
         "the force-depth table must start at depth 0 and force 0 and rise in depth without falling in force; row {row} is ({depth_m} m, {force})"
     )]
@@ -93,18 +93,18 @@ pub enum SkinError {
         /// Force (N) or pressure (Pa) in that row.
         force: f64,
     },
-    /// No texels, or texels without area or normal.
+    /// A texel without area, normal or finite position.
     #[error("texel {texel} has no {what}; the sensor's surface must have area everywhere")]
     BadSite {
         /// Index of the texel.
         texel: usize,
-        /// What is missing.
+        /// The missing property.
         what: &'static str,
     },
     /// No texels at all.
     #[error("the sensor has no texels")]
     NoSites,
-    /// A state that belongs to another skin.
+    /// A state of a skin with another number of texels or cells.
     #[error("the state holds {got} texels and the skin has {expected}; start from `rest()` of this skin")]
     StateMismatch {
         /// Texels in the state.
@@ -112,13 +112,13 @@ pub enum SkinError {
         /// Texels in the skin.
         expected: usize,
     },
-    /// A state of another kind of skin.
-    #[error("the state is of another kind of skin than {expected}; start from `rest()` of this skin")]
+    /// A state of another type of skin.
+    #[error("the state is not of a {expected} skin; start from `rest()` of this skin")]
     OtherSkin {
-        /// The kind of this skin.
+        /// The type of this skin.
         expected: &'static str,
     },
-    /// A pressure–extent table that is no table.
+    /// An invalid pressure–extent table.
     #[error(
         "the pressure-extent table must start at extent 0 and pressure 0 and rise in both; row {row} is ({extent}, {pressure_pa} Pa)"
     )]
@@ -130,75 +130,75 @@ pub enum SkinError {
         /// Pressure in that row (Pa).
         pressure_pa: f64,
     },
-    /// A pressure field that cannot be made.
-    #[error("the pressure field cannot be made: {reason}")]
+    /// A pressure field that cannot be built from its geometry.
+    #[error("the pressure field cannot be built: {reason}")]
     BadField {
-        /// What the geometry says.
+        /// The message of the geometry crate.
         reason: String,
     },
-    /// A Poisson's ratio that no material has, or that needs the incompressible form.
+    /// A Poisson's ratio outside −1 … ½, or ½ itself.
     #[error(
-        "`poisson` must lie above -1 and below 0.5, got {got}; for a material that keeps its volume (0.5) give `incompressible` instead"
+        "`poisson` must lie above -1 and below 0.5, got {got}; for an incompressible material (0.5) set `incompressible` instead"
     )]
     BadPoisson {
         /// The value.
         got: f64,
     },
-    /// Stress asked for where there is no layer.
+    /// A sensing depth below the base of the layer.
     #[error("`sense_depth` ({depth_mm} mm) is below the base of the layer, which is {max_mm} mm thick")]
     SensesBelowBase {
-        /// The depth asked for (mm).
+        /// The requested depth (mm).
         depth_mm: f64,
         /// The thickness (mm).
         max_mm: f64,
     },
-    /// A grid that would take hours.
+    /// More cells than a layer may have.
     #[error("a layer of {rows} x {cols} cells is more than {max} in all; check the units of `cell` and of the size")]
     TooManyCells {
         /// Rows.
         rows: f64,
         /// Columns.
         cols: f64,
-        /// The most there may be.
+        /// The largest allowed number.
         max: f64,
     },
-    /// Pressed farther than the layer's theory goes.
+    /// An indentation beyond the range of linear layer theory.
     #[error(
-        "an object is {depth_mm:.3} mm deep in the layer, which can be pressed {max_mm:.3} mm (0.8 of its thickness); use the `gel` skin for more"
+        "an object indents the layer by {depth_mm:.3} mm; the limit is {max_mm:.3} mm (0.8 of its thickness); use the `gel` skin for more"
     )]
     TooDeep {
-        /// How deep it is (mm).
+        /// Its depth (mm).
         depth_mm: f64,
-        /// How deep it may be (mm).
+        /// The largest allowed depth (mm).
         max_mm: f64,
     },
-    /// A layer of nothing.
-    #[error("a layer needs at least one sheet of material")]
+    /// A layer without plies.
+    #[error("a layer needs at least one ply")]
     NoPlies,
-    /// Neither sensor nor object gives.
-    #[error("a rigid sensor cannot be pressed by a rigid object: give one of them a pressure field")]
+    /// Sensor and object are both rigid.
+    #[error("a rigid sensor and a rigid object have no contact surface: give one of them a pressure field")]
     BothRigid,
-    /// Two half-spaces meet everywhere or nowhere.
-    #[error("two half-spaces have no contact surface of finite size: make one of them a body")]
+    /// Sensor and object are both half-spaces.
+    #[error("two half-spaces have no contact surface of finite size: replace one of them by a solid")]
     BothHalfSpaces,
-    /// A gel that cannot be.
+    /// An invalid parameter of a gel.
     #[error("gel: `{key}` {rule}")]
     BadGel {
         /// Name of the parameter.
         key: &'static str,
-        /// What is asked of it, and what it is.
+        /// The rule, and the value.
         rule: String,
     },
-    /// The moving gel has come apart.
+    /// A particle of the moving gel was inverted or left its grid.
     #[error(
-        "particle {particle} of the gel was turned inside out, or lost, at step {step} of {dt_us:.3} µs: press more slowly, or make `cell` larger or `mass_scaling` smaller"
+        "particle {particle} of the gel was inverted or lost at step {step} of {dt_us:.3} µs: press more slowly, or make `cell` larger or `mass_scaling` smaller"
     )]
     GelBroke {
         /// The particle.
         particle: u32,
         /// The step.
         step: u64,
-        /// Its length (µs).
+        /// Length of a step (µs).
         dt_us: f64,
     },
     /// NaN or infinity in a pose or velocity.
@@ -206,7 +206,7 @@ pub enum SkinError {
     NotFinite {
         /// Index of the object in the motion.
         object: usize,
-        /// What is not finite.
+        /// The quantity that is not finite.
         what: &'static str,
     },
     /// The backend that computes the skin failed.
@@ -238,29 +238,29 @@ impl PartialEq for BackendError {
     }
 }
 
-/// A soft cover. See the crate's page for what is asked of it.
+/// A soft cover that answers: given the objects' motion, which contact loads act on the sensor and on the objects?
 pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
-    /// The state of a skin that nothing has touched yet.
+    /// The state of an untouched skin.
     fn rest(&self) -> State;
 
-    /// What the skin feels and gives back while things move so for `dt_s` seconds.
+    /// Contact loads at the end of a step in which the objects move as `motion` says for `dt_s` seconds, and the next state.
     fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError>;
 
-    /// What the skin feels with things held where `motion` has them until nothing changes any more; their velocities
-    /// do not count. A skin without memory of its own needs nothing but the default: any step will do.
+    /// Contact loads in static equilibrium, with the objects held at the poses of `motion`; their velocities are ignored. The
+    /// default takes one step with the objects at rest, which suffices for a skin without relaxation.
     fn settle(&self, state: &State, motion: &Motion<'_>) -> Result<(Touch, State), SkinError> {
         let still: Vec<Target<'_>> =
             motion.targets.iter().map(|target| Target::at_rest(target.object, target.sensor_from_object)).collect();
         self.touch(state, &Motion { targets: &still }, 1.0)
     }
 
-    /// The stiffness and damping of the skin when all of it is pressed at once: what bounds a stable time step.
+    /// Stiffness and damping of the skin when all of it is in contact: an upper bound from which a stable time step follows.
     fn fully_pressed(&self) -> Vec<Support>;
 
-    /// How deep (m) the skin can be pressed before it bottoms out.
+    /// Largest indentation (m) of the skin.
     fn max_depth_m(&self) -> f64;
 
-    /// How well forces are known, as a part of them: looking closer is in vain.
+    /// Relative error of the forces, below which a root search need not converge.
     fn precision(&self) -> f64 {
         1e-11
     }

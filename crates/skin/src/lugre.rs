@@ -1,4 +1,4 @@
-//! Bristle friction.
+//! LuGre bristle friction.
 
 use crate::friction_lanes::{FrictionLanes, LANES, Lanes3};
 use crate::{SkinError, require_not_negative, require_positive};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// `v` and `f_n` are held over a step and `z` integrated exactly, so any `dt_s` is stable by itself.
 /// The paper's eq. (10) lost its exponential in print; this is the model that it cites.
-/// Friction is gone with the normal force, the viscous part too.
+/// Without a normal force there is no friction, not even viscous.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lugre {
     /// σ₀, stiffness of the bristles (N/m).
@@ -32,7 +32,7 @@ pub struct Lugre {
 }
 
 impl Lugre {
-    /// Refuses parameters that mean nothing.
+    /// Checks the ranges of the parameters.
     pub fn validate(&self) -> Result<(), SkinError> {
         require_positive("sigma0", "N/m", self.stiffness_newton_per_m)?;
         require_not_negative("sigma1", "N s/m", self.damping_newton_s_per_m)?;
@@ -53,8 +53,7 @@ impl Lugre {
         normal_newton * (self.mu_dynamic + (self.mu_static - self.mu_dynamic) * decay)
     }
 
-    /// True when the model can never create energy: c_t ≥ σ₁(μ_s − μ_d)/μ_d (Olsson 1996). The set in the
-    /// paper is not.
+    /// True when the model is provably passive: c_t ≥ σ₁(μ_s − μ_d)/μ_d (Olsson 1996). The paper's parameters are not.
     pub fn is_provably_passive(&self) -> bool {
         self.viscous_newton_s_per_m * self.mu_dynamic
             >= self.damping_newton_s_per_m * (self.mu_static - self.mu_dynamic)
@@ -83,8 +82,8 @@ impl Lugre {
         (z, force)
     }
 
-    /// [`Lugre::step`] of many texels. The loops have no branches and no calls, so that they become vector instructions; lanes whose
-    /// exponential is not of a small number are done again one by one.
+    /// [`Lugre::step`] of many texels. The loops have no branches and no calls, so that they vectorise; if any argument of the
+    /// exponential is large, all lanes take the scalar function.
     #[inline(always)]
     pub(crate) fn step_all(&self, slides: &mut FrictionLanes, dt_s: f64) {
         let FrictionLanes { deflection_m: z, velocity: v, normal_newton, share, force, .. } = slides;
@@ -148,7 +147,7 @@ impl Lugre {
 /// Below this the series of [`decay_near`] is exact to rounding.
 const NEAR: f64 = 0.05;
 
-/// e^(−x) and φ(x) = (1 − e^(−x))/x for x ≥ 0. What sticks is slow, so that x is mostly small.
+/// e^(−x) and φ(x) = (1 − e^(−x))/x for x ≥ 0. Sticking contacts are slow, so x is mostly small.
 #[inline(always)]
 fn decay(x: f64) -> (f64, f64) {
     if x < NEAR {
@@ -158,8 +157,8 @@ fn decay(x: f64) -> (f64, f64) {
     (1.0 + lost, -lost / x)
 }
 
-/// The same for x < [`NEAR`], where some terms of φ = Σ (−x)ⁿ/(n + 1)! cost a tenth of the exponential. They are added in pairs, which
-/// do not wait for each other.
+/// The same for x < [`NEAR`], where a few terms of φ = Σ (−x)ⁿ/(n + 1)! cost a tenth of the exponential. They are added in independent
+/// pairs.
 #[inline(always)]
 fn decay_near(x: f64) -> (f64, f64) {
     let xx = x * x;
@@ -169,26 +168,26 @@ fn decay_near(x: f64) -> (f64, f64) {
     (1.0 - x * phi, phi)
 }
 
-/// Turns a deflection with the contact plane, by the shortest rotation between the normals.
+/// Rotates a deflection with the contact plane, by the shortest rotation between the normals.
 ///
-/// For unit normals f and t that is R = 1 − (f + t)(f + t)ᵀ/(1 + f·t) + 2 t fᵀ. What is along t is taken off afterwards, because what rounding
-/// leaves there would grow over millions of steps; so the parts of R along t need not be computed.
+/// For unit normals f and t that is R = 1 − (f + t)(f + t)ᵀ/(1 + f·t) + 2 t fᵀ. The component along t is removed afterwards, because
+/// its rounding errors would grow over millions of steps; so the terms of R along t are not computed.
 #[inline(always)]
 pub(crate) fn rotate_into_plane(deflection_m: Vec3, from: Vec3, to: Vec3) -> Vec3 {
     if from == to {
         return deflection_m;
     }
     let one_and_cosine = 1.0 + from.dot(to);
-    let turned = if one_and_cosine > NEARLY_OPPOSITE {
+    let rotated = if one_and_cosine > NEARLY_OPPOSITE {
         deflection_m - from * ((from + to).dot(deflection_m) / one_and_cosine)
     } else {
-        // Opposite normals: any half turn will do.
+        // Opposite normals: any rotation by π.
         Quat::from_rotation_arc(from, to) * deflection_m
     };
-    turned - to * turned.dot(to)
+    rotated - to * rotated.dot(to)
 }
 
-/// [`carried`] of many deflections. False, and what it says is of no use, where normals are opposite.
+/// [`rotate_into_plane`] of many deflections. Returns false, with no valid result, where normals are nearly opposite.
 #[inline(always)]
 pub(crate) fn rotate_lanes_into_plane(deflection_m: &Lanes3, from: &Lanes3, to: &Lanes3, out_m: &mut Lanes3) -> bool {
     let mut opposite = false;
@@ -200,11 +199,11 @@ pub(crate) fn rotate_lanes_into_plane(deflection_m: &Lanes3, from: &Lanes3, to: 
         opposite |= one_and_cosine <= NEARLY_OPPOSITE;
         let along = (f[0] + t[0]) * z[0] + (f[1] + t[1]) * z[1] + (f[2] + t[2]) * z[2];
         let along = along / one_and_cosine;
-        let turned: [f64; 3] = std::array::from_fn(|axis| z[axis] - f[axis] * along);
-        let out = turned[0] * t[0] + turned[1] * t[1] + turned[2] * t[2];
+        let rotated: [f64; 3] = std::array::from_fn(|axis| z[axis] - f[axis] * along);
+        let out = rotated[0] * t[0] + rotated[1] * t[1] + rotated[2] * t[2];
         let still = (f[0] == t[0]) & (f[1] == t[1]) & (f[2] == t[2]);
         for axis in 0..3 {
-            out_m[axis][lane] = if still { z[axis] } else { turned[axis] - t[axis] * out };
+            out_m[axis][lane] = if still { z[axis] } else { rotated[axis] - t[axis] * out };
         }
     }
     !opposite
@@ -233,7 +232,7 @@ mod tests {
 
     /// Against the quaternion of that rotation, from normals that are alike to some that are nearly opposite.
     #[test]
-    fn a_deflection_turns_with_its_plane() {
+    fn a_deflection_rotates_with_its_plane() {
         let mut random = dermis_geometry::Random::new(7);
         let mut unit = || random.direction();
         for _ in 0..1000 {
@@ -241,9 +240,9 @@ mod tests {
             let deflection = from.cross(aside);
             for to in [unit(), (from + aside * 1e-4).normalize(), (aside * 1e-2 - from).normalize()] {
                 let expected = Quat::from_rotation_arc(from, to) * deflection;
-                let turned = rotate_into_plane(deflection, from, to);
-                assert!((turned - expected).length() < 1e-10, "{from} {to}: {turned} {expected}");
-                assert!(turned.dot(to).abs() < 1e-12);
+                let rotated = rotate_into_plane(deflection, from, to);
+                assert!((rotated - expected).length() < 1e-10, "{from} {to}: {rotated} {expected}");
+                assert!(rotated.dot(to).abs() < 1e-12);
             }
         }
     }

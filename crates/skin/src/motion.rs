@@ -1,55 +1,55 @@
-//! What moves against the skin.
+//! Objects, and their poses and velocities relative to the sensor.
 
 use crate::hydroelastic::Compliance;
 use crate::{SkinError, require_not_negative};
 use dermis_geometry::shapes::ShapeError;
 use dermis_geometry::{Balls, Pose, Primitive, Surface, TriMesh, Twist, Vec3};
 
-/// A thing that can be touched: its surface, ready to be asked.
+/// An object that can be in contact with a skin.
 #[derive(Clone, Debug)]
 pub struct Object {
-    /// The surface, in the object's own frame.
+    /// Its surface, in the object's frame, with a bounding-volume hierarchy.
     pub surface: Surface,
-    /// Its pressure field, in the object's own frame; rigid without. Only the hydroelastic skin asks for it.
+    /// Its pressure field, in the object's frame; `None` for a rigid object. Used by the hydroelastic skin only.
     pub compliance: Option<Compliance>,
-    /// Its coefficient of friction, where it is not the skin's own. Only the layer asks for it.
+    /// Its coefficient of friction, overriding the skin's. Used by the layer only.
     pub mu: Option<f64>,
 }
 
 impl Object {
-    /// Prepares a mesh. Open meshes are allowed; a closed one also reports when the skin is pressed through.
+    /// A rigid object from a mesh, which may be open. Only a closed mesh reports saturation.
     pub fn new(mesh: TriMesh) -> Self {
         Self { surface: Surface::new(mesh), compliance: None, mu: None }
     }
 
-    /// A shape that rays meet, and the gel is pressed by, exactly ([`Surface::of_primitive`]); where a mesh of it is asked for, its edges are at most
-    /// `edge_m`.
+    /// A primitive shape, with which rays and the gel make exact contact ([`Surface::of_primitive`]). Its mesh, where one is
+    /// needed, has edges of at most `edge_m`.
     pub fn of_primitive(primitive: Primitive, edge_m: f64) -> Result<Self, ShapeError> {
         Ok(Self { surface: Surface::of_primitive(primitive, edge_m)?, compliance: None, mu: None })
     }
 
-    /// Points (m) of a cloud, each a ball of a radius (m). The gel is pressed by the balls, other skins by eight-sided bodies in them.
+    /// A point cloud (m), each point a sphere of the radius (m). The gel uses the spheres, other skins octahedra inscribed in them.
     pub fn of_points(points: Vec<Vec3>, radius_m: f64) -> Result<Self, ShapeError> {
         Ok(Self { surface: Surface::of_balls(Balls::new(points, radius_m)?)?, compliance: None, mu: None })
     }
 
-    /// The same object made compliant.
+    /// The same object with a pressure field.
     pub fn with_compliance(self, compliance: Compliance) -> Self {
         Self { compliance: Some(compliance), ..self }
     }
 
-    /// The same object with a coefficient of friction of its own, zero or more.
+    /// The same object with its own coefficient of friction, zero or more.
     pub fn with_mu(self, mu: f64) -> Self {
         Self { mu: Some(mu), ..self }
     }
 }
 
-/// One object, where it is and how it moves, both relative to the sensor.
+/// One object with its pose and velocity relative to the sensor.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
     /// The object.
     pub object: &'a Object,
-    /// Its place.
+    /// Its pose.
     pub sensor_from_object: Pose,
     /// Its velocity minus the sensor's, in the sensor's frame, given at the sensor's origin.
     pub velocity: Twist,
@@ -61,7 +61,7 @@ impl<'a> Target<'a> {
         Self { object, sensor_from_object, velocity: Twist::ZERO }
     }
 
-    /// From what an engine knows: poses in the world, and velocities in the world given at each frame's origin.
+    /// From poses in the world, and velocities in the world given at each frame's origin.
     pub fn from_world(
         object: &'a Object,
         world_from_object: &Pose,
@@ -80,15 +80,15 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Everything that may touch the skin during a step.
+/// The objects that may be in contact during a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Motion<'a> {
-    /// The objects. Their positions in this list are their names in the [`crate::Touch`] and the [`crate::State`].
+    /// The objects. [`crate::Touch`] and [`crate::State`] refer to them by their index in this list.
     pub targets: &'a [Target<'a>],
 }
 
 impl Motion<'_> {
-    /// Refuses NaN and infinity.
+    /// Refuses NaN, infinity and negative friction.
     pub fn check(&self) -> Result<(), SkinError> {
         for (object, target) in self.targets.iter().enumerate() {
             if !target.sensor_from_object.is_finite() {

@@ -143,31 +143,54 @@ mod x86_64 {
 #[cfg(target_arch = "x86_64")]
 use x86_64::{run_avx2, run_avx512};
 
-/// Defines lane-wise operations, each by the instruction that it applies to every register of the vector.
+/// Defines operations by the instruction that each applies to every register of a vector. `[f64; 8] in [0 from 0, 1 from 4]` means
+/// that register 0 holds the lanes from 0 on and register 1 those from 4 on.
 #[cfg(target_arch = "x86_64")]
 macro_rules! lanewise {
-    ($registers:tt $($arity:ident $name:ident = $instruction:ident;)*) => {
-        $($crate::simd::lanewise!(@$arity $registers $name $instruction);)*
+    ([$scalar:ident; $lanes:literal] in $registers:tt: $($name:ident = $instruction:ident;)*) => {
+        $($crate::simd::lanewise!(@$name $scalar $lanes $instruction $registers);)*
     };
-    (@unary ($($i:tt)*) $name:ident $instruction:ident) => {
+    (@splat $scalar:ident $lanes:literal $instruction:ident [$($i:tt from $first:literal),*]) => {
         #[inline(always)]
-        fn $name(self) -> Self {
+        fn splat(value: $scalar) -> Self {
+            // SAFETY: the type is used only under `Simd::run`, where the CPU has its instructions.
+            let register = unsafe { $instruction(value) };
+            Self($({ let _ = $first; register }),*)
+        }
+    };
+    (@load $scalar:ident $lanes:literal $instruction:ident [$($i:tt from $first:literal),*]) => {
+        #[inline(always)]
+        fn load(from: &[$scalar; $lanes]) -> Self {
+            // SAFETY: as above; the array holds the lanes of every register.
+            unsafe { Self($($instruction(from.as_ptr().add($first))),*) }
+        }
+    };
+    (@store $scalar:ident $lanes:literal $instruction:ident [$($i:tt from $first:literal),*]) => {
+        #[inline(always)]
+        fn store(self, to: &mut [$scalar; $lanes]) {
+            // SAFETY: as above; the array holds the lanes of every register.
+            unsafe { $($instruction(to.as_mut_ptr().add($first), self.$i);)* }
+        }
+    };
+    (@floor $scalar:ident $lanes:literal $instruction:ident [$($i:tt from $first:literal),*]) => {
+        #[inline(always)]
+        fn floor(self) -> Self {
             // SAFETY: the type is used only under `Simd::run`, where the CPU has its instructions.
             unsafe { Self($($instruction(self.$i)),*) }
         }
     };
-    (@binary ($($i:tt)*) $name:ident $instruction:ident) => {
+    (@mul_add $scalar:ident $lanes:literal $instruction:ident [$($i:tt from $first:literal),*]) => {
         #[inline(always)]
-        fn $name(self, other: Self) -> Self {
-            // SAFETY: the type is used only under `Simd::run`, where the CPU has its instructions.
-            unsafe { Self($($instruction(self.$i, other.$i)),*) }
-        }
-    };
-    (@ternary ($($i:tt)*) $name:ident $instruction:ident) => {
-        #[inline(always)]
-        fn $name(self, b: Self, c: Self) -> Self {
+        fn mul_add(self, b: Self, c: Self) -> Self {
             // SAFETY: the type is used only under `Simd::run`, where the CPU has its instructions.
             unsafe { Self($($instruction(self.$i, b.$i, c.$i)),*) }
+        }
+    };
+    (@$binary:ident $scalar:ident $lanes:literal $instruction:ident [$($i:tt from $first:literal),*]) => {
+        #[inline(always)]
+        fn $binary(self, other: Self) -> Self {
+            // SAFETY: the type is used only under `Simd::run`, where the CPU has its instructions.
+            unsafe { Self($($instruction(self.$i, other.$i)),*) }
         }
     };
 }

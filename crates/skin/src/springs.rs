@@ -1,4 +1,4 @@
-//! Every texel a spring: the soft contact of Moisio et al. 2013.
+//! A spring-damper per texel: the soft contact of Moisio et al. 2013.
 
 mod block;
 mod elasticity;
@@ -15,23 +15,23 @@ use dermis_geometry::{Bounds, Bvh, Mat3, Pose, Primitive, Ray, Twist, Vec3};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// What every texel is made of.
+/// Parameters of every texel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SpringParameters {
     /// Force against depth.
     pub elasticity: Elasticity,
     /// Force against the rate of depth.
     pub damping: Damping,
-    /// h: how deep (m) an object can press before it passes the skin.
+    /// h: largest penetration (m).
     pub max_penetration_m: f64,
-    /// How depth becomes a force on a slanted face.
+    /// Direction of the force on an inclined face.
     pub law: Law,
-    /// What resists sliding.
+    /// Friction.
     pub friction: Friction,
 }
 
 impl SpringParameters {
-    /// Refuses parameters that mean nothing.
+    /// Checks the ranges of the parameters.
     pub fn validate(&self) -> Result<(), SkinError> {
         self.elasticity.validate()?;
         self.damping.validate()?;
@@ -43,39 +43,38 @@ impl SpringParameters {
 /// A skin of independent spring-dampers with bristle friction (a Winkler foundation), one ray each.
 ///
 /// Moisio et al. 2013, algorithm 1: from each texel v with normal n a ray runs from v − h n to v. Where it
-/// meets an object at distance t the depth is d = h − t, the contact normal n_c is the object's face normal
-/// turned out of the sensor, and the object is pushed along n_c by
+/// hits an object at distance t the depth is d = h − t, the contact normal n_c is the object's face normal
+/// oriented out of the sensor, and the force on the object along n_c is
 /// ```text
 /// f_n = (k d + c ḋ) / (n·n_c),   ḋ = −v·n_c / (n·n_c)        Law::Conservative: −∂(½ k d²)/∂x, the default
 /// f_n =  k d − c v·n_c                                      Law::Paper: eqs (4), (5), (8)
 /// ```
 /// with n·n_c floored at 0.2 and f_n never negative. The paper's law gains energy on closed paths over
-/// slanted faces. Friction is the bristles' ([`Friction`]); they rotation with the contact plane and are dropped
-/// when contact ends or another object takes over.
+/// inclined faces. Friction acts through bristles ([`Friction`]), which rotate with the contact plane and are reset
+/// when contact ends or changes to another object.
 ///
-/// Differs from the paper: an object pressed past h keeps the force of depth h and is reported as saturated,
-/// where the paper's force vanishes. That needs a closed mesh, which has an inside; and it holds while v − h n is
-/// inside: what has passed that point altogether is not felt any more. Where several objects overlap in the skin
-/// the deepest presses.
+/// Differs from the paper: an object deeper than h keeps the force of depth h and is reported as saturated, where the
+/// paper's force vanishes. That requires a closed mesh with v − h n inside; an object that has passed this point makes
+/// no contact. Where several objects overlap at a texel, the deepest one makes contact.
 #[derive(Clone, Debug)]
 pub struct Springs {
     sites: Vec<Site>,
     parameters: SpringParameters,
-    /// Where each site's ray starts: h below it.
+    /// Origins of the rays: h below each site.
     starts: Vec<Vec3>,
-    /// The rays, to find those that an object may meet.
+    /// Bounding volumes of the rays.
     rays: Bvh,
 }
 
-/// From this many sites that may be touched on, a step is shared between threads.
+/// Candidate sites from which on a step runs on several threads.
 const PARALLEL_SITES: usize = 1024;
-/// A site that nothing held.
+/// Marks a site without bristles.
 const FREE: u32 = u32::MAX;
-/// n·n_c is not let below this: a ray that grazes a face would get an unbounded force.
+/// Lower bound of n·n_c: the force of a grazing ray would be unbounded.
 const MIN_COSINE: f64 = 0.2;
 
 impl Springs {
-    /// A skin with these sites. Refuses sites without area or normal, and meaningless parameters.
+    /// A skin with these sites. Refuses sites without area or normal, and invalid parameters.
     pub fn new(sites: Vec<Site>, parameters: SpringParameters) -> Result<Self, SkinError> {
         parameters.validate()?;
         if sites.is_empty() {
@@ -107,7 +106,7 @@ impl Springs {
         &self.sites
     }
 
-    /// What every texel is made of.
+    /// Parameters of every texel.
     pub fn parameters(&self) -> &SpringParameters {
         &self.parameters
     }
@@ -118,17 +117,17 @@ impl Springs {
     }
 }
 
-/// A target seen from the rays: its transforms as matrices, once per step.
+/// A target near the skin, with its transforms as matrices.
 struct NearObject<'a> {
     surface: &'a dermis_geometry::Surface,
     object_from_sensor: Mat3,
     sensor_from_object: Mat3,
     sensor_origin_in_object: Vec3,
-    /// Box, in the sensor's frame, around what may be met.
+    /// Bounds in the sensor's frame.
     reach: Bounds,
-    /// Radius (m) of a ball. It looks the same however it is turned: it is asked in axes along the sensor's.
+    /// Radius (m) of a sphere, whose rotation is ignored: its axes are those of the sensor.
     sphere_radius_m: Option<f64>,
-    /// Longer (m) than any way through the object.
+    /// Upper bound of the length (m) of a ray inside the object.
     diameter_m: f64,
     closed: bool,
     index: u32,
@@ -136,9 +135,9 @@ struct NearObject<'a> {
 }
 
 impl Springs {
-    /// Objects that reach into the box of the rays.
+    /// Objects whose bounds overlap those of the rays.
     fn near<'a>(&self, motion: &Motion<'a>) -> Vec<NearObject<'a>> {
-        // Rounding must not lose a ray that just touches.
+        // Padded, so that rounding does not lose a ray that just touches.
         let rays = self.rays.bounds();
         let slack = 1e-9 * rays.size().length();
         let rays = rays.padded(slack);
@@ -175,7 +174,7 @@ impl Springs {
             .collect()
     }
 
-    /// The sites whose rays may meet something, in their order, each with the place of its bristles or [`FREE`].
+    /// The sites whose rays may hit an object, in their order, each with the index of its bristles or [`FREE`].
     fn reached(&self, near: &[NearObject<'_>], bristles: &[Bristle]) -> Vec<(u32, u32)> {
         let mut marked = vec![0u64; self.sites.len().div_ceil(64)];
         let order = self.rays.order();
@@ -185,7 +184,7 @@ impl Springs {
                 marked[site as usize / 64] |= 1 << (site % 64);
             });
         }
-        let ball = single_sphere(near);
+        let sphere = single_sphere(near);
         let mut reached = Vec::with_capacity(marked.iter().map(|word| word.count_ones() as usize).sum());
         let mut next = 0;
         for (word, &bits) in marked.iter().enumerate() {
@@ -193,11 +192,11 @@ impl Springs {
             while bits != 0 {
                 let site = word as u32 * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
-                if let Some((ball, radius_m)) = ball {
-                    // A box has more in it than the ball: rays that pass it need not be looked at again. Where the middle lies
-                    // beyond the end of a ray, that end is nearest to it.
+                if let Some((sphere, radius_m)) = sphere {
+                    // Drops rays that overlap the bounds but not the sphere. Where the centre lies beyond the end of a ray,
+                    // that end is nearest to it.
                     let Site { point, normal, .. } = self.sites[site as usize];
-                    let from_middle = point + ball.sensor_origin_in_object;
+                    let from_middle = point + sphere.sensor_origin_in_object;
                     let along = from_middle.dot(normal).max(0.0);
                     if from_middle.length_squared() - along * along > radius_m * radius_m * (1.0 + 1e-9) {
                         continue;
@@ -213,23 +212,23 @@ impl Springs {
         reached
     }
 
-    /// The object that is deepest in the skin at a site; of equals the first.
+    /// The contact of the object that is deepest at a site; the first of equals.
     #[inline(always)]
     fn intersect(&self, site: u32, held: Option<&Bristle>, near: &[NearObject<'_>]) -> Option<RayContact> {
         let (first, others) = near.split_first()?;
         let mut deepest = self.intersect_object(site, held, first, 0.0);
         for seen in others {
-            let min_depth_m = deepest.as_ref().map_or(0.0, |met| met.depth_m);
-            if let Some(met) = self.intersect_object(site, held, seen, min_depth_m)
-                && deepest.as_ref().is_none_or(|known| met.depth_m > known.depth_m)
+            let min_depth_m = deepest.as_ref().map_or(0.0, |contact| contact.depth_m);
+            if let Some(contact) = self.intersect_object(site, held, seen, min_depth_m)
+                && deepest.as_ref().is_none_or(|known| contact.depth_m > known.depth_m)
             {
-                deepest = Some(met);
+                deepest = Some(contact);
             }
         }
         deepest
     }
 
-    /// How one object meets a site, if it is at least `min_depth_m` deep there.
+    /// The contact of one object with a site, if it is at least `min_depth_m` deep.
     #[inline(always)]
     fn intersect_object(
         &self,
@@ -246,13 +245,13 @@ impl Springs {
         let in_sensor = |normal: Vec3| if is_sphere { normal } else { seen.sensor_from_object * normal };
         let origin = to_object(self.starts[site as usize]) + seen.sensor_origin_in_object;
         let direction = to_object(out_of_skin);
-        // A ray that starts inside a thick object may end inside it too: run on until it leaves. Only a ray that
-        // starts in the object's box can, so that shallow contact pays nothing for it.
+        // A ray that starts inside a thick object may end inside it too: extend it until it leaves. Only a ray that
+        // starts in the object's bounds can, so shallow contact has no extra cost.
         let may_start_inside = seen.closed && surface.bounds().contains(origin);
         let length = if may_start_inside { h.max(seen.diameter_m) } else { h - min_depth_m };
         let hint = held.filter(|bristle| bristle.object == seen.index).map(|bristle| bristle.triangle);
         let hit = surface.cast(&Ray { origin, direction, length }, hint)?;
-        let met = |depth_m, normal, saturated| RayContact {
+        let contact = |depth_m, normal, saturated| RayContact {
             object: seen.index,
             depth_m,
             triangle: hit.triangle,
@@ -261,21 +260,21 @@ impl Springs {
         };
         let leaving = hit.normal.dot(direction) > 0.0;
         if leaving && seen.closed {
-            // Inside, a face is left in both directions. The one behind is the one that came through the skin: with
-            // its normal the force goes on as it was at depth h. A ray that only grazes an edge is not inside.
+            // The origin is inside if the opposite ray leaves the object too. The face behind is the one that passed the
+            // skin: with its normal the force continues that of depth h. A ray that only grazes an edge is not inside.
             let back = Ray { origin, direction: -direction, length: seen.diameter_m };
             let behind = surface.cast(&back, None).filter(|behind| behind.normal.dot(direction) <= 0.0);
             return match behind {
-                Some(behind) => Some(met(h, -in_sensor(behind.normal), true)),
-                None => (hit.distance <= h).then(|| met(h - hit.distance, out_of_skin, false)),
+                Some(behind) => Some(contact(h, -in_sensor(behind.normal), true)),
+                None => (hit.distance <= h).then(|| contact(h - hit.distance, out_of_skin, false)),
             };
         }
         let normal = in_sensor(if leaving { hit.normal } else { -hit.normal });
-        (hit.distance <= h).then(|| met(h - hit.distance, normal, false))
+        (hit.distance <= h).then(|| contact(h - hit.distance, normal, false))
     }
 }
 
-/// Steps the sites that may be reached, one after the other.
+/// Steps candidate sites, one block after the other.
 ///
 /// Compiled twice: with AVX2 an instruction does not overwrite its operand, which saves many moves. Products and sums are not
 /// contracted, so both give the same bits.
@@ -295,21 +294,21 @@ impl Kernel for Walk<'_, '_> {
         let mut facets = Vec::with_capacity(reached.len());
         let mut next = Vec::with_capacity(reached.len());
         let mut block = Block::new();
-        // Sites know objects by their place among all targets; where only one is near it is the only one that counts.
+        // By target index; a single velocity where only one object is near.
         let velocities: Vec<Twist> = match near {
             [only] => vec![only.velocity],
             several => several_velocities(several),
         };
-        let ball = single_sphere(near);
+        let sphere = single_sphere(near);
         for some in reached.chunks(LANES) {
             let intersect = |lane: usize| {
                 let (site, place) = some[lane];
                 springs.intersect(site, bristles.get(place as usize), near)
             };
             block.gather(&springs.sites, some);
-            match ball {
-                Some((ball, radius_m)) => {
-                    block.intersect_sphere(ball, radius_m, springs.parameters.max_penetration_m, intersect)
+            match sphere {
+                Some((sphere, radius_m)) => {
+                    block.intersect_sphere(sphere, radius_m, springs.parameters.max_penetration_m, intersect)
                 }
                 None => block.intersect(intersect),
             }
@@ -321,7 +320,7 @@ impl Kernel for Walk<'_, '_> {
     }
 }
 
-/// Velocities of objects by their place among all targets.
+/// Velocities of the objects by their target index.
 fn several_velocities(near: &[NearObject<'_>]) -> Vec<Twist> {
     let count = near.iter().map(|seen| seen.index as usize + 1).max().unwrap_or(0);
     let mut velocities = vec![Twist::ZERO; count];
@@ -329,7 +328,7 @@ fn several_velocities(near: &[NearObject<'_>]) -> Vec<Twist> {
     velocities
 }
 
-/// The one object that is near, with its radius (m), where it is a ball.
+/// The only object near, with its radius (m), if it is a sphere.
 fn single_sphere<'a, 'b>(near: &'a [NearObject<'b>]) -> Option<(&'a NearObject<'b>, f64)> {
     let [only] = near else { return None };
     only.sphere_radius_m.map(|radius_m| (only, radius_m))
@@ -357,7 +356,7 @@ impl Skin for Springs {
         let (facets, bristles) = if reached.len() < PARALLEL_SITES {
             walk(&reached)
         } else {
-            // Sites are independent; collecting keeps their order, so the sums do not depend on the threads.
+            // Sites are independent and collected in order, so the sums do not depend on the number of threads.
             let walks: Vec<_> = reached.par_chunks(PARALLEL_SITES / 4).map(walk).collect();
             let (facets, bristles): (Vec<_>, Vec<_>) = walks.into_iter().unzip();
             (facets.concat(), bristles.concat())
@@ -372,7 +371,7 @@ impl Skin for Springs {
         self.sites
             .iter()
             .map(|site| {
-                // Coulomb damping grows with a load that is not known yet; bristles do not.
+                // Without Coulomb damping, which depends on the unknown load.
                 let (stiffness_tangential, damping_tangential) = p.friction.tangent(0.0, site.share);
                 let tangent = Tangent {
                     stiffness_normal: p.elasticity.of_part(steepest, site.share, site.area_m2).1,

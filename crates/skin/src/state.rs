@@ -1,4 +1,4 @@
-//! What a skin remembers between steps.
+//! The history of a skin between steps.
 
 use crate::gel::GelState;
 use crate::hydroelastic::Bristles;
@@ -6,18 +6,18 @@ use crate::layer::LayerState;
 use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
 
-/// The bristles under one texel that is touched.
+/// The bristles of a texel in contact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bristle {
-    /// Which texel (or contact point).
+    /// Index of the texel (or contact point).
     pub site: u32,
-    /// Which object holds them.
+    /// Index of the object in contact.
     pub object: u32,
-    /// Their deflection (m), in the contact plane, in the sensor's frame.
+    /// Deflection (m) in the contact plane, in the sensor's frame.
     pub deflection_m: Vec3,
     /// Normal of the contact plane, out of the sensor.
     pub normal: Vec3,
-    /// The triangle met last: where to look first.
+    /// The triangle hit in the last step: a hint for the next ray.
     pub triangle: u32,
 }
 
@@ -27,17 +27,17 @@ pub struct Bristle {
 pub enum State {
     /// Of [`crate::Springs`].
     Springs {
-        /// How many texels (or contact points) the skin has.
+        /// Number of texels (or contact points) of the skin.
         sites: usize,
-        /// Those that are touched, in their order; the others remember nothing.
+        /// Bristles of the texels in contact, in their order.
         bristles: Vec<Bristle>,
     },
     /// Of [`crate::Hydroelastic`]: deflections at the corners of the last contact surface.
     Hydroelastic(Bristles),
-    /// Of [`crate::Gel`]: nodes, what sticks, and particles where it moves.
+    /// Of [`crate::Gel`]: node displacements, sticking contacts, and particles where it moves.
     Gel(GelState),
     /// Of [`crate::Layer`]: tractions.
     Layer(LayerState),
-    /// Of [`crate::Imprint`], which remembers nothing.
+    /// Of [`crate::Imprint`], which has no history.
     Imprint,
 }

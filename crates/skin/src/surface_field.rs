@@ -1,4 +1,4 @@
-//! A quantity known on a regular grid of the sensor's surface.
+//! A vector field on a regular grid over the sensor's surface.
 
 use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub struct SurfaceField {
     pub cols: usize,
     /// Edge of a cell (m).
     pub cell_m: f64,
-    /// Middle of the grid, in the sensor's frame (m).
+    /// Centre of the grid, in the sensor's frame (m).
     pub center: Vec3,
     /// Row by row.
     pub values: Vec<Vec3>,
@@ -23,7 +23,7 @@ pub struct SurfaceField {
 }
 
 impl SurfaceField {
-    /// The undeformed place of a cell (m), in the sensor's frame.
+    /// Position (m) of a cell's centre on the undeformed surface, in the sensor's frame.
     pub fn rest(&self, row: usize, col: usize) -> Vec3 {
         let along = |index: usize, count: usize| (index as f64 - 0.5 * (count as f64 - 1.0)) * self.cell_m;
         let height = self.rest_heights_m.as_ref().map_or(0.0, |heights| heights[row * self.cols + col]);

@@ -1,60 +1,60 @@
-//! What a skin feels: the one answer that every skin gives and every transducer reads.
+//! Contact loads: the result of every skin and the input of every transducer.
 
 use crate::gel::Energy;
 use crate::{SurfaceField, Warning};
 use dermis_geometry::{Vec3, Wrench};
 use serde::{Deserialize, Serialize};
 
-/// The outcome of a step, in the sensor's frame.
+/// Contact loads at the end of a step, in the sensor's frame.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Touch {
-    /// Where load enters the skin, in an order that depends on the input alone.
+    /// Contact patches, in an order that depends on the input alone.
     pub facets: Vec<Facet>,
-    /// Load on the sensor, about its origin.
+    /// Wrench on the sensor, about its origin.
     pub on_sensor: Wrench,
-    /// Load on each object of the motion, about the **sensor's** origin: together the opposite of `on_sensor`.
+    /// Wrench on each object of the motion, about the **sensor's** origin; their sum is −`on_sensor`.
     pub on_objects: Vec<Wrench>,
-    /// How many facets are pressed beyond what the skin can show.
+    /// Number of saturated facets.
     pub saturated: usize,
-    /// Displacement (m) of the skin's surface, where the skin knows it.
+    /// Displacement (m) of the skin's surface, where the skin computes it.
     pub surface: Option<SurfaceField>,
-    /// Stress vector (Pa) on the base under the skin, where the skin knows it.
+    /// Stress vector (Pa) on the base under the skin, where the skin computes it.
     pub base: Option<SurfaceField>,
-    /// What the skin's motion and strain hold, where the skin knows it: how near it is to rest.
+    /// Kinetic and strain energy, where the skin computes them; their ratio tells how close it is to static equilibrium.
     #[serde(default)]
     pub energy: Option<Energy>,
-    /// Where the answer is less than the skin's best.
+    /// Limits of the model that were exceeded.
     #[serde(default)]
     pub warnings: Vec<Warning>,
 }
 
-/// A piece of contact.
+/// A contact patch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facet {
-    /// The object, by its place in the motion.
+    /// Index of the object in the motion.
     pub object: u32,
     /// Contact normal: unit, out of the sensor into the object.
     pub normal: Vec3,
-    /// How deep (m) the object is in the skin here.
+    /// Depth (m) of the object in the skin.
     pub depth_m: f64,
-    /// Pressed beyond what the skin can show: the load is a lower bound.
+    /// The indentation exceeds the range of the skin: the load is a lower bound.
     pub saturated: bool,
-    /// What acts here.
+    /// The load.
     pub load: Load,
-    /// How the load answers to motion.
+    /// Its derivatives with respect to the object's motion.
     pub tangent: Tangent,
 }
 
 /// The load of a facet, on the sensor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Load {
-    /// A force that stands for a small area.
+    /// A point force that represents a small area.
     Point {
-        /// Where the force acts (m).
+        /// Point of application (m).
         at: Vec3,
-        /// The point of the **undeformed** skin that carries it (m): what decides which taxel feels it.
+        /// The point of the **undeformed** skin that carries it (m); it determines the taxel.
         anchor: Vec3,
-        /// The area it stands for (m²).
+        /// Area (m²).
         area_m2: f64,
         /// Force on the sensor (N).
         force: Vec3,
@@ -66,7 +66,7 @@ pub enum Load {
 /// A corner of a polygon facet.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Corner {
-    /// Where it is (m).
+    /// Position (m).
     pub at: Vec3,
     /// Pressure (Pa), positive in compression.
     pub pressure_pa: f64,
@@ -74,12 +74,12 @@ pub struct Corner {
     pub shear_pa: Vec3,
 }
 
-/// Stiffness and damping of a contact point: the part of the tangent stiffness matrix that is there.
+/// Diagonal blocks of the tangent stiffness and damping at a contact patch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tangent {
-    /// Against approach along the normal (N/m).
+    /// Along the normal (N/m).
     pub stiffness_normal: f64,
-    /// Against motion in the contact plane (N/m).
+    /// In the contact plane (N/m).
     pub stiffness_tangential: f64,
     /// Along the normal (N s/m).
     pub damping_normal: f64,
@@ -87,10 +87,10 @@ pub struct Tangent {
     pub damping_tangential: f64,
 }
 
-/// A point that carries a body, with how it answers to motion.
+/// A contact point with its stiffness and damping.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Support {
-    /// Where it is (m).
+    /// Position (m).
     pub at: Vec3,
     /// Contact normal.
     pub normal: Vec3,
@@ -117,7 +117,7 @@ impl Facet {
         }
     }
 
-    /// Where it acts (m): the point, or the middle of the polygon.
+    /// Position (m): the point, or the centroid of the polygon.
     #[inline]
     pub fn at(&self) -> Vec3 {
         match &self.load {
@@ -126,13 +126,13 @@ impl Facet {
         }
     }
 
-    /// It as a point that carries.
+    /// Its position, normal, stiffness and damping.
     #[inline]
     pub fn support(&self) -> Support {
         Support { at: self.at(), normal: self.normal, tangent: self.tangent }
     }
 
-    /// The part of the force that presses (N), positive in compression.
+    /// Normal force (N), positive in compression.
     pub fn normal_force(&self) -> f64 {
         -self.force_on_sensor().dot(self.normal)
     }
@@ -154,7 +154,7 @@ fn fan(corners: &[Corner]) -> impl Iterator<Item = (f64, [Corner; 3])> + '_ {
     })
 }
 
-/// The middle of a polygon's area (m).
+/// Centroid of a polygon (m).
 fn middle(corners: &[Corner]) -> Vec3 {
     let (mut area_m2, mut moment) = (0.0, Vec3::ZERO);
     for (part_m2, [a, b, c]) in fan(corners) {
@@ -179,7 +179,7 @@ fn polygon_wrench(corners: &[Corner], normal: Vec3) -> Wrench {
 }
 
 impl Touch {
-    /// Adds up facets for a motion of `objects` objects. The order of summation is that of the facets.
+    /// Sums the facets, in their order, for a motion of `objects` objects.
     pub fn from_facets(facets: Vec<Facet>, objects: usize) -> Self {
         let mut touch = Self { on_objects: vec![Wrench::ZERO; objects], ..Self::default() };
         for facet in &facets {

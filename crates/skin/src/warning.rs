@@ -1,28 +1,28 @@
-//! What a skin says of an answer that it is not sure of.
+//! Warnings that a result lies outside the valid range of a skin.
 
 use serde::{Deserialize, Serialize};
 
-/// Why an answer is less than the skin's best. Its text is one sentence for a person.
+/// Why a result is less accurate than usual. Its text is one sentence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Warning {
-    /// Strains that linear elasticity does not cover.
+    /// Strains beyond linear elasticity.
     #[error("the largest strain is {strain_max:.2}, beyond the linear range of this skin; the `gel` skin covers it")]
     BeyondLinear {
         /// Largest strain.
         strain_max: f64,
     },
-    /// Contact where the edge of the skin is felt.
+    /// Contact so close to the rim that the free edge would matter.
     #[error(
-        "contact comes within {distance_mm:.2} mm of the rim, nearer than twice the thickness ({thickness_mm:.2} mm): this skin has no edges, a real one is softer there"
+        "contact comes within {distance_mm:.2} mm of the rim, nearer than twice the thickness ({thickness_mm:.2} mm): this skin is modelled without edges, a real one is softer there"
     )]
     NearRim {
-        /// Least distance between contact and rim (mm).
+        /// Distance between contact and rim (mm).
         distance_mm: f64,
         /// Thickness (mm).
         thickness_mm: f64,
     },
-    /// Motion that matters where none should.
+    /// Inertia in a press that should be quasi-static.
     #[error("the kinetic energy is {ratio:.3} of the strain energy: the press is too fast to be quasi-static")]
     NotQuasiStatic {
         /// Kinetic energy by strain energy.

@@ -1,4 +1,4 @@
-//! Many readings that stay on the GPU.
+//! Readings of many presses in GPU memory.
 
 use super::foreign;
 use super::tensor::{Data, DeviceArray};
@@ -19,17 +19,17 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// The readings of many presses of one sensor, in the memory of a GPU.
+/// The readings of many presses of one sensor, in GPU memory.
 ///
-/// ``taxels``, ``forces``, ``force`` … are those of a ``Batch``: numpy arrays, copied from the GPU when they are asked for.
-/// ``taxels_on_device``, ``forces_on_device`` … are the same numbers where they are: ``torch.from_dlpack(batch.forces_on_device)`` is a tensor
-/// without a copy, and keeps the memory alive by itself.
+/// ``taxels``, ``forces``, ``force`` … are those of a ``Batch``: numpy arrays, copied to the host on access.
+/// ``taxels_on_device``, ``forces_on_device`` … are the same arrays in GPU memory: ``torch.from_dlpack(batch.forces_on_device)`` shares them
+/// without a copy and keeps the memory alive.
 #[pyclass(frozen, module = "dermis")]
 pub struct DeviceBatch {
     shared: Arc<SharedSensor>,
-    /// What taxels feel.
+    /// Forces on the taxels.
     presses: Presses,
-    /// What its camera sees.
+    /// Camera images.
     images: Option<Images>,
     travel_m: Option<Vec<f64>>,
 }
@@ -44,16 +44,16 @@ pub struct Images {
     pub width: usize,
 }
 
-/// Where presses are to be made.
+/// Poses of presses.
 pub enum Places {
-    /// Known on the host; some by how far (m) they are past first contact.
+    /// On the host, with the travel (m) past first contact where it is known.
     Host(Vec<Pose>, Option<Vec<f64>>),
     /// On the GPU.
     Gpu(Poses),
 }
 
 impl Places {
-    /// Poses, from the host or from the GPU.
+    /// Reads poses from the host or from the GPU.
     pub fn read(value: &Bound<'_, PyAny>, gpu: &Arc<Gpu>) -> PyResult<Self> {
         if let Some(found) = foreign::read(value, gpu, "poses")? {
             return Ok(Self::Gpu(found.poses(gpu, "poses")?));
@@ -61,7 +61,7 @@ impl Places {
         Ok(Self::Host(read_poses(value, "poses")?, None))
     }
 
-    /// Them on the GPU, and how far (m) they are past first contact where that is known.
+    /// The poses on the GPU, and the travel (m) past first contact where it is known.
     fn on_gpu(self, gpu: &Arc<Gpu>) -> Result<(Poses, Option<Vec<f64>>), GpuError> {
         match self {
             Self::Host(poses, travel_m) => Ok((Poses::of_host(gpu, &poses)?, travel_m)),
@@ -69,7 +69,7 @@ impl Places {
         }
     }
 
-    /// The poses of presses to a depth, found on all cores.
+    /// The poses of presses to a depth, computed on all cores.
     pub fn of_depths(shared: &SharedSensor, object: &skin::Object, wanted: &[PressRequest]) -> PyResult<Self> {
         let sensor = shared.sensor()?;
         let one = |(number, wanted): (usize, &PressRequest)| {
@@ -82,7 +82,7 @@ impl Places {
 }
 
 impl DeviceBatch {
-    /// Presses an object on a sensor at many places.
+    /// Presses an object on a sensor at many poses.
     pub fn of_places(
         gpu: &Arc<Gpu>,
         shared: &Arc<SharedSensor>,
@@ -97,12 +97,12 @@ impl DeviceBatch {
             let (arrays, object) = (shared.on_gpu(gpu)?, super::object_on(gpu, object)?);
             Self::of_presses(shared, arrays.settle(&object, &poses)?)
         };
-        // Whoever takes the numbers need not know our queue.
+        // Users of the arrays need not synchronise with our stream.
         gpu.finish()?;
         Ok(Self { travel_m, ..made })
     }
 
-    /// Presses an object on a layer: what taxels feel, and what a camera sees where there is one.
+    /// Presses an object on a layer: taxel forces, and camera images if there is a camera.
     fn of_layer(
         gpu: &Arc<Gpu>,
         shared: &Arc<SharedSensor>,
@@ -122,12 +122,12 @@ impl DeviceBatch {
         Ok(Self { images, ..Self::of_presses(shared, presses) })
     }
 
-    /// What has been felt already.
+    /// Wraps finished presses.
     pub fn of_presses(shared: &Arc<SharedSensor>, presses: Presses) -> Self {
         Self { shared: Arc::clone(shared), presses, images: None, travel_m: None }
     }
 
-    /// Extent of what taxels feel: presses, then rows and columns or taxels, then the rest.
+    /// Shape of per-taxel arrays: presses, then rows and columns or taxels, then the last axes.
     fn shape(&self, behind: &[usize]) -> PyResult<Vec<usize>> {
         let taxels = self.shared.sensor()?.taxels();
         let each = taxels.size().map_or_else(|| vec![taxels.len()], |(rows, cols)| vec![rows, cols]);
@@ -138,7 +138,7 @@ impl DeviceBatch {
         DeviceArray::whole(&self.presses.gpu, data, shape)
     }
 
-    /// What the device reports of every press, as if it had no memory and no noise; made on the host, on all cores.
+    /// Reported values of every press, without memory and noise; computed on the CPU.
     fn reports(&self, py: Python<'_>) -> PyResult<Vec<Report>> {
         let (sensor, presses) = (self.shared.sensor()?, &self.presses);
         let made = detached(py, || {
@@ -156,7 +156,7 @@ impl DeviceBatch {
         self.presses.count
     }
 
-    /// What the GPU is called.
+    /// Name of the GPU.
     #[getter]
     fn device(&self) -> &str {
         self.presses.gpu.name()
@@ -168,14 +168,14 @@ impl DeviceBatch {
         self.taxels_on_device()?.numpy(py)
     }
 
-    /// ``Reading.reported`` of all (N), shaped like ``taxels``, made on the host.
+    /// ``Reading.reported`` of all (N), shape of ``taxels``, computed on the CPU.
     #[getter]
     fn reported<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let all: Vec<f64> = self.reports(py)?.into_iter().flat_map(|report| report.newton).collect();
         array(py, &self.shape(&[])?, &all)
     }
 
-    /// ``Reading.raw`` of all (counts), shaped like ``taxels``, made on the host.
+    /// ``Reading.raw`` of all (counts), shape of ``taxels``, computed on the CPU.
     #[getter]
     fn raw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u32>>> {
         let all: Vec<u32> = self.reports(py)?.into_iter().flat_map(|report| report.raw).collect();
@@ -212,7 +212,7 @@ impl DeviceBatch {
         self.saturated_on_device()?.numpy(py)
     }
 
-    /// ``Reading.travel`` of all (m), shape (n,); NaN where the object was held at a pose.
+    /// ``Reading.travel`` of all (m), shape (n,); NaN for presses at given poses.
     #[getter]
     fn travel<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let unknown = vec![f64::NAN; self.presses.count];
@@ -225,44 +225,44 @@ impl DeviceBatch {
         self.image_on_device()?.numpy(py)
     }
 
-    /// ``taxels`` where they are.
+    /// ``taxels`` in GPU memory.
     #[getter]
     fn taxels_on_device(&self) -> PyResult<DeviceArray> {
         Ok(self.whole(Data::F64(Arc::clone(&self.presses.values_newton)), &self.shape(&[])?))
     }
 
-    /// ``forces`` where they are.
+    /// ``forces`` in GPU memory.
     #[getter]
     fn forces_on_device(&self) -> PyResult<DeviceArray> {
         Ok(self.whole(Data::F64(Arc::clone(&self.presses.forces_newton)), &self.shape(&[3])?))
     }
 
-    /// ``force`` where it is: the first half of every ``wrench``.
+    /// ``force`` in GPU memory: the first half of every ``wrench``.
     #[getter]
     fn force_on_device(&self) -> PyResult<DeviceArray> {
         let wrench = self.wrench_on_device()?;
         Ok(DeviceArray { shape: vec![self.presses.count, 3], ..wrench })
     }
 
-    /// ``wrench`` where it is.
+    /// ``wrench`` in GPU memory.
     #[getter]
     fn wrench_on_device(&self) -> PyResult<DeviceArray> {
         Ok(self.whole(Data::F64(Arc::clone(&self.presses.wrench)), &[self.presses.count, 6]))
     }
 
-    /// ``outside`` where it is.
+    /// ``outside`` in GPU memory.
     #[getter]
     fn outside_on_device(&self) -> PyResult<DeviceArray> {
         Ok(self.whole(Data::F64(Arc::clone(&self.presses.outside_newton)), &[self.presses.count, 3]))
     }
 
-    /// ``saturated`` where it is.
+    /// ``saturated`` in GPU memory.
     #[getter]
     fn saturated_on_device(&self) -> PyResult<DeviceArray> {
         Ok(self.whole(Data::U32(Arc::clone(&self.presses.saturated)), &[self.presses.count]))
     }
 
-    /// ``image`` where it is.
+    /// ``image`` in GPU memory.
     #[getter]
     fn image_on_device(&self) -> PyResult<DeviceArray> {
         let why = || Error::new_err(format!("sensor {:?} has no camera on the GPU", self.shared.spec().name));

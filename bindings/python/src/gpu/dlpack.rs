@@ -1,4 +1,4 @@
-//! The DLPack protocol: arrays handed on without a copy.
+//! The DLPack protocol: shares arrays without a copy.
 #![allow(unsafe_code, reason = "the protocol is one of raw pointers")]
 
 use pyo3::exceptions::PyBufferError;
@@ -6,17 +6,17 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ffi::{CStr, c_char, c_void};
 
-/// A GPU of NVIDIA's.
+/// DLPack device type of CUDA.
 pub const CUDA: i32 = 2;
-/// Codes of kinds of numbers.
+/// DLPack type code.
 pub const UNSIGNED: u8 = 1;
-/// Codes of kinds of numbers.
+/// DLPack type code.
 pub const FLOAT: u8 = 2;
 
 const NAME: &CStr = c"dltensor";
 const USED: &CStr = c"used_dltensor";
 
-/// What numbers are.
+/// Element type.
 #[derive(Clone, Copy)]
 pub struct Kind {
     pub code: u8,
@@ -45,8 +45,8 @@ struct Managed {
     deleter: Option<unsafe extern "C" fn(*mut Managed)>,
 }
 
-/// What a capsule keeps alive: the memory, and the numbers that its tensor points to.
-struct Kept {
+/// The contents of a capsule: the owner of the memory, and the shape and strides that its tensor points to.
+struct Contents {
     managed: Managed,
     shape: Vec<i64>,
     strides: Vec<i64>,
@@ -55,12 +55,12 @@ struct Kept {
 
 unsafe extern "C" fn delete(managed: *mut Managed) {
     // SAFETY: the context is the box that `capsule` leaked, and a deleter is called once.
-    drop(unsafe { Box::from_raw((*managed).context.cast::<Kept>()) });
+    drop(unsafe { Box::from_raw((*managed).context.cast::<Contents>()) });
 }
 
-/// Called when Python lets go of a capsule that nobody took.
+/// Called when Python frees a capsule that was not consumed.
 unsafe extern "C" fn forget(capsule: *mut ffi::PyObject) {
-    // SAFETY: a capsule that was taken has another name; of ours the pointer is what we put in.
+    // SAFETY: a consumed capsule has another name; the pointer of an unconsumed one is the one stored in it.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule, NAME.as_ptr()) == 1 {
             let managed = ffi::PyCapsule_GetPointer(capsule, NAME.as_ptr()).cast::<Managed>();
@@ -69,7 +69,7 @@ unsafe extern "C" fn forget(capsule: *mut ffi::PyObject) {
     }
 }
 
-/// A capsule of memory that `owner` keeps alive until whoever takes it lets go.
+/// A capsule of memory that `owner` keeps alive until the consumer releases it.
 pub fn capsule(
     py: Python<'_>,
     address: u64,
@@ -92,30 +92,30 @@ pub fn capsule(
         byte_offset: 0,
     };
     let managed = Managed { tensor, context: std::ptr::null_mut(), deleter: Some(delete) };
-    let kept = Box::new(Kept { managed, shape: numbers(shape), strides: numbers(strides), _owner: owner });
-    let kept = Box::into_raw(kept);
-    // SAFETY: the box is ours until its deleter runs; its lists do not move any more.
+    let contents = Box::new(Contents { managed, shape: numbers(shape), strides: numbers(strides), _owner: owner });
+    let contents = Box::into_raw(contents);
+    // SAFETY: the box belongs to us until its deleter runs, and its vectors do not move.
     unsafe {
-        (*kept).managed.tensor.shape = (*kept).shape.as_mut_ptr();
-        (*kept).managed.tensor.strides = (*kept).strides.as_mut_ptr();
-        (*kept).managed.context = kept.cast();
-        let pointer = (&raw mut (*kept).managed).cast();
+        (*contents).managed.tensor.shape = (*contents).shape.as_mut_ptr();
+        (*contents).managed.tensor.strides = (*contents).strides.as_mut_ptr();
+        (*contents).managed.context = contents.cast();
+        let pointer = (&raw mut (*contents).managed).cast();
         let capsule = ffi::PyCapsule_New(pointer, NAME.as_ptr(), Some(forget));
         if capsule.is_null() {
-            drop(Box::from_raw(kept));
+            drop(Box::from_raw(contents));
             return Err(PyErr::fetch(py));
         }
         Ok(Bound::from_owned_ptr(py, capsule).unbind())
     }
 }
 
-/// Someone else's tensor, until it is dropped.
+/// A tensor of another library, released on drop.
 pub struct Taken {
     managed: *mut Managed,
 }
 
 impl Taken {
-    /// Takes a capsule, which can be done once.
+    /// Consumes a capsule, which can be done once.
     pub fn new(capsule: &Bound<'_, PyAny>) -> PyResult<Self> {
         let (name, used): (*const c_char, *const c_char) = (NAME.as_ptr(), USED.as_ptr());
         // SAFETY: the pointer is checked by the capsule's name, and the capsule renamed, so that only we call the deleter.
@@ -136,17 +136,17 @@ impl Taken {
         unsafe { &(*self.managed).tensor }
     }
 
-    /// Where its numbers begin.
+    /// Address of the first element.
     pub fn address(&self) -> u64 {
         self.tensor().data as u64 + self.tensor().byte_offset
     }
 
-    /// Kind and number of the device.
+    /// Type and index of the device.
     pub fn device(&self) -> [i32; 2] {
         self.tensor().device
     }
 
-    /// Bits of its numbers, if they are real.
+    /// Bits of an element, if it is a floating-point number.
     pub fn real_bits(&self) -> Option<u8> {
         let tensor = self.tensor();
         (tensor.code == FLOAT && tensor.lanes == 1).then_some(tensor.bits)
@@ -159,7 +159,7 @@ impl Taken {
         (0..tensor.ndim as usize).map(|axis| unsafe { *tensor.shape.add(axis) } as usize).collect()
     }
 
-    /// Numbers from one to the next along each axis; none where they lie row by row.
+    /// Strides in elements; `None` for a row-major array.
     pub fn strides(&self) -> Option<Vec<i64>> {
         let tensor = self.tensor();
         if tensor.strides.is_null() {
@@ -172,7 +172,7 @@ impl Taken {
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        // SAFETY: we took it, and nobody else calls the deleter.
+        // SAFETY: the capsule was consumed here, so nothing else calls the deleter.
         unsafe {
             if let Some(deleter) = (*self.managed).deleter {
                 deleter(self.managed);

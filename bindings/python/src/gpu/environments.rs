@@ -1,4 +1,4 @@
-//! Many simulations in time, on the GPU.
+//! Sensors that step together on a GPU.
 
 use super::batch::{DeviceBatch, Places};
 use super::foreign;
@@ -12,9 +12,9 @@ use dermis::gpu::{Gpu, GpuError, GpuObject};
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Many sensors of one kind, each with an object of one kind: environments whose history stays on a GPU.
+/// Many copies of a sensor, each with one object, stepped together on a GPU. Their states stay in GPU memory.
 ///
-/// Made by ``Sensor.environments``. ``step`` does in each what ``Sensor.step`` does in one, without the device's response.
+/// Made by ``Sensor.environments``. ``step`` is ``Sensor.step`` for all of them, without the response.
 #[pyclass(frozen, module = "dermis")]
 pub struct Environments {
     shared: Arc<SharedSensor>,
@@ -25,7 +25,7 @@ pub struct Environments {
 }
 
 impl Environments {
-    /// `count` of them, in which nothing has been touched.
+    /// `count` untouched environments.
     pub fn new(
         gpu: &Arc<Gpu>,
         shared: &Arc<SharedSensor>,
@@ -37,7 +37,7 @@ impl Environments {
     }
 }
 
-/// Velocities of the host: given of the objects' origins, wanted at the sensor's.
+/// Velocities on the host, converted from the objects' origins to the sensor's.
 fn moved(poses: &[Pose], twists: &[[f64; 6]]) -> Vec<Twist> {
     let one = |(pose, v): (&Pose, &[f64; 6])| {
         Twist::new(Vec3::new(v[0], v[1], v[2]), Vec3::new(v[3], v[4], v[5])).moved(-pose.translation)
@@ -51,10 +51,10 @@ impl Environments {
         self.count
     }
 
-    /// Lets the object of every environment move for a time dt (s).
+    /// Advances every environment by dt (s).
     ///
-    /// poses: where each is at the start of the step, (n, 4, 4), (n, 7) or (n, 3). twists: how each moves, (n, 6): velocity of the object's
-    /// origin (m/s), angular velocity (rad/s); at rest without. Both may be numpy arrays or tensors on the GPU, and both of one kind.
+    /// poses: pose of each object at the start of the step, (n, 4, 4), (n, 7) or (n, 3). twists: velocity of the object's origin (m/s) and
+    /// angular velocity (rad/s), (n, 6); default: at rest. Both are numpy arrays, or both GPU tensors.
     ///
     /// Returns a DeviceBatch.
     #[pyo3(signature = (poses, twists=None, *, dt))]
@@ -96,7 +96,7 @@ impl Environments {
         Ok(DeviceBatch::of_presses(&self.shared, felt.into_py_err()?))
     }
 
-    /// Lets go: nothing has touched these sensors. which: of all environments, True where that is meant, (n,); all of them without.
+    /// Resets the environments where ``which`` is True, (n,); default: all.
     #[pyo3(signature = (which=None))]
     fn reset(&self, which: Option<Vec<bool>>) -> PyResult<()> {
         let which = which.unwrap_or_else(|| vec![true; self.count]);

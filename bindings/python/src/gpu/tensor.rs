@@ -1,4 +1,4 @@
-//! Numbers that stay on the GPU.
+//! Arrays in GPU memory.
 
 use super::dlpack::{self, Kind};
 use crate::error::IntoPyErr;
@@ -10,20 +10,20 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::sync::Arc;
 
-/// Numbers in the memory of a GPU.
+/// An array in GPU memory.
 ///
-/// ``torch.from_dlpack(x)``, ``cupy.from_dlpack(x)`` or ``jax.dlpack.from_dlpack(x)`` take it as it is, without a copy; what they make keeps
-/// it alive. ``numpy.asarray(x)`` or ``x.numpy()`` copy it to the host. Do not write into it: other views share it.
+/// ``torch.from_dlpack(x)``, ``cupy.from_dlpack(x)`` or ``jax.dlpack.from_dlpack(x)`` share it without a copy and keep it
+/// alive. ``numpy.asarray(x)`` or ``x.numpy()`` copy it to the host. Do not write into it: other views share it.
 #[pyclass(frozen, module = "dermis")]
 pub struct DeviceArray {
     pub gpu: Arc<Gpu>,
     pub data: Data,
     pub shape: Vec<usize>,
-    /// Numbers from one to the next along each axis.
+    /// Strides in elements.
     pub strides: Vec<usize>,
 }
 
-/// What the numbers are.
+/// Element type.
 #[derive(Clone)]
 pub enum Data {
     F64(Arc<DeviceBuffer<f64>>),
@@ -50,7 +50,7 @@ impl Data {
 }
 
 impl DeviceArray {
-    /// All of a buffer, row by row.
+    /// A whole buffer, row-major.
     pub fn whole(gpu: &Arc<Gpu>, data: Data, shape: &[usize]) -> Self {
         let mut strides = vec![1; shape.len()];
         for axis in (1..shape.len()).rev() {
@@ -59,7 +59,7 @@ impl DeviceArray {
         Self { gpu: Arc::clone(gpu), data, shape: shape.to_vec(), strides }
     }
 
-    /// An array on the host.
+    /// A copy in host memory.
     fn fetch<'py, T>(&self, py: Python<'py>, buffer: &DeviceBuffer<T>) -> PyResult<Bound<'py, PyAny>>
     where
         T: Plain + numpy::Element,
@@ -96,13 +96,13 @@ impl DeviceArray {
         PyTuple::new(py, &self.shape)
     }
 
-    /// What the numbers are, as numpy calls it.
+    /// Element type, as numpy names it.
     #[getter]
     fn dtype(&self) -> &'static str {
         self.data.kind().name
     }
 
-    /// A copy on the host.
+    /// A copy in host memory.
     pub fn numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.data {
             Data::F64(data) => self.fetch(py, data),
@@ -129,12 +129,12 @@ impl DeviceArray {
         self.shape.first().copied().unwrap_or(0)
     }
 
-    /// (2, number of the GPU): it is CUDA's.
+    /// (2, index of the GPU): 2 stands for CUDA.
     fn __dlpack_device__(&self) -> (i32, i32) {
         (dlpack::CUDA, self.gpu.ordinal() as i32)
     }
 
-    /// For those who take arrays by the DLPack protocol. All numbers are there when a batch is made, so no stream need wait.
+    /// Exports the array by the DLPack protocol. A batch is complete when it is made, so no stream has to wait.
     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
     fn __dlpack__(
         &self,
@@ -153,7 +153,7 @@ impl DeviceArray {
         dlpack::capsule(py, address, self.__dlpack_device__(), self.data.kind(), &self.shape, &self.strides, owner)
     }
 
-    /// For those who take arrays by CUDA's own protocol. Keep this object while they use it.
+    /// Exports the array by the CUDA array interface. Keep this object while it is used.
     #[getter]
     fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let kind = self.data.kind();

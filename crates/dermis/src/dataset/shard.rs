@@ -11,6 +11,7 @@ use dermis_record::atomic_folder::{AtomicFolder, Placed};
 use dermis_record::lerobot::{Statistics, data_file};
 use dermis_record::npy;
 use dermis_record::tar::TarWriter;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
@@ -31,7 +32,7 @@ pub fn record_file(shard: usize) -> String {
 impl ShardRecord {
     fn to_value(&self) -> Value {
         let file = |placed: &Placed| json!({ "name": placed.name, "bytes": placed.bytes, "sha256": placed.sha256 });
-        let sum = |(name, sums): &(String, Statistics)| json!({ "column": name, "sums": sums.to_value() });
+        let sum = |(name, sums): &(String, Statistics)| json!({ "column": name, "sums": sums });
         json!({
             "files": self.files.iter().map(file).collect::<Vec<_>>(),
             "statistics": self.sums.iter().map(sum).collect::<Vec<_>>(),
@@ -47,7 +48,7 @@ impl ShardRecord {
             })
         };
         let sum = |value: &Value| {
-            Some((value.get("column")?.as_str()?.to_owned(), Statistics::from_value(value.get("sums")?)?))
+            Some((value.get("column")?.as_str()?.to_owned(), Statistics::deserialize(value.get("sums")?).ok()?))
         };
         Some(Self {
             files: value.get("files")?.as_array()?.iter().map(file).collect::<Option<_>>()?,

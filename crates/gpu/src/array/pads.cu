@@ -477,7 +477,7 @@ struct TetWalk {
     bool busy;
 };
 
-// Starts a walk; nothing is walked where the triangle lies beside the field.
+// Starts a walk, which is over at once where the triangle lies beside the field.
 __device__ __forceinline__ void start_walk(const PadField& f, const Triangle& triangle, bool busy, u32* stack, TetWalk& walk) {
     for (int k = 0; k < 3; k++) {
         double a = component(triangle.corners[0], k), b = component(triangle.corners[1], k), c = component(triangle.corners[2], k);
@@ -494,7 +494,7 @@ __device__ __forceinline__ void start_walk(const PadField& f, const Triangle& tr
     walk.side = 4;
 }
 
-// The next tetrahedron whose box is met; NONE at the end, when the walk is no longer busy.
+// The next tetrahedron whose box overlaps; NONE at the end, when the walk is no longer busy.
 __device__ __forceinline__ u32 next_tetrahedron(const PadField& f, u32* stack, TetWalk& walk) {
     while (walk.busy) {
         if (walk.item < walk.items) return walk.first + walk.item++;
@@ -510,9 +510,9 @@ __device__ __forceinline__ u32 next_tetrahedron(const PadField& f, u32* stack, T
         u32 side = walk.side++;
         u32 child = node.child[side];
         if (child == NONE) continue;
-        bool met = true;
-        for (int k = 0; k < 3; k++) met = met && box_min(node, k, side) <= walk.until[k] && box_max(node, k, side) >= walk.from[k];
-        if (!met) continue;
+        bool overlaps = true;
+        for (int k = 0; k < 3; k++) overlaps = overlaps && box_min(node, k, side) <= walk.until[k] && box_max(node, k, side) >= walk.from[k];
+        if (!overlaps) continue;
         if (node.count[side] == 0) {
             stack[walk.top++] = child;
         } else {

@@ -31,8 +31,8 @@ __device__ __forceinline__ void cubic_weights(double t, double* weights) {
 }
 
 // Position (m) of a cell coordinate on the undeformed surface.
-__device__ __forceinline__ double plane_x(const CameraView& view, double col) { return view.center_x + (col - 0.5 * (view.cols - 1.0)) * view.cell; }
-__device__ __forceinline__ double plane_y(const CameraView& view, double row) { return view.center_y + (0.5 * (view.rows - 1.0) - row) * view.cell; }
+__device__ __forceinline__ double plane_x(const CameraView& view, double col) { return view.center[0] + (col - 0.5 * (view.cols - 1.0)) * view.cell; }
+__device__ __forceinline__ double plane_y(const CameraView& view, double row) { return view.center[1] + (0.5 * (view.rows - 1.0) - row) * view.cell; }
 
 // Displacement (m) of the surface at a coordinate, by cubic convolution.
 __device__ __forceinline__ Vec3 displacement_at(const CameraView& view, const double* surface, double row, double col) {
@@ -52,14 +52,14 @@ __device__ __forceinline__ Vec3 displacement_at(const CameraView& view, const do
 // Finds the point of the surface that each node shows, by Newton's method on the line of sight, and writes its height (m) and its distance
 // inside the rim (cells). `rim` is set where any node of a press shows a point outside. blockIdx.y: 128 nodes, one per thread.
 extern "C" __global__ void __launch_bounds__(128) find_nodes(CameraView view, const double* surfaces, float* heights, float* margins, int* rim) {
-    const int nodes = view.node_rows * view.node_cols, i = blockIdx.y * blockDim.x + threadIdx.x;
+    const int nodes = view.nodes[0] * view.nodes[1], i = blockIdx.y * blockDim.x + threadIdx.x;
     if (i >= nodes) return;
     const double* surface = surfaces + 3ll * blockIdx.x * view.rows * view.cols;
-    const double node_row = view.first_row + i / view.node_cols * view.stride, node_col = view.first_col + i % view.node_cols * view.stride;
+    const double node_row = view.first[0] + i / view.nodes[1] * view.stride, node_col = view.first[1] + i % view.nodes[1] * view.stride;
     const double target_x = plane_x(view, node_col), target_y = plane_y(view, node_row);
     // Sideways motion of the line of sight per height.
-    const double lean_x = view.distance > 0.0 ? (target_x - view.axis_x) / view.distance : 0.0;
-    const double lean_y = view.distance > 0.0 ? (target_y - view.axis_y) / view.distance : 0.0;
+    const double lean_x = view.distance > 0.0 ? (target_x - view.axis[0]) / view.distance : 0.0;
+    const double lean_y = view.distance > 0.0 ? (target_y - view.axis[1]) / view.distance : 0.0;
     double past;
     const Vec3 here = displacement(view, surface, split(node_row, view.rows, past), split(node_col, view.cols, past));
     double row = node_row + (here.y - lean_y * here.z) / view.cell, col = node_col - (here.x - lean_x * here.z) / view.cell;
@@ -100,15 +100,15 @@ __device__ __forceinline__ float sharpened_at(const float* line, int i, int coun
 
 // Takes a sixth of the second difference off the heights, along rows and then along columns. blockIdx.y: 128 nodes, one per thread.
 extern "C" __global__ void __launch_bounds__(128) sharpen_nodes(CameraView view, const float* heights, float* out) {
-    const int nodes = view.node_rows * view.node_cols, i = blockIdx.y * blockDim.x + threadIdx.x;
+    const int nodes = view.nodes[0] * view.nodes[1], i = blockIdx.y * blockDim.x + threadIdx.x;
     if (i >= nodes) return;
     const float* own = heights + (long long)blockIdx.x * nodes;
-    const int row = i / view.node_cols, col = i % view.node_cols;
-    const float at = sharpened_at(own + row * view.node_cols, col, view.node_cols);
+    const int row = i / view.nodes[1], col = i % view.nodes[1];
+    const float at = sharpened_at(own + row * view.nodes[1], col, view.nodes[1]);
     float value = at;
-    if (row > 0 && row < view.node_rows - 1) {
-        value = sharpened(sharpened_at(own + (row - 1) * view.node_cols, col, view.node_cols), at,
-                       sharpened_at(own + (row + 1) * view.node_cols, col, view.node_cols));
+    if (row > 0 && row < view.nodes[0] - 1) {
+        value = sharpened(sharpened_at(own + (row - 1) * view.nodes[1], col, view.nodes[1]), at,
+                       sharpened_at(own + (row + 1) * view.nodes[1], col, view.nodes[1]));
     }
     out[(long long)blockIdx.x * nodes + i] = value;
 }
@@ -129,8 +129,8 @@ __device__ __forceinline__ float pixel_value(const float* nodes, int cols, const
 extern "C" __global__ void __launch_bounds__(256) pixel_heights(CameraView view, const float* nodes, const Tap* across, const Tap* down, float* z) {
     const int pixels = view.width * view.height, i = blockIdx.y * blockDim.x + threadIdx.x;
     if (i >= pixels) return;
-    const float* own = nodes + (long long)blockIdx.x * view.node_rows * view.node_cols;
-    z[(long long)blockIdx.x * pixels + i] = pixel_value(own, view.node_cols, across[i % view.width], down[i / view.width]);
+    const float* own = nodes + (long long)blockIdx.x * view.nodes[0] * view.nodes[1];
+    z[(long long)blockIdx.x * pixels + i] = pixel_value(own, view.nodes[1], across[i % view.width], down[i / view.width]);
 }
 
 // Slopes to the right and down (m/m) at a pixel by central differences, scaled by the pixel's size on the surface at its distance.
@@ -143,7 +143,7 @@ __device__ __forceinline__ void slopes(const CameraView& view, const float* z, i
     float scale = per_pixel;
     if (view.distance > 0.0) {
         const float distance = (float)view.distance;
-        scale = distance * per_pixel / (distance + line[col] + ((float)-view.axis_col + col) * right + (float)(row - view.axis_row) * down);
+        scale = distance * per_pixel / (distance + line[col] + ((float)-view.axis_px[0] + col) * right + (float)(row - view.axis_px[1]) * down);
     }
     right *= scale;
     down *= scale;
@@ -155,18 +155,18 @@ extern "C" __global__ void __launch_bounds__(128) track_markers(CameraView view,
     if (i >= view.markers) return;
     const double* surface = surfaces + 3ll * blockIdx.x * view.rows * view.cols;
     const double x = points[2 * i], y = points[2 * i + 1];
-    const double row = 0.5 * (view.rows - 1.0) - (y - view.center_y) / view.cell, col = (x - view.center_x) / view.cell + 0.5 * (view.cols - 1.0);
+    const double row = 0.5 * (view.rows - 1.0) - (y - view.center[1]) / view.cell, col = (x - view.center[0]) / view.cell + 0.5 * (view.cols - 1.0);
     const Vec3 by = displacement_at(view, surface, row, col);
     const double scale = (view.distance > 0.0 ? view.distance / (view.distance + by.z) : 1.0) / view.pixel;
     float* to = tracks + 2ll * (blockIdx.x * (long long)view.markers + i);
-    to[0] = (float)(view.axis_col + view.right * (plane_x(view, col) + by.x - view.axis_x) * scale);
-    to[1] = (float)(view.axis_row - (plane_y(view, row) + by.y - view.axis_y) * scale);
+    to[0] = (float)(view.axis_px[0] + view.right * (plane_x(view, col) + by.x - view.axis[0]) * scale);
+    to[1] = (float)(view.axis_px[1] - (plane_y(view, row) + by.y - view.axis[1]) * scale);
 }
 
 // The end of every light: black outside of the gel, markers, exposure and vignetting, then eight bits, rounded.
 __device__ __forceinline__ void write_pixel(const CameraView& view, float* level, int row, int col, const float* margins, bool rim, const Tap* across,
                                        const Tap* down, const float* tracks, unsigned char* out) {
-    if (rim && pixel_value(margins, view.node_cols, across[col], down[row]) < 0.0f) level[0] = level[1] = level[2] = 0.0f;
+    if (rim && pixel_value(margins, view.nodes[1], across[col], down[row]) < 0.0f) level[0] = level[1] = level[2] = 0.0f;
     for (int m = 0; m < view.markers; m++) {
         const float at_col = tracks[2 * m], at_row = tracks[2 * m + 1], dx = col - at_col, dy = row - at_row;
         if (fabsf(dx) > view.radius + 1.0f || fabsf(dy) > view.radius + 1.0f) continue;
@@ -247,7 +247,7 @@ extern "C" __global__ void __launch_bounds__(256) shade_calibrated(CameraView vi
         default: add_calibrated<5>(line, values, light.monomials, x, level); break;
         }
     }
-    write_pixel(view, level, row, col, margins + (long long)blockIdx.x * view.node_rows * view.node_cols, rim[blockIdx.x] != 0, across, down,
+    write_pixel(view, level, row, col, margins + (long long)blockIdx.x * view.nodes[0] * view.nodes[1], rim[blockIdx.x] != 0, across, down,
            tracks + 2ll * blockIdx.x * view.markers, images + 3 * ((long long)blockIdx.x * pixels + i));
 }
 
@@ -286,7 +286,7 @@ extern "C" __global__ void __launch_bounds__(256) shade_phong(CameraView view, c
             }
         }
     }
-    write_pixel(view, level, row, col, margins + (long long)blockIdx.x * view.node_rows * view.node_cols, rim[blockIdx.x] != 0, across, down,
+    write_pixel(view, level, row, col, margins + (long long)blockIdx.x * view.nodes[0] * view.nodes[1], rim[blockIdx.x] != 0, across, down,
            tracks + 2ll * blockIdx.x * view.markers, images + 3 * ((long long)blockIdx.x * pixels + i));
 }
 

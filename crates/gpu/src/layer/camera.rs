@@ -4,7 +4,7 @@ use crate::cuda_struct::cuda_struct;
 use crate::memory::launch;
 use crate::program::{COMMON, Program};
 use crate::{DeviceBuffer, Gpu, GpuError};
-use cudarc::driver::{CudaFunction, LaunchConfig};
+use cudarc::driver::LaunchConfig;
 use dermis_sensor::optics::{
     Calibrated, Camera, ImageCoordinates, Lattice, Light, MIN_PRESSED_MM, MIN_SLOPE, Membrane, Optics, Phong, Shadow,
     along_row,
@@ -25,8 +25,7 @@ cuda_struct! {
         rows: i32,
         cols: i32,
         cell: f64,
-        center_x: f64,
-        center_y: f64,
+        center: [f64; 2],
         /// Pixels, and what one spans on the undeformed surface (m).
         width: i32,
         height: i32,
@@ -34,17 +33,13 @@ cuda_struct! {
         /// From the pinhole to that surface (m); zero where it is infinitely far.
         distance: f64,
         /// Where the optical axis meets the surface (m) and the image (pixels); −1 for a mirrored image, else 1.
-        axis_x: f64,
-        axis_y: f64,
-        axis_col: f64,
-        axis_row: f64,
+        axis: [f64; 2],
+        axis_px: [f64; 2],
         right: f64,
         /// Nodes where the surface is found: cell coordinates of the first, cells from one to the next, and how many.
-        first_row: i32,
-        first_col: i32,
+        first: [i32; 2],
         stride: i32,
-        node_rows: i32,
-        node_cols: i32,
+        nodes: [i32; 2],
         exposure: f32,
         vignetting: f32,
         /// Markers on the gel: how many, radius (pixels) and colour (levels).
@@ -112,12 +107,6 @@ pub(super) struct GpuCamera {
     points: DeviceBuffer<f64>,
     background: DeviceBuffer<f32>,
     light: GpuLight,
-    find_nodes: CudaFunction,
-    sharpen_nodes: CudaFunction,
-    pixel_heights: CudaFunction,
-    track_markers: CudaFunction,
-    shade: CudaFunction,
-    cast_shadows: CudaFunction,
 }
 
 /// Threads of a block that computes pixels, and of one that computes nodes or markers.
@@ -153,34 +142,28 @@ impl GpuCamera {
             rows: surface.rows as i32,
             cols: surface.cols as i32,
             cell: surface.cell_m,
-            center_x: surface.center.x,
-            center_y: surface.center.y,
+            center: [surface.center.x, surface.center.y],
             width: camera.width as i32,
             height: camera.height as i32,
             pixel: camera.pixel_m,
             distance: camera.distance_m.unwrap_or(0.0),
-            axis_x: camera.axis_m[0],
-            axis_y: camera.axis_m[1],
-            axis_col: camera.axis_px[0],
-            axis_row: camera.axis_px[1],
+            axis: camera.axis_m,
+            axis_px: camera.axis_px,
             right: camera.right(),
-            first_row: lattice.first[0] as i32,
-            first_col: lattice.first[1] as i32,
+            first: lattice.first.map(|first| first as i32),
             stride: lattice.stride as i32,
-            node_rows: lattice.rows as i32,
-            node_cols: lattice.cols as i32,
+            nodes: [lattice.rows as i32, lattice.cols as i32],
             exposure: exposure.factor,
             vignetting: exposure.vignetting,
             markers: markers.map_or(0, |markers| markers.points_m().len() as i32),
             radius: markers.map_or(0.0, |markers| (markers.radius_m() / camera.pixel_m) as f32),
             colour: markers.map_or([0.0; 3], |markers| markers.colour()),
         };
-        let kernel = |name: &str| gpu.kernel(&program(), name);
-        let (background, light, shade) = match optics.light() {
-            Light::Calibrated(light) => {
-                (light.background(), GpuLight::calibrated(gpu, light, camera)?, "shade_calibrated")
-            }
-            Light::Phong(light) => (light.background(), GpuLight::phong(gpu, light)?, "shade_phong"),
+        // Compiles the kernels now rather than with the first image.
+        gpu.program(&program())?;
+        let (background, light) = match optics.light() {
+            Light::Calibrated(light) => (light.background(), GpuLight::calibrated(gpu, light, camera)?),
+            Light::Phong(light) => (light.background(), GpuLight::phong(gpu, light)?),
         };
         Ok(Self {
             view,
@@ -189,12 +172,6 @@ impl GpuCamera {
             points: gpu.upload(markers.map_or(&[][..], |markers| markers.points_m().as_flattened()))?,
             background: gpu.upload(&background.channels.concat())?,
             light,
-            find_nodes: kernel("find_nodes")?,
-            sharpen_nodes: kernel("sharpen_nodes")?,
-            pixel_heights: kernel("pixel_heights")?,
-            track_markers: kernel("track_markers")?,
-            shade: kernel(shade)?,
-            cast_shadows: kernel("cast_shadows")?,
         })
     }
 
@@ -212,8 +189,9 @@ impl GpuCamera {
         first: usize,
     ) -> Result<(), GpuError> {
         let (gpu, view) = (surfaces.gpu(), &self.view);
+        let kernel = |name: &str| gpu.kernel(&program(), name);
         let [height, width] = self.image_size();
-        let (pixels, nodes) = (height * width, (view.node_rows * view.node_cols) as usize);
+        let (pixels, nodes) = (height * width, (view.nodes[0] * view.nodes[1]) as usize);
         let markers = view.markers as usize;
         let heights = gpu.zeros::<f32>(count * nodes)?;
         let sharp = gpu.zeros::<f32>(count * nodes)?;
@@ -227,12 +205,12 @@ impl GpuCamera {
         // SAFETY: nodes, pixels and tracks have room for every press, the images too; taps lead to nodes.
         #[allow(unsafe_code)]
         unsafe {
-            launch!(gpu, &self.find_nodes, over_nodes, view, surfaces, &heights, &margins, &rim)?;
-            launch!(gpu, &self.sharpen_nodes, over_nodes, view, &heights, &sharp)?;
-            launch!(gpu, &self.pixel_heights, over_pixels, view, &sharp, &self.across, &self.down, &z)?;
+            launch!(gpu, &kernel("find_nodes")?, over_nodes, view, surfaces, &heights, &margins, &rim)?;
+            launch!(gpu, &kernel("sharpen_nodes")?, over_nodes, view, &heights, &sharp)?;
+            launch!(gpu, &kernel("pixel_heights")?, over_pixels, view, &sharp, &self.across, &self.down, &z)?;
             if markers > 0 {
                 let over_markers = grid(count, markers.div_ceil(NODE_THREADS), NODE_THREADS, 0);
-                launch!(gpu, &self.track_markers, over_markers, view, surfaces, &self.points, &tracks)?;
+                launch!(gpu, &kernel("track_markers")?, over_markers, view, surfaces, &self.points, &tracks)?;
             }
             match &self.light {
                 GpuLight::Calibrated { light, lines, positions, products } => {
@@ -240,7 +218,7 @@ impl GpuCamera {
                     let shared_bytes = 4 * THREADS * light.monomials as usize;
                     let config = grid(count, runs.div_ceil(THREADS / 32), THREADS, shared_bytes);
                     launch!(
-                        gpu, &self.shade, config; view, light, &self.background, lines, positions, products,
+                        gpu, &kernel("shade_calibrated")?, config; view, light, &self.background, lines, positions, products,
                         &z, &margins, &rim, &self.across, &self.down, &tracks, &out
                     )?;
                 }
@@ -248,7 +226,7 @@ impl GpuCamera {
                     let lit = shadow.map(|shadow| self.shadows(lamps, shadow, &z, count)).transpose()?;
                     let lit = lit.as_ref().map_or(0, DeviceBuffer::address);
                     launch!(
-                        gpu, &self.shade, over_pixels; view, lamps, &(lamps.len() as i32), shininess, &self.background, &lit,
+                        gpu, &kernel("shade_phong")?, over_pixels; view, lamps, &(lamps.len() as i32), shininess, &self.background, &lit,
                         &z, &margins, &rim, &self.across, &self.down, &tracks, &out
                     )?;
                 }
@@ -272,7 +250,7 @@ impl GpuCamera {
         #[allow(unsafe_code)]
         unsafe {
             launch!(
-                z.gpu(), &self.cast_shadows, config;
+                z.gpu(), &z.gpu().kernel(&program(), "cast_shadows")?, config;
                 &self.view, lamps, &shadow.strength, &shadow.softness_m, &shadow.pixel_m, z, &lit
             )?;
         }

@@ -10,11 +10,6 @@ constexpr int ENERGY_HISTORY = 10;
 struct Slip {
     const double *p, *target_x, *target_y;
     double *x, *y, *moved_x, *moved_y, *step_x, *step_y, *response_x, *response_y;
-
-    __device__ __forceinline__ explicit Slip(const Workspace& work)
-        : p(work.buffer(PRESSURE)), target_x(work.buffer(TARGET_X)), target_y(work.buffer(TARGET_Y)), x(work.buffer(SHEAR_X)),
-          y(work.buffer(SHEAR_Y)), moved_x(work.buffer(DISPLACEMENT_X)), moved_y(work.buffer(DISPLACEMENT_Y)), step_x(work.buffer(STEP_X)),
-          step_y(work.buffer(STEP_Y)), response_x(work.buffer(STEP_RESPONSE_X)), response_y(work.buffer(STEP_RESPONSE_Y)) {}
 };
 
 // Scales (x, y) to a length of at most `bound`.
@@ -111,7 +106,9 @@ __device__ __forceinline__ void take_step(const Workspace& work, const Slip& s, 
 
 // Shear that brings the surface to its target (m) as far as friction allows, to `tolerance` (m). Returns iterations.
 __device__ __noinline__ int solve_friction(const Workspace& work, double mu, double tolerance) {
-    const Slip s(work);
+    const Slip s = {work.buffer(PRESSURE), work.buffer(TARGET_X), work.buffer(TARGET_Y), work.buffer(SHEAR_X), work.buffer(SHEAR_Y),
+                    work.buffer(DISPLACEMENT_X), work.buffer(DISPLACEMENT_Y), work.buffer(STEP_X), work.buffer(STEP_Y),
+                    work.buffer(STEP_RESPONSE_X), work.buffer(STEP_RESPONSE_Y)};
     start_shear(work, s, mu);
     double length = 0.0, history[ENERGY_HISTORY];
     for (int k = 0; k < ENERGY_HISTORY; k++) history[k] = -infinity();

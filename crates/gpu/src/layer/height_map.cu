@@ -25,10 +25,10 @@ __device__ __forceinline__ double infinity() { return __longlong_as_double(0x7ff
 
 // Centre (m) of a column and of a row of cells. Row 0 is at +y, column 0 at −x.
 __device__ __forceinline__ double x_of(const LayerGrid& grid, int col) {
-    return S(grid.center_x, P(D((double)col, 0.5 * (grid.cols - 1.0)), grid.cell));
+    return S(grid.center[0], P(D((double)col, 0.5 * (grid.cols - 1.0)), grid.cell));
 }
 __device__ __forceinline__ double y_of(const LayerGrid& grid, int row) {
-    return S(grid.center_y, P(D(0.5 * (grid.rows - 1.0), (double)row), grid.cell));
+    return S(grid.center[1], P(D(0.5 * (grid.rows - 1.0), (double)row), grid.cell));
 }
 
 // A triangle over the grid, and the cells whose centres may lie inside it.
@@ -51,10 +51,10 @@ struct Triangle {
         const double low_x = fmin(a.x, fmin(b.x, c.x)), high_x = fmax(a.x, fmax(b.x, c.x));
         const double low_y = fmin(a.y, fmin(b.y, c.y)), high_y = fmax(a.y, fmax(b.y, c.y));
         const double middle_row = 0.5 * (grid.rows - 1.0), middle_col = 0.5 * (grid.cols - 1.0);
-        const double first_row = fmax(ceil(middle_row - (high_y - grid.center_y) / grid.cell - slack), 0.0);
-        const double end_row = fmin(floor(middle_row - (low_y - grid.center_y) / grid.cell + slack), grid.rows - 1.0);
-        const double first_col = fmax(ceil((low_x - grid.center_x) / grid.cell + middle_col - slack), 0.0);
-        const double end_col = fmin(floor((high_x - grid.center_x) / grid.cell + middle_col + slack), grid.cols - 1.0);
+        const double first_row = fmax(ceil(middle_row - (high_y - grid.center[1]) / grid.cell - slack), 0.0);
+        const double end_row = fmin(floor(middle_row - (low_y - grid.center[1]) / grid.cell + slack), grid.rows - 1.0);
+        const double first_col = fmax(ceil((low_x - grid.center[0]) / grid.cell + middle_col - slack), 0.0);
+        const double end_col = fmin(floor((high_x - grid.center[0]) / grid.cell + middle_col + slack), grid.cols - 1.0);
         if (!(first_row <= end_row && first_col <= end_col)) return false;
         row = (int)first_row, last_row = (int)end_row, col = (int)first_col, last_col = (int)end_col;
         return true;

@@ -176,32 +176,32 @@ impl LayerBatch {
 
     /// Height maps of the object at each pose.
     fn rasterize(&self, chunk: &Chunk, poses: Ptr<f64>) -> Result<(), GpuError> {
-        let (gpu, kernels, keys) = (&self.gpu, &self.kernels, chunk.count * self.cells());
+        let (gpu, keys) = (&self.gpu, chunk.count * self.cells());
         let blocks = grid(keys.div_ceil(THREADS as usize).min(1 << 16), 1);
         let over_triangles = grid(chunk.count, (self.object.view().triangles as usize).div_ceil(TRIANGLES_PER_BLOCK));
         let each = TRIANGLES_PER_BLOCK as i32;
         // SAFETY: depths hold one grid for each press, and there is a pose for each.
         #[allow(unsafe_code)]
         unsafe {
-            launch!(gpu, &kernels.clear_heights, blocks, &chunk.depths, &(keys as i64))?;
-            let (rasterize, object) = (&kernels.rasterize_indenter, self.object.view());
-            launch!(gpu, rasterize, over_triangles, &self.grid, &poses, object, &each, &chunk.depths)?;
+            launch!(gpu, &self.kernel("clear_heights")?, blocks, &chunk.depths, &(keys as i64))?;
+            let (rasterize, object) = (self.kernel("rasterize_indenter")?, self.object.view());
+            launch!(gpu, &rasterize, over_triangles, &self.grid, &poses, object, &each, &chunk.depths)?;
         }
         Ok(())
     }
 
     /// From height maps to results, which go behind those of the `first` presses.
     fn solve(&self, chunk: &Chunk, first: usize, outputs: Outputs, touches: &mut LayerTouches) -> Result<(), GpuError> {
-        let (gpu, kernel) = (&self.gpu, &self.kernels.find_contact_region);
+        let (gpu, kernel) = (&self.gpu, self.kernel("find_contact_region")?);
         // SAFETY: there is a grid of depths and a region for each press.
         #[allow(unsafe_code)]
         unsafe {
-            launch!(gpu, kernel, grid(chunk.count, 1), &self.grid, &chunk.depths, &chunk.regions)?;
+            launch!(gpu, &kernel, grid(chunk.count, 1), &self.grid, &chunk.depths, &chunk.regions)?;
         }
         let mut regions = chunk.regions.download()?;
         if let Some(i) = regions.iter().position(|region| region.status == TOO_DEEP) {
-            let (depth_mm, most_mm) = (regions[i].max_depth * 1e3, self.grid.max_depth * 1e3);
-            return Err(GpuError::TooDeep { press: first + i, name: self.name.clone(), depth_mm, most_mm });
+            let (depth_mm, max_mm) = (regions[i].max_depth * 1e3, self.grid.max_depth * 1e3);
+            return Err(GpuError::TooDeep { press: first + i, name: self.name.clone(), depth_mm, max_mm });
         }
         let mut members: Vec<i32> = (0..chunk.count as i32).collect();
         while !members.is_empty() {
@@ -263,7 +263,7 @@ impl LayerBatch {
 
     /// Solves the contact of presses whose regions fit one size of transform.
     fn solve_contact(&self, chunk: &Chunk, spectra: &Spectra, members: &[i32]) -> Result<SideStream, GpuError> {
-        let (gpu, kernel) = (&self.gpu, &self.kernels.solve_contact);
+        let (gpu, kernel) = (&self.gpu, self.kernel("solve_contact")?);
         let (size, side) = (spectra.size, spectra.size / 2);
         // A row in shared memory has one number more, so that a column is spread over all banks.
         let bytes = |numbers: usize| self.precision.complex_bytes(numbers);
@@ -271,7 +271,7 @@ impl LayerBatch {
         let in_shared = all_shared_bytes <= self.max_shared_bytes;
         let tile_lines = self.tile_lines(size);
         let shared_bytes = if in_shared { all_shared_bytes } else { bytes(size + side + tile_lines * (size + 1)) };
-        let blocks = self.blocks(kernel, shared_bytes, members.len())?;
+        let blocks = self.blocks(&kernel, shared_bytes, members.len())?;
         let buffers = gpu.zeros::<f64>(blocks * REGION_BUFFERS * (side * side).next_multiple_of(32))?;
         let planes = gpu.zeros::<u8>(if in_shared { 0 } else { bytes(blocks * size * size) })?;
         let (list, taken) = (gpu.upload(members)?, gpu.zeros::<i32>(1)?);
@@ -284,7 +284,7 @@ impl LayerBatch {
         #[allow(unsafe_code)]
         unsafe {
             launch!(
-                side, kernel, config; &self.grid, &self.parameters.numbers(), &spectra.plan, &spectra.half, &in_shared, &tile_lines,
+                side, &kernel, config; &self.grid, &self.parameters.numbers(), &spectra.plan, &spectra.half, &in_shared, &tile_lines,
                 list, &count, taken, &chunk.depths, &chunk.tractions, &chunk.regions, &spectra.spectra, &spectra.inverse,
                 &spectra.opposite, &side._buffers, &side._planes
             )?;
@@ -294,10 +294,10 @@ impl LayerBatch {
 
     /// Computes the surface and the stress below of presses from their tractions.
     fn evaluate_fields(&self, chunk: &Chunk, members: &[i32], lateral_below: bool) -> Result<(), GpuError> {
-        let (gpu, kernel, size) = (&self.gpu, &self.kernels.evaluate_fields, self.whole.size);
+        let (gpu, kernel, size) = (&self.gpu, self.kernel("evaluate_fields")?, self.whole.size);
         let tile_lines = self.tile_lines(size);
         let shared_bytes = self.precision.complex_bytes(size + tile_lines * (size + 1));
-        let blocks = self.blocks(kernel, shared_bytes, members.len())?;
+        let blocks = self.blocks(&kernel, shared_bytes, members.len())?;
         let planes = gpu.zeros::<u8>(self.precision.complex_bytes(3 * blocks * size * size))?;
         let (list, taken, count) = (gpu.upload(members)?, gpu.zeros::<i32>(1)?, members.len() as i32);
         let (lateral, lateral_below, tile_lines) =
@@ -307,7 +307,7 @@ impl LayerBatch {
         #[allow(unsafe_code)]
         unsafe {
             launch!(
-                gpu, kernel, config; &self.grid, &self.parameters.numbers(), &self.whole.plan, &lateral, &lateral_below, &tile_lines,
+                gpu, &kernel, config; &self.grid, &self.parameters.numbers(), &self.whole.plan, &lateral, &lateral_below, &tile_lines,
                 &list, &count, &taken, &chunk.depths, &chunk.tractions, &chunk.regions, &self.whole.spectra, &self.whole.opposite,
                 &planes, &chunk.surfaces, &chunk.belows
             )?;
@@ -317,7 +317,7 @@ impl LayerBatch {
 
     /// From fields to results.
     fn finish(&self, chunk: &Chunk, first: usize, outputs: Outputs, touches: &LayerTouches) -> Result<(), GpuError> {
-        let (gpu, kernels, cells, over_presses) = (&self.gpu, &self.kernels, self.cells(), grid(chunk.count, 1));
+        let (gpu, cells, over_presses) = (&self.gpu, self.cells(), grid(chunk.count, 1));
         let taxels = if outputs.taxels { self.taxels.grid } else { TaxelGrid::default() };
         let each = 3 * (taxels.rows * taxels.cols) as usize;
         let (forces, outside) = (touches.forces.at_mut(first * each), touches.outside.at_mut(3 * first));
@@ -326,14 +326,14 @@ impl LayerBatch {
         #[allow(unsafe_code)]
         unsafe {
             launch!(
-                gpu, &kernels.integrate_forces, over_presses; &self.grid, &taxels, &self.taxels.spans, &self.taxels.weights,
+                gpu, &self.kernel("integrate_forces")?, over_presses; &self.grid, &taxels, &self.taxels.spans, &self.taxels.weights,
                 &chunk.tractions, &chunk.surfaces, &chunk.belows, &forces, &outside, &wrench
             )?;
             if outputs.pressure || outputs.surface {
                 let pressure = if outputs.pressure { touches.pressure.at(first * cells).0 } else { 0 };
                 let surface = if outputs.surface { touches.surface.at(3 * first * cells).0 } else { 0 };
-                let (copy, tractions, surfaces) = (&kernels.copy_outputs, &chunk.tractions, &chunk.surfaces);
-                launch!(gpu, copy, over_presses, &self.grid, tractions, surfaces, &pressure, &surface)?;
+                let (copy, tractions, surfaces) = (self.kernel("copy_outputs")?, &chunk.tractions, &chunk.surfaces);
+                launch!(gpu, &copy, over_presses, &self.grid, tractions, surfaces, &pressure, &surface)?;
             }
         }
         match &self.camera {

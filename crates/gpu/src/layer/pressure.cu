@@ -7,11 +7,6 @@ constexpr int MAX_PRESSURE_ITERATIONS = 400;
 struct Pressing {
     const double* depth;
     double *p, *gap, *active, *direction, *response, *residual, *last_residual, *z;
-
-    __device__ __forceinline__ Pressing(const Workspace& work, const double* depth)
-        : depth(depth), p(work.buffer(PRESSURE)), gap(work.buffer(GAP)), active(work.buffer(ACTIVE)), direction(work.buffer(DIRECTION)),
-          response(work.buffer(RESPONSE)), residual(work.buffer(RESIDUAL)), last_residual(work.buffer(LAST_RESIDUAL)),
-          z(work.buffer(PRECONDITIONED)) {}
 };
 
 // Pressure and gap to start from: the last pressure scaled to the least energy, Σ depth p / Σ deflection p, or none. Marks the active cells.
@@ -94,7 +89,8 @@ __device__ __forceinline__ bool step_pressure(const Workspace& work, const Press
 
 // Pressure under which no active cell has a gap or overlap of more than `tolerance` (m). Returns iterations.
 __device__ __noinline__ int solve_contact_pcg(const Workspace& work, const double* depth, double tolerance) {
-    const Pressing s(work, depth);
+    const Pressing s = {depth, work.buffer(PRESSURE), work.buffer(GAP), work.buffer(ACTIVE), work.buffer(DIRECTION), work.buffer(RESPONSE),
+                        work.buffer(RESIDUAL), work.buffer(LAST_RESIDUAL), work.buffer(PRECONDITIONED)};
     start_pressure(work, s);
     double last_product = 0.0;
     bool restart = true;

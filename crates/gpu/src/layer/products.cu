@@ -117,22 +117,32 @@ __device__ __forceinline__ void store_plane(const Workspace& work, int pitch, do
     }
 }
 
-// out = F⁻¹(spectrum · F(in)) for real fields and a real spectrum.
-__device__ __noinline__ void convolve(const Workspace& work, const FftPlan* plan, const Complex* roots, const Real* spectrum, const double* in,
-                                      double* out) {
+// x + iy = F⁻¹(multiply(F(x + iy))). `multiply(i, row, col, pitch)` changes the number at a row and column of the plane, whose spectra stand at
+// i. One wave number per thread.
+template <class Multiply>
+__device__ __forceinline__ void transformed(const Workspace& work, const FftPlan* plan, const Complex* roots, const double* x, const double* y,
+                                            double* out_x, double* out_y, Multiply multiply) {
     const int pitch = work.pitch(*plan), size = plan->size;
-    load_plane(work, pitch, in, nullptr);
+    load_plane(work, pitch, x, y);
     const Plane plane = work.whole(pitch);
     fft_2d(plane, roots, plan, 0, work.rows, 0, work.cols);
     const Divisor by(size);
     FOR_EACH(i, size * size) {
         int col;
         const int row = by(i, col);
-        Complex* at = work.plane + row * pitch + col;
-        *at = spectrum[i] * *at;
+        multiply(i, row, col, pitch);
     }
     ifft_2d(plane, roots, plan, work.rows);
-    store_plane(work, pitch, out, nullptr);
+    store_plane(work, pitch, out_x, out_y);
+}
+
+// out = F⁻¹(spectrum · F(in)) for real fields and a real spectrum.
+__device__ __noinline__ void convolve(const Workspace& work, const FftPlan* plan, const Complex* roots, const Real* spectrum, const double* in,
+                                      double* out) {
+    transformed(work, plan, roots, in, nullptr, out, nullptr, [&](int i, int row, int col, int pitch) {
+        Complex* at = work.plane + row * pitch + col;
+        *at = spectrum[i] * *at;
+    });
 }
 
 // Deflection (m) by a pressure (Pa).
@@ -155,19 +165,13 @@ __device__ __forceinline__ void separate(Complex at, Complex opposite, Complex& 
 // (xx + yy)/2 z + ((xx − yy)/2 + i xy) z̄; otherwise its deflection (m), into `out_x`. One pair of wave numbers k, −k per thread.
 __device__ __noinline__ void response_to_shear(const Workspace& work, bool lateral, const double* x, const double* y, double* out_x,
                                                double* out_y) {
-    const int pitch = work.pitch(work.plan), size = work.plan.size;
+    const int size = work.plan.size;
     const long long all = (long long)size * size;
     const Real *xx = work.spectra + XX * all, *yy = work.spectra + YY * all, *xy = work.spectra + XY * all;
     const Real *to_x = work.spectra + X_PRESSURE * all, *to_y = work.spectra + Y_PRESSURE * all;
-    load_plane(work, pitch, x, y);
-    const Plane plane = work.whole(pitch);
-    fft_2d(plane, work.roots, &work.plan, 0, work.rows, 0, work.cols);
-    const Divisor by(size);
-    FOR_EACH(i, size * size) {
-        int col;
-        const int row = by(i, col);
+    transformed(work, &work.plan, work.roots, x, y, out_x, out_y, [&](int i, int row, int col, int pitch) {
         const int other_row = work.opposite[row], other_col = work.opposite[col], other = other_row * size + other_col;
-        if (other < i) continue;
+        if (other < i) return;
         Complex *at = work.plane + row * pitch + col, *opposite = work.plane + other_row * pitch + other_col;
         const Complex here = *at, there = *opposite;
         if (lateral) {
@@ -182,26 +186,15 @@ __device__ __noinline__ void response_to_shear(const Workspace& work, bool later
             *at = deflection;
             *opposite = conj(deflection);
         }
-    }
-    ifft_2d(plane, work.roots, &work.plan, work.rows);
-    store_plane(work, pitch, out_x, out_y);
+    });
 }
 
-// Displacement (m) of the surface along x and y by pressure (Pa). One wave number per thread.
+// Displacement (m) of the surface along x and y by pressure (Pa).
 __device__ __noinline__ void displacement_by_pressure(const Workspace& work, const double* pressure, double* out_x, double* out_y) {
-    const int pitch = work.pitch(work.plan), size = work.plan.size;
-    const long long all = (long long)size * size;
+    const long long all = (long long)work.plan.size * work.plan.size;
     const Real *to_x = work.spectra + X_PRESSURE * all, *to_y = work.spectra + Y_PRESSURE * all;
-    load_plane(work, pitch, pressure, nullptr);
-    const Plane plane = work.whole(pitch);
-    fft_2d(plane, work.roots, &work.plan, 0, work.rows, 0, work.cols);
-    const Divisor by(size);
-    FOR_EACH(i, size * size) {
-        int col;
-        const int row = by(i, col);
+    transformed(work, &work.plan, work.roots, pressure, nullptr, out_x, out_y, [&](int i, int row, int col, int pitch) {
         Complex* at = work.plane + row * pitch + col;
         *at = Complex{-to_y[i], to_x[i]} * *at;
-    }
-    ifft_2d(plane, work.roots, &work.plan, work.rows);
-    store_plane(work, pitch, out_x, out_y);
+    });
 }

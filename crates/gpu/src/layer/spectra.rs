@@ -6,7 +6,7 @@ use super::press::{THREADS, grid};
 use crate::memory::launch;
 use crate::program::{COMMON, Program};
 use crate::{DeviceBuffer, Gpu, GpuError};
-use cudarc::driver::{CudaFunction, LaunchConfig};
+use cudarc::driver::LaunchConfig;
 use dermis_skin::Layer;
 use dermis_skin::layer::{Pair, Parity};
 use std::sync::Arc;
@@ -40,7 +40,6 @@ pub(super) struct Influences {
     rows: usize,
     cols: usize,
     precision: Precision,
-    kernel: CudaFunction,
 }
 
 /// The preconditioner takes smaller parts of the largest compliance for this part.
@@ -63,14 +62,7 @@ impl Influences {
                 Parity::OddXy => 3,
             });
         }
-        Ok(Self {
-            values: gpu.upload(&values)?,
-            odd: gpu.upload(&odd)?,
-            rows: grid.rows,
-            cols: grid.cols,
-            precision,
-            kernel: gpu.kernel(&program(), "influence_spectra")?,
-        })
+        Ok(Self { values: gpu.upload(&values)?, odd: gpu.upload(&odd)?, rows: grid.rows, cols: grid.cols, precision })
     }
 
     /// The spectra of the first `count` influences, for regions of up to `side` cells a side.
@@ -88,7 +80,7 @@ impl Influences {
         #[allow(unsafe_code)]
         unsafe {
             launch!(
-                gpu, &self.kernel, config; &self.values, &self.odd, &rows, &cols, &plan, &planes, &spectra, &single, &compliance, &scale
+                gpu, &gpu.kernel(&program(), "influence_spectra")?, config; &self.values, &self.odd, &rows, &cols, &plan, &planes, &spectra, &single, &compliance, &scale
             )?;
         }
         let compliance = compliance.download()?;

@@ -7,8 +7,8 @@ use dermis_geometry::{Pose, Quat, Twist, Vec3};
 use dermis_gpu::LayerBatch;
 use dermis_gpu::layer::{LayerTouches, Outputs};
 use dermis_sensor::SkinSpec;
-use dermis_sensor::optics::{Area, CameraSpec, LightSpec, Optics, OpticsSpec};
-use dermis_sensor::{Sensor, SensorSpec};
+use dermis_sensor::optics::{CameraSpec, Optics, OpticsSpec};
+use dermis_sensor::{Sensor, SensorSource, SensorSpec};
 use dermis_skin::layer::{IndenterHeightMap, Ply, Poisson};
 use dermis_skin::{Layer, LayerParameters, SkinError};
 use dermis_skin::{Motion, Object, Skin, Target, Touch};
@@ -262,7 +262,7 @@ fn images_are_those_of_the_cpu() {
     let Some(gpu) = gpu("images_are_those_of_the_cpu") else { return };
     let build = |name: &str| preset(name).build(None).unwrap();
     let gelsight = build("gelsight");
-    let small = small_gelsight().unwrap();
+    let small = small_gelsight();
     let whole = |camera: CameraSpec| camera;
     let sensors = [
         ("gelsight", gelsight.clone()),
@@ -312,7 +312,7 @@ fn images_are_those_of_the_cpu() {
 #[test]
 fn the_same_poses_give_the_same_bytes() {
     let Some(gpu) = gpu("the_same_poses_give_the_same_bytes") else { return };
-    let sensor = small_gelsight().unwrap();
+    let sensor = small_gelsight();
     let ball = Object::new(sphere(4e-3, 0.3e-3).unwrap());
     let batch = LayerBatch::new(&gpu, &sensor, &ball).unwrap();
     // A ball of 4 mm radius, rotated, 0.3 to 1.2 mm deep, somewhere in the middle 8 mm.
@@ -352,20 +352,8 @@ fn impossible_presses_are_refused_by_number() {
     assert!(message.contains("pose 2") && message.contains("not finite"), "{message}");
 }
 
-/// The preset `gelsight` with half as many pixels along a side, twice as wide: 320 × 240.
-fn small_gelsight() -> Option<Sensor> {
-    let mut spec = SensorSpec::find("gelsight").ok()?.0;
-    let camera = spec.camera.as_mut()?;
-    (camera.width, camera.height) = (camera.width / 2, camera.height / 2);
-    camera.pixel = dermis_geometry::quantity::Length::new(2.0 * camera.pixel.si());
-    if let Some(LightSpec::Calibrated(light)) = &mut spec.light {
-        let half = |area: Area| Area {
-            left: 0.5 * area.left,
-            top: 0.5 * area.top,
-            right: 0.5 * area.right,
-            bottom: 0.5 * area.bottom,
-        };
-        light.area = light.area.map(half);
-    }
-    spec.build(None).ok()
+/// The preset `gelsight` with half as many pixels along a side: 320 × 240.
+fn small_gelsight() -> Sensor {
+    let source = SensorSource { preset: Some("gelsight".to_owned()), resolution: Some(0.5), ..SensorSource::default() };
+    source.resolve("gelsight", None).unwrap().0.build(None).unwrap()
 }

@@ -1,11 +1,9 @@
 //! Batches of presses on a GelSight's layer and their images on a GPU.
 
-use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::sphere;
 use dermis::geometry::{Pose, Quat, Random, Vec3};
 use dermis::gpu::{Gpu, GpuError, LayerBatch, PinnedBuffer, Timer, array::Poses, layer::Outputs};
-use dermis::sensor::optics::{Area, LightSpec};
-use dermis::sensor::{Sensor, SensorSpec};
+use dermis::sensor::{Sensor, SensorSource};
 use dermis::skin::Object;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,25 +12,13 @@ const RADIUS_M: f64 = 4e-3;
 const PRESSES: usize = 8192;
 
 /// The preset `gelsight` at half the resolution: 320 × 240 pixels of twice the size.
-pub fn small_gelsight() -> Option<Sensor> {
-    let mut spec = SensorSpec::find("gelsight").ok()?.0;
-    let camera = spec.camera.as_mut()?;
-    (camera.width, camera.height) = (camera.width / 2, camera.height / 2);
-    camera.pixel = Length::new(2.0 * camera.pixel.si());
-    if let Some(LightSpec::Calibrated(light)) = &mut spec.light {
-        let half = |area: Area| Area {
-            left: 0.5 * area.left,
-            top: 0.5 * area.top,
-            right: 0.5 * area.right,
-            bottom: 0.5 * area.bottom,
-        };
-        light.area = light.area.map(half);
-    }
-    spec.build(None).ok()
+fn small_gelsight() -> Option<Sensor> {
+    let source = SensorSource { preset: Some("gelsight".to_owned()), resolution: Some(0.5), ..SensorSource::default() };
+    source.resolve("gelsight", None).ok()?.0.build(None).ok()
 }
 
 /// Random poses of a ball of 4 mm radius: any orientation, 0.3 to 1.2 mm deep, within the central 8 mm.
-pub fn ball_poses(count: usize, seed: u64) -> Vec<Pose> {
+fn ball_poses(count: usize, seed: u64) -> Vec<Pose> {
     let mut random = Random::new(seed);
     let mut pose = || {
         let rotation =

@@ -21,7 +21,7 @@ pub fn fit_noise(readings: &[f64], step: f64) -> Result<Estimate, FitError> {
             parameter: "noise",
             value: 0.0,
             ci95: step,
-            remedy: "all readings are on a line: the noise is below a step of the converter, or the device is saturated",
+            remedy: "all readings are on a line: the noise is below a step of the converter, or the sensor is saturated",
         });
     }
     let value = (variance - step * step / 12.0).max(0.0).sqrt();

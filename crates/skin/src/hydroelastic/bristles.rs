@@ -1,4 +1,4 @@
-//! Bristles on a contact surface that is cut anew at every step.
+//! Bristles on a contact surface that is recomputed at every step.
 
 use super::surface::Face;
 use crate::lugre::rotate_into_plane;
@@ -8,14 +8,13 @@ use std::collections::HashMap;
 
 /// Deflections at the corners of the last contact surface, in the sensor's frame.
 ///
-/// They belong to places of the skin. A polygon cut from the same pair of elements as before, with as many corners,
-/// takes them corner by corner, so a contact at rest keeps them exactly. Any other corner takes that of the nearest
-/// old corner of the same object, if it is no further away than that polygon was wide; where there was no contact
-/// the bristles are straight.
+/// They belong to points of the skin. A polygon cut from the same pair of elements as before, with as many corners,
+/// inherits them corner by corner, so a contact at rest keeps them exactly. Any other corner inherits from the nearest
+/// old corner of the same object, if it is within the width of that polygon; otherwise the deflection is zero.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bristles {
     patches: Vec<Patch>,
-    /// Places (m) and deflections (m) of all corners, patch by patch.
+    /// Positions (m) and deflections (m) of all corners, patch by patch.
     samples: Vec<(Vec3, Vec3)>,
 }
 
@@ -30,7 +29,7 @@ struct Patch {
 }
 
 impl Bristles {
-    /// Deflections at all corners, in the order of the polygons: place (m) and deflection (m).
+    /// Position (m) and deflection (m) of all corners, in the order of the polygons.
     pub fn samples(&self) -> &[(Vec3, Vec3)] {
         &self.samples
     }
@@ -48,14 +47,14 @@ impl Bristles {
     }
 }
 
-/// Old bristles, ready to be asked.
+/// Lookup of the bristles of the last step.
 pub(super) struct Held<'a> {
     bristles: &'a Bristles,
     by_key: HashMap<(u32, [u32; 3]), u32>,
     near: Option<Near>,
 }
 
-/// Patches by cubes as wide as the widest of them.
+/// Hash grid of the corners; its cells are as wide as the widest patch.
 struct Near {
     edge: f64,
     widths: Vec<f64>,

@@ -1,4 +1,4 @@
-//! Two pressure fields against each other.
+//! Contact of two pressure fields.
 //!
 //! In a pair of tetrahedra both pressures are linear, so they are equal on a plane with normal ∇p₀ − ∇p₁. The contact
 //! surface is the part of it inside both (Elandt et al. 2019, section IV).
@@ -11,10 +11,10 @@ use super::rigid::{seen_from, within};
 use super::surface::Builder;
 use dermis_geometry::{Bounds, Mat3, Pose, Slab, Vec3};
 
-/// Gradients that differ by less than this part of themselves belong to the same field twice: no plane between them.
+/// Relative difference below which two gradients are equal and define no plane.
 const SAME: f64 = 1e-12;
 
-/// Two fields; the home frame is that of `inner`, the one that is taken tetrahedron by tetrahedron.
+/// Two fields, in the frame of `inner`, whose tetrahedra the outer loop visits.
 pub(super) struct TetPair<'a> {
     pub inner: &'a TetField,
     pub inner_pieces: &'a [Piece],
@@ -38,7 +38,6 @@ impl TetPair<'_> {
         let mut polygon = Polygon::new();
         self.inner.bvh().within(&near, &slabs, |first| {
             let cell = self.inner.cell(first);
-            // Everything below is a linear function at these four corners.
             let seen = cell.corners.map(|corner| rotation * corner + shift);
             let query = Bounds::around(seen).padded(flat);
             // The tetrahedron lies between each of its faces and the corner opposite.
@@ -55,7 +54,7 @@ impl TetPair<'_> {
                 for (i, p) in self.inner_pieces.iter().enumerate() {
                     let pressures = cell.extent.map(|e| p.pressure(e));
                     for (j, q) in self.outer_pieces.iter().enumerate() {
-                        // Pressures that do not overlap cannot be equal, nor those of which one is above the other everywhere.
+                        // Skip disjoint ranges of pressure, and pairs without a change of sign.
                         if p.pressure(cell.min_extent) > q.pressure(other.max_extent)
                             || q.pressure(other.min_extent) > p.pressure(cell.max_extent)
                         {
@@ -66,7 +65,7 @@ impl TetPair<'_> {
                         if above == 0 || above == 4 {
                             continue;
                         }
-                        // Once for all pieces, and only where it is needed.
+                        // Computed once for all pieces, where needed.
                         let found = match heights {
                             Some(found) => found,
                             None => match heights_over(other, &seen, flat) {
@@ -109,7 +108,7 @@ impl TetPair<'_> {
                 continue;
             }
             if (0..polygon.len()).all(|i| polygon.value(i, heights).abs() <= flat) {
-                // In the plane of a face: it belongs to the tetrahedron in front of it.
+                // A polygon in the plane of a face belongs to the tetrahedron in front of it.
                 if other.inward[face].dot(*rotation * normal) < 0.0 {
                     return;
                 }
@@ -123,15 +122,15 @@ impl TetPair<'_> {
     }
 }
 
-/// A tetrahedron of the inner field as the outer one sees it.
+/// A tetrahedron of the inner field in the frame of the outer one.
 struct PairFrame<'a> {
-    /// Of its corners (m) over each face of the outer tetrahedron.
+    /// Heights (m) of its corners over each face of the outer tetrahedron.
     heights: &'a [[f64; 4]; 4],
     rotation: &'a Mat3,
     flat: f64,
 }
 
-/// Heights (m) of corners over each face of a tetrahedron; none when all of them lie behind one.
+/// Heights (m) of corners over each face of a tetrahedron; `None` when all corners lie behind one face.
 fn heights_over(other: &Cell, seen: &[Vec3; 4], flat: f64) -> Option<[[f64; 4]; 4]> {
     let mut heights = [[0.0; 4]; 4];
     for (face, heights) in heights.iter_mut().enumerate() {
@@ -143,7 +142,7 @@ fn heights_over(other: &Cell, seen: &[Vec3; 4], flat: f64) -> Option<[[f64; 4]; 
     Some(heights)
 }
 
-/// Two tetrahedra and the pieces of the laws that may hold in them.
+/// Two tetrahedra with one piece of each pressure law.
 struct Both<'a> {
     cell: &'a Cell,
     p: &'a Piece,
@@ -153,7 +152,7 @@ struct Both<'a> {
     other_gradient: Vec3,
     /// e of `other` at the corners of `cell`.
     values: [f64; 4],
-    /// Pressure (Pa) of `cell` at its corners, and how much more it is than that of `other`.
+    /// Pressure (Pa) of `cell` at its corners, and its difference to that of `other`.
     pressures: [f64; 4],
     differences: [f64; 4],
 }
@@ -165,7 +164,7 @@ impl Both<'_> {
 }
 
 /// The unit normal of the plane p₀ = p₁, towards rising p₀, and the stiffness (Pa/m) of both in series.
-pub(super) fn equilibrium(first: Vec3, second: Vec3) -> Option<(Vec3, f64)> {
+fn equilibrium(first: Vec3, second: Vec3) -> Option<(Vec3, f64)> {
     let difference = first - second;
     let length = difference.length();
     if length <= SAME * (first.length() + second.length()) || length == 0.0 {
@@ -177,48 +176,78 @@ pub(super) fn equilibrium(first: Vec3, second: Vec3) -> Option<(Vec3, f64)> {
     Some((normal, series))
 }
 
-/// A field against a compliant half-space z ≤ 0 of the frame `field_from_space`; `sign` as in [`TetPair`].
-#[allow(clippy::too_many_arguments, reason = "the two sides of a pair, each with its law")]
+/// Two linear pressures in one tetrahedron.
+pub(super) struct LinearPair<'a> {
+    pub corners: &'a [Vec3; 4],
+    /// e of both fields at the corners.
+    pub extent: &'a [f64; 4],
+    pub values: &'a [f64; 4],
+    /// Whether the surface of the first field may cut the tetrahedron; that of the second always may.
+    pub is_cut: bool,
+    /// Pressure laws of both fields.
+    pub pieces: [&'a [Piece]; 2],
+    /// As in [`TetPair`].
+    pub sign: f64,
+    pub limit: AngleLimit,
+}
+
+impl LinearPair<'_> {
+    /// Adds the polygons of equal pressure for all pairs of pieces. `gradients` computes ∇e of both fields (1/m), `key` the
+    /// identifier from the index of the pair.
+    pub fn add(
+        &self,
+        gradients: impl Fn() -> [Vec3; 2],
+        key: impl Fn(usize) -> [u32; 3],
+        polygon: &mut Polygon<4>,
+        out: &mut Builder,
+    ) {
+        for (i, p) in self.pieces[0].iter().enumerate() {
+            for (j, q) in self.pieces[1].iter().enumerate() {
+                let pressures = self.extent.map(|e| p.pressure(e));
+                let differences: [f64; 4] = std::array::from_fn(|k| pressures[k] - q.pressure(self.values[k]));
+                if !polygon.set_slice(differences) {
+                    continue;
+                }
+                let [first, second] = gradients();
+                let Some((normal, stiffness)) = equilibrium(first * p.slope_pa, second * q.slope_pa) else { continue };
+                if self.limit.allows(normal, first)
+                    && self.limit.allows(-normal, second)
+                    && within(polygon, self.extent, p, self.is_cut)
+                    && within(polygon, self.values, q, true)
+                {
+                    let key = key(i * self.pieces[1].len() + j);
+                    out.add(polygon, self.corners, &pressures, normal * self.sign, stiffness, key);
+                }
+            }
+        }
+    }
+}
+
+/// Contact of a field with a compliant half-space, z ≤ 0 in the frame `field_from_space`; `sign` as in [`TetPair`].
 pub(super) fn tets_on_half_space(
     field: &TetField,
-    pieces: &[Piece],
     field_from_space: &Pose,
     thickness_m: f64,
-    space_pieces: &[Piece],
+    pieces: [&[Piece]; 2],
     sign: f64,
     limit: AngleLimit,
     out: &mut Builder,
 ) {
-    let up = field_from_space.transform_vector(Vec3::Z);
-    let gradient = -up / thickness_m;
+    let gradient = -field_from_space.transform_vector(Vec3::Z) / thickness_m;
     let origin = field_from_space.translation;
-    let bounds = *field.bounds();
     let mut polygon = Polygon::new();
-    field.bvh().overlapping(&bounds, |position| {
+    field.bvh().overlapping(field.bounds(), |position| {
         let cell = field.cell(position);
         let values = cell.corners.map(|corner| gradient.dot(corner - origin));
-        if values.iter().all(|&e| e < 0.0) {
-            return;
-        }
-        for (i, p) in pieces.iter().enumerate() {
-            for (j, q) in space_pieces.iter().enumerate() {
-                let pressures = cell.extent.map(|e| p.pressure(e));
-                let differences: [f64; 4] = std::array::from_fn(|k| pressures[k] - q.pressure(values[k]));
-                if !polygon.set_slice(differences) {
-                    continue;
-                }
-                let Some((normal, stiffness)) = equilibrium(cell.gradient * p.slope_pa, gradient * q.slope_pa) else {
-                    continue;
-                };
-                if limit.allows_slope(normal, cell.gradient, cell.slope)
-                    && limit.allows(-normal, gradient)
-                    && within(&mut polygon, &cell.extent, p, field.is_cut())
-                    && within(&mut polygon, &values, q, true)
-                {
-                    let key = [field.name(position), 0, (i * space_pieces.len() + j) as u32];
-                    out.add(&polygon, &cell.corners, &pressures, normal * sign, stiffness, key);
-                }
-            }
+        if values.iter().any(|&e| e >= 0.0) {
+            let (corners, extent) = (&cell.corners, &cell.extent);
+            let key = |index: usize| [field.name(position), 0, index as u32];
+            LinearPair { corners, extent, values: &values, is_cut: field.is_cut(), pieces, sign, limit }.add(
+                || [cell.gradient, gradient],
+                key,
+                &mut polygon,
+                out,
+            );
         }
     });
 }

@@ -1,4 +1,4 @@
-//! Which method finds the contact surface of which pair.
+//! Selects the contact algorithm for a pair of shapes.
 
 use super::compliant::{TetPair, tets_on_half_space};
 use super::field::TetField;
@@ -11,8 +11,8 @@ use crate::{SkinError, require_positive};
 use dermis_geometry::{Bounds, Mat3, Pose, Surface, Vec3};
 use std::f64::consts::PI;
 
-/// Faces whose normal leaves the direction of rising pressure by more than this are no contact: they are at the back
-/// of the object. The cut is hard: force jumps when a face crosses it.
+/// Largest angle between a face's normal and the pressure gradient. Faces beyond it lie at the back of the object and
+/// are dropped; the force jumps when a face crosses the limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AngleLimit {
     cosine: f64,
@@ -26,15 +26,15 @@ impl Default for AngleLimit {
 }
 
 impl AngleLimit {
-    /// Every face counts; force is then continuous, and the derivative of an energy.
+    /// Keeps every face: the force is then continuous and conservative.
     pub const NONE: Self = Self { cosine: f64::NEG_INFINITY };
 
-    /// Faces below this angle (rad) count.
+    /// Keeps faces below this angle (rad).
     pub fn radians(angle_rad: f64) -> Self {
         Self { cosine: angle_rad.cos() }
     }
 
-    /// Cosine of the angle; −∞ where every face counts.
+    /// Cosine of the angle; −∞ for [`Self::NONE`].
     pub fn cosine(&self) -> f64 {
         self.cosine
     }
@@ -45,26 +45,26 @@ impl AngleLimit {
 
     /// The same with the gradient's length known.
     pub(super) fn allows_slope(&self, normal: Vec3, gradient: Vec3, length: f64) -> bool {
-        // Where pressure does not change no angle is defined, and no force arises.
+        // Where the gradient is zero no angle is defined, and no force arises.
         self.cosine == f64::NEG_INFINITY || length == 0.0 || normal.dot(gradient) > self.cosine * length
     }
 }
 
-/// Edge of the cells on which two fields in closed form meet, in facets: a cell makes facets smaller than itself.
+/// Cell size, in facet sizes, for two closed-form fields: a cell yields facets smaller than itself.
 const SMOOTH_CELL: f64 = 3.0;
 
-/// Where the pressure of a compliant body is known.
+/// Shape of a pressure field.
 #[derive(Clone, Debug)]
 pub enum PressureFieldShape {
     /// On tetrahedra.
     Tets(TetField),
-    /// In closed form; contact with it is cut into facets of at most `facet_m`.
+    /// In closed form; its contact surfaces have facets of at most `facet_m`.
     Solid {
         /// The solid.
         solid: Solid,
         /// Longest edge (m) of a facet where the field is curved.
         facet_m: f64,
-        /// The same on tetrahedra, for contact with such.
+        /// The same on tetrahedra, for contact with a [`Self::Tets`].
         tets: Box<TetField>,
     },
     /// z ≤ 0, with e = −z/thickness.
@@ -102,7 +102,7 @@ impl Compliance {
         Self::new(PressureFieldShape::Solid { solid, facet_m, tets: Box::new(TetField::new(tets)) }, material)
     }
 
-    /// A half-space z ≤ 0 that is `thickness_m` deep for its pressure.
+    /// A half-space z ≤ 0 with e = −z/`thickness_m`.
     pub fn half_space(thickness_m: f64, material: Material) -> Result<Self, SkinError> {
         require_positive("thickness", "m", thickness_m)?;
         Self::new(PressureFieldShape::HalfSpace { thickness_m }, material)
@@ -114,17 +114,17 @@ impl Compliance {
         Ok(Self { shape, material, pieces })
     }
 
-    /// Where its pressure is known.
+    /// Its shape.
     pub fn shape(&self) -> &PressureFieldShape {
         &self.shape
     }
 
-    /// What it is made of.
+    /// Its material.
     pub fn material(&self) -> &Material {
         &self.material
     }
 
-    /// Its law of pressure, stretch by stretch.
+    /// Linear pieces of its pressure law.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
@@ -134,13 +134,13 @@ impl Compliance {
         Self::new(self.shape.clone(), material)
     }
 
-    /// The extent at which it has a pressure (Pa).
+    /// The extent with a given pressure (Pa).
     pub fn extent_at(&self, pressure_pa: f64) -> f64 {
         let piece = self.pieces.iter().rev().find(|piece| piece.at_pa <= pressure_pa).unwrap_or(&self.pieces[0]);
         piece.from + (pressure_pa - piece.at_pa) / piece.slope_pa
     }
 
-    /// How deep (m) e = 1 lies.
+    /// Depth (m) of e = 1.
     pub fn depth_m(&self) -> f64 {
         match &self.shape {
             PressureFieldShape::Tets(field) => field.solid().depth_m,
@@ -150,19 +150,19 @@ impl Compliance {
     }
 }
 
-/// A body of a pair.
+/// One body of a pair.
 #[derive(Clone, Copy, Debug)]
 pub enum Side<'a> {
-    /// Its surface does not give.
+    /// A rigid surface.
     Rigid(&'a Surface),
-    /// z ≤ 0, which does not give.
+    /// The rigid half-space z ≤ 0.
     RigidHalfSpace,
     /// A pressure field.
     Compliant(&'a Compliance),
 }
 
 impl<'a> Side<'a> {
-    /// The material, if it gives.
+    /// The material, if it is compliant.
     pub fn material(&self) -> Option<&'a Material> {
         match self {
             Self::Compliant(compliance) => Some(&compliance.material),
@@ -181,7 +181,7 @@ pub fn contact(a: Side<'_>, b: Side<'_>, a_from_b: &Pose, limit: AngleLimit) -> 
     }
 }
 
-/// The home frame is the field's.
+/// Contact of a field with a rigid side, computed in the frame of the field.
 fn one_rigid(
     field: &Compliance,
     rigid: Side<'_>,
@@ -214,6 +214,7 @@ fn one_rigid(
     Ok(out.finish())
 }
 
+/// Contact of two fields, computed in the frame of A, or of B where A is a half-space.
 fn both_compliant(
     a: &Compliance,
     b: &Compliance,
@@ -222,58 +223,31 @@ fn both_compliant(
 ) -> Result<ContactSurface, SkinError> {
     let size = a.depth_m().min(b.depth_m());
     let b_from_a = a_from_b.inverse();
-    match (&a.shape, &b.shape) {
-        (PressureFieldShape::HalfSpace { .. }, PressureFieldShape::HalfSpace { .. }) => Err(SkinError::BothHalfSpaces),
-        (
-            PressureFieldShape::Solid { solid, facet_m, .. },
-            PressureFieldShape::Solid { solid: other, facet_m: other_m, .. },
-        ) => {
-            let mut out = Builder::new(None, size);
-            let region = overlap(&solid.bounds(), &other.bounds(), a_from_b);
-            let cell = SMOOTH_CELL * facet_m.min(*other_m);
-            let other = Other::Solid(other);
-            solids(solid, &a.pieces, &other, &b.pieces, &b_from_a, &region, cell, -1.0, limit, &mut out);
-            Ok(out.finish())
-        }
-        (PressureFieldShape::Solid { solid, facet_m, .. }, PressureFieldShape::HalfSpace { thickness_m }) => {
-            let mut out = Builder::new(None, size);
-            let other = Other::HalfSpace { thickness_m: *thickness_m };
-            let region = solid.bounds();
-            solids(
-                solid,
-                &a.pieces,
-                &other,
-                &b.pieces,
-                &b_from_a,
-                &region,
-                SMOOTH_CELL * facet_m,
-                -1.0,
-                limit,
-                &mut out,
-            );
-            Ok(out.finish())
-        }
-        (PressureFieldShape::HalfSpace { thickness_m }, PressureFieldShape::Solid { solid, facet_m, .. }) => {
-            let mut out = Builder::new(Some(*a_from_b), size);
-            let other = Other::HalfSpace { thickness_m: *thickness_m };
-            let region = solid.bounds();
-            solids(solid, &b.pieces, &other, &a.pieces, a_from_b, &region, SMOOTH_CELL * facet_m, 1.0, limit, &mut out);
-            Ok(out.finish())
-        }
-        (PressureFieldShape::HalfSpace { thickness_m }, _) => {
-            let mut out = Builder::new(Some(*a_from_b), size);
-            let tets = on_tets(b)?;
-            tets_on_half_space(tets, &b.pieces, &b_from_a, *thickness_m, &a.pieces, 1.0, limit, &mut out);
-            Ok(out.finish())
+    let swapped = matches!(a.shape, PressureFieldShape::HalfSpace { .. });
+    let (field, other, other_from_field, field_from_other, sign) =
+        if swapped { (b, a, *a_from_b, b_from_a, 1.0) } else { (a, b, b_from_a, *a_from_b, -1.0) };
+    let mut out = Builder::new(swapped.then_some(*a_from_b), size);
+    match (&field.shape, &other.shape) {
+        (PressureFieldShape::HalfSpace { .. }, _) => return Err(SkinError::BothHalfSpaces),
+        (PressureFieldShape::Solid { solid, facet_m, .. }, shape) if !matches!(shape, PressureFieldShape::Tets(_)) => {
+            let (shape, region, facet_m) = match shape {
+                PressureFieldShape::Solid { solid: second, facet_m: second_m, .. } => {
+                    let region = overlap(&solid.bounds(), &second.bounds(), a_from_b);
+                    (Other::Solid(second), region, facet_m.min(*second_m))
+                }
+                _ => (Other::HalfSpace { thickness_m: other.depth_m() }, solid.bounds(), *facet_m),
+            };
+            let cell_m = SMOOTH_CELL * facet_m;
+            let pieces = [&field.pieces[..], &other.pieces[..]];
+            solids(solid, &shape, pieces, &other_from_field, &region, cell_m, sign, limit, &mut out);
         }
         (_, PressureFieldShape::HalfSpace { thickness_m }) => {
-            let mut out = Builder::new(None, size);
-            let tets = on_tets(a)?;
-            tets_on_half_space(tets, &a.pieces, a_from_b, *thickness_m, &b.pieces, -1.0, limit, &mut out);
-            Ok(out.finish())
+            let pieces = [&field.pieces[..], &other.pieces[..]];
+            tets_on_half_space(on_tets(field)?, &field_from_other, *thickness_m, pieces, sign, limit, &mut out);
         }
-        _ => Ok(tets_on_tets(a, b, on_tets(a)?, on_tets(b)?, a_from_b, limit, size)),
+        _ => return Ok(tets_on_tets(a, b, on_tets(a)?, on_tets(b)?, a_from_b, limit, size)),
     }
+    Ok(out.finish())
 }
 
 /// The field on tetrahedra.
@@ -285,7 +259,7 @@ fn on_tets(compliance: &Compliance) -> Result<&TetField, SkinError> {
     }
 }
 
-/// The field with fewer tetrahedra is taken one by one, the other is asked through its hierarchy.
+/// Loops over the field with fewer tetrahedra and queries the hierarchy of the other.
 fn tets_on_tets(
     a: &Compliance,
     b: &Compliance,
@@ -295,34 +269,19 @@ fn tets_on_tets(
     limit: AngleLimit,
     size: f64,
 ) -> ContactSurface {
-    let a_is_inner = a_tets.solid().mesh.tets().len() <= b_tets.solid().mesh.tets().len();
-    let mut out = Builder::new((!a_is_inner).then_some(*a_from_b), size);
-    let pair = if a_is_inner {
-        TetPair {
-            inner: a_tets,
-            inner_pieces: &a.pieces,
-            outer: b_tets,
-            outer_pieces: &b.pieces,
-            outer_from_inner: a_from_b.inverse(),
-            sign: -1.0,
-            limit,
-        }
+    let swapped = a_tets.solid().mesh.tets().len() > b_tets.solid().mesh.tets().len();
+    let mut out = Builder::new(swapped.then_some(*a_from_b), size);
+    let (inner, outer, inner_pieces, outer_pieces, outer_from_inner, sign) = if swapped {
+        (b_tets, a_tets, &b.pieces, &a.pieces, *a_from_b, 1.0)
     } else {
-        TetPair {
-            inner: b_tets,
-            inner_pieces: &b.pieces,
-            outer: a_tets,
-            outer_pieces: &a.pieces,
-            outer_from_inner: *a_from_b,
-            sign: 1.0,
-            limit,
-        }
+        (a_tets, b_tets, &a.pieces, &b.pieces, a_from_b.inverse(), -1.0)
     };
+    let pair = TetPair { inner, inner_pieces, outer, outer_pieces, outer_from_inner, sign, limit };
     pair.meet(&mut out);
     out.finish()
 }
 
-/// The part of A's box that B's box reaches, in A's frame.
+/// Intersection of A's bounds with those of B, in A's frame.
 fn overlap(a: &Bounds, b: &Bounds, a_from_b: &Pose) -> Bounds {
     let rotation = Mat3::from_quat(a_from_b.rotation);
     let half = b.size() * 0.5;

@@ -1,20 +1,20 @@
-//! Extent, linear on each tetrahedron.
+//! An extent field that is linear on each tetrahedron.
 
 use dermis_geometry::tets::DepthTets;
 use dermis_geometry::{Bounds, Bvh, TetMesh, Vec3};
 
-/// A field on tetrahedra, ready for contact.
+/// An extent field on tetrahedra with a bounding-volume hierarchy.
 #[derive(Clone, Debug)]
 pub struct TetField {
     solid: DepthTets,
     bvh: Bvh,
-    /// In the order of the hierarchy's leaves.
+    /// In the order of the leaves of the hierarchy.
     cells: Vec<Cell>,
     /// Whether the surface cuts through tetrahedra (some vertex has e < 0).
     cut: bool,
 }
 
-/// One tetrahedron: where it is, and e in it.
+/// One tetrahedron and e in it.
 #[derive(Clone, Debug)]
 pub struct Cell {
     /// Its corners (m).
@@ -36,7 +36,7 @@ pub struct Cell {
 }
 
 impl TetField {
-    /// Prepares tetrahedra with extents.
+    /// Builds the hierarchy of tetrahedra with extents.
     pub fn new(solid: DepthTets) -> Self {
         let mesh = &solid.mesh;
         let boxes: Vec<Bounds> = (0..mesh.tets().len()).map(|t| Bounds::around(mesh.corners(t))).collect();
@@ -51,7 +51,7 @@ impl TetField {
         &self.solid
     }
 
-    /// Box around them.
+    /// Bounds.
     pub fn bounds(&self) -> &Bounds {
         self.bvh.bounds()
     }
@@ -69,7 +69,7 @@ impl TetField {
         &self.cells[position]
     }
 
-    /// Name of the tetrahedron at a position of the hierarchy.
+    /// Index of the tetrahedron at a position of the hierarchy.
     pub(super) fn name(&self, position: usize) -> u32 {
         self.bvh.order()[position]
     }

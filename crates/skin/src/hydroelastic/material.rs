@@ -1,4 +1,4 @@
-//! Pressure against depth, and how the rate of depth changes it.
+//! Pressure laws and Hunt–Crossley dissipation.
 
 use crate::{SkinError, require_not_negative, require_positive};
 use serde::{Deserialize, Serialize};
@@ -11,25 +11,25 @@ pub enum PressureLaw {
         /// E, the hydroelastic modulus (Pa).
         modulus_pa: f64,
     },
-    /// Straight between given points, and beyond the last as before it.
+    /// Piecewise linear between given points, and extrapolated beyond the last.
     Table {
-        /// Extents, rising from 0; depths over the field's greatest depth.
+        /// Extents, rising from 0.
         extent: Vec<f64>,
         /// Pressures (Pa), rising from 0.
         pressure_pa: Vec<f64>,
     },
 }
 
-/// A stretch of extents in which pressure is linear: p = `at_pa` + `slope_pa` (e − `from`).
+/// An interval of extents with linear pressure: p = `at_pa` + `slope_pa` (e − `from`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Piece {
     /// Extent at which it begins.
     pub from: f64,
-    /// Extent at which it ends, infinite of the last.
+    /// Extent at which it ends, infinite for the last.
     pub to: f64,
     /// Pressure (Pa) where it begins.
     pub at_pa: f64,
-    /// How fast pressure rises with extent (Pa).
+    /// dp/de (Pa).
     pub slope_pa: f64,
 }
 
@@ -41,7 +41,7 @@ impl Piece {
 }
 
 impl PressureLaw {
-    /// Refuses what is no law.
+    /// Checks the modulus or the table.
     pub fn validate(&self) -> Result<(), SkinError> {
         let (extent, pressure) = match self {
             Self::Linear { modulus_pa } => return require_positive("modulus", "Pa", *modulus_pa),
@@ -80,12 +80,12 @@ impl PressureLaw {
         }
     }
 
-    /// The steepest rise of pressure with extent (Pa).
+    /// Largest dp/de (Pa).
     pub fn steepest_pa(&self) -> f64 {
         self.pieces().iter().map(|piece| piece.slope_pa).fold(0.0, f64::max)
     }
 
-    /// The modulus (Pa) that stands for the law where two bodies are weighed against each other: its pressure at e = 1.
+    /// Effective modulus (Pa) for the dissipation of a pair: the pressure at e = 1.
     pub fn modulus_pa(&self) -> f64 {
         let pieces = self.pieces();
         let last = pieces.iter().rev().find(|piece| piece.from < 1.0).unwrap_or(&pieces[0]);
@@ -93,7 +93,7 @@ impl PressureLaw {
     }
 }
 
-/// What a compliant body is made of.
+/// Material of a compliant body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Material {
     /// Pressure against extent.
@@ -113,15 +113,15 @@ impl Material {
         Self { dissipation_s_per_m, ..self }
     }
 
-    /// Refuses parameters that mean nothing.
+    /// Checks the ranges of the parameters.
     pub fn validate(&self) -> Result<(), SkinError> {
         self.law.validate()?;
         require_not_negative("dissipation", "s/m", self.dissipation_s_per_m)
     }
 }
 
-/// d* = Σ (E*/Eᵢ) dᵢ with 1/E* = Σ 1/Eᵢ: the softer body, which is deformed more, counts more. A rigid body (`None`)
-/// has infinite E and counts nothing.
+/// d* = Σ (E*/Eᵢ) dᵢ with 1/E* = Σ 1/Eᵢ: the softer body, which deforms more, has the larger weight. A rigid body
+/// (`None`) has infinite E and no weight.
 pub(super) fn dissipation(a: Option<&Material>, b: Option<&Material>) -> f64 {
     match (a, b) {
         (Some(a), Some(b)) => {

@@ -1,18 +1,18 @@
-//! Convex polygons that are cut by planes, without allocation.
+//! Convex polygons clipped by planes, without allocation.
 
 use dermis_geometry::Vec3;
 
-/// Most corners: a triangle or a slice of a tetrahedron (4), each plane of a tetrahedron (4), the surface of a field
+/// Largest number of corners: a triangle or a slice of a tetrahedron (4), each plane of a tetrahedron (4), the surface of a field
 /// (1) and the ends of a piece of either pressure law (2 + 2) adding one.
 pub(super) const MAX_CORNERS: usize = 16;
 
-/// A convex polygon whose corners are weights of N fixed points.
+/// A convex polygon whose corners are weighted sums of N fixed points.
 ///
-/// Cutting needs only the value of a linear function at those N points. Two neighbours that share a plane give it the
+/// Clipping needs only the values of a linear function at those N points. Two elements that share a plane compute the
 /// same values with opposite signs, so the parts they keep fit together, however thin they are.
 ///
-/// One of them serves for a whole contact surface: it is set anew for each pair of elements. The corners lie in one of two
-/// lists, and a cut writes those that it keeps into the other.
+/// One polygon is reused for all pairs of elements. The corners are in one of two lists, and clipping writes the remaining
+/// ones to the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Polygon<const N: usize> {
     len: usize,
@@ -21,7 +21,7 @@ pub(super) struct Polygon<const N: usize> {
 }
 
 impl Polygon<3> {
-    /// Makes it the triangle of the three points.
+    /// Sets the triangle of the three points.
     pub fn set_triangle(&mut self) {
         (self.len, self.now) = (3, 0);
         self.weights[0][..3].copy_from_slice(&[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
@@ -29,8 +29,8 @@ impl Polygon<3> {
 }
 
 impl Polygon<4> {
-    /// Makes it where a linear function with these values at the corners of a tetrahedron vanishes; false when that is
-    /// nowhere. A corner at zero counts as below it: of two tetrahedra that share a face on the plane, the one above has it.
+    /// Sets the zero set of a linear function with these values at the corners of a tetrahedron; false when it is empty. A
+    /// corner at zero counts as below: of two tetrahedra that share a face on the plane, the one above owns it.
     pub fn set_slice(&mut self, values: [f64; 4]) -> bool {
         (self.len, self.now) = (0, 0);
         let mut above = [0; 4];
@@ -74,7 +74,7 @@ impl<const N: usize> Polygon<N> {
         Self { len: 0, now: 0, weights: [[[0.0; N]; MAX_CORNERS]; 2] }
     }
 
-    /// How many corners are left.
+    /// Number of corners.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -89,7 +89,7 @@ impl<const N: usize> Polygon<N> {
         sum
     }
 
-    /// A corner's place.
+    /// Position of a corner.
     pub fn point(&self, corner: usize, points: &[Vec3; N]) -> Vec3 {
         let weights = &self.weights[self.now][corner];
         let mut sum = Vec3::ZERO;
@@ -99,8 +99,8 @@ impl<const N: usize> Polygon<N> {
         sum
     }
 
-    /// Keeps what lies where the linear function with these values at the points is not negative. False when nothing
-    /// is left.
+    /// Clips to the half-plane where the linear function with these values at the points is not negative. False when
+    /// nothing is left.
     pub fn keep(&mut self, values: &[f64; N]) -> bool {
         let mut heights = [0.0; MAX_CORNERS];
         let (mut inside, mut outside) = (false, false);
@@ -143,7 +143,7 @@ impl<const N: usize> Polygon<N> {
         self.len > 2
     }
 
-    /// The same, but a polygon that lies in the plane altogether is not kept.
+    /// The same, but drops a polygon that lies in the plane.
     pub fn keep_above(&mut self, values: &[f64; N]) -> bool {
         (0..self.len).any(|corner| self.value(corner, values) > 0.0) && self.keep(values)
     }

@@ -1,6 +1,4 @@
-//! A rigid body against tetrahedra or a half-space.
-//!
-//! Where one body is rigid its own surface is the contact surface, as far as it lies in the other's field.
+//! Contact of a rigid body with tetrahedra or a half-space: the part of its surface inside the field.
 
 use super::contact::AngleLimit;
 use super::field::{Cell, TetField};
@@ -9,7 +7,7 @@ use super::polygon::Polygon;
 use super::surface::Builder;
 use dermis_geometry::{Bounds, Mat3, Pose, Slab, Surface, Vec3};
 
-/// The rigid side of a pair, seen from the field.
+/// The rigid side of a pair.
 #[derive(Clone, Copy)]
 pub(super) struct Rigid<'a> {
     pub shell: &'a Surface,
@@ -26,7 +24,7 @@ pub(super) struct Triangle {
 }
 
 impl Rigid<'_> {
-    /// Triangles that may reach into a box of the field's frame.
+    /// Visits the triangles whose bounds overlap `bounds`, in the frame of the field.
     pub fn near(&self, bounds: &Bounds, mut visit: impl FnMut(&Triangle)) {
         let rotation = Mat3::from_quat(self.field_from_shell.rotation);
         let shift = self.field_from_shell.translation;
@@ -42,7 +40,7 @@ impl Rigid<'_> {
         });
     }
 
-    /// Cuts every triangle by every tetrahedron that it may reach.
+    /// Clips the triangles by the tetrahedra of a field.
     pub fn on_tets(&self, field: &TetField, pieces: &[Piece], limit: AngleLimit, out: &mut Builder) {
         let flat = 1e-12 * field.bounds().size().length();
         let bounds = field.bounds().padded(flat);
@@ -57,44 +55,22 @@ impl Rigid<'_> {
                     && !all_on_one_side(triangle.normal, offset, cell, flat)
                     && cut(triangle, cell, flat, &mut polygon)
                 {
-                    self.press(&mut polygon, triangle, cell, pieces, field.is_cut(), field.name(position), out);
+                    let extent = triangle.corners.map(|corner| cell.extent_at(corner));
+                    let part = RigidPart {
+                        points: &triangle.corners,
+                        extent: &extent,
+                        gradient: cell.gradient,
+                        normal: triangle.normal,
+                        sign: self.sign,
+                        key: [triangle.name, field.name(position)],
+                    };
+                    part.add(&mut polygon, pieces, field.is_cut(), out);
                 }
             });
         });
     }
 
-    #[allow(clippy::too_many_arguments, reason = "one call, one step of the loop above")]
-    fn press(
-        &self,
-        polygon: &mut Polygon<3>,
-        triangle: &Triangle,
-        cell: &Cell,
-        pieces: &[Piece],
-        is_cut: bool,
-        tet: u32,
-        out: &mut Builder,
-    ) {
-        let extent = triangle.corners.map(|corner| cell.extent_at(corner));
-        let normal = triangle.normal * self.sign;
-        for (index, piece) in pieces.iter().enumerate() {
-            let mut copy;
-            // The last piece may have the polygon itself; most laws have but one.
-            let part = if index + 1 == pieces.len() {
-                &mut *polygon
-            } else {
-                copy = *polygon;
-                &mut copy
-            };
-            if !within(part, &extent, piece, is_cut) {
-                continue;
-            }
-            let pressures = extent.map(|e| piece.pressure(e));
-            let stiffness = (piece.slope_pa * cell.gradient.dot(triangle.normal)).max(0.0);
-            out.add(part, &triangle.corners, &pressures, normal, stiffness, [triangle.name, tet, index as u32]);
-        }
-    }
-
-    /// A half-space z ≤ 0 with e = −z/thickness.
+    /// Clips the triangles by a half-space z ≤ 0 with e = −z/thickness.
     pub fn on_half_space(&self, thickness_m: f64, pieces: &[Piece], limit: AngleLimit, out: &mut Builder) {
         let gradient = Vec3::NEG_Z / thickness_m;
         let below = Bounds { min: Vec3::splat(-1e9), max: Vec3::new(1e9, 1e9, 0.0) };
@@ -104,22 +80,53 @@ impl Rigid<'_> {
                 return;
             }
             let extent = triangle.corners.map(|corner| -corner.z / thickness_m);
-            for (index, piece) in pieces.iter().enumerate() {
-                part.set_triangle();
-                if !within(&mut part, &extent, piece, true) {
-                    continue;
-                }
-                let pressures = extent.map(|e| piece.pressure(e));
-                let stiffness = (piece.slope_pa * gradient.dot(triangle.normal)).max(0.0);
-                let normal = triangle.normal * self.sign;
-                let key = [triangle.name, 0, index as u32];
-                out.add(&part, &triangle.corners, &pressures, normal, stiffness, key);
-            }
+            let (points, normal, key) = (&triangle.corners, triangle.normal, [triangle.name, 0]);
+            part.set_triangle();
+            RigidPart { points, extent: &extent, gradient, normal, sign: self.sign, key }
+                .add(&mut part, pieces, true, out);
         });
     }
 }
 
-/// A rigid half-space z ≤ 0 of the frame `field_from_space` against tetrahedra: its plane is sliced.
+/// A polygon of a rigid surface inside a linear field: the contact surface there.
+pub(super) struct RigidPart<'a, const N: usize> {
+    /// Points of the polygon's weights (m), and e there.
+    pub points: &'a [Vec3; N],
+    pub extent: &'a [f64; N],
+    /// ∇e (1/m).
+    pub gradient: Vec3,
+    /// Outward unit normal of the rigid surface.
+    pub normal: Vec3,
+    /// As in [`Rigid`].
+    pub sign: f64,
+    /// Identifies the pair of elements.
+    pub key: [u32; 2],
+}
+
+impl<const N: usize> RigidPart<'_, N> {
+    /// Adds the polygon, clipped to each piece of the pressure law.
+    pub fn add(&self, polygon: &mut Polygon<N>, pieces: &[Piece], is_cut: bool, out: &mut Builder) {
+        for (index, piece) in pieces.iter().enumerate() {
+            let mut copy;
+            // The last piece reuses the polygon itself; most laws have one piece.
+            let part = if index + 1 == pieces.len() {
+                &mut *polygon
+            } else {
+                copy = *polygon;
+                &mut copy
+            };
+            if !within(part, self.extent, piece, is_cut) {
+                continue;
+            }
+            let pressures = self.extent.map(|e| piece.pressure(e));
+            let stiffness = (piece.slope_pa * self.gradient.dot(self.normal)).max(0.0);
+            let key = [self.key[0], self.key[1], index as u32];
+            out.add(part, self.points, &pressures, self.normal * self.sign, stiffness, key);
+        }
+    }
+}
+
+/// Slices tetrahedra by the plane of a rigid half-space, z ≤ 0 in the frame `field_from_space`.
 pub(super) fn plane_on_tets(field_from_space: &Pose, sign: f64, field: &TetField, pieces: &[Piece], out: &mut Builder) {
     let normal = field_from_space.transform_vector(Vec3::Z);
     let offset = normal.dot(field_from_space.translation);
@@ -128,23 +135,20 @@ pub(super) fn plane_on_tets(field_from_space: &Pose, sign: f64, field: &TetField
     field.bvh().within(field.bounds(), &[plane], |position| {
         let cell = field.cell(position);
         let heights = cell.corners.map(|corner| normal.dot(corner) - offset);
-        for (index, piece) in pieces.iter().enumerate() {
-            if !part.set_slice(heights) {
-                return;
-            }
-            if !within(&mut part, &cell.extent, piece, field.is_cut()) {
-                continue;
-            }
-            let pressures = cell.extent.map(|e| piece.pressure(e));
-            let stiffness = (piece.slope_pa * cell.gradient.dot(normal)).max(0.0);
-            let key = [0, field.name(position), index as u32];
-            out.add(&part, &cell.corners, &pressures, normal * sign, stiffness, key);
+        if part.set_slice(heights) {
+            let (points, extent, gradient) = (&cell.corners, &cell.extent, cell.gradient);
+            RigidPart { points, extent, gradient, normal, sign, key: [0, field.name(position)] }.add(
+                &mut part,
+                pieces,
+                field.is_cut(),
+                out,
+            );
         }
     });
 }
 
-/// A box with half edges `half` about `middle`, its axes the columns of `rotation`: the box along our axes around it, and
-/// the slabs between its own faces.
+/// Axis-aligned bounds of a box with half edges `half` about `middle` whose axes are the columns of `rotation`, and the slabs
+/// between its faces.
 pub(super) fn seen_from(rotation: &Mat3, middle: Vec3, half: Vec3) -> (Bounds, [Slab; 3]) {
     let axes = [rotation.x_axis, rotation.y_axis, rotation.z_axis];
     let reach = axes[0].abs() * half.x + axes[1].abs() * half.y + axes[2].abs() * half.z;
@@ -155,20 +159,20 @@ pub(super) fn seen_from(rotation: &Mat3, middle: Vec3, half: Vec3) -> (Bounds, [
     (Bounds { min: middle - reach, max: middle + reach }, [slab(0), slab(1), slab(2)])
 }
 
-/// Keeps the part of a polygon in which a piece of the law holds, the end of the piece excluded.
+/// Clips a polygon to the extents of a piece of the pressure law, its end excluded.
 pub(super) fn within<const N: usize>(part: &mut Polygon<N>, extent: &[f64; N], piece: &Piece, is_cut: bool) -> bool {
     ((piece.from <= 0.0 && !is_cut) || part.keep(&extent.map(|e| e - piece.from)))
         && (piece.to == f64::INFINITY || part.keep_above(&extent.map(|e| piece.to - e)))
 }
 
-/// True when a tetrahedron does not reach the plane of a triangle.
+/// True when a tetrahedron does not intersect the plane of a triangle.
 fn all_on_one_side(normal: Vec3, offset: f64, cell: &Cell, flat: f64) -> bool {
     let heights = cell.corners.map(|corner| normal.dot(corner) - offset);
     heights.iter().all(|&h| h > flat) || heights.iter().all(|&h| h < -flat)
 }
 
-/// What of a triangle lies in a tetrahedron. A triangle in the plane of a face belongs to the tetrahedron in front of
-/// it: to one of the two that share the face, never to both or none.
+/// Clips a triangle by a tetrahedron. A triangle in the plane of a face belongs to the tetrahedron in front of it: to
+/// exactly one of the two that share the face.
 fn cut(triangle: &Triangle, cell: &Cell, flat: f64, polygon: &mut Polygon<3>) -> bool {
     let mut heights = [[0.0; 3]; 4];
     for (face, values) in heights.iter_mut().enumerate() {

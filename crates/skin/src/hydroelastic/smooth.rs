@@ -1,25 +1,24 @@
 //! Contact with fields in closed form.
 //!
-//! A rigid triangle is split until the field is linear on each part; the parts lie in the triangle's own plane, so
-//! neither the place nor the normal of the contact is approximated, and its pressure to second order in the parts.
-//! Two such fields meet on a lattice that is fixed to the first: on each of its tetrahedra both pressures are taken
-//! as linear.
+//! A rigid triangle is subdivided until the field is nearly linear on each part: position and normal of the contact are
+//! exact, the pressure is second-order accurate in the size of the parts. Two closed-form fields are sampled on a lattice
+//! fixed to the first and taken as linear on each of its tetrahedra.
 
-use super::compliant::equilibrium;
+use super::compliant::LinearPair;
 use super::contact::AngleLimit;
 use super::material::Piece;
 use super::polygon::Polygon;
-use super::rigid::{Rigid, Triangle, within};
+use super::rigid::{Rigid, RigidPart, Triangle};
 use super::solid::Solid;
 use super::surface::Builder;
 use dermis_geometry::{Bounds, Pose, Vec3};
 
-/// A part of a triangle is never split more often than this.
-const DEEPEST: u32 = 14;
-/// Where e at the mid-points of the edges is this near to the mean of their ends, it is linear.
+/// Largest number of subdivisions.
+const MAX_LEVEL: u32 = 14;
+/// Largest deviation of e at the mid-points of the edges from linear interpolation.
 const LINEAR: f64 = 1e-9;
 
-/// Rigid triangles in the field of a solid; parts get edges of at most `facet_m` where the field is curved.
+/// Contact of rigid triangles with a solid; parts have edges of at most `facet_m` where the field is curved.
 pub(super) fn rigid_on_solid(
     rigid: &Rigid<'_>,
     solid: &Solid,
@@ -33,7 +32,7 @@ pub(super) fn rigid_on_solid(
     rigid.near(&bounds, |triangle| context.part(triangle, triangle.corners, 0, 1, out));
 }
 
-/// A rigid half-space against a solid: two triangles of its plane that cover the solid.
+/// Contact of a rigid half-space with a solid: two triangles of its plane that cover the solid.
 pub(super) fn plane_on_solid(
     solid_from_space: &Pose,
     sign: f64,
@@ -67,7 +66,7 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// `path` names the part: a leading 1 and two bits per level.
+    /// Subdivides or adds a part. `path` identifies it: a leading 1 and two bits per level.
     fn part(&self, triangle: &Triangle, corners: [Vec3; 3], level: u32, path: u32, out: &mut Builder) {
         let center = (corners[0] + corners[1] + corners[2]) / 3.0;
         let radius = corners.iter().map(|c| (*c - center).length()).fold(0.0, f64::max);
@@ -79,10 +78,10 @@ impl Context<'_> {
         let mids = [(0, 1), (1, 2), (2, 0)].map(|(i, j)| (corners[i] + corners[j]) * 0.5);
         let off_line = |k: usize| (self.solid.extent(mids[k]) - 0.5 * (extent[k] + extent[(k + 1) % 3])).abs();
         let bent = (0..3).map(off_line).fold((middle - extent.iter().sum::<f64>() / 3.0).abs(), f64::max);
-        // A part that is large against the solid may straddle it without a corner or a mid-point inside.
+        // A part larger than the solid may contain it without a corner or a mid-point inside.
         let small = radius <= self.facet_m;
         let straight = bent <= LINEAR && radius <= 4.0 * self.solid.depth_m();
-        if small || straight || level >= DEEPEST {
+        if small || straight || level >= MAX_LEVEL {
             return self.press(triangle, &corners, &extent, center, path, out);
         }
         let [ab, bc, ca] = mids;
@@ -106,20 +105,20 @@ impl Context<'_> {
             return;
         }
         let mut polygon = Polygon::new();
-        for (index, piece) in self.pieces.iter().enumerate() {
-            polygon.set_triangle();
-            if !within(&mut polygon, extent, piece, true) {
-                continue;
-            }
-            let pressures = extent.map(|e| piece.pressure(e));
-            let stiffness = (piece.slope_pa * gradient.dot(triangle.normal)).max(0.0);
-            let key = [triangle.name, path, index as u32];
-            out.add(&polygon, corners, &pressures, triangle.normal * self.sign, stiffness, key);
+        polygon.set_triangle();
+        RigidPart {
+            points: corners,
+            extent,
+            gradient,
+            normal: triangle.normal,
+            sign: self.sign,
+            key: [triangle.name, path],
         }
+        .add(&mut polygon, self.pieces, true, out);
     }
 }
 
-/// The other field of a pair: e and ∇e (1/m) at a point of its own frame.
+/// The other field of a pair, in its own frame.
 pub(super) enum Other<'a> {
     Solid(&'a Solid),
     HalfSpace { thickness_m: f64 },
@@ -137,13 +136,12 @@ impl Other<'_> {
 /// The six tetrahedra of a cube around its diagonal; corner 4a + 2b + c lies on the sides a of x, b of y, c of z.
 const KUHN: [[usize; 4]; 6] = [[0, 4, 6, 7], [0, 6, 2, 7], [0, 2, 3, 7], [0, 3, 1, 7], [0, 1, 5, 7], [0, 5, 4, 7]];
 
-/// Two fields in closed form, in the frame of the first; `sign` is −1 when that is A. Cells of `cell_m`.
+/// Contact of two closed-form fields on cells of `cell_m`, in the frame of the first; `sign` is −1 when that is A.
 #[allow(clippy::too_many_arguments, reason = "the two sides of a pair, each with its law")]
 pub(super) fn solids(
     solid: &Solid,
-    pieces: &[Piece],
     other: &Other<'_>,
-    other_pieces: &[Piece],
+    pieces: [&[Piece]; 2],
     other_from_solid: &Pose,
     region: &Bounds,
     cell_m: f64,
@@ -154,7 +152,7 @@ pub(super) fn solids(
     let low = (region.min / cell_m).floor();
     let count = ((region.max / cell_m).ceil() - low).max(Vec3::ZERO);
     let [nx, ny, nz] = count.to_array().map(|n| n as usize);
-    // Values at the lattice's points, two planes of x at a time.
+    // Values at the lattice points, two planes of x at a time.
     let point = |x: usize, y: usize, z: usize| (low + Vec3::new(x as f64, y as f64, z as f64)) * cell_m;
     let plane = |x: usize| -> Vec<[f64; 2]> {
         (0..(ny + 1) * (nz + 1))
@@ -187,27 +185,11 @@ pub(super) fn solids(
                 let corners = tet.map(|k| places[k]);
                 let extent = tet.map(|k| value[k][0]);
                 let values = tet.map(|k| value[k][1]);
-                for (i, p) in pieces.iter().enumerate() {
-                    for (j, q) in other_pieces.iter().enumerate() {
-                        let pressures = extent.map(|e| p.pressure(e));
-                        let differences: [f64; 4] = std::array::from_fn(|k| pressures[k] - q.pressure(values[k]));
-                        if !polygon.set_slice(differences) {
-                            continue;
-                        }
-                        let gradients = [linear_gradient(&corners, &extent), linear_gradient(&corners, &values)];
-                        let planes = equilibrium(gradients[0] * p.slope_pa, gradients[1] * q.slope_pa);
-                        let Some((normal, stiffness)) = planes else { continue };
-                        if limit.allows(normal, gradients[0])
-                            && limit.allows(-normal, gradients[1])
-                            && within(&mut polygon, &extent, p, true)
-                            && within(&mut polygon, &values, q, true)
-                        {
-                            let part = (t * pieces.len() + i) * other_pieces.len() + j;
-                            let key = [cube.0, cube.1, cube.2.wrapping_mul(64).wrapping_add(part as u32)];
-                            out.add(&polygon, &corners, &pressures, normal * sign, stiffness, key);
-                        }
-                    }
-                }
+                let gradients = || [linear_gradient(&corners, &extent), linear_gradient(&corners, &values)];
+                let part = |index: usize| (t * pieces[0].len() * pieces[1].len() + index) as u32;
+                let key = |index: usize| [cube.0, cube.1, cube.2.wrapping_mul(64).wrapping_add(part(index))];
+                LinearPair { corners: &corners, extent: &extent, values: &values, is_cut: true, pieces, sign, limit }
+                    .add(gradients, key, &mut polygon, out);
             }
         }
         planes.swap(0, 1);

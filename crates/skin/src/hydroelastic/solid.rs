@@ -1,4 +1,4 @@
-//! Fields in closed form: no tessellation between the shape and its pressure.
+//! Extent fields in closed form.
 
 use crate::{SkinError, require_positive};
 use dermis_geometry::tets::{self, DepthTets, TetsError};
@@ -41,7 +41,7 @@ pub enum Solid {
 }
 
 impl Solid {
-    /// Refuses lengths that are none.
+    /// Checks that the lengths are positive.
     pub fn validate(&self) -> Result<(), SkinError> {
         let lengths = match *self {
             Self::Sphere { radius_m } => [radius_m; 3],
@@ -54,7 +54,7 @@ impl Solid {
         lengths.into_iter().try_for_each(|length| require_positive("a length of the solid", "m", length))
     }
 
-    /// How deep (m) e = 1 lies under the surface.
+    /// Depth (m) of e = 1 under the surface.
     pub fn depth_m(&self) -> f64 {
         match *self {
             Self::Sphere { radius_m } | Self::Capsule { radius_m, .. } => radius_m,
@@ -64,7 +64,7 @@ impl Solid {
         }
     }
 
-    /// Box around it.
+    /// Bounds.
     pub fn bounds(&self) -> Bounds {
         let half = match *self {
             Self::Sphere { radius_m } => Vec3::splat(radius_m),
@@ -93,7 +93,7 @@ impl Solid {
         }
     }
 
-    /// ∇e (1/m); zero where it has no direction.
+    /// ∇e (1/m); zero where it is not defined.
     pub fn gradient(&self, at: Vec3) -> Vec3 {
         match *self {
             Self::Sphere { radius_m } => -at.normalize_or_zero() / radius_m,
@@ -124,7 +124,7 @@ impl Solid {
         }
     }
 
-    /// How fast e can change at most (1/m).
+    /// Upper bound of |∇e| (1/m).
     pub(super) fn steepest(&self) -> f64 {
         match *self {
             Self::Ellipsoid { semi_axes_m } => 1.0 / semi_axes_m.min_element(),

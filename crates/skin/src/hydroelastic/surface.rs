@@ -1,4 +1,4 @@
-//! Where two pressures balance.
+//! Contact surfaces: polygons with linear pressure.
 
 use super::polygon::{MAX_CORNERS, Polygon};
 use dermis_geometry::{Mat3, Pose, Vec3, Wrench};
@@ -18,9 +18,9 @@ pub struct Face {
     count: u32,
     /// Unit normal, out of A into B.
     pub normal: Vec3,
-    /// How fast pressure rises as the bodies approach (Pa/m).
+    /// Rise of pressure as the bodies approach (Pa/m).
     pub stiffness_pa_per_m: f64,
-    /// What it was cut from: the same numbers at the next step are the same pair of elements.
+    /// Identifies the pair of elements that it was cut from, across steps.
     pub key: [u32; 3],
 }
 
@@ -40,7 +40,7 @@ impl ContactSurface {
         &self.pressures_pa[face.first as usize..(face.first + face.count) as usize]
     }
 
-    /// Visits the triangles of a polygon: area (m²), corners (m) and pressures (Pa).
+    /// The triangles of a polygon: area (m²), corners (m) and pressures (Pa).
     pub fn triangles(&self, face: &Face) -> impl Iterator<Item = (f64, [Vec3; 3], [f64; 3])> + '_ {
         let (corners, pressures) = (self.corners(face), self.pressures_pa(face));
         (2..corners.len()).map(move |i| {
@@ -55,7 +55,7 @@ impl ContactSurface {
         self.faces.iter().flat_map(|face| self.triangles(face)).map(|(area, ..)| area).sum()
     }
 
-    /// Middle of the area (m); zero without contact.
+    /// Centroid (m); zero without contact.
     pub fn centroid(&self) -> Vec3 {
         let triangles = || self.faces.iter().flat_map(|face| self.triangles(face));
         let moment: Vec3 = triangles().map(|(area, at, _)| (at[0] + at[1] + at[2]) * (area / 3.0)).sum();
@@ -63,7 +63,7 @@ impl ContactSurface {
         if area > 0.0 { moment / area } else { Vec3::ZERO }
     }
 
-    /// ∫ p dA (N) and the middle of the pressure (m).
+    /// ∫ p dA (N) and the centre of pressure (m).
     pub fn pressure_integral(&self) -> (f64, Vec3) {
         let (mut sum, mut moment) = (0.0, Vec3::ZERO);
         for (area, at, p) in self.faces.iter().flat_map(|face| self.triangles(face)) {
@@ -76,7 +76,7 @@ impl ContactSurface {
         (sum, if sum > 0.0 { moment / sum } else { Vec3::ZERO })
     }
 
-    /// Load of the pressure on A, about the origin of its frame: B pushes against the normal.
+    /// Wrench of the pressure on A, about the origin of its frame.
     pub fn wrench_on_a(&self) -> Wrench {
         let mut sum = Wrench::ZERO;
         for face in &self.faces {
@@ -92,25 +92,24 @@ impl ContactSurface {
     }
 }
 
-/// Polygons of a usual contact surface.
+/// Polygons for which memory is reserved.
 const USUAL: usize = 64;
 
-/// Collects polygons that are found in some frame, the home.
+/// Collects polygons, converting them from the frame of computation to that of A.
 pub(super) struct Builder {
     surface: ContactSurface,
     rotation: Mat3,
     shift: Vec3,
     moved: bool,
-    /// Polygons below this area (m²) are nothing but rounding.
+    /// Polygons below this area (m²) are rounding errors.
     min_area: f64,
 }
 
 impl Builder {
-    /// `size_m` is that of what is cut.
+    /// `size_m` is the length scale of the bodies; `None` computes in the frame of A.
     pub fn new(a_from_home: Option<Pose>, size_m: f64) -> Self {
         let pose = a_from_home.unwrap_or(Pose::IDENTITY);
         Self {
-            // Room for a usual surface, so that it need not grow step by step.
             surface: ContactSurface {
                 corners: Vec::with_capacity(4 * USUAL),
                 pressures_pa: Vec::with_capacity(4 * USUAL),
@@ -123,7 +122,7 @@ impl Builder {
         }
     }
 
-    /// Adds a polygon over `points` with linear `pressures`; `normal` (unit) as in the home frame.
+    /// Adds a polygon over `points` with linear `pressures` and unit `normal`.
     pub fn add<const N: usize>(
         &mut self,
         polygon: &Polygon<N>,
@@ -139,7 +138,7 @@ impl Builder {
             *corner = polygon.point(i, points);
         }
         let doubled: Vec3 = (2..count).map(|i| (corners[i - 1] - corners[0]).cross(corners[i] - corners[0])).sum();
-        // Not "smaller or equal" turned round: this way NaN, which nothing above makes, would be left out too.
+        // Written so that NaN is dropped too.
         let big_enough = doubled.length_squared() > 4.0 * self.min_area * self.min_area;
         if !big_enough {
             return;
@@ -152,7 +151,7 @@ impl Builder {
         } else {
             self.surface.corners.extend((0..count).map(|k| corners[order(k)]));
         }
-        // Cutting at p = 0 may leave a rounding below it.
+        // Clipping at p = 0 may leave a value below it.
         self.surface.pressures_pa.extend((0..count).map(|k| polygon.value(order(k), pressures).max(0.0)));
         let normal = if self.moved { self.rotation * normal } else { normal };
         self.surface.faces.push(Face { first, count: count as u32, normal, stiffness_pa_per_m, key });

@@ -1,13 +1,13 @@
-//! Smoothing by a Gaussian.
+//! Gaussian smoothing.
 
-/// Weights of a Gaussian from its middle to three widths, both sides together one.
+/// Weights of a Gaussian from its centre to three standard deviations; both sides sum to one.
 #[derive(Clone, Debug)]
 pub(super) struct Blur {
     half: Vec<f64>,
 }
 
 impl Blur {
-    /// Of a width in cells.
+    /// With a standard deviation in cells.
     pub fn new(width: f64) -> Self {
         let count = (3.0 * width).ceil().clamp(1.0, 1000.0) as usize;
         let half: Vec<f64> = (0..=count).map(|i| (-0.5 * (i as f64 / width).powi(2)).exp()).collect();
@@ -15,7 +15,7 @@ impl Blur {
         Self { half: half.into_iter().map(|weight| weight / sum).collect() }
     }
 
-    /// A smoothed copy of a grid with so many columns; beyond its rim there is nothing.
+    /// A smoothed copy of a grid of `cols` columns; values outside the grid are zero.
     pub fn apply(&self, grid: &[f64], cols: usize) -> Vec<f64> {
         let rows = grid.len() / cols;
         let mut across = vec![0.0; grid.len()];

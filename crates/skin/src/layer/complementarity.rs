@@ -1,34 +1,34 @@
-//! Where an elastic surface meets a rigid one: p ≥ 0, gap ≥ 0, p · gap = 0.
+//! Normal contact of an elastic surface with a rigid one: p ≥ 0, gap ≥ 0, p · gap = 0.
 
 use super::kernel::Pair;
 use super::operator::NormalCompliance;
 use super::product::{Influences, Product, Region};
 
-/// Pressure in a region of the grid that keeps a surface out of an object.
+/// Solver for the contact pressure in a region of the grid.
 ///
-/// Minimises ½ pᵀKp − pᵀg over p ≥ 0, where g (m) is how deep each cell would be in the object if nothing gave way:
-/// conjugate gradients on the cells that press, which are found on the way (Polonsky and Keer 1999), here with
-/// Polak and Ribière's direction, and preconditioned by the inverse of K on the periodic region. A cell that would pull is
-/// let go; one that would overlap is taken in; either starts the directions anew.
+/// Minimises ½ pᵀKp − pᵀg over p ≥ 0, where g (m) is the penetration of the undeformed surface:
+/// conjugate gradients on the active cells (Polonsky and Keer 1999), here with Polak and Ribière's direction and
+/// preconditioned by the inverse of K on the periodic region. Cells in tension leave the active set, overlapping cells join
+/// it; either restarts the directions.
 pub struct Complementarity<'a> {
     influences: &'a Influences,
     region: Region,
     compliance: Box<dyn NormalCompliance + 'a>,
 }
 
-/// How a solution was found.
+/// Statistics of a solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effort {
     /// Iterations.
     pub iterations: usize,
-    /// Products with the influences.
+    /// Products with the influence matrix.
     pub products: usize,
-    /// Largest violation (m) that is left: overlap anywhere, or gap where there is pressure.
+    /// Largest residual (m): overlap anywhere, or gap under pressure.
     pub error_m: f64,
 }
 
 impl Effort {
-    /// Counts another solution with this one; the error is the last one's.
+    /// Adds the counts of another solution, and takes its error.
     pub(super) fn add(&mut self, other: Self) {
         self.iterations += other.iterations;
         self.products += other.products;
@@ -36,21 +36,21 @@ impl Effort {
     }
 }
 
-/// Products in single precision err by some 1e-7 of the depth, which a tolerance from here on does not notice.
-const SINGLE: f64 = 5e-6;
+/// Tolerance from which on products in single precision suffice: their error is about 1e-7 of the depth.
+const SINGLE_PRECISION: f64 = 5e-6;
 
-/// More iterations than this mean that rounding is all that is left to remove.
+/// Iterations after which only rounding errors remain.
 const MAX_ITERATIONS: usize = 400;
 
-/// Up to so many cells are cheaper one by one (some microseconds each, on a hundred cells squared) than by a transform.
-const FEW: usize = 64;
+/// Number of clipped cells up to which direct updates are cheaper than a transform (microseconds each on 100 × 100 cells).
+const MAX_DIRECT_UPDATES: usize = 64;
 
-/// Makes a first guess as strong as it should be: of all its multiples the one with the least energy.
-fn rescale(depth_m: &[f64], pressure: &mut [f64], sunk: &mut [f64]) {
-    let (work, energy) = (dot(depth_m, pressure), dot(sunk, pressure));
+/// Scales an initial guess to its multiple of least energy.
+fn rescale(depth_m: &[f64], pressure: &mut [f64], displacement_m: &mut [f64]) {
+    let (work, energy) = (dot(depth_m, pressure), dot(displacement_m, pressure));
     if work > 0.0 && energy > 0.0 {
         let factor = work / energy;
-        pressure.iter_mut().chain(sunk).for_each(|value| *value *= factor);
+        pressure.iter_mut().chain(displacement_m).for_each(|value| *value *= factor);
     }
 }
 
@@ -58,7 +58,7 @@ fn is_active(pressure: f64, gap: f64) -> f64 {
     f64::from(u8::from(pressure > 0.0 || gap < 0.0))
 }
 
-/// Sums in eight lanes, in an order that does not depend on the CPU.
+/// Dot product in eight lanes, in an order that does not depend on the CPU.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let mut lanes = [0.0; 8];
@@ -71,7 +71,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     lanes.iter().sum::<f64>() + rest
 }
 
-/// The largest size of a number.
+/// Maximum norm.
 fn largest(values: &[f64]) -> f64 {
     let (chunks, rest) = values.as_chunks::<8>();
     let mut lanes = [0.0f64; 8];
@@ -80,13 +80,13 @@ fn largest(values: &[f64]) -> f64 {
             lanes[lane] = lanes[lane].max(chunk[lane].abs());
         }
     }
-    lanes.iter().chain(rest).fold(0.0, |most, value| most.max(value.abs()))
+    lanes.iter().chain(rest).fold(0.0, |max, value| max.max(value.abs()))
 }
 
 impl<'a> Complementarity<'a> {
-    /// Contact within a region, `product` being the one within it, solved to a tolerance (by the greatest depth) or better.
+    /// Contact within a region; `product` is [`Influences::within`] of it. `tolerance` is relative to the largest depth.
     pub fn new(influences: &'a Influences, product: &'a Product, region: Region, tolerance: f64) -> Self {
-        let compliance = if tolerance >= SINGLE {
+        let compliance = if tolerance >= SINGLE_PRECISION {
             product.single(influences).on_region(region.cols)
         } else {
             product.double(influences).on_region(region.cols)
@@ -94,12 +94,12 @@ impl<'a> Complementarity<'a> {
         Self { influences, region, compliance }
     }
 
-    /// How far (m) the region sinks under a pressure (Pa).
+    /// Downward displacement (m) of the region under a pressure (Pa).
     pub fn displacement(&mut self, pressure: &[f64], out: &mut [f64]) {
         self.compliance.displacement(pressure, out);
     }
 
-    /// Improves `pressure` (Pa) until no cell violates the rules by more than `tolerance_m`. `depth_m` is g.
+    /// Improves `pressure` (Pa) until the residual is at most `tolerance_m`. `depth_m` is g.
     pub fn solve(&mut self, depth_m: &[f64], pressure: &mut [f64], tolerance_m: f64) -> Effort {
         let cells = pressure.len();
         let mut effort = Effort::default();
@@ -114,13 +114,13 @@ impl<'a> Complementarity<'a> {
         for (gap, depth) in gap.iter_mut().zip(depth_m) {
             *gap -= depth;
         }
-        // 1 where a cell presses or overlaps, 0 elsewhere: a factor, so that the loops below have no branches.
+        // 1 for active cells, 0 elsewhere: a factor, so that the loops below have no branches.
         let mut active: Vec<f64> = pressure.iter().zip(&gap).map(|(&p, &gap)| is_active(p, gap)).collect();
         let (mut direction, mut response) = (vec![0.0; cells], vec![0.0; cells]);
         let (mut residual, mut last_residual, mut steepest) = (vec![0.0; cells], vec![0.0; cells], vec![0.0; cells]);
         let mut last_product = 0.0;
         let mut clipped: Vec<(usize, f64)> = Vec::new();
-        let mut anew = true;
+        let mut restart = true;
         while effort.iterations < MAX_ITERATIONS {
             for ((residual, on), gap) in residual.iter_mut().zip(&active).zip(&gap) {
                 *residual = on * gap;
@@ -135,8 +135,8 @@ impl<'a> Complementarity<'a> {
                 *steepest *= on;
             }
             let product = dot(&residual, &steepest);
-            let change = if anew { 0.0 } else { dot(&last_residual, &steepest) };
-            let beta = if anew { 0.0 } else { ((product - change) / last_product).max(0.0) };
+            let change = if restart { 0.0 } else { dot(&last_residual, &steepest) };
+            let beta = if restart { 0.0 } else { ((product - change) / last_product).max(0.0) };
             for ((direction, on), steepest) in direction.iter_mut().zip(&active).zip(&steepest) {
                 *direction = beta * on * *direction - steepest;
             }
@@ -144,11 +144,11 @@ impl<'a> Complementarity<'a> {
             effort.products += 1;
             let (slope, curvature) = (dot(&gap, &direction), dot(&direction, &response));
             if curvature <= 0.0 || slope >= 0.0 {
-                // Rounding has taken over; from the steepest direction there is nothing left to gain.
-                if anew {
+                // Only rounding errors remain if this happens along the steepest descent.
+                if restart {
                     break;
                 }
-                anew = true;
+                restart = true;
                 continue;
             }
             let step = -slope / curvature;
@@ -160,7 +160,7 @@ impl<'a> Complementarity<'a> {
             for &(cell, _) in &clipped {
                 pressure[cell] = 0.0;
             }
-            if clipped.len() > FEW {
+            if clipped.len() > MAX_DIRECT_UPDATES {
                 self.gap(depth_m, pressure, &mut gap, &mut effort);
             } else {
                 for (gap, change) in gap.iter_mut().zip(&response) {
@@ -176,14 +176,14 @@ impl<'a> Complementarity<'a> {
                 changed += (now - *on).abs();
                 *on = now;
             }
-            anew = !clipped.is_empty() || changed > 0.0;
+            restart = !clipped.is_empty() || changed > 0.0;
             std::mem::swap(&mut last_residual, &mut residual);
             last_product = product;
         }
         effort
     }
 
-    /// Adds what pressure (Pa) on one cell does to the region.
+    /// Adds the displacement of the region by pressure (Pa) on one cell.
     fn press_cell(&self, cell: usize, pressure: f64, gap: &mut [f64]) {
         let influence = self.influences.get(Pair::ZPressure);
         let cols = self.region.cols;

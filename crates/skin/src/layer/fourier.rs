@@ -1,4 +1,4 @@
-//! Products with influences, by fast Fourier transforms without periodic images.
+//! Convolutions by fast Fourier transforms, zero-padded against periodic images.
 
 use super::kernel::{Influence, Parity};
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
@@ -6,35 +6,17 @@ use rustfft::num_complex::{Complex, Complex64};
 use rustfft::{Fft, FftNum, FftPlanner};
 use std::sync::Arc;
 
-/// The numbers that transforms are made with. Fields are `f64` in any case.
-pub trait Precision: FftNum {
-    /// The nearest such number.
-    fn of(value: f64) -> Self;
-    /// Its value.
-    fn value(self) -> f64;
-}
-
-impl Precision for f64 {
+/// Floating-point type of the transforms. Fields are always `f64`.
+pub trait Precision: FftNum + Into<f64> {
+    /// Converts from `f64`.
     fn of(value: f64) -> Self {
-        value
-    }
-
-    fn value(self) -> f64 {
-        self
+        Self::from_f64(value).unwrap_or_else(Self::zero)
     }
 }
 
-impl Precision for f32 {
-    fn of(value: f64) -> Self {
-        value as f32
-    }
+impl<T: FftNum + Into<f64>> Precision for T {}
 
-    fn value(self) -> f64 {
-        f64::from(self)
-    }
-}
-
-/// Transforms of a real grid of `rows` × `cols`. Spectra are kept column by column, so that both passes run along memory.
+/// Transforms of a real grid of `rows` × `cols`. Spectra are stored by columns, so that both passes access contiguous memory.
 pub struct Fourier<T: Precision = f64> {
     rows: usize,
     cols: usize,
@@ -50,14 +32,14 @@ impl<T: Precision> std::fmt::Debug for Fourier<T> {
     }
 }
 
-/// The spectrum of an influence: real where it is even (or odd both ways), imaginary where it is odd one way.
+/// Spectrum of influence coefficients: real if they are even or odd in both axes, imaginary if odd in one.
 #[derive(Clone, Debug)]
 pub struct Spectrum<T = f64> {
     values: Vec<T>,
     imaginary: bool,
 }
 
-/// Memory for transforms, kept between products.
+/// Buffers of the transforms.
 #[derive(Clone, Debug)]
 pub struct Scratch<T = f64> {
     row: Vec<T>,
@@ -71,10 +53,10 @@ impl<T> Default for Scratch<T> {
     }
 }
 
-/// The number from `least` on whose transforms of so many rows and columns cost least. Prime factors above 5 are slow, and 5 makes a
-/// transform of 270² a quarter dearer a cell than one of 288² (measured).
-pub fn good_size(least: usize) -> usize {
-    let least = least.max(1);
+/// The size from `min` on with the fastest transform. Prime factors above 5 are slow, and with a factor of 5 a cell of a 270²
+/// transform takes a quarter longer than one of 288² (measured).
+pub fn good_size(min: usize) -> usize {
+    let min = min.max(1);
     let cost = |size: usize| {
         let mut rest = size;
         for factor in [2, 3] {
@@ -82,15 +64,15 @@ pub fn good_size(least: usize) -> usize {
                 rest /= factor;
             }
         }
-        let dearer = if rest == 1 { 1.0 } else { 1.25 };
+        let penalty = if rest == 1 { 1.0 } else { 1.25 };
         while rest.is_multiple_of(5) {
             rest /= 5;
         }
-        (rest == 1).then_some(dearer * (size * size) as f64)
+        (rest == 1).then_some(penalty * (size * size) as f64)
     };
-    // There is a power of two before twice the number.
-    let costs = (least..=2 * least).filter_map(|size| cost(size).map(|cost| (size, cost)));
-    costs.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(least, |(size, _)| size)
+    // There is a power of two below twice the number.
+    let costs = (min..=2 * min).filter_map(|size| cost(size).map(|cost| (size, cost)));
+    costs.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(min, |(size, _)| size)
 }
 
 impl<T: Precision> Fourier<T> {
@@ -127,7 +109,7 @@ impl<T: Precision> Fourier<T> {
         vec![zero(); self.rows * self.waves()]
     }
 
-    /// The spectrum of a field of `cols` columns that stands in the first corner, zero elsewhere.
+    /// The spectrum of a field of `cols` columns in the first corner of the grid, padded with zeros.
     pub fn forward(&self, field: &[f64], cols: usize, spectrum: &mut [Complex<T>], scratch: &mut Scratch<T>) {
         let (rows, waves) = (field.len() / cols, self.waves());
         scratch.row.resize(self.cols, T::zero());
@@ -169,7 +151,7 @@ impl<T: Precision> Fourier<T> {
         gather(spectrum, self.rows, waves, rows, wrap(first.0, self.rows), &mut scratch.by_row);
         let from = wrap(first.1, self.cols);
         for (line, out) in scratch.by_row.chunks_exact_mut(waves).zip(field.chunks_exact_mut(cols)) {
-            // What the transform of a real row holds there is real but for rounding.
+            // Real up to rounding, since the rows are real.
             line[0].im = T::zero();
             if self.cols.is_multiple_of(2) {
                 line[waves - 1].im = T::zero();
@@ -179,17 +161,17 @@ impl<T: Precision> Fourier<T> {
             debug_assert!(done.is_ok());
             let straight = cols.min(self.cols - from);
             for (value, &x) in out[..straight].iter_mut().zip(&scratch.row[from..]) {
-                *value = x.value() * scale;
+                *value = x.into() * scale;
             }
             for (value, &x) in out[straight..].iter_mut().zip(&scratch.row) {
-                *value = x.value() * scale;
+                *value = x.into() * scale;
             }
         }
     }
 }
 
 impl Fourier {
-    /// The spectrum of an influence, cut where it reaches half a period.
+    /// The spectrum of influence coefficients, cut off at half a period.
     pub fn of_influence(&self, influence: &Influence, scratch: &mut Scratch) -> Spectrum {
         let mut periodic = vec![0.0; self.rows * self.cols];
         let (odd_x, odd_y) = match influence.parity {
@@ -218,7 +200,7 @@ impl Fourier {
     }
 }
 
-/// Distance on a periodic line, and whether it was turned around.
+/// Distance on a periodic line, and whether it is in the negative direction.
 fn fold(index: usize, period: usize) -> (usize, bool) {
     if 2 * index <= period { (index, false) } else { (period - index, true) }
 }
@@ -249,7 +231,7 @@ impl Spectrum {
         Self { values, imaginary: false }
     }
 
-    /// The same spectrum in other numbers.
+    /// The same spectrum in another precision.
     pub fn converted<T: Precision>(&self) -> Spectrum<T> {
         Spectrum { values: self.values.iter().map(|&value| T::of(value)).collect(), imaginary: self.imaginary }
     }

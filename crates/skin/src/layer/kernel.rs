@@ -1,10 +1,10 @@
-//! What a traction on one cell does at the others.
+//! Influence coefficients: displacements and stresses of cells under a unit traction on one cell.
 
 use super::radial::{Order, Radial, Waves};
-use super::{Laminate, Ply};
+use super::{Laminate, Ply, WaveResponse};
 use dermis_geometry::Vec2;
 
-/// Influence of a cell with unit traction on cells `row`, `col` away, for `row` and `col` from zero on; the other quadrants
+/// Influence of a cell with unit traction on the cell `row`, `col` away, for `row` and `col` from zero on; the other quadrants
 /// follow by symmetry.
 #[derive(Clone, Debug)]
 pub struct Influence {
@@ -14,7 +14,7 @@ pub struct Influence {
     pub cols: usize,
     /// Row by row.
     pub values: Vec<f64>,
-    /// What happens to the sign where x, or y, is turned around.
+    /// Symmetry in x and y.
     pub parity: Parity,
 }
 
@@ -31,43 +31,73 @@ pub enum Parity {
     OddXy,
 }
 
-/// The functions of the distance that a laminate is described by: what a point load does beyond what it would do on a
-/// half-space of the top ply, and what reaches the plane below.
+/// Green's functions of a laminate: the response to a point force, less that of a half-space of the top ply, and the stress at the
+/// sensing depth.
 ///
 /// The half-space part is known in closed form over a cell (Love 1929; Cerruti's counterpart); the rest is smooth over the
-/// thickness, so that a few points in a cell integrate it. A spectrum sampled on a grid would repeat itself instead: the
-/// half-space's 1/ρ reaches any distance.
+/// thickness, so that a few points in a cell integrate it. A spectrum sampled on a grid would wrap around instead, since the
+/// half-space's 1/ρ has infinite range.
 #[derive(Clone, Debug)]
 pub struct Functions {
     top: Ply,
     total_m: f64,
-    /// Beyond this distance (m) the base takes everything: the layer's answer is zero.
+    /// Distance (m) beyond which the response is zero.
     reach_m: f64,
-    sink: Radial,
+    surface: Tables,
+    below: Tables,
+}
+
+/// Responses as functions of the distance.
+#[derive(Clone, Debug)]
+struct Tables {
+    normal: Radial,
+    /// Mean and half the difference of the responses to shear along and across the distance.
     tangential_mean: Radial,
     tangential_difference: Radial,
     tangential_by_pressure: Radial,
-    below_pressure: Radial,
-    below_shear_mean: Radial,
-    below_shear_difference: Radial,
-    below_shear_by_pressure: Radial,
-    below_pressure_by_shear: Radial,
+    normal_by_shear: Radial,
 }
 
-/// What is asked of [`Functions::influence`]: the first letter is the response, the second the traction.
+impl Tables {
+    /// Transforms the responses `of` waves, less those of a half-space: normal by pressure, tangential by shear, transverse by shear,
+    /// tangential by pressure, normal by shear.
+    fn new(
+        waves: &Waves,
+        scale_m: f64,
+        response: impl Fn(f64) -> WaveResponse,
+        of: impl Fn(&WaveResponse) -> [f64; 5],
+        half_space: [f64; 4],
+    ) -> Self {
+        let responses: Vec<(f64, [f64; 5])> = waves.k.iter().map(|&k| (k, of(&response(k)))).collect();
+        let sample = |f: &dyn Fn(f64, &[f64; 5]) -> f64| -> Vec<f64> {
+            responses.iter().map(|(k, response)| f(*k, response)).collect()
+        };
+        let [normal_pa, sum_pa, difference_pa, coupling_pa] = half_space;
+        let normal = sample(&|k, r| k * r[0] - normal_pa);
+        let mean = sample(&|k, r| 0.5 * (k * (r[1] + r[2]) - sum_pa));
+        let difference = sample(&|k, r| 0.5 * (k * (r[1] - r[2]) + difference_pa));
+        let (by_pressure, by_shear) = (sample(&|k, r| k * r[3] + coupling_pa), sample(&|k, r| k * r[4]));
+        let [normal, tangential_mean] = waves.transform([&normal, &mean], Order::Zero, scale_m);
+        let [tangential_difference] = waves.transform([&difference], Order::Two, scale_m);
+        let [tangential_by_pressure, normal_by_shear] = waves.transform([&by_pressure, &by_shear], Order::One, scale_m);
+        Self { normal, tangential_mean, tangential_difference, tangential_by_pressure, normal_by_shear }
+    }
+}
+
+/// A component of the response and one of the traction, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Pair {
-    /// NormalCompliance by pressure.
+    /// Downward displacement by pressure.
     ZPressure,
-    /// Motion along x by shear along x.
+    /// Displacement along x by shear along x.
     XX,
-    /// Motion along y by shear along y.
+    /// Displacement along y by shear along y.
     YY,
-    /// Motion along x by shear along y, and the other way round.
+    /// Displacement along x by shear along y, and vice versa.
     XY,
-    /// Motion along x by pressure; minus this is compliance by shear along x.
+    /// Displacement along x by pressure; its negative is downward displacement by shear along x.
     XPressure,
-    /// Motion along y by pressure; minus this is compliance by shear along y.
+    /// Displacement along y by pressure; its negative is downward displacement by shear along y.
     YPressure,
     /// Pressure below by pressure.
     BelowPressure,
@@ -75,7 +105,7 @@ pub enum Pair {
     BelowXX,
     /// Shear along y below by shear along y.
     BelowYY,
-    /// Shear along x below by shear along y, and the other way round.
+    /// Shear along x below by shear along y, and vice versa.
     BelowXY,
     /// Shear along x below by pressure.
     BelowXPressure,
@@ -116,66 +146,42 @@ impl Pair {
     }
 
     fn is_below(self) -> bool {
-        !matches!(self, Self::ZPressure | Self::XX | Self::YY | Self::XY | Self::XPressure | Self::YPressure)
+        self >= Self::BelowPressure
     }
 }
 
 impl Functions {
-    /// Tabulates a laminate out to `reach_m`, with the plane below at `depth_m`.
+    /// Tabulates the functions of a laminate up to a distance of `reach_m`, with the plane below at `depth_m`.
     pub fn new(laminate: &Laminate, depth_m: f64, reach_m: f64) -> Self {
         let top = *laminate.top();
         let total_m = laminate.thickness_m();
-        // One ply forgets a load at the rate of 0.739 or more per thickness (the least root of cos y = y, at ν = ½).
+        // The response of one ply decays at a rate of 0.739 or more per thickness (the least root of cos y = y, at ν = ½).
         let reach_m = if laminate.plies().len() == 1 { reach_m.min(45.0 * total_m) } else { reach_m };
         let (mu, nu) = (top.shear_pa(), top.poisson.ratio());
-
-        let surface = Waves::new(total_m, 21.0 / top.thickness_m, reach_m);
-        let responses: Vec<_> = surface.k.iter().map(|&k| (k, laminate.response(k, depth_m))).collect();
-        let sample = |f: &dyn Fn(f64, &super::WaveResponse) -> f64| -> Vec<f64> {
-            responses.iter().map(|(k, response)| f(*k, response)).collect()
+        let response = |k: f64| laminate.response(k, depth_m);
+        let at_surface = |r: &WaveResponse| {
+            [
+                r.normal_by_pressure,
+                r.tangential_by_shear,
+                r.transverse_by_shear,
+                r.tangential_by_pressure,
+                r.normal_by_shear,
+            ]
         };
-        let sink = sample(&|k, a| k * a.normal_by_pressure - (1.0 - nu) / mu);
-        let mean = sample(&|k, a| 0.5 * (k * (a.tangential_by_shear + a.transverse_by_shear) - (2.0 - nu) / mu));
-        // Lean: half the difference between along and across, which for the half-space is −ν/(2μ).
-        let lean = sample(&|k, a| 0.5 * (k * (a.tangential_by_shear - a.transverse_by_shear) + nu / mu));
-        let coupling = sample(&|k, a| k * a.tangential_by_pressure + 0.5 * (1.0 - 2.0 * nu) / mu);
-        let scale = top.thickness_m;
-        let [sink, tangential_mean] = two(surface.transform(&[&sink, &mean], Order::Zero, scale));
-        let [tangential_difference] = one(surface.transform(&[&lean], Order::Two, scale));
-        let [tangential_by_pressure] = one(surface.transform(&[&coupling], Order::One, scale));
-
-        let below = Waves::new(total_m, 45.0 / depth_m, reach_m);
-        let responses: Vec<_> = below.k.iter().map(|&k| (k, laminate.response(k, depth_m))).collect();
-        let sample = |f: &dyn Fn(f64, &super::WaveResponse) -> f64| -> Vec<f64> {
-            responses.iter().map(|(k, response)| f(*k, response)).collect()
+        let at_depth = |r: &WaveResponse| {
+            let shear = [r.below_shear_by_shear, r.below_transverse];
+            [r.below_pressure_by_pressure, shear[0], shear[1], r.below_shear_by_pressure, r.below_pressure_by_shear]
         };
-        let pressure = sample(&|k, a| k * a.below_pressure_by_pressure);
-        let mean = sample(&|k, a| 0.5 * k * (a.below_shear_by_shear + a.below_transverse));
-        let lean = sample(&|k, a| 0.5 * k * (a.below_shear_by_shear - a.below_transverse));
-        let shear_by_pressure = sample(&|k, a| k * a.below_shear_by_pressure);
-        let pressure_by_shear = sample(&|k, a| k * a.below_pressure_by_shear);
-        let [below_pressure, below_shear_mean] = two(below.transform(&[&pressure, &mean], Order::Zero, depth_m));
-        let [below_shear_difference] = one(below.transform(&[&lean], Order::Two, depth_m));
-        let [below_shear_by_pressure, below_pressure_by_shear] =
-            two(below.transform(&[&shear_by_pressure, &pressure_by_shear], Order::One, depth_m));
-        Self {
-            top,
-            total_m,
-            reach_m,
-            sink,
-            tangential_mean,
-            tangential_difference,
-            tangential_by_pressure,
-            below_pressure,
-            below_shear_mean,
-            below_shear_difference,
-            below_shear_by_pressure,
-            below_pressure_by_shear,
-        }
+        let half_space = [(1.0 - nu) / mu, (2.0 - nu) / mu, nu / mu, 0.5 * (1.0 - 2.0 * nu) / mu];
+        let waves = Waves::new(total_m, 21.0 / top.thickness_m, reach_m);
+        let surface = Tables::new(&waves, top.thickness_m, response, at_surface, half_space);
+        let waves = Waves::new(total_m, 45.0 / depth_m, reach_m);
+        let below = Tables::new(&waves, depth_m, response, at_depth, [0.0; 4]);
+        Self { top, total_m, reach_m, surface, below }
     }
 
-    /// Influence of square cells on each other, `rows` × `cols` of them in a quadrant. At the surface the traction is response
-    /// over its cell and the answer is in the middle of the other; below, the answer is the mean over the other cell.
+    /// Influence of square cells on each other, `rows` × `cols` of them in a quadrant. At the surface the traction is uniform
+    /// over its cell and the response is that at the centre of the other; below, the response is the mean over the other cell.
     pub fn influence(&self, pair: Pair, rows: usize, cols: usize, cell_m: f64) -> Influence {
         let mut values = Vec::with_capacity(rows * cols);
         let rule =
@@ -210,32 +216,27 @@ impl Functions {
         half_space + rest * cell_m * cell_m
     }
 
-    /// What a unit point force does at a distance, less the half-space's part.
+    /// Response to a unit point force at a distance, less the half-space's part.
     fn rest(&self, pair: Pair, at: Vec2) -> f64 {
         let rho = at.length();
         let direction = if rho > 0.0 { at / rho } else { Vec2::ZERO };
         let double = direction.x * direction.x - direction.y * direction.y;
         let cross = 2.0 * direction.x * direction.y;
+        let of = if pair.is_below() { &self.below } else { &self.surface };
         match pair {
-            Pair::ZPressure => self.sink.at(rho),
-            Pair::XX => self.tangential_mean.at(rho) - double * self.tangential_difference.at(rho),
-            Pair::YY => self.tangential_mean.at(rho) + double * self.tangential_difference.at(rho),
-            Pair::XY => -cross * self.tangential_difference.at(rho),
-            Pair::XPressure => direction.x * self.tangential_by_pressure.at(rho),
-            Pair::YPressure => direction.y * self.tangential_by_pressure.at(rho),
-            Pair::BelowPressure => self.below_pressure.at(rho),
-            Pair::BelowXX => self.below_shear_mean.at(rho) - double * self.below_shear_difference.at(rho),
-            Pair::BelowYY => self.below_shear_mean.at(rho) + double * self.below_shear_difference.at(rho),
-            Pair::BelowXY => -cross * self.below_shear_difference.at(rho),
-            Pair::BelowXPressure => direction.x * self.below_shear_by_pressure.at(rho),
-            Pair::BelowYPressure => direction.y * self.below_shear_by_pressure.at(rho),
-            Pair::BelowPressureX => -direction.x * self.below_pressure_by_shear.at(rho),
-            Pair::BelowPressureY => -direction.y * self.below_pressure_by_shear.at(rho),
+            Pair::ZPressure | Pair::BelowPressure => of.normal.at(rho),
+            Pair::XX | Pair::BelowXX => of.tangential_mean.at(rho) - double * of.tangential_difference.at(rho),
+            Pair::YY | Pair::BelowYY => of.tangential_mean.at(rho) + double * of.tangential_difference.at(rho),
+            Pair::XY | Pair::BelowXY => -cross * of.tangential_difference.at(rho),
+            Pair::XPressure | Pair::BelowXPressure => direction.x * of.tangential_by_pressure.at(rho),
+            Pair::YPressure | Pair::BelowYPressure => direction.y * of.tangential_by_pressure.at(rho),
+            Pair::BelowPressureX => -direction.x * of.normal_by_shear.at(rho),
+            Pair::BelowPressureY => -direction.y * of.normal_by_shear.at(rho),
         }
     }
 }
 
-/// Unit traction over a square cell on a half-space, answered at `at` from its middle (Boussinesq, Cerruti; Love 1929).
+/// Response of a half-space at `at` from the centre of a square cell with unit traction (Boussinesq, Cerruti; Love 1929).
 fn half_space(ply: &Ply, pair: Pair, at: Vec2, cell_m: f64) -> f64 {
     let (mu, nu) = (ply.shear_pa(), ply.poisson.ratio());
     let corners = |f: fn(f64, f64) -> f64| -> f64 {
@@ -269,13 +270,13 @@ fn x_by_r2(x: f64, y: f64) -> f64 {
     0.5 * y * r2.ln() + if x == 0.0 { 0.0 } else { x * (y / x).atan() }
 }
 
-/// Points and weights along one axis of a cell.
+/// Quadrature rule along one axis of a cell.
 struct Rule {
     points: Vec<(f64, f64)>,
 }
 
 impl Rule {
-    /// Over a cell: two points where it is small against the scale of what is integrated, more where it is not.
+    /// Over a cell: two Gauss points per part, with enough parts to resolve `scale_m`.
     fn once(cell_m: f64, scale_m: f64) -> Self {
         let parts = (2.0 * cell_m / scale_m).ceil().clamp(1.0, 16.0);
         let offset = 0.5 / 3f64.sqrt();
@@ -289,7 +290,7 @@ impl Rule {
         Self { points }
     }
 
-    /// Over a cell and then over another: the weight is a triangle two cells wide.
+    /// Over a cell and another cell: the weight is a triangle two cells wide.
     fn twice(cell_m: f64, scale_m: f64) -> Self {
         if 2.0 * cell_m < scale_m {
             let x = 0.4f64.sqrt() * cell_m;
@@ -303,12 +304,4 @@ impl Rule {
     fn nodes(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.points.iter().copied()
     }
-}
-
-fn one(tables: Vec<Radial>) -> [Radial; 1] {
-    <[Radial; 1]>::try_from(tables).unwrap_or_else(|_| unreachable!("one spectrum gives one table"))
-}
-
-fn two(tables: Vec<Radial>) -> [Radial; 2] {
-    <[Radial; 2]>::try_from(tables).unwrap_or_else(|_| unreachable!("two spectra give two tables"))
 }

@@ -1,14 +1,14 @@
-//! What a layer is made of.
+//! Elastic material of a layer.
 
 use crate::{SkinError, require_positive};
 use serde::{Deserialize, Serialize};
 
-/// How much a material gives way sideways when it is pressed.
+/// Poisson's ratio of a material.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Poisson {
     /// ν, above −1 and below ½.
     Ratio(f64),
-    /// ν = ½: shape changes, volume does not.
+    /// ν = ½.
     Incompressible,
 }
 
@@ -30,7 +30,7 @@ impl Poisson {
     }
 }
 
-/// An elastic ply.
+/// One homogeneous ply of a laminate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ply {
     /// h: thickness (m).
@@ -42,7 +42,7 @@ pub struct Ply {
 }
 
 impl Ply {
-    /// Refuses what is no material.
+    /// Checks the ranges of the parameters.
     pub fn validate(&self) -> Result<(), SkinError> {
         require_positive("thickness", "m", self.thickness_m)?;
         require_positive("young", "Pa", self.young_pa)?;
@@ -54,13 +54,13 @@ impl Ply {
         0.5 * self.young_pa / (1.0 + self.poisson.ratio())
     }
 
-    /// E/(1 − ν²): what a half-space of it has in plane strain (Pa).
+    /// E/(1 − ν²): plane-strain modulus (Pa).
     pub fn plane_strain_pa(&self) -> f64 {
         let nu = self.poisson.ratio();
         self.young_pa / (1.0 - nu * nu)
     }
 
-    /// M = E(1 − ν)/((1 + ν)(1 − 2ν)): stiffness when it cannot give way sideways (Pa); infinite at ν = ½.
+    /// M = E(1 − ν)/((1 + ν)(1 − 2ν)): confined compression modulus (Pa); infinite at ν = ½.
     pub fn confined_pa(&self) -> f64 {
         let nu = self.poisson.ratio();
         self.young_pa * (1.0 - nu) / ((1.0 + nu) * (1.0 - 2.0 * nu))

@@ -1,15 +1,15 @@
-//! The compliance of a region by pressure on it, and roughly the inverse.
+//! Normal compliance of a region, and an approximate inverse as a preconditioner.
 
 use super::fourier::{Fourier, Precision, Scratch, Spectrum};
 use super::kernel::Pair;
 use super::product::{Influences, Product};
 use rustfft::num_complex::Complex;
 
-/// Transforms of one size with the spectra that pressure is multiplied by.
+/// Transforms of one size with the spectra of the normal compliance and of its approximate inverse.
 #[derive(Debug)]
 pub struct Operator<T: Precision> {
     whole: Fourier<T>,
-    sink: Spectrum<T>,
+    compliance: Spectrum<T>,
     half: Fourier<T>,
     inverse: Spectrum<T>,
 }
@@ -21,11 +21,11 @@ struct Memory<T> {
     spectrum: Vec<Complex<T>>,
 }
 
-/// What contact is solved with: fields of a region in and out.
+/// Normal compliance operator of a region.
 pub trait NormalCompliance {
-    /// How far (m) the region sinks.
+    /// Downward displacement (m) under a pressure (Pa).
     fn displacement(&mut self, pressure: &[f64], out: &mut [f64]);
-    /// The pressure that would roughly make it sink so.
+    /// Approximate pressure for a displacement.
     fn precondition(&mut self, residual: &[f64], out: &mut [f64]);
 }
 
@@ -41,13 +41,13 @@ impl<T: Precision> Operator<T> {
         let (_, inverse) = product.precondition(influences);
         Self {
             whole: Fourier::new(rows, cols),
-            sink: product.spectrum(influences, Pair::ZPressure).converted(),
+            compliance: product.spectrum(influences, Pair::ZPressure).converted(),
             half: Fourier::new(rows / 2, cols / 2),
             inverse: inverse.converted(),
         }
     }
 
-    /// For a region of so many columns.
+    /// The operator on a region of `cols` columns.
     pub fn on_region(&self, cols: usize) -> Box<dyn NormalCompliance + '_> {
         let memory = Memory { scratch: Scratch::default(), spectrum: self.whole.spectrum() };
         Box::new(OnRegion { operator: self, cols, memory })
@@ -66,7 +66,7 @@ impl<T: Precision> OnRegion<'_, T> {
 
 impl<T: Precision> NormalCompliance for OnRegion<'_, T> {
     fn displacement(&mut self, pressure: &[f64], out: &mut [f64]) {
-        self.multiply(&self.operator.whole, &self.operator.sink, pressure, out);
+        self.multiply(&self.operator.whole, &self.operator.compliance, pressure, out);
     }
 
     fn precondition(&mut self, residual: &[f64], out: &mut [f64]) {

@@ -1,4 +1,4 @@
-//! What a layer is given.
+//! Parameters of a layer.
 
 use super::{Branch, Laminate, Ply};
 use crate::{SkinError, require_not_negative, require_positive};
@@ -13,26 +13,26 @@ pub struct LayerParameters {
     pub size_m: [f64; 2],
     /// Edge of a cell (m).
     pub cell_m: f64,
-    /// μ against objects that do not say their own; zero is frictionless.
+    /// μ against objects without their own; zero is frictionless.
     pub mu: f64,
-    /// Whether pressure moves the surface sideways and shear sinks it, as they do. Without, closed forms of friction hold.
+    /// Whether normal and tangential tractions and displacements are coupled. Closed forms of friction hold without coupling.
     pub coupled: bool,
-    /// Whether the motion of the surface and the stress below are wanted along the surface too, where nothing rubs. Without,
-    /// a step of a layer without friction gives their parts along z alone, in half the time.
+    /// Whether a frictionless layer computes tangential displacements and stresses too. Without them a step takes half the
+    /// time.
     pub lateral: bool,
-    /// Stiffness that fades with time, beside the lasting one.
+    /// Relaxation spectrum, beside the equilibrium modulus.
     pub relaxation: Vec<Branch>,
-    /// How deep under the surface (m) stress is read; at the base without.
+    /// Depth (m) at which stress is sensed; by default at the base.
     pub sense_depth_m: Option<f64>,
-    /// Largest overlap or gap that is left where there should be none, by the greatest depth.
+    /// Largest residual overlap or gap, relative to the largest depth.
     pub tolerance: f64,
 }
 
-/// More cells than this are a slip of the unit.
+/// Largest number of cells; more indicate a wrong unit.
 const MAX_CELLS: f64 = 2048.0 * 2048.0;
 
 impl LayerParameters {
-    /// One ply without friction or memory, tolerance 1e-5.
+    /// One ply without friction or relaxation, tolerance 1e-5.
     pub fn new(ply: Ply, size_m: [f64; 2], cell_m: f64) -> Self {
         Self {
             plies: vec![ply],
@@ -55,7 +55,7 @@ impl LayerParameters {
         [self.mu, self.tolerance]
     }
 
-    /// Refuses parameters that mean nothing.
+    /// Checks the parameters; returns the laminate.
     pub fn validate(&self) -> Result<Laminate, SkinError> {
         let laminate = Laminate::new(self.plies.clone())?;
         require_positive("size", "m", self.size_m[0])?;
@@ -78,7 +78,7 @@ impl LayerParameters {
         self.sense_depth_m.unwrap_or_else(|| laminate.thickness_m())
     }
 
-    /// The cells: as many as fit the size best.
+    /// The grid, its size rounded to whole cells.
     pub(super) fn grid(&self) -> Result<HeightGrid, SkinError> {
         let [cols, rows] = self.size_m.map(|size_m| (size_m / self.cell_m).round().max(1.0));
         if rows * cols > MAX_CELLS {

@@ -1,4 +1,4 @@
-//! Where a surface sticks to an object and where it slips: |q| ≤ μp, and slip against q.
+//! Coulomb friction with partial slip: |q| ≤ μp, and slip opposite to q.
 
 use super::Effort;
 use super::fourier::Scratch;
@@ -7,12 +7,12 @@ use super::product::{Influences, Product, Region};
 use rustfft::num_complex::Complex64;
 use std::sync::Arc;
 
-/// Shear tractions in a region that carry the surface along as far as friction allows.
+/// Solver for the shear tractions in a region.
 ///
-/// Minimises f = ½ qᵀKq − qᵀd over |q| ≤ b cell by cell, where d (m) is how far the object has moved: stuck cells follow it,
-/// slipping ones lag behind in the direction of q. Projected gradients with the steps of Barzilai and Borwein (1988), as by Birgin,
-/// Martínez and Raydan (2000): cells may begin and cease to slip in every step, by which conjugate gradients would have to begin anew. A step may raise f
-/// for a while; one that raises it above what it was lately is cut to the least along it, which is known because f is a parabola there.
+/// Minimises f = ½ qᵀKq − qᵀd over |q| ≤ b in each cell, where d (m) is the displacement of the object: stuck cells follow it,
+/// slipping ones lag behind in the direction of q. Spectral projected gradients (Birgin, Martínez and Raydan 2000) with the step
+/// lengths of Barzilai and Borwein (1988): cells change between stick and slip in every iteration, which would restart conjugate
+/// gradients. A non-monotone line search lets f rise for some iterations; a step beyond that is cut to the minimum along it.
 pub struct PartialSlip<'a> {
     influences: &'a Influences,
     product: Arc<Product>,
@@ -21,13 +21,13 @@ pub struct PartialSlip<'a> {
     spectra: [Vec<Complex64>; 4],
 }
 
-/// More iterations than this mean that rounding is all that is left to remove.
+/// Iterations after which only rounding errors remain.
 const MAX_ITERATIONS: usize = 600;
-/// A traction this close to its bound is at it.
+/// Fraction of the bound from which on a cell slips.
 const AT_BOUND: f64 = 1.0 - 1e-9;
 
-/// A step may end above the last f, but not above the highest of so many.
-const LATELY: usize = 10;
+/// Length of the history of the non-monotone line search.
+const HISTORY: usize = 10;
 
 type Plane = [Vec<f64>; 2];
 
@@ -39,8 +39,8 @@ impl<'a> PartialSlip<'a> {
         Self { influences, product, region, scratch: Scratch::default(), spectra }
     }
 
-    /// How far shear carries the surface, in the region.
-    pub fn slide(&mut self, shear: &Plane, out: &mut Plane) {
+    /// Tangential displacement (m) of the region under shear tractions (Pa).
+    pub fn displacement(&mut self, shear: &Plane, out: &mut Plane) {
         let (fourier, cols) = (&self.product.fourier, self.region.cols);
         let [x, y, out_x, out_y] = &mut self.spectra;
         fourier.forward(&shear[0], cols, x, &mut self.scratch);
@@ -54,7 +54,7 @@ impl<'a> PartialSlip<'a> {
         fourier.backward(out_y, (0, 0), cols, &mut out[1], &mut self.scratch);
     }
 
-    /// Improves `shear` (Pa) until no cell is off by more than `tolerance_m`. `wanted_m` is d, `bound` (Pa) is μp.
+    /// Improves `shear` (Pa) until the error of every cell is at most `tolerance_m`. `wanted_m` is d, `bound` (Pa) is μp.
     pub fn solve(&mut self, wanted_m: &Plane, bound: &[f64], shear: &mut Plane, tolerance_m: f64) -> Effort {
         let cells = bound.len();
         let plane = || -> Plane { [vec![0.0; cells], vec![0.0; cells]] };
@@ -63,22 +63,21 @@ impl<'a> PartialSlip<'a> {
             project(shear, bound, i);
         }
         let (mut lag, mut step, mut response) = (plane(), plane(), plane());
-        self.slide(shear, &mut lag);
+        self.displacement(shear, &mut lag);
         effort.products += 1;
         let mut stride = 0.0;
-        let mut lately = [f64::NEG_INFINITY; LATELY];
+        let mut history = [f64::NEG_INFINITY; HISTORY];
         loop {
             effort.error_m = error_m(wanted_m, bound, shear, &lag);
             if effort.error_m <= tolerance_m || effort.iterations >= MAX_ITERATIONS {
                 return effort;
             }
             if effort.iterations == 0 {
-                // How far one cell alone would go: within reach of the first good stride.
                 stride = self.first_stride(wanted_m, bound, &lag, &mut response);
                 effort.products += 1;
             }
             let energy = energy(wanted_m, shear, &lag);
-            lately[effort.iterations % LATELY] = energy;
+            history[effort.iterations % HISTORY] = energy;
             effort.iterations += 1;
             let mut slope = 0.0;
             for i in 0..cells {
@@ -90,13 +89,13 @@ impl<'a> PartialSlip<'a> {
                     slope += step[axis][i] * pull[axis];
                 }
             }
-            self.slide(&step, &mut response);
+            self.displacement(&step, &mut response);
             effort.products += 1;
             let (length, curvature, bend) = (dot(&step, &step), dot(&step, &response), dot(&response, &response));
             if !(curvature > 0.0 && slope > 0.0) {
                 return effort;
             }
-            let highest = lately.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let highest = history.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let whole = energy - slope + 0.5 * curvature <= highest - 1e-4 * slope;
             let part = if whole { 1.0 } else { (slope / curvature).min(1.0) };
             for axis in 0..2 {
@@ -105,18 +104,18 @@ impl<'a> PartialSlip<'a> {
                     lag[axis][i] += part * response[axis][i];
                 }
             }
-            // The two strides of Barzilai and Borwein in turn: the long one is fast, the short one calms.
+            // Alternates the two step lengths of Barzilai and Borwein: the long one is fast, the short one stabilises.
             stride = if effort.iterations % 2 == 0 { length / curvature } else { curvature / bend };
         }
     }
 
-    /// What the steepest descent would go.
+    /// Step length of steepest descent.
     fn first_stride(&mut self, wanted_m: &Plane, bound: &[f64], lag: &Plane, response: &mut Plane) -> f64 {
         let pull: Plane = std::array::from_fn(|axis| {
             let pressed = |i: usize| if bound[i] > 0.0 { wanted_m[axis][i] - lag[axis][i] } else { 0.0 };
             (0..bound.len()).map(pressed).collect()
         });
-        self.slide(&pull, response);
+        self.displacement(&pull, response);
         dot(&pull, &pull) / dot(&pull, response).max(f64::MIN_POSITIVE)
     }
 }
@@ -126,7 +125,7 @@ fn energy(wanted_m: &Plane, shear: &Plane, lag: &Plane) -> f64 {
     0.5 * dot(shear, lag) - dot(shear, wanted_m)
 }
 
-/// The largest distance (m) of a stuck cell from where it should be, or of a slipping one beside its direction.
+/// The largest error (m): displacement of a stuck cell, or its component across the direction of slip.
 fn error_m(wanted_m: &Plane, bound: &[f64], shear: &Plane, lag: &Plane) -> f64 {
     let mut largest = 0.0f64;
     for i in (0..bound.len()).filter(|&i| bound[i] > 0.0) {
@@ -140,13 +139,13 @@ fn error_m(wanted_m: &Plane, bound: &[f64], shear: &Plane, lag: &Plane) -> f64 {
     largest
 }
 
-/// A traction brought back into its circle.
+/// Projection of a traction onto the disc of radius `bound`.
 fn within([x, y]: [f64; 2], bound: f64) -> [f64; 2] {
     let size = x.hypot(y);
     if size > bound { [x * bound / size, y * bound / size] } else { [x, y] }
 }
 
-/// Brings the traction of a cell back into its circle.
+/// Projects the traction of a cell.
 fn project(shear: &mut Plane, bound: f64, i: usize) {
     [shear[0][i], shear[1][i]] = within([shear[0][i], shear[1][i]], bound);
 }

@@ -1,4 +1,4 @@
-//! Influences of one grid, and their products with tractions on a part of it.
+//! Influence coefficients of a grid, and their products with tractions on a region.
 
 use super::fourier::{Fourier, Scratch, Spectrum, good_size};
 use super::kernel::{Functions, Influence, Pair};
@@ -21,17 +21,17 @@ pub struct Region {
 }
 
 impl Region {
-    /// How many cells it has.
+    /// Number of cells.
     pub fn len(&self) -> usize {
         self.rows * self.cols
     }
 
-    /// True for no cell.
+    /// True without cells.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The smallest region that holds both.
+    /// The smallest region that contains both.
     pub fn union(&self, other: &Self) -> Self {
         if self.is_empty() || other.is_empty() {
             return if self.is_empty() { *other } else { *self };
@@ -42,12 +42,12 @@ impl Region {
         Self { row, col, rows: last_row - row, cols: last_col - col }
     }
 
-    /// True when a cell of the grid is in it.
+    /// True when it contains a cell of the grid.
     pub fn contains(&self, row: usize, col: usize) -> bool {
         (self.row..self.row + self.rows).contains(&row) && (self.col..self.col + self.cols).contains(&col)
     }
 
-    /// The cells of a grid of `cols` columns where `is_in` holds.
+    /// Bounding region of the cells of a `rows` × `cols` grid for which `is_in` holds.
     pub fn around(rows: usize, cols: usize, mut is_in: impl FnMut(usize) -> bool) -> Self {
         let (mut top, mut bottom, mut left, mut right) = (usize::MAX, 0, usize::MAX, 0);
         for row in 0..rows {
@@ -64,20 +64,20 @@ impl Region {
         Self { row: top, col: left, rows: bottom - top + 1, cols: right - left + 1 }
     }
 
-    /// The region with `margin` cells on every side and sides that transform quickly, inside a grid.
-    pub fn roomy(&self, margin: usize, rows: usize, cols: usize) -> Self {
-        let (row, rows) = widen(self.row, self.rows, margin, rows);
-        let (col, cols) = widen(self.col, self.cols, margin, cols);
+    /// The region grown by `margin` cells on every side, within a grid.
+    pub fn grown(&self, margin: usize, rows: usize, cols: usize) -> Self {
+        let (row, rows) = grow(self.row, self.rows, margin, rows);
+        let (col, cols) = grow(self.col, self.cols, margin, cols);
         Self { row, col, rows, cols }
     }
 
-    /// Copies a part of a grid of `cols` columns.
+    /// Copies the region from a grid of `cols` columns.
     pub fn cut(&self, grid: &[f64], cols: usize) -> Vec<f64> {
         let lines = (self.row..self.row + self.rows).map(|row| &grid[row * cols + self.col..][..self.cols]);
         lines.flatten().copied().collect()
     }
 
-    /// Copies a part back into a grid of `cols` columns.
+    /// Copies the region into a grid of `cols` columns.
     pub fn paste(&self, part: &[f64], grid: &mut [f64], cols: usize) {
         for (i, line) in part.chunks_exact(self.cols.max(1)).enumerate() {
             grid[(self.row + i) * cols + self.col..][..self.cols].copy_from_slice(line);
@@ -85,13 +85,13 @@ impl Region {
     }
 }
 
-fn widen(first: usize, count: usize, margin: usize, most: usize) -> (usize, usize) {
-    let wanted = (count + 2 * margin).min(most);
-    let start = first.saturating_sub((wanted - count.min(wanted)) / 2).min(most - wanted);
+fn grow(first: usize, count: usize, margin: usize, limit: usize) -> (usize, usize) {
+    let wanted = (count + 2 * margin).min(limit);
+    let start = first.saturating_sub((wanted - count.min(wanted)) / 2).min(limit - wanted);
     (start, wanted)
 }
 
-/// The influences between the cells of a grid, made when they are first needed.
+/// Influence coefficients between the cells of a grid, computed on first use.
 pub struct Influences {
     functions: Arc<Functions>,
     /// Rows of the grid.
@@ -102,7 +102,7 @@ pub struct Influences {
     pub cell_m: f64,
     made: [OnceLock<Influence>; Pair::ALL.len()],
     products: Mutex<BTreeMap<(usize, usize), Arc<Product>>>,
-    /// Spectra that were used, to be used again: fresh memory costs as much as a transform.
+    /// Buffers for spectra, reused because fresh memory costs as much as a transform.
     spare: Mutex<Vec<Vec<Complex64>>>,
 }
 
@@ -112,13 +112,13 @@ impl std::fmt::Debug for Influences {
     }
 }
 
-/// More memory than for so many spectra is not kept.
-const KEPT_SPECTRA: usize = 8;
-/// More products than this are not kept.
-const KEPT_PRODUCTS: usize = 24;
+/// Largest number of spare buffers.
+const MAX_SPARE_SPECTRA: usize = 8;
+/// Largest number of cached products.
+const MAX_PRODUCTS: usize = 24;
 
 impl Influences {
-    /// Of a grid on a laminate.
+    /// For a grid on a laminate.
     pub fn new(functions: Arc<Functions>, rows: usize, cols: usize, cell_m: f64) -> Self {
         let made = std::array::from_fn(|_| OnceLock::new());
         Self {
@@ -132,12 +132,12 @@ impl Influences {
         }
     }
 
-    /// One of them.
+    /// The coefficients of one pair of components.
     pub fn get(&self, pair: Pair) -> &Influence {
         self.made[pair as usize].get_or_init(|| self.functions.influence(pair, self.rows, self.cols, self.cell_m))
     }
 
-    /// Memory for a spectrum, holding anything.
+    /// A buffer for a spectrum, with undefined values.
     pub(super) fn borrow_spectrum(&self, fourier: &Fourier) -> Vec<Complex64> {
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut spectrum = spare.unwrap_or_default();
@@ -145,10 +145,10 @@ impl Influences {
         spectrum
     }
 
-    /// Keeps the memory of a spectrum for later.
-    pub(super) fn give_back(&self, spectrum: Vec<Complex64>) {
+    /// Returns a buffer for reuse.
+    pub(super) fn return_spectrum(&self, spectrum: Vec<Complex64>) {
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        if spare.len() < KEPT_SPECTRA {
+        if spare.len() < MAX_SPARE_SPECTRA {
             spare.push(spectrum);
         }
     }
@@ -162,8 +162,8 @@ impl Influences {
     pub fn between(&self, from: &Region, to: &Region) -> Arc<Product> {
         let period = |a: usize, m: usize, b: usize, n: usize| {
             let farthest = (a + m).max(b + n) - a.min(b);
-            let most = ((a + m).saturating_sub(b + 1)).max((b + n).saturating_sub(a + 1));
-            2 * good_size(most.min(farthest - 1) + 1)
+            let reach = ((a + m).saturating_sub(b + 1)).max((b + n).saturating_sub(a + 1));
+            2 * good_size(reach.min(farthest - 1) + 1)
         };
         let rows = period(from.row, from.rows, to.row, to.rows);
         let cols = period(from.col, from.cols, to.col, to.cols);
@@ -175,7 +175,7 @@ impl Influences {
         if let Some(product) = products.get(&(rows, cols)) {
             return Arc::clone(product);
         }
-        if products.len() >= KEPT_PRODUCTS {
+        if products.len() >= MAX_PRODUCTS {
             products.clear();
         }
         let product = Arc::new(Product {
@@ -190,7 +190,7 @@ impl Influences {
     }
 }
 
-/// The transforms of one size, with the spectra of the influences at that size.
+/// Transforms of one size, with the spectra of the influence coefficients.
 #[derive(Debug)]
 pub struct Product {
     /// The transforms.
@@ -202,29 +202,28 @@ pub struct Product {
 }
 
 impl Product {
-    /// The spectrum of an influence.
+    /// The spectrum of the coefficients of a pair.
     pub fn spectrum(&self, influences: &Influences, pair: Pair) -> &Spectrum {
         self.spectra[pair as usize]
             .get_or_init(|| self.fourier.of_influence(influences.get(pair), &mut Scratch::default()))
     }
 
-    /// The compliance by pressure with all digits.
+    /// The normal compliance in double precision.
     pub fn double(&self, influences: &Influences) -> &Operator<f64> {
         self.double.get_or_init(|| Operator::new(self, influences))
     }
 
-    /// The compliance by pressure to six digits, in half the time.
+    /// The normal compliance in single precision: six digits, in half the time.
     pub fn single(&self, influences: &Influences) -> &Operator<f32> {
         self.single.get_or_init(|| Operator::new(self, influences))
     }
 
-    /// An approximate inverse of the compliance by pressure: that of the grid repeated at half the period, which needs no
-    /// padding.
+    /// An approximate inverse of the normal compliance: that of the periodic grid of half the size, which needs no padding.
     pub fn precondition(&self, influences: &Influences) -> &(Fourier, Spectrum) {
         self.precondition.get_or_init(|| {
             let half = Fourier::new(self.fourier.rows() / 2, self.fourier.cols() / 2);
             let whole = self.spectrum(influences, Pair::ZPressure).values();
-            let largest = whole.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+            let largest = whole.iter().fold(0.0f64, |max, v| max.max(v.abs()));
             let mut values = Vec::with_capacity(half.rows() * half.waves());
             for wave in 0..half.waves() {
                 for row in 0..half.rows() {

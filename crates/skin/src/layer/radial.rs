@@ -1,6 +1,6 @@
-//! From spectra to functions of the distance: Hankel transforms, tabulated.
+//! Tabulated Hankel transforms.
 
-/// A smooth function of the distance from a source, even (or odd) about it, tabulated over t with ρ = ℓ sinh t.
+/// A smooth even or odd function of the distance ρ from a source, tabulated over t with ρ = ℓ sinh t.
 #[derive(Clone, Debug)]
 pub struct Radial {
     length_m: f64,
@@ -8,39 +8,39 @@ pub struct Radial {
     values: Vec<f64>,
 }
 
-/// Steps of the table per unit of t: with eight points a value is found to 1e-12 of the largest.
+/// Samples per unit of t: interpolation with eight points has an error of 1e-12 of the largest value.
 const STEPS: f64 = 32.0;
 
-/// Which waves a spectrum is made of.
+/// Order of a Hankel transform.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Order {
-    /// The same all around: J₀.
+    /// J₀: isotropic.
     Zero,
-    /// As the cosine of the angle: J₁.
+    /// J₁: proportional to the cosine of the angle.
     One,
-    /// As the cosine of twice the angle: J₂.
+    /// J₂: proportional to the cosine of twice the angle.
     Two,
 }
 
-/// Where spectra are sampled, with the weights of a Gauss rule over them.
+/// Nodes and weights of a Gauss rule over wave numbers.
 #[derive(Clone, Debug)]
 pub struct Waves {
     /// Wave numbers (1/m).
     pub k: Vec<f64>,
     weight: Vec<f64>,
-    /// The largest distance (m) that the samples can tell.
+    /// The largest distance (m) that the nodes resolve.
     reach_m: f64,
 }
 
 impl Waves {
-    /// Waves for spectra that vary over 1/`coarse_m`, vanish beyond `most_per_m`, and are wanted out to `reach_m`.
-    pub fn new(coarse_m: f64, most_per_m: f64, reach_m: f64) -> Self {
+    /// Nodes for spectra that vary over 1/`coarse_m` and vanish beyond `max_per_m`, for distances up to `reach_m`.
+    pub fn new(coarse_m: f64, max_per_m: f64, reach_m: f64) -> Self {
         let (node, gauss) = gauss_16();
         let (mut k, mut weight) = (Vec::new(), Vec::new());
         let mut from = 0.0;
-        while from < most_per_m {
+        while from < max_per_m {
             let width = (0.5 * from).max(0.5 / coarse_m).min(8.0 / reach_m);
-            let width = width.min(most_per_m - from).max(1e-3 / coarse_m);
+            let width = width.min(max_per_m - from).max(1e-3 / coarse_m);
             for (x, w) in node.iter().zip(&gauss) {
                 k.push(from + 0.5 * width * (1.0 + x));
                 weight.push(0.5 * width * w);
@@ -51,10 +51,10 @@ impl Waves {
     }
 
     /// (1/2π) ∫ F(k) J(kρ) dk for spectra F sampled at [`Waves::k`], all of one order; beyond the reach it is zero.
-    pub fn transform(&self, spectra: &[&[f64]], order: Order, length_m: f64) -> Vec<Radial> {
+    pub fn transform<const N: usize>(&self, spectra: [&[f64]; N], order: Order, length_m: f64) -> [Radial; N] {
         let count = ((self.reach_m / length_m).asinh() * STEPS).ceil() as usize + 5;
         let parity = if order == Order::One { -1.0 } else { 1.0 };
-        let mut tables = vec![Radial { length_m, parity, values: vec![0.0; count] }; spectra.len()];
+        let mut tables = spectra.map(|_| Radial { length_m, parity, values: vec![0.0; count] });
         for index in 0..count {
             let rho = length_m * (index as f64 / STEPS).sinh();
             for ((i, &k), &weight) in self.k.iter().enumerate().zip(&self.weight) {
@@ -72,7 +72,7 @@ fn bessel(order: Order, x: f64) -> f64 {
     match order {
         Order::Zero => libm::j0(x),
         Order::One => libm::j1(x),
-        // The recurrence loses digits near zero, where the series needs two terms.
+        // The recurrence cancels near zero, where a short series suffices.
         Order::Two if x < 1e-2 => x * x / 8.0 * (1.0 - x * x / 12.0 * (1.0 - x * x / 32.0)),
         Order::Two => 2.0 * libm::j1(x) / x - libm::j0(x),
     }
@@ -99,7 +99,7 @@ impl Radial {
     }
 }
 
-/// Weights of the points −3 … 4 for a place 0 ≤ x < 1.
+/// Lagrange weights of the points −3 … 4 at 0 ≤ x < 1.
 fn lagrange_8(x: f64) -> [f64; 8] {
     /// Π over the other points m of (j − m), for j = −3 … 4.
     const DIVISORS: [f64; 8] = [-5040.0, 720.0, -240.0, 144.0, -144.0, 240.0, -720.0, 5040.0];
@@ -145,9 +145,9 @@ mod tests {
         let a = 0.5e-3;
         let waves = Waves::new(1e-3, 45.0 / a, 30e-3);
         let spectrum: Vec<f64> = waves.k.iter().map(|k| (-a * k).exp()).collect();
-        let zero = &waves.transform(&[&spectrum], Order::Zero, a)[0];
-        let one = &waves.transform(&[&spectrum], Order::One, a)[0];
-        let two = &waves.transform(&[&spectrum], Order::Two, a)[0];
+        let zero = &waves.transform([&spectrum], Order::Zero, a)[0];
+        let one = &waves.transform([&spectrum], Order::One, a)[0];
+        let two = &waves.transform([&spectrum], Order::Two, a)[0];
         for rho in [0.0f64, 1e-5, 0.3e-3, 1e-3, 5e-3, 17e-3, 29e-3] {
             let root = a.hypot(rho);
             let tau = std::f64::consts::TAU;

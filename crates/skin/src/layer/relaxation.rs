@@ -1,25 +1,25 @@
-//! Gels that yield with time.
+//! Linear viscoelastic relaxation.
 
 use crate::{SkinError, require_positive};
 use serde::{Deserialize, Serialize};
 
-/// A branch of a relaxation spectrum: a spring in series with a dashpot, beside the lasting stiffness.
+/// A Maxwell branch of a relaxation spectrum: a spring in series with a dashpot, beside the equilibrium modulus.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Branch {
-    /// Stiffness of the branch by the lasting stiffness.
+    /// Modulus of the branch, relative to the equilibrium modulus.
     pub ratio: f64,
-    /// τ: after this time (s) at a fixed strain its stress has fallen to 1/e.
+    /// τ: relaxation time (s).
     pub time_s: f64,
 }
 
 impl Branch {
-    /// Refuses what is no branch.
+    /// Checks the ranges of the parameters.
     pub fn validate(&self) -> Result<(), SkinError> {
         require_positive("relaxation.ratio", "1", self.ratio)?;
         require_positive("relaxation.time", "s", self.time_s)
     }
 
-    /// What is left of its stress after a step, and how much of a strain that grows evenly over the step it holds at the end.
+    /// Decay of its stress over a step, and its stress at the end for a strain that grows linearly over the step.
     pub fn over(&self, dt_s: f64) -> (f64, f64) {
         let x = dt_s / self.time_s;
         let left = (-x).exp();
@@ -36,7 +36,7 @@ pub struct Tractions {
 }
 
 impl Tractions {
-    /// None, on `cells` cells.
+    /// Zero on `cells` cells.
     pub fn zero(cells: usize) -> Self {
         Self { parts: std::array::from_fn(|_| vec![0.0; cells]) }
     }
@@ -55,31 +55,31 @@ impl Tractions {
         self.parts.iter_mut().flatten().for_each(|value| *value *= factor);
     }
 
-    /// True when neither along x nor along y there is any.
-    pub fn only_presses(&self) -> bool {
+    /// True without shear.
+    pub fn is_shear_free(&self) -> bool {
         self.parts[..2].iter().flatten().all(|&value| value == 0.0)
     }
 }
 
 /// A step of a material with constant Poisson's ratio and modulus E(t) = E (1 + Σ rᵢ exp(−t/τᵢ)), quasi-static.
 ///
-/// With s the traction that the lasting stiffness alone would need for the displacement, u = K s, and qᵢ that of branch i,
+/// With s the traction of the equilibrium modulus for the displacement, u = K s, and qᵢ that of branch i,
 /// ```text
 /// qᵢ' = e^{−dt/τᵢ} qᵢ + rᵢ γᵢ (s' − s),   γᵢ = (1 − e^{−dt/τᵢ}) τᵢ/dt,   p' = s' + Σ qᵢ'
 /// ```
-/// exact for a strain that grows evenly over the step. So p' = ê s' + past with ê = 1 + Σ rᵢγᵢ, and u' = K (p' − past)/ê: the
-/// elastic problem with a displacement added that is known before the step.
+/// exact for a strain that grows linearly over the step. So p' = ê s' + past with ê = 1 + Σ rᵢγᵢ, and u' = K (p' − past)/ê: the
+/// elastic problem with a known additional displacement.
 #[derive(Clone, Debug)]
-pub struct Step {
-    /// ê: stiffness over the step by the lasting one.
+pub struct RelaxationStep {
+    /// ê: stiffness over the step, relative to the equilibrium one.
     pub stiffness: f64,
     /// past/ê on the region of the state.
     pub past: Tractions,
     over: Vec<(f64, f64)>,
 }
 
-impl Step {
-    /// Of branches over `dt_s`, or forever.
+impl RelaxationStep {
+    /// The branches over `dt_s`, or over an infinite time for `None`.
     pub fn new(branches: &[Branch], dt_s: Option<f64>, lasting: &Tractions, held: &[Tractions]) -> Self {
         let over: Vec<(f64, f64)> =
             branches.iter().map(|branch| dt_s.map_or((0.0, 0.0), |dt_s| branch.over(dt_s))).collect();
@@ -93,7 +93,7 @@ impl Step {
         Self { stiffness, past, over }
     }
 
-    /// The branches after the step, in which the lasting traction went from `before` to `after`.
+    /// Tractions of the branches after the step, in which the equilibrium traction changed from `before` to `after`.
     pub fn finish(&self, before: &Tractions, after: &Tractions, held: &[Tractions]) -> Vec<Tractions> {
         let next = |((left, gain), held): (&(f64, f64), &Tractions)| {
             let mut next = held.clone();

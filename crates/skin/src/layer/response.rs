@@ -1,18 +1,18 @@
-//! What tractions on a part of the surface do elsewhere.
+//! Displacements and stresses caused by tractions on a region.
 
 use super::fourier::Scratch;
 use super::kernel::Pair;
 use super::product::{Influences, Region};
 use super::relaxation::Tractions;
 
-/// What is asked for.
+/// A component of displacement or stress.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Output {
-    /// Motion of the surface along x (m).
+    /// Displacement of the surface along x (m).
     X,
-    /// Motion of the surface along y (m).
+    /// Displacement of the surface along y (m).
     Y,
-    /// NormalCompliance of the surface (m).
+    /// Downward displacement of the surface (m).
     Z,
     /// Shear below along x (Pa).
     BelowX,
@@ -37,7 +37,7 @@ impl Output {
         }
     }
 
-    /// True where pressure moves the surface sideways or shear sinks it.
+    /// True for coupling between normal and tangential components.
     fn couples(self, source: usize) -> bool {
         match self {
             Self::X | Self::Y => source == 2,
@@ -47,12 +47,12 @@ impl Output {
     }
 }
 
-/// Answers of the grid to tractions on some of its cells.
+/// Response of the grid to tractions on a region.
 #[derive(Clone, Copy, Debug)]
 pub struct SurfaceResponse<'a> {
     /// The influences of the grid.
     pub influences: &'a Influences,
-    /// Whether pressure moves the surface sideways and shear sinks it.
+    /// Whether normal and tangential components are coupled.
     pub coupled: bool,
 }
 
@@ -95,7 +95,7 @@ impl SurfaceResponse<'_> {
                 fourier.backward(&mut sum, first, to.cols, field, &mut scratch);
             }
         }
-        sources.into_iter().chain([sum]).for_each(|spectrum| self.influences.give_back(spectrum));
+        sources.into_iter().chain([sum]).for_each(|spectrum| self.influences.return_spectrum(spectrum));
         fields
     }
 }

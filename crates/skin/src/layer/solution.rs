@@ -1,62 +1,62 @@
-//! One step of a layer: from what hangs over it to tractions.
+//! One step of a layer: from the indenter to tractions and displacements.
 
 use super::complementarity::{Complementarity, Effort};
 use super::indenter::IndenterHeightMap;
 use super::partial_slip::PartialSlip;
 use super::product::{Influences, Region};
-use super::relaxation::{Branch, Step, Tractions};
+use super::relaxation::{Branch, RelaxationStep, Tractions};
 use super::response::{Output, SurfaceResponse};
 use super::state::{LayerState, moved};
 
-/// How the objects rub over a step.
+/// Friction of the objects over a step.
 pub struct SlidingFriction<'a> {
     /// μ of an object.
     pub mu: &'a dyn Fn(u32) -> f64,
-    /// How far (m) an object moves along x and y over a step, at a cell.
+    /// Displacement (m) of an object along x and y over a step, at a cell.
     pub slide_m: &'a dyn Fn(u32, usize) -> [f64; 2],
 }
 
-/// What is solved with.
+/// Contact solver of a layer.
 #[derive(Clone, Copy)]
 pub struct Solver<'a> {
-    /// The influences of the grid.
+    /// Influence coefficients of the grid.
     pub influences: &'a Influences,
-    /// Whether pressure moves the surface sideways and shear sinks it.
+    /// Whether normal and tangential components are coupled.
     pub coupled: bool,
-    /// Whether motion along the surface is wanted where nothing rubs.
+    /// Whether tangential fields are computed without friction too.
     pub lateral: bool,
     /// The relaxation spectrum.
     pub branches: &'a [Branch],
-    /// Largest violation that is left, by the greatest depth.
+    /// Largest residual, relative to the largest depth.
     pub tolerance: f64,
 }
 
-/// The outcome: tractions, and the surface everywhere.
+/// Tractions, surface displacement and stress after a step.
 #[derive(Clone, Debug)]
 pub struct Solution {
     /// The next state.
     pub state: LayerState,
-    /// The cells that tractions are known on.
+    /// The cells with tractions.
     pub region: Region,
     /// Tractions on those cells (Pa).
     pub tractions: Tractions,
-    /// Motion of the surface along x, y and down (m), on the whole grid.
+    /// Displacement of the surface along x, y and −z (m), on the whole grid.
     pub surface_m: [Vec<f64>; 3],
-    /// Shear along x and y and pressure (Pa) at the base, or where else they are sensed, on the whole grid.
+    /// Shear along x and y, and pressure (Pa), at the sensing depth, on the whole grid.
     pub below_pa: [Vec<f64>; 3],
-    /// What it took.
+    /// Statistics of the solvers.
     pub effort: Effort,
 }
 
-/// Room around a contact for it to grow without starting again.
+/// Cells around a contact by which it may grow before the region does.
 const MARGIN: usize = 3;
-/// How often pressure and shear, which bend each other, are solved in turn at most.
+/// Largest number of alternating solutions for pressure and shear.
 const MAX_ALTERNATIONS: usize = 12;
-/// How often the region may grow.
+/// Largest number of extensions of the region.
 const MAX_GROWTHS: usize = 16;
 
 impl Solver<'_> {
-    /// What happens under `indenter` after `state`, over a step of `dt_s` or, without, until nothing changes any more.
+    /// Solves the contact after a step of `dt_s`, or in static equilibrium for `None`.
     pub fn solve(
         &self,
         state: &LayerState,
@@ -66,7 +66,7 @@ impl Solver<'_> {
     ) -> Solution {
         let (rows, cols) = (self.influences.rows, self.influences.cols);
         let whole = Region { row: 0, col: 0, rows, cols };
-        let relaxation = Step::new(self.branches, dt_s, &state.lasting, &state.held);
+        let relaxation = RelaxationStep::new(self.branches, dt_s, &state.lasting, &state.held);
         let response = SurfaceResponse { influences: self.influences, coupled: self.coupled };
         let below = Region::around(rows, cols, |i| indenter.depth_m[i] > 0.0);
         let mut effort = Effort::default();
@@ -76,7 +76,7 @@ impl Solver<'_> {
         }
         let tolerance_m = self.tolerance * indenter.deepest_m();
         let pressed = warm_region(state).filter(|warm| !intersection(warm, &below).is_empty());
-        let mut region = pressed.unwrap_or(below).roomy(MARGIN, rows, cols);
+        let mut region = pressed.unwrap_or(below).grown(MARGIN, rows, cols);
         let mut scaled = Tractions { parts: [Vec::new(), Vec::new(), Vec::new()] };
         let mut known = state.region;
         scaled.parts[2] = state.pressure.clone();
@@ -94,11 +94,11 @@ impl Solver<'_> {
             let contact = Region::around(region.rows, region.cols, |i| scaled.parts[2][i] > 0.0);
             if growth < MAX_GROWTHS && touches_border(&contact, &region, rows, cols) {
                 let contact = Region { row: contact.row + region.row, col: contact.col + region.col, ..contact };
-                region = contact.roomy(2 * MARGIN + contact.rows.max(contact.cols) / 8, rows, cols).union(&region);
+                region = contact.grown(2 * MARGIN + contact.rows.max(contact.cols) / 8, rows, cols).union(&region);
                 continue;
             }
             let solution = self.finish(state, &relaxation, region, scaled.clone(), &whole, effort);
-            // Where the surface bulges it may meet the object outside of the region.
+            // The bulging surface may touch the object outside the region.
             let overlaps = |i: usize| {
                 solution.surface_m[2][i] - indenter.depth_m[i] < -10.0 * tolerance_m
                     && !region.contains(i / cols, i % cols)
@@ -107,28 +107,28 @@ impl Solver<'_> {
             if missed.is_empty() || growth >= MAX_GROWTHS {
                 return solution;
             }
-            region = region.union(&missed).roomy(1, rows, cols);
+            region = region.union(&missed).grown(1, rows, cols);
         }
     }
 
-    /// From tractions by the step's stiffness to the state after the step and the surface.
+    /// State, displacements and stresses from the tractions over the step's relative stiffness.
     fn finish(
         &self,
         state: &LayerState,
-        relaxation: &Step,
+        relaxation: &RelaxationStep,
         region: Region,
         scaled: Tractions,
         whole: &Region,
         effort: Effort,
     ) -> Solution {
-        let remembers = !self.branches.is_empty();
-        let all = if remembers { state.region.union(&region) } else { region };
+        let relaxes = !self.branches.is_empty();
+        let all = if relaxes { state.region.union(&region) } else { region };
         let on_all = |tractions: &Tractions, from: &Region| Tractions {
             parts: tractions.parts.each_ref().map(|part| moved(part, from, &all)),
         };
         let mut lasting = on_all(&scaled, &region);
         let mut next = LayerState { region: all, pressure: lasting.parts[2].clone(), ..state.on(&all) };
-        if remembers {
+        if relaxes {
             lasting.add(-1.0, &on_all(&relaxation.past, &state.region));
             next.held = relaxation.finish(&next.lasting, &lasting, &next.held);
         }
@@ -140,7 +140,7 @@ impl Solver<'_> {
         Solution { state: next, region, tractions, surface_m, below_pa, effort }
     }
 
-    /// Motion of the surface, and stress below: of one set of tractions where the material remembers nothing.
+    /// Surface displacement and stress below, from the same tractions if the material does not relax.
     fn fields(
         &self,
         next: &LayerState,
@@ -148,7 +148,7 @@ impl Solver<'_> {
         tractions: &Tractions,
         whole: &Region,
     ) -> ([Vec<f64>; 3], [Vec<f64>; 3]) {
-        let (surface, below) = if self.lateral || !next.lasting.only_presses() || !tractions.only_presses() {
+        let (surface, below) = if self.lateral || !next.lasting.is_shear_free() || !tractions.is_shear_free() {
             (&SURFACE[..], &BELOW[..])
         } else {
             (&SURFACE[2..], &BELOW[2..])
@@ -169,7 +169,7 @@ impl Solver<'_> {
 const SURFACE: [Output; 3] = [Output::X, Output::Y, Output::Z];
 const BELOW: [Output; 3] = [Output::BelowX, Output::BelowY, Output::BelowPressure];
 
-/// Three parts, of which those along the surface may not have been asked for.
+/// Three components, the tangential ones zero if they were not computed.
 fn along_and_down(mut parts: Vec<Vec<f64>>, cells: usize) -> [Vec<f64>; 3] {
     let down = parts.pop().unwrap_or_default();
     let y = parts.pop().unwrap_or_else(|| vec![0.0; cells]);
@@ -177,13 +177,13 @@ fn along_and_down(mut parts: Vec<Vec<f64>>, cells: usize) -> [Vec<f64>; 3] {
     [x, y, down]
 }
 
-/// The contact in one region, with everything known but its tractions.
+/// The contact problem in one region.
 struct Problem<'a> {
     solver: &'a Solver<'a>,
     region: Region,
     indenter: &'a IndenterHeightMap,
     friction: &'a SlidingFriction<'a>,
-    /// Displacement taken away by what the material remembers: x, y, compliance.
+    /// Displacement due to relaxation: x, y, down.
     past: &'a [Vec<f64>],
     state: &'a LayerState,
     tolerance_m: f64,
@@ -192,8 +192,8 @@ struct Problem<'a> {
 impl Problem<'_> {
     fn solve(&self, tractions: &mut Tractions, effort: &mut Effort) {
         let region = self.region;
-        let cells: Vec<usize> = (0..region.len()).map(|i| self.place(i)).collect();
-        // Nothing indenter is as good as something far indenter, and a number.
+        let cells: Vec<usize> = (0..region.len()).map(|i| self.cell(i)).collect();
+        // A finite value instead of −∞ where there is no object.
         let clear_m = -10.0 * self.indenter.deepest_m();
         let depth =
             cells.iter().zip(&self.past[2]).map(|(&cell, past)| self.indenter.depth_m[cell].max(clear_m) + past);
@@ -208,7 +208,7 @@ impl Problem<'_> {
             return;
         }
         let response = SurfaceResponse { influences: self.solver.influences, coupled: self.solver.coupled };
-        // Where a stuck cell belongs: where it was, moved on with its object.
+        // A stuck cell moves with its object from its last position.
         let mut carried = response.of(&self.state.region, &self.state.lasting, &region, &[Output::X, Output::Y]);
         for (i, &cell) in cells.iter().enumerate() {
             let slide = (self.friction.slide_m)(self.indenter.owner[cell], cell);
@@ -233,7 +233,7 @@ impl Problem<'_> {
             let bound: Vec<f64> = mu.iter().zip(&pressure.parts[2]).map(|(mu, p)| mu * p).collect();
             let [x, y, _] = std::mem::take(&mut tractions.parts);
             let mut shear = [x, y];
-            // What is left wrong in a step stays for good.
+            // Errors of a step persist.
             let tolerance_m = (0.1 * self.solver.tolerance * far).max(1e-4 * self.tolerance_m);
             effort.add(sticking.solve(&wanted, &bound, &mut shear, tolerance_m));
             let [x, y] = shear;
@@ -243,8 +243,8 @@ impl Problem<'_> {
             }
             let shear_alone =
                 Tractions { parts: [tractions.parts[0].clone(), tractions.parts[1].clone(), vec![0.0; region.len()]] };
-            let sunk = &response.of(&region, &shear_alone, &region, &[Output::Z])[0];
-            let bent: Vec<f64> = depth.iter().zip(sunk).map(|(depth, sunk)| depth - sunk).collect();
+            let down_m = &response.of(&region, &shear_alone, &region, &[Output::Z])[0];
+            let bent: Vec<f64> = depth.iter().zip(down_m).map(|(depth, down_m)| depth - down_m).collect();
             effort.add(normal.solve(&bent, &mut tractions.parts[2], self.tolerance_m));
             let peak = tractions.parts[2].iter().copied().fold(0.0, f64::max);
             let change =
@@ -253,7 +253,7 @@ impl Problem<'_> {
                 break;
             }
         }
-        // The last pressure is not quite the one that bounded the shear.
+        // The last pressure differs slightly from the one that bounded the shear.
         let [x, y, pressure] = &mut tractions.parts;
         for i in 0..pressure.len() {
             let (size, bound) = (x[i].hypot(y[i]), mu[i] * pressure[i]);
@@ -263,13 +263,13 @@ impl Problem<'_> {
         }
     }
 
-    /// The cell of the grid at a place of the region.
-    fn place(&self, i: usize) -> usize {
+    /// Index in the grid of a cell of the region.
+    fn cell(&self, i: usize) -> usize {
         (self.region.row + i / self.region.cols) * self.solver.influences.cols + self.region.col + i % self.region.cols
     }
 }
 
-/// Where the last step pressed.
+/// The contact region of the last step.
 fn warm_region(state: &LayerState) -> Option<Region> {
     if state.pressure.is_empty() {
         return None;
@@ -289,7 +289,7 @@ fn intersection(a: &Region, b: &Region) -> Region {
     Region { row, col, rows, cols }
 }
 
-/// True when a contact comes to the border of its region and the grid goes on there.
+/// True when a contact touches a border of its region inside the grid.
 fn touches_border(contact: &Region, region: &Region, rows: usize, cols: usize) -> bool {
     if contact.is_empty() {
         return false;
@@ -300,10 +300,10 @@ fn touches_border(contact: &Region, region: &Region, rows: usize, cols: usize) -
         || (contact.col + contact.cols == region.cols && region.col + region.cols < cols)
 }
 
-/// The state without the rim that carries nothing worth keeping.
+/// The state cropped to the cells with relevant tractions.
 fn trimmed(state: LayerState) -> LayerState {
     let parts = || std::iter::once(&state.lasting).chain(&state.held).flat_map(|tractions| &tractions.parts);
-    let largest = parts().flatten().fold(0.0f64, |most, value| most.max(value.abs()));
+    let largest = parts().flatten().fold(0.0f64, |max, value| max.max(value.abs()));
     let matters = |i: usize| parts().any(|part| part[i].abs() > 1e-9 * largest);
     let inner =
         if largest > 0.0 { Region::around(state.region.rows, state.region.cols, matters) } else { Region::default() };

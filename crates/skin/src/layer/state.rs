@@ -1,23 +1,23 @@
-//! What a layer remembers.
+//! The history of a layer.
 
 use super::product::Region;
 use super::relaxation::Tractions;
 use serde::{Deserialize, Serialize};
 
-/// The history of a layer: its tractions, from which all else follows. Cells outside the region carry none.
+/// The history of a layer: its tractions, which are zero outside the region.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LayerState {
-    /// Rows of the layer's grid, to tell another layer's state from its own.
+    /// Rows of the layer's grid.
     pub rows: usize,
     /// Columns of the layer's grid.
     pub cols: usize,
-    /// The cells that carry tractions.
+    /// The cells with tractions.
     pub region: Region,
-    /// What the lasting stiffness needs for the displacement (Pa).
+    /// Tractions of the equilibrium modulus (Pa).
     pub lasting: Tractions,
-    /// What each branch of the relaxation spectrum holds (Pa).
+    /// Tractions of each branch of the relaxation spectrum (Pa).
     pub held: Vec<Tractions>,
-    /// Pressure (Pa) by the stiffness of the last step: where the next one starts from.
+    /// Pressure (Pa) over the relative stiffness of the last step: the initial guess of the next.
     pub pressure: Vec<f64>,
 }
 
@@ -27,7 +27,7 @@ impl LayerState {
         Self { rows, cols, held: vec![Tractions::default(); branches], ..Self::default() }
     }
 
-    /// The same on another region: what falls outside of it is lost, what is new in it is zero.
+    /// The same on another region: cropped, and padded with zeros.
     pub fn on(&self, region: &Region) -> Self {
         let move_one = |part: &[f64]| moved(part, &self.region, region);
         let all = |tractions: &Tractions| Tractions { parts: tractions.parts.each_ref().map(|part| move_one(part)) };
@@ -41,7 +41,7 @@ impl LayerState {
     }
 }
 
-/// A field of one region on another: what is new is zero.
+/// A field of one region on another: cropped, and padded with zeros.
 pub fn moved(part: &[f64], from: &Region, to: &Region) -> Vec<f64> {
     let mut out = vec![0.0; to.len()];
     if part.is_empty() {

@@ -1,30 +1,29 @@
-//! How a laminate of plies on a rigid base responses to a wave of traction.
+//! Response of a laminate on a rigid base to waves of traction.
 
 use super::Ply;
 use crate::SkinError;
 
-/// Sheets bonded to each other and to a rigid base, the uppermost first.
+/// Plies bonded to each other and to a rigid base, the uppermost first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Laminate {
     plies: Vec<Ply>,
 }
 
-/// The answer to waves of wave number k along x, per unit of traction on the surface.
+/// Response to waves of wave number k along x, per unit of traction on the surface.
 ///
-/// With pressure p cos kx and shear q_x sin kx on the surface the surface sinks by w cos kx and moves by u sin kx along x;
-/// the plane at the asked depth carries a pressure and a shear of the same forms. Shear q_y cos kx along the crests (the
-/// transverse wave) stands alone.
+/// Under pressure p cos kx and shear q_x sin kx the surface moves downwards by w cos kx and along x by u sin kx; pressure and
+/// shear at the requested depth have the same forms. Shear q_y cos kx (the transverse wave) is uncoupled.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WaveResponse {
-    /// NormalCompliance by pressure, w/p (m/Pa).
+    /// Downward displacement by pressure, w/p (m/Pa).
     pub normal_by_pressure: f64,
-    /// Motion along x by pressure, u/p (m/Pa).
+    /// Displacement along x by pressure, u/p (m/Pa).
     pub tangential_by_pressure: f64,
-    /// NormalCompliance by shear along x, w/q_x (m/Pa). By reciprocity the same as the motion by pressure.
+    /// Downward displacement by shear along x, w/q_x (m/Pa). By reciprocity equal to `tangential_by_pressure`.
     pub normal_by_shear: f64,
-    /// Motion along x by shear along x (m/Pa).
+    /// Displacement along x by shear along x (m/Pa).
     pub tangential_by_shear: f64,
-    /// Motion along y by shear along y (m/Pa).
+    /// Displacement along y by shear along y (m/Pa).
     pub transverse_by_shear: f64,
     /// Pressure below, by pressure.
     pub below_pressure_by_pressure: f64,
@@ -111,12 +110,12 @@ impl Laminate {
         &self.plies
     }
 
-    /// What is touched.
+    /// The uppermost ply.
     pub fn top(&self) -> &Ply {
         &self.plies[0]
     }
 
-    /// All of it (m).
+    /// Total thickness (m).
     pub fn thickness_m(&self) -> f64 {
         self.plies.iter().map(|ply| ply.thickness_m).sum()
     }
@@ -243,7 +242,7 @@ impl<const R: usize> System<R> {
     /// per right side.
     fn solve(&mut self) -> [Vec<f64>; R] {
         let n = self.size;
-        let largest = |col: usize| (0..n).fold(0.0f64, |most, row| most.max(self.matrix[row * n + col].abs()));
+        let largest = |col: usize| (0..n).fold(0.0f64, |max, row| max.max(self.matrix[row * n + col].abs()));
         let sizes: Vec<f64> = (0..n).map(largest).collect();
         self.matrix
             .chunks_exact_mut(n)
@@ -290,7 +289,7 @@ mod tests {
 
     /// L(ξ) = (2κ sinh 2ξ − 4ξ)/(2κ cosh 2ξ + 4ξ² + 1 + κ²), with w = 2(1 − ν²)/(E k) L p.
     #[test]
-    fn one_sheet_has_its_closed_form() {
+    fn one_ply_has_its_closed_form() {
         for nu in [-0.3, 0.0, 0.3, 0.45, 0.49, 0.5] {
             let ply = ply(nu);
             let laminate = Laminate::new(vec![ply]).unwrap();
@@ -311,7 +310,7 @@ mod tests {
 
     /// For ν = 0.45 the base carries 0.9960, 0.8171 and 0.3463 of the pressure at kh = 0.1, 1 and 3.
     #[test]
-    fn the_base_carries_what_is_known() {
+    fn the_base_carries_known_fractions_of_the_pressure() {
         let ply = ply(0.45);
         let laminate = Laminate::new(vec![ply]).unwrap();
         for (xi, share) in [(0.1, 0.9960), (1.0, 0.8171), (3.0, 0.3463)] {
@@ -320,7 +319,7 @@ mod tests {
         }
     }
 
-    /// Betti: what pressure does to sliding, shear does to compliance.
+    /// Reciprocity: tangential by pressure equals normal by shear.
     #[test]
     fn reciprocal() {
         let soft = ply(0.48);
@@ -340,7 +339,7 @@ mod tests {
 
     /// Two plies of one material are one ply; far above its thickness it is a half-space.
     #[test]
-    fn cutting_a_sheet_changes_nothing() {
+    fn a_ply_equals_two_plies_of_its_material() {
         let whole = ply(0.45);
         let cut = |h: f64| Ply { thickness_m: h, ..whole };
         let (one, two) = (Laminate::new(vec![whole]).unwrap(), Laminate::new(vec![cut(0.001), cut(0.003)]).unwrap());

@@ -132,32 +132,20 @@ mod x86_64 {
     pub(crate) struct Avx512(__m512);
 
     impl F32x16 for Avx512 {
-        lanewise! { (0)
-            binary add = _mm512_add_ps;
-            binary sub = _mm512_sub_ps;
-            binary mul = _mm512_mul_ps;
-            binary div = _mm512_div_ps;
-            ternary mul_add = _mm512_fmadd_ps;
+        lanewise! { [f32; 16] in [0 from 0]:
+            splat = _mm512_set1_ps;
+            load = _mm512_loadu_ps;
+            store = _mm512_storeu_ps;
+            add = _mm512_add_ps;
+            sub = _mm512_sub_ps;
+            mul = _mm512_mul_ps;
+            div = _mm512_div_ps;
+            mul_add = _mm512_fmadd_ps;
         }
         #[inline(always)]
         fn floor(self) -> Self {
             // SAFETY: under `Simd::run` the CPU has AVX-512.
             Self(unsafe { _mm512_roundscale_ps::<0x09>(self.0) })
-        }
-        #[inline(always)]
-        fn splat(value: f32) -> Self {
-            // SAFETY: under `Simd::run` the CPU has AVX-512.
-            Self(unsafe { _mm512_set1_ps(value) })
-        }
-        #[inline(always)]
-        fn load(from: &[f32; 16]) -> Self {
-            // SAFETY: under `Simd::run` the CPU has AVX-512; the array holds the lanes.
-            Self(unsafe { _mm512_loadu_ps(from.as_ptr()) })
-        }
-        #[inline(always)]
-        fn store(self, to: &mut [f32; 16]) {
-            // SAFETY: under `Simd::run` the CPU has AVX-512; the array holds the lanes.
-            unsafe { _mm512_storeu_ps(to.as_mut_ptr(), self.0) }
         }
         #[inline(always)]
         fn bounded(self, high: f32) -> Self {
@@ -248,32 +236,16 @@ mod x86_64 {
     pub(crate) struct Avx2(__m256, __m256);
 
     impl F32x16 for Avx2 {
-        lanewise! { (0 1)
-            binary add = _mm256_add_ps;
-            binary sub = _mm256_sub_ps;
-            binary mul = _mm256_mul_ps;
-            binary div = _mm256_div_ps;
-            ternary mul_add = _mm256_fmadd_ps;
-            unary floor = _mm256_floor_ps;
-        }
-        #[inline(always)]
-        fn splat(value: f32) -> Self {
-            // SAFETY: under `Simd::run` the CPU has AVX2.
-            let one = unsafe { _mm256_set1_ps(value) };
-            Self(one, one)
-        }
-        #[inline(always)]
-        fn load(from: &[f32; 16]) -> Self {
-            // SAFETY: under `Simd::run` the CPU has AVX2; the array holds the lanes.
-            unsafe { Self(_mm256_loadu_ps(from.as_ptr()), _mm256_loadu_ps(from.as_ptr().add(8))) }
-        }
-        #[inline(always)]
-        fn store(self, to: &mut [f32; 16]) {
-            // SAFETY: under `Simd::run` the CPU has AVX2.
-            unsafe {
-                _mm256_storeu_ps(to.as_mut_ptr(), self.0);
-                _mm256_storeu_ps(to.as_mut_ptr().add(8), self.1);
-            }
+        lanewise! { [f32; 16] in [0 from 0, 1 from 8]:
+            splat = _mm256_set1_ps;
+            load = _mm256_loadu_ps;
+            store = _mm256_storeu_ps;
+            add = _mm256_add_ps;
+            sub = _mm256_sub_ps;
+            mul = _mm256_mul_ps;
+            div = _mm256_div_ps;
+            mul_add = _mm256_fmadd_ps;
+            floor = _mm256_floor_ps;
         }
         #[inline(always)]
         fn bounded(self, high: f32) -> Self {

@@ -63,30 +63,18 @@ mod x86_64 {
     pub(crate) struct Avx512(__m512d);
 
     impl F64x8 for Avx512 {
-        lanewise! { (0)
-            binary add = _mm512_add_pd;
-            binary mul = _mm512_mul_pd;
-            ternary mul_add = _mm512_fmadd_pd;
-        }
-        #[inline(always)]
-        fn splat(value: f64) -> Self {
-            // SAFETY: under `Simd::run` the CPU has AVX-512.
-            Self(unsafe { _mm512_set1_pd(value) })
-        }
-        #[inline(always)]
-        fn load(from: &[f64; 8]) -> Self {
-            // SAFETY: under `Simd::run` the CPU has AVX-512; `from` holds eight numbers.
-            Self(unsafe { _mm512_loadu_pd(from.as_ptr()) })
+        lanewise! { [f64; 8] in [0 from 0]:
+            splat = _mm512_set1_pd;
+            load = _mm512_loadu_pd;
+            store = _mm512_storeu_pd;
+            add = _mm512_add_pd;
+            mul = _mm512_mul_pd;
+            mul_add = _mm512_fmadd_pd;
         }
         #[inline(always)]
         fn widen(from: &[f32; 8]) -> Self {
             // SAFETY: under `Simd::run` the CPU has AVX-512; `from` holds eight numbers.
             Self(unsafe { _mm512_cvtps_pd(_mm256_loadu_ps(from.as_ptr())) })
-        }
-        #[inline(always)]
-        fn store(self, to: &mut [f64; 8]) {
-            // SAFETY: under `Simd::run` the CPU has AVX-512; `to` holds eight numbers.
-            unsafe { _mm512_storeu_pd(to.as_mut_ptr(), self.0) }
         }
     }
 
@@ -95,21 +83,13 @@ mod x86_64 {
     pub(crate) struct Avx2(__m256d, __m256d);
 
     impl F64x8 for Avx2 {
-        lanewise! { (0 1)
-            binary add = _mm256_add_pd;
-            binary mul = _mm256_mul_pd;
-            ternary mul_add = _mm256_fmadd_pd;
-        }
-        #[inline(always)]
-        fn splat(value: f64) -> Self {
-            // SAFETY: under `Simd::run` the CPU has AVX2.
-            let half = unsafe { _mm256_set1_pd(value) };
-            Self(half, half)
-        }
-        #[inline(always)]
-        fn load(from: &[f64; 8]) -> Self {
-            // SAFETY: under `Simd::run` the CPU has AVX2; `from` holds twice four numbers.
-            unsafe { Self(_mm256_loadu_pd(from.as_ptr()), _mm256_loadu_pd(from.as_ptr().add(4))) }
+        lanewise! { [f64; 8] in [0 from 0, 1 from 4]:
+            splat = _mm256_set1_pd;
+            load = _mm256_loadu_pd;
+            store = _mm256_storeu_pd;
+            add = _mm256_add_pd;
+            mul = _mm256_mul_pd;
+            mul_add = _mm256_fmadd_pd;
         }
         #[inline(always)]
         fn widen(from: &[f32; 8]) -> Self {
@@ -117,14 +97,6 @@ mod x86_64 {
             unsafe {
                 let low = _mm256_cvtps_pd(_mm_loadu_ps(from.as_ptr()));
                 Self(low, _mm256_cvtps_pd(_mm_loadu_ps(from.as_ptr().add(4))))
-            }
-        }
-        #[inline(always)]
-        fn store(self, to: &mut [f64; 8]) {
-            // SAFETY: under `Simd::run` the CPU has AVX2; `to` holds twice four numbers.
-            unsafe {
-                _mm256_storeu_pd(to.as_mut_ptr(), self.0);
-                _mm256_storeu_pd(to.as_mut_ptr().add(4), self.1);
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Sites that are stepped together.
-#![allow(clippy::needless_range_loop, reason = "a lane is a place in many arrays at once")]
+//! A block of sites that are stepped together in vector lanes.
+#![allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
 
 use super::{Elasticity, Law, MIN_COSINE, NearObject, Site, SpringParameters};
 use crate::friction_lanes::{FrictionLanes, LANES, Lanes, Lanes3, get, set};
@@ -9,14 +9,14 @@ use dermis_geometry::{Twist, Vec3};
 
 const ZERO: Lanes = [0.0; LANES];
 
-/// Up to [`LANES`] sites, number by number, so that one instruction can step several.
+/// Up to [`LANES`] sites as a structure of arrays.
 pub(super) struct Block {
     count: usize,
     sites: [u32; LANES],
     point: Lanes3,
     out: Lanes3,
     area_m2: Lanes,
-    /// What each meets; no object where nothing does.
+    /// The object in contact with each site.
     object: [Option<u32>; LANES],
     triangle: [u32; LANES],
     saturated: [bool; LANES],
@@ -24,15 +24,15 @@ pub(super) struct Block {
     /// Contact normal, out of the sensor.
     normal: Lanes3,
     at: Lanes3,
-    /// Deflection (m) and contact normal of the bristles before the step.
-    held_m: Lanes3,
-    held_normal: Lanes3,
+    /// Deflection (m) of the bristles and contact normal before the step.
+    last_deflection_m: Lanes3,
+    last_normal: Lanes3,
     stiffness_normal: Lanes,
     damping_normal: Lanes,
     slides: FrictionLanes,
 }
 
-/// What a ray meets first among all objects.
+/// Contact of a ray with an object.
 pub(super) struct RayContact {
     pub object: u32,
     pub depth_m: f64,
@@ -42,14 +42,13 @@ pub(super) struct RayContact {
     pub saturated: bool,
 }
 
-/// What a ray says about a ball.
-const MISSES: u64 = 0;
-const MEETS: u64 = 1;
-/// It starts inside: that takes more than a formula.
-const BEGINS_INSIDE: u64 = 2;
+/// Outcome of a ray–sphere test: no hit, a hit, or an origin inside the sphere, which needs the general test.
+const MISS: u64 = 0;
+const HIT: u64 = 1;
+const STARTS_INSIDE: u64 = 2;
 
 impl Block {
-    /// No sites yet.
+    /// An empty block.
     pub fn new() -> Self {
         Self {
             count: 0,
@@ -63,15 +62,15 @@ impl Block {
             depth_m: ZERO,
             normal: [ZERO; 3],
             at: [ZERO; 3],
-            held_m: [ZERO; 3],
-            held_normal: [ZERO; 3],
+            last_deflection_m: [ZERO; 3],
+            last_normal: [ZERO; 3],
             stiffness_normal: ZERO,
             damping_normal: ZERO,
             slides: FrictionLanes::new(),
         }
     }
 
-    /// Takes these sites instead of those before.
+    /// Loads sites.
     #[inline(always)]
     pub fn gather(&mut self, sites: &[Site], some: &[(u32, u32)]) {
         self.count = some.len();
@@ -85,7 +84,7 @@ impl Block {
         }
     }
 
-    /// Lets each site meet what `meet` says.
+    /// Sets the contact of each site to the result of `intersect`.
     #[inline(always)]
     pub fn intersect(&mut self, intersect: impl Fn(usize) -> Option<RayContact>) {
         for lane in 0..self.count {
@@ -93,65 +92,66 @@ impl Block {
         }
     }
 
-    /// Lets each site meet the one ball that is near; `meet` is asked about rays that begin inside it.
+    /// Intersects the rays with the only sphere near; `intersect` handles rays that start inside it.
     ///
-    /// With the ray's start o and direction d, |d| = 1, seen from the ball's middle: it passes the middle at −o·d, at the distance
-    /// |o − (o·d) d|, and enters √(r² − that²) before.
+    /// With the origin o relative to the sphere's centre and the direction d, |d| = 1, a ray is nearest to the centre at −o·d, at the
+    /// distance |o − (o·d) d|, and enters the sphere √(r² − |o − (o·d) d|²) before.
     #[inline(always)]
     pub fn intersect_sphere(
         &mut self,
-        ball: &NearObject<'_>,
+        sphere: &NearObject<'_>,
         radius_m: f64,
         h: f64,
         intersect: impl Fn(usize) -> Option<RayContact>,
     ) {
-        let mut says = [MISSES; LANES];
-        let shift = ball.sensor_origin_in_object.to_array();
+        let mut outcome = [MISS; LANES];
+        let shift = sphere.sensor_origin_in_object.to_array();
         let by_radius = radius_m.recip();
         let mut inside_any = 0;
         for lane in 0..LANES {
             let d = [self.out[0][lane], self.out[1][lane], self.out[2][lane]];
             let o: [f64; 3] = std::array::from_fn(|axis| (self.point[axis][lane] - d[axis] * h) + shift[axis]);
             let middle = -(o[0] * d[0] + o[1] * d[1] + o[2] * d[2]);
-            let passes: [f64; 3] = std::array::from_fn(|axis| o[axis] + d[axis] * middle);
-            let inside = radius_m * radius_m - (passes[0] * passes[0] + passes[1] * passes[1] + passes[2] * passes[2]);
+            let nearest: [f64; 3] = std::array::from_fn(|axis| o[axis] + d[axis] * middle);
+            let inside =
+                radius_m * radius_m - (nearest[0] * nearest[0] + nearest[1] * nearest[1] + nearest[2] * nearest[2]);
             let half = inside.max(0.0).sqrt();
             let distance = middle - half;
-            let meets = u64::from(inside >= 0.0) & u64::from(middle >= half) & u64::from(distance <= h);
-            let begins_inside = u64::from(inside >= 0.0) & u64::from(middle < half) & u64::from(middle + half >= 0.0);
-            says[lane] = meets * MEETS + begins_inside * BEGINS_INSIDE;
-            inside_any |= begins_inside;
+            let hits = u64::from(inside >= 0.0) & u64::from(middle >= half) & u64::from(distance <= h);
+            let starts_inside = u64::from(inside >= 0.0) & u64::from(middle < half) & u64::from(middle + half >= 0.0);
+            outcome[lane] = hits * HIT + starts_inside * STARTS_INSIDE;
+            inside_any |= starts_inside;
             self.depth_m[lane] = h - distance;
             for axis in 0..3 {
                 self.normal[axis][lane] = (o[axis] + d[axis] * distance) * -by_radius;
             }
         }
         for lane in 0..self.count {
-            self.object[lane] = (says[lane] == MEETS).then_some(ball.index);
+            self.object[lane] = (outcome[lane] == HIT).then_some(sphere.index);
             self.triangle[lane] = 0;
             self.saturated[lane] = false;
         }
         if inside_any != 0 {
-            for lane in (0..self.count).filter(|&lane| says[lane] == BEGINS_INSIDE) {
+            for lane in (0..self.count).filter(|&lane| outcome[lane] == STARTS_INSIDE) {
                 self.set_contact(lane, intersect(lane));
             }
         }
     }
 
     #[inline(always)]
-    fn set_contact(&mut self, lane: usize, met: Option<RayContact>) {
-        self.object[lane] = met.as_ref().map(|met| met.object);
-        // A lane that meets nothing goes through the sums as well: with numbers that cannot overflow.
+    fn set_contact(&mut self, lane: usize, contact: Option<RayContact>) {
+        self.object[lane] = contact.as_ref().map(|contact| contact.object);
+        // A lane without contact is computed too: with values that cannot overflow.
         let out = get(&self.out, lane);
         let RayContact { object: _, depth_m, triangle, normal, saturated } =
-            met.unwrap_or(RayContact { object: 0, depth_m: 0.0, triangle: 0, normal: out, saturated: false });
+            contact.unwrap_or(RayContact { object: 0, depth_m: 0.0, triangle: 0, normal: out, saturated: false });
         self.depth_m[lane] = depth_m;
         self.triangle[lane] = triangle;
         self.saturated[lane] = saturated;
         set(&mut self.normal, lane, normal);
     }
 
-    /// Takes up the bristles that each site's object held before, turned into the plane of contact.
+    /// Loads the bristles of each site's object from the last step, rotated into the contact plane.
     #[inline(always)]
     pub fn load_bristles(&mut self, some: &[(u32, u32)], bristles: &[Bristle]) {
         for (lane, &(_, place)) in some.iter().enumerate() {
@@ -160,19 +160,19 @@ impl Block {
                 || (Vec3::ZERO, get(&self.normal, lane)),
                 |bristle| (bristle.deflection_m, bristle.normal),
             );
-            set(&mut self.held_m, lane, deflection_m);
-            set(&mut self.held_normal, lane, normal);
+            set(&mut self.last_deflection_m, lane, deflection_m);
+            set(&mut self.last_normal, lane, normal);
         }
-        let turned = &mut self.slides.deflection_m;
-        if !rotate_lanes_into_plane(&self.held_m, &self.held_normal, &self.normal, turned) {
+        let rotated = &mut self.slides.deflection_m;
+        if !rotate_lanes_into_plane(&self.last_deflection_m, &self.last_normal, &self.normal, rotated) {
             for lane in 0..self.count {
-                let (held_m, from) = (get(&self.held_m, lane), get(&self.held_normal, lane));
-                set(turned, lane, rotate_into_plane(held_m, from, get(&self.normal, lane)));
+                let (last_deflection_m, from) = (get(&self.last_deflection_m, lane), get(&self.last_normal, lane));
+                set(rotated, lane, rotate_into_plane(last_deflection_m, from, get(&self.normal, lane)));
             }
         }
     }
 
-    /// Forces, with friction. `velocity` is that of the one object near, or asked for each site where there are several.
+    /// Computes normal forces and friction. `velocities` holds that of the only object near, or those of all by target index.
     #[inline(always)]
     pub fn press(&mut self, parameters: &SpringParameters, velocities: &[Twist], dt_s: f64) {
         let (mut spring, mut slope) = (ZERO, ZERO);
@@ -180,8 +180,8 @@ impl Block {
         self.contact_velocity(velocities);
         let slides = &mut self.slides;
         let damping = parameters.damping.per();
-        // A number instead of a choice: a loop with choices in it is not made of vector instructions.
-        let slanted = match parameters.law {
+        // A factor instead of a branch, so that the loop vectorises.
+        let conservative = match parameters.law {
             Law::Conservative => 1.0,
             Law::Paper => 0.0,
         };
@@ -192,7 +192,7 @@ impl Block {
             let cosine = (out[0] * n[0] + out[1] * n[1] + out[2] * n[2]).max(MIN_COSINE);
             let approach = -(v[0] * n[0] + v[1] * n[1] + v[2] * n[2]);
             let by_cosine = cosine.recip();
-            let lever = slanted * by_cosine + (1.0 - slanted);
+            let lever = conservative * by_cosine + (1.0 - conservative);
             let damping = damping.of(slides.share[lane], self.area_m2[lane]);
             slides.normal_newton[lane] = ((spring[lane] + damping * approach * lever) * lever).max(0.0);
             for axis in 0..3 {
@@ -220,7 +220,7 @@ impl Block {
         }
     }
 
-    /// Where the skin is pressed to, and the object's velocity there.
+    /// Contact points, and the object's velocity there.
     #[inline(always)]
     fn contact_velocity(&mut self, velocities: &[Twist]) {
         for axis in 0..3 {
@@ -243,7 +243,7 @@ impl Block {
         }
     }
 
-    /// Adds what is reported of the sites that meet something.
+    /// Appends facets and bristles of the sites in contact.
     #[inline(always)]
     pub fn report(&self, parameters: &SpringParameters, facets: &mut Vec<Facet>, bristles: &mut Vec<Bristle>) {
         for lane in 0..self.count {

@@ -3,10 +3,10 @@
 use crate::{SkinError, require_not_negative, require_positive};
 use serde::{Deserialize, Serialize};
 
-/// How a texel resists being pressed.
+/// Elastic law of a texel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Elasticity {
-    /// k of one texel (N/m), as in the paper: it changes with the number of texels.
+    /// k of one texel (N/m), as in the paper: depends on the number of texels.
     PerTexel(f64),
     /// k of a unit of area (Pa/m): the same material at any resolution.
     PerArea(f64),
@@ -49,7 +49,7 @@ impl Table {
         Ok(())
     }
 
-    /// Index of the piece that holds a depth.
+    /// Index of the segment that contains a depth.
     fn piece(&self, depth_m: f64) -> usize {
         self.depth_m.partition_point(|&d| d <= depth_m).clamp(1, self.depth_m.len() - 1) - 1
     }
@@ -63,7 +63,7 @@ impl Table {
         self.load[piece] + self.slope_of(piece) * (depth_m - self.depth_m[piece])
     }
 
-    /// A depth where the curve is steepest.
+    /// A depth of largest slope.
     fn steepest(&self) -> f64 {
         let piece = (0..self.depth_m.len() - 1).max_by(|&a, &b| self.slope_of(a).total_cmp(&self.slope_of(b)));
         self.depth_m[piece.unwrap_or(0)]
@@ -101,7 +101,7 @@ impl Elasticity {
         (force * part, slope * part)
     }
 
-    /// A depth (m), at most `max_m`, where the force rises fastest.
+    /// A depth (m), at most `max_m`, of largest stiffness.
     pub fn steepest(&self, max_m: f64) -> f64 {
         match self {
             Self::PerTexel(_) | Self::PerArea(_) => max_m,
@@ -110,7 +110,7 @@ impl Elasticity {
     }
 }
 
-/// How a texel resists the rate at which it is pressed.
+/// Damping law of a texel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Damping {
     /// c of one texel (N s/m).
@@ -141,7 +141,7 @@ impl Damping {
     }
 }
 
-/// A number of a texel, or of a unit of area: the other is zero.
+/// A quantity per texel or per unit of area; the other is zero.
 #[derive(Clone, Copy)]
 pub(crate) struct Per {
     texel: f64,
@@ -159,20 +159,20 @@ impl Per {
         Self { texel: 0.0, area: number }
     }
 
-    /// What a `share` of a texel, of an area, has of it.
+    /// The quantity of a `share` of a texel with an area.
     #[inline(always)]
     pub fn of(self, share: f64, area_m2: f64) -> f64 {
         self.texel * share + self.area * area_m2
     }
 }
 
-/// How depth along the ray becomes force along the contact normal.
+/// How depth along the ray determines the force along the contact normal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Law {
-    /// The force is the derivative of the springs' energy: nothing is gained on a closed path.
+    /// The force is the derivative of the springs' energy, hence conservative.
     #[default]
     Conservative,
-    /// f_n = k d + c ḋ along the face normal, as printed. Gains energy on slanted faces.
+    /// f_n = k d + c ḋ along the face normal, as printed. Gains energy on inclined faces.
     Paper,
 }

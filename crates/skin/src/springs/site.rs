@@ -1,17 +1,17 @@
-//! Where the springs stand.
+//! Contact points of a skin.
 
 use dermis_geometry::{TriMesh, Vec3};
 
 /// One contact point of the skin: a texel, or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Site {
-    /// Where it is on the undeformed skin (m).
+    /// Position on the undeformed skin (m).
     pub point: Vec3,
     /// Unit normal, out of the skin.
     pub normal: Vec3,
-    /// The area it stands for (m²).
+    /// Area (m²).
     pub area_m2: f64,
-    /// The part of its texel that it is: 1 for a texel with one contact point.
+    /// Fraction of its texel: 1 for a texel with one contact point.
     pub share: f64,
 }
 
@@ -62,7 +62,7 @@ impl Site {
             let area_m2 = mesh.area_vector(t).length() / (subdivision * subdivision) as f64;
             for weights in part_centers(subdivision) {
                 let mix = |values: [Vec3; 3]| values[0] * weights[0] + values[1] * weights[1] + values[2] * weights[2];
-                // Ties go to the first corner, whatever the weights' rounding.
+                // The first corner wins ties, independent of rounding.
                 let nearest = (0..3).rev().max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0);
                 let owner = indices[nearest] as usize;
                 parts_area[owner] += area_m2;
