@@ -7,45 +7,25 @@ use dermis_sensor::{PressError, SensorError};
 
 /// An error shown to the user of the page.
 #[derive(Clone, Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum PlayError {
     /// An unknown request.
     #[error("the page sent an unknown request ({reason}): reload it")]
-    Request {
-        /// The reason.
-        reason: String,
-    },
+    Request { reason: String },
     /// No object or sensor was set yet.
     #[error("there is no {what} yet")]
-    Missing {
-        /// Object or sensor.
-        what: &'static str,
-    },
+    Missing { what: &'static str },
     /// Not a mesh file.
     #[error("{file}: not a mesh file; drop one of {}", dermis_geometry::files::Format::extension_list())]
-    NoMesh {
-        /// The file.
-        file: String,
-    },
+    NoMesh { file: String },
     /// A mesh with too many triangles.
     #[error(
         "{file}: {triangles} triangles exceed the limit of the page ({max}); simplify the mesh, or use `dermis press`"
     )]
-    TooFine {
-        /// The file.
-        file: String,
-        /// Its number of triangles.
-        triangles: usize,
-        /// The limit.
-        max: usize,
-    },
+    TooFine { file: String, triangles: usize, max: usize },
     /// An invalid value of a control.
     #[error("`{control}` must be a positive number, got {got}")]
-    BadControl {
-        /// The control.
-        control: &'static str,
-        /// Its value.
-        got: f64,
-    },
+    BadControl { control: &'static str, got: f64 },
     /// An invalid file.
     #[error(transparent)]
     File(#[from] FileError),

@@ -6,6 +6,7 @@ use dermis_mujoco_coupling::CouplingError;
 
 /// Why the plugin refuses a model or a step. Messages start with the name of the sensor.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum PluginError {
     /// The sensor cannot be coupled to the model.
     #[error(transparent)]
@@ -17,33 +18,18 @@ pub enum PluginError {
     #[error(
         "`{key}`: {error}; write TOML with `;` between lines, as in \"stiffness = '58.5 N/m'; damping = '0.6 N s/m'\""
     )]
-    BadToml {
-        /// The key.
-        key: &'static str,
-        /// Message of the parser.
-        error: String,
-    },
+    BadToml { key: &'static str, error: String },
     /// The description is not a valid sensor.
     #[error(transparent)]
     Sensor(#[from] SensorError),
     /// A word that a key does not know.
     #[error("`{key}` knows {known}, got {got:?}")]
-    UnknownWord {
-        /// The key.
-        key: &'static str,
-        /// The words it knows.
-        known: &'static str,
-        /// The word.
-        got: String,
-    },
+    UnknownWord { key: &'static str, known: &'static str, got: String },
     /// No frame, or several.
     #[error(
         "say once where the sensor is: objtype and objname of its <plugin> element, or one of the keys `site`, `body`, `geom`; found {found}"
     )]
-    FrameCount {
-        /// How many frames were given.
-        found: usize,
-    },
+    FrameCount { found: usize },
     /// An element that cannot carry a sensor.
     #[error("objtype must be \"site\", \"body\", \"xbody\" or \"geom\"")]
     BadFrame,
@@ -51,28 +37,13 @@ pub enum PluginError {
     #[error(
         "{own} and {object} would touch twice, once by dermis and once by MuJoCo: give {own} contype=\"0\" conaffinity=\"0\", or add <exclude> for their bodies, or set mode to \"sense\""
     )]
-    TouchesTwice {
-        /// The geom of the sensor's own body.
-        own: String,
-        /// The object.
-        object: String,
-    },
+    TouchesTwice { own: String, object: String },
     /// The skin refused the motion.
     #[error("at {time_s} s: {error}")]
-    Skin {
-        /// Time of the simulation (s).
-        time_s: f64,
-        /// The error.
-        error: SkinError,
-    },
+    Skin { time_s: f64, error: SkinError },
     /// The response refused.
     #[error("at {time_s} s: {error}")]
-    Response {
-        /// Time of the simulation (s).
-        time_s: f64,
-        /// The error.
-        error: ResponseError,
-    },
+    Response { time_s: f64, error: ResponseError },
     /// A panic that must not cross into MuJoCo.
     #[error("internal error: {0}; please report it with the model")]
     Panic(String),

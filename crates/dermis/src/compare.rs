@@ -10,47 +10,21 @@ use serde::Serialize;
 
 /// An error in comparing recordings.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum CompareError {
     /// The recordings share no signal name.
     #[error(
         "{a} and {b} have no signal in common; the first has {in_a}, the second {in_b}; pair them with `--pair A=B`"
     )]
-    NothingInCommon {
-        /// The first recording.
-        a: String,
-        /// The second.
-        b: String,
-        /// Names in the first.
-        in_a: String,
-        /// Names in the second.
-        in_b: String,
-    },
+    NothingInCommon { a: String, b: String, in_a: String, in_b: String },
     /// The recordings do not overlap in time.
     #[error(
         "{a} and {b} have no time in common: {a_times} and {b_times}; `--from-start` shifts both to start at t = 0"
     )]
-    NoCommonTime {
-        /// The first recording.
-        a: String,
-        /// The second.
-        b: String,
-        /// Time range of the first.
-        a_times: String,
-        /// Time range of the second.
-        b_times: String,
-    },
+    NoCommonTime { a: String, b: String, a_times: String, b_times: String },
     /// A pair names an unknown signal.
     #[error("`--pair {pair}`: {source_name} has no {name:?}; it has {known}")]
-    BadPair {
-        /// The pair as given.
-        pair: String,
-        /// The recording.
-        source_name: String,
-        /// The unknown name.
-        name: String,
-        /// The known names.
-        known: String,
-    },
+    BadPair { pair: String, source_name: String, name: String, known: String },
 }
 
 /// Options of a comparison.

@@ -10,39 +10,17 @@ use std::str::FromStr;
 
 /// Why a text is not the wanted quantity.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum QuantityError {
     /// A bare number.
     #[error("{text:?} has no unit; write a {kind} as for example {example:?}")]
-    NoUnit {
-        /// What was written.
-        text: String,
-        /// What was wanted.
-        kind: &'static str,
-        /// How it is written.
-        example: String,
-    },
+    NoUnit { text: String, kind: &'static str, example: String },
     /// A unit of something else, or of nothing.
     #[error("{text:?}: {unit:?} is no unit of {kind}; use one of {allowed}")]
-    WrongUnit {
-        /// What was written.
-        text: String,
-        /// The unit in it.
-        unit: String,
-        /// What was wanted.
-        kind: &'static str,
-        /// The units that would do.
-        allowed: String,
-    },
+    WrongUnit { text: String, unit: String, kind: &'static str, allowed: String },
     /// No number, or NaN, or infinite.
     #[error("{text:?} is not a number with a unit; write a {kind} as for example {example:?}")]
-    NotANumber {
-        /// What was written.
-        text: String,
-        /// What was wanted.
-        kind: &'static str,
-        /// How it is written.
-        example: String,
-    },
+    NotANumber { text: String, kind: &'static str, example: String },
 }
 
 /// What a quantity measures and the units it may be written in.

@@ -6,27 +6,16 @@ use std::collections::HashMap;
 
 /// Why a mesh cannot be refined.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum RefineError {
     /// The edge length is not positive.
     #[error("{mesh}: the longest edge wanted must be a positive length in metres, got {edge_m}")]
-    BadEdge {
-        /// Name of the mesh.
-        mesh: String,
-        /// The edge (m).
-        edge_m: f64,
-    },
+    BadEdge { mesh: String, edge_m: f64 },
     /// More triangles than [`MAX_TRIANGLES`].
     #[error(
         "{mesh}: edges of at most {edge_m} m would take more than {MAX_TRIANGLES} triangles on its {area_m2:.3e} m²; allow longer ones"
     )]
-    TooFine {
-        /// Name of the mesh.
-        mesh: String,
-        /// The edge (m).
-        edge_m: f64,
-        /// Its surface (m²).
-        area_m2: f64,
-    },
+    TooFine { mesh: String, edge_m: f64, area_m2: f64 },
 }
 
 /// The same surface with every edge at most `edge_m` long. Edges are halved until they are short enough, for both their

@@ -16,39 +16,22 @@ const MAX_RMS_PER_WAVE: f64 = 0.125;
 
 /// Why a surface cannot be roughened.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum RoughnessError {
     /// A length that is zero, negative or not a number.
     #[error("roughness: `{what}` must be a positive length in metres, got {got}")]
-    BadLength {
-        /// The parameter.
-        what: &'static str,
-        /// Its value.
-        got: f64,
-    },
+    BadLength { what: &'static str, got: f64 },
     /// The rms height is too large for the wavelength.
     #[error(
         "roughness: an rms height of {rms_m} m on a wavelength of {wavelength_m} m is steeper than a surface can be; an eighth of the wavelength is the most"
     )]
-    TooSteep {
-        /// Rms height (m).
-        rms_m: f64,
-        /// Wavelength (m).
-        wavelength_m: f64,
-    },
+    TooSteep { rms_m: f64, wavelength_m: f64 },
     /// A scratch deeper than it is wide.
     #[error("roughness: a scratch {depth_m} m deep and {width_m} m wide is a cut; at most as deep as wide is meant")]
-    DeepScratch {
-        /// Depth (m).
-        depth_m: f64,
-        /// Width (m).
-        width_m: f64,
-    },
+    DeepScratch { depth_m: f64, width_m: f64 },
     /// No surface lies in the region of the scratches.
     #[error("roughness: no part of {mesh} lies in the box that is to be scratched")]
-    NothingToScratch {
-        /// Name of the mesh.
-        mesh: String,
-    },
+    NothingToScratch { mesh: String },
     /// The mesh cannot be made fine enough.
     #[error("roughness: {0}")]
     Refine(#[from] RefineError),

@@ -29,69 +29,30 @@ pub const MAX_TRIANGLES: usize = 5_000_000;
 
 /// Why a shape could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ShapeError {
     /// A length is not positive.
     #[error("{shape}: `{what}` must be a positive length in metres, got {got}")]
-    BadLength {
-        /// The shape asked for.
-        shape: &'static str,
-        /// The parameter.
-        what: &'static str,
-        /// Its value.
-        got: f64,
-    },
+    BadLength { shape: &'static str, what: &'static str, got: f64 },
     /// An angle outside its range.
     #[error(
         "{shape}: `{what}` must lie between 0 and {below} rad, both excluded, got {got}; 90 degrees are 1.5708 rad"
     )]
-    BadAngle {
-        /// The shape asked for.
-        shape: &'static str,
-        /// The parameter.
-        what: &'static str,
-        /// Its value (rad).
-        got: f64,
-        /// What it must stay below (rad).
-        below: f64,
-    },
+    BadAngle { shape: &'static str, what: &'static str, got: f64, below: f64 },
     /// Too few sides, rows or columns.
     #[error("{shape}: `{what}` must be at least {min}, got {got}")]
-    TooFew {
-        /// The shape asked for.
-        shape: &'static str,
-        /// The parameter.
-        what: &'static str,
-        /// The smallest value that makes a mesh.
-        min: usize,
-        /// Its value.
-        got: usize,
-    },
+    TooFew { shape: &'static str, what: &'static str, min: usize, got: usize },
     /// A torus thicker than its own hole.
     #[error("torus: `minor_m` must be smaller than `major_m`, or the surface cuts itself; got {minor_m} and {major_m}")]
-    FatTorus {
-        /// Radius of the ring's centre line (m).
-        major_m: f64,
-        /// Radius of the tube (m).
-        minor_m: f64,
-    },
+    FatTorus { major_m: f64, minor_m: f64 },
     /// A name that no indenter has.
     #[error("there is no indenter {name:?}; the indenters are {}", indenters::NAMES.join(", "))]
-    UnknownIndenter {
-        /// The name.
-        name: String,
-    },
+    UnknownIndenter { name: String },
     /// More triangles than [`MAX_TRIANGLES`].
     #[error(
         "{shape}: about {triangles:.3e} triangles would be needed, and {MAX_TRIANGLES} are allowed; is the edge or the pitch of {edge_m} m in millimetres or micrometres?"
     )]
-    TooFine {
-        /// The shape asked for.
-        shape: &'static str,
-        /// Edge length asked for (m).
-        edge_m: f64,
-        /// How many triangles that would take.
-        triangles: f64,
-    },
+    TooFine { shape: &'static str, edge_m: f64, triangles: f64 },
     /// The parameters are so extreme that a triangle degenerates.
     #[error(transparent)]
     Degenerate(#[from] MeshError),

@@ -30,6 +30,7 @@ pub struct DepthTets {
 
 /// Why a solid cannot be cut into tetrahedra.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum TetsError {
     /// The parameters of the shape are invalid.
     #[error(transparent)]
@@ -44,18 +45,10 @@ pub enum TetsError {
     #[error(
         "{mesh}: triangle {triangle} does not face away from the middle of the mesh, so it is not convex; cut it on a lattice instead"
     )]
-    NotConvex {
-        /// Name of the mesh.
-        mesh: String,
-        /// The triangle.
-        triangle: usize,
-    },
+    NotConvex { mesh: String, triangle: usize },
     /// Every vertex lies on the surface.
     #[error("{mesh}: every vertex lies on the surface, so no pressure can build up inside; refine the mesh")]
-    NoInside {
-        /// Name of the mesh.
-        mesh: String,
-    },
+    NoInside { mesh: String },
 }
 
 impl DepthTets {

@@ -5,61 +5,28 @@ use std::collections::HashMap;
 
 /// Why a mesh does not bound a solid. Each names the triangle that shows it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum TopologyError {
     /// An edge with one triangle only.
     #[error(
         "{mesh}: the mesh is open: edge {a}-{b} of triangle {triangle} has no neighbour; a closed surface is needed here, so fill the hole or weld the seam"
     )]
-    Open {
-        /// Name of the mesh.
-        mesh: String,
-        /// Triangle with the free edge.
-        triangle: usize,
-        /// First vertex of the edge.
-        a: u32,
-        /// Second vertex of the edge.
-        b: u32,
-    },
+    Open { mesh: String, triangle: usize, a: u32, b: u32 },
     /// An edge with more than two triangles.
     #[error(
         "{mesh}: the mesh is not a manifold: edge {a}-{b} of triangle {triangle} is shared by {count} triangles; remove inner walls and doubled faces"
     )]
-    NonManifold {
-        /// Name of the mesh.
-        mesh: String,
-        /// A triangle with that edge.
-        triangle: usize,
-        /// First vertex of the edge.
-        a: u32,
-        /// Second vertex of the edge.
-        b: u32,
-        /// How many triangles meet there.
-        count: usize,
-    },
+    NonManifold { mesh: String, triangle: usize, a: u32, b: u32, count: usize },
     /// Two neighbours that wind differently.
     #[error(
         "{mesh}: triangle {triangle} is flipped: it runs along edge {a}-{b} in the same direction as its neighbour; make all faces wind the same way"
     )]
-    Flipped {
-        /// Name of the mesh.
-        mesh: String,
-        /// The triangle found second.
-        triangle: usize,
-        /// First vertex of the edge.
-        a: u32,
-        /// Second vertex of the edge.
-        b: u32,
-    },
+    Flipped { mesh: String, triangle: usize, a: u32, b: u32 },
     /// Closed, but every face looks inwards.
     #[error(
         "{mesh}: the faces point inwards (the enclosed volume is {volume_m3} m^3); reverse the order of their vertices"
     )]
-    InsideOut {
-        /// Name of the mesh.
-        mesh: String,
-        /// The negative volume (m³).
-        volume_m3: f64,
-    },
+    InsideOut { mesh: String, volume_m3: f64 },
 }
 
 /// Refuses a mesh that does not bound a solid with outward faces.

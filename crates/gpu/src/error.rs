@@ -6,13 +6,11 @@ use dermis_skin::{BackendError, SkinError};
 
 /// Why work cannot run on a GPU.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum GpuError {
     /// Unknown name of a compute device.
     #[error("there is no device {got:?}; it is auto, cpu or cuda")]
-    UnknownChoice {
-        /// The name.
-        got: String,
-    },
+    UnknownChoice { got: String },
     /// The driver's library was not found.
     #[error("no NVIDIA driver: libcuda was not found on this machine; install the driver, or use the device cpu")]
     NoDriver,
@@ -20,10 +18,7 @@ pub enum GpuError {
     #[error(
         "no NVIDIA GPU: the driver says {reason:?}; make one visible (CUDA_VISIBLE_DEVICES), or use the device cpu"
     )]
-    NoGpu {
-        /// The driver's message.
-        reason: String,
-    },
+    NoGpu { reason: String },
     /// A program is not in the cache and the run-time compiler was not found.
     #[error(
         "no run-time compiler: libnvrtc was not found; install the CUDA toolkit or `pip install nvidia-cuda-nvrtc` and put its \
@@ -32,62 +27,26 @@ pub enum GpuError {
     NoCompiler,
     /// The compiler refused a program.
     #[error("the kernels {program:?} cannot be compiled for {architecture} by the nvrtc that is installed: {log}")]
-    Compile {
-        /// The name of the program.
-        program: String,
-        /// The architecture, such as `sm_90`.
-        architecture: String,
-        /// The compiler's messages.
-        log: String,
-    },
+    Compile { program: String, architecture: String, log: String },
     /// The work needs more memory than the GPU has free.
     #[error(
         "{what} needs {needed_mb} MB on the GPU and {free_mb} MB are free; {remedy}",
         needed_mb = needed_bytes.div_ceil(1 << 20),
         free_mb = free_bytes >> 20
     )]
-    OutOfMemory {
-        /// The work.
-        what: String,
-        /// Bytes that it needs.
-        needed_bytes: usize,
-        /// Bytes that are free.
-        free_bytes: usize,
-        /// Advice for a smaller need.
-        remedy: String,
-    },
+    OutOfMemory { what: String, needed_bytes: usize, free_bytes: usize, remedy: String },
     /// Meaningless input.
     #[error("{reason}")]
-    BadInput {
-        /// What is wrong with which input.
-        reason: String,
-    },
+    BadInput { reason: String },
     /// Work that is not supported on a GPU.
     #[error("{what} is not supported on a GPU: {why}; use the device cpu")]
-    Unsupported {
-        /// The work.
-        what: String,
-        /// The reason.
-        why: String,
-    },
+    Unsupported { what: String, why: String },
     /// A press deeper than the skin allows.
     #[error("press {press}: a depth of {depth_mm} mm is more than {name} can be pressed ({max_mm} mm)")]
-    TooDeep {
-        /// Its index in the batch.
-        press: usize,
-        /// The sensor.
-        name: String,
-        /// The depth (mm).
-        depth_mm: f64,
-        /// The greatest depth (mm).
-        max_mm: f64,
-    },
+    TooDeep { press: usize, name: String, depth_mm: f64, max_mm: f64 },
     /// The driver refused a call.
     #[error("the NVIDIA driver failed: {reason}")]
-    Failed {
-        /// The driver's message.
-        reason: String,
-    },
+    Failed { reason: String },
 }
 
 impl GpuError {

@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 /// Why a sensor cannot be coupled to a model, or not evaluated.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum CouplingError {
     /// No MuJoCo library is loaded in this process.
     #[error("MuJoCo is not loaded in this process")]
@@ -12,77 +13,35 @@ pub enum CouplingError {
     #[error(
         "MuJoCo {version:?} is not one of the versions {first} to {last} whose data this build of dermis can read; install one of those, or a newer dermis"
     )]
-    UnknownVersion {
-        /// The version string of the library.
-        version: String,
-        /// Oldest supported version.
-        first: &'static str,
-        /// Newest supported version.
-        last: &'static str,
-    },
+    UnknownVersion { version: String, first: &'static str, last: &'static str },
     /// The model has no element of that name.
     #[error("`{key}`: the model has no {kind} '{name}'")]
-    UnknownName {
-        /// The key or argument.
-        key: &'static str,
-        /// Kind of the element.
-        kind: &'static str,
-        /// The name.
-        name: String,
-    },
+    UnknownName { key: &'static str, kind: &'static str, name: String },
     /// A body without geoms.
     #[error("`objects`: body '{name}' has no geoms")]
-    NoGeoms {
-        /// The body.
-        name: String,
-    },
+    NoGeoms { name: String },
     /// No geom that the sensor could touch.
     #[error("there is nothing to touch: no geom of another body takes part in contacts; name some in `objects`")]
     NoObjects,
     /// An object that moves with the sensor.
     #[error("`objects`: {geom} moves with the sensor's own body and can never press on it")]
-    OwnGeom {
-        /// The geom.
-        geom: String,
-    },
+    OwnGeom { geom: String },
     /// A geom without a usable surface.
     #[error("{geom} cannot be touched: {reason}")]
-    BadGeom {
-        /// The geom.
-        geom: String,
-        /// Why.
-        reason: String,
-    },
+    BadGeom { geom: String, reason: String },
     /// A `<pair>` that contype and conaffinity cannot disable.
     #[error("the model has a <pair> of {own} and {object}, which would press in addition to the skin; remove it")]
-    ContactPair {
-        /// The geom under the skin.
-        own: String,
-        /// The object.
-        object: String,
-    },
+    ContactPair { own: String, object: String },
     /// All bits of contype are in use.
     #[error(
         "the model has no free bit of contype to disable the contact of {geom}; use <contact><exclude body1=\"…\" body2=\"…\"/></contact> instead"
     )]
-    NoFreeBit {
-        /// The geom.
-        geom: String,
-    },
+    NoFreeBit { geom: String },
     /// The skin is too stiff for the time step.
     #[error(
         "a time step of {step_s} s is too long for {object} on this skin: it is stable up to {limit_s:.2e} s; write <option timestep=\"{advised_s}\"/>, or use a softer skin, or set mode to \"sense\""
     )]
-    StepTooLong {
-        /// The time step (s).
-        step_s: f64,
-        /// The object.
-        object: String,
-        /// The longest stable step (s).
-        limit_s: f64,
-        /// The limit rounded down to one digit (s).
-        advised_s: f64,
-    },
+    StepTooLong { step_s: f64, object: String, limit_s: f64, advised_s: f64 },
     /// The pose of the sensor is NaN or infinite.
     #[error(
         "the sensor's pose is not finite: the simulation has diverged, or a position was set to a value that is not finite"
@@ -90,10 +49,7 @@ pub enum CouplingError {
     SensorNotFinite,
     /// The pose of an object is NaN or infinite.
     #[error("the position of {geom} is not finite")]
-    ObjectNotFinite {
-        /// The geom.
-        geom: String,
-    },
+    ObjectNotFinite { geom: String },
 }
 
 impl CouplingError {

@@ -20,41 +20,20 @@ use std::io::{self, Write};
 
 /// Why a table cannot be built or written.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum TableError {
     /// Columns of different lengths.
     #[error("column {column:?} has {got} rows where the table has {expected}")]
-    Length {
-        /// The column.
-        column: String,
-        /// Its rows.
-        got: usize,
-        /// The rows of the others.
-        expected: usize,
-    },
+    Length { column: String, got: usize, expected: usize },
     /// A list that its values do not fill.
     #[error("column {column:?}: {values} values cannot be cut into lists of {shape:?}")]
-    Shape {
-        /// The column.
-        column: String,
-        /// How many values there are.
-        values: usize,
-        /// What a row should hold.
-        shape: Vec<usize>,
-    },
+    Shape { column: String, values: usize, shape: Vec<usize> },
     /// The name is taken.
     #[error("there are two columns {column:?}")]
-    Twice {
-        /// The name.
-        column: String,
-    },
+    Twice { column: String },
     /// The next part of a file has other columns than the first.
     #[error("the next part has the columns {got} where the file has {expected}")]
-    Columns {
-        /// Those of the part.
-        got: String,
-        /// Those of the file.
-        expected: String,
-    },
+    Columns { got: String, expected: String },
     /// The file could not be written.
     #[error(transparent)]
     Io(#[from] io::Error),

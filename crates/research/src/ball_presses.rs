@@ -6,67 +6,36 @@ use std::path::{Path, PathBuf};
 
 /// An error in labelled presses. Messages name the file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum BallPressesError {
     /// A file cannot be read.
     #[error("{path}: {what} cannot be read: {reason}")]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// The kind of file.
-        what: &'static str,
-        /// The system's reason.
-        reason: String,
-    },
+    Unreadable { path: String, what: &'static str, reason: String },
     /// A column is missing.
     #[error(
         "{path}: has no column `{column}`; a table of presses has file, center_x_px, center_y_px and contact_radius_px"
     )]
-    NoColumn {
-        /// The table.
-        path: String,
-        /// The column.
-        column: &'static str,
-    },
+    NoColumn { path: String, column: &'static str },
     /// A value is not a number.
     #[error("{path}, line {line}: `{column}` must be a finite number, got {got:?}")]
-    BadNumber {
-        /// The table.
-        path: String,
-        /// Line, from 1.
-        line: usize,
-        /// The column.
-        column: &'static str,
-        /// The text.
-        got: String,
-    },
+    BadNumber { path: String, line: usize, column: &'static str, got: String },
     /// A contact outside the image.
     #[error(
         "{path}, line {line}: the contact of {file} at column {column}, row {row} with radius {radius} px lies outside the image of {width} x {height} pixels"
     )]
     OutsideFrame {
-        /// The table.
         path: String,
-        /// Line, from 1.
         line: usize,
-        /// The image.
         file: String,
-        /// Column of the centre.
         column: f64,
-        /// Row of the centre.
         row: f64,
-        /// Radius (px).
         radius: f64,
-        /// Columns of the image.
         width: usize,
-        /// Rows of the image.
         height: usize,
     },
     /// A table without presses.
     #[error("{path}: lists no presses")]
-    Empty {
-        /// The table.
-        path: String,
-    },
+    Empty { path: String },
     /// An invalid image, or one of another size.
     #[error(transparent)]
     FloatImage(#[from] OpticsError),

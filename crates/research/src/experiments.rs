@@ -40,15 +40,11 @@ use std::path::PathBuf;
 
 /// An error in running an experiment.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ExperimentError {
     /// Unknown experiment.
     #[error("there is no experiment {name:?}; there are {known}")]
-    Unknown {
-        /// The unknown name.
-        name: String,
-        /// The known names.
-        known: String,
-    },
+    Unknown { name: String, known: String },
     /// The caller stopped the experiment.
     #[error("interrupted")]
     Interrupted,
@@ -81,30 +77,15 @@ pub enum ExperimentError {
     Optics(#[from] dermis::sensor::optics::OpticsError),
     /// Images cannot be written or read back.
     #[error("{path}: cannot be written or read back: {reason}")]
-    Folder {
-        /// The file or folder.
-        path: String,
-        /// The system's reason.
-        reason: String,
-    },
+    Folder { path: String, reason: String },
     /// The experiment needs measurements that are not part of dermis.
     #[error(
         "experiment {name:?} needs measurements that are not part of dermis: `cargo xtask validate {name}` fetches them and runs it (see validation/{name}), or give their folder with --data"
     )]
-    NoData {
-        /// The experiment.
-        name: &'static str,
-    },
+    NoData { name: &'static str },
     /// The experiment does not support a skin.
     #[error("experiment {name:?} does not support skin {skin:?}; it supports {known}")]
-    OtherSkin {
-        /// The experiment.
-        name: &'static str,
-        /// The unsupported skin.
-        skin: String,
-        /// The supported skins.
-        known: &'static str,
-    },
+    OtherSkin { name: &'static str, skin: String, known: &'static str },
     /// A mesh does not bound a solid.
     #[error(transparent)]
     Topology(#[from] dermis::geometry::TopologyError),

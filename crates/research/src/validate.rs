@@ -9,49 +9,23 @@ use std::path::Path;
 
 /// An error in a comparison.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ValidateError {
     /// A file cannot be read.
     #[error("{path}: cannot be read: {reason}")]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// The system's reason.
-        reason: String,
-    },
+    Unreadable { path: String, reason: String },
     /// Invalid JSON.
     #[error("{path}: not a golden file of this kind: {reason}")]
-    BadJson {
-        /// The file.
-        path: String,
-        /// The reason.
-        reason: String,
-    },
+    BadJson { path: String, reason: String },
     /// An invalid case.
     #[error("{place}: {reason}")]
-    BadCase {
-        /// The file, case or body.
-        place: String,
-        /// The reason.
-        reason: String,
-    },
+    BadCase { place: String, reason: String },
     /// An invalid row of a table.
     #[error("{path}: row {row} must be {columns} numbers with commas between them, got {text:?}")]
-    BadRow {
-        /// The file.
-        path: String,
-        /// The row, from 1, without the header.
-        row: usize,
-        /// The expected number of columns.
-        columns: usize,
-        /// The row's text.
-        text: String,
-    },
+    BadRow { path: String, row: usize, columns: usize, text: String },
     /// An invalid grid size.
     #[error("`cells` must be 16 to 2048, got {got}")]
-    BadCells {
-        /// The value.
-        got: usize,
-    },
+    BadCells { got: usize },
     /// An error of the skin.
     #[error(transparent)]
     Skin(#[from] SkinError),

@@ -32,71 +32,31 @@ pub struct Estimate {
 
 /// Why data cannot be fitted.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum FitError {
     /// Too few rows.
     #[error("{got} points cannot determine {what}; at least {needed} are needed")]
-    TooFew {
-        /// The fitted quantity.
-        what: &'static str,
-        /// Points given.
-        got: usize,
-        /// Points needed.
-        needed: usize,
-    },
+    TooFew { what: &'static str, got: usize, needed: usize },
     /// NaN or infinity.
     #[error("row {row} of the data is ({x}, {y}); every value must be a finite number")]
-    NotFinite {
-        /// Row, from 1, without the header.
-        row: usize,
-        /// Abscissa.
-        x: f64,
-        /// Ordinate.
-        y: f64,
-    },
+    NotFinite { row: usize, x: f64, y: f64 },
     /// All at one abscissa.
     #[error("all points have the same {what}, so nothing can be fitted through them")]
-    NoSpread {
-        /// Name of the abscissa.
-        what: &'static str,
-    },
+    NoSpread { what: &'static str },
     /// The data do not determine a parameter.
     #[error("the data do not determine `{parameter}`: {value:.3e} ± {ci95:.1e}; {remedy}")]
-    Undetermined {
-        /// Name of the parameter.
-        parameter: &'static str,
-        /// The value found.
-        value: f64,
-        /// Half the width of its interval.
-        ci95: f64,
-        /// The remedy.
-        remedy: &'static str,
-    },
+    Undetermined { parameter: &'static str, value: f64, ci95: f64, remedy: &'static str },
     /// Unusable data.
     #[error("no data to fit: {reason}")]
-    Unusable {
-        /// Why.
-        reason: String,
-    },
+    Unusable { reason: String },
     /// The data are of a sensor with other taxels.
     #[error(
         "row {row} of the data is of {found} taxels and the sensor has {taxels}; give the sensor that was measured"
     )]
-    OtherSensor {
-        /// Row, from 1, without the header.
-        row: usize,
-        /// Taxels in that row.
-        found: usize,
-        /// Taxels of the sensor.
-        taxels: usize,
-    },
+    OtherSensor { row: usize, found: usize, taxels: usize },
     /// A number beside the data is wrong.
     #[error("{what} must be a positive number, got {got}")]
-    NotPositive {
-        /// Which number.
-        what: &'static str,
-        /// The value.
-        got: f64,
-    },
+    NotPositive { what: &'static str, got: f64 },
 }
 
 /// Refuses rows that are too few or not finite.

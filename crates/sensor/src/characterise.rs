@@ -88,29 +88,16 @@ pub struct Bench {
 
 /// Why a sensor cannot be measured.
 #[derive(Clone, Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum BenchError {
     /// An invalid protocol.
     #[error("`{key}` of the bench must be {rule}, got {got}")]
-    Bad {
-        /// The key.
-        key: &'static str,
-        /// The rule.
-        rule: &'static str,
-        /// The value.
-        got: f64,
-    },
+    Bad { key: &'static str, rule: &'static str, got: f64 },
     /// The indenter falls between contact points.
     #[error(
         "a {indenter_mm} mm indenter on taxel {taxel} of sensor {sensor:?} touches none of its contact points; use a wider indenter, or an odd `contact_points`"
     )]
-    TouchesNothing {
-        /// Name of the sensor.
-        sensor: String,
-        /// The taxel.
-        taxel: usize,
-        /// Diameter (mm).
-        indenter_mm: f64,
-    },
+    TouchesNothing { sensor: String, taxel: usize, indenter_mm: f64 },
     /// The press was refused.
     #[error(transparent)]
     Press(#[from] PressError),

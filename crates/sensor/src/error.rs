@@ -12,88 +12,38 @@ use dermis_skin::SkinError;
 
 /// Why a description is not a sensor.
 #[derive(Clone, Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum SensorError {
     /// The text is not the TOML that is expected.
     #[error(transparent)]
     Toml(#[from] TomlError),
     /// The file cannot be read.
     #[error("{path}: cannot be read: {reason}")]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// The system's reason.
-        reason: String,
-    },
+    Unreadable { path: String, reason: String },
     /// A name that no preset has.
     #[error("there is no sensor {name:?}; the presets are {known}, or give the path of a .toml file")]
-    Unknown {
-        /// The requested name.
-        name: String,
-        /// The known names.
-        known: String,
-    },
+    Unknown { name: String, known: String },
     /// Two of a group of alternative keys, or none of them.
     #[error("sensor {sensor:?}: give exactly one of {keys}, found {found}")]
-    OneOf {
-        /// Name of the sensor.
-        sensor: String,
-        /// The keys.
-        keys: &'static str,
-        /// How many of them were there.
-        found: usize,
-    },
+    OneOf { sensor: String, keys: &'static str, found: usize },
     /// An invalid response.
     #[error("sensor {sensor:?}: response: {error}")]
-    BadResponse {
-        /// Name of the sensor.
-        sensor: String,
-        /// What is wrong.
-        error: ResponseError,
-    },
+    BadResponse { sensor: String, error: ResponseError },
     /// Invalid parameters of the skin.
     #[error("sensor {sensor:?}: {error}")]
-    Skin {
-        /// Name of the sensor.
-        sensor: String,
-        /// What is wrong.
-        error: SkinError,
-    },
+    Skin { sensor: String, error: SkinError },
     /// An invalid camera, light or set of markers.
     #[error("sensor {sensor:?}: {error}")]
-    Optics {
-        /// Name of the sensor.
-        sensor: String,
-        /// What is wrong.
-        error: OpticsError,
-    },
+    Optics { sensor: String, error: OpticsError },
     /// A key that breaks a rule.
     #[error("sensor {sensor:?}: `{key}` {rule}")]
-    BadKey {
-        /// Name of the sensor.
-        sensor: String,
-        /// The key.
-        key: &'static str,
-        /// The rule that it breaks.
-        rule: String,
-    },
+    BadKey { sensor: String, key: &'static str, rule: String },
     /// An entry of an override, or of a description in parts, that does not fit.
     #[error("sensor {sensor:?}: `{key}`: {reason}")]
-    Override {
-        /// Name of the sensor.
-        sensor: String,
-        /// Path of the entry, such as `skin.friction.sigma0`.
-        key: String,
-        /// What is wrong.
-        reason: String,
-    },
+    Override { sensor: String, key: String, reason: String },
     /// The body of the skin cannot be cut into tetrahedra.
     #[error("sensor {sensor:?}: body of the hydroelastic skin: {error}")]
-    Body {
-        /// Name of the sensor.
-        sensor: String,
-        /// What is wrong.
-        error: TetsError,
-    },
+    Body { sensor: String, error: TetsError },
     /// The generator refused the shape.
     #[error(transparent)]
     Shape(ShapeError),

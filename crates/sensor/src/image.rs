@@ -13,19 +13,14 @@ pub struct Image {
 
 /// Why a PNG file cannot be decoded; the text follows the name of the file.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum PngError {
     /// The bytes do not begin like a PNG file.
     #[error("is no PNG image ({reason})")]
-    NotPng {
-        /// The decoder's message.
-        reason: String,
-    },
+    NotPng { reason: String },
     /// The pixel data are damaged or cut off.
     #[error("is a broken PNG image ({reason})")]
-    Broken {
-        /// The decoder's message.
-        reason: String,
-    },
+    Broken { reason: String },
     /// 16 bits per channel.
     #[error("has 16 bits a channel where 8 are needed")]
     TooManyBits,

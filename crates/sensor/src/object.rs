@@ -15,44 +15,20 @@ use std::path::{Path, PathBuf};
 
 /// Why an object cannot be made.
 #[derive(Clone, Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ObjectError {
     /// An unknown shape.
     #[error(
         "there is no shape {name:?}; the shapes are {known}, or give points:FILE, or the path of a mesh file ({})",
         Format::extension_list()
     )]
-    Unknown {
-        /// The name.
-        name: String,
-        /// The names there are.
-        known: String,
-    },
+    Unknown { name: String, known: String },
     /// A key that the shape does not have.
     #[error("object {given:?}: {shape} has no `{key}`; it has {known}")]
-    UnknownKey {
-        /// The flag.
-        given: String,
-        /// The shape.
-        shape: &'static str,
-        /// The key.
-        key: String,
-        /// The keys it has.
-        known: String,
-    },
+    UnknownKey { given: String, shape: &'static str, key: String, known: String },
     /// A value that does not fit its key.
     #[error("object {given:?}: `{key}` of {shape}: {reason}; write for example {example:?}")]
-    BadValue {
-        /// The flag.
-        given: String,
-        /// The shape.
-        shape: &'static str,
-        /// The key.
-        key: String,
-        /// What is wrong.
-        reason: String,
-        /// How it is written.
-        example: String,
-    },
+    BadValue { given: String, shape: &'static str, key: String, reason: String, example: String },
     /// The generator refused the shape.
     #[error(transparent)]
     Shape(#[from] ShapeError),
@@ -64,12 +40,7 @@ pub enum ObjectError {
     File(#[from] FileError),
     /// A cloud without a file, a unit or a radius.
     #[error("object {given:?}: points need {what}; write for example \"points:scan.xyz,radius=0.2mm\" and `--unit mm`")]
-    Points {
-        /// The flag.
-        given: String,
-        /// What is missing or wrong.
-        what: String,
-    },
+    Points { given: String, what: String },
     /// Roughness for a point cloud, which has no surface.
     #[error("points have no smooth surface to roughen: leave out `roughness`")]
     RoughPoints,

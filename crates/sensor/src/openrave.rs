@@ -5,55 +5,25 @@ use dermis_geometry::quantity::{Damping, Length, Speed, Stiffness};
 
 /// Why a definition was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum OpenraveError {
     /// Not XML.
     #[error("{file}: not well-formed XML: {reason}")]
-    NotXml {
-        /// The file.
-        file: String,
-        /// The parser's reason, with line and column.
-        reason: String,
-    },
+    NotXml { file: String, reason: String },
     /// No tactile sensor in it.
     #[error("{file}: holds no <sensor type=\"SimTactileSensor\">")]
-    NoSensor {
-        /// The file.
-        file: String,
-    },
+    NoSensor { file: String },
     /// A parameter is missing.
     #[error("{file}: sensor {sensor:?} has no <{key}>")]
-    Missing {
-        /// The file.
-        file: String,
-        /// Name of the sensor.
-        sensor: String,
-        /// The element.
-        key: &'static str,
-    },
+    Missing { file: String, sensor: String, key: &'static str },
     /// A parameter is no number.
     #[error("{file}: sensor {sensor:?}: <{key}> must be a finite number in SI units, got {got:?}")]
-    NotANumber {
-        /// The file.
-        file: String,
-        /// Name of the sensor.
-        sensor: String,
-        /// The element.
-        key: &'static str,
-        /// Its text.
-        got: String,
-    },
+    NotANumber { file: String, sensor: String, key: &'static str, got: String },
     /// An element the definition does not have.
     #[error(
         "{file}: sensor {sensor:?}: unknown element <{got}>; known are thickness, k, cn, sigma0, sigma1, x0, ct, mus, mud"
     )]
-    UnknownElement {
-        /// The file.
-        file: String,
-        /// Name of the sensor.
-        sensor: String,
-        /// The element.
-        got: String,
-    },
+    UnknownElement { file: String, sensor: String, got: String },
 }
 
 const KEYS: [&str; 9] = ["thickness", "k", "cn", "sigma0", "sigma1", "x0", "ct", "mus", "mud"];

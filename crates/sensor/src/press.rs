@@ -41,55 +41,24 @@ pub struct Pressed {
 
 /// Why a press cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum PressError {
     /// The object is not above the sensor.
     #[error(
         "{object} is not above sensor {sensor:?} at x = {x_mm} mm, y = {y_mm} mm, so a press along its normal misses it"
     )]
-    Misses {
-        /// Name of the object.
-        object: String,
-        /// Name of the sensor.
-        sensor: String,
-        /// Where it was aimed (mm).
-        x_mm: f64,
-        /// Where it was aimed (mm).
-        y_mm: f64,
-    },
+    Misses { object: String, sensor: String, x_mm: f64, y_mm: f64 },
     /// An invalid goal.
     #[error("the {what} of a press must be a positive, finite number, got {got}")]
-    BadGoal {
-        /// Depth or force.
-        what: &'static str,
-        /// The value (mm or N).
-        got: f64,
-    },
+    BadGoal { what: &'static str, got: f64 },
     /// Deeper than the skin goes.
     #[error("a depth of {depth_mm} mm is more than sensor {sensor:?} can be pressed ({max_mm} mm)")]
-    TooDeep {
-        /// Name of the sensor.
-        sensor: String,
-        /// The requested depth (mm).
-        depth_mm: f64,
-        /// The greatest depth (mm).
-        max_mm: f64,
-    },
+    TooDeep { sensor: String, depth_mm: f64, max_mm: f64 },
     /// More than the skin carries.
     #[error(
         "sensor {sensor:?} cannot carry {force_n} N from {object} there: pressed as deep as it goes ({max_mm} mm) it gives {max_n} N"
     )]
-    TooStrong {
-        /// Name of the sensor.
-        sensor: String,
-        /// Name of the object.
-        object: String,
-        /// The requested force (N).
-        force_n: f64,
-        /// The depth of the skin (mm).
-        max_mm: f64,
-        /// The force at that depth (N).
-        max_n: f64,
-    },
+    TooStrong { sensor: String, object: String, force_n: f64, max_mm: f64, max_n: f64 },
     /// The skin refused.
     #[error(transparent)]
     Skin(#[from] SkinError),

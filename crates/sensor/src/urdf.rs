@@ -5,53 +5,20 @@ use roxmltree::{Document, Node};
 
 /// Why the taxels of a robot description were refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum UrdfError {
     /// Not XML.
     #[error("{file}: not well-formed XML: {reason}")]
-    NotXml {
-        /// The file.
-        file: String,
-        /// The parser's reason, with line and column.
-        reason: String,
-    },
+    NotXml { file: String, reason: String },
     /// No such sensor.
     #[error("{file}: holds no <sensor name={wanted:?}> with a <tactile> part; those that it holds are {found:?}")]
-    NoSensor {
-        /// The file.
-        file: String,
-        /// The requested name.
-        wanted: String,
-        /// The names there are.
-        found: Vec<String>,
-    },
+    NoSensor { file: String, wanted: String, found: Vec<String> },
     /// A part that is missing or twice there.
     #[error("{file}, line {line}: sensor {sensor:?}: {rule}")]
-    Rule {
-        /// The file.
-        file: String,
-        /// Line, from 1.
-        line: u32,
-        /// Name of the sensor.
-        sensor: String,
-        /// The rule that it breaks.
-        rule: &'static str,
-    },
+    Rule { file: String, line: u32, sensor: String, rule: &'static str },
     /// An attribute that cannot be read.
     #[error("{file}, line {line}: sensor {sensor:?}: `{key}` must be {rule}, got {got:?}")]
-    BadAttribute {
-        /// The file.
-        file: String,
-        /// Line, from 1.
-        line: u32,
-        /// Name of the sensor.
-        sensor: String,
-        /// The attribute.
-        key: &'static str,
-        /// The rule that it breaks.
-        rule: &'static str,
-        /// Its text.
-        got: String,
-    },
+    BadAttribute { file: String, line: u32, sensor: String, key: &'static str, rule: &'static str, got: String },
 }
 
 /// Centre (m) and outward unit normal of every taxel of a `<tactile>` sensor, in the order of their indices and in the frame

@@ -52,126 +52,58 @@ use std::sync::Arc;
 
 /// Why a skin cannot be built or cannot compute a contact.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum SkinError {
     /// A parameter that must be positive is not.
     #[error("`{key}` must be a positive number of {unit}, got {got}")]
-    NotPositive {
-        /// Name of the parameter.
-        key: &'static str,
-        /// Unit of the parameter.
-        unit: &'static str,
-        /// The value.
-        got: f64,
-    },
+    NotPositive { key: &'static str, unit: &'static str, got: f64 },
     /// A parameter that must not be negative is.
     #[error("`{key}` must be zero or a positive number of {unit}, got {got}")]
-    Negative {
-        /// Name of the parameter.
-        key: &'static str,
-        /// Unit of the parameter.
-        unit: &'static str,
-        /// The value.
-        got: f64,
-    },
+    Negative { key: &'static str, unit: &'static str, got: f64 },
     /// Static friction below dynamic friction.
     #[error("`mu_static` ({mu_static}) must not be below `mu_dynamic` ({mu_dynamic})")]
-    FrictionOrder {
-        /// Static coefficient.
-        mu_static: f64,
-        /// Dynamic coefficient.
-        mu_dynamic: f64,
-    },
+    FrictionOrder { mu_static: f64, mu_dynamic: f64 },
     /// An invalid force–depth table.
     #[error(
         "the force-depth table must start at depth 0 and force 0 and rise in depth without falling in force; row {row} is ({depth_m} m, {force})"
     )]
-    BadTable {
-        /// Row that breaks the rule.
-        row: usize,
-        /// Depth in that row (m).
-        depth_m: f64,
-        /// Force (N) or pressure (Pa) in that row.
-        force: f64,
-    },
+    BadTable { row: usize, depth_m: f64, force: f64 },
     /// A texel without area, normal or finite position.
     #[error("texel {texel} has no {what}; the sensor's surface must have area everywhere")]
-    BadSite {
-        /// Index of the texel.
-        texel: usize,
-        /// The missing property.
-        what: &'static str,
-    },
+    BadSite { texel: usize, what: &'static str },
     /// No texels at all.
     #[error("the sensor has no texels")]
     NoSites,
     /// A state of a skin with another number of texels or cells.
     #[error("the state holds {got} texels and the skin has {expected}; start from `rest()` of this skin")]
-    StateMismatch {
-        /// Texels in the state.
-        got: usize,
-        /// Texels in the skin.
-        expected: usize,
-    },
+    StateMismatch { got: usize, expected: usize },
     /// A state of another type of skin.
     #[error("the state is not of a {expected} skin; start from `rest()` of this skin")]
-    OtherSkin {
-        /// The type of this skin.
-        expected: &'static str,
-    },
+    OtherSkin { expected: &'static str },
     /// An invalid pressure–extent table.
     #[error(
         "the pressure-extent table must start at extent 0 and pressure 0 and rise in both; row {row} is ({extent}, {pressure_pa} Pa)"
     )]
-    BadPressureTable {
-        /// Row that breaks the rule.
-        row: usize,
-        /// Extent in that row.
-        extent: f64,
-        /// Pressure in that row (Pa).
-        pressure_pa: f64,
-    },
+    BadPressureTable { row: usize, extent: f64, pressure_pa: f64 },
     /// A pressure field that cannot be built from its geometry.
     #[error("the pressure field cannot be built: {reason}")]
-    BadField {
-        /// The message of the geometry crate.
-        reason: String,
-    },
+    BadField { reason: String },
     /// A Poisson's ratio outside −1 … ½, or ½ itself.
     #[error(
         "`poisson` must lie above -1 and below 0.5, got {got}; for an incompressible material (0.5) set `incompressible` instead"
     )]
-    BadPoisson {
-        /// The value.
-        got: f64,
-    },
+    BadPoisson { got: f64 },
     /// A sensing depth below the base of the layer.
     #[error("`sense_depth` ({depth_mm} mm) is below the base of the layer, which is {max_mm} mm thick")]
-    SensesBelowBase {
-        /// The requested depth (mm).
-        depth_mm: f64,
-        /// The thickness (mm).
-        max_mm: f64,
-    },
+    SensesBelowBase { depth_mm: f64, max_mm: f64 },
     /// More cells than a layer may have.
     #[error("a layer of {rows} x {cols} cells is more than {max} in all; check the units of `cell` and of the size")]
-    TooManyCells {
-        /// Rows.
-        rows: f64,
-        /// Columns.
-        cols: f64,
-        /// The largest allowed number.
-        max: f64,
-    },
+    TooManyCells { rows: f64, cols: f64, max: f64 },
     /// An indentation beyond the range of linear layer theory.
     #[error(
         "an object indents the layer by {depth_mm:.3} mm; the limit is {max_mm:.3} mm (0.8 of its thickness); use the `gel` skin for more"
     )]
-    TooDeep {
-        /// Its depth (mm).
-        depth_mm: f64,
-        /// The largest allowed depth (mm).
-        max_mm: f64,
-    },
+    TooDeep { depth_mm: f64, max_mm: f64 },
     /// A layer without plies.
     #[error("a layer needs at least one ply")]
     NoPlies,
@@ -183,32 +115,15 @@ pub enum SkinError {
     BothHalfSpaces,
     /// An invalid parameter of a gel.
     #[error("gel: `{key}` {rule}")]
-    BadGel {
-        /// Name of the parameter.
-        key: &'static str,
-        /// The rule, and the value.
-        rule: String,
-    },
+    BadGel { key: &'static str, rule: String },
     /// A particle of the moving gel was inverted or left its grid.
     #[error(
         "particle {particle} of the gel was inverted or lost at step {step} of {dt_us:.3} µs: press more slowly, or make `cell` larger or `mass_scaling` smaller"
     )]
-    GelBroke {
-        /// The particle.
-        particle: u32,
-        /// The step.
-        step: u64,
-        /// Length of a step (µs).
-        dt_us: f64,
-    },
+    GelBroke { particle: u32, step: u64, dt_us: f64 },
     /// NaN or infinity in a pose or velocity.
     #[error("the {what} of object {object} is not finite; the simulation has diverged or the input is wrong")]
-    NotFinite {
-        /// Index of the object in the motion.
-        object: usize,
-        /// The quantity that is not finite.
-        what: &'static str,
-    },
+    NotFinite { object: usize, what: &'static str },
     /// The backend that computes the skin failed.
     #[error(transparent)]
     Backend(#[from] BackendError),

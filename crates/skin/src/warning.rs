@@ -5,27 +5,17 @@ use serde::{Deserialize, Serialize};
 /// Why a result is less accurate than usual. Its text is one sentence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum Warning {
     /// Strains beyond linear elasticity.
     #[error("the largest strain is {strain_max:.2}, beyond the linear range of this skin; the `gel` skin covers it")]
-    BeyondLinear {
-        /// Largest strain.
-        strain_max: f64,
-    },
+    BeyondLinear { strain_max: f64 },
     /// Contact so close to the rim that the free edge would matter.
     #[error(
         "contact comes within {distance_mm:.2} mm of the rim, nearer than twice the thickness ({thickness_mm:.2} mm): this skin is modelled without edges, a real one is softer there"
     )]
-    NearRim {
-        /// Distance between contact and rim (mm).
-        distance_mm: f64,
-        /// Thickness (mm).
-        thickness_mm: f64,
-    },
+    NearRim { distance_mm: f64, thickness_mm: f64 },
     /// Inertia in a press that should be quasi-static.
     #[error("the kinetic energy is {ratio:.3} of the strain energy: the press is too fast to be quasi-static")]
-    NotQuasiStatic {
-        /// Kinetic energy by strain energy.
-        ratio: f64,
-    },
+    NotQuasiStatic { ratio: f64 },
 }

@@ -45,75 +45,31 @@ use dermis_skin::SkinError;
 
 /// Why a world cannot be built or stepped.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum WorldError {
     /// A number that must be positive.
     #[error("{owner}: `{key}` must be a positive number of {unit}, got {got}")]
-    NotPositive {
-        /// Body, joint or world.
-        owner: String,
-        /// Which parameter.
-        key: &'static str,
-        /// Its unit.
-        unit: &'static str,
-        /// The value.
-        got: f64,
-    },
+    NotPositive { owner: String, key: &'static str, unit: &'static str, got: f64 },
     /// NaN or infinity.
     #[error("{owner}: `{key}` is not finite")]
-    NotFinite {
-        /// Body, joint or world.
-        owner: String,
-        /// Which parameter.
-        key: &'static str,
-    },
+    NotFinite { owner: String, key: &'static str },
     /// Two bodies or sensors of one name.
     #[error("there are two objects called {name:?}; names must differ")]
-    Duplicate {
-        /// The name.
-        name: String,
-    },
+    Duplicate { name: String },
     /// The time step is too long for the springs.
     #[error(
         "the time step of {step_s:e} s is too long: {body:?} on sensor {sensor:?} is stable up to {limit_s:.3e} s; take a shorter `time_step`, or a heavier body, a softer skin, less damping"
     )]
-    Unstable {
-        /// The body.
-        body: String,
-        /// The sensor.
-        sensor: String,
-        /// The step (s).
-        step_s: f64,
-        /// The largest that is stable (s).
-        limit_s: f64,
-    },
+    Unstable { body: String, sensor: String, step_s: f64, limit_s: f64 },
     /// The simulation diverged.
     #[error("{body:?} left the finite numbers at t = {time_s} s")]
-    Diverged {
-        /// The body.
-        body: String,
-        /// When (s).
-        time_s: f64,
-    },
+    Diverged { body: String, time_s: f64 },
     /// A skin refused.
     #[error("sensor {sensor:?} at t = {time_s} s: {error}")]
-    Skin {
-        /// The sensor.
-        sensor: String,
-        /// When (s).
-        time_s: f64,
-        /// Why.
-        error: SkinError,
-    },
+    Skin { sensor: String, time_s: f64, error: SkinError },
     /// A sensor's response refused.
     #[error("sensor {sensor:?} at t = {time_s} s: {error}")]
-    Response {
-        /// The sensor.
-        sensor: String,
-        /// When (s).
-        time_s: f64,
-        /// Why.
-        error: ResponseError,
-    },
+    Response { sensor: String, time_s: f64, error: ResponseError },
 }
 
 pub(crate) fn require_positive(owner: &str, key: &'static str, unit: &'static str, got: f64) -> Result<(), WorldError> {

@@ -10,124 +10,49 @@ use dermis_world::WorldError;
 
 /// An error in making a data set.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum DatasetError {
     /// Invalid TOML.
     #[error(transparent)]
     Toml(#[from] TomlError),
     /// The description cannot be read.
     #[error("{file}: cannot be read: {reason}")]
-    Unreadable {
-        /// The file.
-        file: String,
-        /// The system's reason.
-        reason: String,
-    },
+    Unreadable { file: String, reason: String },
     /// An invalid value.
     #[error("{file}: `{key}` {rule}")]
-    Rule {
-        /// The description.
-        file: String,
-        /// The key.
-        key: &'static str,
-        /// The rule, and the value.
-        rule: String,
-    },
+    Rule { file: String, key: &'static str, rule: String },
     /// An invalid sensor.
     #[error("{file}: {error}")]
-    Sensor {
-        /// The description.
-        file: String,
-        /// What is wrong.
-        error: Box<SensorError>,
-    },
+    Sensor { file: String, error: Box<SensorError> },
     /// An invalid key to randomise.
     #[error("{file}: [[randomise]] `{key}`: {reason}")]
-    Randomise {
-        /// The description.
-        file: String,
-        /// The key.
-        key: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Randomise { file: String, key: String, reason: String },
     /// An invalid object.
     #[error("{file}: object {object:?}: {error}")]
-    Object {
-        /// The description.
-        file: String,
-        /// Its label.
-        object: String,
-        /// What is wrong.
-        error: Box<ObjectError>,
-    },
+    Object { file: String, object: String, error: Box<ObjectError> },
     /// An episode failed.
     #[error("{file}: episode {episode} (object {object:?}, sensor {sensor:?}): {error}")]
-    Episode {
-        /// The description.
-        file: String,
-        /// Its index.
-        episode: usize,
-        /// The object's label.
-        object: String,
-        /// The sensor's name.
-        sensor: String,
-        /// What is wrong.
-        error: Box<EpisodeError>,
-    },
+    Episode { file: String, episode: usize, object: String, sensor: String, error: Box<EpisodeError> },
     /// The folder holds other files.
     #[error("{folder}: {what}; give another folder, or empty this one")]
-    OtherSet {
-        /// The folder.
-        folder: String,
-        /// What is there.
-        what: String,
-    },
+    OtherSet { folder: String, what: String },
     /// An invalid share.
     #[error("the share {text:?} is invalid: write i/n with i from 1 to n, such as 3/16")]
-    BadShare {
-        /// The given text.
-        text: String,
-    },
+    BadShare { text: String },
     /// The disk is full.
     #[error(
         "{file}: the disk is full ({reason}); {done} of {all} shards are finished and kept: free some space and run the same command again"
     )]
-    Full {
-        /// The file that could not be written.
-        file: String,
-        /// The system's reason.
-        reason: String,
-        /// Finished shards.
-        done: usize,
-        /// Shards in total.
-        all: usize,
-    },
+    Full { file: String, reason: String, done: usize, all: usize },
     /// The caller stopped the run.
     #[error("stopped; {done} of {all} shards are finished and kept: run the same command again to continue")]
-    Stopped {
-        /// Finished shards.
-        done: usize,
-        /// Shards in total.
-        all: usize,
-    },
+    Stopped { done: usize, all: usize },
     /// Shards are missing.
     #[error("{folder}: {missing} of {all} shards are missing: make them first")]
-    Missing {
-        /// The folder.
-        folder: String,
-        /// Missing shards.
-        missing: usize,
-        /// Shards in total.
-        all: usize,
-    },
+    Missing { folder: String, missing: usize, all: usize },
     /// A file differs from the one that was written.
     #[error("{file}: {what}; remove it and make the set again: intact shards are kept")]
-    Damaged {
-        /// The file.
-        file: String,
-        /// What is wrong.
-        what: String,
-    },
+    Damaged { file: String, what: String },
     /// A file could not be read or written.
     #[error(transparent)]
     AtomicFolder(#[from] AtomicFolderError),
@@ -138,6 +63,7 @@ pub enum DatasetError {
 
 /// An error in one episode.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum EpisodeError {
     /// The press.
     #[error(transparent)]
@@ -165,10 +91,5 @@ pub enum EpisodeError {
     Object(#[from] ObjectError),
     /// A drawn value that its key does not accept.
     #[error("`{key}`: {reason}")]
-    Drawn {
-        /// The key.
-        key: String,
-        /// What is wrong.
-        reason: String,
-    },
+    Drawn { key: String, reason: String },
 }

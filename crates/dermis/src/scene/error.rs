@@ -7,100 +7,38 @@ use dermis_world::WorldError;
 
 /// An error in a scene. Messages name the file, the body or sensor, and the key.
 #[derive(Clone, Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum SceneError {
     /// Invalid TOML.
     #[error(transparent)]
     Toml(#[from] TomlError),
     /// The file cannot be read.
     #[error("{file}: cannot be read: {reason}")]
-    Unreadable {
-        /// The file.
-        file: String,
-        /// The system's reason.
-        reason: String,
-    },
+    Unreadable { file: String, reason: String },
     /// A value outside its range.
     #[error("{file}: {owner}: `{key}` must be {rule}, got {got}")]
-    BadValue {
-        /// The file.
-        file: String,
-        /// Body, sensor or world.
-        owner: String,
-        /// The key.
-        key: &'static str,
-        /// The rule.
-        rule: &'static str,
-        /// The value.
-        got: String,
-    },
+    BadValue { file: String, owner: String, key: &'static str, rule: &'static str, got: String },
     /// Missing or contradictory entries.
     #[error("{file}: {owner}: {rule}")]
-    Rule {
-        /// The file.
-        file: String,
-        /// Body, sensor or gripper.
-        owner: String,
-        /// The rule.
-        rule: &'static str,
-    },
+    Rule { file: String, owner: String, rule: &'static str },
     /// A reference to an unknown body.
     #[error("{file}: sensor {sensor:?}: `body` is {name:?}, and there is no such body; there are {known}")]
-    NoBody {
-        /// The file.
-        file: String,
-        /// The sensor.
-        sensor: String,
-        /// The unknown name.
-        name: String,
-        /// The known names.
-        known: String,
-    },
+    NoBody { file: String, sensor: String, name: String, known: String },
     /// A duplicate name.
     #[error("{file}: `name`: two {what} are called {name:?}; names must differ")]
-    Duplicate {
-        /// The file.
-        file: String,
-        /// Bodies or sensors.
-        what: &'static str,
-        /// The name.
-        name: String,
-    },
+    Duplicate { file: String, what: &'static str, name: String },
     /// An invalid shape of a body.
     #[error("{file}: body {body:?}: `shape`: {error}")]
-    Object {
-        /// The file.
-        file: String,
-        /// The body.
-        body: String,
-        /// The reason.
-        error: Box<ObjectError>,
-    },
+    Object { file: String, body: String, error: Box<ObjectError> },
     /// A free body's shape is not closed.
     #[error("{file}: body {body:?}: `motion` is \"free\" and its mass needs a closed shape: {error}")]
-    Open {
-        /// The file.
-        file: String,
-        /// The body.
-        body: String,
-        /// The reason.
-        error: TopologyError,
-    },
+    Open { file: String, body: String, error: TopologyError },
     /// An invalid sensor.
     #[error("{file}: {error}")]
-    Sensor {
-        /// The file.
-        file: String,
-        /// The reason.
-        error: Box<SensorError>,
-    },
+    Sensor { file: String, error: Box<SensorError> },
     /// An error of the world.
     #[error("{file}: {error}")]
-    World {
-        /// The file.
-        file: String,
-        /// The reason.
-        error: Box<WorldError>,
-    },
+    World { file: String, error: Box<WorldError> },
 }
 
 impl SceneError {

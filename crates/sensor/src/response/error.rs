@@ -2,55 +2,23 @@
 
 /// An invalid response, or invalid input to one.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ResponseError {
     /// A number that breaks its rule.
     #[error("`{key}` must be {rule}, got {got}")]
-    Bad {
-        /// The key.
-        key: &'static str,
-        /// The rule.
-        rule: &'static str,
-        /// The value.
-        got: f64,
-    },
+    Bad { key: &'static str, rule: &'static str, got: f64 },
     /// A list that does not fit the sensor.
     #[error("`{key}` lists {got} taxels and the sensor has {expected}; give one value for all or one for each")]
-    Length {
-        /// The key.
-        key: &'static str,
-        /// Length of the list.
-        got: usize,
-        /// Number of taxels.
-        expected: usize,
-    },
+    Length { key: &'static str, got: usize, expected: usize },
     /// A taxel index out of range.
     #[error("`{key}` names taxel {taxel}, and the sensor's taxels are 0 to {last}")]
-    NoSuchTaxel {
-        /// The key.
-        key: &'static str,
-        /// The taxel.
-        taxel: usize,
-        /// The last taxel.
-        last: usize,
-    },
+    NoSuchTaxel { key: &'static str, taxel: usize, last: usize },
     /// A stage that needs rows and columns.
     #[error("`{key}` needs taxels in rows and columns, and this sensor has none; {remedy}")]
-    NeedsGrid {
-        /// The key.
-        key: &'static str,
-        /// The remedy.
-        remedy: &'static str,
-    },
+    NeedsGrid { key: &'static str, remedy: &'static str },
     /// A state or values of another sensor.
     #[error("the {what} holds {got} numbers and this response needs {expected}; start from its own `rest()`")]
-    Mismatch {
-        /// State or values.
-        what: &'static str,
-        /// Numbers there.
-        got: usize,
-        /// Numbers needed.
-        expected: usize,
-    },
+    Mismatch { what: &'static str, got: usize, expected: usize },
 }
 
 /// Refuses a number that is not finite or breaks a rule.

@@ -6,25 +6,16 @@ use nalgebra::{DMatrix, DVector};
 
 /// Why a servo cannot be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ServoError {
     /// There was no contact where the Jacobian was measured.
     #[error("the array feels nothing when the tool is moved by {step:e} in {dof:?}; start from a firm contact")]
-    NoContact {
-        /// The degree of freedom.
-        dof: Dof,
-        /// How far it was moved (m or rad).
-        step: f64,
-    },
+    NoContact { dof: Dof, step: f64 },
     /// A motion that does not change the features.
     #[error(
         "the selected features do not tell all selected motions apart: a motion mostly in {dof:?} changes them only {ratio:.1e} as much as the clearest does; leave {dof:?} out of the selection or choose a contact that shows it"
     )]
-    Unobservable {
-        /// The degree of freedom that changes the features least.
-        dof: Dof,
-        /// Ratio of the smallest to the largest singular value.
-        ratio: f64,
-    },
+    Unobservable { dof: Dof, ratio: f64 },
     /// No degree of freedom is selected.
     #[error("no degree of freedom is selected")]
     NothingSelected,
