@@ -141,10 +141,7 @@ pub(crate) struct FullyPressed {
 
 impl FullyPressed {
     /// Of springs on a grid; `kind` is the kind of skin that shall replace them.
-    pub fn springs_on_grid<'a>(
-        spec: &'a SensorSpec,
-        kind: SkinKind,
-    ) -> Result<(Self, &'a SpringsSpec, f64), SensorError> {
+    pub fn springs_on_grid(spec: &SensorSpec, kind: SkinKind) -> Result<(Self, &SpringsSpec, f64), SensorError> {
         let (SkinSpec::Springs(springs), SurfaceSpec::Grid { pitch, .. }) = (&spec.skin, &spec.surface) else {
             let rule = format!("= {:?} can replace springs on a grid only; describe the skin in a file", kind.name());
             return Err(SensorError::bad_key(&spec.name, "kind", rule));

@@ -4,7 +4,7 @@ use super::super::text::excerpt;
 use super::super::{FileError, Place, Problem};
 
 /// The JSON, and the binary chunk if there is one.
-pub(super) fn chunks<'a>(bytes: &'a [u8]) -> Result<(&'a [u8], Option<&'a [u8]>), FileError> {
+pub(super) fn chunks(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), FileError> {
     let header_error = |offset: usize, expected, found: &[u8]| {
         Problem::GlbHeader { expected, found: excerpt(found) }.at(Place::Byte(offset))
     };
