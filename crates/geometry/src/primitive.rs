@@ -156,8 +156,8 @@ impl Primitive {
     }
 
     /// Half the extent (m) along the axes of a rotated frame.
-    fn extent(&self, turn: &Mat3) -> Vec3 {
-        let rows = turn.transpose();
+    fn extent(&self, rotation: &Mat3) -> Vec3 {
+        let rows = rotation.transpose();
         let rows = [rows.x_axis, rows.y_axis, rows.z_axis];
         let along = |of: &dyn Fn(Vec3) -> f64| Vec3::from_array(rows.map(of));
         match *self {
@@ -348,8 +348,8 @@ mod tests {
         for shape in ALL {
             for _ in 0..300 {
                 let mut uniform = || random.uniform() * 2.0 - 1.0;
-                let turn = Quat::from_xyzw(uniform(), uniform(), uniform(), uniform()).normalize();
-                let frame_from_shape = Pose::new(turn, Vec3::new(uniform(), uniform(), uniform()));
+                let rotation = Quat::from_xyzw(uniform(), uniform(), uniform(), uniform()).normalize();
+                let frame_from_shape = Pose::new(rotation, Vec3::new(uniform(), uniform(), uniform()));
                 let corner = Vec3::new(uniform(), uniform(), uniform());
                 let within = Bounds { min: corner, max: corner + Vec3::splat(0.6) };
                 let found = shape.bounds_in(&frame_from_shape, &within);

@@ -121,9 +121,9 @@ impl Surface {
         if let Some(primitive) = &self.primitive {
             return primitive.bounds_in(frame_from_surface, within);
         }
-        let turn = Mat3::from_quat(frame_from_surface.rotation);
+        let rotation = Mat3::from_quat(frame_from_surface.rotation);
         let half = self.bounds.size() * 0.5;
-        let reach = turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
+        let reach = rotation.x_axis.abs() * half.x + rotation.y_axis.abs() * half.y + rotation.z_axis.abs() * half.z;
         let center = frame_from_surface.transform_point(self.bounds.center());
         let found = Bounds { min: (center - reach).max(within.min), max: (center + reach).min(within.max) };
         found.min.cmple(found.max).all().then_some(found)

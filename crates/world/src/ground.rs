@@ -121,11 +121,11 @@ fn rim(mesh: &TriMesh, direction: Vec3, level: &[usize]) -> Vec<usize> {
         return level.to_vec();
     }
     let (x, y) = direction.any_orthonormal_pair();
-    let outwards = (0..RIM).map(|k| x * turn(k).cos() + y * turn(k).sin());
+    let outwards = (0..RIM).map(|k| x * rim_angle(k).cos() + y * rim_angle(k).sin());
     outwards.flat_map(|outward| outermost(mesh, level, outward, 0.0)).collect()
 }
 
-fn turn(k: usize) -> f64 {
+fn rim_angle(k: usize) -> f64 {
     std::f64::consts::TAU * k as f64 / RIM as f64
 }
 
@@ -155,11 +155,11 @@ fn face_directions(mesh: &TriMesh) -> Vec<Vec3> {
 
 /// Directions spread evenly over the sphere.
 fn fibonacci(count: usize) -> impl Iterator<Item = Vec3> {
-    let turn = std::f64::consts::PI * (3.0 - 5f64.sqrt());
+    let golden_angle = std::f64::consts::PI * (3.0 - 5f64.sqrt());
     (0..count).map(move |i| {
         let z = 1.0 - (2 * i + 1) as f64 / count as f64;
         let r = (1.0 - z * z).sqrt();
-        let angle = turn * i as f64;
+        let angle = golden_angle * i as f64;
         Vec3::new(r * angle.cos(), r * angle.sin(), z)
     })
 }

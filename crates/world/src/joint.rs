@@ -110,8 +110,8 @@ impl JoinedJoint {
                 moved.dot(self.axis_in_parent)
             }
             JointKind::Revolute => {
-                let turned = parent_from_child.rotation * self.parent_from_child.rotation.inverse();
-                let half = turned.xyz().dot(self.axis_in_parent).atan2(turned.w);
+                let relative = parent_from_child.rotation * self.parent_from_child.rotation.inverse();
+                let half = relative.xyz().dot(self.axis_in_parent).atan2(relative.w);
                 let angle = 2.0 * half;
                 // Between −π and π.
                 angle - std::f64::consts::TAU * (angle / std::f64::consts::TAU).round()

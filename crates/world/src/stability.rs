@@ -110,10 +110,17 @@ impl BodyStiffness {
             (first, tangent.stiffness_tangential, tangent.damping_tangential),
             (second, tangent.stiffness_tangential, tangent.damping_tangential),
         ] {
-            let turn = arm.cross(direction);
+            let moment_arm = arm.cross(direction);
             let [a, b, c3] = self.frame.axes;
-            let j = Vector6::new(direction.x, direction.y, direction.z, turn.dot(a), turn.dot(b), turn.dot(c3))
-                .component_mul(&self.frame.scale);
+            let j = Vector6::new(
+                direction.x,
+                direction.y,
+                direction.z,
+                moment_arm.dot(a),
+                moment_arm.dot(b),
+                moment_arm.dot(c3),
+            )
+            .component_mul(&self.frame.scale);
             self.stiffness.ger(k, &j, &j, 1.0);
             self.damping.ger(c, &j, &j, 1.0);
         }

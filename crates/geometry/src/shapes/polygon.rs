@@ -38,7 +38,7 @@ fn corner(ring: &[u32], i: usize) -> [u32; 3] {
 }
 
 /// Twice the area of a triangle, positive when counter-clockwise.
-fn turn(a: Vec2, b: Vec2, c: Vec2) -> f64 {
+fn orientation(a: Vec2, b: Vec2, c: Vec2) -> f64 {
     (b - a).perp_dot(c - a)
 }
 
@@ -47,10 +47,10 @@ fn ear(points: &[Vec2], ring: &[u32], i: usize) -> Option<f64> {
     let [a, b, c] = corner(ring, i).map(|v| points[v as usize]);
     let sides = a.distance_squared(b) + b.distance_squared(c) + c.distance_squared(a);
     // 2 √3 · doubled area / sum of squared sides is 1 for an equilateral triangle.
-    let quality = 12f64.sqrt() * turn(a, b, c) / sides;
+    let quality = 12f64.sqrt() * orientation(a, b, c) / sides;
     let covered = |&v: &u32| {
         let p = points[v as usize];
-        let inside = turn(a, b, p) >= 0.0 && turn(b, c, p) >= 0.0 && turn(c, a, p) >= 0.0;
+        let inside = orientation(a, b, p) >= 0.0 && orientation(b, c, p) >= 0.0 && orientation(c, a, p) >= 0.0;
         inside && p != a && p != b && p != c
     };
     (quality > 1e-9 && !ring.iter().any(covered)).then_some(quality)
@@ -95,8 +95,8 @@ impl Bridging<'_> {
     /// in the ring more than once, each time with another corner.
     fn leaves_inwards(&self, i: usize, b: Vec2) -> bool {
         let [before, here, after] = corner(&self.ring, i).map(|v| self.points[v as usize]);
-        let (left_of_in, left_of_out) = (turn(before, here, b) > 0.0, turn(here, after, b) > 0.0);
-        if turn(before, here, after) >= 0.0 { left_of_in && left_of_out } else { left_of_in || left_of_out }
+        let (left_of_in, left_of_out) = (orientation(before, here, b) > 0.0, orientation(here, after, b) > 0.0);
+        if orientation(before, here, after) >= 0.0 { left_of_in && left_of_out } else { left_of_in || left_of_out }
     }
 
     fn edges(&self) -> impl Iterator<Item = (Vec2, Vec2)> + '_ {
@@ -114,8 +114,8 @@ fn segments_intersect(a: Vec2, b: Vec2, c: Vec2, d: Vec2) -> bool {
         (true, false) => on_segment(d, a, b),
         (false, true) => on_segment(c, a, b),
         (false, false) => {
-            turn(a, b, c) * turn(a, b, d) <= 0.0
-                && turn(c, d, a) * turn(c, d, b) <= 0.0
+            orientation(a, b, c) * orientation(a, b, d) <= 0.0
+                && orientation(c, d, a) * orientation(c, d, b) <= 0.0
                 && a.min(b).cmple(c.max(d)).all()
                 && c.min(d).cmple(a.max(b)).all()
         }
@@ -123,7 +123,7 @@ fn segments_intersect(a: Vec2, b: Vec2, c: Vec2, d: Vec2) -> bool {
 }
 
 fn on_segment(p: Vec2, a: Vec2, b: Vec2) -> bool {
-    turn(a, b, p) == 0.0 && (p - a).dot(p - b) < 0.0
+    orientation(a, b, p) == 0.0 && (p - a).dot(p - b) < 0.0
 }
 
 #[cfg(test)]
@@ -152,7 +152,7 @@ mod tests {
         let order: Vec<u32> = (0..outline.len() as u32).collect();
         let triangles = triangulate(&points, &order, &loops);
         assert_eq!(triangles.len(), points.len() + 2 * holes.len() - 2);
-        let areas = triangles.iter().map(|t| t.map(|v| points[v as usize])).map(|[a, b, c]| 0.5 * turn(a, b, c));
+        let areas = triangles.iter().map(|t| t.map(|v| points[v as usize])).map(|[a, b, c]| 0.5 * orientation(a, b, c));
         let areas: Vec<f64> = areas.collect();
         assert!(areas.iter().all(|&a| a > 0.0));
         let wanted = area(&outline) - holes.iter().map(|h| area(h)).sum::<f64>();

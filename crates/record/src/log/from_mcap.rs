@@ -72,8 +72,9 @@ fn take_json(log: &mut Log, topic: &str, schema: &str, time_s: f64, value: &Valu
             each.for_each(|value| take_json(log, topic, "foxglove.FrameTransform", time_s, value));
         }
         "foxglove.FrameTransform" => {
-            let turn = &value["rotation"];
-            let parts = (turn["x"].as_f64(), turn["y"].as_f64(), turn["z"].as_f64(), turn["w"].as_f64());
+            let rotation = &value["rotation"];
+            let parts =
+                (rotation["x"].as_f64(), rotation["y"].as_f64(), rotation["z"].as_f64(), rotation["w"].as_f64());
             if let (Some(frame), Some(at), (Some(x), Some(y), Some(z), Some(w))) =
                 (value["child_frame_id"].as_str(), vector(&value["translation"]), parts)
             {

@@ -118,13 +118,13 @@ mod tests {
         assert!((g.first_moments_newton_m - Vec2::new(1.5e-3, 0.0)).length() < 1e-15);
         assert!((g.covariance_m2[0] - 1e-6).abs() < 1e-18 && g.contact_area_m2 == 8e-6);
         assert!(g.twist_newton_m.abs() < 1e-18);
-        let turned = GraspFeatures::of(
+        let twisted = GraspFeatures::of(
             &[1.0; 2],
             &[Vec2::new(-1e-3, 0.0), Vec2::new(1e-3, 0.0)],
             &[1e-6; 2],
             &[Vec3::new(0.0, -0.3, -1.0), Vec3::new(0.0, 0.3, -1.0)],
         );
-        assert!((turned.twist_newton_m - 0.6e-3).abs() < 1e-15);
+        assert!((twisted.twist_newton_m - 0.6e-3).abs() < 1e-15);
     }
 
     #[test]

@@ -73,9 +73,9 @@ impl CartesianHand {
         let share = if p.lag_s > 0.0 { 1.0 - (-dt_s / p.lag_s).exp() } else { 1.0 };
         let to_go = towards(&self.world_from_tool, &self.goal, 1.0);
         let shift = (to_go.linear * share).clamp_length_max(p.speed_m_per_s * dt_s);
-        let turn = (to_go.angular * share).clamp_length_max(p.speed_rad_per_s * dt_s);
+        let rotation = (to_go.angular * share).clamp_length_max(p.speed_rad_per_s * dt_s);
         self.world_from_tool = Pose::new(
-            (Quat::from_scaled_axis(turn) * self.world_from_tool.rotation).normalize(),
+            (Quat::from_scaled_axis(rotation) * self.world_from_tool.rotation).normalize(),
             self.world_from_tool.translation + shift,
         );
         world.set_velocity(self.palm, towards(&world.pose(self.palm), &self.world_from_tool, dt_s));

@@ -54,12 +54,12 @@ impl TactileFeatures {
         [self.center_m.x, self.center_m.y, self.total_newton, self.lean_m.y, self.lean_m.x, self.direction_rad]
     }
 
-    /// `to` minus `self` in the order of [`Dof::ALL`]; directions of lines differ by at most a quarter turn.
+    /// `to` minus `self` in the order of [`Dof::ALL`]; directions of lines differ by at most 90°.
     pub fn until(&self, to: &Self) -> [f64; 6] {
         let (from, to) = (self.in_order(), to.in_order());
         let mut difference = std::array::from_fn(|i| to[i] - from[i]);
-        let turn = &mut difference[Dof::Rz as usize];
-        *turn -= PI * (*turn / PI).round();
+        let angle = &mut difference[Dof::Rz as usize];
+        *angle -= PI * (*angle / PI).round();
         difference
     }
 }

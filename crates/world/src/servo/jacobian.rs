@@ -161,12 +161,12 @@ mod tests {
     #[test]
     fn measuring_a_linear_contact_gives_its_coefficients() {
         let probe = |moved: &Pose| -> Result<_, ServoError> {
-            let turn = moved.rotation.to_scaled_axis();
+            let rotation = moved.rotation.to_scaled_axis();
             Ok(Some(TactileFeatures {
                 total_newton: 3.0 + 2e3 * moved.translation.z,
                 center_m: Vec2::new(-moved.translation.x, -moved.translation.y),
-                lean_m: Vec2::new(-0.01 * turn.y, 0.02 * turn.x),
-                direction_rad: 1.0 - turn.z,
+                lean_m: Vec2::new(-0.01 * rotation.y, 0.02 * rotation.x),
+                direction_rad: 1.0 - rotation.z,
                 elongation: 1.0,
             }))
         };

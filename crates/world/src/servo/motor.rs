@@ -14,7 +14,7 @@ pub struct MotorParameters {
 }
 
 impl Default for MotorParameters {
-    /// Near a Dynamixel AX-12: 1024 positions over 300°, 59 turns a minute without load. Its position loop is not
+    /// Near a Dynamixel AX-12: 1024 positions over 300°, 59 rpm without load. Its position loop is not
     /// documented; 30 ms is ours.
     fn default() -> Self {
         Self {

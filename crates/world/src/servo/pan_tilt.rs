@@ -164,7 +164,7 @@ fn poses(p: &PanTiltParameters, pan_rad: f64, tilt_rad: f64) -> (Pose, Pose) {
 
 /// The velocity that moves a body from one pose to another in a time (s).
 pub(super) fn towards(from: &Pose, to: &Pose, dt_s: f64) -> Twist {
-    let turn = to.rotation * from.rotation.conjugate();
-    let shortest = if turn.w < 0.0 { -turn } else { turn };
+    let rotation = to.rotation * from.rotation.conjugate();
+    let shortest = if rotation.w < 0.0 { -rotation } else { rotation };
     Twist::new((to.translation - from.translation) / dt_s, shortest.to_scaled_axis() / dt_s)
 }

@@ -163,8 +163,8 @@ mod tests {
     /// From a pose off in all six ways the tool comes back in all six, like exp(−K t).
     #[test]
     fn six_degrees_of_freedom_converge_together() {
-        let turn = Quat::from_scaled_axis(Vec3::new(0.03, -0.06, 0.2));
-        let mut tool = Ideal::at(Pose::new(turn, Vec3::new(1.5e-3, -2e-3, 0.5e-3)));
+        let rotation = Quat::from_scaled_axis(Vec3::new(0.03, -0.06, 0.2));
+        let mut tool = Ideal::at(Pose::new(rotation, Vec3::new(1.5e-3, -2e-3, 0.5e-3)));
         let mut servo = servo(Dofs::all(), 5.0);
         for _ in 0..200 {
             servo.update(&mut tool, 0.01);
@@ -185,8 +185,8 @@ mod tests {
         }
         let end = tool.world_from_tool();
         assert!((end.translation - start.translation).length() < 1e-12);
-        let turn = end.rotation.to_scaled_axis();
-        assert!(turn.truncate().length() < 1e-9 && turn.z.abs() < 2e-3, "{turn}");
+        let rotation = end.rotation.to_scaled_axis();
+        assert!(rotation.truncate().length() < 1e-9 && rotation.z.abs() < 2e-3, "{rotation}");
     }
 
     /// Without contact the tool comes forward at the approach's speed until it touches.
