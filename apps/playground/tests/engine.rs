@@ -68,7 +68,7 @@ fn refusals_are_sentences_and_the_engine_goes_on() {
     let mut engine = ready("wts0614", "springs");
     let mut error =
         |question: &str, bytes: &[u8]| engine.answer(question, bytes).0["error"].as_str().unwrap().to_owned();
-    assert!(error("{", &[]).contains("load it again"));
+    assert!(error("{", &[]).contains("reload it"));
     assert!(error(r#"{"do":"dance"}"#, &[]).contains("dance"));
     assert!(error(r#"{"do":"object","name":"cat.jpg","unit":"mm"}"#, b"x").contains("cat.jpg"));
     assert!(error(r#"{"do":"object","name":"cat.stl","unit":"mm"}"#, b"no mesh").contains("cat.stl"));

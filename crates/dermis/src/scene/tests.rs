@@ -97,7 +97,7 @@ fn an_override_follows_the_rule_of_the_sensor() {
 /// The keys of a sensor are checked although they are flattened into the entry.
 #[test]
 fn the_line_of_a_slip_in_a_sensor_is_named() {
-    let own = "surface.grid = { rows = 2, cols = 2, pitch = 3 }\nskin = { kind = \"springs\" }";
+    let own = "surface.grid = { rows = 2, cols = 2, pitch = 3 }\nskin.kind = \"springs\"";
     let message = refusal(&BALL_ON_PAD.replace("preset = \"uji-foam-14x6\"", own));
     assert!(message.contains("pitch = 3") && message.contains("no unit"), "{message}");
     let message = refusal(&BALL_ON_PAD.replace("preset =", "presets ="));
