@@ -151,8 +151,8 @@ fn tell(built: &Built, recording: &Recording, lifted: &Snapshot) {
             "  squeeze   {} N left and {} N right, on {} and {} of {} taxels",
             short(left.sum_newton),
             short(right.sum_newton),
-            left.lit(),
-            right.lit(),
+            left.active(),
+            right.active(),
             built.world.sensor(built.sensors[0].1).taxels().len(),
         ));
     }

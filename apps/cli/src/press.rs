@@ -157,7 +157,7 @@ fn as_json(sensor: &Sensor, object: &str, pressed: &Pressed) -> Value {
         "force_n": -touch.on_sensor.force.z,
         "sum_n": reading.sum_newton,
         "on_sensor_n": touch.on_sensor.force.to_array(),
-        "lit": reading.lit(),
+        "lit": reading.active(),
         "peak_n": peak(reading).1,
         "area_m2": touch.area_m2(),
         "saturated": reading.saturated,
@@ -190,7 +190,7 @@ fn tell(sensor: &Sensor, object: &str, pressed: &Pressed) {
     say(format!("  depth       {} mm", short(pressed.depth_m * 1e3)));
     say(format!(
         "  contact     {} of {} taxels lit, {} mm²",
-        reading.lit(),
+        reading.active(),
         sensor.taxels().len(),
         short(touch.area_m2() * 1e6)
     ));

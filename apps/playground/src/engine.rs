@@ -180,7 +180,7 @@ fn shown(
         "torque_nm": touch.on_sensor.torque.to_array(),
         "sum_n": reading.sum_newton,
         "outside_n": reading.outside_newton.to_array(),
-        "lit": reading.lit(),
+        "lit": reading.active(),
         "taxels": reading.values_newton.len(),
         "area_mm2": touch.area_m2() * 1e6,
         "saturated": reading.saturated,

@@ -166,7 +166,7 @@ impl Reading {
     /// Number of taxels under load.
     #[getter]
     fn active(&self) -> usize {
-        self.reading().lit()
+        self.reading().active()
     }
 
     /// Number of contacts beyond the range of the skin.
@@ -269,7 +269,7 @@ impl Reading {
 
     fn __repr__(&self) -> String {
         let (reading, name) = (self.reading(), &self.data.shared.spec().name);
-        let (active, all) = (reading.lit(), reading.values_newton.len());
+        let (active, all) = (reading.active(), reading.values_newton.len());
         let force = reading.net_force_newton();
         let (x, y, z) = (force.x, force.y, force.z);
         format!("<dermis.Reading of {name:?}: ({x:.4}, {y:.4}, {z:.4}) N, {active} of {all} taxels active>")

@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dome = SensorSpec::parse("dome.toml", DESCRIPTION)?.build(None)?;
     let plate = Object::new(dermis::geometry::shapes::cuboid(Vec3::new(0.03, 0.03, 0.005))?);
     let pressed = press(&dome, &plate, &Aim::default(), Goal::Depth(1e-3))?;
-    let lit = pressed.reading.lit();
+    let lit = pressed.reading.active();
     println!(
         "a plate loads {lit} of {} taxels of a dome with {:.2} N",
         dome.taxels().len(),

@@ -46,13 +46,13 @@ impl Features {
     /// `None` without contact. The lists must have the same length; surplus entries are ignored.
     pub fn of(values: &[f64], places_m: &[Vec2], areas_m2: &[f64], threshold: f64) -> Option<Self> {
         let lit = || values.iter().zip(places_m).filter(move |(value, _)| **value > threshold);
-        let total: f64 = lit().map(|(value, _)| value).sum();
+        let total: f64 = active().map(|(value, _)| value).sum();
         if !(total > 0.0 && total.is_finite()) {
             return None;
         }
-        let centroid_m = lit().map(|(value, place)| *place * *value).sum::<Vec2>() / total;
+        let centroid_m = active().map(|(value, place)| *place * *value).sum::<Vec2>() / total;
         let moment =
-            |f: fn(Vec2) -> f64| lit().map(|(value, place)| value * f(*place - centroid_m)).sum::<f64>() / total;
+            |f: fn(Vec2) -> f64| active().map(|(value, place)| value * f(*place - centroid_m)).sum::<f64>() / total;
         let covariance_m2 = [moment(|d| d.x * d.x), moment(|d| d.x * d.y), moment(|d| d.y * d.y)];
         let [xx, xy, yy] = covariance_m2;
         // The eigenvector of the larger eigenvalue lies at half the angle of (xx − yy, 2xy).

@@ -45,12 +45,12 @@ impl Reading {
     }
 
     /// Number of pressed taxels.
-    pub fn lit(&self) -> usize {
+    pub fn active(&self) -> usize {
         self.values_newton.iter().filter(|&&value| value > 0.0).count()
     }
 
     /// Fraction of the taxels that is pressed.
     pub fn coverage(&self) -> f64 {
-        self.lit() as f64 / self.values_newton.len().max(1) as f64
+        self.active() as f64 / self.values_newton.len().max(1) as f64
     }
 }

@@ -141,7 +141,7 @@ fn nothing_reads_nothing() {
     for sensor in narrow_sensors() {
         let (touch, state) = sensor.touch(&sensor.skin().rest(), &Motion { targets: &[] }, 1e-3).unwrap();
         let reading = sensor.read(&touch);
-        assert_eq!((reading.sum_newton, reading.raw_sum, reading.lit(), reading.coverage()), (0.0, 0, 0, 0.0));
+        assert_eq!((reading.sum_newton, reading.raw_sum, reading.active(), reading.coverage()), (0.0, 0, 0, 0.0));
         assert_eq!(reading.outside_newton, Vec3::ZERO);
         assert_eq!(state, sensor.skin().rest());
     }

@@ -98,7 +98,7 @@ fn the_shadow_fingertip_keeps_the_load() {
         let sum = pressed.reading.forces_newton.iter().sum::<Vec3>() + pressed.reading.outside_newton;
         let net = pressed.touch.on_sensor.force;
         assert!(net.z < -0.01 && (sum - net).length() <= 1e-12 * net.length(), "{at_m:?}: {sum} against {net}");
-        assert!(pressed.reading.lit() > 0, "{at_m:?}");
+        assert!(pressed.reading.active() > 0, "{at_m:?}");
     }
 }
 

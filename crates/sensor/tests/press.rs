@@ -157,7 +157,7 @@ fn a_reading_is_complete() {
     let reading = press(&sensor, &block, &aim, Goal::Depth(1e-3)).unwrap().reading;
     let one = KAPPA * 4e-6 * 1e-3;
     assert_eq!(reading.size, Some((5, 4)));
-    assert_eq!((reading.lit(), reading.coverage()), (6, 0.3));
+    assert_eq!((reading.active(), reading.coverage()), (6, 0.3));
     for (i, &value) in reading.values_newton.iter().enumerate() {
         let lit = i / 4 < 3 && i % 4 < 2;
         assert!((value - if lit { one } else { 0.0 }).abs() < 1e-12, "taxel {i}: {value} N");

@@ -21,9 +21,9 @@ fn sheared(sensor: &Sensor, shear_m: [f64; 2]) -> Pressed {
 fn bristles_carry_a_small_shear() {
     let sensor = presets::find("wts0614").unwrap().build(None).unwrap();
     let pressed = sheared(&sensor, [2e-6, 0.0]);
-    let expected = pressed.reading.lit() as f64 * 2000.0 * 2e-6;
+    let expected = pressed.reading.active() as f64 * 2000.0 * 2e-6;
     let force = pressed.touch.on_sensor.force;
-    assert_eq!(pressed.reading.lit(), 84);
+    assert_eq!(pressed.reading.active(), 84);
     assert!((force.x / expected - 1.0).abs() < 0.01, "{} {expected}", force.x);
     assert!(force.y.abs() < 1e-9 * expected);
 }

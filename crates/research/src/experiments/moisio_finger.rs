@@ -94,7 +94,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     for (digit, &id) in digits.iter().zip(&sensors) {
         let reading = world.reading(id);
         findings.metric(format!("sum_n_{}", digit.name), reading.sum_newton);
-        findings.metric(format!("lit_{}", digit.name), reading.lit() as f64);
+        findings.metric(format!("lit_{}", digit.name), reading.active() as f64);
         findings.metric(format!("taxels_{}", digit.name), reading.values_newton.len() as f64);
         findings.metric(format!("lit_where_touched_{}", digit.name), agreement(&world, id, cylinder));
     }

@@ -124,7 +124,7 @@ fn grasp(held: &GraspObject, progress: &mut dyn FnMut(f64) -> bool) -> Result<He
         slip_m: if held_up { slip_m } else { f64::INFINITY },
         sums: [readings[0].sum_newton, readings[1].sum_newton],
         reach,
-        lit: readings[1].lit(),
+        lit: readings[1].active(),
         pitch_m: world.sensor(right).taxels().pitch_m().unwrap_or(0.0),
         view: image::view(&world, -62.0, 14.0, 520, 520),
         tactile: [bare(0), bare(1)],
