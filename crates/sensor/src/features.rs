@@ -45,7 +45,7 @@ impl Features {
     /// From values, their places (m) and the areas of their cells (m²). Values at or below `threshold` count as no contact.
     /// `None` without contact. The lists must have the same length; surplus entries are ignored.
     pub fn of(values: &[f64], places_m: &[Vec2], areas_m2: &[f64], threshold: f64) -> Option<Self> {
-        let lit = || values.iter().zip(places_m).filter(move |(value, _)| **value > threshold);
+        let active = || values.iter().zip(places_m).filter(move |(value, _)| **value > threshold);
         let total: f64 = active().map(|(value, _)| value).sum();
         if !(total > 0.0 && total.is_finite()) {
             return None;

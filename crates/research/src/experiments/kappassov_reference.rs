@@ -214,6 +214,6 @@ pub const LIT: f64 = 4.5e-3;
 
 /// Σ|A − B| / ΣA over tactels loaded in either image; A is the reference.
 pub fn difference(reference: &[f64], model: &[f64]) -> f64 {
-    let lit = || reference.iter().zip(model).filter(|(a, b)| **a > LIT || **b > LIT);
+    let active = || reference.iter().zip(model).filter(|(a, b)| **a > LIT || **b > LIT);
     active().map(|(a, b)| (a - b).abs()).sum::<f64>() / active().map(|(a, _)| a).sum::<f64>()
 }
