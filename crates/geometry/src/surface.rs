@@ -83,8 +83,8 @@ impl Surface {
         Self { mesh, bvh, corners, place, normals, features, closed, primitive: None, balls: None, bounds }
     }
 
-    /// Creates the surface of a primitive. Rays and [`Surface::nearest`] use its exact shape; renderings, closest points
-    /// and [`Surface::signed_distance`] use a mesh whose round parts have edges of at most `edge_m`.
+    /// Creates the surface of a primitive. Rays and [`Surface::nearest`] use its exact shape; renderings, closest
+    /// points and [`Surface::signed_distance`] use a mesh whose round parts have edges of at most `edge_m`.
     pub fn of_primitive(primitive: Primitive, edge_m: f64) -> Result<Self, ShapeError> {
         let surface = Self::new(primitive.mesh(edge_m)?);
         Ok(Self { primitive: Some(primitive), bounds: primitive.bounds(), ..surface })

@@ -67,7 +67,8 @@ mod tests {
     use super::*;
     use std::f64::consts::PI;
 
-    /// Steiner: a box a × b × c swept by a ball of radius r has V = abc + 2(ab + bc + ca) r + π(a + b + c) r² + 4π r³/3.
+    /// A box a × b × c swept by a ball of radius r has V = abc + 2(ab + bc + ca) r + π(a + b + c) r² + 4π r³/3
+    /// (Steiner).
     #[test]
     fn volume_is_that_of_a_box_swept_by_a_ball() {
         let (size, r) = (Vec3::new(0.03, 0.02, 0.012), 3e-3);
