@@ -129,7 +129,7 @@ impl HeatMap {
         Rect::new(left, top, left + side, top + side)
     }
 
-    /// Colour of a cell.
+    /// Colour of a cell that has a value.
     pub fn cell_colour(&self, row: usize, col: usize) -> Rgb {
         self.bar().colour(self.values[row * self.cols + col])
     }

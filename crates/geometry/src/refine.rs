@@ -4,7 +4,7 @@ use crate::shapes::MAX_TRIANGLES;
 use crate::{TriMesh, Vec3};
 use std::collections::HashMap;
 
-/// Error of refining a mesh.
+/// Error when refining a mesh.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum RefineError {

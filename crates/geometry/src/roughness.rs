@@ -14,7 +14,7 @@ const EDGES_PER_SCRATCH: f64 = 4.0;
 /// Maximum rms height, in wavelengths: the rms slope is then 2π/8, and the surface does not intersect itself.
 const MAX_RMS_PER_WAVE: f64 = 0.125;
 
-/// Error of roughening a surface.
+/// Error when roughening a surface.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum RoughnessError {

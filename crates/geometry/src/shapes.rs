@@ -27,7 +27,7 @@ use crate::MeshError;
 /// Limit on the triangles of a mesh: a larger mesh is unusable in a simulation and most likely due to a wrong unit.
 pub const MAX_TRIANGLES: usize = 5_000_000;
 
-/// Error of generating a shape.
+/// Error when generating a shape.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ShapeError {

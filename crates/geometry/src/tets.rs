@@ -28,7 +28,7 @@ pub struct DepthTets {
     pub depth_m: f64,
 }
 
-/// Error of dividing a solid into tetrahedra.
+/// Error when dividing a solid into tetrahedra.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum TetsError {

@@ -239,7 +239,7 @@ fn rim(mesh: &TriMesh) -> HashSet<u32> {
     free.iter().flat_map(|&(a, b)| [a, b]).collect()
 }
 
-/// A very coarse edge still gives a mesh; an edge that is too small, zero or negative is refused.
+/// A very coarse edge still gives a mesh; an edge that is too small or NaN, and a thickness of zero, are refused.
 #[test]
 fn drawn_shapes_take_any_edge_or_say_why_not() {
     let makers: [Maker; 4] = [

@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Error of creating, reading, writing or removing a file of the folder.
+/// Error when creating, reading, writing or removing a file of the folder.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: cannot be {what}: {error}", path.display())]
 pub struct AtomicFolderError {

@@ -3,7 +3,7 @@
 use crate::table::TableError;
 use std::path::Path;
 
-/// Error of writing or reading a recording; each names the file, the problem and the remedy.
+/// Error when writing or reading a recording; each names the file, the problem and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum RecordError {

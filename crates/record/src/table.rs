@@ -18,7 +18,7 @@ pub use read::{ReadColumn, read_columns};
 
 use std::io::{self, Write};
 
-/// Error of building or writing a table.
+/// Error when building or writing a table.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum TableError {

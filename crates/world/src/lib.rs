@@ -45,7 +45,7 @@ pub use world::{SensorId, World, WorldParameters};
 use dermis_sensor::ResponseError;
 use dermis_skin::SkinError;
 
-/// Error in building or stepping a world.
+/// Error when building or stepping a world.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum WorldError {

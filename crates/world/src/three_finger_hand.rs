@@ -153,8 +153,7 @@ impl ThreeFingerHand {
                 FingerCommand::Force(force) => force,
             };
             let force = force.clamp(-p.force_limit_newton, p.force_limit_newton);
-            // The lower link stays upright, so a force on it acts at the knuckle: lever arm = upper length ·
-            // cos(angle).
+            // The lower link stays upright, so a force on it acts at the knuckle: arm = upper length · cos(angle).
             world.drive(finger.shoulder, Drive::Effort(force * p.upper_length_m * angle.cos()));
             world.drive(
                 finger.knuckle,

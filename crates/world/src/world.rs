@@ -174,8 +174,7 @@ impl World {
             JointKind::Prismatic => rapier::JointAxesMask::LOCKED_PRISMATIC_AXES,
             JointKind::Revolute => rapier::JointAxesMask::LOCKED_REVOLUTE_AXES,
         };
-        // Both frames have the axis as x; the child's frame is rotated to coincide with the parent's in the current
-        // pose.
+        // Both frames have the axis as x; the child's frame is rotated to coincide with the parent's at present.
         let parent_x = joined.axis_in_parent;
         let turn_parent = dermis_geometry::Quat::from_rotation_arc(Vec3::X, parent_x.normalize());
         let world_turn = parent.rotation * turn_parent;
@@ -301,7 +300,8 @@ impl World {
             .collect()
     }
 
-    /// Advances the world by one time step.
+    /// Advances the world by one time step. Fails if the step exceeds the stability limit of the world or of the current
+    /// contacts, if a skin or response fails, or if a pose is not finite afterwards.
     pub fn step(&mut self) -> Result<(), WorldError> {
         if !self.checked {
             self.refuse_beyond(self.stability())?;
@@ -316,8 +316,7 @@ impl World {
         for index in 0..self.sensors.len() {
             self.feel(index)?;
         }
-        // The trace is an inexpensive bound on the eigenvalues; the full matrices are built only if it exceeds the
-        // limit.
+        // The trace bounds the eigenvalues at low cost; the full matrices are built only if it exceeds the limit.
         if self.parameters.step_s > self.cheap_limit_s() {
             self.refuse_beyond(self.present_stability())?;
         }

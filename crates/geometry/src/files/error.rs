@@ -40,7 +40,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Error of reading a mesh file: the file, the position in it, the problem and its remedy.
+/// Error when reading a mesh file: the file, the position in it, the problem and its remedy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileError {
     /// Path or name of the file.

@@ -3,7 +3,7 @@
 use crate::TactileImage;
 use dermis_geometry::Pose;
 
-/// A position-controlled tool with tactile arrays. The tool frame has its origin at the middle of the sensing surface
+/// A position-controlled tool with tactile arrays. The tool frame has its origin at the centre of the sensing surface
 /// and +z out of the skin. A driver of a real robot can implement this trait: it accepts commands and returns the last
 /// measurements without blocking.
 pub trait EndEffector {

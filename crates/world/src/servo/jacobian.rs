@@ -4,7 +4,7 @@ use crate::{Dof, Dofs, TactileFeatures};
 use dermis_geometry::{Pose, Quat, Vec3};
 use nalgebra::{DMatrix, DVector};
 
-/// Error in building a servo.
+/// Error when building a servo.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ServoError {

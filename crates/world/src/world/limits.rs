@@ -94,8 +94,7 @@ impl World {
                 }
             }
         }
-        // For each pair, the eigenvalues of the coupled system are at most the sum of the eigenvalues of the two
-        // bodies.
+        // For each pair, the sum of the two bodies' eigenvalues bounds those of the coupled system.
         let greatest: Vec<(f64, f64)> =
             loads.iter().map(|load| load.as_ref().map_or((0.0, 0.0), BodyStiffness::greatest)).collect();
         met.iter()
