@@ -1,8 +1,8 @@
 //! Contact of bodies with a level ground.
 //!
-//! Rapier reduces the contact of a face to a few points: resting bodies drift, and a cylinder with many sides tips over.
-//! This module uses a fixed set of the body's outermost points, each a spring-damper with bristle friction like a texel.
-//! Symmetric bodies stay symmetric, and bodies do not creep.
+//! Rapier reduces the contact of a face to a few points: resting bodies drift, and a cylinder with many sides tips
+//! over. This module uses a fixed set of the body's outermost points, each a spring-damper with bristle friction like a
+//! texel. Symmetric bodies stay symmetric, and bodies do not creep.
 
 use dermis_geometry::{MassProperties, Pose, TriMesh, Twist, Vec3, Wrench};
 use dermis_skin::Lugre;

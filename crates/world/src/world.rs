@@ -300,8 +300,8 @@ impl World {
             .collect()
     }
 
-    /// Advances the world by one time step. Fails if the step exceeds the stability limit of the world or of the current
-    /// contacts, if a skin or response fails, or if a pose is not finite afterwards.
+    /// Advances the world by one time step. Fails if the step exceeds the stability limit of the world or of the
+    /// current contacts, if a skin or response fails, or if a pose is not finite afterwards.
     pub fn step(&mut self) -> Result<(), WorldError> {
         if !self.checked {
             self.refuse_beyond(self.stability())?;
