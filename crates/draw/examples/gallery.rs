@@ -1,4 +1,4 @@
-//! Makes one image of every kind, into the folder given as argument or `out/gallery`.
+//! Renders one image of every kind into the folder given as argument, or into `out/gallery`.
 
 use dermis_draw::{
     Camera, ColourMap, Edges, FigurePage, HeatMap, Image, LineStyle, Marker, Material, PALETTE, Plot, ScatterMap,
@@ -7,7 +7,7 @@ use dermis_draw::{
 use dermis_geometry::{Pose, TriMesh, Vec2, Vec3};
 use std::path::PathBuf;
 
-/// Pressure (kPa) under a sphere pressed into 14 × 6 cells, as a soft bump.
+/// Pressure (kPa) of a sphere on 14 × 6 cells, as a smooth bump.
 fn imprint(depth: f64, at: Vec2) -> Vec<f64> {
     let cell = |i: usize| {
         let offset = Vec2::new((i % 14) as f64, (i / 14) as f64) - at;
@@ -97,7 +97,7 @@ fn figure_page() -> Image {
         .render()
 }
 
-/// A box along the axes, `size` (m) across, around the origin.
+/// An axis-aligned box with edges of `size` (m), centred at the origin.
 fn cuboid(size: Vec3) -> TriMesh {
     let sign = |bit: usize| if bit == 0 { -0.5 } else { 0.5 };
     let vertices = (0..8).map(|i| Vec3::new(sign(i & 1), sign(i & 2), sign(i & 4)) * size).collect();
@@ -106,7 +106,7 @@ fn cuboid(size: Vec3) -> TriMesh {
     TriMesh::new("box", vertices, triangles).expect("a box is a mesh")
 }
 
-/// A ball of `radius` (m) around the origin, in `count` bands from pole to pole.
+/// A sphere of `radius` (m) about the origin, with `count` bands from pole to pole.
 fn ball(radius: f64, count: u32) -> TriMesh {
     let turn = |i: u32, n: u32| f64::from(i) / f64::from(n) * std::f64::consts::PI;
     let at = |i: u32, j: u32| {
@@ -124,7 +124,7 @@ fn ball(radius: f64, count: u32) -> TriMesh {
     TriMesh::without_degenerates("ball", vertices, triangles).expect("a ball is a mesh")
 }
 
-/// A pad of `cells` across whose vertices bulge as a fingertip does, with a value per vertex.
+/// A pad of `cells` × `cells` that bulges like a fingertip, with a value per vertex.
 fn fingertip(cells: u32) -> (TriMesh, Vec<f64>) {
     let side = cells + 1;
     let place = |i: u32| Vec2::new(f64::from(i % side), f64::from(i / side)) / f64::from(cells) * 2.0 - Vec2::ONE;

@@ -6,12 +6,12 @@ pub enum Scale {
     /// Linear.
     #[default]
     Linear,
-    /// Logarithmic; only positive values can be shown.
+    /// Logarithmic; shows only positive values.
     Log,
 }
 
 impl Scale {
-    /// The position of `value` between `low` (0) and `high` (1), or `None` if it cannot be shown.
+    /// Position of `value` between `low` (0) and `high` (1); `None` if the scale cannot show it.
     pub fn place(self, value: f64, low: f64, high: f64) -> Option<f64> {
         let place = match self {
             Self::Linear => (value - low) / (high - low),
@@ -21,12 +21,12 @@ impl Scale {
         place.is_finite().then_some(place)
     }
 
-    /// Whether a value can be shown at all.
+    /// Whether the scale can show a value.
     pub fn shows(self, value: f64) -> bool {
         value.is_finite() && (self == Self::Linear || value > 0.0)
     }
 
-    /// Limits that contain all values that can be shown, rounded outwards to a tick if that takes little space.
+    /// Limits that contain all values that the scale can show, rounded outwards to a tick if that takes little space.
     pub fn limits(self, values: impl IntoIterator<Item = f64>) -> (f64, f64) {
         let shown = values.into_iter().filter(|&v| self.shows(v));
         let (low, high) = shown.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
@@ -37,7 +37,7 @@ impl Scale {
         }
     }
 
-    /// Ticks from `low` to `high`, about `count` of them.
+    /// Ticks from `low` to `high`; their number is close to `about`.
     pub fn ticks(self, low: f64, high: f64, about: usize) -> Ticks {
         if !(low.is_finite() && high.is_finite() && low < high) {
             return Ticks::default();
@@ -58,12 +58,12 @@ pub struct Ticks {
     pub labels: Vec<String>,
     /// Exponent of the common factor of the labels; usually zero.
     pub exponent: i32,
-    /// Values at further ticks without labels.
+    /// Values at minor ticks, without labels.
     pub minor: Vec<f64>,
 }
 
 impl Ticks {
-    /// The common factor for the end of the axis: empty, or such as `×10⁻³`.
+    /// The common factor for the end of the axis: empty, or for example `×10⁻³`.
     pub fn factor(&self) -> String {
         if self.exponent == 0 { String::new() } else { format!("×{}", power_of_ten(self.exponent)) }
     }
@@ -104,11 +104,11 @@ fn log_limits(low: f64, high: f64) -> (f64, f64) {
     }
 }
 
-/// The step of 1, 2 or 5 times a power of ten that divides `span` into about `count` steps.
+/// The step of 1, 2 or 5 times a power of ten that divides `span` into about `about` steps.
 fn nice_step(span: f64, about: usize) -> f64 {
     let rough = span / about.max(1) as f64;
     let decade = 10f64.powf(rough.log10().floor());
-    // The borders are the geometric means of neighbours.
+    // The thresholds are the geometric means of neighbouring steps.
     let nice = match rough / decade {
         m if m < 2f64.sqrt() => 1.0,
         m if m < 10f64.sqrt() => 2.0,
@@ -125,7 +125,7 @@ fn linear_ticks(low: f64, high: f64, about: usize) -> Ticks {
         return Ticks::default();
     }
     let count = (last - first).max(0.0) as usize + 1;
-    // Adding zero makes −0 into 0.
+    // Adding zero turns −0 into 0.
     let at: Vec<f64> = (0..count).map(|i| (first + i as f64) * step + 0.0).collect();
     let largest = at.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     let size = if largest > 0.0 { largest.log10().floor() as i32 } else { 0 };
@@ -157,7 +157,7 @@ fn log_ticks(low: f64, high: f64, about: usize) -> Ticks {
     }
 }
 
-/// A number with a true minus sign.
+/// Formats a number with a typographic minus sign.
 pub(crate) fn number(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     match text.strip_prefix('-') {
@@ -167,7 +167,7 @@ pub(crate) fn number(value: f64, decimals: usize) -> String {
     }
 }
 
-/// `10` with a raised exponent.
+/// Formats `10` with a superscript exponent.
 fn power_of_ten(exponent: i32) -> String {
     const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     let raise = |c: char| c.to_digit(10).map_or('⁻', |d| RAISED[d as usize]);
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(ticks.labels, ["0.1", "1", "10", "100"]);
         assert_eq!(ticks.minor.len(), 24);
         assert_eq!(Scale::Log.ticks(1e-6, 1.0, 3).labels, ["10⁻⁶", "10⁻³", "10⁰"]);
-        // Less than a decade has no two powers of ten: ordinary ticks say more.
+        // A range below one decade holds at most one power of ten: linear ticks are used.
         assert_eq!(Scale::Log.ticks(2.0, 6.0, 4).at, [2.0, 3.0, 4.0, 5.0, 6.0]);
     }
 

@@ -17,7 +17,7 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// The range from zero to the largest value, or a symmetric range for a diverging map; `fixed` overrides both.
+    /// Uses the range from zero to the largest value, or a symmetric range for a diverging map; `fixed` overrides both.
     pub fn spanning(map: ColourMap, values: &[f64], fixed: Option<(f64, f64)>, label: &str) -> Self {
         let finite = values.iter().copied().filter(|v| v.is_finite());
         let (least, most) = finite.fold((0.0_f64, 0.0_f64), |(l, m), v| (l.min(v), m.max(v)));
@@ -39,7 +39,7 @@ impl Bar {
         if factor.is_empty() { self.label.clone() } else { format!("{factor} {}", self.label) }
     }
 
-    /// Width (px) of the bar beside an image of this height, including its gap.
+    /// Width (px) of the bar beside an image of this height, including the gap.
     pub fn room(&self, height: f64) -> f64 {
         let ticks = Scale::Linear.ticks(self.low, self.high, tick_count(height));
         let widest = ticks.labels.iter().map(|l| Font::new(13.0).width(l)).fold(0.0, f64::max);

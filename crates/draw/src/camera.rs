@@ -9,7 +9,7 @@ pub struct Camera {
     right: Vec3,
     up: Vec3,
     forward: Vec3,
-    /// Tangent of half the angle between the upper and the lower edge of the image.
+    /// Tangent of half the vertical field of view.
     half_height: f64,
 }
 
@@ -17,14 +17,14 @@ impl Camera {
     /// A camera at `eye` (m) that looks at `target` (m), with a vertical field of view of `fov_deg`.
     pub fn look_at(eye: Vec3, target: Vec3, fov_deg: f64) -> Self {
         let forward = (target - eye).try_normalize().unwrap_or(-Vec3::Z);
-        // Straight up or down, the image's upper edge is along +y.
+        // When looking straight up or down, the top of the image is along +y.
         let right = forward.cross(Vec3::Z).try_normalize().filter(|_| forward.z.abs() < 1.0 - 1e-9).unwrap_or(Vec3::X);
         let half_height = (fov_deg.clamp(1.0, 150.0).to_radians() / 2.0).tan();
         Self { eye, right, up: right.cross(forward), forward, half_height }
     }
 
-    /// A camera that sees all of `bounds`, at `azimuth_deg` from +x towards +y and `elevation_deg` above the horizon, for images with an
-    /// aspect ratio of 4 : 3 or wider.
+    /// A camera that sees all of `bounds`, at `azimuth_deg` from +x towards +y and `elevation_deg` above the horizon,
+    /// for images with an aspect ratio of 4 : 3 or wider.
     pub fn framing(bounds: Bounds, azimuth_deg: f64, elevation_deg: f64) -> Self {
         const FOV_DEG: f64 = 28.0;
         let (azimuth, elevation) = (azimuth_deg.to_radians(), elevation_deg.clamp(-89.9, 89.9).to_radians());
@@ -34,7 +34,7 @@ impl Camera {
         let corners: [Vec3; 8] =
             std::array::from_fn(|i| center + Vec3::new(sign(i & 1), sign(i & 2), sign(i & 4)) * half);
         let mut target = center;
-        // The near side of a box looks larger than the far side: the target moves until all of it is centred.
+        // The near side of a box appears larger than the far side: iterates the target until the box is centred.
         for _ in 0..4 {
             let camera = Self::at_distance(&corners, target, outward, FOV_DEG);
             let slopes = corners.map(|c| camera.view(c)).map(|v| Vec2::new(v.x, v.y) / v.z);
@@ -48,7 +48,7 @@ impl Camera {
     /// The smallest distance from `target` along `outward` that shows all corners.
     fn at_distance(corners: &[Vec3; 8], target: Vec3, outward: Vec3, fov_deg: f64) -> Self {
         let unmoved = Self::look_at(target + outward, target, fov_deg);
-        // Of a corner at (x, y) across and z deep, |y| ≤ k (distance + z) must hold, and the same across.
+        // A corner at (x, y) and depth z must satisfy |y| ≤ k (distance + z), and the same for x.
         let (tall, wide) = (0.88 * unmoved.half_height, 0.88 * unmoved.half_height * 4.0 / 3.0);
         let needed = corners.map(|c| c - target).map(|c| {
             let (x, y, z) = (c.dot(unmoved.right).abs(), c.dot(unmoved.up).abs(), c.dot(unmoved.forward));
@@ -63,12 +63,13 @@ impl Camera {
         self.eye
     }
 
-    /// Unit vectors to the right, to the top and into the image.
+    /// Unit vectors to the right, up and forward.
     pub fn axes(&self) -> [Vec3; 3] {
         [self.right, self.up, self.forward]
     }
 
-    /// Pixel of a point (m) in an image of `width × height` pixels, and its depth (m) in front of the camera; `None` if it lies behind.
+    /// Pixel of a point (m) in an image of `width × height` pixels, and its depth (m) in front of the camera; `None` if
+    /// it lies behind the camera.
     pub fn project(&self, point: Vec3, width: usize, height: usize) -> Option<(Vec2, f64)> {
         let view = self.view(point);
         (view.z > 0.0).then(|| (self.pixel(view, width as f64, height as f64), view.z))
@@ -101,7 +102,8 @@ fn sign(bit: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// From (0, −2, 0) towards +y with 90° of height: a point 2 m away and 1 m up is halfway to the upper edge.
+    /// From (0, −2, 0) towards +y with a field of view of 90°: a point 2 m away and 1 m up is halfway to the upper
+    /// edge.
     #[test]
     fn known_point_falls_on_known_pixel() {
         let camera = Camera::look_at(Vec3::new(0.0, -2.0, 0.0), Vec3::ZERO, 90.0);

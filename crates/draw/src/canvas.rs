@@ -1,8 +1,8 @@
 //! Anti-aliased shapes on an image.
 //!
-//! Coordinates are in pixels, `x` to the right and `y` down, and whole numbers lie *between* pixels: the middle of
-//! the upper left pixel is (0.5, 0.5). Each shape first becomes a mask of coverage and is then laid over the
-//! image once, so that a translucent line does not darken where it crosses itself.
+//! Coordinates are in pixels, `x` to the right and `y` down; integers lie on the borders between pixels: the centre of
+//! the upper left pixel is (0.5, 0.5). Each shape is first rendered to a coverage mask, which is then blended over the
+//! image once, so that a translucent line is not darker where it crosses itself.
 
 use crate::dash::dashes;
 use crate::mask::{Mask, band_coverage};
@@ -15,7 +15,7 @@ use dermis_geometry::Vec2;
 pub struct Ink {
     /// The colour.
     pub colour: Rgb,
-    /// From 0 (invisible) to 1 (opaque).
+    /// Opacity from 0 (invisible) to 1 (opaque).
     pub alpha: f64,
 }
 
@@ -39,7 +39,7 @@ pub struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    /// Draws on the whole of `image`.
+    /// Draws on the whole image.
     pub fn new(image: &'a mut Image) -> Self {
         let clip = Rect::new(0.0, 0.0, image.width() as f64, image.height() as f64);
         Self { image, clip }
@@ -60,17 +60,17 @@ impl<'a> Canvas<'a> {
         self.clip = Rect::new(0.0, 0.0, self.image.width() as f64, self.image.height() as f64);
     }
 
-    /// A line with round ends.
+    /// Draws a line with round ends.
     pub fn line(&mut self, from: Vec2, to: Vec2, width: f64, ink: impl Into<Ink>) {
         self.polyline(&[from, to], width, ink);
     }
 
-    /// A line through all points, with round joints and ends. It breaks where a coordinate is not finite.
+    /// Draws a line through all points, with round joints and ends. It breaks where a coordinate is not finite.
     pub fn polyline(&mut self, points: &[Vec2], width: f64, ink: impl Into<Ink>) {
         self.strokes(&[points], width, ink);
     }
 
-    /// Several lines as one shape: overlaps are painted once.
+    /// Draws several lines as one shape: overlaps are painted once.
     pub fn strokes(&mut self, lines: &[&[Vec2]], width: f64, ink: impl Into<Ink>) {
         let half = width.max(0.0) / 2.0;
         let points = lines.iter().flat_map(|line| line.iter().copied());
@@ -84,7 +84,7 @@ impl<'a> Canvas<'a> {
         self.lay(&mask, ink.into());
     }
 
-    /// A line drawn in dashes; `pattern` holds lengths on, off, on, off … in pixels.
+    /// Draws a dashed line; `pattern` holds lengths on, off, on, off … in pixels.
     pub fn dashed(&mut self, points: &[Vec2], width: f64, pattern: &[f64], ink: impl Into<Ink>) {
         let period: f64 = pattern.iter().sum();
         if pattern.iter().any(|&p| p < 0.0) || period.is_nan() || period < 0.5 {
@@ -97,7 +97,7 @@ impl<'a> Canvas<'a> {
         self.strokes(&lines, width, ink);
     }
 
-    /// A filled polygon, by the nonzero winding rule.
+    /// Fills a polygon by the nonzero winding rule.
     pub fn polygon(&mut self, corners: &[Vec2], ink: impl Into<Ink>) {
         if corners.len() < 3 || corners.iter().any(|c| !c.is_finite()) {
             return;
@@ -107,19 +107,19 @@ impl<'a> Canvas<'a> {
         self.lay(&mask, ink.into());
     }
 
-    /// A filled disc.
+    /// Fills a disc.
     pub fn disc(&mut self, centre: Vec2, radius: f64, ink: impl Into<Ink>) {
         self.line(centre, centre, 2.0 * radius, ink);
     }
 
-    /// A circle drawn as a line.
+    /// Draws a circle as a line.
     pub fn circle(&mut self, centre: Vec2, radius: f64, width: f64, ink: impl Into<Ink>) {
         let Some(mut mask) = Mask::around([centre], radius + width / 2.0 + 1.0, self.clip) else { return };
         mask.add(|point| band_coverage(((point - centre).length() - radius).abs(), width / 2.0));
         self.lay(&mask, ink.into());
     }
 
-    /// A filled rectangle.
+    /// Fills a rectangle.
     pub fn rect(&mut self, rect: Rect, ink: impl Into<Ink>) {
         let corners = [Vec2::new(rect.left, rect.top), Vec2::new(rect.right, rect.bottom)];
         let Some(mut mask) = Mask::around(corners, 1.0, self.clip) else { return };
@@ -128,7 +128,7 @@ impl<'a> Canvas<'a> {
         self.lay(&mask, ink.into());
     }
 
-    /// The border of a rectangle, centred on its sides.
+    /// Draws the border of a rectangle, centred on its sides.
     pub fn frame(&mut self, rect: Rect, width: f64, ink: impl Into<Ink>) {
         let corner =
             [(rect.left, rect.top), (rect.right, rect.top), (rect.right, rect.bottom), (rect.left, rect.bottom)];
@@ -136,7 +136,7 @@ impl<'a> Canvas<'a> {
         self.polyline(&[corner[0], corner[1], corner[2], corner[3], corner[0]], width, ink);
     }
 
-    /// An arrow with a filled head; one shorter than its head shrinks as a whole.
+    /// Draws an arrow with a filled head; an arrow shorter than its head is scaled down as a whole.
     pub fn arrow(&mut self, from: Vec2, to: Vec2, width: f64, ink: impl Into<Ink>) {
         let (ink, length) = (ink.into(), (to - from).length());
         if length.is_nan() || length < 1e-6 {
@@ -187,7 +187,7 @@ mod tests {
         image.pixels().iter().map(|p| 1.0 - f64::from(p[0]) / 255.0).sum()
     }
 
-    /// The sum of the coverage is the area of the shape, at any subpixel position.
+    /// The sum of the coverage equals the area of the shape at any subpixel position.
     #[test]
     fn coverage_adds_up_to_area() {
         let draw = |paint: &dyn Fn(&mut Canvas)| {

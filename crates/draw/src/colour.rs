@@ -1,13 +1,13 @@
 //! Colours and colour maps.
 //!
-//! The maps are our own, given by a few control points in Oklab (Ottosson 2020), a space in which equal steps look
-//! equal. Lightness is linear in the value, so the maps also read when printed in grey.
+//! The maps are defined by a few control points in Oklab (Ottosson 2020), a perceptually uniform space. Lightness is
+//! linear in the value, so that the maps are also legible in greyscale print.
 
 use crate::Rgb;
 use dermis_geometry::Vec3;
 
-/// Eight colours to tell series apart, also for colour-blind eyes: neighbours differ in lightness and not by
-/// red against green alone.
+/// Eight colours for series, also for colour-blind readers: neighbours differ in lightness and not only in red against
+/// green.
 pub const PALETTE: [Rgb; 8] = [
     [31, 98, 171],
     [219, 109, 23],
@@ -19,24 +19,24 @@ pub const PALETTE: [Rgb; 8] = [
     [92, 96, 104],
 ];
 
-/// Ink of text and axes.
+/// Colour of text and axes.
 pub const INK: Rgb = [38, 42, 48];
-/// Ink of grid lines.
+/// Colour of grid lines.
 pub const FAINT: Rgb = [224, 227, 231];
-/// Ink of secondary text and tick marks.
+/// Colour of secondary text and tick marks.
 pub const SOFT: Rgb = [110, 116, 124];
-/// The background.
+/// Background colour.
 pub const PAPER: Rgb = [255, 255, 255];
 
 /// Maps values between 0 and 1 to colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ColourMap {
-    /// White is 0, black is 1, as pressure images are printed in the literature.
+    /// White for 0 to black for 1, as in printed pressure images of the literature.
     Grey,
-    /// Dark blue over violet and coral to light yellow, evenly lighter.
+    /// Dark blue through violet and coral to light yellow, with uniformly increasing lightness.
     #[default]
     Ember,
-    /// Blue is 0, near white ½, red 1: for values with a sign.
+    /// Blue for 0, near white for ½, red for 1: for signed values.
     Diverging,
 }
 
@@ -50,7 +50,7 @@ const EMBER: [[f64; 3]; 6] = [
     [0.960, -0.022, 0.098],
 ];
 
-/// The same of [`ColourMap::Diverging`], symmetric in lightness.
+/// The same for [`ColourMap::Diverging`], symmetric in lightness.
 const DIVERGING: [[f64; 3]; 7] = [
     [0.380, -0.020, -0.130],
     [0.575, -0.040, -0.120],
@@ -62,7 +62,7 @@ const DIVERGING: [[f64; 3]; 7] = [
 ];
 
 impl ColourMap {
-    /// The colour of `value`, clamped to 0 to 1. NaN gives mid grey.
+    /// The colour of `value`, clamped to 0…1. NaN gives mid grey.
     pub fn colour(self, value: f64) -> Rgb {
         if value.is_nan() {
             return [160, 160, 160];
@@ -84,7 +84,7 @@ fn along(points: &[[f64; 3]], value: f64) -> Rgb {
     let point = |i: isize| points[(left as isize + i).clamp(0, points.len() as isize - 1) as usize];
     let lab = std::array::from_fn(|k| {
         let [a, b, c, d] = [point(-1)[k], point(0)[k], point(1)[k], point(2)[k]];
-        // Beyond the ends the curve continues straight, which keeps an even ramp even.
+        // Beyond the ends the curve continues straight, so that a uniform ramp stays uniform.
         let a = if left == 0 { 2.0 * b - c } else { a };
         let d = if left + 2 == points.len() { 2.0 * c - b } else { d };
         b + 0.5 * t * ((c - a) + t * ((2.0 * a - 5.0 * b + 4.0 * c - d) + t * (3.0 * (b - c) + d - a)))
@@ -92,7 +92,7 @@ fn along(points: &[[f64; 3]], value: f64) -> Rgb {
     rgb_from_oklab(lab)
 }
 
-/// sRGB from Oklab, clamped to the gamut.
+/// Converts Oklab to sRGB, clamped to the gamut.
 pub fn rgb_from_oklab([lightness, a, b]: [f64; 3]) -> Rgb {
     let l = (lightness + 0.396_337_777_4 * a + 0.215_803_757_3 * b).powi(3);
     let m = (lightness - 0.105_561_345_8 * a - 0.063_854_172_8 * b).powi(3);
@@ -105,23 +105,23 @@ pub fn rgb_from_oklab([lightness, a, b]: [f64; 3]) -> Rgb {
     linear.map(|x| (255.0 * encoded_from_linear(x)).round() as u8)
 }
 
-/// The sRGB transfer curve; both ends 0 to 1.
+/// The sRGB transfer function, from 0…1 to 0…1.
 pub(crate) fn encoded_from_linear(x: f64) -> f64 {
     let x = x.clamp(0.0, 1.0);
     if x <= 0.003_130_8 { 12.92 * x } else { 1.055 * x.powf(1.0 / 2.4) - 0.055 }
 }
 
-/// Its inverse.
+/// Inverse of the sRGB transfer function.
 fn linear_from_encoded(x: f64) -> f64 {
     if x <= 0.040_45 { x / 12.92 } else { ((x + 0.055) / 1.055).powf(2.4) }
 }
 
-/// A colour as linear light, 0 to 1 a channel.
+/// Converts a colour to linear light, 0 to 1 per channel.
 pub(crate) fn linear_from_rgb(colour: Rgb) -> Vec3 {
     Vec3::from_array(colour.map(|c| linear_from_encoded(f64::from(c) / 255.0)))
 }
 
-/// Luma of a colour, 0 to 1: to choose black or white text on it.
+/// Luma of a colour, 0 to 1, for choosing black or white text on it.
 pub fn lightness(colour: Rgb) -> f64 {
     (0.299 * f64::from(colour[0]) + 0.587 * f64::from(colour[1]) + 0.114 * f64::from(colour[2])) / 255.0
 }

@@ -3,7 +3,7 @@
 use crate::rect::Rect;
 use dermis_geometry::Vec2;
 
-/// Cuts a line into dashes and drops those that are not near `reach`.
+/// Divides a line into dashes and drops those that are not near `reach`.
 pub(crate) fn dashes(points: &[Vec2], pattern: &[f64], reach: Rect) -> Vec<Vec<Vec2>> {
     let period: f64 = pattern.iter().sum();
     let (mut done, mut travelled) = (Vec::new(), 0.0);
@@ -40,7 +40,7 @@ pub(crate) fn dashes(points: &[Vec2], pattern: &[f64], reach: Rect) -> Vec<Vec<V
     done
 }
 
-/// Whether the pattern is on at this distance into it, and for how much longer.
+/// Whether the pattern is on at a distance (px), and the remaining length (px) of that state.
 fn place_in(pattern: &[f64], mut distance: f64) -> (bool, f64) {
     for (i, &part) in pattern.iter().enumerate() {
         if distance < part {

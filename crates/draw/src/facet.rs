@@ -4,7 +4,7 @@ use crate::material::{Edges, Material};
 use dermis_geometry::Vec3;
 use std::collections::HashMap;
 
-/// Cosine of the 35° above which two faces meet in an edge and not in a bend.
+/// Cosine of 35°: faces that meet at a larger angle form an edge.
 const CREASE_COS: f64 = 0.819_152_044_288_992;
 
 /// Per triangle, the normal at each corner and whether the edge opposite to each corner is drawn.
@@ -13,7 +13,8 @@ pub(crate) struct Facets {
     pub edges: Vec<[bool; 3]>,
 }
 
-/// Computes normals and edges of all faces. Corners at the same position count as one, so that meshes without shared vertices look the same.
+/// Computes normals and edges of all faces. Corners at the same position are merged, so that meshes without shared
+/// vertices look the same.
 pub(crate) fn facets(vertices: &[Vec3], triangles: &[[u32; 3]], material: &Material) -> Facets {
     let corners = |t: usize| triangles[t].map(|i| vertices[i as usize]);
     let flat: Vec<Vec3> = (0..triangles.len())
@@ -37,10 +38,10 @@ pub(crate) fn facets(vertices: &[Vec3], triangles: &[[u32; 3]], material: &Mater
     Facets { normals, edges }
 }
 
-/// Per vertex, a number that vertices at the same place share.
+/// Per vertex, an index that vertices at the same position share.
 fn weld(vertices: &[Vec3]) -> Vec<usize> {
     let mut seen: HashMap<[u64; 3], usize> = HashMap::new();
-    // Adding zero makes both zeros the same.
+    // Adding zero makes −0 and 0 equal.
     let key = |v: &Vec3| (*v + Vec3::ZERO).to_array().map(f64::to_bits);
     vertices
         .iter()
@@ -51,7 +52,8 @@ fn weld(vertices: &[Vec3]) -> Vec<usize> {
         .collect()
 }
 
-/// At each corner, the faces around its place that bend little from its own, weighted by their angle there.
+/// Smooth normal at each corner: the mean of the adjacent face normals within the crease angle, weighted by their
+/// corner angles.
 fn smooth(vertices: &[Vec3], triangles: &[[u32; 3]], places: &[[usize; 3]], flat: &[Vec3]) -> Vec<[Vec3; 3]> {
     let count = places.iter().flatten().max().map_or(0, |m| m + 1);
     let mut around: Vec<Vec<(usize, f64)>> = vec![Vec::new(); count];
@@ -69,7 +71,7 @@ fn smooth(vertices: &[Vec3], triangles: &[[u32; 3]], places: &[[usize; 3]], flat
     places.iter().enumerate().map(|(t, place)| place.map(|p| normal(t, p))).collect()
 }
 
-/// Edges with one face, or two that bend much.
+/// Edges with one face, or with two faces at more than the crease angle.
 fn creases(places: &[[usize; 3]], flat: &[Vec3]) -> Vec<[bool; 3]> {
     let ends = |t: usize, k: usize| {
         let (a, b) = (places[t][(k + 1) % 3], places[t][(k + 2) % 3]);
@@ -90,7 +92,7 @@ fn creases(places: &[[usize; 3]], flat: &[Vec3]) -> Vec<[bool; 3]> {
 mod tests {
     use super::*;
 
-    /// Two faces of a roof: 20° of bend is smooth, 90° is not.
+    /// Two faces of a roof: an angle of 20° is smooth, one of 90° is an edge.
     #[test]
     fn shallow_bends_are_smooth_and_steep_ones_are_edges() {
         for (bend_deg, smooth) in [(20.0_f64, true), (90.0, false)] {

@@ -30,31 +30,31 @@ impl FigurePage {
         }
     }
 
-    /// Adds an image to the right of the last one, or below when the row is full.
+    /// Adds an image to the right of the last one, or in a new row when the row is full.
     pub fn image(mut self, image: Image, caption: impl Into<String>) -> Self {
         self.cells.push((image, caption.into()));
         self
     }
 
-    /// Heading of the page.
+    /// Sets the heading of the page.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
     }
 
-    /// Gap (px) between images.
+    /// Sets the gap (px) between images.
     pub fn gap(mut self, gap: usize) -> Self {
         self.gap = gap;
         self
     }
 
-    /// Margin (px) of the page.
+    /// Sets the margin (px) of the page.
     pub fn margin(mut self, margin: usize) -> Self {
         self.margin = margin;
         self
     }
 
-    /// Puts captions above the images instead of below.
+    /// Places captions above the images instead of below.
     pub fn captions_above(mut self) -> Self {
         self.captions_above = true;
         self

@@ -1,40 +1,40 @@
-//! The shapes of our letters.
+//! The shapes of the characters.
 //!
-//! Each glyph is a few strokes of a round pen. Its drawing sits on the baseline `y = 0` with `y` upwards: small
-//! letters reach 7, capitals and figures 10, descenders −3; the leftmost stroke runs at `x = 0` and the rightmost at
-//! `width`. The path language is our own: `M` starts a stroke and `L` continues it straight, `C` with a cubic;
-//! `A cx cy rx ry from to` continues with an arc (degrees, counter-clockwise when growing), `E cx cy rx ry` is a
-//! closed round, `D x y` a dot. Further pairs after `M` are lines.
+//! Each glyph consists of strokes of a round pen. The baseline is `y = 0` with `y` upwards: lower-case letters reach 7,
+//! capitals and digits 10, descenders −3. The leftmost stroke is at `x = 0` and the rightmost at `width`. The commands
+//! of a path are: `M` starts a stroke, `L` continues it with a line, `C` with a cubic; `A cx cy rx ry from to`
+//! continues with an arc (degrees, counter-clockwise when increasing), `E cx cy rx ry` is a closed ellipse, `D x y` a
+//! dot. Further pairs after `M` are lines.
 
-/// One letter as it is designed.
+/// The design of one character.
 pub(crate) struct Glyph {
-    /// What kind of side it turns to its left and right neighbour: decides the room between them.
+    /// Kinds of its left and right side, which determine the spacing.
     pub sides: (Side, Side),
-    /// From the leftmost to the rightmost stroke.
+    /// Distance from the leftmost to the rightmost stroke.
     pub width: f64,
     /// The strokes.
     pub path: &'static str,
 }
 
-/// The side of a letter: two stems need more room between them than two rounds.
+/// The side of a character: two stems need more space between them than two rounds.
 #[derive(Clone, Copy)]
 pub(crate) enum Side {
     /// An upright stroke.
     Stem,
-    /// A bow.
+    /// A round stroke.
     Round,
     /// Slanted, or mostly empty.
     Slant,
-    /// A figure, which stands in columns: as wide as needed to fill [`FIGURE_ADVANCE`].
+    /// A digit: padded to the width [`FIGURE_ADVANCE`].
     Figure,
 }
 
-/// Every figure takes this much room, so that numbers stand in columns.
+/// Advance width of every digit, so that numbers align in columns.
 pub(crate) const FIGURE_ADVANCE: f64 = 8.0;
 
 use Side::{Figure, Round, Slant, Stem};
 
-/// The design of a character, or `None` when the font lacks it.
+/// The design of a character; `None` if the font lacks it.
 pub(crate) fn glyph(character: char) -> Option<Glyph> {
     let (left, right, width, path) = letter(character).or_else(|| figure(character)).or_else(|| sign(character))?;
     Some(Glyph { sides: (left, right), width, path })
@@ -287,7 +287,7 @@ fn sign(character: char) -> Option<Design> {
     })
 }
 
-/// Small raised or lowered figures: the character they are made from and whether they stand high.
+/// Superscripts and subscripts: the character they are made from and whether they are raised.
 pub(crate) fn script(character: char) -> Option<(char, bool)> {
     Some(match character {
         '⁰' => ('0', true),

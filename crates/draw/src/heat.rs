@@ -1,4 +1,4 @@
-//! Heat maps of grids.
+//! Heat maps of grids of values.
 
 use crate::axis::{Scale, number};
 use crate::bar::{Bar, colour_bar_methods};
@@ -29,7 +29,7 @@ pub struct HeatMap {
 }
 
 impl HeatMap {
-    /// A map of values given row by row. Missing values are NaN.
+    /// Creates a map of values given row by row. Missing values are NaN.
     pub fn new(rows: usize, cols: usize, values: &[f64]) -> Self {
         let (rows, cols) = (rows.max(1), cols.max(1));
         let mut values = values.to_vec();
@@ -60,31 +60,31 @@ impl HeatMap {
         self
     }
 
-    /// Labels of the axes instead of `x (mm)` and `y (mm)`.
+    /// Sets the labels of the axes, by default `x (mm)` and `y (mm)`.
     pub fn axis_labels(mut self, x: impl Into<String>, y: impl Into<String>) -> Self {
         self.axis_labels = (x.into(), y.into());
         self
     }
 
-    /// Writes each value into its cell with the given number of decimals, where it fits.
+    /// Writes each value into its cell with the given number of decimals, if it fits.
     pub fn cell_values(mut self, decimals: usize) -> Self {
         self.decimals = Some(decimals);
         self
     }
 
-    /// An arrow per cell, row by row: `x` along the columns (right), `y` along the rows (down).
+    /// Draws an arrow per cell, row by row: `x` along the columns (right), `y` along the rows (down).
     pub fn arrows(mut self, arrows: &[Vec2]) -> Self {
         self.arrows = arrows.to_vec();
         self
     }
 
-    /// The arrow length that spans a cell; by default that of the longest arrow.
+    /// Sets the arrow length that spans a cell; by default that of the longest arrow.
     pub fn arrow_full(mut self, length: f64) -> Self {
         self.arrow_full = Some(length);
         self
     }
 
-    /// Side of a cell (px); by default chosen by the number of cells.
+    /// Sets the side of a cell (px); the default depends on the number of cells.
     pub fn cell_px(mut self, side: usize) -> Self {
         self.cell_px = Some(side);
         self
@@ -129,7 +129,7 @@ impl HeatMap {
         Rect::new(left, top, left + side, top + side)
     }
 
-    /// The colour of a cell that has a value.
+    /// Colour of a cell that has a value.
     pub fn cell_colour(&self, row: usize, col: usize) -> Rgb {
         self.bar().colour(self.values[row * self.cols + col])
     }
@@ -231,7 +231,7 @@ impl HeatMap {
     }
 }
 
-/// A cell without a value: pale, with slanted lines.
+/// Draws a cell without a value: pale, with diagonal lines.
 fn hatch(canvas: &mut Canvas, rect: Rect) {
     canvas.rect(rect, [238, 238, 238]);
     let (side, gap) = (rect.width(), 6.0);

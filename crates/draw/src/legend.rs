@@ -32,7 +32,7 @@ pub(crate) fn draw(canvas: &mut Canvas, body: Rect, entries: &[(&Series, Rgb)], 
     }
 }
 
-/// A line in its style.
+/// Draws a line in its style.
 pub(crate) fn draw_styled(canvas: &mut Canvas, points: &[Vec2], style: LineStyle, width: f64, colour: Rgb) {
     match style {
         LineStyle::Solid => canvas.polyline(points, width, colour),
@@ -42,7 +42,7 @@ pub(crate) fn draw_styled(canvas: &mut Canvas, points: &[Vec2], style: LineStyle
     }
 }
 
-/// The position, of nine, with the least data behind it; the upper corners win a tie.
+/// The one of nine positions with the least data behind it; upper corners are preferred.
 fn place(body: Rect, width: f64, height: f64, busy: &[Vec2]) -> Rect {
     let gap = 8.0;
     let middle_x = (body.left + body.right - width) / 2.0;

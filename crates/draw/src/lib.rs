@@ -1,8 +1,8 @@
 //! Figures: heat maps, plots and rendered scenes.
 //!
-//! Renders images in pure Rust without fonts, windows or a GPU; the same numbers give the same bytes. A [`HeatMap`], a [`ScatterMap`], a
-//! [`Plot`] or a [`Scene`] of meshes ([`TriMesh`](dermis_geometry::TriMesh)) renders to an [`Image`], and a [`FigurePage`] arranges several
-//! images with captions.
+//! Renders images in pure Rust without fonts, windows or a GPU; the same input gives the same bytes. A [`HeatMap`], a
+//! [`ScatterMap`], a [`Plot`] or a [`Scene`] of meshes ([`TriMesh`](dermis_geometry::TriMesh)) renders to an [`Image`],
+//! and a [`FigurePage`] arranges several images with captions.
 
 mod axis;
 mod bar;

@@ -1,15 +1,15 @@
-//! The light in a scene: sky, a key lamp that casts shadows, and a fill lamp.
+//! The lighting of a scene: sky, a key light that casts shadows, and a fill light.
 //!
-//! Everything is in linear light; a channel of 1 is the white of the paper.
+//! All values are linear light; 1 in a channel is the white of the background.
 
 use crate::camera::Camera;
 use crate::raster::scan;
 use dermis_geometry::{Bounds, Vec2, Vec3};
 
-/// A surface point to be shaded.
+/// A surface point to shade.
 pub(crate) struct Surface {
     pub point: Vec3,
-    /// Unit normal on the side of the camera.
+    /// Unit normal on the side that faces the camera.
     pub normal: Vec3,
     /// Unit vector to the camera.
     pub to_eye: Vec3,
@@ -17,7 +17,7 @@ pub(crate) struct Surface {
     pub shine: f64,
 }
 
-/// The lamps, placed for one camera and one scene.
+/// The lights, placed for one camera and one scene.
 pub(crate) struct Light {
     to_key: Vec3,
     to_fill: Vec3,
@@ -26,7 +26,7 @@ pub(crate) struct Light {
 }
 
 impl Light {
-    /// `bounds` hold all of `triangles` (m); `ground_m` is the height of the ground.
+    /// Places the lights. `bounds` contains all `triangles` (m); `ground_m` is the height of the ground.
     pub fn new(camera: &Camera, bounds: Bounds, triangles: &[[Vec3; 3]], ground_m: Option<f64>) -> Self {
         let [right, _, forward] = camera.axes();
         let level = Vec3::new(forward.x, forward.y, 0.0).normalize_or_zero();
@@ -36,7 +36,7 @@ impl Light {
         Self { to_key, to_fill, shadow: ShadowMap::new(to_key, bounds, triangles), contact }
     }
 
-    /// Light from a surface to the camera.
+    /// Returns the light from a surface point to the camera.
     pub fn shade(&self, surface: &Surface) -> Vec3 {
         let Surface { point, normal, to_eye, colour, shine } = *surface;
         let sky = Vec3::new(0.50, 0.52, 0.56);
@@ -46,7 +46,7 @@ impl Light {
         let lit = if facing_key > 0.0 { self.shadow.lit(point, normal) } else { 0.0 };
         let key = Vec3::new(0.60, 0.585, 0.56) * (facing_key.max(0.0) * lit);
         let fill = Vec3::new(0.12, 0.13, 0.15) * normal.dot(self.to_fill).max(0.0);
-        // Blinn–Phong, with a rim that brightens at grazing angles as real surfaces do.
+        // Blinn–Phong, with a rim term that brightens grazing angles.
         let half = (self.to_key + to_eye).normalize_or_zero();
         let gloss = normal.dot(half).max(0.0).powf(18.0 + 60.0 * shine) * lit;
         let rim = (1.0 - normal.dot(to_eye).clamp(0.0, 1.0)).powi(5);
@@ -61,7 +61,7 @@ impl Light {
     }
 }
 
-/// The shadow map of a lamp: height of the nearest surface over a plane normal to its rays.
+/// The shadow map of a light: height of the nearest surface above a plane normal to its rays.
 struct ShadowMap {
     to_lamp: Vec3,
     across: (Vec3, Vec3),
@@ -74,7 +74,7 @@ struct ShadowMap {
 
 const SHADOW_SIDE: usize = 1024;
 const BLOCK: usize = 16;
-/// How far (cells) from a point its shadow is sampled; less than a block.
+/// Radius (cells) in which the shadow of a point is sampled; less than a block.
 const SOFTNESS: f64 = 9.0;
 
 impl ShadowMap {
@@ -96,14 +96,14 @@ impl ShadowMap {
         map
     }
 
-    /// Position on the map and height towards the lamp, in cells.
+    /// Position on the map and height towards the light, in cells.
     fn place(&self, point: Vec3) -> (Vec2, f64) {
         let arm = (point - self.origin) * self.cells_per_m;
         let middle = SHADOW_SIDE as f64 / 2.0;
         (Vec2::new(arm.dot(self.across.0) + middle, arm.dot(self.across.1) + middle), arm.dot(self.to_lamp))
     }
 
-    /// A height that nothing within the reach of [`ShadowMap::lit`] exceeds.
+    /// An upper bound on the heights within the radius of [`ShadowMap::lit`].
     fn highest_around(&self, at: Vec2) -> f64 {
         let side = SHADOW_SIDE as f64;
         if !(at.x > -SOFTNESS && at.y > -SOFTNESS && at.x < side + SOFTNESS && at.y < side + SOFTNESS) {
@@ -113,12 +113,12 @@ impl ShadowMap {
         f64::from(self.blocks[block(at.y) * (SHADOW_SIDE / BLOCK) + block(at.x)])
     }
 
-    /// Fraction of the lamp that is visible from a point: the mean over a disc on the map.
+    /// Fraction of the light that is visible from a point: the mean over a disc on the map.
     fn lit(&self, point: Vec3, normal: Vec3) -> f64 {
         const TAPS: usize = 32;
         let (at, height) = self.place(point);
         let facing = normal.dot(self.to_lamp).max(0.12);
-        // The height of the surface itself beside this point, so that it does not shade itself.
+        // The slope of the surface itself, so that it does not shadow itself.
         let (by_x, by_y) = (-normal.dot(self.across.0) / facing, -normal.dot(self.across.1) / facing);
         let below = height + 2.5 / facing - SOFTNESS * (by_x.abs() + by_y.abs());
         if self.highest_around(at) <= below {
@@ -196,7 +196,7 @@ impl ContactMap {
     }
 }
 
-/// Mean over seven cells along one direction; `step` leads to the next cell, `line` to the next line.
+/// Mean over seven cells along one direction; `step` is the stride to the next cell, `line` that to the next line.
 fn blurred(values: &[f32], step: usize, line: usize) -> Vec<f32> {
     const REACH: usize = 3;
     let mut out = vec![0.0; values.len()];

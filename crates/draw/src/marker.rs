@@ -1,4 +1,4 @@
-//! Markers of a plot's points.
+//! Markers of data points.
 
 use crate::Rgb;
 use crate::canvas::Canvas;
@@ -7,7 +7,7 @@ use crate::rect::Rect;
 use crate::series::Marker;
 use dermis_geometry::Vec2;
 
-/// A marker about 8 px across.
+/// Draws a marker about 8 px wide.
 pub(crate) fn draw_marker(canvas: &mut Canvas, at: Vec2, marker: Marker, colour: Rgb) {
     let around = |offsets: &[(f64, f64)]| offsets.iter().map(|&(x, y)| at + Vec2::new(x, y)).collect::<Vec<_>>();
     match marker {

@@ -33,7 +33,7 @@ impl Mask {
         Some(Self { left: left as usize, top: top as usize, width, height, coverage: vec![0.0; width * height] })
     }
 
-    /// Raises the coverage to that of another shape.
+    /// Raises the coverage to that of another shape where it is larger.
     pub fn add(&mut self, coverage: impl Fn(Vec2) -> f64) {
         self.add_within(0..self.width, 0..self.height, coverage);
     }
@@ -53,7 +53,7 @@ impl Mask {
         }
     }
 
-    /// All points within `half` of the segment.
+    /// Adds all points within `half` of a segment.
     pub fn add_capsule(&mut self, from: Vec2, to: Vec2, half: f64) {
         if !(from.is_finite() && to.is_finite()) {
             return;
@@ -69,7 +69,7 @@ impl Mask {
             clamp((low - reach).floor())..clamp((high + reach).ceil())
         };
         let rows = cells(from.y.min(to.y), from.y.max(to.y), self.top, self.height);
-        // A long slanted line touches few of the columns of its box: each row needs only those near it.
+        // A long slanted line covers few columns of its bounding box: each row visits only the columns near it.
         for row in rows {
             let y = (self.top + row) as f64 + 0.5;
             let (mut low, mut high) = (from.x.min(to.x), from.x.max(to.x));
@@ -83,7 +83,7 @@ impl Mask {
         }
     }
 
-    /// Sixteen scan lines to the pixel row, each with exact ends.
+    /// Adds a polygon, with sixteen scan lines per pixel row and exact ends of each.
     pub fn add_polygon(&mut self, corners: &[Vec2]) {
         const LINES: usize = 16;
         let mut row_coverage = vec![0.0_f64; self.width];
@@ -109,7 +109,7 @@ impl Mask {
     }
 }
 
-/// Where the line at height `y` runs inside the polygon.
+/// The intervals of the line at height `y` inside the polygon.
 fn inside_spans(corners: &[Vec2], y: f64) -> Vec<(f64, f64)> {
     let mut crossings: Vec<(f64, i32)> = Vec::new();
     for (i, &a) in corners.iter().enumerate() {

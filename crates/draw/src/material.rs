@@ -2,15 +2,15 @@
 
 use crate::Rgb;
 
-/// Which edges of a mesh are drawn as lines.
+/// Selects the edges of a mesh that are drawn as lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Edges {
-    /// None.
+    /// No edges.
     #[default]
     None,
-    /// Where faces meet at more than 35°, and open borders.
+    /// Edges where faces meet at more than 35°, and open borders.
     Creases,
-    /// All: a wire frame over the surface.
+    /// All edges: a wireframe over the surface.
     All,
 }
 
@@ -21,41 +21,41 @@ pub struct Material {
     pub colour: Rgb,
     /// Strength of the gloss, 0 to 1.
     pub shine: f64,
-    /// From 0 (invisible) to 1 (opaque). Of translucent surfaces only the nearest is seen.
+    /// Opacity from 0 (invisible) to 1 (opaque). Of several translucent surfaces only the nearest is drawn.
     pub alpha: f64,
     /// Whether faces that meet at less than 35° are shaded smoothly.
     pub smooth: bool,
-    /// Which edges are drawn as lines.
+    /// The edges that are drawn as lines.
     pub edges: Edges,
 }
 
 impl Material {
-    /// Opaque, smooth, with a slight gloss.
+    /// Creates an opaque, smooth material with a slight gloss.
     pub fn new(colour: Rgb) -> Self {
         Self { colour, shine: 0.25, alpha: 1.0, smooth: true, edges: Edges::None }
     }
 
-    /// Soft grey, for mounts and other background objects.
+    /// Light grey, for mounts and other background objects.
     pub fn plain() -> Self {
         Self::new([176, 182, 190])
     }
 
-    /// With this much gloss, 0 to 1.
+    /// Sets the gloss, 0 to 1.
     pub fn shine(self, shine: f64) -> Self {
         Self { shine, ..self }
     }
 
-    /// Translucent: 0 is invisible, 1 opaque.
+    /// Sets the opacity: 0 is invisible, 1 opaque.
     pub fn alpha(self, alpha: f64) -> Self {
         Self { alpha, ..self }
     }
 
-    /// Every face flat.
+    /// Shades every face flat.
     pub fn flat(self) -> Self {
         Self { smooth: false, ..self }
     }
 
-    /// With some edges drawn as lines.
+    /// Sets the edges that are drawn as lines.
     pub fn edges(self, edges: Edges) -> Self {
         Self { edges, ..self }
     }

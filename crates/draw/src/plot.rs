@@ -66,43 +66,43 @@ impl Plot {
         }
     }
 
-    /// Heading of the plot.
+    /// Sets the heading of the plot.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
     }
 
-    /// Label of the x axis with its unit, such as `Time (s)`.
+    /// Sets the label of the x axis with its unit, such as `Time (s)`.
     pub fn x_label(mut self, label: impl Into<String>) -> Self {
         self.labels.0 = label.into();
         self
     }
 
-    /// Label of the y axis with its unit.
+    /// Sets the label of the y axis with its unit.
     pub fn y_label(mut self, label: impl Into<String>) -> Self {
         self.labels.1 = label.into();
         self
     }
 
-    /// A logarithmic x axis.
+    /// Makes the x axis logarithmic.
     pub fn log_x(mut self) -> Self {
         self.scales.0 = Scale::Log;
         self
     }
 
-    /// A logarithmic y axis.
+    /// Makes the y axis logarithmic.
     pub fn log_y(mut self) -> Self {
         self.scales.1 = Scale::Log;
         self
     }
 
-    /// Limits of the x axis; invalid limits are ignored.
+    /// Sets the limits of the x axis; invalid limits are ignored.
     pub fn x_range(mut self, low: f64, high: f64) -> Self {
         self.x_range = Some((low, high));
         self
     }
 
-    /// Limits of the y axis; invalid limits are ignored.
+    /// Sets the limits of the y axis; invalid limits are ignored.
     pub fn y_range(mut self, low: f64, high: f64) -> Self {
         self.y_range = Some((low, high));
         self
@@ -114,7 +114,7 @@ impl Plot {
         self
     }
 
-    /// Size of the image (px).
+    /// Sets the size of the image (px).
     pub fn size(mut self, width: usize, height: usize) -> Self {
         self.size = (width.max(160), height.max(120));
         self
@@ -175,7 +175,7 @@ impl Plot {
         let mut busy = Vec::new();
         for series in &self.series {
             let placed: Vec<Vec2> = series.points.iter().map(|&p| place(p)).collect();
-            // A lone marker hides more than a piece of line.
+            // An isolated marker counts more than a piece of a line.
             busy.extend(placed.iter().flat_map(|&p| [p; 3]));
             if series.style != LineStyle::None {
                 for ends in placed.windows(2).filter(|ends| ends.iter().all(|p| p.is_finite())) {
@@ -247,7 +247,7 @@ fn draw_series(canvas: &mut Canvas, series: &Series, colour: Rgb, body: Rect, pl
     }
     for (point, &error) in series.points.iter().zip(&series.errors) {
         let (low, high) = (place(*point - Vec2::Y * error), place(*point + Vec2::Y * error));
-        // A bar that reaches zero on a logarithmic axis runs out of the image.
+        // A bar that reaches zero on a logarithmic axis extends out of the image.
         let low = if low.is_finite() { low } else { Vec2::new(high.x, body.bottom + 10.0) };
         if !(low.is_finite() && high.is_finite()) {
             continue;

@@ -6,9 +6,9 @@ use dermis_geometry::{Vec2, Vec3};
 /// Marks a sample without a triangle.
 pub(crate) const NOTHING: u32 = u32::MAX;
 
-/// Calls `visit(x, y, value)` for every sample of a `width × height` grid inside the triangle. Samples lie in the
-/// middle of cells. `value` is linear over the image and given at the corners. Neighbours share no sample and
-/// leave none out: an edge is cut the same way from both sides.
+/// Calls `visit(x, y, value)` for every sample of a `width × height` grid inside the triangle. Samples lie at the
+/// centres of cells. `value` is given at the corners and linear over the image. Each sample belongs to exactly one of
+/// two neighbouring triangles, because they evaluate their common edge identically.
 pub(crate) fn scan(corners: [(Vec2, f64); 3], width: usize, height: usize, mut visit: impl FnMut(usize, usize, f64)) {
     let [(a, va), (b, vb), (c, vc)] = corners;
     let doubled_area = (b - a).perp_dot(c - a);
@@ -17,7 +17,7 @@ pub(crate) fn scan(corners: [(Vec2, f64); 3], width: usize, height: usize, mut v
     }
     let by_x = ((vb - va) * (c.y - a.y) - (vc - va) * (b.y - a.y)) / doubled_area;
     let by_y = ((vc - va) * (b.x - a.x) - (vb - va) * (c.x - a.x)) / doubled_area;
-    // A needle seen edge-on has steep planes; its values still lie between those of its corners.
+    // A thin triangle seen edge-on has a steep gradient; its values still lie between those of its corners.
     let (least, most) = (va.min(vb).min(vc), va.max(vb).max(vc));
     let first = |v: f64, count: usize| (v - 0.5).ceil().clamp(0.0, count as f64) as usize;
     let rows = first(a.y.min(b.y).min(c.y), height)..first(a.y.max(b.y).max(c.y), height);
@@ -41,7 +41,7 @@ pub(crate) fn scan(corners: [(Vec2, f64); 3], width: usize, height: usize, mut v
     }
 }
 
-/// The nearest triangle at each sample, and one over its depth (1/m): the nearer, the larger.
+/// The nearest triangle at each sample, and the inverse of its depth (1/m).
 pub(crate) struct Visible {
     pub width: usize,
     pub height: usize,
@@ -55,7 +55,7 @@ impl Visible {
         Self { width, height, triangle: vec![NOTHING; width * height], nearness: vec![0.0; width * height] }
     }
 
-    /// Draws a triangle (m) where it is nearer than the current depth.
+    /// Draws a triangle (m) where it is nearer than the depth buffer.
     pub fn add(&mut self, camera: &Camera, corners: [Vec3; 3], triangle: u32, near_m: f64) {
         let view = corners.map(|c| camera.view(c));
         let (width, height) = (self.width, self.height);
@@ -74,7 +74,7 @@ impl Visible {
     }
 }
 
-/// The part of a triangle, in view coordinates, at least `near_m` in front: three or four corners, or none.
+/// Clips a triangle in view coordinates to depths of at least `near_m`: three or four corners, or none.
 fn in_front(corners: [Vec3; 3], near_m: f64) -> Vec<Vec3> {
     let mut kept = Vec::with_capacity(4);
     for (i, &a) in corners.iter().enumerate() {
@@ -93,7 +93,7 @@ fn in_front(corners: [Vec3; 3], near_m: f64) -> Vec<Vec3> {
 mod tests {
     use super::*;
 
-    /// A fan of triangles around a point: every sample of the square is met exactly once.
+    /// A fan of triangles around a point covers every sample of the square exactly once.
     #[test]
     fn neighbours_share_no_sample_and_leave_none_out() {
         let middle = Vec2::new(13.5, 17.25);

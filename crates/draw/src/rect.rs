@@ -2,7 +2,7 @@
 
 use dermis_geometry::Vec2;
 
-/// A rectangle along the image's sides, in pixels.
+/// An axis-aligned rectangle, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rect {
     /// Left side.
@@ -16,17 +16,17 @@ pub struct Rect {
 }
 
 impl Rect {
-    /// From its sides.
+    /// Creates a rectangle from its sides.
     pub fn new(left: f64, top: f64, right: f64, bottom: f64) -> Self {
         Self { left, top, right, bottom }
     }
 
-    /// Pixels across.
+    /// Width (px).
     pub fn width(&self) -> f64 {
         self.right - self.left
     }
 
-    /// Pixels down.
+    /// Height (px).
     pub fn height(&self) -> f64 {
         self.bottom - self.top
     }

@@ -41,13 +41,13 @@ impl ScatterMap {
 
     colour_bar_methods!();
 
-    /// A line of this length, in the units of the points, with its label: `5.0, "5 mm"`.
+    /// Adds a scale bar of this length, in the units of the points, with its label: `5.0, "5 mm"`.
     pub fn scale_bar(mut self, length: f64, label: impl Into<String>) -> Self {
         self.scale_bar = Some((length, label.into()));
         self
     }
 
-    /// Longer side (px) of the field of points.
+    /// Sets the longer side (px) of the area of points.
     pub fn long_side_px(mut self, side: f64) -> Self {
         self.long_side_px = side.clamp(40.0, 4000.0);
         self

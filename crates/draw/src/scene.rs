@@ -11,7 +11,7 @@ use crate::view::{Triangle, View};
 use crate::{Image, Rgb, solid};
 use dermis_geometry::{Bounds, Pose, TriMesh, Vec2, Vec3};
 
-/// Meshes, arrows and labels, seen by a [`Camera`]. All lengths in metres, `z` upwards.
+/// Meshes, arrows and labels, rendered by a [`Camera`]. All lengths are in metres, with `z` upwards.
 #[derive(Clone, Debug, Default)]
 pub struct Scene {
     triangles: Vec<Triangle>,
@@ -31,20 +31,20 @@ impl Scene {
         self
     }
 
-    /// A mesh of one material.
+    /// Adds a mesh of one material.
     pub fn mesh(mut self, mesh: &TriMesh, world_from_mesh: &Pose, material: Material) -> Self {
         let colour = linear_from_rgb(material.colour);
         self.add(mesh.vertices(), mesh.triangles(), world_from_mesh, &material, |_, _| colour);
         self
     }
 
-    /// A mesh with a colour per vertex, or per triangle when there are as many colours as triangles and not as many
-    /// as vertices. Where colours are missing it is grey.
+    /// Adds a mesh with a colour per vertex, or per triangle if there are as many colours as triangles and not as many
+    /// as vertices. Missing colours are grey.
     pub fn coloured_mesh(self, mesh: &TriMesh, world_from_mesh: &Pose, colours: &[Rgb]) -> Self {
         self.painted_mesh(mesh, world_from_mesh, Material::plain().shine(0.12), colours)
     }
 
-    /// As [`Scene::coloured_mesh`], with everything but the colour from `material`.
+    /// As [`Scene::coloured_mesh`], with all other properties from `material`.
     pub fn painted_mesh(mut self, mesh: &TriMesh, world_from_mesh: &Pose, material: Material, colours: &[Rgb]) -> Self {
         let per_triangle = colours.len() == mesh.triangles().len() && colours.len() != mesh.vertices().len();
         let missing = linear_from_rgb(material.colour);
@@ -64,7 +64,7 @@ impl Scene {
         self
     }
 
-    /// Text beside a point, never hidden.
+    /// Adds text beside a point; objects do not hide it.
     pub fn label(mut self, point: Vec3, text: impl Into<String>) -> Self {
         self.labels.push((point, text.into()));
         self

@@ -37,7 +37,7 @@ pub enum Marker {
     Cross,
 }
 
-/// One curve or cloud of points.
+/// A curve or a set of points.
 #[derive(Clone, Debug)]
 pub struct Series {
     pub(crate) label: String,
@@ -51,8 +51,8 @@ pub struct Series {
 }
 
 impl Series {
-    /// Points joined by a line. The line breaks at points that have no place on the axes. An empty label keeps the
-    /// series out of the legend.
+    /// Points joined by a line. The line breaks at points that the axes cannot show. A series with an empty label is
+    /// omitted from the legend.
     pub fn line(label: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         Self {
             label: label.into(),
@@ -66,7 +66,7 @@ impl Series {
         }
     }
 
-    /// Points marked by discs and not joined.
+    /// Points drawn as discs, without a line.
     pub fn scatter(label: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         Self::line(label, points).style(LineStyle::None).marker(Marker::Disc)
     }
@@ -83,25 +83,25 @@ impl Series {
         self
     }
 
-    /// A colour instead of the next one of the palette.
+    /// Sets the colour; by default the next one of the palette.
     pub fn colour(mut self, colour: Rgb) -> Self {
         self.colour = Some(colour);
         self
     }
 
-    /// Width (px) of the line.
+    /// Sets the width (px) of the line.
     pub fn width(mut self, width: f64) -> Self {
         self.width = width;
         self
     }
 
-    /// Bars of ± this much at each point.
+    /// Adds symmetric error bars, ± the given value at each point.
     pub fn errors(mut self, errors: impl IntoIterator<Item = f64>) -> Self {
         self.errors = errors.into_iter().collect();
         self
     }
 
-    /// A translucent band from the first to the second value at each point.
+    /// Adds a translucent band from the first to the second value at each point.
     pub fn band(mut self, band: impl IntoIterator<Item = (f64, f64)>) -> Self {
         self.band = band.into_iter().collect();
         self

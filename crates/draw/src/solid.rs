@@ -2,7 +2,7 @@
 
 use dermis_geometry::Vec3;
 
-/// Vertices and outward triangles of an arrow: a round shaft with a cone at its end. `None` when it has no length.
+/// Vertices and outward triangles of an arrow: a round shaft with a cone at its end. `None` if its length is zero.
 pub(crate) fn arrow(from: Vec3, to: Vec3, radius: f64) -> Option<(Vec<Vec3>, Vec<[u32; 3]>)> {
     const SIDES: u32 = 28;
     let length = (to - from).length();
@@ -11,7 +11,7 @@ pub(crate) fn arrow(from: Vec3, to: Vec3, radius: f64) -> Option<(Vec<Vec3>, Vec
     }
     let along = (to - from) / length;
     let (u, v) = along.any_orthonormal_pair();
-    // A force smaller than the arrow's head still is an arrow, only smaller.
+    // An arrow shorter than its head is scaled down.
     let radius = radius.min(length / 5.0);
     let neck = to - along * (5.0 * radius).min(0.7 * length);
     let rings = [(from, radius), (neck, radius), (neck, 2.4 * radius)];

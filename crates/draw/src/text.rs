@@ -1,6 +1,6 @@
 //! Text in a built-in stroke font.
 //!
-//! At small sizes the design is fitted to the pixels: baseline, x-height and capital height fall on whole pixel
+//! At small sizes the glyphs are fitted to the pixel grid: baseline, x-height and capital height fall on whole pixel
 //! rows, and the outer strokes of every letter on whole columns, so that stems are sharp.
 
 use crate::canvas::{Canvas, Ink};
@@ -22,9 +22,9 @@ pub enum Anchor {
 /// Font size, weight, alignment and direction of a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Font {
-    /// Size (px): a capital is about 0.72 of it tall.
+    /// Size (px): the height of a capital is about 0.72 of it.
     pub size_px: f64,
-    /// Strokes are this much thicker than normal; 1.45 is bold.
+    /// Thickness of the strokes relative to normal; 1.45 is bold.
     pub weight: f64,
     /// Alignment at the position.
     pub anchor: Anchor,
@@ -33,7 +33,7 @@ pub struct Font {
 }
 
 impl Font {
-    /// Normal weight, beginning at the given place.
+    /// Normal weight, starting at the position.
     pub fn new(size_px: f64) -> Self {
         Self { size_px, weight: 1.0, anchor: Anchor::Left, upwards: false }
     }
@@ -43,12 +43,12 @@ impl Font {
         Self { weight: 1.45, ..self }
     }
 
-    /// The same with its middle at the given place.
+    /// The same, centred on the position.
     pub fn middle(self) -> Self {
         Self { anchor: Anchor::Middle, ..self }
     }
 
-    /// The same with its end at the given place.
+    /// The same, ending at the position.
     pub fn right(self) -> Self {
         Self { anchor: Anchor::Right, ..self }
     }
@@ -63,7 +63,7 @@ impl Font {
         set(text, self).1
     }
 
-    /// The text in lines no wider than `width_px`, broken between words; a longer word stands alone.
+    /// Breaks the text between words into lines no wider than `width_px`; a longer word has its own line.
     pub fn wrap(&self, text: &str, width_px: f64) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for word in text.split_whitespace() {
@@ -90,7 +90,7 @@ impl Canvas<'_> {
         self.write(at, text, font, pen_width(&font), ink.into());
     }
 
-    /// The same over a border of another ink, to be read on any background.
+    /// The same with an outline of another colour, legible on any background.
     pub fn text_with_halo(&mut self, at: Vec2, text: &str, font: Font, ink: impl Into<Ink>, halo: impl Into<Ink>) {
         self.write(at, text, font, pen_width(&font) + 0.26 * font.size_px, halo.into());
         self.text(at, text, font, ink);
@@ -106,7 +106,7 @@ impl Canvas<'_> {
             Anchor::Middle => (width / 2.0).round(),
             Anchor::Right => width,
         };
-        // Strokes are centred on whole numbers in the grid; pixels have their middle at a half.
+        // Strokes are centred on integers of the grid; pixel centres lie at half-integers.
         let origin = Vec2::new(at.x.round(), at.y.round());
         let place = |p: &Vec2| match font.upwards {
             false => Vec2::new(origin.x + p.x - back + 0.5, origin.y - p.y - 0.5),
@@ -118,12 +118,12 @@ impl Canvas<'_> {
     }
 }
 
-/// Thin enough to keep counters open, thick enough to be seen.
+/// Pen width (px): thin enough to keep counters open, thick enough to be visible.
 fn pen_width(font: &Font) -> f64 {
     (0.078 * font.size_px).max(1.08) * font.weight
 }
 
-/// The design grid fitted to the pixels at one size.
+/// The design grid fitted to the pixel grid at one size.
 struct Grid {
     unit: f64,
     x_height: f64,
@@ -136,7 +136,7 @@ impl Grid {
         Self { unit, x_height: (7.0 * unit).round().max(3.0), cap_height: (10.0 * unit).round().max(4.0) }
     }
 
-    /// Height (px) above the baseline of a height in the design.
+    /// Height (px) above the baseline for a height of the design.
     fn row(&self, y: f64) -> f64 {
         match y {
             y if y <= 0.0 => y * self.unit,
@@ -169,7 +169,7 @@ fn set(text: &str, font: &Font) -> (Vec<Vec<Vec2>>, f64) {
         let row = |y: f64| if scale == 1.0 { grid.row(y) } else { (scale * y + raise) * grid.unit };
         for stroke in trace(path) {
             let mut points: Vec<Vec2> = stroke.iter().map(|p| Vec2::new(x + before + p.x * fitted, row(p.y))).collect();
-            // Inner stems, too, stand on whole columns.
+            // Inner stems also lie on whole columns.
             for i in 1..stroke.len() {
                 if stroke[i].x == stroke[i - 1].x && (stroke[i].y - stroke[i - 1].y).abs() > 3.0 {
                     let column = points[i].x.round();
@@ -190,7 +190,7 @@ fn set(text: &str, font: &Font) -> (Vec<Vec<Vec2>>, f64) {
     (strokes, x)
 }
 
-/// Room beside a letter, in design units.
+/// Space beside a letter, in design units.
 fn side_room(side: Side, width: f64) -> f64 {
     match side {
         Side::Stem => 1.5,
@@ -200,7 +200,7 @@ fn side_room(side: Side, width: f64) -> f64 {
     }
 }
 
-/// Follows a path of the language of [`crate::glyphs`] and gives its strokes as many short lines.
+/// Follows a path in the syntax of [`crate::glyphs`] and returns its strokes as polylines.
 fn trace(path: &str) -> Vec<Vec<Vec2>> {
     let mut strokes: Vec<Vec<Vec2>> = Vec::new();
     let mut rest = path;
@@ -241,7 +241,7 @@ fn trace(path: &str) -> Vec<Vec<Vec2>> {
     strokes
 }
 
-/// The stroke being drawn.
+/// The current stroke.
 fn pen(strokes: &mut Vec<Vec<Vec2>>) -> &mut Vec<Vec2> {
     if strokes.is_empty() {
         strokes.push(Vec::new());
@@ -249,7 +249,7 @@ fn pen(strokes: &mut Vec<Vec<Vec2>>) -> &mut Vec<Vec2> {
     strokes.last_mut().expect("one was just put there")
 }
 
-/// Part of a superellipse, a little squarer than an ellipse: open counters at small sizes.
+/// An arc of a superellipse, slightly squarer than an ellipse: it keeps counters open at small sizes.
 fn round(centre: Vec2, radii: Vec2, start_deg: f64, end_deg: f64) -> Vec<Vec2> {
     const POWER: f64 = 2.0 / 2.25;
     let count = ((end_deg - start_deg).abs() / 7.5).ceil().max(1.0) as usize;

@@ -7,21 +7,21 @@ use crate::light::{Light, Surface};
 use crate::raster::{NOTHING, Visible};
 use dermis_geometry::{Bounds, Vec2, Vec3};
 
-/// Samples along each side of a pixel.
+/// Number of samples along each side of a pixel.
 const SAMPLES: usize = 3;
 /// Index that marks a sample of the ground.
 const GROUND: u32 = NOTHING - 1;
-/// Linear light of the background at its top and at its foot, and of the floor.
+/// Linear light of the background at its top and its bottom, and of the floor.
 const SKY: Vec3 = Vec3::new(0.745, 0.799, 0.871);
 const HAZE: Vec3 = Vec3::new(0.947, 0.956, 0.974);
 const FLOOR: Vec3 = Vec3::new(0.888, 0.905, 0.922);
 
-/// A face in the world (m), ready to be shaded.
+/// A face in the world frame (m), ready to be shaded.
 #[derive(Clone, Debug)]
 pub(crate) struct Triangle {
     pub corners: [Vec3; 3],
     pub normals: [Vec3; 3],
-    /// Linear light.
+    /// Linear light of the corners.
     pub colours: [Vec3; 3],
     pub edges: [bool; 3],
     pub shine: f64,
@@ -85,7 +85,7 @@ impl View<'_> {
         }
     }
 
-    /// Linear light of a pixel. Samples that see the same triangle are shaded once, in their middle.
+    /// Linear light of a pixel. Samples of the same triangle are shaded once, at their mean position.
     fn pixel(&self, x: usize, y: usize, solid: &Visible, glassy: Option<&Visible>) -> Vec3 {
         let mut groups: [(u32, u32, usize, Vec2); SAMPLES * SAMPLES] = [(0, 0, 0, Vec2::ZERO); SAMPLES * SAMPLES];
         let mut used = 0;
@@ -111,13 +111,13 @@ impl View<'_> {
             if before != NOTHING {
                 light = light.lerp(self.seen(before, place), self.triangles[before as usize].alpha);
             }
-            // What is brighter than paper is cut before the mean, or bright edges would fray.
+            // Clamps to the background white before averaging, so that bright edges stay anti-aliased.
             sum += light.min(Vec3::ONE) * count as f64;
         }
         sum / (SAMPLES * SAMPLES) as f64
     }
 
-    /// Linear light at a position of the image (px).
+    /// Linear light of a sample at a position of the image (px).
     fn seen(&self, what: u32, place: Vec2) -> Vec3 {
         let ray = self.camera.ray(place, self.width as f64, self.height as f64);
         match what {
@@ -162,7 +162,7 @@ impl View<'_> {
         light.lerp(light * 0.16, line * 0.75)
     }
 
-    /// Coverage of a pixel by visible edges, each 1.2 px wide across both of its faces.
+    /// Coverage of a pixel by drawn edges, each 1.2 px wide across both of its faces.
     fn line_share(&self, triangle: &Triangle, place: Vec2) -> f64 {
         if triangle.edges == [false; 3] {
             return 0.0;

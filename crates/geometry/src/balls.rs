@@ -1,20 +1,20 @@
-//! A point cloud as a solid: equal balls about its points.
+//! A point cloud as a solid: the union of equal balls about its points.
 
 use crate::shapes::{MAX_TRIANGLES, ShapeError};
 use crate::{Bounds, TriMesh, Vec3};
 
-/// Equal balls about the points of a cloud; the solid is all of them together. Points nearer to each other than the radius make a smooth
-/// surface; farther apart they stand out one by one.
+/// Equal balls about the points of a cloud; the solid is their union. Points closer to each other than the radius form
+/// a smooth surface; points farther apart appear as separate balls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Balls {
-    /// In the order of a balanced tree: the middle of every range splits it along the axis of its depth.
+    /// Centres in the order of a balanced k-d tree: the middle of every range splits it along the axis of its depth.
     centers: Vec<Vec3>,
     radius_m: f64,
     bounds: Bounds,
 }
 
 impl Balls {
-    /// Creates balls of a radius (m) about points (m). Refuses an empty cloud, and radii that are not positive.
+    /// Creates balls of a radius (m) about points (m). Refuses an empty cloud and a radius that is not positive.
     pub fn new(mut centers: Vec<Vec3>, radius_m: f64) -> Result<Self, ShapeError> {
         if !(radius_m > 0.0 && radius_m.is_finite()) {
             return Err(ShapeError::BadLength { shape: "points", what: "radius", got: radius_m });
@@ -53,8 +53,8 @@ impl Balls {
         &self.bounds
     }
 
-    /// Signed distance (m) of a point from the nearest ball and its gradient. Outside and on the surface this is the distance from the solid;
-    /// inside overlapping balls the surface is farther away.
+    /// Signed distance (m) of a point from the nearest ball, and its gradient. Outside and on the surface it equals the
+    /// distance from the solid; inside overlapping balls the surface is farther away.
     pub fn nearest(&self, point: Vec3) -> (f64, Vec3) {
         let mut best = (f64::INFINITY, Vec3::ZERO);
         look(&self.centers, point, 0, &mut best);
@@ -72,7 +72,7 @@ impl Balls {
     }
 }
 
-/// Of an octahedron with corners +x, +y, +z, −x, −y, −z; outward.
+/// Outward faces of an octahedron with corners +x, +y, +z, −x, −y, −z.
 const FACES: [[u32; 3]; 8] = [[0, 1, 2], [1, 3, 2], [3, 4, 2], [4, 0, 2], [1, 0, 5], [3, 1, 5], [4, 3, 5], [0, 4, 5]];
 
 fn sort(points: &mut [Vec3], depth: usize) {
@@ -118,7 +118,7 @@ mod tests {
             let truth = centers.iter().map(|c| (query - *c).length() - 0.05).fold(f64::INFINITY, f64::min);
             let (distance, normal) = balls.nearest(query);
             assert_eq!(distance, truth);
-            // Along the normal it grows as fast as the way.
+            // Along the normal the distance grows by the displacement.
             let farther = balls.nearest(query - normal * 1e-9).0;
             assert!((distance - farther - 1e-9).abs() < 1e-13, "{distance} {farther}");
         }

@@ -1,8 +1,9 @@
 //! A bounding-volume hierarchy over triangles.
 //!
-//! Four children a node, built top-down by the surface-area heuristic in 16 bins. The boxes are `f32`, rounded outwards
-//! and padded, and stored as four lanes that the compiler tests with SIMD; the caller tests the items of the leaves in `f64`. The caller
-//! drives the traversal: it supplies a lower bound on the distance of each box and a function for the leaves.
+//! A node has four children and is built top-down by the surface-area heuristic in 16 bins. The boxes are `f32`,
+//! rounded outwards and padded, and stored as four lanes that the compiler tests with SIMD; the caller tests the items
+//! of the leaves in `f64`. The caller drives the traversal: it supplies a lower bound on the distance of each box and a
+//! function for the leaves.
 
 mod flat;
 mod query;
@@ -12,7 +13,7 @@ pub use query::Slab;
 
 use crate::{TriMesh, Vec3};
 
-/// A box along the axes.
+/// An axis-aligned box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// Smallest coordinates (m).
@@ -30,12 +31,12 @@ impl Bounds {
         points.into_iter().fold(Self::EMPTY, |bounds, p| Self { min: bounds.min.min(p), max: bounds.max.max(p) })
     }
 
-    /// Smallest box around both.
+    /// Smallest box around both boxes.
     pub fn union(&self, other: &Self) -> Self {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
-    /// Middle (m).
+    /// Centre (m).
     pub fn center(&self) -> Vec3 {
         (self.min + self.max) * 0.5
     }
@@ -45,7 +46,7 @@ impl Bounds {
         self.max - self.min
     }
 
-    /// True when the two share a point.
+    /// True when the two boxes share a point.
     pub fn overlaps(&self, other: &Self) -> bool {
         self.min.cmple(other.max).all() && other.min.cmple(self.max).all()
     }
@@ -55,7 +56,7 @@ impl Bounds {
         Self { min: self.min - Vec3::splat(margin), max: self.max + Vec3::splat(margin) }
     }
 
-    /// True when a point is in the box or on it.
+    /// True when a point is inside the box or on its surface.
     #[inline]
     pub fn contains(&self, point: Vec3) -> bool {
         let (low, high) = (self.min, self.max);
@@ -79,7 +80,7 @@ impl Bounds {
     }
 }
 
-/// The boxes of four children, along each axis: `f32`, relative to the middle of everything, rounded outwards.
+/// The boxes of four children, along each axis: `f32`, relative to the centre of the hierarchy, rounded outwards.
 #[derive(Clone, Debug)]
 pub(crate) struct Lanes {
     pub min: [[f32; 4]; 3],
@@ -89,13 +90,13 @@ pub(crate) struct Lanes {
 #[derive(Clone, Debug)]
 struct Node {
     lanes: Lanes,
-    /// Inner child: index of its node. Leaf: first position in `order`. [`EMPTY`]: none.
+    /// Index of the node of an inner child, or first position of a leaf in `order`; [`EMPTY`] without a child.
     child: [u32; 4],
-    /// Zero for an inner child, else the number of items.
+    /// Zero for an inner child, else the number of items of the leaf.
     count: [u32; 4],
 }
 
-/// The hierarchy. Items are identified by their index in the input.
+/// A bounding-volume hierarchy. Items are identified by their index in the input.
 #[derive(Clone, Debug)]
 pub struct Bvh {
     nodes: Vec<Node>,
@@ -108,12 +109,12 @@ pub struct Bvh {
 
 const LEAF: usize = 4;
 const BINS: usize = 16;
-/// Below this depth parts are halved, so that no input makes the tree deeper than `HEURISTIC_DEPTH + 32`.
+/// Below this depth a node is split into halves, so that no input makes the tree deeper than `HEURISTIC_DEPTH + 32`.
 const HEURISTIC_DEPTH: usize = 48;
 /// A lane without a child.
 const EMPTY: u32 = u32::MAX;
 
-/// A part of the items while the tree is built.
+/// A range of the items while the tree is built.
 struct Part {
     bounds: Bounds,
     first: usize,
@@ -128,10 +129,10 @@ impl Bvh {
         Self::over(&boxes)
     }
 
-    /// Builds the hierarchy of any boxes; leaves then hold indices into `boxes`.
+    /// Builds the hierarchy of arbitrary boxes; leaves then hold indices into `boxes`.
     pub fn over(boxes: &[Bounds]) -> Self {
         let bounds = boxes.iter().fold(Bounds::EMPTY, |all, next| all.union(next));
-        // What rounding a coordinate of a query or a box to f32 may cost, several times over.
+        // Several times the error of rounding a coordinate of a query or a box to f32.
         let reach = if boxes.is_empty() { 0.0 } else { bounds.size().length() };
         let pad = 1e-6 * reach;
         let mut bvh = Self { nodes: Vec::new(), order: (0..boxes.len() as u32).collect(), bounds, pad, reach };
@@ -162,7 +163,7 @@ impl Bvh {
         index as u32
     }
 
-    /// Splits a part, and each half again, where they are larger than a leaf.
+    /// Splits a part, and each half again, if it is larger than a leaf.
     fn quarter(&mut self, boxes: &[Bounds], part: Part) -> Vec<Part> {
         let mut parts = Vec::with_capacity(4);
         for half in self.halve(boxes, part) {
@@ -181,7 +182,7 @@ impl Bvh {
         let heuristic = if depth < HEURISTIC_DEPTH { best_split(boxes, items, &centers) } else { None };
         let split = match heuristic {
             Some((axis, threshold)) => {
-                // Stable, so the order does not depend on anything but the input.
+                // The partition is stable, so that the order depends only on the input.
                 let (left, right): (Vec<u32>, Vec<u32>) =
                     items.iter().partition(|&&i| boxes[i as usize].center()[axis] < threshold);
                 items[..left.len()].copy_from_slice(&left);
@@ -212,9 +213,9 @@ impl Bvh {
         self.pad
     }
 
-    /// Visits leaves near first. `distance` says how far each lane is at least ([`f32::INFINITY`] to skip it);
-    /// `visit` handles the positions `first..first + count` of [`Bvh::order`] and returns the limit beyond which
-    /// lanes no longer matter.
+    /// Visits leaves, the nearest first. `distance` returns a lower bound on the distance of each lane
+    /// ([`f32::INFINITY`] skips it); `visit` handles the positions `first..first + count` of [`Bvh::order`] and returns
+    /// the distance beyond which lanes are skipped.
     pub(crate) fn visit(
         &self,
         mut limit: f32,
@@ -224,7 +225,7 @@ impl Bvh {
         if self.nodes.is_empty() {
             return;
         }
-        // Every level of four-way nodes leaves at most three behind.
+        // Every level of four-way nodes leaves at most three entries on the stack.
         let mut stack = [(0f32, 0u32); 3 * (HEURISTIC_DEPTH + 34) / 2 + 4];
         let mut top = 1;
         while top > 0 {
@@ -235,7 +236,7 @@ impl Bvh {
             }
             let node = &self.nodes[index as usize];
             let distances = distance(&node.lanes);
-            // Lanes within the limit, near first.
+            // Lanes within the limit, the nearest first.
             let mut lanes = [(f32::INFINITY, 0usize); 4];
             let mut count = 0;
             for (lane, &d) in distances.iter().enumerate() {
@@ -269,7 +270,7 @@ fn best_split(boxes: &[Bounds], part: &[u32], centers: &Bounds) -> Option<(usize
     let size = centers.size();
     let mut best: Option<(f64, usize, f64)> = None;
     for axis in 0..3 {
-        // A width that would make the last bin's edge round onto the first is no width.
+        // Skips an axis whose extent is so small that the edges of the first and last bin round to the same number.
         if size[axis] <= f64::EPSILON * (1.0 + centers.max[axis].abs()) {
             continue;
         }

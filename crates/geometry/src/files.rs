@@ -1,8 +1,10 @@
-//! Meshes from files: triangles from STL, OBJ, PLY, glTF and GLB, tetrahedra from VTK and Gmsh, points from XYZ and PLY.
+//! Reads meshes from files: triangles from STL, OBJ, PLY, glTF and GLB, tetrahedra from VTK and Gmsh, points from XYZ
+//! and PLY.
 //!
-//! Each reader returns positions and elements as in the file; this module scales them to metres, checks and welds them into a [`TriMesh`].
-//! Two rules hold for all readers. Length units are never guessed: a format without units needs [`Import::unit`]. And no count of a file
-//! is trusted before its data are present: truncated and damaged files are refused with the place of the damage.
+//! Each reader returns positions and elements as in the file; this module scales them to metres, checks them and welds
+//! them into a [`TriMesh`]. Two rules hold for all readers. First, length units are never guessed: a format without
+//! units needs [`Import::unit`]. Second, no count of a file is trusted before its data are present: truncated and
+//! damaged files are refused with the position of the damage.
 //!
 //! Unused vertices are kept.
 
@@ -35,10 +37,10 @@ use std::path::Path;
 pub struct Import {
     /// Length unit of the file. Required for STL, OBJ and PLY; glTF defaults to metres.
     pub unit: Option<LengthUnit>,
-    /// Merges vertices closer than 1e-9 of the diagonal of the bounding box. STL has no shared vertices and exporters split them at seams:
-    /// without welding such meshes are open.
+    /// Merges vertices closer than 1e-9 of the diagonal of the bounding box. STL has no shared vertices, and exporters
+    /// split vertices at seams: without welding such meshes are open.
     pub weld: bool,
-    /// Drops triangles without area, also those that lose it by welding, instead of refusing the file.
+    /// Drops triangles without area, including those that collapse by welding, instead of refusing the file.
     pub drop_degenerate: bool,
 }
 
@@ -48,7 +50,8 @@ impl Default for Import {
     }
 }
 
-/// A mesh file format. A new format is a file with its reader and a constant like [`Format::STL`], and an entry in [`Format::ALL`].
+/// A mesh file format. To add a format, add a module with its reader, a constant like [`Format::STL`] and an entry in
+/// [`Format::ALL`].
 #[derive(Clone, Copy)]
 pub struct Format {
     name: &'static str,
@@ -59,7 +62,7 @@ pub struct Format {
 }
 
 impl Format {
-    /// All formats that are read.
+    /// All supported formats.
     pub const ALL: [Self; 5] = [Self::STL, Self::OBJ, Self::PLY, Self::GLTF, Self::GLB];
 
     /// The file name extension, lower case, without the dot.
@@ -73,7 +76,7 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.extension.eq_ignore_ascii_case(extension))
     }
 
-    /// The extensions for a message: `.stl .obj …`.
+    /// The extensions as text for messages: `.stl .obj …`.
     pub fn extension_list() -> String {
         Self::ALL.map(|format| format!(".{}", format.extension)).join(" ")
     }
@@ -101,7 +104,7 @@ impl fmt::Debug for Format {
 
 /// Reads a mesh file; the format comes from the extension (see [`Format::ALL`]).
 ///
-/// The mesh is named by the path. Buffers that a glTF file keeps beside itself are read too.
+/// The path becomes the name of the mesh. External buffers of a glTF file are read from its folder.
 pub fn read(path: &Path, import: &Import) -> Result<TriMesh, FileError> {
     let file = path.display().to_string();
     let metadata = std::fs::metadata(path).map_err(|error| Problem::from_io(&error).in_file(&file))?;
@@ -112,7 +115,7 @@ pub fn read(path: &Path, import: &Import) -> Result<TriMesh, FileError> {
         let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
         return Err(Problem::UnknownExtension { extension }.in_file(&file));
     };
-    // Before the file is read: this check is cheap.
+    // Checks the unit before reading the file.
     unit_of(&file, format, import)?;
     let bytes = std::fs::read(path).map_err(|error| Problem::from_io(&error).in_file(&file))?;
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -135,7 +138,8 @@ pub enum TetFormat {
     Msh,
 }
 
-/// Reads a tetrahedral mesh; the format follows from the extension (`.vtk .msh`, upper or lower case). Neither format has units.
+/// Reads a tetrahedral mesh; the extension selects the format (`.vtk .msh`, upper or lower case). Neither format has
+/// units.
 pub fn read_tets(path: &Path, unit: LengthUnit) -> Result<TetMesh, FileError> {
     let file = path.display().to_string();
     let format = match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
@@ -181,8 +185,8 @@ fn unit_of(file: &str, format: Format, import: &Import) -> Result<LengthUnit, Fi
     import.unit.or(format.unit).ok_or_else(|| Problem::NoUnit { format }.in_file(file))
 }
 
-/// Scales, checks, welds and checks again. The first check uses the numbering of the file, so that errors refer to it; after that only
-/// welding can remove a triangle's area.
+/// Scales, checks, welds and checks again. The first check uses the numbering of the file, so that errors refer to it;
+/// after that a triangle can lose its area only by welding.
 fn finish(file: &str, mesh: RawMesh, unit: LengthUnit, import: &Import) -> Result<TriMesh, FileError> {
     let RawMesh { mut vertices, triangles, origins } = mesh;
     for vertex in &mut vertices {

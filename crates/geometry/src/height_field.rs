@@ -11,21 +11,21 @@ pub struct HeightGrid {
     pub cols: usize,
     /// Edge of a cell (m).
     pub cell_m: f64,
-    /// Middle of the grid (m).
+    /// Centre of the grid (m).
     pub center: Vec2,
 }
 
-/// Height of the lowest surface over the middle of every cell: the first contact along +z.
+/// Height of the lowest surface over the centre of every cell: the first contact along +z.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeightField {
     /// The grid of cells.
     pub grid: HeightGrid,
-    /// Heights (m) over z = 0, row by row; infinite where there is no surface.
+    /// Heights (m) above z = 0, row by row; infinite without a surface.
     pub heights_m: Vec<f64>,
 }
 
 impl HeightGrid {
-    /// Middle of a cell (m).
+    /// Centre of a cell (m).
     pub fn cell_center(&self, row: usize, col: usize) -> Vec2 {
         Vec2::new(self.x_m(col), self.y_m(row))
     }
@@ -38,50 +38,50 @@ impl HeightGrid {
         self.center.y + (0.5 * (self.rows as f64 - 1.0) - row as f64) * self.cell_m
     }
 
-    /// First and last index of the `count` cells whose middles lie in `low ..= high`, counted along a coordinate in cells.
+    /// First and last index of the `count` cells whose centres lie in `low ..= high`, in units of cells.
     fn span(low: f64, high: f64, count: usize) -> Option<(usize, usize)> {
         let first = low.ceil().max(0.0);
         let last = high.floor().min(count as f64 - 1.0);
         (first <= last).then_some((first as usize, last as usize))
     }
 
-    /// Column coordinate: 0 in the middle of the first column.
+    /// Column coordinate: 0 at the centre of the first column.
     fn col_of(&self, x: f64) -> f64 {
         (x - self.center.x) / self.cell_m + 0.5 * (self.cols as f64 - 1.0)
     }
 
-    /// Row coordinate: 0 in the middle of the first row, growing towards −y.
+    /// Row coordinate: 0 at the centre of the first row, growing towards −y.
     fn row_of(&self, y: f64) -> f64 {
         0.5 * (self.rows as f64 - 1.0) - (y - self.center.y) / self.cell_m
     }
 }
 
 impl HeightField {
-    /// A field without any surface.
+    /// A height field without a surface.
     pub fn empty(grid: HeightGrid) -> Self {
         Self { grid, heights_m: vec![f64::INFINITY; grid.rows * grid.cols] }
     }
 
-    /// Samples a function of x and y (m).
+    /// Samples a function of x and y (m) at the cell centres.
     pub fn from_fn(grid: HeightGrid, height_m: impl Fn(f64, f64) -> f64) -> Self {
         let cells = (0..grid.rows).flat_map(|row| (0..grid.cols).map(move |col| (row, col)));
         Self { grid, heights_m: cells.map(|(row, col)| height_m(grid.x_m(col), grid.y_m(row))).collect() }
     }
 
-    /// Rasterises a surface as seen along +z from below. The height of a cell is that of the triangle over its middle, to rounding; a middle
-    /// under an edge or a corner belongs to all triangles there, so a closed mesh leaves no gap.
+    /// Rasterises a surface as seen along +z from below. The height of a cell is that of the triangle over its centre,
+    /// to rounding. A centre under an edge or a corner belongs to all triangles there, so a closed mesh leaves no gap.
     pub fn of_surface(grid: HeightGrid, surface: &Surface, grid_from_surface: &Pose) -> Self {
         let mut field = Self::empty(grid);
         field.lower(surface, grid_from_surface, f64::INFINITY);
         field
     }
 
-    /// Rasterises a surface as [`HeightField::of_surface`] does and keeps the lower height of each cell. Returns whether any cell became lower.
-    /// Skips triangles that lie above `max_m` everywhere.
+    /// Rasterises a surface as [`HeightField::of_surface`] does and keeps the lower height of each cell. Returns
+    /// whether any cell became lower. Skips triangles that lie entirely above `max_m`.
     pub fn lower(&mut self, surface: &Surface, grid_from_surface: &Pose, max_m: f64) -> bool {
         let mesh = surface.mesh();
         let corners: Vec<Vec3> = mesh.vertices().iter().map(|&v| grid_from_surface.transform_point(v)).collect();
-        // What looks up is never lowest on a closed mesh.
+        // On a closed mesh an upward face is never the lowest.
         let only_downward = surface.is_closed();
         let mut fell = false;
         for triangle in mesh.triangles() {
@@ -102,7 +102,7 @@ impl HeightField {
         let grid = self.grid;
         let (low_y, high_y) = (a.y.min(b.y).min(c.y), a.y.max(b.y).max(c.y));
         let (low_x, high_x) = (a.x.min(b.x).min(c.x), a.x.max(b.x).max(c.x));
-        // Half a percent of a cell more on every side: the exact test decides.
+        // Adds 0.5 % of a cell on every side; the exact test follows.
         const SLACK: f64 = 5e-3;
         let rows = HeightGrid::span(grid.row_of(high_y) - SLACK, grid.row_of(low_y) + SLACK, grid.rows);
         let cols = HeightGrid::span(grid.col_of(low_x) - SLACK, grid.col_of(high_x) + SLACK, grid.cols);
@@ -125,7 +125,8 @@ impl HeightField {
             for col in first..=last {
                 let p = Vec3::new(grid.x_m(col), y, 0.0);
                 let (pa, pb, pc) = (a - p, b - p, c - p);
-                // Swapping the ends of an edge flips the sign of its weight to the last bit: neighbours leave no gap.
+                // Swapping the ends of an edge only flips the sign of its weight, without rounding: neighbours leave no
+                // gap.
                 let (u, v, w) = (cross(pb, pc), cross(pc, pa), cross(pa, pb));
                 let inside = (u >= 0.0 && v >= 0.0 && w >= 0.0) || (u <= 0.0 && v <= 0.0 && w <= 0.0);
                 let sum = u + v + w;
@@ -148,7 +149,7 @@ fn cross(a: Vec3, b: Vec3) -> f64 {
     a.x * b.y - a.y * b.x
 }
 
-/// The interval (m) in which a horizontal line at `y`, thickened by `slack_m`, is inside a triangle.
+/// The interval (m) in which a horizontal line at `y`, thickened by `slack_m`, lies inside a triangle.
 fn chord(corners: [Vec3; 3], y: f64, slack_m: f64) -> Option<(f64, f64)> {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for (p, q) in [(0, 1), (1, 2), (2, 0)] {

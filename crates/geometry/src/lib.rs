@@ -1,12 +1,13 @@
 //! Geometry for contact simulation.
 //!
-//! The first crate of the chain: it imports no other crate of dermis. It provides triangle and tetrahedral meshes and their file formats
-//! ([`TriMesh`], [`TetMesh`], [`files`]), generated shapes ([`shapes`], [`tets`]) and surface defects ([`Roughness`]), queries on surfaces
-//! ([`Surface`]: rays, closest points, signed distance; [`Primitive`]: rays in closed form), height fields over a plane ([`HeightField`]),
-//! surface sampling ([`sampling`]), rigid motion ([`Pose`], [`Twist`], [`Wrench`]) and quantities with units ([`quantity`]).
+//! This is the lowest crate: it depends on no other crate of dermis. It provides triangle and tetrahedral meshes and
+//! their file formats ([`TriMesh`], [`TetMesh`], [`files`]), generated shapes ([`shapes`], [`tets`]) and surface
+//! defects ([`Roughness`]), queries on surfaces ([`Surface`]: rays, closest points, signed distance; [`Primitive`]:
+//! rays in closed form), height fields over a plane ([`HeightField`]), surface sampling ([`sampling`]), rigid motion
+//! ([`Pose`], [`Twist`], [`Wrench`]) and quantities with units ([`quantity`]).
 //!
-//! All values are SI in `f64`. The crate starts no threads, and only [`files`] uses the file system, so that it builds for
-//! `wasm32-unknown-unknown`.
+//! All values are in SI units and `f64`. The crate starts no threads, and only [`files`] uses the file system, so that
+//! it builds for `wasm32-unknown-unknown`.
 
 mod balls;
 mod bvh;
@@ -49,7 +50,7 @@ pub use twist::{Twist, Wrench};
 pub type Vec3 = glam::DVec3;
 /// A point or vector in a plane.
 pub type Vec2 = glam::DVec2;
-/// A unit quaternion: a rotation.
+/// A rotation as a unit quaternion.
 pub type Quat = glam::DQuat;
 /// A 3 × 3 matrix.
 pub type Mat3 = glam::DMat3;

@@ -4,7 +4,7 @@ use crate::topology::{TopologyError, check_closed};
 use crate::{Bounds, Mat3, Pose, Vec3};
 use std::collections::HashMap;
 
-/// Why vertices with triangles or tetrahedra are not a valid mesh. Each error names the mesh and the element.
+/// Error in vertices, triangles or tetrahedra of a mesh. Each error names the mesh and the element.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages describe the fields")]
 pub enum MeshError {
@@ -38,7 +38,7 @@ pub(crate) fn check_finite(mesh: &str, vertices: &[Vec3]) -> Result<(), MeshErro
     }
 }
 
-/// Refuses elements with vertices that do not exist.
+/// Refuses elements that refer to vertices that do not exist.
 pub(crate) fn check_indices<const N: usize>(
     mesh: &str,
     element: &'static str,
@@ -59,7 +59,8 @@ pub(crate) fn check_indices<const N: usize>(
     Ok(())
 }
 
-/// Vertices and triangles, finite, in range and with area. Counter-clockwise seen from outside.
+/// A triangle mesh with finite vertices, valid indices and no degenerate triangles. Triangles are counter-clockwise
+/// seen from outside.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TriMesh {
     name: String,
@@ -122,7 +123,7 @@ impl TriMesh {
         check_indices(&self.name, "triangle", &self.triangles, self.vertices.len())
     }
 
-    /// Twice the area is compared with the longest edge squared: a sliver below 1e-12 of it is no triangle.
+    /// A triangle is degenerate if twice its area is below 1e-12 of its longest edge squared.
     fn has_area(&self, triangle: usize) -> bool {
         let [a, b, c] = self.corners(triangle);
         let longest = (b - a).length_squared().max((c - b).length_squared()).max((a - c).length_squared());
@@ -130,7 +131,7 @@ impl TriMesh {
         doubled > 1e-12 * longest && doubled > 0.0
     }
 
-    /// The name that messages use: a file's path, or what a generator calls its shape.
+    /// The name for messages: the path of a file, or the name of a generated shape.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -156,19 +157,19 @@ impl TriMesh {
         self.triangles[triangle].map(|i| self.vertices[i as usize])
     }
 
-    /// Area (m²) times unit normal of a triangle.
+    /// Area (m²) times the unit normal of a triangle.
     pub fn area_vector(&self, triangle: usize) -> Vec3 {
         let [a, b, c] = self.corners(triangle);
         (b - a).cross(c - a) * 0.5
     }
 
-    /// Unit normal of a triangle, out of the surface.
+    /// Outward unit normal of a triangle.
     pub fn face_normal(&self, triangle: usize) -> Vec3 {
         self.area_vector(triangle).normalize()
     }
 
-    /// Per vertex, the normalised sum of the unit normals of its triangles (Moisio 2013, section 3.1).
-    /// A vertex without triangles, or whose normals cancel, gets zero.
+    /// Per vertex, the normalised sum of the unit normals of its triangles (Moisio 2013, section 3.1). Zero for a
+    /// vertex without triangles or whose normals cancel.
     pub fn vertex_normals(&self) -> Vec<Vec3> {
         let mut normals = vec![Vec3::ZERO; self.vertices.len()];
         for (t, indices) in self.triangles.iter().enumerate() {
@@ -192,12 +193,12 @@ impl TriMesh {
         areas
     }
 
-    /// Surface (m²).
+    /// Surface area (m²).
     pub fn area_m2(&self) -> f64 {
         (0..self.triangles.len()).map(|t| self.area_vector(t).length()).sum()
     }
 
-    /// Enclosed volume (m³); negative when the faces look inwards, meaningless when the mesh is open.
+    /// Enclosed volume (m³); negative when the faces point inwards, undefined when the mesh is open.
     pub fn volume_m3(&self) -> f64 {
         let origin = self.bounds().center();
         (0..self.triangles.len())
@@ -208,10 +209,10 @@ impl TriMesh {
             .sum()
     }
 
-    /// Mass, centre and inertia of the enclosed solid with `mass_kg` spread evenly.
+    /// Mass, centre of mass and inertia of the enclosed solid of uniform density with mass `mass_kg`.
     pub fn mass_properties(&self, mass_kg: f64) -> Result<MassProperties, TopologyError> {
         self.check_closed()?;
-        // Each triangle and the origin span a tetrahedron; its moments have a closed form.
+        // Each triangle and the origin form a tetrahedron; its moments have a closed form.
         let origin = self.bounds().center();
         let (mut volume, mut first, mut second) = (0.0, Vec3::ZERO, Mat3::ZERO);
         for t in 0..self.triangles.len() {
@@ -235,7 +236,7 @@ impl TriMesh {
         })
     }
 
-    /// Smallest box along the axes around all vertices.
+    /// Smallest axis-aligned box around all vertices.
     pub fn bounds(&self) -> Bounds {
         Bounds::around(self.vertices.iter().copied())
     }
@@ -245,12 +246,12 @@ impl TriMesh {
         check_closed(self)
     }
 
-    /// A mesh of this name with other elements, which must satisfy the checks of [`TriMesh::new`].
+    /// A mesh of the same name with other elements, which must satisfy the checks of [`TriMesh::new`].
     pub(crate) fn with_elements(&self, vertices: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Self {
         Self { name: self.name.clone(), vertices, triangles }
     }
 
-    /// The mesh moved rigidly.
+    /// The mesh after a rigid transform.
     pub fn transformed(&self, to_from_mesh: &Pose) -> Self {
         Self {
             name: self.name.clone(),
@@ -259,7 +260,7 @@ impl TriMesh {
         }
     }
 
-    /// The same surface with every triangle cut into four at the middles of its edges.
+    /// The same surface with every triangle divided into four at the midpoints of its edges.
     pub fn subdivided(&self) -> Result<Self, MeshError> {
         let mut vertices = self.vertices.clone();
         let mut middles: HashMap<(u32, u32), u32> = HashMap::with_capacity(self.triangles.len() * 3 / 2);
@@ -276,7 +277,7 @@ impl TriMesh {
         Self::new(self.name.clone(), vertices, triangles)
     }
 
-    /// The mesh stretched along its axes; all factors must be positive.
+    /// The mesh scaled along its axes; all factors must be positive.
     pub fn stretched(&self, factors: Vec3) -> Self {
         Self {
             name: self.name.clone(),
@@ -285,7 +286,7 @@ impl TriMesh {
         }
     }
 
-    /// Joins both meshes into one.
+    /// Combines both meshes into one.
     pub fn joined(&self, other: &Self) -> Self {
         let offset = self.vertices.len() as u32;
         let mut joined = self.clone();

@@ -1,4 +1,4 @@
-//! Rigid placement of one frame in another.
+//! Rigid transforms between frames.
 
 use crate::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Pose {
     /// Rotation, applied first.
     pub rotation: Quat,
-    /// Translation (m), applied second: the origin of the `from` frame seen in the `to` frame.
+    /// Translation (m), applied second: the origin of the `from` frame in the `to` frame.
     pub translation: Vec3,
 }
 

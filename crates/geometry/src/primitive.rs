@@ -8,38 +8,38 @@ use crate::{Bounds, Mat3, Pose, Ray, TriMesh, Vec3};
 /// An exact convex shape centred at the origin of its frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Primitive {
-    /// A ball.
+    /// A sphere.
     Sphere {
-        /// Its radius (m).
+        /// Radius (m).
         radius_m: f64,
     },
-    /// x²/a² + y²/b² + z²/c² ≤ 1.
+    /// An ellipsoid: x²/a² + y²/b² + z²/c² ≤ 1.
     Ellipsoid {
-        /// a, b and c (m).
+        /// Semi-axes a, b and c (m).
         semi_axes_m: Vec3,
     },
-    /// A box along the axes.
+    /// An axis-aligned box.
     Cuboid {
-        /// Half its extent (m).
+        /// Half extents (m).
         half_m: Vec3,
     },
-    /// Along z, with flat ends.
+    /// A cylinder along z with flat ends.
     Cylinder {
-        /// Its radius (m).
+        /// Radius (m).
         radius_m: f64,
-        /// Half its length (m).
+        /// Half length (m).
         half_length_m: f64,
     },
-    /// Along z, with round ends.
+    /// A capsule along z.
     Capsule {
-        /// Its radius (m).
+        /// Radius (m).
         radius_m: f64,
-        /// Half the length of its straight part (m).
+        /// Half length of the straight part (m).
         half_length_m: f64,
     },
 }
 
-/// The part of a line that is inside a convex shape.
+/// The interval of a line inside a convex shape.
 #[derive(Clone, Copy)]
 struct Inside {
     enter: f64,
@@ -47,11 +47,11 @@ struct Inside {
 }
 
 impl Inside {
-    /// All of the line.
+    /// The whole line.
     const ALL: Self = Self { enter: f64::NEG_INFINITY, leave: f64::INFINITY };
 
-    /// Where |o + t d| ≤ 1, with lengths along the line given by |d|. Avoids the usual cancellation: the discriminant is computed from the
-    /// distance of the line from the centre.
+    /// The interval where |o + t d| ≤ 1; t is in units of |d|. Avoids cancellation: the discriminant is computed from
+    /// the distance of the line from the centre.
     fn unit_ball(o: Vec3, d: Vec3) -> Option<Self> {
         let dd = d.length_squared();
         let middle = -o.dot(d) / dd;
@@ -60,7 +60,7 @@ impl Inside {
         (passes <= 1.0).then_some(Self { enter: middle - half, leave: middle + half })
     }
 
-    /// Where the line is between −half and half along one axis.
+    /// The interval where the line is between −half and half along one axis.
     fn slab(o: f64, d: f64, half: f64) -> Option<Self> {
         if d == 0.0 {
             return (o.abs() <= half).then_some(Self::ALL);
@@ -69,7 +69,7 @@ impl Inside {
         Some(Self { enter: a.min(b), leave: a.max(b) })
     }
 
-    /// Where it is within `radius` of the z axis.
+    /// The interval where the line is within `radius` of the z axis.
     fn round(o: Vec3, d: Vec3, radius: f64) -> Option<Self> {
         let (o, d) = (Vec3::new(o.x, o.y, 0.0) / radius, Vec3::new(d.x, d.y, 0.0) / radius);
         if d == Vec3::ZERO { (o.length_squared() <= 1.0).then_some(Self::ALL) } else { Self::unit_ball(o, d) }
@@ -80,15 +80,15 @@ impl Inside {
         (both.enter <= both.leave).then_some(both)
     }
 
-    /// Smallest interval that holds both: that of a convex shape made of the two.
+    /// Smallest interval that contains both: that of the convex union of two shapes.
     fn or(self, other: Self) -> Self {
         Self { enter: self.enter.min(other.enter), leave: self.leave.max(other.leave) }
     }
 }
 
 impl Primitive {
-    /// The first intersection of the ray with the surface: its distance (m) and the outward unit normal there. A ray that starts inside
-    /// intersects where it leaves.
+    /// The first intersection of the ray with the surface: its distance (m) and the outward unit normal there. A ray
+    /// that starts inside intersects where it leaves the shape.
     #[inline(always)]
     pub fn cast(&self, ray: &Ray) -> Option<(f64, Vec3)> {
         match *self {
@@ -124,13 +124,13 @@ impl Primitive {
         }
     }
 
-    /// Outward unit normal at a point of the surface. On an edge, that of one of the faces that meet there.
+    /// Outward unit normal at a point of the surface. On an edge it is the normal of one of the adjacent faces.
     fn normal(&self, at: Vec3) -> Vec3 {
         match *self {
             Self::Sphere { .. } => at.normalize_or_zero(),
             Self::Ellipsoid { semi_axes_m } => (at / (semi_axes_m * semi_axes_m)).normalize_or_zero(),
             Self::Cuboid { half_m } => {
-                // The face that the point is nearest to.
+                // The face nearest to the point.
                 let gap = (at.abs() - half_m).to_array();
                 let axis = (0..3).fold(0, |best, axis| if gap[axis] > gap[best] { axis } else { best });
                 Vec3::AXES[axis] * at[axis].signum()
@@ -155,7 +155,7 @@ impl Primitive {
         Bounds { min: -half, max: half }
     }
 
-    /// Half the extent (m) along the axes of a rotated frame.
+    /// Half extents (m) along the axes of a rotated frame.
     fn extent(&self, rotation: &Mat3) -> Vec3 {
         let rows = rotation.transpose();
         let rows = [rows.x_axis, rows.y_axis, rows.z_axis];
@@ -171,12 +171,13 @@ impl Primitive {
         }
     }
 
-    /// Bounds, in another frame, of the part of the solid that lies in the box `within` of that frame; `None` when there is none.
+    /// Bounds, in another frame, of the part of the solid inside the box `within` of that frame; `None` if there is
+    /// none.
     pub fn bounds_in(&self, frame_from_shape: &Pose, within: &Bounds) -> Option<Bounds> {
         let center = frame_from_shape.translation;
         let half = self.extent(&Mat3::from_quat(frame_from_shape.rotation));
         let half = match *self {
-            // Only a cap of a ball may lie there, which is narrower.
+            // For a sphere only a cap may lie inside the box, which is narrower.
             Self::Sphere { radius_m } => cap(radius_m, center, within)?,
             _ => half,
         };
@@ -196,7 +197,7 @@ impl Primitive {
     }
 }
 
-/// Ray–sphere intersection, the most frequent case, with one division: the direction is a unit vector.
+/// Ray–sphere intersection with one division: the direction is a unit vector. This is the most frequent case.
 #[inline(always)]
 fn cast_ball(radius_m: f64, ray: &Ray) -> Option<(f64, Vec3)> {
     let middle = -ray.origin.dot(ray.direction);
@@ -211,8 +212,8 @@ fn cast_ball(radius_m: f64, ray: &Ray) -> Option<(f64, Vec3)> {
         .then(|| (distance, (ray.origin + ray.direction * distance) * radius_m.recip()))
 }
 
-/// Half the extent of the intersection of a ball and a box: between two planes along one axis the ball is no wider than where the nearer
-/// plane cuts it.
+/// Half extents of the intersection of a ball and a box: between two planes along one axis the ball is no wider than
+/// its section by the nearer plane.
 fn cap(radius_m: f64, center: Vec3, within: &Bounds) -> Option<Vec3> {
     let mut half = Vec3::splat(radius_m);
     for axis in 0..3 {
@@ -241,7 +242,8 @@ mod tests {
         Primitive::Capsule { radius_m: 0.3, half_length_m: 0.5 },
     ];
 
-    /// How far outside the shape a point is, by a formula of its own; zero on the surface. Not a distance for ellipsoids.
+    /// Level-set value of a point from an independent formula: zero on the surface, positive outside. Not a distance
+    /// for ellipsoids.
     fn level(shape: &Primitive, p: Vec3) -> f64 {
         match *shape {
             Primitive::Sphere { radius_m } => p.length() - radius_m,
@@ -263,7 +265,8 @@ mod tests {
         Ray { origin: point(1.2), direction: point(1.0).normalize(), length: 3.0 }
     }
 
-    /// A hit lies on the surface, nothing on the way to it does, and its normal is the gradient of the level. A miss crosses nothing.
+    /// A hit lies on the surface, no earlier point of the ray does, and its normal is the gradient of the level set. A
+    /// ray that misses does not cross the surface.
     #[test]
     fn a_ray_meets_the_surface_and_nothing_before_it() {
         let mut random = Random::new(5);
@@ -293,8 +296,9 @@ mod tests {
         }
     }
 
-    /// The distance is zero on the surface, has the level's sign, and grows by one along the normal; from the point, by the distance against the
-    /// normal, one comes to the surface. No point of the surface that rays find is nearer. Points on axes and planes of symmetry as well.
+    /// The distance is zero on the surface, has the sign of the level set, and grows by one along the normal. Moving a
+    /// point by its distance against the normal leads to the surface. No surface point that rays find is nearer. Points
+    /// on axes and planes of symmetry are included.
     #[test]
     fn the_nearest_point_is_on_the_surface_and_none_is_nearer() {
         let mut random = Random::new(7);
@@ -323,7 +327,7 @@ mod tests {
         }
     }
 
-    /// Rays along an axis, on a face or an edge of a box or a cylinder: no division by zero gets out.
+    /// Rays along an axis, on a face or an edge of a box or a cylinder, give finite results.
     #[test]
     fn rays_along_the_axes_have_finite_answers() {
         for shape in ALL {
@@ -341,7 +345,7 @@ mod tests {
         }
     }
 
-    /// Every point that is met within a box of another frame is in the box that is promised for it, and a ball's is tight.
+    /// Every hit inside a box of another frame lies in the returned bounds; those of a sphere are tight.
     #[test]
     fn a_box_in_another_frame_holds_what_is_there() {
         let mut random = Random::new(8);

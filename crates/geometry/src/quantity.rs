@@ -1,44 +1,44 @@
-//! Numbers with units, for files and flags.
+//! Quantities with units, for files and command-line flags.
 //!
-//! Inside dermis everything is SI; where a person writes a number, its unit stands beside it: `"58.5 N/m"`,
-//! `"0.1 ms"`, `"10 deg"`. A missing, unknown or wrong unit is refused with the units that would do.
+//! Internally dermis uses SI units; quantities in files and flags are written with their unit: `"58.5 N/m"`, `"0.1
+//! ms"`, `"10 deg"`. A missing, unknown or wrong unit is refused with a list of the allowed units.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-/// Why a text is not the wanted quantity.
+/// Error when parsing a quantity.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum QuantityError {
-    /// A bare number.
+    /// A number without a unit.
     #[error("{text:?} has no unit; write a {kind} as for example {example:?}")]
     NoUnit { text: String, kind: &'static str, example: String },
-    /// A unit of something else, or of nothing.
+    /// An unknown unit, or the unit of another quantity.
     #[error("{text:?}: {unit:?} is no unit of {kind}; use one of {allowed}")]
     WrongUnit { text: String, unit: String, kind: &'static str, allowed: String },
-    /// No number, or NaN, or infinite.
+    /// Not a number, NaN or infinite.
     #[error("{text:?} is not a number with a unit; write a {kind} as for example {example:?}")]
     NotANumber { text: String, kind: &'static str, example: String },
 }
 
-/// What a quantity measures and the units it may be written in.
+/// A physical quantity and its units.
 pub trait Kind: 'static {
-    /// In words, for messages.
+    /// Name of the quantity, for messages.
     const NAME: &'static str;
-    /// Unit and its size in SI; the first is the one that is written out.
+    /// Units and their sizes in SI; the first is used for output.
     const UNITS: &'static [(&'static str, f64)];
 }
 
-/// A number (SI) that is written with its unit.
+/// A number in SI that is read and written with its unit.
 pub struct Quantity<K: Kind> {
     si: f64,
     kind: PhantomData<fn() -> K>,
 }
 
 impl<K: Kind> Quantity<K> {
-    /// From a number in SI.
+    /// Creates a quantity from a number in SI.
     pub const fn new(si: f64) -> Self {
         Self { si, kind: PhantomData }
     }
@@ -83,7 +83,7 @@ impl<K: Kind> FromStr for Quantity<K> {
 
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let trimmed = text.trim();
-        // The longest prefix that reads as a number, so that "1e-3 m" and "1mm" both split where they should.
+        // The longest prefix that parses as a number, so that both "1e-3 m" and "1mm" are split correctly.
         let split = (1..=trimmed.len())
             .rev()
             .filter(|&end| trimmed.is_char_boundary(end))
@@ -170,15 +170,15 @@ kinds! {
     Force, OfForce, "force", ["N" = 1.0, "mN" = 1e-3, "kN" = 1e3];
     /// A stiffness (N/m).
     Stiffness, OfStiffness, "stiffness", ["N/m" = 1.0, "N/mm" = 1e3, "kN/m" = 1e3];
-    /// A stiffness of a unit of area (Pa/m).
+    /// A stiffness per area (Pa/m).
     AreaStiffness, OfAreaStiffness, "stiffness per area", ["Pa/m" = 1.0, "kPa/mm" = 1e6, "MPa/m" = 1e6, "N/mm^3" = 1e9];
     /// A damping coefficient (N s/m).
     Damping, OfDamping, "damping coefficient", ["N s/m" = 1.0, "Ns/m" = 1.0, "N·s/m" = 1.0];
-    /// A damping coefficient of a unit of area (Pa s/m).
+    /// A damping coefficient per area (Pa s/m).
     AreaDamping, OfAreaDamping, "damping per area", ["Pa s/m" = 1.0, "kPa s/m" = 1e3];
     /// A speed (m/s).
     Speed, OfSpeed, "speed", ["m/s" = 1.0, "mm/s" = 1e-3, "um/s" = 1e-6, "µm/s" = 1e-6];
-    /// The inverse of a speed (s/m): dissipation of Hunt and Crossley.
+    /// The inverse of a speed (s/m): the dissipation of Hunt and Crossley.
     InverseSpeed, OfInverseSpeed, "dissipation", ["s/m" = 1.0, "s/mm" = 1e3, "ms/mm" = 1.0];
     /// An angular speed (rad/s).
     AngularSpeed, OfAngularSpeed, "angular speed", ["rad/s" = 1.0, "deg/s" = std::f64::consts::PI / 180.0];

@@ -1,6 +1,6 @@
-//! A seeded random number generator. Results depend on its stream, so it must never change.
+//! A seeded random number generator. Results depend on its sequence, so it must never change.
 
-/// PCG-XSH-RR 64/32 (O'Neill 2014): same seed, same stream, on every machine.
+/// PCG-XSH-RR 64/32 (O'Neill 2014): the same seed gives the same sequence on every machine.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: u64,
@@ -10,7 +10,7 @@ impl Random {
     const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
     const INCREMENT: u64 = 1_442_695_040_888_963_407;
 
-    /// A stream that depends on nothing but `seed`.
+    /// Creates a generator whose sequence depends only on `seed`.
     pub fn new(seed: u64) -> Self {
         let mut random = Self { state: seed.wrapping_add(Self::INCREMENT) };
         random.next_u32();

@@ -3,7 +3,7 @@
 use crate::bvh::Lanes;
 use crate::{Bounds, Vec3};
 
-/// A half-line, cut at `length`.
+/// A ray that ends at `length`.
 #[derive(Clone, Copy, Debug)]
 pub struct Ray {
     /// Origin (m).
@@ -14,8 +14,8 @@ pub struct Ray {
     pub length: f64,
 }
 
-/// A ray in the frame of Woop, Benthin and Wald (2013): sheared so that it runs along an axis, which makes
-/// the edge functions of neighbouring triangles agree on their sign.
+/// A ray in the frame of Woop, Benthin and Wald (2013), sheared so that it runs along an axis: the edge functions of
+/// neighbouring triangles then agree on their sign.
 pub(crate) struct RayFrame {
     origin: Vec3,
     direction: Vec3,
@@ -52,7 +52,7 @@ impl RayFrame {
         if near > far || near > length {
             return None;
         }
-        // From here on nothing is farther than the size of the box, so f32 keeps its precision.
+        // From here on no distance exceeds the size of the box, so that f32 is precise enough.
         let start = self.origin + self.direction * near - bounds.center();
         Some(Entry {
             near,
@@ -62,7 +62,7 @@ impl RayFrame {
         })
     }
 
-    /// Distance at which the ray hits a triangle, edges and corners included.
+    /// Distance (m) at which the ray hits a triangle, edges and corners included.
     pub fn intersect(&self, corners: &[Vec3; 3]) -> Option<f64> {
         let [kx, ky, kz] = self.axes;
         let [sx, sy, sz] = self.shear;
@@ -108,7 +108,8 @@ impl Entry {
             for lane in 0..4 {
                 let a = (lanes.min[axis][lane] - start) * inverse;
                 let b = (lanes.max[axis][lane] - start) * inverse;
-                // As written these are single instructions; f32::min would also look for NaN, and there is none.
+                // These comparisons compile to single instructions; f32::min would also handle NaN, which cannot occur
+                // here.
                 let (low, high) = if a < b { (a, b) } else { (b, a) };
                 near[lane] = if low > near[lane] { low } else { near[lane] };
                 far[lane] = if high < far[lane] { high } else { far[lane] };
@@ -123,7 +124,7 @@ impl Entry {
     }
 }
 
-/// The direction with components of at least 1e-18, so that 0 · ∞ never arises.
+/// The direction with components of magnitude 1e-18 or more, so that 0 · ∞ cannot occur.
 fn steep(direction: Vec3) -> Vec3 {
     let steep = |c: f64| if c.abs() < 1e-18 { 1e-18f64.copysign(c) } else { c };
     Vec3::new(steep(direction.x), steep(direction.y), steep(direction.z))

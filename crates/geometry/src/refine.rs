@@ -4,22 +4,22 @@ use crate::shapes::MAX_TRIANGLES;
 use crate::{TriMesh, Vec3};
 use std::collections::HashMap;
 
-/// Why a mesh cannot be refined.
+/// Error when refining a mesh.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum RefineError {
     /// The edge length is not positive.
     #[error("{mesh}: the longest edge wanted must be a positive length in metres, got {edge_m}")]
     BadEdge { mesh: String, edge_m: f64 },
-    /// More triangles than [`MAX_TRIANGLES`].
+    /// The mesh would need more triangles than [`MAX_TRIANGLES`].
     #[error(
         "{mesh}: edges of at most {edge_m} m would take more than {MAX_TRIANGLES} triangles on its {area_m2:.3e} m²; allow longer ones"
     )]
     TooFine { mesh: String, edge_m: f64, area_m2: f64 },
 }
 
-/// The same surface with every edge at most `edge_m` long. Edges are halved until they are short enough, for both their
-/// triangles at once, so that a closed mesh stays closed. The vertices it had come first.
+/// The same surface with every edge at most `edge_m` long. Edges are halved until they are short enough, in both
+/// adjacent triangles at once, so that a closed mesh stays closed. The original vertices come first.
 pub fn refined(mesh: &TriMesh, edge_m: f64) -> Result<TriMesh, RefineError> {
     let name = || mesh.name().to_owned();
     if !(edge_m > 0.0 && edge_m.is_finite()) {
@@ -27,7 +27,7 @@ pub fn refined(mesh: &TriMesh, edge_m: f64) -> Result<TriMesh, RefineError> {
     }
     let area_m2 = mesh.area_m2();
     let too_fine = || RefineError::TooFine { mesh: name(), edge_m, area_m2 };
-    // No triangle is larger than an equilateral one.
+    // For a given longest edge the equilateral triangle has the largest area.
     if area_m2 / (0.25 * 3f64.sqrt() * edge_m * edge_m) > MAX_TRIANGLES as f64 {
         return Err(too_fine());
     }
@@ -60,7 +60,7 @@ fn halve(vertices: &mut Vec<Vec3>, triangles: &[[u32; 3]], edge_m: f64) -> Vec<[
     let mut halves = Vec::with_capacity(2 * triangles.len());
     for &[a, b, c] in triangles {
         let cuts = [middle(vertices, a, b), middle(vertices, b, c), middle(vertices, c, a)];
-        // Rotated so that the pattern is one of four.
+        // Rotates the corners so that only four patterns remain.
         let (corners, cuts) = match cuts {
             [None, Some(_), _] => ([b, c, a], [cuts[1], cuts[2], cuts[0]]),
             [_, None, Some(_)] => ([c, a, b], [cuts[2], cuts[0], cuts[1]]),

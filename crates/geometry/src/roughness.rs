@@ -7,18 +7,18 @@ use crate::{Bounds, MeshError, RefineError, TriMesh, Vec3, refined};
 use scratch::Scratch;
 use waves::Waves;
 
-/// Edges per wavelength that the mesh is refined to, at least.
+/// Minimum number of edges per wavelength after refinement.
 const EDGES_PER_WAVE: f64 = 6.0;
-/// Edges across a scratch, at least.
+/// Minimum number of edges across a scratch.
 const EDGES_PER_SCRATCH: f64 = 4.0;
-/// The highest rms height, in wavelengths: the rms slope is then 2π/8, and surfaces do not yet run into themselves.
+/// Maximum rms height, in wavelengths: the rms slope is then 2π/8, and the surface does not intersect itself.
 const MAX_RMS_PER_WAVE: f64 = 0.125;
 
-/// Why a surface cannot be roughened.
+/// Error when roughening a surface.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum RoughnessError {
-    /// A length that is zero, negative or not a number.
+    /// A length is not a positive number.
     #[error("roughness: `{what}` must be a positive length in metres, got {got}")]
     BadLength { what: &'static str, got: f64 },
     /// The rms height is too large for the wavelength.
@@ -26,32 +26,32 @@ pub enum RoughnessError {
         "roughness: an rms height of {rms_m} m on a wavelength of {wavelength_m} m is steeper than a surface can be; an eighth of the wavelength is the most"
     )]
     TooSteep { rms_m: f64, wavelength_m: f64 },
-    /// A scratch deeper than it is wide.
+    /// A scratch is deeper than it is wide.
     #[error("roughness: a scratch {depth_m} m deep and {width_m} m wide is a cut; at most as deep as wide is meant")]
     DeepScratch { depth_m: f64, width_m: f64 },
-    /// No surface lies in the region of the scratches.
+    /// No surface lies in the region for scratches.
     #[error("roughness: no part of {mesh} lies in the box that is to be scratched")]
     NothingToScratch { mesh: String },
-    /// The mesh cannot be made fine enough.
+    /// The mesh cannot be refined enough.
     #[error("roughness: {0}")]
     Refine(#[from] RefineError),
-    /// The displaced surface is no mesh.
+    /// The displaced surface is not a valid mesh.
     #[error("roughness: {0}")]
     Mesh(#[from] MeshError),
 }
 
-/// Defects of a surface. The same numbers on the same mesh give the same defects.
+/// Defects of a surface. The same parameters on the same mesh give the same defects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Roughness {
-    /// Root mean square of the height over the whole surface (m), scratches aside.
+    /// Root mean square of the height over the whole surface (m), without scratches.
     pub rms_m: f64,
-    /// Wavelength (m); waves have 0.8 to 1.25 of it.
+    /// Wavelength (m); the waves have 0.8 to 1.25 times this length.
     pub wavelength_m: f64,
     /// Number of scratches.
     pub scratches: usize,
-    /// Their width (m); they are twenty times as long.
+    /// Width of the scratches (m); their length is twenty times as large.
     pub scratch_width_m: f64,
-    /// Their depth (m).
+    /// Depth of the scratches (m).
     pub scratch_depth_m: f64,
     /// Box that holds the centres of the scratches; the whole surface if absent.
     pub scratched: Option<Bounds>,
@@ -60,7 +60,7 @@ pub struct Roughness {
 }
 
 impl Default for Roughness {
-    /// Fine print layers without scratches.
+    /// The roughness of fine print layers, without scratches.
     fn default() -> Self {
         Self {
             rms_m: 20e-6,
@@ -96,7 +96,7 @@ impl Roughness {
         Ok(())
     }
 
-    /// The mesh with its surface moved along its normals, refined so far that the defects show.
+    /// Displaces the surface of a mesh along its normals, after refining it to resolve the defects.
     pub fn apply(&self, mesh: &TriMesh) -> Result<TriMesh, RoughnessError> {
         self.validate()?;
         let across = if self.scratches > 0 { self.scratch_width_m / EDGES_PER_SCRATCH } else { f64::INFINITY };
@@ -112,7 +112,7 @@ impl Roughness {
         Ok(TriMesh::new(mesh.name(), moved, fine.triangles().to_vec())?)
     }
 
-    /// Height (m) of every vertex, such that the surface between them, too, has the mean 0 and the rms asked for.
+    /// Height (m) of every vertex. The interpolated surface has mean 0 and the specified rms.
     fn waves(&self, mesh: &TriMesh) -> Vec<f64> {
         let waves = Waves::new(self.wavelength_m, self.seed);
         let mut heights: Vec<f64> = mesh.vertices().iter().map(|&vertex| waves.at(vertex)).collect();
@@ -124,7 +124,7 @@ impl Roughness {
         let area = mesh.area_m2();
         let mean = integral(&heights, |[a, b, c]| (a + b + c) / 3.0) / area;
         heights.iter_mut().for_each(|height| *height -= mean);
-        // The mean square of a linear function on a triangle.
+        // The mean square of a linear function over a triangle.
         let square = integral(&heights, |[a, b, c]| (a * a + b * b + c * c + a * b + b * c + c * a) / 6.0) / area;
         let scale = if square > 0.0 { self.rms_m / square.sqrt() } else { 0.0 };
         heights.iter().map(|height| height * scale).collect()

@@ -1,6 +1,6 @@
-//! Points scattered over a surface.
+//! Random points on a surface.
 //!
-//! Both ways are deterministic: the same mesh, numbers and seed give the same points in the same order.
+//! Both methods are deterministic: the same mesh, parameters and seed give the same points in the same order.
 
 use crate::{Random, TriMesh, Vec3};
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// A point on a triangle of a mesh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfacePoint {
-    /// Where it is (m).
+    /// Position (m).
     pub point: Vec3,
     /// Outward unit normal of its triangle.
     pub normal: Vec3,
@@ -16,20 +16,21 @@ pub struct SurfacePoint {
     pub triangle: u32,
 }
 
-/// `count` independent points, equally likely everywhere on the surface.
+/// Samples `count` independent points, uniform by area.
 pub fn area_uniform(mesh: &TriMesh, count: usize, seed: u64) -> Vec<SurfacePoint> {
     let mut random = Random::new(seed);
     let areas = Areas::new(mesh);
     (0..count).map(|_| areas.draw(mesh, &mut random)).collect()
 }
 
-/// Points no two of which are closer than `spacing_m`, as many as fit: no point of the surface is farther than
-/// 1.06 `spacing_m` from the nearest one. Distances are straight lines, so the two sides of a plate thinner than
-/// the spacing share their points. Expect about 0.7 area / spacing² of them; a spacing that is not positive gives none.
+/// Samples points with a minimum distance of `spacing_m` that cover the surface: no point of the surface is farther
+/// than 1.06 `spacing_m` from the nearest sample. Distances are Euclidean, so the two sides of a plate thinner than the
+/// spacing share their points. Their number is about 0.7 area / spacing²; a spacing that is not positive gives none.
 ///
-/// Darts are thrown first, which gives the irregular pattern; then the surface is cut into ever smaller triangles,
-/// those covered by one point's ball are discarded, and each of the others gets another dart. A triangle of a tenth of
-/// the spacing with a covered middle is covered well enough, so this ends, and it ends without gaps.
+/// Random darts come first, which gives the irregular pattern. Then the surface is divided into smaller and smaller
+/// triangles: those covered by the ball of one point are discarded, and each of the others gets another dart. A
+/// triangle with edges of a tenth of the spacing and a covered centre counts as covered, so the division ends, without
+/// gaps.
 pub fn poisson_disk(mesh: &TriMesh, spacing_m: f64, seed: u64) -> Vec<SurfacePoint> {
     if spacing_m.is_nan() || spacing_m <= 0.0 {
         return Vec::new();
@@ -50,12 +51,12 @@ pub fn poisson_disk(mesh: &TriMesh, spacing_m: f64, seed: u64) -> Vec<SurfacePoi
     disks.points
 }
 
-/// Enough for about nine tenths of the points; the rest come from filling gaps.
+/// Darts per expected point: enough for about 90 % of the points; the rest come from filling gaps.
 const DARTS_PER_DISK: f64 = 6.0;
-/// Edge, in spacings, below which a piece is not cut any further.
+/// Edge, in spacings, below which a piece is not divided further.
 const SMALLEST: f64 = 0.1;
 
-/// Running sum of the triangles' areas.
+/// Cumulative sum of the triangle areas.
 struct Areas(Vec<f64>);
 
 impl Areas {
@@ -83,14 +84,14 @@ fn on_triangle(mesh: &TriMesh, triangle: usize, point: Vec3) -> SurfacePoint {
     SurfacePoint { point, normal: mesh.face_normal(triangle), triangle: triangle as u32 }
 }
 
-/// A point of a triangle, equally likely everywhere: the distance from a corner goes with a square root.
+/// A uniform point of a triangle: the distance from a corner follows a square root.
 fn inside(&[a, b, c]: &[Vec3; 3], random: &mut Random) -> Vec3 {
     let from_a = random.uniform().sqrt();
     let towards_c = random.uniform();
     a + (b - a) * (from_a * (1.0 - towards_c)) + (c - a) * (from_a * towards_c)
 }
 
-/// The accepted points, in cells as wide as the spacing.
+/// The accepted points, in grid cells as wide as the spacing.
 struct Disks {
     spacing_m: f64,
     points: Vec<SurfacePoint>,
@@ -106,7 +107,7 @@ impl Disks {
         (point / self.spacing_m).floor().to_array().map(|x| x as i64)
     }
 
-    /// True when some accepted point that is near `point` passes the test.
+    /// True when an accepted point near `point` passes the test.
     fn any_near(&self, point: Vec3, test: impl Fn(Vec3) -> bool) -> bool {
         let [x, y, z] = self.cell(point);
         let around = |x: i64| x.saturating_sub(1)..=x.saturating_add(1);
@@ -138,11 +139,12 @@ impl Disks {
         let [a, b, c] = piece;
         let longest = a.distance(b).max(b.distance(c)).max(c.distance(a));
         if longest < SMALLEST * self.spacing_m {
-            // The middle is at most 0.6 edges from any corner.
+            // The centre is at most 0.6 edges from any corner.
             self.try_add(on_triangle(mesh, triangle, (a + b + c) / 3.0));
             return;
         }
-        // A ball is convex: with the corners in it, the piece is. Such a ball's centre is near every corner.
+        // A ball is convex: if it contains the corners, it contains the piece. The centre of such a ball is near every
+        // corner.
         let in_ball = |p: Vec3| piece.iter().all(|corner| p.distance(*corner) < self.spacing_m);
         if longest < 2.0 * self.spacing_m && self.any_near(a, in_ball) {
             return;

@@ -1,8 +1,8 @@
 //! Generated meshes.
 //!
-//! Lengths in metres. `edge_m` is the longest edge wanted: coarser features than that are kept, finer ones are
-//! lost. Every closed shape bounds a solid with outward faces; those that are open patches say so. The same
-//! numbers give the same mesh, vertex by vertex.
+//! Lengths are in metres. `edge_m` is the maximum edge length: features smaller than it are lost. Every closed shape
+//! bounds a solid with outward faces; the documentation of an open patch says so. The same parameters give the same
+//! mesh, vertex by vertex.
 
 mod bottle;
 mod fingertip;
@@ -24,31 +24,31 @@ pub use terrain::terrain;
 
 use crate::MeshError;
 
-/// More triangles than this are refused: far beyond what a simulation can use, and most likely a unit slip.
+/// Limit on the triangles of a mesh: a larger mesh is unusable in a simulation and most likely due to a wrong unit.
 pub const MAX_TRIANGLES: usize = 5_000_000;
 
-/// Why a shape could not be made.
+/// Error when generating a shape.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ShapeError {
     /// A length is not positive.
     #[error("{shape}: `{what}` must be a positive length in metres, got {got}")]
     BadLength { shape: &'static str, what: &'static str, got: f64 },
-    /// An angle outside its range.
+    /// An angle is outside its range.
     #[error(
         "{shape}: `{what}` must lie between 0 and {below} rad, both excluded, got {got}; 90 degrees are 1.5708 rad"
     )]
     BadAngle { shape: &'static str, what: &'static str, got: f64, below: f64 },
-    /// Too few sides, rows or columns.
+    /// The shape has too few sides, rows or columns.
     #[error("{shape}: `{what}` must be at least {min}, got {got}")]
     TooFew { shape: &'static str, what: &'static str, min: usize, got: usize },
-    /// A torus thicker than its own hole.
+    /// The minor radius of a torus is not smaller than its major radius.
     #[error("torus: `minor_m` must be smaller than `major_m`, or the surface cuts itself; got {minor_m} and {major_m}")]
     FatTorus { major_m: f64, minor_m: f64 },
-    /// A name that no indenter has.
+    /// No indenter has this name.
     #[error("there is no indenter {name:?}; the indenters are {}", indenters::NAMES.join(", "))]
     UnknownIndenter { name: String },
-    /// More triangles than [`MAX_TRIANGLES`].
+    /// The shape would need more triangles than [`MAX_TRIANGLES`].
     #[error(
         "{shape}: about {triangles:.3e} triangles would be needed, and {MAX_TRIANGLES} are allowed; is the edge or the pitch of {edge_m} m in millimetres or micrometres?"
     )]

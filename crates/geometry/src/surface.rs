@@ -12,33 +12,33 @@ use std::sync::Arc;
 pub struct Hit {
     /// Distance (m) along the ray.
     pub distance: f64,
-    /// Index of the triangle; the lowest of several at the same distance, 0 on a primitive.
+    /// Index of the triangle; the lowest of several at the same distance; 0 for a primitive.
     pub triangle: u32,
-    /// Outward unit normal of that triangle, or of the primitive there.
+    /// Outward unit normal of the triangle, or of the primitive at the hit.
     pub normal: Vec3,
 }
 
-/// The point of a surface nearest to a query.
+/// The point of a surface nearest to a query point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Closest {
     /// Nearest point (m).
     pub point: Vec3,
-    /// Its distance (m), never negative.
+    /// Distance (m), never negative.
     pub distance: f64,
-    /// Index of a triangle that holds it.
+    /// Index of a triangle that contains the point.
     pub triangle: u32,
-    /// Outward direction there: the face's normal, or the angle-weighted normal of the edge or corner.
+    /// Outward direction at the point: the normal of the face, or the angle-weighted normal of the edge or corner.
     pub normal: Vec3,
 }
 
-/// A triangle mesh with a hierarchy over it: rays, closest points, signed distance.
+/// A triangle mesh with a bounding-volume hierarchy: rays, closest points, signed distance.
 #[derive(Clone, Debug)]
 pub struct Surface {
     mesh: TriMesh,
     bvh: Bvh,
     /// Corners in the order of the hierarchy's leaves.
     corners: Vec<[Vec3; 3]>,
-    /// Where each triangle stands in that order.
+    /// Position of each triangle in that order.
     place: Vec<u32>,
     normals: Vec<Vec3>,
     features: Features,
@@ -57,12 +57,12 @@ pub struct Nearest {
     pub normal: Vec3,
 }
 
-/// Angle-weighted normals of corners and edges (Bærentzen and Aanæs 2005): the sign of the distance at a
-/// point whose nearest surface point lies on an edge or a corner is that of the dot product with these.
+/// Angle-weighted normals of corners and edges (Bærentzen and Aanæs 2005). Where the nearest surface point lies on an
+/// edge or a corner, the dot product with these gives the sign of the distance.
 #[derive(Clone, Debug)]
 struct Features {
     of_vertex: Vec<Vec3>,
-    /// Per triangle, for its edges 0-1, 1-2, 2-0.
+    /// Per triangle, normals of its edges 0-1, 1-2, 2-0.
     of_edge: Vec<[Vec3; 3]>,
 }
 
@@ -83,14 +83,15 @@ impl Surface {
         Self { mesh, bvh, corners, place, normals, features, closed, primitive: None, balls: None, bounds }
     }
 
-    /// A primitive: rays intersect its exact surface. Renderings, nearest points and signed distance are those of a mesh of it, whose
-    /// round parts have edges of at most `edge_m`.
+    /// Creates the surface of a primitive. Rays and [`Surface::nearest`] use its exact shape; renderings, closest
+    /// points and [`Surface::signed_distance`] use a mesh whose round parts have edges of at most `edge_m`.
     pub fn of_primitive(primitive: Primitive, edge_m: f64) -> Result<Self, ShapeError> {
         let surface = Self::new(primitive.mesh(edge_m)?);
         Ok(Self { primitive: Some(primitive), bounds: primitive.bounds(), ..surface })
     }
 
-    /// A cloud of points: [`Surface::nearest`] is that of the balls about them, all else that of their mesh ([`Balls::mesh`]).
+    /// Creates the surface of a point cloud. [`Surface::nearest`] uses the balls about the points; all other queries
+    /// use their mesh ([`Balls::mesh`]).
     pub fn of_balls(balls: Balls) -> Result<Self, ShapeError> {
         let surface = Self::new(balls.mesh()?);
         Ok(Self { bounds: *balls.bounds(), balls: Some(Arc::new(balls)), ..surface })
@@ -111,12 +112,13 @@ impl Surface {
         &self.mesh
     }
 
-    /// Box around the surface.
+    /// Bounding box of the surface.
     pub fn bounds(&self) -> &Bounds {
         &self.bounds
     }
 
-    /// Bounds, in another frame, of the part of the surface and its solid that lies in the box `within` of that frame; `None` when there is none.
+    /// Bounds, in another frame, of the part of the surface and its solid inside the box `within` of that frame; `None`
+    /// if there is none.
     pub fn bounds_in(&self, frame_from_surface: &Pose, within: &Bounds) -> Option<Bounds> {
         if let Some(primitive) = &self.primitive {
             return primitive.bounds_in(frame_from_surface, within);
@@ -156,8 +158,8 @@ impl Surface {
         [self.normal(triangle), a, b, c, p, q, r]
     }
 
-    /// The first triangle that the ray hits. Watertight: a ray through an edge or a corner hits at least one of the triangles there. `hint`
-    /// names a triangle that is likely hit; it affects the speed, not the result.
+    /// The first triangle that the ray hits. Watertight: a ray through an edge or a corner hits at least one of the
+    /// triangles there. `hint` names a triangle that the ray is likely to hit; it affects the speed, not the result.
     #[inline(always)]
     pub fn cast(&self, ray: &Ray, hint: Option<u32>) -> Option<Hit> {
         match &self.primitive {
@@ -172,7 +174,8 @@ impl Surface {
         Some(Hit { distance, triangle, normal: self.normals[triangle as usize] })
     }
 
-    /// The result of [`Surface::cast`] by testing every triangle, the method of Moisio 2013. The reference for tests and benchmarks.
+    /// Computes the result of [`Surface::cast`] by testing every triangle, the method of Moisio 2013. Reference for
+    /// tests and benchmarks.
     pub fn cast_brute_force(&self, ray: &Ray) -> Option<Hit> {
         let frame = RayFrame::new(ray);
         let mut best: Option<(f64, u32)> = None;
@@ -203,7 +206,7 @@ impl Surface {
                         *sum += outside * outside;
                     }
                 }
-                // Rounded down, so that it is a lower bound.
+                // Rounds down, so that it is a lower bound.
                 squared.map(|d| d * (1.0 - 1e-5))
             },
             |first, count| {
@@ -222,7 +225,7 @@ impl Surface {
         Closest { point: best.2, distance: best.0.sqrt(), triangle: best.1, normal }
     }
 
-    /// Distance (m) of the surface, negative inside. Needs a closed mesh.
+    /// Distance (m) from the surface, negative inside. Needs a closed mesh.
     pub fn signed_distance(&self, query: Vec3) -> Result<f64, TopologyError> {
         self.closed.clone()?;
         let closest = self.closest(query);
@@ -230,7 +233,8 @@ impl Surface {
         Ok(if outside { closest.distance } else { -closest.distance })
     }
 
-    /// Signed distance from the solid: exact for a primitive and for balls, else that of the mesh. An open mesh bounds the half-space behind it.
+    /// Signed distance from the solid: exact for a primitive and for balls, else that of the mesh. An open mesh bounds
+    /// the half-space behind it.
     pub fn nearest(&self, query: Vec3) -> Nearest {
         if let Some(primitive) = &self.primitive {
             let (distance_m, normal) = primitive.nearest(query);
@@ -243,7 +247,7 @@ impl Surface {
         let closest = self.closest(query);
         let arm = query - closest.point;
         let sign = if arm.dot(closest.normal) < 0.0 { -1.0 } else { 1.0 };
-        // On the surface itself the arm has no direction.
+        // On the surface itself the direction to the closest point is undefined.
         let normal = if closest.distance > 1e-9 { arm * (sign / closest.distance) } else { closest.normal };
         Nearest { distance_m: sign * closest.distance, normal }
     }
@@ -288,7 +292,7 @@ enum Feature {
     Corner(usize),
 }
 
-/// Nearest point of a triangle, and on what part of it (Ericson 2005, section 5.1.5).
+/// Nearest point of a triangle, and the feature (face, edge or corner) it lies on (Ericson 2005, section 5.1.5).
 fn closest_on_triangle(p: Vec3, &[a, b, c]: &[Vec3; 3]) -> (Vec3, Feature) {
     let (ab, ac, ap) = (b - a, c - a, p - a);
     let (d1, d2) = (ab.dot(ap), ac.dot(ap));

@@ -4,7 +4,8 @@ use crate::mesh::{check_finite, check_indices};
 use crate::{Bounds, MeshError, Pose, TriMesh, Vec3};
 use std::collections::HashMap;
 
-/// Vertices and tetrahedra, finite, in range and with positive volume: vertex 3 sees 0, 1, 2 counter-clockwise.
+/// A tetrahedral mesh with finite vertices, valid indices and positive volumes: seen from vertex 3, vertices 0, 1, 2
+/// are counter-clockwise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TetMesh {
     name: String,
@@ -12,12 +13,12 @@ pub struct TetMesh {
     tets: Vec<[u32; 4]>,
 }
 
-/// The faces of a tetrahedron by the corners that span them, each opposite to the corner of its place and
-/// counter-clockwise seen from outside.
+/// Corner indices of the faces of a tetrahedron: face i is opposite to corner i and counter-clockwise seen from
+/// outside.
 pub(crate) const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
 
 impl TetMesh {
-    /// Checks vertices (m) and tetrahedra; inverted tetrahedra are reordered. Every error names the mesh `name`.
+    /// Checks vertices (m) and tetrahedra; reorders inverted tetrahedra. Every error names the mesh `name`.
     pub fn new(name: impl Into<String>, vertices: Vec<Vec3>, mut tets: Vec<[u32; 4]>) -> Result<Self, MeshError> {
         let mesh = name.into();
         if tets.is_empty() {
@@ -40,7 +41,7 @@ impl TetMesh {
         Ok(Self { name: mesh, vertices, tets })
     }
 
-    /// The name that messages use.
+    /// The name for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -50,7 +51,7 @@ impl TetMesh {
         &self.vertices
     }
 
-    /// Vertex indices.
+    /// Vertex indices of the tetrahedra.
     pub fn tets(&self) -> &[[u32; 4]] {
         &self.tets
     }
@@ -66,17 +67,17 @@ impl TetMesh {
         (b - a).cross(c - a).dot(d - a) / 6.0
     }
 
-    /// Volume (m³) of all tetrahedra.
+    /// Total volume (m³) of all tetrahedra.
     pub fn volume_m3(&self) -> f64 {
         (0..self.tets.len()).map(|t| self.tet_volume_m3(t)).sum()
     }
 
-    /// Smallest box along the axes around all vertices.
+    /// Smallest axis-aligned box around all vertices.
     pub fn bounds(&self) -> Bounds {
         Bounds::around(self.vertices.iter().copied())
     }
 
-    /// The faces that belong to one tetrahedron only, looking outwards, in the order of the tetrahedra. All vertices
+    /// The faces that belong to one tetrahedron only, oriented outwards, in the order of the tetrahedra. All vertices
     /// are kept, so that indices are those of this mesh.
     pub fn boundary(&self) -> Result<TriMesh, MeshError> {
         TriMesh::new(format!("surface of {}", self.name), self.vertices.clone(), self.boundary_faces())
@@ -100,7 +101,7 @@ impl TetMesh {
         faces().filter(|&face| times[&key(face)] == 1).collect()
     }
 
-    /// The mesh moved rigidly.
+    /// The mesh after a rigid transform.
     pub fn transformed(&self, to_from_mesh: &Pose) -> Self {
         Self { vertices: self.vertices.iter().map(|&v| to_from_mesh.transform_point(v)).collect(), ..self.clone() }
     }

@@ -1,9 +1,9 @@
 //! Tetrahedral meshes of solids with the depth of each vertex.
 //!
-//! A pressure field of hydroelastic contact (Elandt et al. 2019) is linear on each tetrahedron and zero at the surface;
-//! here is its geometric part, the **extent** e at the vertices: 0 at the surface, 1 where the solid is deepest.
-//! Straight rays from the surface to a medial set make e exact wherever faces are flat; round faces are as fine as
-//! `edge_m` says.
+//! A pressure field of hydroelastic contact (Elandt et al. 2019) is linear on each tetrahedron and zero at the surface.
+//! This module computes its geometric part, the **extent** e at the vertices: 0 at the surface, 1 at the deepest point
+//! of the solid. The solids are divided along straight lines from the surface to a medial set, so that e is exact for
+//! flat faces; `edge_m` sets the resolution of round faces.
 
 mod cuboid;
 mod lattice;
@@ -21,14 +21,14 @@ use crate::{MeshError, TetMesh, TopologyError};
 pub struct DepthTets {
     /// The tetrahedra.
     pub mesh: TetMesh,
-    /// e of each vertex: 0 at the surface, 1 at the deepest; negative for vertices outside, where the surface cuts
-    /// through tetrahedra.
+    /// Extent e of each vertex: 0 at the surface, 1 at the deepest point; negative for vertices outside, where the
+    /// surface intersects tetrahedra.
     pub extent: Vec<f64>,
-    /// How deep (m) e = 1 lies under the surface.
+    /// Depth (m) of e = 1 below the surface.
     pub depth_m: f64,
 }
 
-/// Why a solid cannot be cut into tetrahedra.
+/// Error when dividing a solid into tetrahedra.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum TetsError {
@@ -38,7 +38,7 @@ pub enum TetsError {
     /// The tetrahedra or their surface would be degenerate.
     #[error(transparent)]
     Mesh(#[from] MeshError),
-    /// The surface bounds no solid.
+    /// The surface does not bound a solid.
     #[error(transparent)]
     Topology(#[from] TopologyError),
     /// The surface is not convex.
@@ -52,7 +52,8 @@ pub enum TetsError {
 }
 
 impl DepthTets {
-    /// Any tetrahedral mesh: e is the distance from its boundary over the greatest such distance of a vertex.
+    /// Uses a given tetrahedral mesh: e is the distance from its boundary divided by the greatest such distance of a
+    /// vertex.
     pub fn from_mesh(mesh: TetMesh) -> Result<Self, TetsError> {
         let on_boundary = mesh.on_boundary();
         let surface = crate::Surface::new(mesh.boundary()?);
@@ -70,13 +71,14 @@ impl DepthTets {
         Ok(Self { mesh, extent, depth_m })
     }
 
-    /// The solid moved rigidly.
+    /// The solid after a rigid transform.
     pub fn transformed(&self, to_from_solid: &crate::Pose) -> Self {
         Self { mesh: self.mesh.transformed(to_from_solid), ..self.clone() }
     }
 }
 
-/// Three tetrahedra of a prism with triangles `p` and `q`; quadrilaterals are cut along p₀q₁, p₀q₂ and p₁q₂.
+/// Divides a prism with end triangles `p` and `q` into three tetrahedra; its quadrilaterals are cut along p₀q₁, p₀q₂
+/// and p₁q₂.
 fn prism(p: [u32; 3], q: [u32; 3]) -> [[u32; 4]; 3] {
     [[p[0], q[0], q[1], q[2]], [p[0], p[1], q[1], q[2]], [p[0], p[1], p[2], q[2]]]
 }

@@ -3,26 +3,26 @@
 use crate::TriMesh;
 use std::collections::HashMap;
 
-/// Why a mesh does not bound a solid. Each names the triangle that shows it.
+/// Error of a mesh that does not bound a solid. Each error names a triangle.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum TopologyError {
-    /// An edge with one triangle only.
+    /// An edge has only one triangle.
     #[error(
         "{mesh}: the mesh is open: edge {a}-{b} of triangle {triangle} has no neighbour; a closed surface is needed here, so fill the hole or weld the seam"
     )]
     Open { mesh: String, triangle: usize, a: u32, b: u32 },
-    /// An edge with more than two triangles.
+    /// An edge has more than two triangles.
     #[error(
         "{mesh}: the mesh is not a manifold: edge {a}-{b} of triangle {triangle} is shared by {count} triangles; remove inner walls and doubled faces"
     )]
     NonManifold { mesh: String, triangle: usize, a: u32, b: u32, count: usize },
-    /// Two neighbours that wind differently.
+    /// Two neighbouring triangles have opposite windings.
     #[error(
         "{mesh}: triangle {triangle} is flipped: it runs along edge {a}-{b} in the same direction as its neighbour; make all faces wind the same way"
     )]
     Flipped { mesh: String, triangle: usize, a: u32, b: u32 },
-    /// Closed, but every face looks inwards.
+    /// The mesh is closed, but its faces point inwards.
     #[error(
         "{mesh}: the faces point inwards (the enclosed volume is {volume_m3} m^3); reverse the order of their vertices"
     )]
@@ -31,7 +31,7 @@ pub enum TopologyError {
 
 /// Refuses a mesh that does not bound a solid with outward faces.
 pub(crate) fn check_closed(mesh: &TriMesh) -> Result<(), TopologyError> {
-    // Per undirected edge: number of triangles, balance of directions, the first triangle.
+    // Per undirected edge: number of triangles, sum of their directions, the first triangle.
     let mut edges: HashMap<(u32, u32), (usize, i32, usize)> = HashMap::with_capacity(mesh.triangles().len() * 3 / 2);
     for (triangle, &[a, b, c]) in mesh.triangles().iter().enumerate() {
         for (from, to) in [(a, b), (b, c), (c, a)] {
@@ -40,7 +40,7 @@ pub(crate) fn check_closed(mesh: &TriMesh) -> Result<(), TopologyError> {
             entry.1 += if from < to { 1 } else { -1 };
         }
     }
-    // In the order of the mesh, so that the message does not depend on hashing.
+    // Iterates in the order of the mesh, so that the message does not depend on hashing.
     for (triangle, &[a, b, c]) in mesh.triangles().iter().enumerate() {
         for (from, to) in [(a, b), (b, c), (c, a)] {
             let (count, balance, _) = edges[&(from.min(to), from.max(to))];

@@ -1,19 +1,19 @@
-//! A set of triangles for ray casting alone.
+//! A set of triangles for ray casting only.
 
 use crate::ray::{Ray, RayFrame};
 use crate::{Bounds, Bvh, Vec3};
 
-/// Triangles with a hierarchy over them: fast to build, for surfaces that change at every step. They need not be connected or closed; rays
-/// never hit triangles without area.
+/// Triangles with a bounding-volume hierarchy: fast to build, for surfaces that change at every step. The triangles
+/// need not be connected or closed; rays never hit triangles without area.
 #[derive(Clone, Debug)]
 pub struct TriangleSet {
     bvh: Bvh,
-    /// In the order of the hierarchy's leaves.
+    /// Corners in the order of the hierarchy's leaves.
     corners: Vec<[Vec3; 3]>,
 }
 
 impl TriangleSet {
-    /// Prepares triangles (m).
+    /// Builds the hierarchy of triangles (m).
     pub fn new(triangles: &[[Vec3; 3]]) -> Self {
         let boxes: Vec<Bounds> = triangles.iter().map(|corners| Bounds::around(*corners)).collect();
         let bvh = Bvh::over(&boxes);
@@ -28,8 +28,8 @@ impl TriangleSet {
     }
 }
 
-/// Distance and index of the closest hit among the triangles `corners`, given in the order of the hierarchy's leaves. `hint` is the position
-/// of a triangle that is likely hit; it affects the speed, not the result.
+/// Distance (m) and index of the closest hit among the triangles `corners`, given in the order of the hierarchy's
+/// leaves. `hint` is the position of a triangle that the ray is likely to hit; it affects the speed, not the result.
 pub(crate) fn closest_hit(bvh: &Bvh, corners: &[[Vec3; 3]], ray: &Ray, hint: Option<usize>) -> Option<(f64, u32)> {
     let order = bvh.order();
     let frame = RayFrame::new(ray);

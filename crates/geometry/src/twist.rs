@@ -4,36 +4,36 @@ use crate::{Pose, Vec3};
 use serde::{Deserialize, Serialize};
 use std::ops::{Add, AddAssign, Neg, Sub};
 
-/// Velocity of a rigid body, given at a stated point of reference.
+/// Velocity of a rigid body at a reference point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Twist {
-    /// Velocity of the body's material at the point of reference (m/s).
+    /// Velocity of the body's material at the reference point (m/s).
     pub linear: Vec3,
     /// Angular velocity (rad/s).
     pub angular: Vec3,
 }
 
 impl Twist {
-    /// At rest.
+    /// Zero velocity.
     pub const ZERO: Self = Self { linear: Vec3::ZERO, angular: Vec3::ZERO };
 
-    /// Velocity (m/s) and angular velocity (rad/s).
+    /// Creates a twist from a velocity (m/s) and an angular velocity (rad/s).
     pub fn new(linear: Vec3, angular: Vec3) -> Self {
         Self { linear, angular }
     }
 
-    /// Velocity (m/s) of the body's material at `arm` (m) from the point of reference.
+    /// Velocity (m/s) of the body's material at `arm` (m) from the reference point.
     #[inline]
     pub fn at(&self, arm: Vec3) -> Vec3 {
         self.linear + self.angular.cross(arm)
     }
 
-    /// The same motion, given at a point `arm` (m) away.
+    /// The same motion at a reference point `arm` (m) away.
     pub fn moved(&self, arm: Vec3) -> Self {
         Self { linear: self.at(arm), angular: self.angular }
     }
 
-    /// The same motion with its components in another frame (the point of reference stays).
+    /// The same motion with its components in another frame; the reference point does not change.
     pub fn rotated(&self, to_from_from: &Pose) -> Self {
         Self {
             linear: to_from_from.transform_vector(self.linear),
@@ -54,12 +54,12 @@ impl Sub for Twist {
     }
 }
 
-/// A force and a torque about a stated point.
+/// A force and a torque about a reference point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Wrench {
     /// Force (N).
     pub force: Vec3,
-    /// Torque (N m) about the point of reference.
+    /// Torque (N m) about the reference point.
     pub torque: Vec3,
 }
 
@@ -67,23 +67,23 @@ impl Wrench {
     /// No force and no torque.
     pub const ZERO: Self = Self { force: Vec3::ZERO, torque: Vec3::ZERO };
 
-    /// A force (N) acting at `arm` (m) from the point of reference.
+    /// The wrench of a force (N) acting at `arm` (m) from the reference point.
     #[inline]
     pub fn from_force_at(force: Vec3, arm: Vec3) -> Self {
         Self { force, torque: arm.cross(force) }
     }
 
-    /// The same load about a point `arm` (m) away.
+    /// The same load about a reference point `arm` (m) away.
     pub fn moved(&self, arm: Vec3) -> Self {
         Self { force: self.force, torque: self.torque - arm.cross(self.force) }
     }
 
-    /// The same load with its components in another frame (the point of reference stays).
+    /// The same load with its components in another frame; the reference point does not change.
     pub fn rotated(&self, to_from_from: &Pose) -> Self {
         Self { force: to_from_from.transform_vector(self.force), torque: to_from_from.transform_vector(self.torque) }
     }
 
-    /// Power (W) of this load on a body with the given velocity (both about the same point).
+    /// Power (W) of this load on a body with the given velocity; both at the same reference point.
     pub fn power(&self, twist: &Twist) -> f64 {
         self.force.dot(twist.linear) + self.torque.dot(twist.angular)
     }
@@ -115,7 +115,7 @@ impl Neg for Wrench {
 mod tests {
     use super::*;
 
-    /// Power does not depend on the point of reference.
+    /// Power does not depend on the reference point.
     #[test]
     fn power_is_the_same_about_any_point() {
         let wrench = Wrench { force: Vec3::new(1.0, -2.0, 0.5), torque: Vec3::new(0.3, 0.2, -0.7) };

@@ -1,4 +1,4 @@
-//! The tests of `dermis-geometry` as one program: many would each take as long to link.
+//! The tests of `dermis-geometry` as one binary, which links faster than many.
 
 mod files;
 mod height_field;

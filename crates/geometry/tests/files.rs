@@ -1,4 +1,4 @@
-//! Meshes from files of every format: good ones, refused ones, damaged ones.
+//! Meshes from files of every format: valid, refused and damaged files.
 
 #[path = "files/damage.rs"]
 mod damage;
@@ -21,7 +21,7 @@ fn parse(format: Format, bytes: &[u8]) -> Result<TriMesh, FileError> {
     files::parse("part", format, bytes, &in_unit(LengthUnit::Millimetre))
 }
 
-/// All the good files, each the cube of 10 file units.
+/// All valid files, each a cube with edges of 10 file units.
 fn good_files() -> Vec<(&'static str, Format, Vec<u8>)> {
     vec![
         ("text STL", Format::STL, make::stl_text().into()),
@@ -36,7 +36,7 @@ fn good_files() -> Vec<(&'static str, Format, Vec<u8>)> {
     ]
 }
 
-/// The cube: eight corners, twelve triangles, closed and outward, with the volume of its scale.
+/// Checks the cube: eight corners, twelve triangles, closed and outward, with the volume of its scale.
 fn assert_cube(what: &str, mesh: &TriMesh, edge_m: f64) {
     assert_eq!(mesh.vertices().len(), 8, "{what}");
     assert_eq!(mesh.triangles().len(), 12, "{what}");
@@ -201,14 +201,14 @@ fn a_file_without_permission_is_refused() {
     let path = folder.path().join("part.stl");
     std::fs::write(&path, make::stl_text()).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
-    // A superuser may read everything, and then there is nothing to test.
+    // A superuser may read every file, so that this case cannot be tested.
     if std::fs::read(&path).is_err() {
         let error = files::read(&path, &in_unit(LengthUnit::Metre)).unwrap_err();
         assert!(matches!(error.problem, Problem::NotPermitted), "{error}");
     }
 }
 
-/// Vertices 3 and 1 differ by less than the tolerance, so the second triangle collapses when they are welded.
+/// Vertices 3 and 1 differ by less than the tolerance, so that welding collapses the second triangle.
 #[test]
 fn triangles_that_collapse_by_welding_are_refused_or_dropped() {
     let text = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1e-10 0 0\nv 0 0 1\nf 1 2 3\nf 1 4 5\n";
@@ -222,7 +222,8 @@ fn triangles_that_collapse_by_welding_are_refused_or_dropped() {
     assert!(error.to_string().contains("line 7"), "{error}");
 }
 
-/// The points of a cloud are the vertices of a PLY of any kind, with or without faces, and the lines of an XYZ.
+/// The points of a cloud are the vertices of a PLY file of any encoding, with or without faces, and the lines of an XYZ
+/// file.
 #[test]
 fn points_are_read_from_ply_and_xyz() {
     let folder = std::env::temp_dir().join(format!("dermis-cloud-{}", std::process::id()));

@@ -1,4 +1,4 @@
-//! Height fields against rays and closed forms.
+//! Height fields compared with rays and closed forms.
 
 use dermis_geometry::{HeightField, HeightGrid, Pose, Quat, Ray, Surface, TriMesh, Vec2, Vec3, shapes};
 
@@ -6,7 +6,8 @@ fn grid(cells: usize, size_m: f64) -> HeightGrid {
     HeightGrid { rows: cells, cols: cells + 7, cell_m: size_m / cells as f64, center: Vec2::new(1e-3, -2e-3) }
 }
 
-/// The truth is a ray from below through the middle of each cell. Cells at a silhouette, where a ray may just miss, are few.
+/// The reference is a ray from below through the centre of each cell. Few cells lie at a silhouette, where a ray may
+/// just miss.
 #[test]
 fn heights_are_where_rays_from_below_meet_the_mesh() {
     let meshes = [
@@ -43,7 +44,7 @@ fn heights_are_where_rays_from_below_meet_the_mesh() {
     }
 }
 
-/// Vertices and edges straight over the middles of cells: every cell under the face is seen, at its height.
+/// Vertices and edges lie exactly above cell centres: every cell under the face has its height.
 #[test]
 fn no_gap_along_shared_edges() {
     let surface = Surface::new(shapes::cuboid(Vec3::splat(0.016)).unwrap());

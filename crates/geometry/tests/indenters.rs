@@ -25,8 +25,8 @@ fn they_are_solids_that_stand_on_their_tips() {
     }
 }
 
-/// The part below the plate against what its shape has by formula. A polygon of n corners stands in for a circle and
-/// loses (2π/n)²/6 of its area: 0.07 % for 96, 0.29 % for the 48 of the dots, a little more where they curve both ways.
+/// The volume below the plate equals that of the ideal shape. A polygon of n corners approximates a circle and lacks
+/// (2π/n)²/6 of its area: 0.07 % for 96, 0.29 % for the 48 of the dots, slightly more for doubly curved shapes.
 #[test]
 fn their_volumes_are_those_of_their_shapes() {
     let mm3 = 1e-9;
@@ -38,7 +38,7 @@ fn their_volumes_are_those_of_their_shapes() {
     let crescent = PI * r * r - lens;
     let cap = |r: f64, h: f64| PI * h * h * (r - h / 3.0);
     let half_ball = |r: f64| 2.0 / 3.0 * PI * r.powi(3);
-    // Between the lower face of the bar and the plate: ∫ (h − z) dx times 12 mm.
+    // Volume between the lower face of the bar and the plate: ∫ (h − z) dx times 12 mm.
     let arc = |r: f64, w: f64| w * (r * r - w * w).sqrt() + r * r * (w / r).asin();
     let known = [
         ("cone", PI * 9.0 * h / 3.0),
@@ -69,7 +69,7 @@ fn their_volumes_are_those_of_their_shapes() {
     }
 }
 
-/// Seen from below, each leaves another print: the mean height between any two lower faces is more than 50 µm.
+/// Seen from below, all indenters differ: the mean height difference of any two lower faces exceeds 50 µm.
 #[test]
 fn no_two_are_alike() {
     let depths = |mesh: TriMesh| -> Vec<f64> {

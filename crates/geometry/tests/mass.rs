@@ -15,7 +15,7 @@ fn relative(found: Mat3, truth: Mat3) -> f64 {
     (found - truth).to_cols_array().iter().fold(0.0, |m: f64, x| m.max(x.abs())) / size
 }
 
-/// m/12 (b² + c²), exactly, wherever the box is and however it is turned: I' = R I Rᵀ.
+/// m/12 (b² + c²), exact at any position and orientation of the box: I' = R I Rᵀ.
 #[test]
 fn box_is_exact_in_any_pose() {
     let size = Vec3::new(0.02, 0.05, 0.11);
@@ -64,7 +64,7 @@ fn inertia_converges_with_the_square_of_the_edge() {
     }
 }
 
-/// A quarter of the height above the base.
+/// The centre of mass lies at a quarter of the height above the base.
 #[test]
 fn center_of_a_cone() {
     let center = shapes::cone(0.02, 0.05, 0.001).unwrap().mass_properties(1.0).unwrap().center_m;

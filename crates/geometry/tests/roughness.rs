@@ -1,4 +1,4 @@
-//! Seeded defects: their height, their spectrum, their scratches, and what they leave alone.
+//! Seeded defects: height, spectrum, scratches, and the unchanged parts of the surface.
 
 use dermis_geometry::shapes::{self, indenters};
 use dermis_geometry::{Bounds, Ray, RefineError, Roughness, RoughnessError, Surface, TriMesh, Vec3, refined};
@@ -7,7 +7,7 @@ use std::f64::consts::{PI, TAU};
 const SIDE: usize = 96;
 const SPACING_M: f64 = 80e-6;
 
-/// Heights (m) of the upper face of a plate 10 mm square above where it was, on a lattice in its middle.
+/// Heights (m) of the upper face of a plate of 10 × 10 mm relative to the smooth face, on a lattice in its middle.
 fn heights(mesh: TriMesh) -> Vec<f64> {
     let surface = Surface::new(mesh);
     let place = |i: usize| (i as f64 - 0.5 * (SIDE - 1) as f64) * SPACING_M;
@@ -24,7 +24,8 @@ fn rms(heights: &[f64]) -> f64 {
     (heights.iter().map(|h| h * h).sum::<f64>() / heights.len() as f64).sqrt()
 }
 
-/// Each face is a part of the surface, so its rms differs a little from the whole's; over seeds it is the one asked for.
+/// Each face is a part of the surface, so its rms differs slightly from that of the whole; the mean over seeds is as
+/// specified.
 #[test]
 fn rms_height_is_as_asked() {
     for rms_m in [5e-6, 20e-6] {
@@ -64,8 +65,8 @@ fn spectrum(heights: &[f64]) -> Vec<(f64, f64)> {
     (0..SIDE * SIDE).map(|i| power(i % SIDE, i / SIDE)).collect()
 }
 
-/// A wave whose vector leans by θ from the surface has sin θ of its wavenumber there: over all directions, 1 − cos 30° =
-/// 13 % of the power falls below half the wavenumber, and none above 1.25 of it.
+/// A wave whose vector is at an angle θ from the surface normal has sin θ of its wavenumber in the surface: over all
+/// directions, 1 − cos 30° = 13 % of the power falls below half the wavenumber, and none above 1.25 of it.
 #[test]
 fn power_lies_in_the_band() {
     let wavelength_m = 0.64e-3;
@@ -80,7 +81,7 @@ fn power_lies_in_the_band() {
     assert!(band > 0.75 && long < 0.22 && short < 0.03, "{long} {band} {short}");
 }
 
-/// Between 100 µm above and below, closed, and nothing but the seed decides.
+/// The heights stay within ±100 µm, the mesh is closed, and the result depends only on the seed.
 #[test]
 fn the_seed_decides() {
     let moon = indenters::find("moon").unwrap();
@@ -94,7 +95,7 @@ fn the_seed_decides() {
     assert!(one.vertices().iter().all(|&v| smooth.closest(v).distance < 1e-4));
 }
 
-/// One scratch removes its profile, ½ depth × width, over its length, ∫(1 − s⁴) = 0.8 of 20 widths: 8 w² d in all.
+/// One scratch removes its profile, ½ depth × width, over its length, ∫(1 − s⁴) = 0.8 of 20 widths: 8 w² d in total.
 #[test]
 fn a_scratch_takes_away_its_groove() {
     let top = Bounds { min: Vec3::new(-1e-3, -1e-3, 0.5e-3), max: Vec3::new(1e-3, 1e-3, 2e-3) };
@@ -114,12 +115,12 @@ fn a_scratch_takes_away_its_groove() {
     assert!((volume(0) - smooth).abs() < 1e-3 * groove);
     let taken = smooth - volume(1);
     assert!((taken / groove - 1.0).abs() < 0.03, "{taken} of {groove}");
-    // Three of them may cross, and a crossing is only as deep as one.
+    // Three scratches may cross, and a crossing is only as deep as one scratch.
     let taken = smooth - volume(3);
     assert!(taken < 3.03 * groove && taken > 2.7 * groove, "{taken} of {groove}");
 }
 
-/// Refinement keeps the surface: same volume and area, closed, every edge short enough.
+/// Refinement does not change the surface: same volume and area, closed, every edge short enough.
 #[test]
 fn refined_is_the_same_surface() {
     for name in indenters::NAMES {

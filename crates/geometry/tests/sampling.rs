@@ -1,4 +1,4 @@
-//! Scattered points: how many where, how far apart, the same each time.
+//! Sampled points: density, spacing and reproducibility.
 
 use dermis_geometry::sampling::{SurfacePoint, area_uniform, poisson_disk};
 use dermis_geometry::{Surface, TriMesh, Vec3, shapes};
@@ -40,7 +40,7 @@ fn counts_follow_the_areas() {
     }
 }
 
-/// Within a triangle too: the mean of uniform points is the centroid, each coordinate with variance edge²/18 here.
+/// Points are also uniform within a triangle: their mean is the centroid, each coordinate with variance edge²/18 here.
 #[test]
 fn points_are_uniform_within_a_triangle() {
     let mesh = TriMesh::new("one", vec![Vec3::ZERO, Vec3::X, Vec3::Y], vec![[0, 1, 2]]).unwrap();
@@ -71,8 +71,8 @@ fn disks_keep_their_distance_and_leave_no_gap() {
     }
 }
 
-/// Random sequential packing covers about 0.547 of a plane with disks of half the spacing: 0.696 points per
-/// spacing² (the jamming limit). Filled gaps may add a little.
+/// Random sequential packing covers about 0.547 of a plane with disks of half the spacing: 0.696 points per spacing²
+/// (the jamming limit). Filled gaps may add a few.
 #[test]
 fn disks_are_as_many_as_random_packing_allows() {
     let plate = shapes::grid(2, 2, 0.1).unwrap();

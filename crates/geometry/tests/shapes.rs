@@ -1,4 +1,4 @@
-//! The shapes are closed, outward, as fine as asked, and converge to their closed forms.
+//! The shapes are closed, outward and within the edge length, and converge to their closed forms.
 
 use dermis_geometry::shapes::{self, Fingertip, ShapeError};
 use dermis_geometry::{Surface, TriMesh, Vec3};
@@ -44,15 +44,15 @@ fn round_shapes_are_closed_and_as_fine_as_asked() {
             assert_eq!(euler(&mesh), if name == "torus" { 0 } else { 2 }, "{name} {edge_m}");
             let longest = longest_edge_m(&mesh);
             assert!(longest <= edge_m, "{name}: {longest} for {edge_m}");
-            // Not needlessly fine either, once the coarsest mesh of the shape is no longer the answer.
+            // The mesh is not needlessly fine either, except for the coarsest mesh of a shape.
             assert!(edge_m > 0.02 || longest > 0.6 * edge_m, "{name}: {longest} for {edge_m}");
         }
     }
 }
 
-/// Vertices lie on the surface, so volume and area fall short by a term of second order in the edge.
-/// Closed forms: 4/3 πr³ and 4πr²; πr²l and 2πr(r+l); their sum for the capsule; πr²h/3 and πr(r+√(r²+h²));
-/// 2π²Rr² and 4π²Rr. The ellipsoid's area has none and is left out.
+/// Vertices lie on the surface, so volume and area are too small by a term of second order in the edge. Closed forms:
+/// 4/3 πr³ and 4πr²; πr²l and 2πr(r+l); their sum for the capsule; πr²h/3 and πr(r+√(r²+h²)); 2π²Rr² and 4π²Rr. The
+/// area of the ellipsoid has no closed form and is omitted.
 #[test]
 fn volume_and_area_converge_with_the_square_of_the_edge() {
     let ball = (4.0 / 3.0 * PI * R.powi(3), 4.0 * PI * R * R);
@@ -73,10 +73,10 @@ fn volume_and_area_converge_with_the_square_of_the_edge() {
         let (coarse, fine) = (errors(0.004), errors(0.0005));
         let order = |coarse: f64, fine: f64| (coarse / fine).log2() / 3.0;
         let of_volume = order(coarse.0, fine.0);
-        // Ring counts are whole numbers, hence the width of the band.
+        // Ring counts are integers, hence the width of the interval.
         assert!((1.85..2.15).contains(&of_volume), "{name}: volume of order {of_volume}, {coarse:?} {fine:?}");
         if let (Some(coarse), Some(fine)) = (coarse.1, fine.1) {
-            // A cone's rings near the tip never get finer than a hexagon: edge² log(1/edge).
+            // The rings of a cone near the tip have at least six vertices: edge² log(1/edge).
             let slowest = if name == "cone" { 1.7 } else { 1.85 };
             assert!((slowest..2.15).contains(&order(coarse, fine)), "{name}: area {coarse} {fine}");
         }
@@ -128,7 +128,7 @@ fn spherical_patch_is_even() {
         }
         let area = 2.0 * PI * R * R * (1.0 - half_angle.cos());
         let short = 1.0 - patch.area_m2() / area;
-        // The rim is a polygon, which costs (edge / rim radius)²/6.
+        // The rim is a polygon, which reduces the area by (edge / rim radius)²/6.
         assert!(short > 0.0 && short < 0.5 * (edge / R / half_angle.sin()).powi(2), "{half_angle} {short}");
         let rim_z = patch.vertices().iter().map(|v| v.z).fold(0.0, f64::min);
         let areas = patch.vertex_areas_m2();
@@ -189,7 +189,7 @@ fn drawn_shapes_are_closed_and_stand_where_they_should() {
     }
 }
 
-/// The origin is the pad's highest point, and length, width and thickness are those asked for.
+/// The origin is the highest point of the pad, and length, width and thickness are as specified.
 #[test]
 fn fingertip_has_its_origin_on_the_pad() {
     for size in [Fingertip::default(), Fingertip::THUMB] {
@@ -203,7 +203,7 @@ fn fingertip_has_its_origin_on_the_pad() {
     }
 }
 
-/// The pad lies on the fingertip, leans at most 75°, and its inner vertices have about the same share of area.
+/// The pad lies on the fingertip, its normals are within 75° of +z, and its inner vertices have about equal areas.
 #[test]
 fn fingertip_pad_is_even() {
     for size in [Fingertip::default(), Fingertip::THUMB] {
@@ -239,7 +239,7 @@ fn rim(mesh: &TriMesh) -> HashSet<u32> {
     free.iter().flat_map(|&(a, b)| [a, b]).collect()
 }
 
-/// Coarse to the point of absurdity is still a mesh; too fine, or without size, is refused.
+/// A very coarse edge still gives a mesh; an edge that is too small or NaN, and a thickness of zero, are refused.
 #[test]
 fn drawn_shapes_take_any_edge_or_say_why_not() {
     let makers: [Maker; 4] = [

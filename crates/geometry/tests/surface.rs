@@ -1,4 +1,4 @@
-//! Rays, closest points and signed distance, against testing every triangle and against closed forms.
+//! Rays, closest points and signed distance, compared with testing every triangle and with closed forms.
 
 use dermis_geometry::{Random, Ray, Surface, TriMesh, Vec3, shapes};
 
@@ -15,7 +15,7 @@ fn several() -> Vec<Surface> {
     meshes.into_iter().map(Surface::new).collect()
 }
 
-/// The same hit to the last bit, with and without a length, with good and bad hints.
+/// Checks that the hit is bitwise equal, with and without a length, with correct and wrong hints.
 fn assert_same(surface: &Surface, ray: &Ray, random: &mut Random) {
     let truth = surface.cast_brute_force(ray);
     let count = surface.mesh().triangles().len() as u32;
@@ -24,7 +24,7 @@ fn assert_same(surface: &Surface, ray: &Ray, random: &mut Random) {
         assert_eq!(surface.cast(ray, hint), truth, "{} {ray:?} hint {hint:?}", surface.mesh().name());
     }
     if let Some(hit) = truth {
-        // Cut exactly at the hit it still hits, and short of it, it does not.
+        // A ray that ends exactly at the hit still hits; a shorter one does not.
         let cut = Ray { length: hit.distance, ..*ray };
         assert_eq!(surface.cast(&cut, None), truth, "{} {cut:?}", surface.mesh().name());
         let short = Ray { length: hit.distance * (1.0 - 1e-9) - 1e-300, ..*ray };
@@ -55,8 +55,8 @@ fn random_rays_hit_what_testing_every_triangle_hits() {
 
 const AXES: [Vec3; 6] = [Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z];
 
-/// Along an axis from anywhere, from a vertex, and from beside a vertex in the plane of a box's side: there
-/// 0 · ∞ appears in the slab test.
+/// Rays along an axis from random points, from a vertex, and from beside a vertex in the plane of a box's side, where 0
+/// · ∞ occurs in the slab test.
 #[test]
 fn rays_along_the_axes_hit_what_testing_every_triangle_hits() {
     let mut random = Random::new(2);
@@ -79,8 +79,8 @@ fn rays_along_the_axes_hit_what_testing_every_triangle_hits() {
     }
 }
 
-/// A ray from outside aimed exactly at a vertex or the middle of an edge never slips through a closed surface,
-/// seen from the inside.
+/// A ray aimed exactly at a vertex or the midpoint of an edge never passes through a closed surface, seen from the
+/// inside.
 #[test]
 fn rays_through_edges_and_corners_do_not_leak() {
     let mut random = Random::new(3);
@@ -116,7 +116,7 @@ fn rays_from_the_surface_hit_what_testing_every_triangle_hits() {
     }
 }
 
-/// Distance of a point from a triangle by its own route: the plane's foot if inside, else the nearest edge.
+/// Independent distance of a point from a triangle: to its projection on the plane if inside, else to the nearest edge.
 fn distance_to_triangle(q: Vec3, [a, b, c]: [Vec3; 3]) -> f64 {
     let normal = (b - a).cross(c - a).normalize();
     let foot = q - normal * (q - a).dot(normal);
@@ -153,8 +153,8 @@ fn closest_point_is_that_of_the_nearest_triangle() {
     }
 }
 
-/// Sphere |q| − r and torus ((√(x²+y²) − R)² + z²)^½ − r, up to how far the mesh is from the true surface:
-/// edge²/(8 × least radius), doubled for a triangle's middle.
+/// Sphere |q| − r and torus ((√(x²+y²) − R)² + z²)^½ − r, up to the distance of the mesh from the true surface:
+/// edge²/(8 × smallest radius), doubled for the middle of a triangle.
 #[test]
 fn signed_distance_of_round_shapes() {
     let mut random = Random::new(6);
@@ -172,7 +172,8 @@ fn signed_distance_of_round_shapes() {
     }
 }
 
-/// A box is meshed exactly: |max(d, 0)| + min(max(d), 0) with d = |q| − half, also straight out of edges and corners.
+/// A box is meshed exactly: |max(d, 0)| + min(max(d), 0) with d = |q| − half, including points straight out of edges
+/// and corners.
 #[test]
 fn signed_distance_of_a_box() {
     let mut random = Random::new(7);
@@ -181,7 +182,7 @@ fn signed_distance_of_a_box() {
     for i in 0..5000 {
         let mut q = somewhere(&surface, &mut random);
         if i % 3 == 0 {
-            // In the planes, edges and corners of the box, and on the lines through its middle.
+            // In the planes, edges and corners of the box, and on the lines through its centre.
             for axis in 0..3 {
                 match random.next_u32() % 4 {
                     0 => q[axis] = 0.5 * size[axis] * q[axis].signum(),

@@ -33,7 +33,7 @@ fn msh(text: &str) -> Result<TetMesh, FileError> {
     parse_tets("t", TetFormat::Msh, text.as_bytes(), LengthUnit::Millimetre)
 }
 
-/// The vertex of no tetrahedron and the triangle are left out.
+/// The unused vertex and the triangle are dropped.
 #[test]
 fn vtk_as_text() {
     assert_eq!(vtk(ASCII.as_bytes()).unwrap(), truth());
@@ -91,8 +91,8 @@ fn gmsh_2_and_4() {
     ));
 }
 
-/// Whatever is cut off or changed, the answer is an error or a mesh, never a panic, and never memory for counts that
-/// the file cannot back.
+/// Any truncation or change gives an error or a mesh, never a panic, and never an allocation for a count that exceeds
+/// the file.
 #[test]
 fn damaged_files_are_refused() {
     for end in 0..ASCII.len() - 3 {

@@ -1,11 +1,11 @@
-//! Solids cut into tetrahedra: their volume, their surface and how deep they are.
+//! Solids divided into tetrahedra: volume, surface and depth.
 
 use dermis_geometry::tets::{self, DepthTets, TetsError};
 use dermis_geometry::{MeshError, Surface, TetMesh, Vec3, shapes};
 use std::f64::consts::PI;
 
-/// Every cut must fill the solid (volume), close up (its boundary is a closed manifold with the same volume) and have
-/// its vertices of extent 0, and no others, on that boundary.
+/// The tetrahedra must fill the solid (volume) and have a closed boundary of the same volume; exactly the vertices on
+/// that boundary must have extent 0.
 fn check_whole(solid: &DepthTets) -> f64 {
     let surface = solid.mesh.boundary().unwrap();
     surface.check_closed().unwrap();
@@ -18,8 +18,8 @@ fn check_whole(solid: &DepthTets) -> f64 {
     volume
 }
 
-/// A box of any proportions, also those whose medial set shrinks to a segment or a point, has its volume exactly, and
-/// e at any point of a tetrahedron, interpolated, is the distance to the nearest face over the least half edge.
+/// A box of any proportions, including those whose medial set is a segment or a point, has its exact volume, and the
+/// interpolated e at any point of a tetrahedron is the distance to the nearest face over half the shortest edge.
 #[test]
 fn boxes_are_exact() {
     for size in [[4.0, 4.0, 1.0], [1.0, 3.0, 2.0], [1.0, 1.0, 1.0], [2.0, 1.0, 1.0], [1.0, 2.0, 2.0], [1.0, 1.0, 5.0]] {
@@ -37,8 +37,8 @@ fn boxes_are_exact() {
     }
 }
 
-/// Round solids approach their volume with the square of the edge: an inscribed polygon of edge h around radius R
-/// loses (2/3)(π R/(n R))² ≈ h²/(6R²) of a disc, and no more than twice that of a ball.
+/// The volume of round solids converges with the square of the edge: an inscribed polygon of edge h around radius R
+/// lacks (2/3)(π R/(n R))² ≈ h²/(6R²) of a disc, and at most twice that of a ball.
 #[test]
 fn round_solids_fill_their_volume() {
     let (r, l) = (0.01, 0.03);
@@ -62,7 +62,7 @@ fn round_solids_fill_their_volume() {
     }
 }
 
-/// A convex mesh has its own volume exactly; one that is not convex is refused with the triangle.
+/// A convex mesh has its own volume exactly; a non-convex mesh is refused, and the error names the triangle.
 #[test]
 fn convex_meshes_are_coned() {
     let surface = shapes::prism(7, 0.02, 0.03).unwrap();
@@ -72,8 +72,8 @@ fn convex_meshes_are_coned() {
     assert!(matches!(tets::convex(&ring), Err(TetsError::NotConvex { .. })));
 }
 
-/// On a lattice the zero of e is the surface: for a ball e = (R − r)/R up to the interpolation error h²/(8 R²)·O(1),
-/// and the tetrahedra are never slivers: each has the volume of the lattice's, cell³/12.
+/// On a lattice the zero set of e is the surface: for a ball e = (R − r)/R up to the interpolation error h²/(8
+/// R²)·O(1), and no tetrahedron is a sliver: each has the volume of the lattice's, cell³/12.
 #[test]
 fn the_lattice_follows_any_surface() {
     let r = 0.01;
@@ -87,7 +87,8 @@ fn the_lattice_follows_any_surface() {
     for t in 0..solid.mesh.tets().len() {
         assert!((solid.mesh.tet_volume_m3(t) / (1e-9 / 12.0) - 1.0).abs() < 1e-9);
     }
-    // Volume where e > 0, by corners inside: first order, so only that the lattice has no holes.
+    // Volume where e > 0, from the corners inside. It is of first order, so the test only shows that the lattice has no
+    // holes.
     let shell = solid.mesh.volume_m3();
     let truth = 4.0 / 3.0 * PI * r * r * r;
     assert!(shell > truth && shell < truth * 1.4, "{}", shell / truth);
@@ -95,7 +96,7 @@ fn the_lattice_follows_any_surface() {
     assert!((tets::from_surface(&torus, 1e-3).unwrap().depth_m - 0.006).abs() < 1e-3);
 }
 
-/// Any mesh: depth over the greatest depth. In a box cut into small cells the deepest vertex is the middle.
+/// Any mesh: depth divided by the greatest depth. In a box divided into small cells the deepest vertex is the centre.
 #[test]
 fn extents_of_a_given_mesh() {
     let cut = tets::cuboid(Vec3::new(0.04, 0.04, 0.02)).unwrap();

@@ -1,15 +1,15 @@
-//! Files that are complete whenever they exist.
+//! Files that are complete as soon as they exist.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
-/// The ending of incomplete files; their names also begin with a dot.
+/// The extension of incomplete files; their names also begin with a dot.
 pub const PART: &str = ".part";
 
-/// A file that appears under its path when [`AtomicFile::persist`] renames it there. Before that it has a hidden name beside the path, and
-/// dropping it removes it; a killed process leaves it.
+/// A file that appears under its path when [`AtomicFile::persist`] renames it. Until then it has a hidden name in the
+/// same folder. Dropping it removes the hidden file; a killed process leaves it.
 #[derive(Debug)]
 pub struct AtomicFile {
     file: NamedTempFile,
@@ -29,13 +29,13 @@ impl AtomicFile {
         let prefix = format!(".{}.", name.to_string_lossy());
         let mut builder = Builder::new();
         builder.prefix(&prefix).suffix(PART);
-        // Temporary files are private by default; these are as readable as the user's other files.
+        // Temporary files are private by default; these get the usual permissions of the user's files.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         Ok(Self { file: builder.tempfile_in(folder)?, path: path.to_owned() })
     }
 
-    /// The path that the file will have.
+    /// The final path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -45,7 +45,7 @@ impl AtomicFile {
         self.file.as_file().sync_all()
     }
 
-    /// Renames the file to its path, replacing a file that is there.
+    /// Renames the file to its path and replaces an existing file.
     pub fn persist(self) -> io::Result<File> {
         self.file.persist(&self.path).map_err(|error| error.error)
     }

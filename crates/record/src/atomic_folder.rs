@@ -1,7 +1,7 @@
-//! A folder whose files are complete whenever they exist, however a process ends.
+//! A folder whose files are always complete, even if the process is killed.
 //!
-//! Each file is an [`AtomicFile`], synced to the disk before it is renamed. [`AtomicFolder::sweep`] removes the incomplete files that a killed
-//! process has left.
+//! Each file is an [`AtomicFile`], synced to the disk before it is renamed. [`AtomicFolder::sweep`] removes the
+//! incomplete files of killed processes.
 
 use crate::atomic_file::{AtomicFile, PART};
 use sha2::{Digest, Sha256};
@@ -9,20 +9,20 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Why a file of the folder could not be made, read, written or removed.
+/// Error when creating, reading, writing or removing a file of the folder.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: cannot be {what}: {error}", path.display())]
 pub struct AtomicFolderError {
     /// The file or folder.
     pub path: PathBuf,
-    /// The operation: made, read, written or removed.
+    /// The failed operation: made, read, written or removed.
     pub what: &'static str,
-    /// The system's reason.
+    /// The error of the operating system.
     pub error: io::Error,
 }
 
 impl AtomicFolderError {
-    /// Whether the disk or quota is full, or the file exceeds the limit on the size of files.
+    /// Whether the disk or quota is full, or the file exceeds the file size limit.
     pub fn is_full(&self) -> bool {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         matches!(self.error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
@@ -32,11 +32,11 @@ impl AtomicFolderError {
 /// A file that was written into the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// Its name in the folder, with `/` between folders.
+    /// Name in the folder, with `/` between folders.
     pub name: String,
-    /// Its bytes.
+    /// Length of the file (bytes).
     pub bytes: u64,
-    /// SHA-256 of its content, in hexadecimal digits.
+    /// SHA-256 of the content, in hexadecimal digits.
     pub sha256: String,
 }
 
@@ -83,7 +83,7 @@ impl AtomicFolder {
         self.place_with(name, |file| file.write_all(bytes))
     }
 
-    /// As [`AtomicFolder::place`], with a function that writes the content piece by piece, for files larger than memory.
+    /// As [`AtomicFolder::place`], with a function that writes the content in pieces, for files larger than memory.
     pub fn place_with(
         &self,
         name: &str,
@@ -101,14 +101,14 @@ impl AtomicFolder {
             Ok((file.bytes, hexadecimal(&file.hash.finalize())))
         });
         let (bytes, sha256) = written.map_err(refused(&path, "written"))?;
-        // Syncs the rename too: an entry that names this file must not reach the disk before the file.
+        // Syncs the rename too: an entry that refers to this file must not reach the disk before the file.
         if let Ok(folder) = File::open(parent) {
             let _ = folder.sync_all();
         }
         Ok(Placed { name: name.to_owned(), bytes, sha256 })
     }
 
-    /// Removes the incomplete files that killed processes have left.
+    /// Removes the incomplete files of killed processes.
     pub fn sweep(&self) -> Result<(), AtomicFolderError> {
         sweep(&self.folder)
     }
@@ -161,7 +161,7 @@ pub fn sha256(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 
-/// SHA-256 of a file, which need not fit into memory.
+/// SHA-256 of a file, in hexadecimal digits; the file need not fit into memory.
 pub fn sha256_of(path: &Path) -> io::Result<String> {
     let mut hash = Sha256::new();
     io::copy(&mut File::open(path)?, &mut hash)?;

@@ -15,7 +15,7 @@ pub fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// Decodes a text; `None` if it holds another character.
+/// Decodes a text; `None` if it contains an invalid character.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut count) = (0u32, 0);

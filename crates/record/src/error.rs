@@ -3,20 +3,20 @@
 use crate::table::TableError;
 use std::path::Path;
 
-/// Why a recording cannot be written or read; each names the file, the problem and the remedy.
+/// Error when writing or reading a recording; each names the file, the problem and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum RecordError {
-    /// The system refused to write.
+    /// The operating system refused to write.
     #[error("{path}: cannot be written: {reason}")]
     Write { path: String, reason: String },
-    /// The system refused to read.
+    /// The operating system refused to read.
     #[error("{path}: cannot be read: {reason}")]
     Read { path: String, reason: String },
-    /// A folder that should be new holds files.
+    /// A folder that must be empty holds files.
     #[error("{path}: the folder is not empty; name a new one or clear it first, so that no two recordings mix")]
     NotEmpty { path: String },
-    /// A killed run has left its parts.
+    /// The parts of a killed run exist.
     #[error(
         "{parts}: holds what an interrupted run has left; save it with `dermis export {parts} FILE`, then remove it"
     )]
@@ -30,10 +30,10 @@ pub enum RecordError {
     /// The content does not fit the format.
     #[error("{path}: is no {what}: {reason}")]
     Damaged { path: String, what: &'static str, reason: String },
-    /// The recording holds nothing for the task.
+    /// The recording has no content for the task.
     #[error("{path}: holds nothing to {task}; there are {found}")]
     Nothing { path: String, task: &'static str, found: String },
-    /// A table could not be made.
+    /// A table could not be built.
     #[error("{path}: {error}")]
     Table { path: String, error: TableError },
     /// The writer thread has ended.
@@ -42,12 +42,12 @@ pub enum RecordError {
 }
 
 impl RecordError {
-    /// An error of the system while writing.
+    /// Converts an operating-system error while writing.
     pub(crate) fn write(path: &Path, error: &std::io::Error) -> Self {
         Self::Write { path: path.display().to_string(), reason: error.to_string() }
     }
 
-    /// An error of the system while reading.
+    /// Converts an operating-system error while reading.
     pub(crate) fn read(path: &Path, error: &std::io::Error) -> Self {
         Self::Read { path: path.display().to_string(), reason: error.to_string() }
     }

@@ -94,7 +94,7 @@ pub fn export(from: &Path, to: &Path, format: ExportFormat) -> Result<Exported, 
         _ => {
             empty_folder(to)?;
             let filled = fill(&log, &times_s, &values, to, format == ExportFormat::Npy);
-            // The folder was empty, so this export wrote all of it.
+            // The folder was empty, so that this export wrote all of its files.
             filled.inspect_err(|_| drop(std::fs::remove_dir_all(to)))?;
         }
     }

@@ -1,4 +1,4 @@
-//! Records into a folder of arrays and images.
+//! Records to a folder of arrays and images.
 
 use crate::npy::NpyFile;
 use crate::signals::{Signal, signals, values};
@@ -6,10 +6,11 @@ use crate::{Layout, RecordError, Sample, Sink, write_file};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The file of times (s), beside the numbers and beside each sequence of images.
+/// File name of the times (s), beside the arrays and beside each sequence of images.
 pub const TIMES: &str = "times_s.npy";
 
-/// `times_s.npy` and one array per signal, `NAME/force_n.npy`, with a row per sample; images as `NAME/camera/000000.png` …, with a `times_s.npy` of their own.
+/// Writes `times_s.npy` and one array per signal, `NAME/force_n.npy`, with a row per sample; images as
+/// `NAME/camera/000000.png` …, with their own `times_s.npy`.
 pub struct FolderSink {
     folder: PathBuf,
     numbers: Option<Numbers>,
@@ -78,7 +79,7 @@ impl Sink for FolderSink {
 
     fn flush(&mut self) -> Result<(), RecordError> {
         if let Some(numbers) = &mut self.numbers {
-            // Times are written last, so that every time has its numbers.
+            // Times are written last, so that every time has its values.
             numbers.arrays.iter_mut().try_for_each(NpyFile::flush)?;
             numbers.times.flush()?;
         }

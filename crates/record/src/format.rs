@@ -6,7 +6,7 @@ use std::path::Path;
 /// The format of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// One MCAP file, as Foxglove shows it.
+    /// One MCAP file for Foxglove.
     Mcap,
     /// One MCAP file that is a ROS 2 bag.
     Ros2,
@@ -18,7 +18,7 @@ pub enum Format {
     Png,
 }
 
-/// The extensions, for messages.
+/// The supported extensions, for messages.
 const KNOWN: &str = "`.mcap` or `.parquet`, or in nothing for a folder";
 
 impl Format {

@@ -9,8 +9,8 @@ use dermis_geometry::{Pose, Quat, Vec3};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// A recording for Foxglove. `/tf` has all frames, `/scene` the meshes, and for each sensor `/NAME/wrench`, `/NAME/taxels`, `/NAME/camera` where it has
-/// one, and `/NAME/tactile`, a heat map.
+/// A recording for Foxglove. `/tf` has all frames, `/scene` the meshes. Each sensor has `/NAME/wrench`, `/NAME/taxels`,
+/// `/NAME/camera` if it has a camera, and `/NAME/tactile`, a heat map.
 pub struct FoxgloveSink {
     writer: McapWriter,
     layout: Layout,
@@ -23,7 +23,7 @@ pub struct FoxgloveSink {
 const TRANSFORMS: usize = 0;
 const SCENE: usize = 1;
 const FIRST_OF_SENSORS: usize = 2;
-/// Channels of each sensor, in their order.
+/// Channels of each sensor, in order.
 const OF_SENSOR: [(&str, &str); 4] = [
     ("wrench", schemas::WRENCH),
     ("taxels", schemas::TAXELS),

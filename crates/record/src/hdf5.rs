@@ -1,9 +1,10 @@
 //! HDF5 files of groups, arrays and attributes, as h5py and robomimic read them.
 //!
-//! Only what such data need of the format (version 0 of the superblock, version 1 of object headers, links in the header of their group, arrays in one
-//! piece), so that no C library is needed. The same tree gives the same bytes: the file holds no time stamps.
+//! Implements only the required part of the format (version 0 of the superblock, version 1 of object headers, links in
+//! the header of their group, contiguous arrays), so that no C library is needed. The same tree gives the same bytes:
+//! the file holds no time stamps.
 
-/// Numbers of an array.
+/// The values of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Numbers {
     /// 32-bit floating point.
@@ -17,7 +18,7 @@ pub enum Numbers {
 /// The value of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Attribute {
-    /// A whole number.
+    /// An integer.
     Whole(i64),
     /// A text.
     Text(String),
@@ -69,13 +70,14 @@ impl Group {
         let root = write_group(self, &mut file);
         let end = file.len() as u64;
         let mut head = b"\x89HDF\r\n\x1a\n".to_vec();
-        // Versions of superblock, free space, root and shared headers; bytes of an offset and of a length; leaves and nodes of trees.
+        // Versions of superblock, free space, root and shared headers; sizes (bytes) of an offset and of a length;
+        // sizes of tree leaves and nodes.
         head.extend([0, 0, 0, 0, 0, 8, 8, 0]);
         head.extend([4, 0, 16, 0, 0, 0, 0, 0]);
         for address in [0, NOWHERE, end, NOWHERE] {
             head.extend(address.to_le_bytes());
         }
-        // The root's entry: name, header, nothing cached.
+        // The entry of the root: name, header, no cached data.
         head.extend(0u64.to_le_bytes());
         head.extend(root.to_le_bytes());
         head.resize(SUPERBLOCK, 0);
@@ -92,7 +94,7 @@ fn fitted<T: Default + Clone>(list: &mut Vec<T>, count: usize) -> Vec<T> {
 const SUPERBLOCK: usize = 96;
 const NOWHERE: u64 = u64::MAX;
 
-/// Kinds of messages in a header.
+/// Types of header messages.
 const DATASPACE: u16 = 1;
 const LINK_INFO: u16 = 2;
 const DATATYPE: u16 = 3;
@@ -115,7 +117,7 @@ fn write_group(group: &Group, file: &mut Vec<u8>) -> u64 {
             Entry::Group(inner) => write_group(inner, file),
             Entry::Array(shape, numbers) => write_array(shape, numbers, file),
         };
-        // Version 1; the length of the name in two bytes; a hard link.
+        // Version 1; two bytes for the length of the name; a hard link.
         let mut link = vec![1, 1];
         link.extend((name.len() as u16).to_le_bytes());
         link.extend(name.as_bytes());
@@ -178,7 +180,7 @@ fn dataspace(shape: &[usize]) -> Vec<u8> {
     bytes
 }
 
-/// IEEE 754, lowest byte first.
+/// The data type of a little-endian IEEE 754 float.
 fn float32() -> Vec<u8> {
     let mut bytes = vec![0x11, 0x20, 31, 0, 4, 0, 0, 0, 0, 0, 32, 0, 23, 8, 0, 23];
     bytes.extend(127u32.to_le_bytes());
@@ -197,7 +199,7 @@ fn attribute(name: &str, value: &Attribute) -> Vec<u8> {
     let (datatype, data) = match value {
         Attribute::Whole(number) => (whole(8, true), number.to_le_bytes().to_vec()),
         Attribute::Text(text) => {
-            // UTF-8, filled up with zeros; at least one byte.
+            // UTF-8, padded with zeros; at least one byte.
             let mut datatype = vec![0x13, 0x11, 0, 0];
             datatype.extend((text.len().max(1) as u32).to_le_bytes());
             let mut data = text.as_bytes().to_vec();
@@ -222,7 +224,8 @@ fn attribute(name: &str, value: &Attribute) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// The golden file, which `h5py` has read back as the same tree; see the Python tests for data sets.
+    /// The bytes equal those of the golden file, which `h5py` reads back as the same tree; see the Python tests for
+    /// data sets.
     #[test]
     fn the_bytes_are_those_that_h5py_has_read() {
         let mut inner = Group::new();

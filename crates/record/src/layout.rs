@@ -2,7 +2,7 @@
 
 use dermis_geometry::TriMesh;
 
-/// The frame that everything stands in.
+/// The world frame.
 pub const WORLD: &str = "world";
 
 /// The sensors and bodies of a run.
@@ -19,22 +19,22 @@ pub struct Layout {
 /// One sensor.
 #[derive(Clone, Debug)]
 pub struct SensorLayout {
-    /// Its name.
+    /// Name of the sensor.
     pub name: String,
-    /// Number of its taxels.
+    /// Number of taxels.
     pub taxels: usize,
-    /// Rows and columns of a grid.
+    /// Rows and columns, if the taxels form a grid.
     pub size: Option<(usize, usize)>,
-    /// The undeformed skin, in the sensor's frame, where it is to be shown.
+    /// The undeformed skin, in the sensor's frame, if it is displayed.
     pub mesh: Option<TriMesh>,
 }
 
 /// One body.
 #[derive(Clone, Debug)]
 pub struct BodyLayout {
-    /// Its name.
+    /// Name of the body.
     pub name: String,
-    /// Its surface, in its own frame, where it is to be shown.
+    /// The surface, in the body's frame, if it is displayed.
     pub mesh: Option<TriMesh>,
 }
 
@@ -44,7 +44,7 @@ impl Layout {
         frames(self.sensors.iter().map(|sensor| sensor.name.as_str()), &[])
     }
 
-    /// Names of the bodies as frames; the suffix `_body` distinguishes a body from a sensor of that name.
+    /// Names of the bodies as frames; the suffix `_body` distinguishes a body from a sensor of the same name.
     pub fn body_frames(&self) -> Vec<String> {
         frames(self.bodies.iter().map(|body| body.name.as_str()), &self.sensor_frames())
     }

@@ -7,7 +7,8 @@
 //! meta/episodes/chunk-000/file-000.parquet    first and last frame of each episode
 //! meta/stats.json                             minimum, maximum, mean and deviation of every feature
 //! ```
-//! The files are smaller than those that LeRobot writes, which its reader accepts. Statistics cover the whole set, not single episodes.
+//! The files are smaller than those that LeRobot writes; its reader accepts them. Statistics cover the whole set, not
+//! single episodes.
 
 use crate::table::{Table, TableError, Values};
 use serde::{Deserialize, Serialize};
@@ -15,13 +16,13 @@ use serde_json::{Map, Value, json};
 
 /// The version of the layout.
 pub const VERSION: &str = "v3.0";
-/// Files in a folder.
+/// Number of files per folder.
 const CHUNK: usize = 1000;
 
 /// A column of the data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Feature {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
     /// `float32`, `int64`, `bool` or `image`.
     pub kind: &'static str,
@@ -37,7 +38,7 @@ impl Feature {
         Self { name: name.into(), kind, shape: shape.to_vec(), names: None }
     }
 
-    /// The same with names.
+    /// The same column with names for its entries.
     #[must_use]
     pub fn named(self, names: &[&str]) -> Self {
         Self { names: Some(names.iter().map(|name| (*name).to_owned()).collect()), ..self }
@@ -48,18 +49,18 @@ impl Feature {
     }
 }
 
-/// The index and time columns that every data set has after its own.
+/// The index and time columns that every data set has after its own columns.
 pub fn own_features() -> Vec<Feature> {
     let whole = ["frame_index", "episode_index", "index", "task_index"].map(|name| Feature::new(name, "int64", &[1]));
     [Feature::new("timestamp", "float32", &[1])].into_iter().chain(whole).collect()
 }
 
-/// Sums for mean and standard deviation; the sums of parts add up.
+/// Sums for mean and standard deviation; the sums of several parts can be added.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Statistics {
-    /// Rows.
+    /// Number of rows.
     pub rows: usize,
-    /// Number of values of each entry; more than rows for images.
+    /// Number of values of each entry; larger than `rows` for images.
     pub values: usize,
     /// Minimum of each entry.
     pub min: Vec<f64>,
@@ -72,7 +73,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// The statistics of rows of `each` values.
+    /// Computes the statistics of rows of `each` values.
     pub fn of(values: impl ExactSizeIterator<Item = f64>, each: usize) -> Self {
         let rows = values.len() / each.max(1);
         let mut all = Self::empty(each);
@@ -127,7 +128,7 @@ impl Statistics {
     }
 }
 
-/// Nested lists of a shape.
+/// Nests values into lists of a shape.
 fn shaped(values: &[f64], shape: &[usize]) -> Value {
     match shape {
         [] | [_] => json!(values),
@@ -150,11 +151,11 @@ pub struct Info<'a> {
     pub robot: &'a str,
     /// Frame rate (1/s).
     pub rate_hz: f64,
-    /// Episodes.
+    /// Number of episodes.
     pub episodes: usize,
     /// Number of frames.
     pub frames: usize,
-    /// Tasks.
+    /// Number of tasks.
     pub tasks: usize,
     /// All columns.
     pub features: &'a [Feature],
@@ -165,7 +166,7 @@ impl Info<'_> {
     pub fn to_json(&self) -> Value {
         let features: Map<String, Value> =
             self.features.iter().map(|feature| (feature.name.clone(), feature.to_json())).collect();
-        // Written as an integer where it is one, as LeRobot does.
+        // An integral rate is written as an integer, as LeRobot does.
         let rate = if self.rate_hz.fract() == 0.0 { json!(self.rate_hz as u64) } else { json!(self.rate_hz) };
         json!({
             "codebase_version": VERSION,
@@ -185,7 +186,7 @@ impl Info<'_> {
     }
 }
 
-/// `meta/tasks.parquet`: pandas looks tasks up by their text.
+/// The table `meta/tasks.parquet`: pandas looks up tasks by their text.
 pub fn tasks(tasks: &[String]) -> Result<Table, TableError> {
     let index = "__index_level_0__";
     let column = |name: Value, field: &str, kind: &str, numpy: &str| json!({ "name": name, "field_name": field, "pandas_type": kind, "numpy_type": numpy, "metadata": null });
@@ -207,11 +208,11 @@ pub fn tasks(tasks: &[String]) -> Result<Table, TableError> {
 /// One row of `meta/episodes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EpisodeRow {
-    /// Its task.
+    /// Index of the task.
     pub task: usize,
-    /// Its frames.
+    /// Number of frames.
     pub frames: usize,
-    /// Index of its data file.
+    /// Index of the data file.
     pub file: usize,
 }
 
@@ -253,7 +254,7 @@ pub fn episodes(
 mod tests {
     use super::*;
 
-    /// Parts add up to the whole, and mean and deviation are those of the definition.
+    /// The statistics of parts add up to those of the whole, and mean and deviation follow their definitions.
     #[test]
     fn statistics_of_parts_add_up() {
         let values: Vec<f64> = (0..60).map(|i| f64::from(i * i % 17)).collect();

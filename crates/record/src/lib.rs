@@ -1,8 +1,8 @@
 //! Recordings and data sets in standard file formats.
 //!
-//! A run passes every [`Sample`] to a [`Recorder`], which writes it to a [`Sink`]: an MCAP file for Foxglove or ROS 2, Parquet, or a folder of
-//! arrays and images. If the process is killed, the files remain readable and lack only the last samples. [`Log`] reads recordings, also
-//! those of other programs, as signals and images over time.
+//! A run passes every [`Sample`] to a [`Recorder`], which writes it to a [`Sink`]: an MCAP file for Foxglove or ROS 2,
+//! Parquet, or a folder of arrays and images. If the process is killed, the files remain readable and lack only the
+//! last samples. [`Log`] reads recordings, including those of other programs, as signals and images over time.
 
 pub mod atomic_file;
 pub mod atomic_folder;
@@ -43,7 +43,7 @@ fn write_file(path: &std::path::Path, bytes: &[u8]) -> Result<std::fs::File, Rec
     atomic_file::write(path, bytes).map_err(|error| RecordError::write(path, &error))
 }
 
-/// A time in the unit of time stamps (ns).
+/// Converts a time (s) to a time stamp (ns).
 fn time_ns(time_s: f64) -> u64 {
     (time_s.max(0.0) * 1e9).round() as u64
 }

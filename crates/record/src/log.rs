@@ -15,7 +15,7 @@ pub struct Log {
     pub source: String,
     /// Signals, in the order in which they first appear.
     pub signals: Vec<SignalLog>,
-    /// Images.
+    /// Sequences of images.
     pub images: Vec<ImageLog>,
     /// Whether the file was truncated.
     pub cut: bool,
@@ -26,11 +26,11 @@ pub struct Log {
 pub struct SignalLog {
     /// Owner and quantity with its unit: `pad/force_n`.
     pub name: String,
-    /// Numbers per time.
+    /// Number of values per time.
     pub width: usize,
-    /// The times (s).
+    /// Times (s).
     pub times_s: Vec<f64>,
-    /// The numbers, `width` for each time.
+    /// Values, `width` for each time.
     pub values: Vec<f64>,
 }
 
@@ -39,19 +39,19 @@ pub struct SignalLog {
 pub struct ImageLog {
     /// Owner and name: `pad/camera`.
     pub name: String,
-    /// The times (s).
+    /// Times (s).
     pub times_s: Vec<f64>,
     /// Content of each image file.
     pub files: Vec<Vec<u8>>,
 }
 
 impl SignalLog {
-    /// The numbers of the `i`-th time.
+    /// The values at the `i`-th time.
     pub fn row(&self, i: usize) -> &[f64] {
         &self.values[i * self.width..(i + 1) * self.width]
     }
 
-    /// The numbers at a time (s) between the first and the last, interpolated linearly.
+    /// The values at a time (s) between the first and the last, interpolated linearly.
     pub fn at(&self, time_s: f64) -> Option<Vec<f64>> {
         /// Allows for rounding: times are sums of steps.
         const SAME_TIME_S: f64 = 1e-9;
@@ -97,7 +97,8 @@ impl Log {
         self.images.iter().find(|images| images.name == name)
     }
 
-    /// Adds a row; ignores rows of another length than the first of that name, and rows that are not later than the last.
+    /// Adds a row; ignores rows whose length differs from the first row of that name, and rows that are not later than
+    /// the last.
     fn push(&mut self, name: &str, time_s: f64, row: &[f64]) {
         let place = self.signals.iter().position(|signal| signal.name == name).unwrap_or_else(|| {
             let (name, width) = (name.to_owned(), row.len());

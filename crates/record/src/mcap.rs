@@ -1,7 +1,7 @@
-//! MCAP files: messages of many channels in one file, in the order of their times.
+//! MCAP files: messages of several channels in one file, in order of time.
 //!
-//! Each [`McapWriter::flush`] leaves a complete file with index and footer, and the next flush overwrites that footer; the available crates do
-//! not support this. The layout follows the public specification, version 0.
+//! Each [`McapWriter::flush`] leaves a complete file with index and footer, and the next flush overwrites that footer;
+//! the available crates do not support this. The layout follows the public specification, version 0.
 
 mod bytes;
 mod footer_file;
@@ -33,7 +33,7 @@ mod op {
 /// The schema of a channel's messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schema {
-    /// Its name, such as `foxglove.CompressedImage`.
+    /// Name of the schema, such as `foxglove.CompressedImage`.
     pub name: String,
     /// Encoding of `data`, such as `jsonschema`.
     pub encoding: String,
@@ -44,7 +44,7 @@ pub struct Schema {
 /// A stream of messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channel {
-    /// Its name, such as `/pad/wrench`.
+    /// Topic, such as `/pad/wrench`.
     pub topic: String,
     /// Encoding of the messages, such as `json` or `cdr`.
     pub encoding: String,

@@ -5,11 +5,11 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Length (bytes) of every header: room for the largest number of rows.
+/// Length (bytes) of every header: sufficient for the largest number of rows.
 const HEADER: usize = 128;
 
-/// A `.npy` file of 64-bit numbers that grows row by row. Rows are written before the header counts them, so numpy can load the file at any
-/// time.
+/// A `.npy` file of 64-bit numbers that grows row by row. Rows are written before the header counts them, so numpy can
+/// load the file at any time.
 pub(crate) struct NpyFile {
     path: PathBuf,
     file: File,
@@ -21,14 +21,14 @@ pub(crate) struct NpyFile {
 }
 
 impl NpyFile {
-    /// An array without rows.
+    /// Creates an array without rows.
     pub fn create(path: &Path, sides: &[usize]) -> Result<Self, RecordError> {
         let file = write_file(path, &header("<f8", &[&[0], sides].concat()))?;
         let (path, sides) = (path.to_owned(), sides.to_vec());
         Ok(Self { path, file, sides, rows: 0, waiting: Vec::new(), waiting_rows: 0 })
     }
 
-    /// Adds a row, in memory.
+    /// Adds a row in memory.
     pub fn push(&mut self, row: &[f64]) {
         debug_assert_eq!(row.len(), self.sides.iter().product::<usize>());
         row.iter().for_each(|value| self.waiting.extend(value.to_le_bytes()));
@@ -71,7 +71,7 @@ fn whole<const N: usize>(
     fits.then(|| header(kind, shape).into_iter().chain(values.flatten()).collect())
 }
 
-/// The header of an array: `kind` is numpy's type, such as `<f8`.
+/// The header of an array: `kind` is the numpy type, such as `<f8`.
 fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
     let shape: String = shape.iter().map(|side| format!("{side}, ")).collect();
     let text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({}), }}", shape.trim_end());
@@ -174,7 +174,7 @@ mod tests {
             assert_eq!((rows, width), (row as usize + 1, 4));
             assert_eq!(values[4 * row as usize..], [f64::from(row), 0.5, -1.0, 1e-300]);
         }
-        // Rows that the header does not count yet are ignored.
+        // The reader ignores rows that the header does not count yet.
         let mut bytes = std::fs::read(&path).unwrap();
         bytes.extend([7; 20]);
         assert_eq!(parse(&bytes).unwrap().0, 3);

@@ -6,8 +6,8 @@ use crate::table::{Table, TableError, TableWriter, Values};
 use crate::{Layout, RecordError, Sample, Sink, write_file};
 use std::path::{Path, PathBuf};
 
-/// Writes a Parquet file. Its index is at its end, so that it cannot be read during the run; until the run ends every part is also written as a
-/// file in the folder `FILE.parts`, which is then removed.
+/// Writes a Parquet file. The index is at its end, so that the file cannot be read during the run. Until the run ends,
+/// every part is also written to a file in the folder `FILE.parts`, which is then removed.
 pub struct ParquetSink {
     path: PathBuf,
     parts: PathBuf,
@@ -70,7 +70,8 @@ impl Sink for ParquetSink {
     }
 }
 
-/// Columns: `time_s`, `sensor`, the signals of the sensor, its images (empty where none was due), and the poses of the bodies.
+/// Columns: `time_s`, `sensor`, the signals of the sensor, its images (empty if none is due), and the poses of the
+/// bodies.
 fn table(layout: &Layout, samples: &[Sample]) -> Result<Table, TableError> {
     let sensors = layout.sensors.len();
     let frames = layout.sensor_frames();

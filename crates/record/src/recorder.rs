@@ -1,4 +1,4 @@
-//! Writes samples on a thread of its own.
+//! Writes samples on a separate thread.
 
 use crate::{RecordError, Sample};
 use std::path::PathBuf;
@@ -6,11 +6,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Longest wall-clock time until a sample is flushed to the disk.
+/// Maximum wall-clock time until a sample is flushed to the disk.
 const LONGEST_WAIT: Duration = Duration::from_millis(250);
-/// Longest simulated time (s) until a sample is flushed to the disk.
+/// Maximum simulated time (s) until a sample is flushed to the disk.
 const LONGEST_SPAN_S: f64 = 0.5;
-/// Limit on queued samples; with images each may take megabytes.
+/// Limit on the number of queued samples; with images each may take megabytes.
 const MAX_WAITING: usize = 16;
 
 /// A destination of samples.
@@ -18,15 +18,15 @@ pub trait Sink: Send {
     /// Accepts a sample, which may be buffered.
     fn write(&mut self, sample: &Sample) -> Result<(), RecordError>;
 
-    /// Writes all buffered samples to readable files, which survive the death of the process.
+    /// Writes all buffered samples to readable files, which remain if the process is killed.
     fn flush(&mut self) -> Result<(), RecordError>;
 
-    /// Ends the recording; returns its files and folders.
+    /// Ends the recording and returns its files and folders.
     fn finish(self: Box<Self>) -> Result<Vec<PathBuf>, RecordError>;
 }
 
-/// Passes samples to a writer thread, which flushes at least four times a second: the run does not wait for files, and a slow step does not
-/// delay earlier samples.
+/// Passes samples to a writer thread, which flushes at least four times a second: the run does not wait for files, and
+/// a slow step does not delay earlier samples.
 #[derive(Debug)]
 pub struct Recorder {
     sender: Option<SyncSender<Sample>>,
@@ -41,13 +41,13 @@ impl Recorder {
         Self { sender: Some(sender), worker: Some(worker) }
     }
 
-    /// Queues a sample. May return the error of an earlier sample.
+    /// Queues a sample. May return an error of an earlier sample.
     pub fn record(&mut self, sample: Sample) -> Result<(), RecordError> {
         let sent = self.sender.as_ref().is_some_and(|sender| sender.send(sample).is_ok());
         if sent { Ok(()) } else { self.end().and(Err(RecordError::Stopped)) }
     }
 
-    /// Writes the queued samples; returns the files and folders of the recording.
+    /// Writes the queued samples and returns the files and folders of the recording.
     pub fn finish(mut self) -> Result<Vec<PathBuf>, RecordError> {
         self.end()
     }

@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use messages::{Decoded, decode};
 
-/// A recording for ROS 2. `/tf` has all frames, and for each sensor there are `/NAME/wrench`, `/NAME/taxels`, `/NAME/camera` where it has one and
-/// `/NAME/tactile`, a heat map.
+/// A recording for ROS 2. `/tf` has all frames. Each sensor has `/NAME/wrench`, `/NAME/taxels`, `/NAME/camera` if it
+/// has a camera, and `/NAME/tactile`, a heat map.
 pub struct Ros2Sink {
     writer: McapWriter,
     sensor_frames: Vec<String>,
     body_frames: Vec<String>,
 }
 
-/// Channels of each sensor, in their order.
+/// Channels of each sensor, in order.
 const OF_SENSOR: [(&str, usize); 4] = [
     ("wrench", definitions::WRENCH_STAMPED),
     ("taxels", definitions::FLOAT32_MULTI_ARRAY),

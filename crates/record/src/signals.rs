@@ -1,9 +1,9 @@
-//! Samples as named rows of numbers, for arrays and tables.
+//! Converts samples to named rows of numbers, for arrays and tables.
 
 use crate::{Layout, Sample};
 use dermis_geometry::{Pose, Vec3};
 
-/// A row of numbers of every sample.
+/// A quantity with a row of numbers per sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signal {
     /// The owner: the frame of a sensor or body.
@@ -12,7 +12,7 @@ pub struct Signal {
     pub name: &'static str,
     /// Numbers per sample.
     pub width: usize,
-    /// Rows and columns, where the numbers form a grid.
+    /// Rows and columns, if the numbers form a grid.
     pub size: Option<(usize, usize)>,
 }
 
@@ -39,7 +39,7 @@ pub fn signals(layout: &Layout) -> Vec<Signal> {
     all
 }
 
-/// The numbers of each signal at a sample, in the order of [`signals`].
+/// The values of each signal in a sample, in the order of [`signals`].
 pub fn values(sample: &Sample) -> Vec<Vec<f64>> {
     let mut all = Vec::new();
     for sensor in &sample.sensors {

@@ -1,9 +1,9 @@
 //! Tables of named columns as Parquet, for pandas, polars, pyarrow, DuckDB and Hugging Face's `datasets`.
 //!
-//! A [`Table`] is a handful of columns of one length in memory; [`Table::write`] makes a file of it, and a [`TableWriter`] a file of
-//! several that follow each other (its row groups), so that a long recording needs the memory of one part. The same table gives the same
-//! bytes on every machine. Values use the plain encoding without compression, which every reader supports; images are already compressed as
-//! PNG or JPEG.
+//! A [`Table`] holds named columns of equal length in memory. [`Table::write`] writes one table to a file; a
+//! [`TableWriter`] writes several consecutive tables as the row groups of one file, so that a long recording needs the
+//! memory of only one part. The same table gives the same bytes on every machine. Values use the plain encoding without
+//! compression, which every reader supports; images are already compressed as PNG or JPEG.
 //!
 //! The plain encoding needs a few hundred lines; the available crates take longer to compile than this whole crate.
 
@@ -18,17 +18,17 @@ pub use read::{ReadColumn, read_columns};
 
 use std::io::{self, Write};
 
-/// Why a table cannot be built or written.
+/// Error when building or writing a table.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum TableError {
-    /// Columns of different lengths.
+    /// The columns have different lengths.
     #[error("column {column:?} has {got} rows where the table has {expected}")]
     Length { column: String, got: usize, expected: usize },
-    /// A list that its values do not fill.
+    /// The number of values does not fit the shape of the lists.
     #[error("column {column:?}: {values} values cannot be cut into lists of {shape:?}")]
     Shape { column: String, values: usize, shape: Vec<usize> },
-    /// The name is taken.
+    /// The name of the column already exists.
     #[error("there are two columns {column:?}")]
     Twice { column: String },
     /// The next part of a file has other columns than the first.
@@ -39,14 +39,14 @@ pub enum TableError {
     Io(#[from] io::Error),
 }
 
-/// The values of a column, row after row.
+/// The values of a column, row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// Numbers of 32 bits.
+    /// 32-bit floating point.
     F32(Vec<f32>),
-    /// Numbers of 64 bits.
+    /// 64-bit floating point.
     F64(Vec<f64>),
-    /// Whole numbers.
+    /// 64-bit integers.
     I64(Vec<i64>),
     /// Booleans.
     Bool(Vec<bool>),
@@ -78,11 +78,11 @@ impl Values {
 /// The shape of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rows {
-    /// One.
+    /// One value.
     Single,
-    /// A list of this shape, the last index running fastest: `[14, 6]` is 14 lists of 6.
+    /// A list of this shape in row-major order: `[14, 6]` is 14 lists of 6.
     Fixed(Vec<usize>),
-    /// A list of as many as said here for each row.
+    /// A list of variable length; holds the length of each row.
     Varying(Vec<usize>),
 }
 
@@ -97,11 +97,11 @@ impl Rows {
     }
 }
 
-/// One column or, of an image, two under one name.
+/// One column, or two under one name for an image.
 #[derive(Clone, Debug, PartialEq)]
 struct Column {
     name: String,
-    /// Name within the group, its values and how they make rows. Without a name the column stands for itself.
+    /// Name within the group, values and row shape of each field. Without a name the field is the column itself.
     fields: Vec<(Option<&'static str>, Values, Rows)>,
 }
 
@@ -114,28 +114,28 @@ pub struct Table {
 }
 
 impl Table {
-    /// Without columns.
+    /// Creates a table without columns.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many rows it has.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The names of its columns, in order.
+    /// Names of the columns, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|column| column.name.as_str())
     }
 
-    /// A column with one value a row.
+    /// Adds a column with one value per row.
     pub fn column(self, name: impl Into<String>, values: Values) -> Result<Self, TableError> {
         let rows = values.len();
         self.push(name.into(), rows, vec![(None, values, Rows::Single)])
     }
 
-    /// A column with a list of one shape in each row; `[84]` for 84 taxels, `[14, 6]` for lists of lists.
+    /// Adds a column with a list of fixed shape per row; `[84]` for 84 taxels, `[14, 6]` for lists of lists.
     pub fn list(self, name: impl Into<String>, shape: &[usize], values: Values) -> Result<Self, TableError> {
         let name = name.into();
         let each: usize = shape.iter().product();
@@ -146,7 +146,7 @@ impl Table {
         self.push(name, rows, vec![(None, values, Rows::Fixed(shape.to_vec()))])
     }
 
-    /// A column with a list in each row, of as many values as `lengths` says.
+    /// Adds a column with a list per row; `lengths` holds the number of values of each.
     pub fn lists(self, name: impl Into<String>, lengths: Vec<usize>, values: Values) -> Result<Self, TableError> {
         let name = name.into();
         if lengths.iter().sum::<usize>() != values.len() {
@@ -155,7 +155,7 @@ impl Table {
         self.push(name, lengths.len(), vec![(None, values, Rows::Varying(lengths))])
     }
 
-    /// A column of encoded images with the names of their files, as Hugging Face's `Image` has them: `{bytes, path}`.
+    /// Adds a column of encoded images with their file names, in the layout of Hugging Face's `Image`: `{bytes, path}`.
     pub fn images(self, name: impl Into<String>, bytes: Vec<Vec<u8>>, paths: Vec<String>) -> Result<Self, TableError> {
         let name = name.into();
         if bytes.len() != paths.len() {
@@ -168,7 +168,7 @@ impl Table {
         self.push(name, fields[0].1.len(), fields)
     }
 
-    /// Adds a key–value pair to the file, such as the `huggingface` description of features.
+    /// Adds a key–value pair to the file metadata, such as the `huggingface` description of features.
     #[must_use]
     pub fn metadata(mut self, key: impl Into<String>, text: impl Into<String>) -> Self {
         self.metadata.push((key.into(), text.into()));
@@ -199,7 +199,7 @@ impl Table {
         writer.finish()
     }
 
-    /// The table as the bytes of a Parquet file.
+    /// Encodes the table as a Parquet file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, TableError> {
         self.write(Vec::new())
     }

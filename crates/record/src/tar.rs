@@ -1,14 +1,15 @@
 //! Tar archives for WebDataset. The same files give the same bytes.
 //!
-//! The `ustar` format of POSIX 1003.1-1988. Owner, time and mode are fixed, so that an archive depends on its files alone.
+//! Uses the `ustar` format of POSIX 1003.1-1988. Owner, time and mode are fixed, so that an archive depends only on its
+//! files.
 
 use std::io::{self, Write};
 
 const BLOCK: usize = 512;
-/// The archive is filled up to a multiple of this many blocks, as `tar` does.
+/// The archive is padded to a multiple of this number of blocks, as `tar` does.
 const RECORD: usize = 20;
 
-/// Writes an archive file by file.
+/// Writes an archive, file by file.
 pub struct TarWriter<W: Write> {
     to: W,
     blocks: usize,
@@ -20,7 +21,7 @@ impl<W: Write> TarWriter<W> {
         Self { to, blocks: 0 }
     }
 
-    /// Adds a file. Names are at most 100 bytes long, contents less than 8 GiB.
+    /// Adds a file. Names have at most 100 bytes, contents less than 8 GiB.
     pub fn append(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
         if name.is_empty() || name.len() > 100 {
             let reason = format!("{name:?} is no name for a file in an archive: it must have 1 to 100 bytes");
@@ -52,7 +53,7 @@ fn header(name: &str, len: usize) -> [u8; BLOCK] {
     put(116, "0000000\0");
     put(124, &format!("{len:011o}\0"));
     put(136, "00000000000\0");
-    // The sum is taken with blanks in its own place.
+    // The checksum is computed with blanks in its own field.
     put(148, "        ");
     put(156, "0");
     put(257, "ustar\x0000");
@@ -77,7 +78,7 @@ mod tests {
         tar.finish().unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().len(), 20 * 512);
         let unpacked = Command::new("tar").arg("-xf").arg(&path).arg("-C").arg(folder.path()).status();
-        // Where there is no `tar`, the length above and the Python tests must do.
+        // Without `tar`, only the length above and the Python tests check the archive.
         if unpacked.is_ok_and(|status| status.success()) {
             assert_eq!(std::fs::read(folder.path().join("0001.json")).unwrap(), b"{}");
             assert_eq!(std::fs::read(folder.path().join("0001.png")).unwrap(), [7; 1024]);

@@ -1,4 +1,4 @@
-//! Every format gives back what was recorded.
+//! Every format returns the recorded values.
 
 mod common;
 
@@ -22,7 +22,7 @@ fn numbers_and_images_survive() {
     for (name, format, file) in FORMATS {
         let log = recorded(folder.path(), format, file);
         assert!(!log.cut, "{name}");
-        // A bag holds single precision and neither counts nor what the device reports.
+        // A bag stores single precision and lacks the signals `reported_n`, `raw` and `sum_n`.
         let (signals, most_off) = match format {
             Format::Png => (&[][..], 0.0),
             Format::Ros2 => (&["force_n", "torque_nm", "taxels_n", "position_m", "orientation_wxyz"][..], 1e-7),
@@ -67,7 +67,7 @@ fn numbers_and_images_survive() {
             assert_eq!(log.signal("ball/position_m").unwrap().row(10), [0.0, 0.0, 1.0], "{name}");
         }
     }
-    // Nothing is left of what was there on the way.
+    // No temporary files remain.
     let mut left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["arrays", "bag.mcap", "images", "run.mcap", "run.parquet"]);
@@ -110,7 +110,7 @@ fn places_that_cannot_be_are_refused_in_one_sentence() {
     assert!(Log::read(&folder.path().join("full")).unwrap_err().to_string().contains("there are x"));
 }
 
-/// A disk that is full, or a folder that goes away, ends the recording with its reason.
+/// A full disk or a removed folder ends the recording with an error that states the reason.
 #[test]
 fn what_happens_on_the_way_is_told() {
     let folder = tempfile::tempdir().unwrap();
@@ -123,7 +123,7 @@ fn what_happens_on_the_way_is_told() {
     assert!(message.contains("cannot be written"), "{message}");
 }
 
-/// Files of another recorder, in each compression; `foreign/make.py` made them.
+/// Reads files of another recorder, in each compression; `foreign/make.py` wrote them.
 #[test]
 fn what_others_have_recorded_is_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign");

@@ -1,7 +1,8 @@
-//! A process that is killed while it records leaves files that open and hold all but the last second.
+//! A process that is killed while it records leaves readable files that lack at most the last second.
 //!
-//! The test starts itself as another process, which records in real time and says after each sample that it was handed over; it is killed without warning
-//! at a random sample, ten times in each format. What is *not* tested: the loss of power, which may also lose what the system has not yet put on its disk.
+//! The test starts itself as a second process, which records in real time and reports each sample that it has passed to
+//! the recorder. The test kills it without warning at a random sample, ten times in each format. The test does not
+//! cover power loss, which may also lose data that the system has not yet written to the disk.
 
 mod common;
 
@@ -17,7 +18,7 @@ const PLACE: &str = "DERMIS_RECORD_KILLED_PLACE";
 const FORMAT: &str = "DERMIS_RECORD_KILLED_FORMAT";
 const KILLS: usize = 10;
 
-/// The process that will be killed; nothing unless the other test has started it.
+/// The process to be killed; does nothing unless the other test starts it.
 #[test]
 fn victim() {
     let (Ok(place), Ok(format)) = (std::env::var(PLACE), std::env::var(FORMAT)) else { return };
@@ -44,7 +45,7 @@ fn started(format: &str, place: &Path) -> Child {
         .unwrap()
 }
 
-/// When the last sample was handed over that the process could tell of.
+/// Time (s) of the last sample that the process reported.
 fn last_kept_s(child: Child) -> Option<f64> {
     let lines = BufReader::new(child.stdout.unwrap()).lines().map_while(Result::ok);
     let times = lines.filter_map(|line| line.split("kept ").nth(1).and_then(|time| time.parse().ok()));
@@ -69,7 +70,7 @@ fn all_but_the_last_second_is_there() {
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
         child.kill().unwrap();
         child.wait().unwrap();
-        // One that was slow to start has kept nothing yet.
+        // A process that was slow to start has not recorded a sample yet.
         let Some(kept_s) = last_kept_s(child) else { continue };
         if kept_s < 1.0 && !place.exists() && format == "parquet" {
             continue;
@@ -77,7 +78,7 @@ fn all_but_the_last_second_is_there() {
         let log = match Log::read(&place) {
             Ok(log) => log,
             Err(error) if kept_s < 1.0 => {
-                // Before anything is due there may be a file without messages or a folder without files, and no more.
+                // Before the first flush there may be at most a file without messages or a folder without files.
                 assert!(error.to_string().contains("holds nothing"), "{format}, {kept_s} s: {error}");
                 continue;
             }

@@ -5,54 +5,54 @@ use dermis_geometry::{MassProperties, Pose, TriMesh, Twist};
 use dermis_skin::Object;
 use std::sync::Arc;
 
-/// A body of a world.
+/// Handle of a body in a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BodyId(pub(crate) usize);
 
-/// How a body moves.
+/// The motion type of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BodyKind {
-    /// It is fixed.
+    /// Does not move.
     Fixed,
-    /// The caller prescribes its velocity with [`crate::World::set_velocity`]; forces have no effect.
+    /// The caller prescribes the velocity with [`crate::World::set_velocity`]; forces have no effect.
     Driven,
-    /// Forces move it.
+    /// Moves under forces, with this mass and inertia.
     Free(MassProperties),
 }
 
-/// A body to put into a world.
+/// Description of a rigid body.
 #[derive(Clone, Debug)]
 pub struct Body {
-    /// Its name, in messages and records.
+    /// Name, used in messages and recordings.
     pub name: String,
-    /// How it moves.
+    /// Motion type.
     pub kind: BodyKind,
     /// Initial pose.
     pub world_from_body: Pose,
-    /// Initial velocity at its origin, in the world frame.
+    /// Initial velocity of the origin, in the world frame.
     pub velocity: Twist,
-    /// Its surface, if sensors can touch it.
+    /// Surface that sensors can touch, if any.
     pub object: Option<Arc<Object>>,
-    /// Whether it collides with the ground and other solid bodies (as the convex hull of its surface).
+    /// Whether the body collides with the ground and other solid bodies (as the convex hull of its surface).
     pub solid: bool,
     /// Visual mesh, if it differs from the touchable surface.
     pub look: Option<Arc<TriMesh>>,
 }
 
 impl Body {
-    /// A body that never moves.
+    /// Creates a body that does not move.
     pub fn fixed(name: impl Into<String>, world_from_body: Pose) -> Self {
         let kind = BodyKind::Fixed;
         let (velocity, object, solid, look) = (Twist::ZERO, None, false, None);
         Self { name: name.into(), kind, world_from_body, velocity, object, solid, look }
     }
 
-    /// A body that forces move.
+    /// Creates a body that moves under forces.
     pub fn free(name: impl Into<String>, world_from_body: Pose, mass: MassProperties) -> Self {
         Self { kind: BodyKind::Free(mass), ..Self::fixed(name, world_from_body) }
     }
 
-    /// A body that the caller moves.
+    /// Creates a body whose velocity the caller prescribes.
     pub fn driven(name: impl Into<String>, world_from_body: Pose) -> Self {
         Self { kind: BodyKind::Driven, ..Self::fixed(name, world_from_body) }
     }
@@ -75,7 +75,7 @@ impl Body {
         self
     }
 
-    /// The mesh for rendering, if there is one.
+    /// The mesh for rendering: the visual mesh, else the touchable surface, if any.
     pub fn visible(&self) -> Option<&TriMesh> {
         self.look.as_deref().or_else(|| self.object.as_ref().map(|object| object.surface.mesh()))
     }

@@ -11,8 +11,8 @@ pub enum FingerCommand {
     Force(f64),
 }
 
-/// A gripper on a vertical axis, with a tactile sensor on each finger. A driver of a real gripper can implement
-/// this: it accepts commands and returns the last measurements without blocking.
+/// A gripper on a vertical axis, with a tactile sensor on each finger. A driver of a real gripper can implement this
+/// trait: it accepts commands and returns the last measurements without blocking.
 pub trait Gripper {
     /// Sum of the tactile values of each finger (N).
     fn tactile_sums_newton(&self) -> Vec<f64>;
@@ -30,7 +30,7 @@ pub trait Gripper {
     fn move_to(&mut self, height_m: f64, speed_m_per_s: f64);
 }
 
-/// The state that simulated hands share: the lifting axis, the command and the last measurements.
+/// State shared by simulated hands: the lift axis, the finger command and the last measurements.
 #[derive(Clone, Debug)]
 pub(crate) struct HandState {
     pub lift: LiftAxis,
@@ -47,7 +47,7 @@ impl HandState {
     }
 }
 
-/// Implements [`Gripper`] for a simulated hand by its field `state`, a [`HandState`].
+/// Implements [`Gripper`] for a simulated hand that has a field `state` of type [`HandState`].
 macro_rules! gripper_by_state {
     ($hand:ty) => {
         impl crate::Gripper for $hand {

@@ -1,19 +1,19 @@
 //! Contact of bodies with a level ground.
 //!
-//! Rapier reduces the contact of a face to a few points, which lets ground_contact bodies drift; a cylinder with many sides tips over. Here a body
-//! stands on a fixed set of its outermost points, each a spring-damper with bristle friction like a texel: symmetric bodies stay symmetric,
-//! and bodies do not creep.
+//! Rapier reduces the contact of a face to a few points: resting bodies drift, and a cylinder with many sides tips
+//! over. This module uses a fixed set of the body's outermost points, each a spring-damper with bristle friction like a
+//! texel. Symmetric bodies stay symmetric, and bodies do not creep.
 
 use dermis_geometry::{MassProperties, Pose, TriMesh, Twist, Vec3, Wrench};
 use dermis_skin::Lugre;
 
-/// Frequency of the ground's springs per step: stiff, with a margin to the stability limit.
+/// Natural frequency of the ground springs times the time step: stiff, with a margin to the stability limit.
 const SWING_PER_STEP: f64 = 0.3;
-/// Directions in which the outermost point is kept.
+/// Number of directions for which the outermost point is kept.
 const DIRECTIONS: usize = 400;
-/// Points kept of the rim of a flat face, at most about.
+/// Approximate limit on the points kept along the rim of a flat face.
 const RIM: usize = 64;
-/// Meshes finer than this stand on their outermost points alone.
+/// Meshes with more vertices than this use only their outermost points.
 const MAX_POINTS: usize = 20_000;
 
 /// Ground contact of a body: its support points and their bristles.
@@ -27,11 +27,11 @@ pub(crate) struct GroundContact {
 }
 
 impl GroundContact {
-    /// The outermost points of a mesh, with springs that suit the mass and the step.
+    /// Selects the support points of a mesh and scales the spring stiffness to the mass and the time step.
     pub fn new(mesh: &TriMesh, mass: &MassProperties, friction: f64, step_s: f64) -> Self {
         let points = standing_points(mesh);
         let tolerance = 1e-6 * mesh.bounds().size().length();
-        // The points that can touch at the same time share the stiffness.
+        // The stiffness is divided among the points that can touch at the same time.
         let together = directions(mesh)
             .map(|direction| {
                 let top = points.iter().map(|p| p.dot(direction)).fold(f64::NEG_INFINITY, f64::max);
@@ -57,10 +57,10 @@ impl GroundContact {
         }
     }
 
-    /// Load on the body from a ground at `z_m`, about the body's origin in the world's frame.
+    /// Returns the load of the ground at height `z_m` on the body, about the body's origin, in the world frame.
     pub fn push(&mut self, z_m: f64, world_from_body: &Pose, velocity: &Twist, dt_s: f64) -> Wrench {
         let mut sum = Wrench::ZERO;
-        // Most points are in the air: their height is tested first.
+        // Few points are in contact: their height is tested first.
         let up_in_body = world_from_body.rotation.conjugate() * Vec3::Z;
         let clearance = world_from_body.translation.z - z_m;
         for (point, bristle) in self.points.iter().zip(&mut self.bristles) {
@@ -81,7 +81,7 @@ impl GroundContact {
     }
 }
 
-/// The vertices of a mesh that are outermost in one of many directions: an approximation of its convex hull.
+/// Returns the outermost vertices in the directions of [`directions`]: an approximation of the convex hull.
 pub(crate) fn outermost_points(mesh: &TriMesh) -> Vec<Vec3> {
     let mut kept = Vec::new();
     for (direction, level) in levels(mesh) {
@@ -92,8 +92,9 @@ pub(crate) fn outermost_points(mesh: &TriMesh) -> Vec<Vec3> {
     kept.into_iter().map(|index| mesh.vertices()[index]).collect()
 }
 
-/// The vertices a body can stand on: all except the interior of flat faces, where the rim suffices. A ball on fewer points than its mesh has
-/// would rock between them. For very fine meshes only the outermost vertices are used.
+/// Returns the vertices that can support the body: all except the interior of flat faces, where the rim suffices. A
+/// ball needs all vertices of its mesh, or it would rock between the support points. For meshes of more than
+/// [`MAX_POINTS`] vertices only the outermost vertices are used.
 fn standing_points(mesh: &TriMesh) -> Vec<Vec3> {
     if mesh.vertices().len() > MAX_POINTS {
         return outermost_points(mesh);
@@ -108,14 +109,14 @@ fn standing_points(mesh: &TriMesh) -> Vec<Vec3> {
     mesh.vertices().iter().zip(stands).filter(|(_, stands)| *stands).map(|(vertex, _)| *vertex).collect()
 }
 
-/// For each of many directions, the vertices that reach farthest.
+/// For each direction, the vertices with the largest coordinate along it.
 fn levels(mesh: &TriMesh) -> impl Iterator<Item = (Vec3, Vec<usize>)> + '_ {
     let tolerance = 1e-9 * mesh.bounds().size().length();
     let all: Vec<usize> = (0..mesh.vertices().len()).collect();
     directions(mesh).map(move |direction| (direction, outermost(mesh, &all, direction, tolerance)))
 }
 
-/// Of a level with many vertices, those around its edge.
+/// The vertices along the edge of a level with many vertices.
 fn rim(mesh: &TriMesh, direction: Vec3, level: &[usize]) -> Vec<usize> {
     if level.len() <= RIM {
         return level.to_vec();
@@ -133,14 +134,14 @@ fn directions(mesh: &TriMesh) -> impl Iterator<Item = Vec3> {
     face_directions(mesh).into_iter().chain(fibonacci(DIRECTIONS))
 }
 
-/// Those of `among` that reach as far in a direction as any, to `tolerance` (m).
+/// The vertices of `among` with the largest coordinate along a direction, within `tolerance` (m).
 fn outermost(mesh: &TriMesh, among: &[usize], direction: Vec3, tolerance: f64) -> Vec<usize> {
     let reach = |index: usize| mesh.vertices()[index].dot(direction);
     let most = among.iter().map(|&index| reach(index)).fold(f64::NEG_INFINITY, f64::max);
     among.iter().copied().filter(|&index| reach(index) >= most - tolerance).collect()
 }
 
-/// The axes, and the normals of faces that make up more than a hundredth of the surface.
+/// The coordinate axes, and the normals of faces that cover more than 1 % of the surface.
 fn face_directions(mesh: &TriMesh) -> Vec<Vec3> {
     let mut directions = vec![Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z];
     let total = mesh.area_m2();
@@ -169,7 +170,7 @@ mod tests {
     use super::*;
     use dermis_geometry::shapes::{cuboid, cylinder};
 
-    /// A cube stands on its four corners: mg is carried at a depth of mg/(m ω²).
+    /// A cube rests on its four corners at a depth of mg/(m ω²).
     #[test]
     fn a_cube_stands_on_four_corners() {
         let mesh = cuboid(Vec3::splat(0.02)).unwrap();

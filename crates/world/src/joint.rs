@@ -3,31 +3,31 @@
 use crate::BodyId;
 use dermis_geometry::{Pose, Vec3};
 
-/// A joint of a world.
+/// Handle of a joint in a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct JointId(pub(crate) usize);
 
-/// The free motion of a joint.
+/// The degree of freedom of a joint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JointKind {
-    /// Sliding along the axis (m, N).
+    /// Translation along the axis (m, N).
     Prismatic,
     /// Rotation about the axis (rad, N m).
     Revolute,
 }
 
-/// A joint between two bodies. Their poses at the time of joining define its zero.
+/// A joint between two bodies. Their poses when they are joined define its zero position.
 #[derive(Clone, Copy, Debug)]
 pub struct Joint {
-    /// The free motion.
+    /// Degree of freedom.
     pub kind: JointKind,
     /// The parent body.
     pub parent: BodyId,
     /// The child body.
     pub child: BodyId,
-    /// Unit axis, in the world frame at the time of joining.
+    /// Unit axis, in the world frame when the bodies are joined.
     pub axis: Vec3,
-    /// A point of the axis, in the world frame at the time of joining (m).
+    /// A point on the axis (m), in the world frame when the bodies are joined.
     pub point: Vec3,
 }
 
@@ -36,18 +36,18 @@ pub struct Joint {
 pub enum Drive {
     /// No drive.
     Loose,
-    /// A force or torque (N, N m).
+    /// A constant force or torque (N, N m).
     Effort(f64),
-    /// gain · (target − velocity), at most `limit`.
+    /// Effort = gain · (target − velocity), limited to ± `limit`.
     Velocity {
         /// Target velocity (m/s, rad/s).
         target: f64,
         /// Gain (N s/m, N m s/rad).
         gain: f64,
-        /// Greatest effort (N, N m).
+        /// Limit on the effort (N, N m).
         limit: f64,
     },
-    /// stiffness · (target − position) + damping · (velocity target − velocity) + feed-forward.
+    /// Effort = stiffness · (target − position) + damping · (target velocity − velocity) + feed-forward.
     Position {
         /// Target position (m, rad).
         target: f64,
@@ -63,7 +63,7 @@ pub enum Drive {
 }
 
 impl Drive {
-    /// Effort at a position and velocity of the joint.
+    /// Returns the effort (N, N m) at a position and velocity of the joint.
     pub fn effort(&self, position: f64, velocity: f64) -> f64 {
         match *self {
             Self::Loose => 0.0,
@@ -83,7 +83,7 @@ pub(crate) struct JoinedJoint {
     pub axis_in_parent: Vec3,
     pub point_in_parent: Vec3,
     pub point_in_child: Vec3,
-    /// Pose of the child in the parent at the time of joining.
+    /// Pose of the child in the parent when they were joined.
     pub parent_from_child: Pose,
     pub drive: Drive,
 }
@@ -101,7 +101,7 @@ impl JoinedJoint {
         }
     }
 
-    /// Position (m, rad) from the poses of the bodies.
+    /// Computes the position (m, rad) from the poses of the bodies.
     pub fn position(&self, world_from_parent: &Pose, world_from_child: &Pose) -> f64 {
         let parent_from_child = world_from_parent.inverse() * *world_from_child;
         match self.joint.kind {
@@ -113,7 +113,7 @@ impl JoinedJoint {
                 let relative = parent_from_child.rotation * self.parent_from_child.rotation.inverse();
                 let half = relative.xyz().dot(self.axis_in_parent).atan2(relative.w);
                 let angle = 2.0 * half;
-                // Between −π and π.
+                // Wraps the angle to −π…π.
                 angle - std::f64::consts::TAU * (angle / std::f64::consts::TAU).round()
             }
         }

@@ -1,18 +1,20 @@
 //! Rigid-body worlds with tactile sensors.
 //!
-//! A [`World`] holds rigid bodies (integrated by Rapier, which appears nowhere else), sensors mounted on some of
-//! them, and joints with drives. In each step every sensor's skin computes its [`dermis_skin::Touch`], the contact forces act on both bodies, and
-//! the bodies are integrated. Rapier's own contact between a sensor's body and touchable objects is disabled, so that the reported load is the
-//! load on the bodies.
+//! A [`World`] holds rigid bodies (integrated by Rapier), sensors mounted on some of them, and joints with drives. In
+//! each step every sensor's skin computes its [`dermis_skin::Touch`], the contact forces act on both bodies, and Rapier
+//! integrates the bodies. Rapier's own contact between a sensor's body and touchable objects is disabled, so that the
+//! reported load equals the load on the bodies.
 //!
-//! The integrator is symplectic Euler with one solver pass, which conserves the energy of springs; [`World::stability`] computes the largest
-//! stable step, and longer steps are refused.
+//! The integrator is symplectic Euler with one solver pass, which conserves the energy of springs. [`World::stability`]
+//! computes the largest stable step; [`World::step`] refuses longer steps.
 //!
-//! [`Gripper`] is the interface of controllers to grippers; [`ParallelGripper`] and [`ThreeFingerHand`] are simulated grippers, and a driver of a
-//! real gripper can implement it too. [`PickAndPlace`] is the work cycle of Moisio et al. 2013.
+//! [`Gripper`] is the interface between controllers and grippers. [`ParallelGripper`] and [`ThreeFingerHand`] are
+//! simulated grippers; a driver of a real gripper can implement the trait too. [`PickAndPlace`] is the work cycle of
+//! Moisio et al. 2013.
 //!
-//! [`EndEffector`] is the interface of a [`TactileServo`], which controls the features of a tactile image with a [`Pid`] in any subset of six
-//! degrees of freedom (Kappassov et al. 2020). [`PanTilt`] and [`CartesianHand`] are simulated end effectors.
+//! [`EndEffector`] is the interface between a [`TactileServo`] and a robot. The servo controls the features of a
+//! tactile image with a [`Pid`] per degree of freedom, in any subset of six (Kappassov et al. 2020). [`PanTilt`] and
+//! [`CartesianHand`] are simulated end effectors.
 
 mod body;
 mod gripper;
@@ -43,20 +45,20 @@ pub use world::{SensorId, World, WorldParameters};
 use dermis_sensor::ResponseError;
 use dermis_skin::SkinError;
 
-/// Why a world cannot be built or stepped.
+/// Error when building or stepping a world.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum WorldError {
-    /// A number that must be positive.
+    /// A number is not positive.
     #[error("{owner}: `{key}` must be a positive number of {unit}, got {got}")]
     NotPositive { owner: String, key: &'static str, unit: &'static str, got: f64 },
-    /// NaN or infinity.
+    /// A number is NaN or infinite.
     #[error("{owner}: `{key}` is not finite")]
     NotFinite { owner: String, key: &'static str },
-    /// Two bodies or sensors of one name.
+    /// Two bodies or two sensors have the same name.
     #[error("there are two objects called {name:?}; names must differ")]
     Duplicate { name: String },
-    /// The time step is too long for the springs.
+    /// The time step exceeds the stability limit of the contact springs.
     #[error(
         "the time step of {step_s:e} s is too long: {body:?} on sensor {sensor:?} is stable up to {limit_s:.3e} s; take a shorter `time_step`, or a heavier body, a softer skin, less damping"
     )]
@@ -64,10 +66,10 @@ pub enum WorldError {
     /// The simulation diverged.
     #[error("{body:?} left the finite numbers at t = {time_s} s")]
     Diverged { body: String, time_s: f64 },
-    /// A skin refused.
+    /// A sensor's skin returned an error.
     #[error("sensor {sensor:?} at t = {time_s} s: {error}")]
     Skin { sensor: String, time_s: f64, error: SkinError },
-    /// A sensor's response refused.
+    /// A sensor's response returned an error.
     #[error("sensor {sensor:?} at t = {time_s} s: {error}")]
     Response { sensor: String, time_s: f64, error: ResponseError },
 }

@@ -11,7 +11,7 @@ pub(crate) struct LiftAxis {
     pub joint: JointId,
     /// Stiffness of the axis (N/m).
     pub stiffness: f64,
-    /// Its damping (N s/m).
+    /// Damping of the axis (N s/m).
     pub damping: f64,
     /// Constant load (N), compensated by feed-forward.
     pub weight_newton: f64,
@@ -33,11 +33,11 @@ impl LiftAxis {
         self.goal_speed = speed_m_per_s;
     }
 
-    /// Advances the set point by a step, drives the joint and returns its height (m).
+    /// Advances the set point by one step, drives the joint and returns its height (m).
     pub fn exchange(&mut self, world: &mut World) -> f64 {
         let dt_s = world.parameters().step_s;
         let to_go = self.goal_m - self.set_point_m;
-        // The highest speed that still stops at the goal.
+        // The highest speed from which the axis can still stop at the goal.
         let wanted = self.goal_speed.min((2.0 * ACCELERATION * to_go.abs()).sqrt()).copysign(to_go);
         let change = ACCELERATION * dt_s;
         self.set_speed += (wanted - self.set_speed).clamp(-change, change);

@@ -1,4 +1,4 @@
-//! Two fingers on slides: a gripper like the Schunk PG70.
+//! A parallel gripper with two fingers on slides, like the Schunk PG70.
 
 use crate::gripper::{HandState, gripper_by_state};
 use crate::lift_axis::LiftAxis;
@@ -7,28 +7,28 @@ use dermis_geometry::shapes::cuboid;
 use dermis_geometry::{MassProperties, Mat3, Pose, Quat, Vec3};
 use dermis_sensor::Sensor;
 
-/// Masses, sizes and drives. The default is near a PG70: 1.4 kg, 30–200 N, 68 mm of stroke.
+/// Masses, sizes and drives. The default approximates a PG70: 1.4 kg, 30–200 N, 68 mm of stroke.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ParallelGripperParameters {
     /// Mass of each finger (kg).
     pub finger_mass_kg: f64,
     /// Mass of the body that carries the fingers (kg).
     pub hand_mass_kg: f64,
-    /// Distance between the two sensing surfaces at the start (m).
+    /// Initial distance between the two sensing surfaces (m).
     pub opening_m: f64,
-    /// Initial centre between the sensors (m).
+    /// Initial midpoint between the sensors (m), in the world frame.
     pub center: Vec3,
-    /// Greatest force of the motor on each finger (N).
+    /// Limit on the motor force on each finger (N).
     pub force_limit_newton: f64,
     /// Gain of the velocity drive (N s/m).
     pub velocity_gain: f64,
     /// Stiffness of the gear that keeps the fingers symmetric (N/m).
     pub gear_stiffness: f64,
-    /// Its damping (N s/m).
+    /// Damping of the gear (N s/m).
     pub gear_damping: f64,
     /// Stiffness of the lifting axis (N/m).
     pub lift_stiffness: f64,
-    /// Its damping (N s/m).
+    /// Damping of the lifting axis (N s/m).
     pub lift_damping: f64,
 }
 
@@ -61,7 +61,7 @@ pub struct ParallelGripper {
 }
 
 impl ParallelGripper {
-    /// Builds the gripper: `left` faces +x, `right` faces −x; the rows of both run downwards.
+    /// Builds the gripper. The `left` sensor faces +x, the `right` one −x; the rows of both run downwards.
     pub fn build(
         world: &mut World,
         parameters: ParallelGripperParameters,
@@ -103,7 +103,7 @@ impl ParallelGripper {
                 axis: Vec3::X * -side,
                 point: face,
             }));
-            // Out of the skin towards the other finger, rows downwards.
+            // The sensor's z axis points towards the other finger; its rows run downwards.
             let out = Vec3::X * -side;
             let rotation = Quat::from_mat3(&Mat3::from_cols(Vec3::Z.cross(out), Vec3::Z, out));
             sensors.push(world.mount(sensor, finger, Pose::from_rotation(rotation)));
@@ -119,7 +119,7 @@ impl ParallelGripper {
         })
     }
 
-    /// The sensors: left, right.
+    /// The left and right sensors.
     pub fn sensors(&self) -> [SensorId; 2] {
         self.sensors
     }
@@ -143,7 +143,7 @@ impl ParallelGripper {
             };
             wanted.clamp(-p.force_limit_newton, p.force_limit_newton)
         };
-        // One motor: both fingers get the same effort.
+        // One motor drives both fingers: they get the same effort.
         let effort = motor(0.5 * (left_rate + right_rate));
         world.drive(self.slides[0], Drive::Effort(effort + gear));
         world.drive(self.slides[1], Drive::Effort(effort - gear));
@@ -154,14 +154,14 @@ impl ParallelGripper {
 
 gripper_by_state!(ParallelGripper);
 
-/// A body of uniform density that fills a box about its origin.
+/// Mass properties of a uniform box about its origin.
 pub(crate) fn box_mass(mass_kg: f64, size: Vec3) -> MassProperties {
     let s = size * size;
     let inertia = Vec3::new(s.y + s.z, s.x + s.z, s.x + s.y) * (mass_kg / 12.0);
     MassProperties { mass_kg, center_m: Vec3::ZERO, inertia_kg_m2: Mat3::from_diagonal(inertia) }
 }
 
-/// Sets a box about `middle` as the visual mesh of a body.
+/// Sets a box centred at `middle` as the visual mesh of a body.
 pub(crate) fn with_box(body: Body, size: Vec3, middle: Vec3) -> Body {
     match cuboid(size) {
         Ok(mesh) => body.with_visual_mesh(mesh.transformed(&Pose::from_translation(middle))),

@@ -2,43 +2,43 @@
 
 use crate::{FingerCommand, Gripper};
 
-/// The five primitives, and the end.
+/// The five primitives of the cycle, and its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// The hand comes down to the object.
+    /// The hand descends to the object.
     Approach,
-    /// The fingers close at a speed until first touch, then with a force that follows the tactile sums.
+    /// The fingers close at constant speed until first contact, then with a force that follows the tactile sums.
     Grasp,
     /// The hand rises.
     Lift,
-    /// The hand comes down again.
+    /// The hand descends again.
     MoveDown,
     /// The fingers open.
     Release,
-    /// All done.
+    /// The cycle is complete.
     Done,
 }
 
 /// Parameters of the cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PickParameters {
-    /// Height (m) at which the object is grasped, over where the hand started.
+    /// Height of the hand (m) at which it grasps the object, above its start.
     pub grasp_height_m: f64,
-    /// Height (m) to which it is lifted.
+    /// Height of the hand (m) to which it lifts the object, above its start.
     pub lift_height_m: f64,
     /// Speed of the hand (m/s).
     pub travel_speed: f64,
     /// Closing speed of each finger (m/s).
     pub closing_speed: f64,
-    /// Tactile sum (N) above which there is contact.
+    /// Tactile sum (N) above which a finger is in contact.
     pub touch_newton: f64,
-    /// The tactile sum (N) to hold with.
+    /// Target of the tactile sum (N) while holding.
     pub hold_newton: f64,
     /// Gain of the integral part of the force control (1/s).
     pub integral_gain: f64,
-    /// How long (s) the mean sum must stay within 1 % of `hold_newton` before lifting.
+    /// Time (s) for which the mean sum must stay within 1 % of `hold_newton` before lifting.
     pub steady_s: f64,
-    /// Time (s) to hold the object up.
+    /// Time (s) for which the object is held at the top.
     pub hold_s: f64,
 }
 
@@ -58,7 +58,7 @@ impl Default for PickParameters {
     }
 }
 
-/// The controller. It uses only the interface [`Gripper`], so that it can drive a real gripper too.
+/// The controller of the cycle. It uses only the trait [`Gripper`], so that it can drive a real gripper too.
 #[derive(Clone, Debug)]
 pub struct PickAndPlace {
     parameters: PickParameters,
@@ -69,7 +69,7 @@ pub struct PickAndPlace {
 }
 
 impl PickAndPlace {
-    /// At the beginning of the cycle.
+    /// Creates a controller at the beginning of the cycle.
     pub fn new(parameters: PickParameters) -> Self {
         Self { parameters, phase: Phase::Approach, touched: false, integral_newton: 0.0, waited_s: 0.0 }
     }
@@ -79,12 +79,12 @@ impl PickAndPlace {
         self.phase
     }
 
-    /// True from first touch to release.
+    /// True from first contact to release.
     pub fn has_touched(&self) -> bool {
         self.touched
     }
 
-    /// One control step of `dt_s`: reads the gripper and commands it.
+    /// Runs one control step of `dt_s`: reads the gripper and commands it.
     pub fn update(&mut self, gripper: &mut dyn Gripper, dt_s: f64) {
         let p = self.parameters;
         match self.phase {
@@ -135,14 +135,15 @@ impl PickAndPlace {
         }
     }
 
-    /// True once `condition` has held for `time_s` without interruption.
+    /// Returns true once `condition` has held for `time_s` without interruption.
     fn waits(&mut self, condition: bool, time_s: f64, dt_s: f64) -> bool {
         self.waited_s = if condition { self.waited_s + dt_s } else { 0.0 };
         condition && self.waited_s >= time_s
     }
 
-    /// Controls velocity until first contact, then force: the target sum plus the integral of the error. True while the mean sum is within 1 % of
-    /// the target (on a table the sums of single fingers may differ by what the table's friction holds).
+    /// Controls velocity until first contact, then force: the target sum plus the integral of the error. Returns true
+    /// while the mean sum is within 1 % of the target. (On a table the sums of single fingers may differ by the table's
+    /// friction force.)
     fn squeeze(&mut self, gripper: &mut dyn Gripper, dt_s: f64) -> bool {
         let p = self.parameters;
         let sums = gripper.tactile_sums_newton();

@@ -1,9 +1,9 @@
 //! Tactile servoing: image features control the motion of a tool.
 //!
-//! [`TactileImage`] → [`TactileFeatures`] → error → inverse [`TactileJacobian`] → one [`Pid`] per degree of freedom →
-//! a pose for a position-controlled [`EndEffector`]. That is the scheme of Kappassov et al. 2020, Fig. 7, with the
+//! [`TactileImage`] → [`TactileFeatures`] → error → inverse [`TactileJacobian`] → one [`Pid`] per degree of freedom → a
+//! target pose for a position-controlled [`EndEffector`]. This is the scheme of Kappassov et al. 2020, Fig. 7, with the
 //! six degrees of freedom of Li et al. 2013 ("A control framework for tactile servoing"). [`PanTilt`] and
-//! [`CartesianHand`] are simulated end effectors; a driver of a real robot could implement the trait too.
+//! [`CartesianHand`] are simulated end effectors; a driver of a real robot can implement the trait too.
 
 mod cartesian;
 mod dof;

@@ -1,13 +1,13 @@
 //! The stability limit of the time step.
 //!
-//! Shinya (2004) bounds the time step of a spring–mass system by the greatest eigenvalue of M⁻¹K. Here the springs
-//! are the tangents of all contacts on a body, the masses its mass and inertia, and damping counts too.
+//! Shinya (2004) bounds the time step of a spring–mass system by the greatest eigenvalue of M⁻¹K. Here K holds the
+//! tangent stiffness of all contacts on a body and M its mass and inertia; damping is included.
 
 use dermis_geometry::{MassProperties, Pose, Vec3};
 use dermis_skin::Support;
 use nalgebra::{Matrix6, Vector6};
 
-/// The largest stable step (s) of symplectic Euler for x″ = −ω²x − γx′, with the force taken at the start of the step.
+/// The largest stable step (s) of symplectic Euler for x″ = −ω²x − γx′, with the force at the start of the step.
 ///
 /// The step maps (x, v) with characteristic polynomial λ² − (2 − γΔ − ω²Δ²)λ + 1 − γΔ; both roots stay in the unit
 /// circle while ω²Δ² + 2γΔ < 4.
@@ -15,12 +15,13 @@ pub fn largest_stable_step_s(omega_squared: f64, gamma: f64) -> f64 {
     if omega_squared <= 0.0 {
         return if gamma > 0.0 { 2.0 / gamma } else { f64::INFINITY };
     }
-    // The smaller form of (−γ + √(γ² + 4ω²))/ω², without cancellation.
+    // The conjugate form of (−γ + √(γ² + 4ω²))/ω², which avoids cancellation.
     4.0 / (gamma + (gamma * gamma + 4.0 * omega_squared).sqrt())
 }
 
-/// The largest step (s) that is stable when an object of this size lies centred on a skin and all of the skin under it is
-/// pressed, by [`dermis_skin::Skin::fully_pressed`]. A body without mass is fixed; with both bodies fixed, every step is stable.
+/// The largest stable step (s) for an object of this size that lies centred on a skin and presses all of the skin under
+/// it (see [`dermis_skin::Skin::fully_pressed`]). A body without mass is fixed; if both bodies are fixed, every step is
+/// stable.
 pub fn limit_when_pressed_s(
     pressed: &[Support],
     object_size_m: Vec3,
@@ -50,13 +51,13 @@ pub fn limit_when_pressed_s(
 pub struct Stability {
     /// The largest stable step (s).
     pub limit_s: f64,
-    /// The body that limits it.
+    /// The body that determines the limit.
     pub body: String,
-    /// The sensor that limits it.
+    /// The sensor that determines the limit.
     pub sensor: String,
 }
 
-/// Stiffness and damping on one body, scaled by its mass: M^(−½) K M^(−½).
+/// Stiffness and damping of the contacts on one body, scaled by its mass: M^(−½) K M^(−½).
 #[derive(Clone, Debug)]
 pub struct BodyStiffness {
     frame: MassFrame,
@@ -64,18 +65,18 @@ pub struct BodyStiffness {
     damping: Matrix6<f64>,
 }
 
-/// A body's mass in its principal axes.
+/// Mass and inertia of a body in its principal axes.
 #[derive(Clone, Debug)]
 struct MassFrame {
     center: Vec3,
-    /// Rows: principal axes in the world.
+    /// Principal axes in the world frame.
     axes: [Vec3; 3],
-    /// 1/√m three times, 1/√I of each axis.
+    /// 1/√m three times, then 1/√I of each principal axis.
     scale: Vector6<f64>,
 }
 
 impl BodyStiffness {
-    /// A body without contacts.
+    /// Creates the matrices of a body without contacts.
     pub fn new(mass: &MassProperties, world_from_body: &Pose) -> Self {
         let i = mass.inertia_kg_m2;
         let inertia = nalgebra::Matrix3::new(
@@ -99,7 +100,7 @@ impl BodyStiffness {
         }
     }
 
-    /// Adds a contact owner place and normal are given in a frame.
+    /// Adds a contact; its position and normal are in the frame of `world_from_frame`.
     pub fn add(&mut self, support: &Support, world_from_frame: &Pose) {
         let arm = world_from_frame.transform_point(support.at) - self.frame.center;
         let normal = world_from_frame.transform_vector(support.normal);
@@ -126,7 +127,7 @@ impl BodyStiffness {
         }
     }
 
-    /// Greatest ω² (1/s²) and γ (1/s).
+    /// Largest ω² (1/s²) and γ (1/s).
     pub fn greatest(&self) -> (f64, f64) {
         (greatest_eigenvalue(&self.stiffness), greatest_eigenvalue(&self.damping))
     }
@@ -142,7 +143,7 @@ mod tests {
     use dermis_geometry::Mat3;
     use dermis_skin::Tangent;
 
-    /// Iterating the integrator shows where it becomes unstable.
+    /// Iterating the integrator becomes unstable at the computed limit.
     #[test]
     fn the_limit_is_where_the_rule_explodes() {
         for (omega_squared, gamma) in [(1e4, 0.0), (1e4, 50.0), (1e4, 1e3), (0.0, 300.0), (1.0, 1e4)] {
@@ -166,7 +167,7 @@ mod tests {
         }
     }
 
-    /// One spring k under the middle of a body of mass m: ω² = k/m; off by r it also turns the body: + k r²/I.
+    /// A spring k under the middle of a body of mass m gives ω² = k/m; at offset r it also rotates the body: + k r²/I.
     #[test]
     fn one_spring_has_its_closed_form() {
         let mass = MassProperties {

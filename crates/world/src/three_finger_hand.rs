@@ -1,4 +1,4 @@
-//! Three fingers around a palm, like the Schunk three-finger hand.
+//! A hand with three fingers around a palm, like the Schunk three-finger hand.
 
 use crate::gripper::{HandState, gripper_by_state};
 use crate::lift_axis::LiftAxis;
@@ -19,21 +19,21 @@ pub struct ThreeFingerParameters {
     pub palm_mass_kg: f64,
     /// Length of the upper link (m).
     pub upper_length_m: f64,
-    /// Distance of each sensing surface from the axis at the start (m).
+    /// Initial distance of each sensing surface from the hand's axis (m).
     pub opening_radius_m: f64,
-    /// Initial centre between the sensors (m).
+    /// Initial centre between the sensors (m), in the world frame.
     pub center: Vec3,
-    /// Greatest closing force of a finger (N).
+    /// Limit on the closing force of a finger (N).
     pub force_limit_newton: f64,
-    /// Gain of the velocity drive, at the fingertip (N s/m).
+    /// Gain of the velocity drive at the fingertip (N s/m).
     pub velocity_gain: f64,
     /// Stiffness of the drive that keeps the lower links upright (N m/rad).
     pub upright_stiffness: f64,
-    /// Its damping (N m s/rad).
+    /// Damping of that drive (N m s/rad).
     pub upright_damping: f64,
     /// Stiffness of the lifting axis (N/m).
     pub lift_stiffness: f64,
-    /// Its damping (N s/m).
+    /// Damping of the lifting axis (N s/m).
     pub lift_damping: f64,
 }
 
@@ -58,14 +58,14 @@ impl Default for ThreeFingerParameters {
 
 #[derive(Clone, Copy, Debug)]
 struct Finger {
-    /// Upper link on the palm: closes when positive.
+    /// Joint between palm and upper link; positive closes the finger.
     shoulder: JointId,
-    /// Lower link on the upper: keeps the sensor upright.
+    /// Joint between upper and lower link; keeps the sensor upright.
     knuckle: JointId,
     sensor: SensorId,
 }
 
-/// A palm on a vertical axis with three fingers of two links, a sensor on each lower link. Call
+/// A palm on a vertical axis with three fingers of two links each; every lower link carries a sensor. Call
 /// [`ThreeFingerHand::exchange`] before every step of the world.
 #[derive(Clone, Debug)]
 pub struct ThreeFingerHand {
@@ -95,14 +95,14 @@ impl ThreeFingerHand {
             let angle = TAU * f64::from(index) / 3.0;
             let outward = Vec3::new(angle.cos(), angle.sin(), 0.0);
             let rotation = Quat::from_mat3(&Mat3::from_cols(Vec3::Z.cross(-outward), Vec3::Z, -outward));
-            // A positive rotation about this axis swings the lower end inwards.
+            // A positive rotation about this axis moves the lower end inwards.
             let axis = Vec3::Z.cross(outward);
             let face = p.center + outward * p.opening_radius_m;
             let thickness = 0.012;
             let shoulder_at = face + outward * (0.5 * thickness) + Vec3::Z * palm_height;
             let knuckle_at = face + outward * (0.5 * thickness) + Vec3::Z * knuckle_height;
 
-            // Links are boxes in a frame owner z points inwards and owner y points up.
+            // Links are boxes in a frame with z inwards and y up.
             let upper_size = Vec3::new(width, p.upper_length_m, thickness);
             let upper_pose = Pose::new(rotation, 0.5 * (shoulder_at + knuckle_at));
             let upper = Body::free(format!("upper link {index}"), upper_pose, box_mass(p.upper_mass_kg, upper_size));
@@ -129,12 +129,12 @@ impl ThreeFingerHand {
         })
     }
 
-    /// The sensors.
+    /// The sensors of the three fingers.
     pub fn sensors(&self) -> Vec<SensorId> {
         self.fingers.iter().map(|finger| finger.sensor).collect()
     }
 
-    /// The palm.
+    /// The body of the palm.
     pub fn palm(&self) -> BodyId {
         self.palm
     }
@@ -153,7 +153,7 @@ impl ThreeFingerHand {
                 FingerCommand::Force(force) => force,
             };
             let force = force.clamp(-p.force_limit_newton, p.force_limit_newton);
-            // The lower link stays upright, so a force on it acts at the knuckle: lever = upper length · cos.
+            // The lower link stays upright, so a force on it acts at the knuckle: arm = upper length · cos(angle).
             world.drive(finger.shoulder, Drive::Effort(force * p.upper_length_m * angle.cos()));
             world.drive(
                 finger.knuckle,

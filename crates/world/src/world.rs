@@ -18,27 +18,27 @@ pub struct WorldParameters {
     pub gravity: Vec3,
     /// Time step (s).
     pub step_s: f64,
-    /// Height (m) of a level ground that solid bodies stand on, if there is one.
+    /// Height (m) of a level ground that supports solid bodies, if any.
     pub ground_z_m: Option<f64>,
-    /// Coefficient of friction on it.
+    /// Coefficient of friction of the ground.
     pub ground_friction: f64,
 }
 
 impl Default for WorldParameters {
-    /// 9.81 m/s² along −z, steps of 1 ms, no ground (and 0.5 for friction on one).
+    /// Gravity 9.81 m/s² along −z, steps of 1 ms, no ground, ground friction 0.5.
     fn default() -> Self {
         Self { gravity: Vec3::new(0.0, 0.0, -9.81), step_s: 1e-3, ground_z_m: None, ground_friction: 0.5 }
     }
 }
 
-/// A sensor of a world.
+/// Handle of a sensor in a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SensorId(pub(crate) usize);
 
 struct Placed {
     body: Body,
     handle: rapier::RigidBodyHandle,
-    /// 1/m and 1/I_min of a free body.
+    /// 1/m (1/kg) and 1/I_min (1/(kg m²)) of a free body.
     ease: Option<(f64, f64)>,
     ground_contact: Option<GroundContact>,
 }
@@ -53,7 +53,7 @@ struct Mounted {
     reading: Reading,
 }
 
-/// Rigid bodies with tactile sensors. See the crate documentation.
+/// A rigid-body world with tactile sensors. See the crate documentation.
 pub struct World {
     parameters: WorldParameters,
     physics: rapier::PhysicsWorld,
@@ -81,7 +81,7 @@ impl rapier::PhysicsHooks for NoContactWithSensors {
 }
 
 impl World {
-    /// An empty world.
+    /// Creates an empty world.
     pub fn new(parameters: WorldParameters) -> Result<Self, WorldError> {
         require_positive("world", "time_step", "s", parameters.step_s)?;
         if !parameters.gravity.is_finite() {
@@ -91,9 +91,9 @@ impl World {
         physics.gravity = parameters.gravity;
         let rules = &mut physics.integration_parameters;
         rules.dt = parameters.step_s;
-        // More passes would hold a spring's force over all of them and pump energy into it.
+        // More solver passes would keep a spring's force constant over all of them and add energy.
         rules.num_solver_iterations = 1;
-        // Objects are centimetres large; Rapier scales its contact tolerances by this length.
+        // Objects measure centimetres; Rapier scales its contact tolerances by this length.
         rules.length_unit = 0.01;
         Ok(Self {
             parameters,
@@ -136,7 +136,7 @@ impl World {
             let collider = hull.density(0.0).friction(0.5).active_hooks(rapier::ActiveHooks::FILTER_CONTACT_PAIRS);
             self.physics.colliders.insert_with_parent(collider, handle, &mut self.physics.bodies);
         }
-        // Updates the masses now, so that the first forces act on them.
+        // Updates the mass properties now, so that the first forces use them.
         if let Some(rigid) = self.physics.bodies.get_mut(handle) {
             rigid.recompute_mass_properties_from_colliders(&self.physics.colliders);
         }
@@ -174,7 +174,7 @@ impl World {
             JointKind::Prismatic => rapier::JointAxesMask::LOCKED_PRISMATIC_AXES,
             JointKind::Revolute => rapier::JointAxesMask::LOCKED_REVOLUTE_AXES,
         };
-        // Both frames have the axis as x; the child's frame is rotated so that the two agree now.
+        // Both frames have the axis as x; the child's frame is rotated to coincide with the parent's at present.
         let parent_x = joined.axis_in_parent;
         let turn_parent = dermis_geometry::Quat::from_rotation_arc(Vec3::X, parent_x.normalize());
         let world_turn = parent.rotation * turn_parent;
@@ -210,20 +210,20 @@ impl World {
         (position, velocity)
     }
 
-    /// Pose of a body.
+    /// Pose of a body in the world frame.
     pub fn pose(&self, body: BodyId) -> Pose {
         let position = self.physics.bodies[self.bodies[body.0].handle].position();
         Pose::new(position.rotation, position.translation)
     }
 
-    /// Velocity of a body at its origin, in the world frame.
+    /// Velocity of a body's origin, in the world frame.
     pub fn velocity(&self, body: BodyId) -> Twist {
         let rigid = &self.physics.bodies[self.bodies[body.0].handle];
         let at_center = Twist::new(rigid.linvel(), rigid.angvel());
         at_center.moved(rigid.position().translation - rigid.center_of_mass())
     }
 
-    /// Sets the velocity of a driven body at its origin, in the world frame.
+    /// Sets the velocity of a driven body's origin, in the world frame.
     pub fn set_velocity(&mut self, body: BodyId, velocity: Twist) {
         let rigid = &mut self.physics.bodies[self.bodies[body.0].handle];
         let at_center = velocity.moved(rigid.center_of_mass() - rigid.position().translation);
@@ -236,28 +236,28 @@ impl World {
         &self.bodies[body.0].body
     }
 
-    /// All bodies.
+    /// Handles of all bodies.
     pub fn bodies(&self) -> impl Iterator<Item = BodyId> + use<> {
         (0..self.bodies.len()).map(BodyId)
     }
 
-    /// All sensors.
+    /// Handles of all sensors.
     pub fn sensors(&self) -> impl Iterator<Item = SensorId> + use<> {
         (0..self.sensors.len()).map(SensorId)
     }
 
-    /// A sensor.
+    /// The description of a sensor.
     pub fn sensor(&self, id: SensorId) -> &Sensor {
         &self.sensors[id.0].sensor
     }
 
-    /// Pose of a sensor.
+    /// Pose of a sensor in the world frame.
     pub fn world_from_sensor(&self, id: SensorId) -> Pose {
         let mounted = &self.sensors[id.0];
         self.pose(mounted.body) * mounted.body_from_sensor
     }
 
-    /// Touch of a sensor in the last step.
+    /// Contact loads of a sensor in the last step.
     pub fn touch(&self, id: SensorId) -> &Touch {
         &self.sensors[id.0].touch
     }
@@ -267,7 +267,7 @@ impl World {
         self.sensors[id.0].reading.clone()
     }
 
-    /// Load of the last step on the body `touched` from the sensor, in the world's frame about the sensor's origin.
+    /// Load of the sensor on the body `touched` in the last step, about the sensor's origin, in the world frame.
     pub fn load_on(&self, touched: BodyId, from: SensorId) -> Wrench {
         let mounted = &self.sensors[from.0];
         let slot = self.touchable(mounted.body).iter().position(|&(id, _)| id == touched);
@@ -275,12 +275,12 @@ impl World {
         wrench.rotated(&self.world_from_sensor(from))
     }
 
-    /// Time since the start (s).
+    /// Simulated time since the start (s).
     pub fn time_s(&self) -> f64 {
         self.steps as f64 * self.parameters.step_s
     }
 
-    /// Steps since the start.
+    /// Number of steps since the start.
     pub fn steps(&self) -> u64 {
         self.steps
     }
@@ -300,7 +300,8 @@ impl World {
             .collect()
     }
 
-    /// One step.
+    /// Advances the world by one time step. Fails if the step exceeds the stability limit of the world or of the
+    /// current contacts, if a skin or response fails, or if a pose is not finite afterwards.
     pub fn step(&mut self) -> Result<(), WorldError> {
         if !self.checked {
             self.refuse_beyond(self.stability())?;
@@ -315,7 +316,7 @@ impl World {
         for index in 0..self.sensors.len() {
             self.feel(index)?;
         }
-        // The trace is a cheap bound on the eigenvalues; the full matrices are built only if it exceeds the limit.
+        // The trace bounds the eigenvalues at low cost; the full matrices are built only if it exceeds the limit.
         if self.parameters.step_s > self.cheap_limit_s() {
             self.refuse_beyond(self.present_stability())?;
         }
@@ -334,7 +335,7 @@ impl World {
         }
     }
 
-    /// Steps until a time (s), calling `each` after every step; it may stop the run by returning false.
+    /// Steps until a time (s) and calls `each` after every step; `each` may end the run by returning false.
     pub fn run_until(
         &mut self,
         time_s: f64,
@@ -350,7 +351,7 @@ impl World {
         Ok(())
     }
 
-    /// Computes a sensor's touch and applies the forces to both bodies.
+    /// Computes the contact loads of a sensor and applies the forces to both bodies.
     fn feel(&mut self, index: usize) -> Result<(), WorldError> {
         let mounted = &self.sensors[index];
         let world_from_sensor = self.world_from_sensor(SensorId(index));
@@ -397,7 +398,7 @@ impl World {
         Ok(())
     }
 
-    /// Applies the load of the ground to solid bodies.
+    /// Applies the ground load to solid bodies.
     fn stand(&mut self) {
         let Some(z_m) = self.parameters.ground_z_m else { return };
         for index in 0..self.bodies.len() {
@@ -433,7 +434,7 @@ impl World {
     }
 }
 
-/// The convex hull of an object, for the engine's own contacts.
+/// The convex hull of an object, for Rapier's own contacts.
 fn hull(object: &Object) -> Option<rapier::ColliderBuilder> {
     rapier::ColliderBuilder::convex_hull(&outermost_points(object.surface.mesh()))
 }

@@ -1,4 +1,5 @@
-//! What bodies must do whatever the skin: keep momentum, swing as a spring says, refuse what would explode.
+//! Rigid-body behaviour with any skin: momentum is conserved, springs oscillate at their frequency, unstable steps are
+//! refused.
 
 use dermis_geometry::shapes::{cuboid, sphere};
 use dermis_geometry::{MassProperties, Pose, Twist, Vec3};
@@ -44,7 +45,7 @@ fn world(step_s: f64, gravity: f64) -> World {
     World::new(WorldParameters { gravity, step_s, ..Default::default() }).unwrap()
 }
 
-/// Momentum (N s) and angular momentum about the world's origin (N m s) of a free body.
+/// Linear momentum (N s) and angular momentum about the world's origin (N m s) of a free body.
 fn momenta(world: &World, id: BodyId, mass: &MassProperties) -> (Vec3, Vec3) {
     let pose = world.pose(id);
     let arm = pose.transform_vector(mass.center_m);
@@ -56,9 +57,9 @@ fn momenta(world: &World, id: BodyId, mass: &MassProperties) -> (Vec3, Vec3) {
     (momentum, (pose.translation + arm).cross(momentum) + inertia * spin)
 }
 
-/// A floating sensor and a floating ball collide, with friction and spin: nothing but each other acts on them, so
-/// momentum and angular momentum stay, to rounding (the plate and the ball have isotropic inertia, so that turning them
-/// is exact too).
+/// A floating sensor and a floating ball collide with friction and spin. No external force acts, so linear and angular
+/// momentum are conserved to rounding. (Plate and ball have isotropic inertia, so that the rotation is integrated
+/// exactly too.)
 #[test]
 fn two_free_bodies_keep_their_momentum() {
     let mut world = world(1e-4, 0.0);
@@ -84,9 +85,9 @@ fn two_free_bodies_keep_their_momentum() {
     assert!((after.1 - before.1).length() < 1e-10 * before.1.length(), "{before:?} {after:?}");
 }
 
-/// A cube of mass m on N undamped texels swings with ω² = N k / m and keeps its height for a thousand periods,
-/// with a hundred steps each: symplectic Euler neither gains nor loses. Bristles without damping keep it from sliding
-/// off, which without any friction it would do, whatever the rounding (a cube on a hill).
+/// A cube of mass m on N undamped texels oscillates with ω² = N k / m and keeps its amplitude for a thousand periods of
+/// a hundred steps each: symplectic Euler neither gains nor loses energy. Undamped bristles keep the cube from sliding
+/// off: without friction its position is unstable under rounding errors.
 #[test]
 fn an_undamped_cube_swings_for_ever() {
     let (k, m) = (100.0, 1.0);
@@ -98,7 +99,7 @@ fn an_undamped_cube_swings_for_ever() {
     let bristles = Lugre { damping_newton_s_per_m: 0.0, viscous_newton_s_per_m: 0.0, ..set };
     world.mount(sensor(k, 0.0, Friction::Lugre(bristles)), finger, Pose::IDENTITY);
     let (mass, object) = cube(0.06, m);
-    // Half way to equilibrium, so that the cube never leaves the springs.
+    // Starts halfway to equilibrium, so that the cube never leaves the springs.
     let rest = m * 9.8 / (84.0 * k);
     let start = Pose::from_translation(Vec3::Z * (0.03 - 0.5 * rest));
     let id = world.add_body(Body::free("cube", start, mass).touchable(object)).unwrap();
@@ -123,7 +124,7 @@ fn an_undamped_cube_swings_for_ever() {
     assert!(crossings.abs_diff(periods) <= 1, "{crossings} swings in {periods} periods");
 }
 
-/// The refusal names the body, the sensor and the limit, and a step just below that limit is accepted and stays finite.
+/// The error names the body, the sensor and the limit. A step just below that limit is accepted and stays finite.
 #[test]
 fn a_step_beyond_the_limit_is_refused_with_the_number() {
     let build = |step_s: f64| {
@@ -136,7 +137,7 @@ fn a_step_beyond_the_limit_is_refused_with_the_number() {
         world
     };
     let limit_s = build(1e-5).stability().unwrap().limit_s;
-    // Plain arithmetic: 2γΔ + ω²Δ² < 4 with γ = 84 · 10 / 0.1 and ω² = 84 · 1000 / 0.1 for the heave alone.
+    // 2γΔ + ω²Δ² < 4 with γ = 84 · 10 / 0.1 and ω² = 84 · 1000 / 0.1 for heave only.
     let heave = dermis_world::largest_stable_step_s(84.0 * 1000.0 / 0.1, 84.0 * 10.0 / 0.1);
     assert!(limit_s <= heave && limit_s > 0.3 * heave, "{limit_s} against {heave}");
     match build(1.01 * limit_s).step() {
@@ -153,7 +154,7 @@ fn a_step_beyond_the_limit_is_refused_with_the_number() {
     assert!((sum / 0.98 - 1.0).abs() < 1e-9, "{sum}");
 }
 
-/// Coulomb friction regularised at too small a speed is a damper that grows with the load: caught while running.
+/// Coulomb friction regularised at a low speed is a damper proportional to the load: detected during the run.
 #[test]
 fn a_load_that_makes_the_step_too_long_is_refused_when_it_comes() {
     let mut world = world(1e-3, 9.8);
@@ -167,7 +168,7 @@ fn a_load_that_makes_the_step_too_long_is_refused_when_it_comes() {
     assert!(world.time_s() > 0.0);
 }
 
-/// A solid sensor body and a solid object touch through the skin alone: no contact of the engine holds them apart.
+/// A solid sensor body and a solid object touch only through the skin: Rapier adds no contact between them.
 #[test]
 fn nothing_but_the_skin_acts_between_a_sensor_and_what_it_feels() {
     let mut world = world(1e-4, 9.8);

@@ -1,4 +1,4 @@
-//! A ball dropped on a gel: both move, and what one loses the other gets.
+//! A ball dropped on a gel.
 
 use dermis_geometry::shapes::{grid, sphere};
 use dermis_geometry::{Pose, Vec3};
@@ -19,8 +19,8 @@ fn sensor() -> Sensor {
     Sensor::new("gel", gel, Taxels::grid(8, 8, 1e-3), Response::default(), plate)
 }
 
-/// Its apexes never rise above the drop, the gel stops it before it is through, and the impulse it has been given is what gravity and its own
-/// momentum ask for.
+/// The ball falls freely, the gel stops it before it passes through, and it rebounds below the drop height without
+/// drifting sideways.
 #[test]
 fn a_dropped_ball_is_caught() {
     let step_s = 2e-4;

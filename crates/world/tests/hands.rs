@@ -10,7 +10,7 @@ use dermis_world::{
 };
 use std::sync::Arc;
 
-/// A gripper of nothing but arithmetic: what a driver of a real one would look like to the controller.
+/// A gripper computed from formulas, with the same interface as a driver of a real gripper.
 #[derive(Default)]
 struct Scripted {
     closed_m: f64,
@@ -21,7 +21,7 @@ struct Scripted {
     log: Vec<FingerCommand>,
 }
 
-/// The object is met after 10 mm of closing, with a skin of 1 N/mm.
+/// The fingers meet the object after 10 mm of closing; the skin has a stiffness of 1 N/mm.
 impl Gripper for Scripted {
     fn tactile_sums_newton(&self) -> Vec<f64> {
         let pressed = ((self.closed_m - 0.010) * 1000.0).max(0.0);
@@ -51,7 +51,7 @@ impl Scripted {
                 self.closed_m = (self.closed_m + speed * dt_s).max(0.0);
                 self.force = 0.0;
             }
-            // A force-controlled motor with a lag of 20 ms that reaches only nine tenths of what it is told.
+            // A force-controlled motor with a lag of 20 ms that reaches only 90 % of the commanded force.
             Some(FingerCommand::Force(force)) => self.force += (0.9 * force - self.force) * dt_s / 0.02,
             None => {}
         }
@@ -60,8 +60,8 @@ impl Scripted {
     }
 }
 
-/// The five primitives come in order, velocity gives way to force at first touch, and the integral part makes up for a
-/// motor that is a tenth too weak.
+/// The five primitives run in order, velocity control changes to force control at first contact, and the integral part
+/// compensates a motor that is 10 % too weak.
 #[test]
 fn the_controller_drives_anything_that_is_a_gripper() {
     let parameters = PickParameters { hold_newton: 5.0, ..Default::default() };
@@ -93,7 +93,7 @@ fn standing(world: &mut World, name: &str, mesh: dermis_geometry::TriMesh, mass_
     world.add_body(Body::free(name, place, mass).touchable(Arc::new(Object::new(mesh))).solid()).unwrap()
 }
 
-/// A solid box on the ground neither sinks nor creeps, and pushed with less than friction it stays.
+/// A solid box on the ground neither sinks nor creeps, and stays at rest under a push below the friction limit.
 #[test]
 fn a_box_stands_on_the_ground() {
     let mut world = World::new(WorldParameters { step_s: 1e-4, ground_z_m: Some(0.0), ..Default::default() }).unwrap();
@@ -105,7 +105,7 @@ fn a_box_stands_on_the_ground() {
     assert!((world.pose(id).translation - settled).length() < 1e-12);
 }
 
-/// Three fingers at 120° lift a cylinder; their pushes add up to nothing sideways and to the weight upwards.
+/// Three fingers at 120° lift a cylinder. Their forces sum to zero horizontally and to the weight vertically.
 #[test]
 fn the_three_finger_hand_lifts_a_cylinder() {
     let step_s = 1e-4;

@@ -1,4 +1,4 @@
-//! Bodies on hydroelastic pads: what the skin's own tests show of one body that only shifts, with all six degrees of freedom.
+//! Bodies with six degrees of freedom on hydroelastic pads. The tests of the skin cover pure translation of one body.
 
 use dermis_geometry::shapes::{cuboid, sphere};
 use dermis_geometry::{Pose, Quat, TriMesh, Vec3};
@@ -27,7 +27,7 @@ fn put(world: &mut World, mesh: TriMesh, mass_kg: f64, world_from_body: Pose) ->
     world.add_body(Body::free("body", world_from_body, mass).touchable(Arc::new(Object::new(mesh)))).unwrap()
 }
 
-/// A cube of 1 kg let go on a pad tilted by 10°: it sinks, leans on its bristles, and from then on stays to 1e-10 m.
+/// A cube of 1 kg released on a pad tilted by 10° sinks, loads its bristles, and then stays at rest to 1e-10 m.
 #[test]
 fn a_cube_on_a_slope_holds() {
     let skin = "modulus = \"1 MPa\"\nthickness = \"20 mm\"\ndissipation = \"20 s/m\"\n[skin.friction]\nkind = \"lugre\"\n\
@@ -50,13 +50,14 @@ fn a_cube_on_a_slope_holds() {
     println!("moved {moved:.3e} m to where it stays, then {worst:.3e} m");
     assert!(moved > 1e-5, "it sinks and leans: {moved:e} m");
     assert!(worst < 1e-10, "creeps by {worst:e} m");
-    // What it weighs is what the pad feels.
+    // The load on the pad equals the weight.
     let sensor = world.sensors().next().unwrap();
     let force = world.world_from_sensor(sensor).transform_vector(world.reading(sensor).net_force_newton());
     assert!((force - Vec3::new(0.0, 0.0, -9.81)).length() < 1e-6, "{force}");
 }
 
-/// A ball of 50 g dropped from 5 mm: no apex exceeds the one before by more than 1e-3 of it, and without dissipation little is lost.
+/// A ball of 50 g dropped from 5 mm: no apex exceeds the previous one by more than 0.1 %, and without dissipation
+/// the loss is small.
 #[test]
 fn a_dropped_ball_never_rises_higher() {
     for dissipation in [0.0, 0.5] {
@@ -71,7 +72,7 @@ fn a_dropped_ball_never_rises_higher() {
             .run_until(0.6, |world| {
                 let (z, v) = (world.pose(ball).translation.z, world.velocity(ball).linear.z);
                 if before > 0.0 && v <= 0.0 {
-                    // From energy, so that the step's length does not round the apex.
+                    // The apex height follows from the energy, so that the step length does not round it.
                     apexes.push(z - 0.01 + v * v / (2.0 * 9.81));
                 }
                 before = v;

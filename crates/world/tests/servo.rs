@@ -1,4 +1,4 @@
-//! The simulated end effectors do what they are told, as fast as they can.
+//! The simulated end effectors follow their commands within their lag and speed limits.
 
 use dermis_geometry::{Pose, Quat, Vec3};
 use dermis_sensor::{Sensor, presets};
@@ -17,7 +17,8 @@ fn array() -> Sensor {
     presets::find("digitacts-6x4").unwrap().build(None).unwrap()
 }
 
-/// A pose that pan and tilt can reach is reached, by the bodies too; one that they cannot is answered with the nearest.
+/// The platform reaches a pose within its two degrees of freedom, with its bodies; for another pose it returns the
+/// nearest.
 #[test]
 fn the_platform_takes_what_two_motors_can() {
     let mut world = world();
@@ -39,7 +40,7 @@ fn the_platform_takes_what_two_motors_can() {
     assert!(platform.move_to(rolled).rotation.angle_between(rolled.rotation) < 1e-7, "a pose it answers is its own");
 }
 
-/// After a step of the command the palm is at 1 − exp(−t/τ) of the way, and no faster than it can.
+/// After a step of the command the palm has covered 1 − exp(−t/τ) of the distance, within its speed limit.
 #[test]
 fn the_palm_lags_and_is_limited() {
     let start = Pose::from_translation(Vec3::new(0.1, 0.0, 0.2));
@@ -66,7 +67,8 @@ fn the_palm_lags_and_is_limited() {
     assert!((went - 0.25 * 0.1).abs() < 1e-4, "{went}");
 }
 
-/// What a world's arrays report of a resting object is what a press of the same arrays gives, less noise and counts.
+/// The readings of a world's arrays on a resting object equal the image of a press of the same arrays, within noise and
+/// quantisation.
 #[test]
 fn a_world_and_a_press_show_the_same_image() {
     let mut world = world();

@@ -1,4 +1,4 @@
-//! The hierarchy as plain numbers, for traversal on a GPU.
+//! The hierarchy as plain arrays, for traversal on a GPU.
 
 use super::{Bvh, EMPTY};
 
@@ -6,18 +6,19 @@ use super::{Bvh, EMPTY};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct FlatNode {
-    /// Smallest coordinates (m) of each child along x, y and z, relative to the middle of [`Bvh::bounds`].
+    /// Smallest coordinates (m) of each child along x, y and z, relative to the centre of [`Bvh::bounds`].
     pub min: [[f32; 4]; 3],
-    /// Largest coordinates (m).
+    /// Largest coordinates (m) of each child.
     pub max: [[f32; 4]; 3],
-    /// Index of an inner child's node, or first position of a leaf's items in [`Bvh::order`]; [`FlatNode::NONE`] without a child.
+    /// Index of an inner child's node, or first position of a leaf's items in [`Bvh::order`]; [`FlatNode::NONE`]
+    /// without a child.
     pub child: [u32; 4],
-    /// Zero for an inner child, else the number of items.
+    /// Zero for an inner child, else the number of items of the leaf.
     pub count: [u32; 4],
 }
 
 impl FlatNode {
-    /// The index of a missing child.
+    /// Index that marks a missing child.
     pub const NONE: u32 = EMPTY;
 }
 
@@ -35,7 +36,7 @@ impl Bvh {
 
     /// Depth of the hierarchy in nodes. A depth-first traversal needs a stack of at most three entries per level.
     pub fn levels(&self) -> usize {
-        // Children stand behind their parents.
+        // Children follow their parents.
         let mut level = vec![1usize; self.nodes.len()];
         for (index, node) in self.nodes.iter().enumerate() {
             for lane in 0..4 {

@@ -1,4 +1,4 @@
-//! Overlap queries: items that may lie in a box and between planes.
+//! Overlap queries: items that may intersect a box and slabs.
 
 use super::{Bvh, EMPTY, HEURISTIC_DEPTH, Lanes};
 use crate::{Bounds, Vec3};
@@ -13,7 +13,8 @@ struct Region {
 impl Region {
     fn new(bvh: &Bvh, query: &Bounds) -> Self {
         let center = bvh.bounds.center();
-        // The lanes are padded by more than this rounding costs while the query is not far larger than they are.
+        // The padding of the lanes exceeds the rounding error as long as the query is not far larger than the
+        // hierarchy.
         let limit = bvh.bounds.size() + Vec3::splat(bvh.pad);
         let (low, high) = ((query.min - center).max(-limit), (query.max - center).min(limit));
         Self { min: low.to_array().map(|c| (c as f32).next_down()), max: high.to_array().map(|c| (c as f32).next_up()) }
@@ -31,21 +32,21 @@ impl Region {
     }
 }
 
-/// The region between two parallel planes: `low` ≤ `normal`·x ≤ `high`. A plane when they are equal.
+/// The region between two parallel planes: `low` ≤ `normal`·x ≤ `high`. With `low` = `high` it is a plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slab {
     /// Unit normal of the planes.
     pub normal: Vec3,
-    /// Height of the lower plane (m).
+    /// Offset of the lower plane along the normal (m).
     pub low: f64,
-    /// Height of the upper plane (m).
+    /// Offset of the upper plane along the normal (m).
     pub high: f64,
 }
 
 /// A slab in the frame of the lanes, in `f32`, widened by the rounding error.
 #[derive(Clone, Copy)]
 struct Cut {
-    /// Positive and negative parts of the normal, of which one is zero along each axis.
+    /// Positive and negative parts of the normal; along each axis one of them is zero.
     rising: [f32; 3],
     falling: [f32; 3],
     low: f32,
@@ -57,7 +58,7 @@ impl Cut {
         let size = bvh.reach;
         let middle = slab.normal.dot(bvh.bounds.center());
         let slack = 2e-6 * size + 4.0 * bvh.pad;
-        // Planes far outside stay outside when they are brought nearer.
+        // A plane far outside stays outside when its offset is clamped.
         let near = |height: f64| (height - middle).clamp(-4.0 * size, 4.0 * size);
         Self {
             rising: slab.normal.to_array().map(|c| (c as f32).max(0.0)),
@@ -90,8 +91,8 @@ impl Bvh {
         self.walk(|lanes| region.meets(lanes), visit);
     }
 
-    /// Visits all items whose box overlaps `query` and every slab, and possibly a few more: positions in [`Bvh::order`].
-    /// One slab bounds a large, slanted triangle; three slabs form an oriented box.
+    /// Visits all items whose box overlaps `query` and every slab, and possibly a few more: positions in
+    /// [`Bvh::order`]. One slab bounds a large, slanted triangle; three slabs form an oriented box.
     pub fn within<const N: usize>(&self, query: &Bounds, slabs: &[Slab; N], visit: impl FnMut(usize)) {
         if !self.bounds.padded(self.pad).overlaps(query) {
             return;
@@ -113,7 +114,7 @@ impl Bvh {
         );
     }
 
-    /// All items, in an order that depends on the hierarchy alone.
+    /// Visits all items of overlapping leaves, in an order that depends only on the hierarchy.
     fn walk(&self, meets: impl Fn(&Lanes) -> u32, mut visit: impl FnMut(usize)) {
         if self.nodes.is_empty() {
             return;
@@ -147,7 +148,7 @@ mod tests {
     use super::*;
     use crate::Random;
 
-    /// Visits every item that an exhaustive search finds, once.
+    /// The query visits every item that an exhaustive search finds, once.
     #[test]
     fn nothing_is_missed() {
         let mut random = Random::new(11);

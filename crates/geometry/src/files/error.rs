@@ -1,11 +1,11 @@
-//! Why a file cannot be read as a mesh.
+//! Errors of mesh files.
 
 use super::Format;
 use crate::MeshError;
 use std::fmt;
 use std::io::ErrorKind;
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A line of text, counted from 1.
@@ -40,12 +40,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a file cannot be read as a mesh: the file, the place in it, the problem and its remedy.
+/// Error when reading a mesh file: the file, the position in it, the problem and its remedy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileError {
     /// Path or name of the file.
     pub file: String,
-    /// The place of the problem, where it has one.
+    /// Position of the problem, if known.
     pub place: Option<Place>,
     /// The problem.
     pub problem: Problem,
@@ -57,7 +57,7 @@ impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, place, problem } = self;
         match (problem, place) {
-            // The errors of meshes begin with the name of the mesh.
+            // A mesh error begins with the name of the mesh.
             (Problem::Mesh(error), Some(place)) => write!(f, "{error} (at {place} of the file)"),
             (Problem::Mesh(_), None) => write!(f, "{problem}"),
             (_, Some(place)) => write!(f, "{file}, {place}: {problem}"),
@@ -157,22 +157,22 @@ pub enum Problem {
     /// A count or index of a PLY file is not a whole number.
     #[error("{found} is no {what}, which is a whole number; the file was damaged, so export it again")]
     PlyNotWhole { what: &'static str, found: f64 },
-    /// A PLY file goes on after its last element.
+    /// A PLY file has data after its last element.
     #[error(
         "there is more in the file than its header claims (the byte {found}); correct the counts, or export the file again"
     )]
     PlyTrailing { found: u8 },
 
-    /// The JSON of a glTF file is broken or does not follow the specification.
+    /// The JSON of a glTF file is invalid or does not follow the specification.
     #[error("{reason}; the file was cut off or is no glTF 2.0, so export it again")]
     GltfJson { reason: String },
     /// The file follows another version of glTF.
     #[error("the version is {found:?}, but only glTF 2 is read; export it as glTF 2.0")]
     GltfVersion { found: String },
-    /// The header of a GLB file or chunk is wrong.
+    /// The header of a GLB file or chunk is invalid.
     #[error("expected {expected}, found {found:?}; the file is no GLB or was damaged, so export it again")]
     GlbHeader { expected: &'static str, found: String },
-    /// A GLB file or chunk has another length than it announces.
+    /// The length of a GLB file or chunk differs from the length in its header.
     #[error("{what} of {claimed} bytes is announced, but there are {found}; the file was cut off, so export it again")]
     GlbLength { what: &'static str, claimed: usize, found: usize },
     /// An index refers to an element that does not exist.
@@ -181,10 +181,10 @@ pub enum Problem {
     /// A buffer, view or accessor is larger than the memory that holds it (bytes).
     #[error("needs {needs} bytes, but {holder} has {has}; the file was cut off or damaged, so export it again")]
     GltfTooShort { holder: String, needs: u64, has: u64 },
-    /// A value is not allowed by glTF, or not supported.
+    /// glTF does not allow a value, or the reader does not support it.
     #[error("expected {expected}, found {found}; export the file again with plain geometry")]
     GltfValue { expected: &'static str, found: String },
-    /// A feature that changes the shape is not supported.
+    /// The file uses an unsupported feature that changes the shape.
     #[error("uses {feature}, which is not read; {remedy}")]
     GltfUnsupported { feature: String, remedy: &'static str },
     /// The nodes do not form a tree.
@@ -195,7 +195,7 @@ pub enum Problem {
         "draws no triangles (its nodes hold {skipped} point or line primitives); put a triangle mesh into the default scene"
     )]
     GltfNothing { skipped: usize },
-    /// A buffer lies in another file, and there is no file system.
+    /// A buffer is in another file, but there is no file system.
     #[error("lies in another file, {uri:?}, which cannot be reached from here; use a .glb, or embed the buffers")]
     GltfExternal { uri: String },
     /// The file of a buffer cannot be read.
@@ -209,7 +209,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// The error at a place; [`FileError::in_file`] adds the file.
+    /// The error at a position; [`FileError::in_file`] adds the file.
     pub(super) fn at(self, place: Place) -> FileError {
         FileError { file: String::new(), place: Some(place), problem: self }
     }
@@ -235,7 +235,7 @@ impl From<Problem> for FileError {
 }
 
 impl FileError {
-    /// Names the file, also in the error of a mesh that a reader has found.
+    /// Adds the name of the file, also to the mesh error of a reader.
     pub(super) fn in_file(mut self, file: &str) -> Self {
         self.file = file.into();
         if let Problem::Mesh(MeshError::IndexOutOfRange { mesh, .. }) = &mut self.problem {

@@ -1,4 +1,4 @@
-//! glTF 2.0: the triangles of the default scene, where its nodes put them.
+//! glTF 2.0: the triangles of the default scene, transformed by its nodes.
 
 mod accessor;
 mod buffers;
@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 impl Format {
-    /// glTF 2.0 as JSON, with its buffers embedded or in files beside it.
+    /// glTF 2.0 as JSON, with its buffers embedded or in separate files.
     pub const GLTF: Self = Self {
         name: "glTF",
         extension: "gltf",
@@ -28,7 +28,7 @@ impl Format {
     pub const GLB: Self = Self { name: "GLB", extension: "glb", unit: Some(LengthUnit::Metre), parse: parse_binary };
 }
 
-/// A `.glb` file: a container of the JSON and usually its one buffer.
+/// Parses a `.glb` file: a container of the JSON and usually its one buffer.
 fn parse_binary(bytes: &[u8], external: &External) -> Result<RawMesh, FileError> {
     let (json, binary) = glb::chunks(bytes)?;
     parse(json, binary, external)
@@ -40,7 +40,7 @@ fn parse(json: &[u8], binary: Option<&[u8]>, external: &External) -> Result<RawM
     Document { root, buffers }.raw()
 }
 
-/// A file with its buffers at hand.
+/// A glTF file with its buffers loaded.
 struct Document<'a> {
     root: Root,
     buffers: Vec<Cow<'a, [u8]>>,
@@ -77,11 +77,11 @@ impl Document<'_> {
         Ok(raw)
     }
 
-    /// The nodes of the default scene, parents before children, with their places in it.
+    /// The nodes of the default scene, parents before children, with their transforms.
     fn placed_nodes(&self) -> Result<Vec<(usize, DMat4)>, FileError> {
         let mut placed = Vec::new();
         let mut seen = vec![false; self.root.nodes.len()];
-        // A stack, for a chain of nodes may be as long as the file.
+        // Uses a stack instead of recursion: a chain of nodes may be as long as the file.
         let mut waiting: Vec<(usize, DMat4)> =
             self.root_nodes()?.into_iter().rev().map(|node| (node, DMat4::IDENTITY)).collect();
         while let Some((index, world_from_parent)) = waiting.pop() {
@@ -96,7 +96,7 @@ impl Document<'_> {
         Ok(placed)
     }
 
-    /// Of the scene to show. A file without scenes shows all nodes that are no other's child.
+    /// The root nodes of the default scene. In a file without scenes, all nodes without a parent.
     fn root_nodes(&self) -> Result<Vec<usize>, FileError> {
         if self.root.scene.is_none() && self.root.scenes.is_empty() {
             let mut is_child = vec![false; self.root.nodes.len()];
@@ -146,7 +146,7 @@ impl Document<'_> {
             return Err(self.bad(place, expected, format!("{} of them", indices.len())));
         };
         check_count(place, "triangles", raw.triangles.len() + triangles.len())?;
-        // A mirror turns every face over.
+        // A mirror transform reverses the orientation of every face.
         let mirrored = world_from_node.determinant() < 0.0;
         for [a, b, c] in triangles {
             if let Some(index) = [a, b, c].into_iter().find(|&i| i as usize >= count) {

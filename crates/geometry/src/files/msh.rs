@@ -6,7 +6,8 @@ use super::{FileError, Problem};
 use crate::Vec3;
 use std::collections::HashMap;
 
-/// Nodes of the element types of Gmsh that are read or passed over; the first four nodes of a tetrahedron are its corners.
+/// Number of nodes of the Gmsh element types that are read or skipped, and whether the type is a tetrahedron; the first
+/// four nodes of a tetrahedron are its corners.
 fn nodes_of(kind: u64) -> Option<(usize, bool)> {
     match kind {
         1 => Some((2, false)),
@@ -45,7 +46,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<RawTets, FileError> {
     let missing = |section: &'static str| FileError::from(Problem::MshMissing { section });
     let vertices = vertices.ok_or_else(|| missing("$Nodes"))?;
     let tets = tets.ok_or_else(|| missing("$Elements"))?;
-    // Nodes may stand behind the elements: tags become places only now.
+    // Nodes may follow the elements in the file, so that tags are mapped to indices only here.
     let place = |tag: u64| reader.of_tag.get(&tag).copied().unwrap_or(u32::MAX);
     Ok(RawTets { vertices, tets: tets.into_iter().map(|tet: [u64; 4]| tet.map(place)).collect() })
 }
@@ -62,7 +63,7 @@ impl Reader<'_> {
         whole.map(|n| n as u64).ok_or_else(|| self.words.unexpected(expected, word))
     }
 
-    /// Tags of entities may be negative.
+    /// Skips a number; tags of entities may be negative.
     fn any(&mut self, expected: &str) -> Result<(), FileError> {
         self.words.number(expected).map(|_| ())
     }

@@ -5,8 +5,8 @@ use super::text::{number, unexpected, words};
 use super::{FileError, Format, Place, Problem};
 use crate::Vec3;
 
-/// Statements about grouping, looks and other dimensions. Free-form curves and surfaces are not among them:
-/// they are shape, and a shape is refused rather than left out.
+/// Statements about grouping, appearance and lower dimensions, which are skipped. Free-form curves and surfaces are not
+/// among them: they define shape, so that the file is refused.
 const WITHOUT_SHAPE: [&[u8]; 19] = [
     b"o",
     b"g",
@@ -30,11 +30,11 @@ const WITHOUT_SHAPE: [&[u8]; 19] = [
 ];
 
 impl Format {
-    /// Wavefront.
+    /// Wavefront OBJ.
     pub const OBJ: Self = Self { name: "OBJ", extension: "obj", unit: None, parse: |bytes, _| parse(bytes) };
 }
 
-/// All polygons of all groups, cut into triangles.
+/// Parses the polygons of all groups and triangulates them.
 fn parse(bytes: &[u8]) -> Result<RawMesh, FileError> {
     let mut mesh = RawMesh::of_lines();
     let mut latest = Latest::default();
@@ -65,7 +65,7 @@ fn parse(bytes: &[u8]) -> Result<RawMesh, FileError> {
     Ok(mesh)
 }
 
-/// Calls with the first line's number and the text, continued lines joined.
+/// Calls a function for every statement with the number of its first line and its text, continued lines joined.
 fn for_each_statement(
     bytes: &[u8],
     mut statement: impl FnMut(usize, &[u8]) -> Result<(), FileError>,
@@ -73,7 +73,7 @@ fn for_each_statement(
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut lines = bytes.split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).enumerate();
     while let Some((index, line)) = lines.next() {
-        // A comment may end in a backslash, for example in a path, and takes no next line with it.
+        // A comment may end in a backslash, for example in a path; it does not continue on the next line.
         let continued = |text: &[u8]| text.ends_with(b"\\") && !line.trim_ascii_start().starts_with(b"#");
         if !continued(line) {
             statement(index + 1, line)?;
@@ -94,7 +94,7 @@ fn for_each_statement(
     Ok(())
 }
 
-/// `v x y z`, and behind it a weight or a colour, which must be numbers but mean nothing here.
+/// Parses `v x y z`, optionally followed by a weight or a colour, which must be numbers and are ignored.
 fn parse_vertex(line: usize, text: &[u8]) -> Result<Vec3, FileError> {
     let mut numbers = [0.0; 7];
     let mut count = 0;
@@ -112,7 +112,7 @@ fn parse_vertex(line: usize, text: &[u8]) -> Result<Vec3, FileError> {
     }
 }
 
-/// The position's index in `v`, `v/vt`, `v//vn` or `v/vt/vn`, as written.
+/// The index of the position in `v`, `v/vt`, `v//vn` or `v/vt/vn`, as written.
 fn parse_corner(line: usize, word: &[u8]) -> Result<i64, FileError> {
     let integer = |part: &[u8]| std::str::from_utf8(part).ok().and_then(|text| text.parse::<i64>().ok());
     let bad = || unexpected(line, "a face corner such as 7, 7/1, 7//3 or 7/1/3", word);
@@ -134,7 +134,7 @@ fn parse_corner(line: usize, word: &[u8]) -> Result<i64, FileError> {
     Ok(index)
 }
 
-/// The highest index that faces have asked for. They may come before their vertices, so it is checked last.
+/// The highest index in the faces. Faces may precede their vertices, so that it is checked last.
 #[derive(Default)]
 struct Latest {
     index: i64,
@@ -143,7 +143,7 @@ struct Latest {
 }
 
 impl Latest {
-    /// The index counted from 0. Negative ones count back from the vertices so far.
+    /// Converts an index to one counted from 0. Negative indices count back from the last vertex read.
     fn resolve(&mut self, line: usize, triangle: usize, index: i64, so_far: usize) -> Result<u32, FileError> {
         if index < 0 {
             return usize::try_from(index.unsigned_abs())
@@ -155,7 +155,7 @@ impl Latest {
         if index > self.index {
             *self = Self { index, triangle, line };
         }
-        // What does not fit is refused by `check`: there are never that many vertices.
+        // `check` refuses an index that does not fit, because it exceeds the number of vertices.
         Ok(u32::try_from(index - 1).unwrap_or(u32::MAX))
     }
 
@@ -167,7 +167,7 @@ impl Latest {
     }
 }
 
-/// With the index as written, counted from 1 or backwards.
+/// The error for an index out of range; the index is as written, counted from 1 or backwards.
 fn out_of_range(line: usize, triangle: usize, index: i64, vertices: usize) -> FileError {
     index_out_of_range(triangle, index, vertices).at(Place::Line(line))
 }

@@ -1,4 +1,4 @@
-//! PLY: elements that the header declares, as text or binary of either byte order.
+//! PLY: elements declared by the header, as text or binary of either byte order.
 
 mod body;
 mod header;
@@ -14,7 +14,7 @@ impl Format {
     pub const PLY: Self = Self { name: "PLY", extension: "ply", unit: None, parse: |bytes, _| parse(bytes) };
 }
 
-/// The elements `vertex` and `face`; all others, and all other properties of these, are passed over.
+/// Parses the elements `vertex` and `face`; other elements and properties are skipped.
 fn parse(bytes: &[u8]) -> Result<RawMesh, FileError> {
     let header = Header::parse(bytes)?;
     let vertex = header.element("vertex").ok_or_else(|| missing("element \"vertex\""))?;
@@ -43,7 +43,7 @@ fn parse(bytes: &[u8]) -> Result<RawMesh, FileError> {
     Ok(mesh)
 }
 
-/// The places of the vertices alone.
+/// Reads only the positions of the vertices.
 pub(super) fn vertices(bytes: &[u8]) -> Result<Vec<Vec3>, FileError> {
     let header = Header::parse(bytes)?;
     let vertex = header.element("vertex").ok_or_else(|| missing("element \"vertex\""))?;
@@ -60,7 +60,7 @@ pub(super) fn vertices(bytes: &[u8]) -> Result<Vec<Vec3>, FileError> {
     Ok(mesh.vertices)
 }
 
-/// Where x, y and z are among the properties of a vertex.
+/// Indices of x, y and z among the properties of a vertex.
 fn axes(vertex: &Element) -> Result<[usize; 3], FileError> {
     check_count(Place::Line(vertex.line), "vertices", vertex.count)?;
     Ok([
@@ -147,7 +147,7 @@ fn bad_index(place: Place, triangle: usize, found: f64, vertices: usize) -> File
 }
 
 fn pass_over(body: &mut Body, element: &Element) -> Result<(), FileError> {
-    // Elements without properties take no bytes, however many the header claims.
+    // Elements without properties take no bytes, for any count in the header.
     if element.properties.is_empty() {
         return Ok(());
     }

@@ -1,12 +1,13 @@
-//! Clouds of points: .xyz text, and the vertices of .ply files.
+//! Point clouds: `.xyz` text, and the vertices of `.ply` files.
 
 use super::text::{number, unexpected};
 use super::{FileError, LengthUnit, Problem, ply};
 use crate::Vec3;
 use std::path::Path;
 
-/// Reads the points of a cloud (m); the format comes from the extension. Of `.xyz` and `.txt` every line is a point: three numbers with white
-/// space or commas between them; the rest of the line, such as a normal, is ignored, and `#` begins a comment. Of `.ply` files the vertices are read.
+/// Reads the points of a cloud (m); the extension selects the format. In `.xyz` and `.txt` files every line is a point:
+/// three numbers separated by white space or commas. The rest of the line, such as a normal, is ignored, and `#` begins
+/// a comment. From `.ply` files the vertices are read.
 pub fn read_points(path: &Path, unit: LengthUnit) -> Result<Vec<Vec3>, FileError> {
     let file = path.display().to_string();
     let extension = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).unwrap_or_default();

@@ -14,7 +14,7 @@ pub(super) struct RawMesh {
     pub origins: Origins,
 }
 
-/// Places of the elements in the file.
+/// Positions of the elements in the file.
 #[derive(Debug)]
 pub(super) enum Origins {
     Unknown,
@@ -23,13 +23,13 @@ pub(super) enum Origins {
         of_vertex: Vec<u32>,
         of_triangle: Vec<u32>,
     },
-    /// Facets of 50 bytes behind a header of 84.
+    /// Facets of 50 bytes after a header of 84 bytes.
     BinaryStl,
-    /// In the order of their first elements.
+    /// glTF primitives, in the order of their first elements.
     Primitives(Vec<Part>),
 }
 
-/// The range of a mesh that came from one primitive of a glTF file.
+/// The range of a mesh that belongs to one primitive of a glTF file.
 #[derive(Debug)]
 pub(super) struct Part {
     pub first_vertex: usize,
@@ -82,7 +82,7 @@ pub(super) fn check_count(place: Place, what: &'static str, count: usize) -> Res
 }
 
 impl Origins {
-    /// Adds the place of the element that the error names.
+    /// Adds the position of the element that the error names.
     pub fn locate(&self, error: MeshError) -> FileError {
         let place = match error {
             MeshError::Empty { .. } | MeshError::NoVolume { .. } => None,
@@ -113,7 +113,7 @@ impl Origins {
     }
 }
 
-/// The error of a triangle that refers to a vertex that does not exist; the mesh is named later.
+/// The error of a triangle that refers to a vertex that does not exist; the name of the mesh is added later.
 pub(super) fn index_out_of_range(triangle: usize, index: i64, vertices: usize) -> Problem {
     Problem::Mesh(MeshError::IndexOutOfRange {
         mesh: String::new(),
@@ -137,13 +137,13 @@ pub(super) struct RawTets {
 }
 
 impl RawTets {
-    /// Scales, drops unused vertices and checks.
+    /// Scales the positions, drops unused vertices and checks the mesh.
     pub fn finish(self, file: &str, unit: LengthUnit) -> Result<TetMesh, FileError> {
         let mut place = vec![u32::MAX; self.vertices.len()];
         let mut vertices = Vec::new();
         let mut tets = self.tets;
         for index in tets.iter_mut().flatten() {
-            // Indices out of range stay, and are refused below with their number.
+            // Indices out of range are kept; the check below refuses them with their number.
             let Some(place) = place.get_mut(*index as usize) else { continue };
             if *place == u32::MAX {
                 *place = vertices.len() as u32;

@@ -13,12 +13,13 @@ impl Format {
     pub const STL: Self = Self { name: "STL", extension: "stl", unit: None, parse: |bytes, _| parse(bytes) };
 }
 
-/// Corners of all facets, none shared. The facets' normals are not read: the order of the corners says the same.
+/// Parses the corners of all facets; none are shared. The normals of the facets are ignored: the order of the corners
+/// defines the orientation.
 fn parse(bytes: &[u8]) -> Result<RawMesh, FileError> {
     let word = bytes.trim_ascii_start();
     let says_solid = word.len() >= 5 && word[..5].eq_ignore_ascii_case(b"solid");
-    // Binary files may begin with "solid" too. They are recognised by their length or, if
-    // truncated, by zeros in their header or count.
+    // Binary files may begin with "solid" too. They are recognised by their length or, if truncated, by zeros in their
+    // header or count.
     let binary_length = claimed_facets(bytes).is_some_and(|n| length_of(n) == bytes.len() as u64);
     let has_zeros = bytes[..bytes.len().min(HEADER)].contains(&0);
     if says_solid && !binary_length && !has_zeros { parse_text(bytes) } else { parse_binary(bytes) }
@@ -34,7 +35,7 @@ fn length_of(facets: u32) -> u64 {
 }
 
 fn parse_binary(bytes: &[u8]) -> Result<RawMesh, FileError> {
-    // A header of plain text up to and with the count is some other text file.
+    // If the header including the count is plain text, the file is some other text file.
     let is_text = bytes.iter().take(HEADER).all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace());
     let Some(claimed) = claimed_facets(bytes).filter(|_| !is_text) else {
         return Err(Problem::NotStl { bytes: bytes.len(), found: excerpt(bytes) }.into());
@@ -49,7 +50,7 @@ fn parse_binary(bytes: &[u8]) -> Result<RawMesh, FileError> {
     mesh.triangles.reserve_exact(claimed as usize);
     for facet in bytes[HEADER..].chunks_exact(FACET) {
         let first = mesh.vertices.len() as u32;
-        // 12 bytes of normal, three corners, 2 bytes of attributes.
+        // A facet has 12 bytes of normal, three corners and 2 bytes of attributes.
         for corner in facet[12..48].chunks_exact(12) {
             let at = |i: usize| f64::from(f32::from_le_bytes([corner[i], corner[i + 1], corner[i + 2], corner[i + 3]]));
             mesh.vertices.push(Vec3::new(at(0), at(4), at(8)));
@@ -71,7 +72,7 @@ fn parse_text(bytes: &[u8]) -> Result<RawMesh, FileError> {
             parse_facet(&mut words, &mut mesh)?;
         } else if word.eq_ignore_ascii_case(b"endsolid") {
             words.skip_line();
-            // Some files hold several solids, one after the other.
+            // A file may hold several solids in sequence.
             match words.next() {
                 None => return Ok(mesh),
                 Some(word) if word.eq_ignore_ascii_case(b"solid") => words.skip_line(),

@@ -1,4 +1,4 @@
-//! Reads words, lines and numbers of text files as bytes, because names in them need not be UTF-8.
+//! Reads words, lines and numbers of text files as bytes, because their names need not be UTF-8.
 
 use super::{FileError, Place, Problem};
 
@@ -40,7 +40,7 @@ impl<'a> TextReader<'a> {
         self.next().ok_or_else(|| self.cut_off(expected))
     }
 
-    /// The next word must be this one, in upper or lower case.
+    /// Requires the next word to be this one, in upper or lower case.
     pub fn keyword(&mut self, expected: &str) -> Result<(), FileError> {
         let word = self.required(expected)?;
         if word.eq_ignore_ascii_case(expected.as_bytes()) { Ok(()) } else { Err(self.unexpected(expected, word)) }
@@ -56,7 +56,7 @@ impl<'a> TextReader<'a> {
         Problem::CutOff { expected: expected.into() }.at(Place::Line(self.line))
     }
 
-    /// The rest of the line, without its end.
+    /// The rest of the line, without its line break.
     pub fn take_line(&mut self) -> &'a [u8] {
         let end = self.bytes.iter().position(|&b| b == b'\n').unwrap_or(self.bytes.len());
         let line = &self.bytes[..end];
@@ -76,7 +76,7 @@ impl<'a> TextReader<'a> {
         self.bytes.is_empty()
     }
 
-    /// A whole number.
+    /// The next word as an integer.
     pub fn integer<T: std::str::FromStr>(&mut self, expected: &str) -> Result<T, FileError> {
         let word = self.required(expected)?;
         let integer = std::str::from_utf8(word).ok().and_then(|text| text.parse().ok());
@@ -92,7 +92,7 @@ pub(super) fn unexpected(line: usize, expected: &str, found: &[u8]) -> FileError
     Problem::Unexpected { expected: expected.into(), found: excerpt(found) }.at(Place::Line(line))
 }
 
-/// NaN and infinity are numbers here; the mesh refuses them with the vertex they belong to.
+/// Parses a number. NaN and infinity are accepted here; the mesh refuses them and names the vertex.
 pub(super) fn number(word: &[u8]) -> Option<f64> {
     std::str::from_utf8(word).ok()?.parse().ok()
 }
@@ -102,7 +102,7 @@ pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
-/// The first characters, for a message.
+/// The first characters of a text, for a message.
 pub(super) fn excerpt(bytes: &[u8]) -> String {
     const MAX_LENGTH: usize = 40;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_LENGTH)]);

@@ -22,7 +22,7 @@ pub enum LengthUnit {
     Inch,
 }
 
-/// The text is not a known unit.
+/// Error: the text is not a known unit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is no unit of mesh files; write m, cm, mm or in")]
 pub struct UnknownUnit {
@@ -31,7 +31,8 @@ pub struct UnknownUnit {
 }
 
 impl LengthUnit {
-    /// From this unit to metres. Divides where the unit is a decimal part of the metre: 5 mm is then the number nearest to 0.005.
+    /// Converts from this unit to metres. Divides for decimal fractions of the metre, so that 5 mm is the number
+    /// nearest to 0.005.
     pub(super) fn in_metres(self, v: Vec3) -> Vec3 {
         match self {
             Self::Metre => v,
@@ -41,7 +42,7 @@ impl LengthUnit {
         }
     }
 
-    /// From metres to this unit.
+    /// Converts from metres to this unit.
     pub(super) fn in_unit(self, v: Vec3) -> Vec3 {
         match self {
             Self::Metre => v,

@@ -5,9 +5,9 @@ use super::text::TextReader;
 use super::{FileError, Problem};
 use crate::Vec3;
 
-/// Linear tetrahedron.
+/// Cell type of a linear tetrahedron.
 const TETRA: i64 = 10;
-/// Vertices, lines, triangles, quadrilaterals and the like: they bound nothing and are passed over.
+/// Cell types of vertices, lines, triangles, quadrilaterals and other flat cells, which are skipped.
 const FLAT: std::ops::RangeInclusive<i64> = 1..=9;
 
 pub(super) fn parse(bytes: &[u8]) -> Result<RawTets, FileError> {
@@ -45,7 +45,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<RawTets, FileError> {
     for (cell, (corners, kind)) in cells.iter().zip(types).enumerate() {
         match (kind, corners.as_slice()) {
             (TETRA, &[a, b, c, d]) => {
-                // An index that is no u32 is out of range whatever the number of vertices.
+                // An index that does not fit into a u32 is out of range for any number of vertices.
                 tets.push([a, b, c, d].map(|i| u32::try_from(i).unwrap_or(u32::MAX)));
             }
             (kind, _) if FLAT.contains(&kind) => {}
@@ -68,7 +68,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Skips lines up to an empty one.
+    /// Skips lines up to and including an empty one.
     fn skip_metadata(&mut self) {
         self.words.take_line();
         while !self.words.is_at_end() && !self.words.take_line().trim_ascii().is_empty() {}
@@ -110,7 +110,7 @@ impl Reader<'_> {
         Ok(numbers)
     }
 
-    /// Up to version 4 each cell begins with how many corners it has; from version 5 on there are offsets.
+    /// Up to version 4 each cell begins with its number of corners; from version 5 on there are offsets.
     fn cells(&mut self) -> Result<Vec<Vec<i64>>, FileError> {
         let first = self.words.integer("number of cells")?;
         let second = self.words.integer("size of the cell list")?;

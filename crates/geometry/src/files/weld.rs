@@ -3,25 +3,25 @@
 use crate::{Bounds, Vec3};
 use std::collections::HashMap;
 
-/// Vertices no further apart than this part of the bounding box's diagonal are one.
+/// Vertices closer than this fraction of the bounding box's diagonal are merged.
 const TOLERANCE: f64 = 1e-9;
-/// Edge of a hash cell in tolerances. Larger cells seldom need a look at their neighbours; in smaller ones
-/// fewer distinct vertices can crowd.
+/// Edge of a hash cell in tolerances. In larger cells a query needs neighbouring cells less often; smaller cells hold
+/// fewer distinct vertices.
 const CELL: f64 = 8.0;
 
-/// Distinct vertices, with the new index of every original one.
+/// Distinct vertices, and the new index of every original vertex.
 pub(super) struct Welded {
     pub vertices: Vec<Vec3>,
     pub from_original: Vec<u32>,
 }
 
-/// Merges each vertex with the first one within the tolerance, in the order given; finite vertices.
+/// Merges each vertex with the first one within the tolerance, in the given order. Vertices must be finite.
 ///
-/// A vertex that was merged away attracts no others, so a chain of near vertices does not creep together.
+/// A vertex that was merged attracts no others, so that a chain of close vertices does not collapse.
 pub(super) fn weld(vertices: &[Vec3]) -> Welded {
     let bounds = Bounds::around(vertices.iter().copied());
     let mut cells = Cells::new(bounds.min, TOLERANCE * bounds.size().length());
-    // Exact copies, the most frequent case, need one lookup.
+    // Exact copies are the most frequent case and need one lookup.
     let mut known: HashMap<[u64; 3], u32> = HashMap::new();
     let mut welded = Welded { vertices: Vec::new(), from_original: Vec::with_capacity(vertices.len()) };
     for &vertex in vertices {
@@ -43,7 +43,7 @@ fn bits(v: Vec3) -> [u64; 3] {
     (v + Vec3::ZERO).to_array().map(f64::to_bits)
 }
 
-/// The kept vertices by the cell of a grid that they lie in.
+/// The kept vertices by grid cell.
 struct Cells {
     origin: Vec3,
     tolerance: f64,
@@ -55,7 +55,7 @@ impl Cells {
         Self { origin, tolerance, members: HashMap::new() }
     }
 
-    /// A mesh that is a point, or too large for its diagonal to be a number, is welded by exact copies alone.
+    /// False for a mesh whose diagonal is zero or overflows: only exact copies are merged.
     fn is_useful(&self) -> bool {
         self.tolerance.is_normal() && (CELL * self.tolerance).is_normal()
     }
@@ -82,7 +82,7 @@ impl Cells {
                 for z in low[2]..=high[2] {
                     let Some(members) = self.members.get(&[x, y, z]) else { continue };
                     let near = |&&i: &&u32| kept[i as usize].distance(v) <= self.tolerance;
-                    // Members are in ascending order.
+                    // The members are in ascending order.
                     first = first.into_iter().chain(members.iter().find(near).copied()).min();
                 }
             }
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(welded.vertices, [Vec3::ZERO, far, far + 2e-9]);
     }
 
-    /// Steps of 0.6 tolerances: the second joins the first, the third does not follow it.
+    /// With steps of 0.6 tolerances the second vertex merges with the first, and the third does not.
     #[test]
     fn chains_do_not_creep() {
         let step = Vec3::X * 0.6e-9;
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(welded.from_original, [0, 0, 1, 2]);
     }
 
-    /// Against the definition, on pairs that straddle cells in every direction.
+    /// The result equals the definition on pairs that lie in different cells, in every direction.
     #[test]
     fn agrees_with_all_pairs() {
         let mut random = crate::Random::new(3);

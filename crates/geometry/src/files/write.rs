@@ -4,7 +4,7 @@ use super::LengthUnit;
 use crate::TriMesh;
 use std::fmt::Write;
 
-/// A binary STL in the given unit. It holds `f32`, so positions are rounded to about 7 digits.
+/// Encodes a binary STL in the given unit. Its numbers are `f32`, so positions are rounded to about 7 digits.
 pub fn write_stl(mesh: &TriMesh, unit: LengthUnit) -> Vec<u8> {
     let mut bytes = format!("{:<80}", format!("binary STL by dermis, unit {unit}")).into_bytes();
     bytes.reserve_exact(4 + 50 * mesh.triangles().len());
@@ -19,7 +19,7 @@ pub fn write_stl(mesh: &TriMesh, unit: LengthUnit) -> Vec<u8> {
     bytes
 }
 
-/// An OBJ in the given unit, with all digits of its vertices.
+/// Encodes an OBJ in the given unit, with all digits of its vertices.
 pub fn write_obj(mesh: &TriMesh, unit: LengthUnit) -> String {
     let mut text = format!("# OBJ by dermis, unit {unit}\n");
     for &vertex in mesh.vertices() {

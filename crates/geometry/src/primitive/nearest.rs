@@ -4,7 +4,7 @@ use super::Primitive;
 use crate::Vec3;
 
 impl Primitive {
-    /// Signed distance (m) of a point from the surface, negative inside, and its unit gradient, which points out of the solid.
+    /// Signed distance (m) of a point from the surface, negative inside, and its outward unit gradient.
     pub fn nearest(&self, point: Vec3) -> (f64, Vec3) {
         match *self {
             Self::Sphere { radius_m } => around(point, radius_m),
@@ -35,12 +35,13 @@ fn signs(point: Vec3) -> Vec3 {
     Vec3::new(sign(point.x), sign(point.y), sign(point.z))
 }
 
-/// The distance from a ball whose centre is at −`arm` from the point. At the centre the direction is normal to z, which also leaves a capsule.
+/// Distance from a ball of a point at `arm` from its centre. At the centre the direction is normal to z, which is
+/// outward for a capsule too.
 fn around(arm: Vec3, radius_m: f64) -> (f64, Vec3) {
     (arm.length() - radius_m, arm.normalize_or(Vec3::X))
 }
 
-/// The distance from the octant x, y, z ≤ 0 of a point `over` its faces.
+/// Distance of the point `over` from the octant x, y, z ≤ 0.
 fn corner(over: Vec3) -> (f64, Vec3) {
     let outside = over.max(Vec3::ZERO);
     if outside != Vec3::ZERO {
@@ -51,9 +52,9 @@ fn corner(over: Vec3) -> (f64, Vec3) {
     (over[axis], Vec3::AXES[axis])
 }
 
-/// The nearest point is xᵢ = aᵢ² yᵢ/(aᵢ² + t) with Σ (xᵢ/aᵢ)² = 1. The sum falls with t and is convex, so that Newton's method reaches
-/// the root from the left without overshooting (Eberly 2013 has the equation). The unknown is s = t + c², c the shortest axis,
-/// because it can be close to −c².
+/// The nearest point is xᵢ = aᵢ² yᵢ/(aᵢ² + t) with Σ (xᵢ/aᵢ)² = 1. The sum falls with t and is convex, so that Newton's
+/// method reaches the root from the left without overshooting (equation from Eberly 2013). The unknown is s = t + c²,
+/// with c the shortest axis, because t can be close to −c².
 fn ellipsoid(a: Vec3, point: Vec3) -> (f64, Vec3) {
     let squared = a * a;
     let least = a.min_element();

@@ -4,12 +4,12 @@ use super::{Roughness, RoughnessError};
 use crate::{Random, TriMesh, Vec3};
 use std::f64::consts::TAU;
 
-/// Length over width.
+/// Ratio of length to width.
 const SLENDERNESS: f64 = 20.0;
 /// Separates the random stream of the scratches from that of the waves.
 const STREAM: u64 = 0x5c4a_7c41;
 
-/// A groove with the profile of a raised cosine that runs out at both ends.
+/// A groove with a raised-cosine profile that fades out at both ends.
 pub(super) struct Scratch {
     middle: Vec3,
     normal: Vec3,
@@ -19,7 +19,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Scratches spread evenly by area over what may be scratched, in all directions.
+    /// Distributes scratches uniformly by area over the allowed region, in all directions.
     pub fn scatter(mesh: &TriMesh, roughness: &Roughness) -> Result<Vec<Self>, RoughnessError> {
         if roughness.scratches == 0 {
             return Ok(Vec::new());
@@ -55,8 +55,8 @@ impl Scratch {
         Ok((0..roughness.scratches).map(|_| scratch()).collect())
     }
 
-    /// Depth (m) that this scratch adds at a point. Zero for surfaces that face another way, and for points farther above or below than a
-    /// quarter of its length, which belong to another face.
+    /// Depth (m) of this scratch at a point. Zero for surfaces that face another way, and for points farther above or
+    /// below than a quarter of its length, which belong to another face.
     pub fn depth_m(&self, point: Vec3, normal: Vec3) -> f64 {
         let half_length = 0.5 * SLENDERNESS * self.width_m;
         let from_middle = point - self.middle;

@@ -6,15 +6,15 @@ use super::{ShapeError, check_count};
 use crate::{TriMesh, Vec3};
 use std::f64::consts::TAU;
 
-/// One cut through a part, in millimetres: where its middle is, half its extent along the part's two axes, and
-/// how square it is (2: an ellipse; 5: a rectangle with rounded corners).
+/// One cross-section of a part, in millimetres: its centre, its half extents along the part's two axes, and its
+/// superellipse exponent (2: an ellipse; 5: a rectangle with rounded corners).
 type Slice = ([f64; 3], [f64; 2], f64);
 
 /// A trigger spray bottle, 250 mm tall, standing on z = 0 with its axis on z and its nozzle towards +x: a body of
 /// about 80 × 55 mm with shoulder, neck and collar, and a head with nozzle and trigger.
 ///
-/// Our own design. Four closed surfaces that overlap where the real parts are joined, so the volume counts these
-/// joints twice, and the signed distance is right outside but not within them.
+/// An original design. The mesh consists of four closed surfaces that overlap where the real parts are joined. The
+/// volume therefore counts the overlaps twice, and the signed distance is correct outside but not inside them.
 pub fn spray_bottle(edge_m: f64) -> Result<TriMesh, ShapeError> {
     let body = part([Vec3::X, Vec3::Y], BODY, edge_m)?;
     let head = part([Vec3::Y, Vec3::Z], HEAD, edge_m)?;
@@ -29,7 +29,7 @@ const fn upright(z: f64, half_x: f64, half_y: f64, power: f64) -> Slice {
     ([0.0, 0.0, z], [half_x, half_y], power)
 }
 
-/// Smooth along each list; a crease where one list ends and the next begins.
+/// The surface is smooth along each list and has a crease between lists.
 const BODY: &[&[Slice]] = &[
     &[upright(0.0, 36.0, 23.5, 5.0), upright(1.3, 38.7, 26.2, 5.0), upright(4.5, 40.0, 27.5, 5.0)],
     &[
@@ -88,7 +88,8 @@ const TRIGGER: &[&[Slice]] = &[&[
     ([40.8, 0.0, 155.8], [2.6, 1.0], 2.2),
 ]];
 
-/// One closed part. `axes` are those of its slices; their cross product points from the first slice to the last.
+/// Builds one closed part. `axes` are the axes of its slices; their cross product points from the first slice to the
+/// last.
 fn part(axes: [Vec3; 2], smooth_lists: &[&[Slice]], edge_m: f64) -> Result<TriMesh, ShapeError> {
     let lists: Vec<Vec<(f64, [f64; 6])>> = smooth_lists.iter().map(|list| knots(list)).collect();
     let at = |list: usize, along: f64, t: f64| {
@@ -97,7 +98,7 @@ fn part(axes: [Vec3; 2], smooth_lists: &[&[Slice]], edge_m: f64) -> Result<TriMe
         let middle = Vec3::new(x, y, z);
         (middle, middle + (axes[0] * u + axes[1] * v) * superellipse(a, b, power, u, v))
     };
-    // Station 0 to 1 is the first cap, then one unit per list, then the last cap.
+    // Stations 0 to 1 are the first cap, then follow one unit per list and the last cap.
     let surface = |s: f64, t: f64| {
         let list = s.floor();
         let point = if list < 1.0 {
@@ -111,13 +112,14 @@ fn part(axes: [Vec3; 2], smooth_lists: &[&[Slice]], edge_m: f64) -> Result<TriMe
         };
         point * 1e-3
     };
-    // The end of a list is the start of the next, so that `floor` loses nothing; the last pole is just short of it.
+    // The end of a list is the start of the next, so that `floor` selects the right list; the last pole lies just
+    // before the end.
     let mut breaks: Vec<f64> = (0..=lists.len() + 1).map(|s| s as f64).collect();
     breaks.push(mix(lists.len() as f64 + 1.0, lists.len() as f64 + 2.0, 1.0 - 1e-12));
     Loft { name: "spray_bottle", surface, breaks: &breaks, edge_m }.mesh()
 }
 
-/// The slices of one list with the part of the list's length at which each lies.
+/// The slices of one list, each with its position as a fraction of the list's length.
 fn knots(list: &[Slice]) -> Vec<(f64, [f64; 6])> {
     let mut length = 0.0;
     let mut knots: Vec<(f64, [f64; 6])> = Vec::with_capacity(list.len());

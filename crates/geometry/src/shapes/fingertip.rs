@@ -1,4 +1,4 @@
-//! A finger's distal phalanx, the pad on it, and the finger behind it.
+//! The distal phalanx of a finger, its pad, and the whole finger.
 
 use super::loft::{Arc, Loft, StripMesh, mix};
 use super::spline::{smooth_step, spline, superellipse};
@@ -11,11 +11,11 @@ use std::f64::consts::{FRAC_PI_2, TAU};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fingertip {
-    /// From the last joint's crease to the tip (m).
+    /// Length from the crease of the last joint to the tip (m).
     pub length_m: f64,
-    /// Across the last joint, where it is widest (m).
+    /// Width across the last joint, the widest section (m).
     pub width_m: f64,
-    /// From the middle of the pad to the nail (m).
+    /// Thickness from the middle of the pad to the nail (m).
     pub thickness_m: f64,
 }
 
@@ -26,14 +26,14 @@ impl Default for Fingertip {
     }
 }
 
-/// Where the pad's middle lies, as parts of the length.
+/// Distances from the middle of the pad to the tip and to the joint, as fractions of the length.
 const TO_TIP: f64 = 0.46;
 const TO_JOINT: f64 = 0.54;
-/// How far below the pad's middle the axis lies, as a part of the thickness.
+/// Depth of the axis below the middle of the pad, as a fraction of the thickness.
 const PAD: f64 = 0.54;
-/// The pad ends where its normal leans this far from +z: 75°.
+/// Cosine of the 75° from +z at which the pad ends.
 const PAD_LEAN_COS: f64 = 0.258_819_045_102_520_76;
-/// Lengths behind the last joint, as parts of the distal phalanx's.
+/// Lengths behind the last joint, as fractions of the length of the distal phalanx.
 const MIDDLE: f64 = 0.95;
 const PROXIMAL: f64 = 1.6;
 const KNUCKLE: f64 = 0.3;
@@ -51,8 +51,8 @@ pub fn fingertip(size: &Fingertip, edge_m: f64) -> Result<TriMesh, ShapeError> {
     Loft { name: "fingertip", surface, breaks: &[-2.0, -1.0, 0.0, 1.0], edge_m }.mesh()
 }
 
-/// The pad as an open patch: the part of [`fingertip`]'s surface whose normal leans less than 75° from +z, in the
-/// same frame. Vertices are spread evenly, about `edge_m` apart, in rows across the finger.
+/// The pad as an open patch: the part of [`fingertip`]'s surface whose normal is less than 75° from +z, in the same
+/// frame. Vertices are evenly distributed, about `edge_m` apart, in rows across the finger.
 pub fn fingertip_pad(size: &Fingertip, edge_m: f64) -> Result<TriMesh, ShapeError> {
     const NAME: &str = "fingertip_pad";
     size.check(NAME)?;
@@ -63,7 +63,7 @@ pub fn fingertip_pad(size: &Fingertip, edge_m: f64) -> Result<TriMesh, ShapeErro
     let rows = (along.length() / (0.866 * edge_m)).round().max(3.0) as usize;
     let mut strips = StripMesh::default();
     for row in 0..=rows {
-        // Short of the very end, where the row would shrink to a point and leave a wide gap before it.
+        // Stops before the end, where the row would shrink to a point and leave a wide gap.
         let s = along.at(row as f64 / (rows as f64 + 0.2));
         let lean = last_where(0.0, 0.5, |t| size.distal_normal(s, t).z > PAD_LEAN_COS);
         let across = Arc::measure(-lean, lean, 200, |a, b| size.distal(s, a).distance(size.distal(s, b)));
@@ -77,8 +77,8 @@ pub fn fingertip_pad(size: &Fingertip, edge_m: f64) -> Result<TriMesh, ShapeErro
     Ok(TriMesh::new(NAME, strips.vertices, strips.triangles)?)
 }
 
-/// The whole finger, closed: [`fingertip`]'s phalanx, continued by the middle and the proximal one, slightly bent
-/// towards the pad at both joints. Same frame. For drawing.
+/// The whole finger, closed: the distal phalanx of [`fingertip`], continued by the middle and the proximal phalanx,
+/// slightly bent towards the pad at both joints. Same frame. For rendering.
 pub fn finger(size: &Fingertip, edge_m: f64) -> Result<TriMesh, ShapeError> {
     size.check("finger")?;
     let bent = Bent::new(size);
@@ -97,10 +97,10 @@ impl Fingertip {
         check_length(shape, "thickness_m", self.thickness_m)
     }
 
-    /// The distal surface. `s` runs from −1 at the joint over 0 at the middle of the pad to 1 at the tip; `t` is
-    /// the part of a turn from the pad (0) over +x.
+    /// The distal surface. `s` runs from −1 at the joint over 0 at the middle of the pad to 1 at the tip; `t` is the
+    /// angle about the axis as a fraction of a revolution, from the pad (0) towards +x.
     fn distal(&self, s: f64, t: f64) -> Vec3 {
-        // Towards the tip the outline closes as a superellipse, a little blunter than an ellipse.
+        // Towards the tip the outline closes as a superellipse, slightly blunter than an ellipse.
         let (along, closing) = if s > 0.0 {
             let (sin, cos) = (s * FRAC_PI_2).sin_cos();
             let blunt = superellipse(1.0, 1.0, 2.25, sin, cos);
@@ -118,13 +118,13 @@ impl Fingertip {
         axis + outline(half_width, pad, nail, t, |x| self.nail_relief(x, y))
     }
 
-    /// How far the nail stands out of the back of the finger, with a groove around it.
+    /// Height of the nail above the back of the finger (m), with a groove around it.
     fn nail_relief(&self, x: f64, y: f64) -> f64 {
         let across = x / (0.34 * self.width_m);
         let along = (y - 0.13 * self.length_m) / (0.26 * self.length_m);
         let from_middle = (across.powi(4) + along.powi(4)).powf(0.25);
         let plate = smooth_step(1.03, 0.93, from_middle);
-        // No groove under the free edge: there the nail runs out over the tip.
+        // The groove ends before the free edge, where the nail extends over the tip.
         let fold = smooth_step(0.95, 1.02, from_middle) * smooth_step(1.28, 1.04, from_middle);
         let groove = fold * smooth_step(0.9, 0.4, along);
         self.thickness_m * (0.018 * plate - 0.026 * groove)
@@ -142,13 +142,13 @@ impl Fingertip {
     }
 }
 
-/// A point of the cross-section relative to the axis. `relief` is added on the side of the nail.
+/// A point of the cross-section relative to the axis. `relief` is added on the nail side.
 fn outline(half_width: f64, pad: f64, nail: f64, t: f64, relief: impl Fn(f64) -> f64) -> Vec3 {
     if half_width <= 0.0 {
         return Vec3::ZERO;
     }
     let (sin, cos) = (TAU * t).sin_cos();
-    // Round on the side of the pad, flatter on that of the nail.
+    // Round on the pad side, flatter on the nail side.
     let power = 2.15 + 0.35 * smooth_step(0.3, -0.7, cos);
     let radius = superellipse(half_width, if cos > 0.0 { pad } else { nail }, power, sin, cos);
     let out = radius + smooth_step(0.0, -0.4, cos) * relief(radius * sin);
@@ -158,7 +158,7 @@ fn outline(half_width: f64, pad: f64, nail: f64, t: f64, relief: impl Fn(f64) ->
 /// The finger behind the last joint, along a centre line that bends towards the pad.
 struct Bent<'a> {
     size: &'a Fingertip,
-    /// Centre line at equal steps.
+    /// Centre line, sampled at equal steps.
     line: Vec<Vec3>,
 }
 
@@ -185,7 +185,7 @@ impl<'a> Bent<'a> {
         let at = q / (MIDDLE + PROXIMAL + KNUCKLE) * Self::STEPS as f64;
         let i = (at as usize).min(Self::STEPS - 1);
         let center = self.line[i].lerp(self.line[i + 1], at - i as f64);
-        // Half width, pad and back relative to those at the last joint.
+        // Half width, pad and back relative to their values at the last joint.
         let [wide, pad, back] = spline(
             &[
                 (0.0, [1.0, 1.0, 1.0]),
@@ -202,7 +202,7 @@ impl<'a> Bent<'a> {
         let crease = |middle: f64, x: f64| (1.0 - ((x - middle) / 0.08).powi(2)).max(0.0).powi(2);
         let creases = 1.0 - 0.07 * (crease(0.09, q) + crease(MIDDLE, q));
         let dome = ((q - MIDDLE - PROXIMAL) / KNUCKLE).clamp(0.0, 1.0);
-        // The very end is a pole, whatever rounding says.
+        // The very end is a pole, regardless of rounding.
         let closing = if dome > 1.0 - 1e-9 { 0.0 } else { (1.0 - dome * dome).sqrt() };
         let half = |part: f64| self.size.thickness_m * part * closing;
         let flat = outline(
@@ -217,7 +217,7 @@ impl<'a> Bent<'a> {
     }
 }
 
-/// The largest parameter up to which `holds`, from one where it does to one where it may not.
+/// The largest parameter for which `holds` is true, between `from`, where it is, and `to`, where it may not be.
 fn last_where(from: f64, to: f64, holds: impl Fn(f64) -> bool) -> f64 {
     let steps = 200;
     let at = |i: usize| mix(from, to, i as f64 / steps as f64);

@@ -9,7 +9,7 @@ pub fn cuboid(size_m: Vec3) -> Result<TriMesh, ShapeError> {
     for (what, got) in [("size_m.x", size_m.x), ("size_m.y", size_m.y), ("size_m.z", size_m.z)] {
         check_length("cuboid", what, got)?;
     }
-    // Vertex 4a + 2b + c lies on the side a of x, b of y and c of z.
+    // Vertex 4a + 2b + c lies on side a of x, b of y and c of z.
     let side = |bit: usize| if bit == 0 { -0.5 } else { 0.5 };
     let vertices = (0..8).map(|i| Vec3::new(side(i & 4), side(i & 2), side(i & 1)) * size_m).collect();
     let faces = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]];
@@ -17,7 +17,7 @@ pub fn cuboid(size_m: Vec3) -> Result<TriMesh, ShapeError> {
     Ok(TriMesh::new("cuboid", vertices, triangles)?)
 }
 
-/// A regular prism along z, centred at the origin, its corners at `radius_m` from the axis and the first at +x.
+/// A regular prism along z, centred at the origin, with its corners at `radius_m` from the axis, the first at +x.
 pub fn prism(sides: usize, radius_m: f64, length_m: f64) -> Result<TriMesh, ShapeError> {
     check_min("prism", "sides", 3, sides)?;
     check_length("prism", "radius_m", radius_m)?;
@@ -58,7 +58,7 @@ pub fn grid(rows: usize, cols: usize, pitch_m: f64) -> Result<TriMesh, ShapeErro
     for (row, col) in (0..rows - 1).flat_map(|row| (0..cols - 1).map(move |col| (row, col))) {
         let above = (row * cols + col) as u32;
         let below = above + cols as u32;
-        // Diagonals alternate, so that no direction is favoured.
+        // Diagonals alternate, so that the mesh has no preferred direction.
         triangles.extend(if (row + col) % 2 == 0 {
             [[above, below, below + 1], [above, below + 1, above + 1]]
         } else {

@@ -1,9 +1,9 @@
-//! Twenty-one indenters for optical gels.
+//! Twenty-one indenters for optical gel sensors.
 //!
-//! The names are those of Chen et al. 2023 ("Tacchi"), Fig. 4, for the printed set of Gomes et al. 2021; neither gives
-//! sizes, so the shapes are our own. Each presses along −z: its tip, or its lowest face, lies at z = 0 with the middle of
-//! its footprint at the origin. Features of 1 to 4 mm stand 3 mm out of a plate 12 mm square, so that the plate stays off
-//! a gel pressed by 1 or 2 mm.
+//! The names are those of Chen et al. 2023 ("Tacchi"), Fig. 4, for the printed set of Gomes et al. 2021. Neither paper
+//! gives sizes, so the dimensions are chosen here. Each indenter presses along −z: its tip, or its lowest face,
+//! lies at z = 0 with the centre of its footprint at the origin. Features of 1 to 4 mm protrude 3 mm from a plate of 12
+//! × 12 mm, so that the plate does not touch a gel at an indentation of 1 or 2 mm.
 
 mod bar;
 mod outline;
@@ -21,7 +21,7 @@ const MM: f64 = 1e-3;
 pub const PLATE_M: f64 = 12.0 * MM;
 /// Thickness of the plate (m).
 pub const PLATE_THICKNESS_M: f64 = 2.0 * MM;
-/// How far features stand out of the plate (m).
+/// Height of the features above the plate (m).
 pub const RELIEF_M: f64 = 3.0 * MM;
 
 /// The indenters, in the order of the paper's figure.
@@ -54,7 +54,7 @@ pub fn all() -> Result<Vec<(&'static str, TriMesh)>, ShapeError> {
     NAMES.into_iter().map(|name| Ok((name, find(name)?))).collect()
 }
 
-/// One indenter, closed; its mesh bears its name.
+/// Returns one indenter as a closed mesh of that name.
 pub fn find(name: &str) -> Result<TriMesh, ShapeError> {
     let middle = Vec2::ZERO;
     let extruded = |outline| Relief::default().extruded(&outline, 0.0).on_plate(name);
@@ -91,7 +91,7 @@ fn curved_surface(name: &str, radius_m: f64) -> Result<TriMesh, ShapeError> {
     bar(name, (0..=AROUND).map(|k| Vec2::new(x(k), radius_m - (radius_m * radius_m - x(k) * x(k)).sqrt())))
 }
 
-/// A cylinder that lies along y, half sunk into its holder.
+/// A cylinder along y, half embedded in its holder.
 fn cylinder_side(name: &str, radius_m: f64) -> Result<TriMesh, ShapeError> {
     let half_turn = (0..=AROUND / 2).map(|k| PI + PI * k as f64 / (AROUND / 2) as f64);
     bar(name, shoulders(half_turn.map(|a| Vec2::new(0.0, radius_m) + radius_m * Vec2::from_angle(a))))
@@ -103,7 +103,7 @@ fn prism(name: &str, half_width_m: f64) -> Result<TriMesh, ShapeError> {
     bar(name, shoulders([Vec2::new(-w, w), Vec2::ZERO, Vec2::new(w, w)].into_iter()))
 }
 
-/// A ridge's profile with upright sides up to the plate, and the plate's lower face on either side.
+/// The profile of a ridge with upright sides up to the plate, and the lower face of the plate on both sides.
 fn shoulders(ridge: impl Iterator<Item = Vec2>) -> Vec<Vec2> {
     let ridge: Vec<Vec2> = ridge.collect();
     let lifted = |p: Vec2| Vec2::new(p.x, RELIEF_M);
@@ -118,7 +118,7 @@ fn wave(name: &str, amplitude_m: f64, wavelength_m: f64) -> Result<TriMesh, Shap
     bar(name, (0..=AROUND).map(|k| Vec2::new(x(k), amplitude_m * (1.0 - (TAU * x(k) / wavelength_m).cos()))))
 }
 
-/// The lower part of a ball, with an upright neck where it is narrower than the relief is high.
+/// The lower part of a ball, with an upright neck if its radius is smaller than the relief.
 fn ball(name: &str, radius_m: f64) -> Result<TriMesh, ShapeError> {
     let r = radius_m;
     let mut profile = if r < RELIEF_M { vec![(r, RELIEF_M)] } else { Vec::new() };
@@ -126,8 +126,8 @@ fn ball(name: &str, radius_m: f64) -> Result<TriMesh, ShapeError> {
     Relief::default().revolved(Vec2::ZERO, AROUND, &profile).on_plate(name)
 }
 
-/// Radii and heights of a ball that rests on z = 0, from `height_m` down to the pole, in steps of a full turn over
-/// `around`.
+/// Radii and heights of a ball that rests on z = 0, from `height_m` down to the pole, in steps of a full revolution
+/// over `around`.
 fn cap(radius_m: f64, height_m: f64, around: usize) -> impl Iterator<Item = (f64, f64)> {
     let widest = (1.0 - height_m / radius_m).clamp(-1.0, 1.0).acos();
     let steps = (widest * around as f64 / TAU).ceil() as usize;
@@ -136,7 +136,7 @@ fn cap(radius_m: f64, height_m: f64, around: usize) -> impl Iterator<Item = (f64
         .map(move |k| if k == steps { (0.0, 0.0) } else { (radius_m * at(k).sin(), radius_m * (1.0 - at(k).cos())) })
 }
 
-/// A disc with a round dent in its middle.
+/// A disc with a round dent in its centre.
 fn dot_in(name: &str, radius_m: f64, dent_radius_m: f64) -> Result<TriMesh, ShapeError> {
     let dent = cap(dent_radius_m, dent_radius_m, AROUND).map(|(r, z)| (r, dent_radius_m - z));
     let profile: Vec<_> = [(radius_m, RELIEF_M), (radius_m, 0.0)].into_iter().chain(dent).collect();
@@ -167,7 +167,7 @@ fn torus(name: &str, major_m: f64, minor_m: f64) -> Result<TriMesh, ShapeError> 
     Relief::default().revolved(Vec2::ZERO, AROUND, &profile).on_plate(name)
 }
 
-/// Posts with three to seven corners, of all sizes, up to half a millimetre short of the lowest. Always the same ones.
+/// Posts with three to seven corners and random sizes; their ends differ in height by up to 0.5 mm. The seed is fixed.
 fn random(name: &str) -> Result<TriMesh, ShapeError> {
     let mut random = Random::new(21);
     let mut discs: Vec<(Vec2, f64)> = Vec::new();

@@ -1,35 +1,35 @@
-//! Surfaces spanned by rings or rows of points, each zipped to the next.
+//! Surfaces through rings or rows of points, each joined to the next by triangles.
 
 use super::{ShapeError, check_count, check_length};
 use crate::{TriMesh, Vec3};
 
-/// Spacing of rings and of the points in them, as a fraction of the longest edge: a little under 1/√2, so that
-/// the diagonal of a square cell is still no longer than the edge.
+/// Spacing of the rings and of their points, as a fraction of the longest edge: slightly below 1/√2, so that the
+/// diagonal of a square cell does not exceed the edge.
 const STEP: f64 = 0.7;
 const FEWEST_IN_RING: usize = 6;
-/// Samples along and around one segment, from which lengths are measured.
+/// Number of samples along and around one segment for measuring lengths.
 const ALONG: usize = 96;
 const AROUND: usize = 96;
-/// Two lines are zipped in step up to this part of their length; else a coarse ring could be run around in one go,
-/// and its closing edge used twice.
+/// Maximum lead of one line over the other while joining them, as a fraction of their length. Without it a coarse ring
+/// could be joined completely in one go, and its closing edge used twice.
 const MAX_AHEAD: f64 = 0.2;
 
-/// A tube-like surface: `surface(s, t)` for a station `s` and a part `t` of a turn, right-handed about the
-/// direction of growing `s`. A ring without extent becomes a pole.
+/// A tube-like surface: `surface(s, t)` for a station `s` and a fraction `t` of a revolution, right-handed about the
+/// direction of increasing `s`. A ring without extent becomes a pole.
 pub(super) struct Loft<'a, F: Fn(f64, f64) -> Vec3> {
     pub name: &'static str,
     pub surface: F,
-    /// First and last station, and every station between that must have a ring of its own because of a crease.
+    /// First and last station, and every station in between that needs a ring of its own because of a crease.
     pub breaks: &'a [f64],
     pub edge_m: f64,
 }
 
 impl<F: Fn(f64, f64) -> Vec3> Loft<'_, F> {
-    /// Closed when both ends are poles.
+    /// Builds the mesh. It is closed when both ends are poles.
     pub fn mesh(&self) -> Result<TriMesh, ShapeError> {
         check_length(self.name, "edge_m", self.edge_m)?;
         let area = self.area_m2();
-        // No coarser than the shape itself, so that the step also tells a small ring from a pole.
+        // The step is no larger than the shape itself, so that a small ring is distinguished from a pole.
         let step = (STEP * self.edge_m).min(area.sqrt());
         check_count(self.name, self.edge_m, 2.0 * area / (step * step))?;
         let mut strips = StripMesh::default();
@@ -52,7 +52,7 @@ impl<F: Fn(f64, f64) -> Vec3> Loft<'_, F> {
         area
     }
 
-    /// Where the rings go: evenly by the distance that the fastest point of the outline travels.
+    /// Stations of the rings, evenly spaced by the distance that the fastest point of the outline travels.
     fn stations(&self, step: f64) -> Vec<f64> {
         let mut stations = vec![self.breaks[0]];
         for segment in self.breaks.windows(2) {
@@ -81,7 +81,7 @@ impl<F: Fn(f64, f64) -> Vec3> Loft<'_, F> {
     }
 }
 
-/// The length along a curve, tabulated, to be divided evenly.
+/// The tabulated arc length of a curve, for dividing it evenly.
 pub(super) struct Arc {
     from: f64,
     to: f64,
@@ -102,7 +102,7 @@ impl Arc {
         self.lengths[self.lengths.len() - 1]
     }
 
-    /// The parameter at a part (0 to 1) of the length.
+    /// The parameter at a fraction (0 to 1) of the length.
     pub fn at(&self, part: f64) -> f64 {
         let samples = self.lengths.len() - 1;
         let wanted = part * self.length();
@@ -113,7 +113,7 @@ impl Arc {
     }
 }
 
-/// Vertices and triangles of a surface that grows by a ring or a row at a time.
+/// Vertices and triangles of a surface that is built ring by ring or row by row.
 #[derive(Default)]
 pub(super) struct StripMesh {
     pub vertices: Vec<Vec3>,
@@ -122,7 +122,7 @@ pub(super) struct StripMesh {
 }
 
 impl StripMesh {
-    /// Adds a closed ring (or, with a single point, a pole).
+    /// Adds a closed ring, or a pole if there is a single point.
     pub fn ring(&mut self, points: &[Vec3]) {
         let mut next = self.push(points);
         if next.len() > 1 {
@@ -143,7 +143,7 @@ impl StripMesh {
         (first..self.vertices.len() as u32).collect()
     }
 
-    /// Fills the gap between the last line of vertices and the next, each time by the shorter diagonal.
+    /// Joins the last line of vertices to the next by triangles, always with the shorter diagonal.
     fn zip(&mut self, next: Vec<u32>) {
         let last = std::mem::replace(&mut self.last, next);
         let next = &self.last;
@@ -153,7 +153,7 @@ impl StripMesh {
         let apart = |a: u32, b: u32| self.vertices[a as usize].distance_squared(self.vertices[b as usize]);
         let (mut i, mut j) = (0, 0);
         while i + 1 < last.len() || j + 1 < next.len() {
-            // How much farther round the last line would be than the next, as a part of the whole.
+            // Lead of the last line over the next, as a fraction of the whole.
             let ahead = || (i + 1) as f64 / (last.len() - 1) as f64 - (j + 1) as f64 / (next.len() - 1) as f64;
             let on_last = if i + 1 == last.len() || j + 1 == next.len() {
                 j + 1 == next.len()
@@ -173,7 +173,7 @@ impl StripMesh {
     }
 }
 
-/// From `a` at 0 to `b` at 1, both exactly.
+/// Linear interpolation from `a` at 0 to `b` at 1, exact at both ends.
 pub(super) fn mix(a: f64, b: f64, part: f64) -> f64 {
     a * (1.0 - part) + b * part
 }

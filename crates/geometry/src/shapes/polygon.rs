@@ -1,11 +1,12 @@
-//! Flat faces cut into triangles.
+//! Triangulation of planar polygons.
 
 use crate::Vec2;
 
-/// Cuts a simple polygon with holes into counter-clockwise triangles, by ears, the best-shaped first.
+/// Triangulates a simple polygon with holes into counter-clockwise triangles by ear clipping, the best-shaped ear
+/// first.
 ///
-/// `outline` runs counter-clockwise and each hole clockwise, as indices into `points`; none may touch another. No
-/// vertex is added. A polygon that crosses itself leaves a gap, which the check of a closed mesh finds.
+/// `outline` runs counter-clockwise and each hole clockwise, as indices into `points`; they must not touch each other.
+/// No vertex is added. A self-intersecting polygon leaves a gap, which the check for a closed mesh detects.
 pub(super) fn triangulate(points: &[Vec2], outline: &[u32], holes: &[Vec<u32>]) -> Vec<[u32; 3]> {
     let mut ring = Bridging { points, ring: outline.to_vec(), waiting: holes.to_vec() }.into_one_ring();
     let mut ears: Vec<Option<f64>> = (0..ring.len()).map(|i| ear(points, &ring, i)).collect();
@@ -16,7 +17,7 @@ pub(super) fn triangulate(points: &[Vec2], outline: &[u32], holes: &[Vec<u32>]) 
             found.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))).map(|(i, _)| i)
         };
         let Some(i) = best(&ears).or_else(|| {
-            // Corners that were blocked may have come free since they were looked at.
+            // Corners that were blocked may have become free since they were tested.
             ears = (0..ring.len()).map(|i| ear(points, &ring, i)).collect();
             best(&ears)
         }) else {
@@ -42,7 +43,7 @@ fn orientation(a: Vec2, b: Vec2, c: Vec2) -> f64 {
     (b - a).perp_dot(c - a)
 }
 
-/// How good the corner `i` is as an ear, from 0 (a sliver) to 1; none when it turns the wrong way or covers a vertex.
+/// Quality of corner `i` as an ear, from 0 (a sliver) to 1; `None` if it is reflex or contains a vertex.
 fn ear(points: &[Vec2], ring: &[u32], i: usize) -> Option<f64> {
     let [a, b, c] = corner(ring, i).map(|v| points[v as usize]);
     let sides = a.distance_squared(b) + b.distance_squared(c) + c.distance_squared(a);
@@ -56,7 +57,7 @@ fn ear(points: &[Vec2], ring: &[u32], i: usize) -> Option<f64> {
     (quality > 1e-9 && !ring.iter().any(covered)).then_some(quality)
 }
 
-/// Holes that wait to be joined to the outline by a bridge, walked in both directions.
+/// Holes that are still to be joined to the outline by a bridge, which the ring follows in both directions.
 struct Bridging<'a> {
     points: &'a [Vec2],
     ring: Vec<u32>,
@@ -74,7 +75,7 @@ impl Bridging<'_> {
         self.ring
     }
 
-    /// Position in the ring, hole, and position in the hole of the shortest way between them that crosses nothing.
+    /// Position in the ring, hole, and position in the hole of the shortest bridge that intersects no edge.
     fn shortest_bridge(&self) -> Option<(usize, usize, usize)> {
         let at = |v: u32| self.points[v as usize];
         let mut ways = Vec::new();
@@ -91,8 +92,8 @@ impl Bridging<'_> {
         ways.iter().find(free).map(|&(_, i, hole, k)| (i, hole, k))
     }
 
-    /// Whether the way from ring position `i` to `b` starts inside the corner there. A vertex with a bridge stands
-    /// in the ring more than once, each time with another corner.
+    /// Whether the segment from ring position `i` to `b` starts inside the polygon's corner there. A vertex with a
+    /// bridge occurs in the ring more than once, each time with a different corner.
     fn leaves_inwards(&self, i: usize, b: Vec2) -> bool {
         let [before, here, after] = corner(&self.ring, i).map(|v| self.points[v as usize]);
         let (left_of_in, left_of_out) = (orientation(before, here, b) > 0.0, orientation(here, after, b) > 0.0);
@@ -139,8 +140,8 @@ mod tests {
         (0..points.len()).map(|i| 0.5 * points[i].perp_dot(points[(i + 1) % points.len()])).sum()
     }
 
-    /// Triangles that are all counter-clockwise, as many as Euler's formula wants, and that sum to the polygon's area
-    /// cover it exactly once.
+    /// Triangles cover the polygon exactly once if they are all counter-clockwise, their number follows Euler's formula
+    /// and their areas sum to that of the polygon.
     fn check(outline: Vec<Vec2>, holes: &[Vec<Vec2>]) {
         let mut points = outline.clone();
         let mut loops = Vec::new();
@@ -164,13 +165,13 @@ mod tests {
         let square = regular(Vec2::ZERO, 6.0, 4, 0.3);
         check(square.clone(), &[]);
         check(square.clone(), &[regular(Vec2::ZERO, 1.0, 40, 0.0)]);
-        // Holes in line with each other and with the sides.
+        // Holes aligned with each other and with the sides.
         let aligned = [Vec2::new(-6.0, -6.0), Vec2::new(6.0, -6.0), Vec2::new(6.0, 6.0), Vec2::new(-6.0, 6.0)];
         let dots: Vec<_> = (0..16)
             .map(|i| regular(Vec2::new(f64::from(i % 4) * 3.0 - 4.5, f64::from(i / 4) * 3.0 - 4.5), 1.0, 24, 0.0))
             .collect();
         check(aligned.to_vec(), &dots);
-        // A comb, all of whose corners but a few are reflex or straight.
+        // A comb, most of whose corners are reflex or straight.
         let comb = (0..12).flat_map(|i| {
             let x = f64::from(i);
             [Vec2::new(-x, 5.0), Vec2::new(-x - 0.5, 5.0), Vec2::new(-x - 0.5, 1.0), Vec2::new(-x - 1.0, 1.0)]

@@ -1,4 +1,4 @@
-//! Shapes of revolution, and the sphere stretched.
+//! Shapes of revolution and ellipsoids.
 
 use super::loft::{Loft, StripMesh, mix};
 use super::{ShapeError, check_count, check_length};
@@ -6,14 +6,14 @@ use crate::{TriMesh, Vec3};
 use std::collections::HashMap;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// A sphere about the origin: an icosahedron whose faces are subdivided, every vertex on the sphere.
+/// A sphere about the origin: a subdivided icosahedron with every vertex on the sphere.
 pub fn sphere(radius_m: f64, edge_m: f64) -> Result<TriMesh, ShapeError> {
     check_length("sphere", "radius_m", radius_m)?;
     let (vertices, triangles) = unit_sphere("sphere", radius_m, edge_m)?;
     Ok(TriMesh::new("sphere", vertices.iter().map(|&v| v * radius_m).collect(), triangles)?)
 }
 
-/// An ellipsoid about the origin with semi-axes along x, y and z: a sphere stretched.
+/// An ellipsoid about the origin with semi-axes along x, y and z: a scaled sphere.
 pub fn ellipsoid(semi_axes_m: Vec3, edge_m: f64) -> Result<TriMesh, ShapeError> {
     for (what, got) in
         [("semi_axes_m.x", semi_axes_m.x), ("semi_axes_m.y", semi_axes_m.y), ("semi_axes_m.z", semi_axes_m.z)]
@@ -36,7 +36,7 @@ pub fn cylinder(radius_m: f64, length_m: f64, edge_m: f64) -> Result<TriMesh, Sh
     revolved("cylinder", outline, &[0.0, 1.0, 2.0, 3.0], edge_m)
 }
 
-/// A cylinder along z with half spheres on its ends, centred at the origin. `length_m` is that of the straight
+/// A cylinder along z with hemispheres on its ends, centred at the origin. `length_m` is the length of the straight
 /// part.
 pub fn capsule(radius_m: f64, length_m: f64, edge_m: f64) -> Result<TriMesh, ShapeError> {
     check_length("capsule", "radius_m", radius_m)?;
@@ -52,7 +52,7 @@ pub fn capsule(radius_m: f64, length_m: f64, edge_m: f64) -> Result<TriMesh, Sha
     revolved("capsule", outline, &[0.0, 1.0, 2.0, 3.0], edge_m)
 }
 
-/// A cone on a flat base. The origin is the middle of the base, the tip lies at `height_m` along +z.
+/// A cone on a flat base. The origin is the centre of the base; the tip lies at `height_m` along +z.
 pub fn cone(radius_m: f64, height_m: f64, edge_m: f64) -> Result<TriMesh, ShapeError> {
     check_length("cone", "radius_m", radius_m)?;
     check_length("cone", "height_m", height_m)?;
@@ -60,7 +60,7 @@ pub fn cone(radius_m: f64, height_m: f64, edge_m: f64) -> Result<TriMesh, ShapeE
     revolved("cone", outline, &[0.0, 1.0, 2.0], edge_m)
 }
 
-/// A ring about z, centred at the origin: a tube of radius `minor_m` around a circle of radius `major_m`.
+/// A torus about z, centred at the origin: a tube of radius `minor_m` around a circle of radius `major_m`.
 pub fn torus(major_m: f64, minor_m: f64, edge_m: f64) -> Result<TriMesh, ShapeError> {
     check_length("torus", "major_m", major_m)?;
     check_length("torus", "minor_m", minor_m)?;
@@ -68,7 +68,7 @@ pub fn torus(major_m: f64, minor_m: f64, edge_m: f64) -> Result<TriMesh, ShapeEr
     if minor_m >= major_m {
         return Err(ShapeError::FatTorus { major_m, minor_m });
     }
-    // Every other row is turned by half a step: triangles close to equilateral at the outer equator.
+    // Every other row is rotated by half a step, so that triangles at the outer equator are nearly equilateral.
     let along = (TAU * (major_m + minor_m) / edge_m).ceil().max(6.0);
     let around = 2.0 * (TAU * minor_m / (0.866 * edge_m) / 2.0).ceil().max(3.0);
     check_count("torus", edge_m, 2.0 * along * around)?;
@@ -95,8 +95,8 @@ pub fn torus(major_m: f64, minor_m: f64, edge_m: f64) -> Result<TriMesh, ShapeEr
     Ok(TriMesh::new("torus", vertices, triangles)?)
 }
 
-/// An open cap of a sphere: its apex is the origin, +z points out of the sphere, the sphere's centre lies at
-/// z = −`radius_m`. Reaches `half_angle_rad` (below π) from the apex. Vertices are spread evenly.
+/// An open cap of a sphere: its apex is the origin, +z points out of the sphere, and the sphere's centre lies at z =
+/// −`radius_m`. It extends to `half_angle_rad` (below π) from the apex. Vertices are evenly distributed.
 pub fn spherical_patch(radius_m: f64, half_angle_rad: f64, edge_m: f64) -> Result<TriMesh, ShapeError> {
     const NAME: &str = "spherical_patch";
     check_length(NAME, "radius_m", radius_m)?;
@@ -106,11 +106,11 @@ pub fn spherical_patch(radius_m: f64, half_angle_rad: f64, edge_m: f64) -> Resul
     }
     let area = TAU * radius_m * radius_m * (1.0 - half_angle_rad.cos());
     check_count(NAME, edge_m, area / (0.433 * edge_m * edge_m))?;
-    // Rings as far apart as the rows of an equilateral lattice; 6k vertices in ring k where the cap is flat.
+    // The ring spacing is that of the rows of an equilateral lattice; ring k has 6k vertices where the cap is flat.
     let rings = (radius_m * half_angle_rad / (0.866 * edge_m)).round().max(1.0) as usize;
     let spacing = half_angle_rad / rings as f64 / 0.866;
     let mut strips = StripMesh::default();
-    // From the rim to the apex, so that the rings grow towards +z.
+    // From the rim to the apex, so that the rings proceed towards +z.
     for ring in (0..=rings).rev() {
         let (sin, cos) = mix(0.0, half_angle_rad, ring as f64 / rings as f64).sin_cos();
         let count = (TAU * 0.955 * sin / spacing).round().max(6.0) as usize;
@@ -124,7 +124,7 @@ pub fn spherical_patch(radius_m: f64, half_angle_rad: f64, edge_m: f64) -> Resul
     Ok(TriMesh::new(NAME, strips.vertices, strips.triangles)?)
 }
 
-/// The surface of revolution of an outline (distance from the axis, z), from the bottom up.
+/// The surface of revolution of an outline (distance from the axis, z), from bottom to top.
 fn revolved(
     name: &'static str,
     outline: impl Fn(f64) -> (f64, f64),
@@ -141,7 +141,7 @@ fn revolved(
 
 type Parts = (Vec<Vec3>, Vec<[u32; 3]>);
 
-/// The subdivided icosahedron; edges are at most `edge_m` once it is stretched to `radius_m`.
+/// The subdivided icosahedron; its edges are at most `edge_m` after scaling by `radius_m`.
 fn unit_sphere(shape: &'static str, radius_m: f64, edge_m: f64) -> Result<Parts, ShapeError> {
     check_length(shape, "edge_m", edge_m)?;
     // An edge of the icosahedron measures 1.0515 radii; projection stretches the middle of a face by 1.2585.
@@ -153,7 +153,7 @@ fn unit_sphere(shape: &'static str, radius_m: f64, edge_m: f64) -> Result<Parts,
     let mut vertices = Vec::new();
     let mut triangles = Vec::with_capacity(20 * (parts * parts) as usize);
     for face in faces {
-        // The vertex with weights (parts − i − j, i, j); shared ones are recognised by their weights.
+        // The vertex with weights (parts − i − j, i, j); shared vertices are identified by their weights.
         let mut vertex = |i: u32, j: u32| {
             let mut key = [(face[0], parts - i - j), (face[1], i), (face[2], j)];
             key.iter_mut().filter(|k| k.1 == 0).for_each(|k| k.0 = u32::MAX);
@@ -175,7 +175,7 @@ fn unit_sphere(shape: &'static str, radius_m: f64, edge_m: f64) -> Result<Parts,
     Ok((vertices, triangles))
 }
 
-/// Corners with one at either pole and five at each of two latitudes.
+/// An icosahedron with a corner at either pole and five at each of two latitudes.
 fn icosahedron() -> ([Vec3; 12], Vec<[u32; 3]>) {
     let mut corners = [Vec3::Z; 12];
     corners[11] = Vec3::NEG_Z;

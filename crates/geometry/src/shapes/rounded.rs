@@ -1,11 +1,11 @@
-//! A box without sharp edges.
+//! A box with rounded edges.
 
 use super::{ShapeError, check_count, check_length};
 use crate::{TriMesh, Vec3};
 use std::collections::HashMap;
 
 /// A box with edges of `size_m` along the axes, centred at the origin, its edges and corners rounded with `radius_m`
-/// (at most half of the shortest edge). The flat faces that are left are exactly flat.
+/// (at most half of the shortest edge). The remaining flat faces are exactly flat.
 pub fn rounded_box(size_m: Vec3, radius_m: f64, edge_m: f64) -> Result<TriMesh, ShapeError> {
     for (what, got) in [
         ("size_m.x", size_m.x),
@@ -19,11 +19,11 @@ pub fn rounded_box(size_m: Vec3, radius_m: f64, edge_m: f64) -> Result<TriMesh, 
     }
     let area = 2.0 * (size_m.x * size_m.y + size_m.y * size_m.z + size_m.z * size_m.x);
     check_count("rounded box", edge_m, 4.0 * area / (edge_m * edge_m))?;
-    // Cuts along each axis: finer where it is round, one piece where it is flat.
+    // Divisions along each axis: fine in the rounded parts, a single one in the flat part.
     let inner = (size_m * 0.5 - radius_m).max(Vec3::ZERO);
     let round = (radius_m / edge_m).ceil().max(2.0) as usize;
     let cuts = [0, 1, 2].map(|axis| {
-        // On the box's face, equal steps of angle from the flat part (0) to the edge (45°).
+        // Equal steps of angle on the face of the box, from the flat part (0) to the edge (45°).
         let outward = |k: usize| {
             let angle = std::f64::consts::FRAC_PI_4 * k as f64 / round as f64;
             inner[axis] + radius_m * angle.tan()
@@ -67,7 +67,8 @@ mod tests {
     use super::*;
     use std::f64::consts::PI;
 
-    /// Steiner: a box a × b × c swept by a ball of radius r has V = abc + 2(ab + bc + ca) r + π(a + b + c) r² + 4π r³/3.
+    /// A box a × b × c swept by a ball of radius r has V = abc + 2(ab + bc + ca) r + π(a + b + c) r² + 4π r³/3
+    /// (Steiner).
     #[test]
     fn volume_is_that_of_a_box_swept_by_a_ball() {
         let (size, r) = (Vec3::new(0.03, 0.02, 0.012), 3e-3);

@@ -1,7 +1,7 @@
 //! Smooth curves through a few given values.
 
-/// A cubic through every knot `(x, values)`, `x` growing, with slopes taken from the neighbours (Catmull–Rom
-/// for uneven knots) and constant beyond the ends.
+/// A cubic through every knot `(x, values)` with increasing `x`. Its slopes follow from the neighbours (Catmull–Rom for
+/// uneven knots); it is constant beyond the ends.
 pub(super) fn spline<const N: usize>(knots: &[(f64, [f64; N])], x: f64) -> [f64; N] {
     let last = knots.len() - 1;
     let after = knots.partition_point(|knot| knot.0 <= x);
@@ -26,13 +26,13 @@ pub(super) fn spline<const N: usize>(knots: &[(f64, [f64; N])], x: f64) -> [f64;
     })
 }
 
-/// From 0 at `from` to 1 at `to`, level at both ends; `from` may be the larger.
+/// Smooth step from 0 at `from` to 1 at `to` with zero slope at both ends; `from` may be the larger.
 pub(super) fn smooth_step(from: f64, to: f64, x: f64) -> f64 {
     let part = ((x - from) / (to - from)).clamp(0.0, 1.0);
     part * part * (3.0 - 2.0 * part)
 }
 
-/// Distance from the centre to the superellipse |u/a|ᵖ + |v/b|ᵖ = 1 in the direction (u, v), of unit length.
+/// Distance from the centre to the superellipse |u/a|ᵖ + |v/b|ᵖ = 1 in the unit direction (u, v).
 pub(super) fn superellipse(a: f64, b: f64, power: f64, u: f64, v: f64) -> f64 {
     ((u / a).abs().powf(power) + (v / b).abs().powf(power)).powf(-1.0 / power)
 }

@@ -1,10 +1,11 @@
-//! Solids under height fields.
+//! Solids below height fields.
 
 use crate::{MeshError, TriMesh, Vec3};
 
 /// A solid between a grid of heights (m) and the plane z = −`base_m`: its top, its bottom and four sides.
 ///
-/// `heights_m` are row by row, row 0 at +y and column 0 at −x; the outermost ones lie on the rim. `size_m` is the extent along x and y.
+/// `heights_m` are row by row, row 0 at +y and column 0 at −x; the outermost heights lie on the rim. `size_m` is the
+/// extent along x and y.
 pub fn terrain(
     rows: usize,
     cols: usize,
@@ -44,7 +45,7 @@ pub fn terrain(
 mod tests {
     use super::*;
 
-    /// A ramp over 2 × 4 m, from 0 to 1 m, on 0.5 m of ground: volume 8 m² · (0.5 + 0.5) m.
+    /// A ramp over 2 × 4 m, from 0 to 1 m, above a base of 0.5 m: volume 8 m² · (0.5 + 0.5) m.
     #[test]
     fn a_terrain_is_a_closed_solid() {
         let heights: Vec<f64> = (0..5).flat_map(|_| [0.0, 0.25, 0.5, 0.75, 1.0]).collect();

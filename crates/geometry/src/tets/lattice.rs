@@ -1,16 +1,16 @@
-//! Any closed surface, on a lattice.
+//! Tetrahedral mesh of any closed surface on a lattice.
 
 use super::{DepthTets, TetsError};
 use crate::shapes::{MAX_TRIANGLES, ShapeError};
 use crate::{Surface, TetMesh, Vec3};
 use std::collections::HashMap;
 
-/// The solid inside a closed surface on a body-centred lattice with cubes of `cell_m`: all tetrahedra that reach
+/// The solid inside a closed surface on a body-centred lattice with cubes of `cell_m`: all tetrahedra with a vertex
 /// inside, with e = −(signed distance)/(greatest depth) at their vertices.
 ///
-/// Vertices outside have e < 0: the surface is where the linear e vanishes inside a tetrahedron, and whoever uses the
-/// field clips there. No vertex is moved, so no tetrahedron is ever a sliver (all dihedral angles are 60° or 90°).
-/// The surface is off by O(`cell_m`²) where it is smooth; edges and corners are cut by O(`cell_m`).
+/// Vertices outside have e < 0: the surface is the zero set of the linear e inside a tetrahedron, and users of the
+/// field clip there. No vertex is moved, so no tetrahedron is a sliver (all dihedral angles are 60° or 90°). The error
+/// of the surface is O(`cell_m`²) where it is smooth, and O(`cell_m`) at edges and corners.
 pub fn from_surface(surface: &Surface, cell_m: f64) -> Result<DepthTets, TetsError> {
     const NAME: &str = "lattice";
     if !(cell_m > 0.0 && cell_m.is_finite()) {
@@ -27,7 +27,7 @@ pub fn from_surface(surface: &Surface, cell_m: f64) -> Result<DepthTets, TetsErr
     let start = bounds.center() - size * (0.5 * cell_m);
     let mut lattice =
         Lattice { surface, start, cell_m, found: HashMap::new(), vertices: Vec::new(), extent: Vec::new() };
-    // Each pair of neighbouring cube centres and each edge of the square between them spans a tetrahedron.
+    // Two neighbouring cube centres and an edge of the square between them form a tetrahedron.
     let mut tets = Vec::new();
     for (x, y, z) in (0..nx).flat_map(|x| (0..ny).flat_map(move |y| (0..nz).map(move |z| (x, y, z)))) {
         let center = [2 * x + 1, 2 * y + 1, 2 * z + 1];
@@ -74,7 +74,7 @@ struct Lattice<'a> {
     cell_m: f64,
     found: HashMap<[i32; 3], u32>,
     vertices: Vec<Vec3>,
-    /// Depths (m) until the greatest is known.
+    /// Depths (m) of the vertices until the greatest is known.
     extent: Vec<f64>,
 }
 
@@ -91,7 +91,7 @@ impl Lattice<'_> {
         Ok(index)
     }
 
-    /// The tetrahedron, if it reaches inside.
+    /// Vertex indices of a tetrahedron; `None` if no vertex is inside.
     fn tet(&mut self, corners: [[i32; 3]; 4]) -> Result<Option<[u32; 4]>, TetsError> {
         let mut tet = [0; 4];
         for (index, corner) in tet.iter_mut().zip(corners) {

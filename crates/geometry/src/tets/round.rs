@@ -1,11 +1,11 @@
-//! Round solids, and convex ones, cut from a medial point, segment or disc.
+//! Round and convex solids, divided from a medial point, segment or disc.
 
 use super::{DepthTets, TetsError, prism};
 use crate::shapes::{self, ShapeError};
 use crate::{TetMesh, TriMesh, Vec3};
 use std::f64::consts::{FRAC_PI_2, TAU};
 
-/// A ball about the origin, every triangle of its surface joined to the centre: e = 1 − r/R.
+/// A ball about the origin; every triangle of its surface is joined to the centre: e = 1 − r/R.
 pub fn sphere(radius_m: f64, edge_m: f64) -> Result<DepthTets, TetsError> {
     Ok(DepthTets { depth_m: radius_m, ..coned("sphere", &shapes::sphere(radius_m, edge_m)?, Vec3::ZERO)? })
 }
@@ -16,7 +16,7 @@ pub fn ellipsoid(semi_axes_m: Vec3, edge_m: f64) -> Result<DepthTets, TetsError>
     Ok(DepthTets { depth_m: semi_axes_m.min_element(), ..coned("ellipsoid", &surface, Vec3::ZERO)? })
 }
 
-/// A convex mesh, every triangle joined to the centre of its volume, where e = 1.
+/// A convex mesh; every triangle is joined to the centroid of its volume, where e = 1.
 pub fn convex(surface: &TriMesh) -> Result<DepthTets, TetsError> {
     let center = surface.mass_properties(1.0)?.center_m;
     let mut depth_m = f64::INFINITY;
@@ -40,7 +40,7 @@ fn coned(name: &str, surface: &TriMesh, center: Vec3) -> Result<DepthTets, TetsE
     Ok(DepthTets { mesh: TetMesh::new(name, vertices, tets)?, extent, depth_m: 0.0 })
 }
 
-/// A capsule along z, centred at the origin, `length_m` that of the straight part: e = 1 on the axis.
+/// A capsule along z, centred at the origin; `length_m` is the length of the straight part. e = 1 on the axis.
 pub fn capsule(radius_m: f64, length_m: f64, edge_m: f64) -> Result<DepthTets, TetsError> {
     check("capsule", radius_m, length_m, edge_m)?;
     let mut tets = Builder::new(count("capsule", radius_m, length_m, edge_m)?);
@@ -63,7 +63,7 @@ pub fn capsule(radius_m: f64, length_m: f64, edge_m: f64) -> Result<DepthTets, T
     tets.finish("capsule", radius_m)
 }
 
-/// A cylinder along z, centred at the origin: e = distance to the surface over min(radius, length/2).
+/// A cylinder along z, centred at the origin: e = distance to the surface / min(radius, length/2).
 pub fn cylinder(radius_m: f64, length_m: f64, edge_m: f64) -> Result<DepthTets, TetsError> {
     check("cylinder", radius_m, length_m, edge_m)?;
     let mut tets = Builder::new(count("cylinder", radius_m, length_m, edge_m)?);
@@ -114,7 +114,7 @@ fn count(shape: &'static str, radius_m: f64, length_m: f64, edge_m: f64) -> Resu
     Ok(around as u32)
 }
 
-/// Tetrahedra made of rings of equally many vertices about z.
+/// Builds tetrahedra from rings about z with equal numbers of vertices.
 struct Builder {
     around: u32,
     vertices: Vec<Vec3>,
@@ -133,7 +133,7 @@ impl Builder {
         self.vertices.len() as u32 - 1
     }
 
-    /// A ring; returns its first vertex.
+    /// Adds a ring; returns its first vertex.
     fn ring(&mut self, radius: f64, z: f64, extent: f64) -> u32 {
         let first = self.vertices.len() as u32;
         for k in 0..self.around {
@@ -143,7 +143,7 @@ impl Builder {
         first
     }
 
-    /// The strip between two rings, joined to an apex.
+    /// Adds the strip between two rings, joined to an apex.
     fn strip(&mut self, low: u32, high: u32, apex: u32) {
         for k in 0..self.around {
             let next = (k + 1) % self.around;
@@ -151,12 +151,12 @@ impl Builder {
         }
     }
 
-    /// The fan from a ring to a pole, joined to an apex.
+    /// Adds the fan from a ring to a pole, joined to an apex.
     fn fan(&mut self, ring: u32, pole: u32, apex: u32) {
         self.tets.extend((0..self.around).map(|k| [ring + k, ring + (k + 1) % self.around, pole, apex]));
     }
 
-    /// What lies between the axis from end to end and two rings.
+    /// Adds the volume between a segment of the axis and two rings.
     fn side(&mut self, ends: [u32; 2], rings: [u32; 2]) {
         for k in 0..self.around {
             let next = (k + 1) % self.around;

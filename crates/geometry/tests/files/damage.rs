@@ -1,4 +1,4 @@
-//! Damaged files: every one is read or refused with its name, and none panics.
+//! Damaged files: each is read, or refused with its name; none causes a panic.
 
 use super::{Import, LengthUnit, files, good_files};
 use dermis_geometry::Random;
@@ -50,7 +50,7 @@ fn files_with_changed_bytes_do_not_panic() {
     }
 }
 
-/// Stretches copied over, left out or doubled: counts and contents that disagree.
+/// Ranges of bytes are overwritten, removed or duplicated, so that counts and contents disagree.
 #[test]
 fn files_with_moved_stretches_do_not_panic() {
     for (index, (_, format, bytes)) in good_files().into_iter().enumerate() {
@@ -72,8 +72,8 @@ fn files_with_moved_stretches_do_not_panic() {
     }
 }
 
-/// A file that was cut loses something. What cannot be noticed is stated: a name behind the last word that
-/// counts, white space, the second digit of a last number, elements of text files that were whole.
+/// Every truncated file is refused, except where the loss cannot be detected: a name after the last relevant word,
+/// white space, the second digit of a last number, and whole elements of a text file.
 #[test]
 fn files_of_known_length_are_refused_when_cut() {
     for (what, format, bytes) in good_files() {

@@ -1,4 +1,4 @@
-//! Where nodes put their meshes, and what their primitives are made of.
+//! Transforms of glTF nodes, and the kinds of primitives.
 
 use super::{FileError, Format, Place, Problem, TriMesh, Vec3, assert_cube, files, make};
 use dermis_geometry::files::Import;
@@ -7,13 +7,13 @@ fn parse(json: &str) -> Result<TriMesh, FileError> {
     files::parse("part", Format::GLTF, json.as_bytes(), &Import::default())
 }
 
-/// The cube's file with other nodes; the first is the root.
+/// The file of the cube with other nodes; the first is the root.
 fn with_nodes(nodes: &str) -> Result<TriMesh, FileError> {
     parse(&make::gltf().replacen(r#""nodes": [{"mesh": 0}]"#, &format!(r#""nodes": [{nodes}]"#), 1))
 }
 
-/// A quarter turn about z, half the size and a shift, in a parent that shifts again: worked out by hand for
-/// the corner (10, 0, 0), which goes to (0, 5, 0), to (1, 5, 0), to (1, 5, 3).
+/// A rotation by 90° about z, a scale of one half and a translation, in a parent that translates again. Computed by
+/// hand for the corner (10, 0, 0): it moves to (0, 5, 0), to (1, 5, 0), to (1, 5, 3).
 #[test]
 fn transforms_nest() {
     let half = std::f64::consts::FRAC_1_SQRT_2;
@@ -60,7 +60,7 @@ fn nodes_must_be_a_tree() {
     }
 }
 
-/// Far deeper than a call stack.
+/// The chain is far deeper than a call stack.
 #[test]
 fn a_long_chain_of_nodes_is_read() {
     let count = 100_000;
@@ -88,7 +88,7 @@ fn without_a_scene_all_roots_are_shown() {
     assert_cube("first scene", &parse(&first).unwrap(), 10.0);
 }
 
-/// A square of four vertices as list, strip and fan, with indices of each size and none.
+/// A square of four vertices as list, strip and fan, with indices of each size and without indices.
 #[test]
 fn strips_fans_and_index_sizes() {
     let list = [0, 1, 2, 1, 3, 2];

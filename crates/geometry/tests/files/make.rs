@@ -1,4 +1,4 @@
-//! Small good files, written by hand so that readers are not tested by writers of the same crate.
+//! Small valid files, written by hand so that the readers are not tested with the writers of the same crate.
 
 use std::fmt::Write;
 
@@ -39,7 +39,7 @@ pub fn stl_binary(header: &str) -> Vec<u8> {
     bytes
 }
 
-/// Every form that a line may have: quads, seams, weights, colours, relative indices, continued lines.
+/// An OBJ with every form of line: quads, seams, weights, colours, relative indices, continued lines.
 pub fn obj() -> String {
     let lines = [
         "# cube with a path C:\\",
@@ -71,8 +71,8 @@ pub fn obj() -> String {
     lines.join("\r\n")
 }
 
-/// `format` is `ascii`, `binary_little_endian` or `binary_big_endian`. Elements and properties that no mesh
-/// needs stand between those that it does.
+/// `format` is `ascii`, `binary_little_endian` or `binary_big_endian`. The file also has elements and properties that
+/// the reader skips.
 pub fn ply(format: &str) -> Vec<u8> {
     let header = format!(
         "ply\nformat {format} 1.0\ncomment by hand\nelement camera 1\nproperty list uchar short view\nproperty int id\n\
@@ -135,7 +135,7 @@ pub fn gltf_buffer() -> Vec<u8> {
     bytes
 }
 
-/// A cube in one node; `buffer` is the member `uri` with a comma, or nothing for a container.
+/// A cube in one node; `buffer` is the member `uri` with a comma, or empty for a container.
 pub fn gltf_json(buffer: &str) -> String {
     format!(
         r#"{{"asset": {{"version": "2.0"}}, "scene": 0, "scenes": [{{"nodes": [0]}}],

@@ -1,8 +1,8 @@
-//! Each refusal says which file, where, what was found and what to do.
+//! Each error names the file, the position, the problem and the remedy.
 
 use super::{FileError, Format, MeshError, Problem, make, parse};
 
-/// The message of the refusal, which must hold all of `parts`.
+/// Returns the error, whose message must contain all of `parts`.
 #[track_caller]
 fn refused(format: Format, bytes: impl AsRef<[u8]>, parts: &[&str]) -> FileError {
     let error = parse(format, bytes.as_ref()).expect_err("must be refused");

@@ -1,4 +1,4 @@
-//! The meshes of the scene for the 3-D panel, sent once; transforms move them.
+//! The meshes of the scene for the 3D panel, sent once; transforms move them.
 
 use super::{xyz, xyzw};
 use crate::Layout;

@@ -47,7 +47,7 @@ fn time() -> Value {
     json!({ "type": "object", "title": "time", "properties": { "sec": sec, "nsec": nsec } })
 }
 
-/// An object of numbers.
+/// The schema of an object of numbers.
 fn numbers(title: &str, names: &[&str]) -> Value {
     let fields: serde_json::Map<String, Value> =
         names.iter().map(|name| ((*name).to_owned(), json!({ "type": "number" }))).collect();

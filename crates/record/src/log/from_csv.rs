@@ -4,7 +4,8 @@ use super::Log;
 use crate::{RecordError, plain_name};
 use std::path::Path;
 
-/// Reads a file. The file name gives the owner of the signals (`readings-pad.csv`: `pad`), unless the column names do (`pad/sum_n`).
+/// Reads a file. The owner of the signals follows from the file name (`readings-pad.csv`: `pad`), unless the column
+/// names contain it (`pad/sum_n`).
 pub fn read(path: &Path) -> Result<Log, RecordError> {
     let failed =
         |reason: String| RecordError::Damaged { path: path.display().to_string(), what: "table of times", reason };
@@ -59,7 +60,7 @@ pub fn read(path: &Path) -> Result<Log, RecordError> {
 struct Columns(Vec<(String, Vec<usize>)>);
 
 impl Columns {
-    /// Groups the columns of one vector: `name.0`, `name.1` …, and those that `dermis run` writes.
+    /// Groups the columns of one vector: `name.0`, `name.1` …, and the columns that `dermis run` writes.
     fn of(header: &[String], left_out: &[Option<usize>]) -> Self {
         let mut signals: Vec<(String, Vec<usize>)> = Vec::new();
         for (i, column) in header.iter().enumerate().filter(|(i, _)| !left_out.contains(&Some(*i))) {

@@ -5,7 +5,7 @@ use crate::folder::TIMES;
 use crate::{RecordError, npy};
 use std::path::{Path, PathBuf};
 
-/// Arrays and images (`--record`), tables (`--out`), or the parts of a Parquet file.
+/// Reads arrays and images (`--record`), tables (`--out`), or the parts of a Parquet file.
 pub fn read(folder: &Path) -> Result<Log, RecordError> {
     let files = entries(folder)?;
     let parts: Vec<PathBuf> = files.iter().filter(|path| ends(path, "parquet")).cloned().collect();

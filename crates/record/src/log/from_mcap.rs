@@ -1,4 +1,4 @@
-//! Reads MCAP: messages of dermis, standard messages of ROS 2, and numbers in any JSON.
+//! Reads MCAP: messages of dermis, standard messages of ROS 2, and numbers in any JSON message.
 
 use super::Log;
 use crate::base64;

@@ -1,4 +1,4 @@
-//! The binary encoding of MCAP: little-endian numbers, texts after their length.
+//! The binary encoding of MCAP: little-endian numbers, texts preceded by their length.
 
 /// Builds a record.
 #[derive(Default)]
@@ -29,13 +29,13 @@ impl ByteWriter {
         self
     }
 
-    /// Raw bytes.
+    /// Appends raw bytes.
     pub fn raw(mut self, bytes: &[u8]) -> Self {
         self.0.extend(bytes);
         self
     }
 
-    /// Bytes after their 32-bit length.
+    /// Appends bytes preceded by their 32-bit length.
     pub fn block(self, bytes: &[u8]) -> Self {
         self.u32(bytes.len() as u32).raw(bytes)
     }
@@ -49,7 +49,7 @@ impl ByteWriter {
         self.block(&inside.0)
     }
 
-    /// The content as a record of a type.
+    /// Returns the content as a record of a type.
     pub fn record(self, kind: u8) -> Vec<u8> {
         Self::new().u8(kind).u64(self.0.len() as u64).raw(&self.0).0
     }

@@ -5,9 +5,11 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A file of growing data followed by a footer. Appending overwrites the old footer with the data and a new footer, in one write.
+/// A file of growing data followed by a footer. Appending overwrites the old footer with the data and a new footer, in
+/// one write.
 ///
-/// The file appears under its path together with its first footer. A write that is interrupted by the death of the process keeps all earlier data.
+/// The file appears under its path together with its first footer. If the process is killed during a write, all earlier
+/// data are preserved.
 pub struct FooterFile {
     path: PathBuf,
     file: Option<File>,
@@ -16,7 +18,7 @@ pub struct FooterFile {
 }
 
 impl FooterFile {
-    /// Holds the first data in memory; nothing is on the disk yet.
+    /// Holds the first data in memory; does not write to the disk yet.
     pub fn new(path: &Path, head: Vec<u8>) -> Self {
         let len = head.len() as u64;
         Self { path: path.to_owned(), file: None, head, len }

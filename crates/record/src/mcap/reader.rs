@@ -1,4 +1,4 @@
-//! Reads MCAP files, also truncated ones.
+//! Reads MCAP files, including truncated ones.
 
 use super::bytes::ByteReader;
 use super::{Channel, MAGIC, McapWriter, Schema, op};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub struct McapLog {
     /// Profile, such as `ros2`.
     pub profile: String,
-    /// The schemas that channels name.
+    /// The schemas of the channels.
     pub schemas: Vec<Schema>,
     /// The channels.
     pub channels: Vec<Channel>,
@@ -27,7 +27,7 @@ pub struct McapLog {
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct McapMessage {
-    /// Index of its channel.
+    /// Index of the channel.
     pub channel: usize,
     /// Log time (ns).
     pub time_ns: u64,

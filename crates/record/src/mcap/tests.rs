@@ -33,7 +33,7 @@ fn what_is_written_is_read_back() {
     assert_eq!((again.messages, again.channels, again.metadata), (log.messages, log.channels, log.metadata));
 }
 
-/// Cut anywhere, a file gives every message of the chunks before the cut, and nothing that was not written.
+/// A file truncated at any byte gives every message of the chunks before the cut, and no others.
 #[test]
 fn a_file_is_read_up_to_where_it_was_cut() {
     let folder = tempfile::tempdir().unwrap();
@@ -64,15 +64,15 @@ fn bytes_that_are_wrong_do_no_harm() {
         let at = (random.uniform() * wrong.len() as f64) as usize;
         wrong[at] ^= 1 << (random.uniform() * 8.0) as u8;
         if let Some(log) = McapLog::parse(&wrong) {
-            // Of an index a flipped bit can make one message more.
+            // A flipped bit in an index can add one message.
             assert!(log.messages.len() <= 26);
         }
     }
     assert!(McapLog::parse(b"").is_none() && McapLog::parse(b"PAR1").is_none());
 }
 
-/// The death of a process can cut a write short: its first bytes are in the file, behind them stands what was there before. Whatever their number, all earlier
-/// messages are read, and none that was not written.
+/// If the process is killed during a write, the file holds the first bytes of the write, followed by the previous
+/// content. For any number of bytes written, all earlier messages are read, and no others.
 #[test]
 fn a_write_that_is_cut_short_loses_only_what_it_would_have_added() {
     let folder = tempfile::tempdir().unwrap();

@@ -17,12 +17,12 @@ pub struct McapWriter {
     file: FooterFile,
     schemas: Vec<Schema>,
     channels: Vec<Channel>,
-    /// Records of the chunk under way.
+    /// Records of the current chunk.
     chunk: Vec<u8>,
-    /// Time and place of the chunk's messages, by channel.
+    /// Time and offset of the messages in the chunk, by channel.
     index: BTreeMap<u16, Vec<(u64, u64)>>,
     chunk_times: Option<(u64, u64)>,
-    /// The index of all chunks that are written, as records.
+    /// The index records of all chunks written so far.
     chunk_indices: Vec<u8>,
     metadata_index: Vec<u8>,
     chunks: u32,
@@ -31,7 +31,8 @@ pub struct McapWriter {
 }
 
 impl McapWriter {
-    /// Creates a complete file without messages. All channels must be given here. `metadata` is stored under the name `dermis`.
+    /// Creates a complete file without messages. All channels must be given here. `metadata` is stored under the name
+    /// `dermis`.
     pub fn create(
         path: &Path,
         profile: &str,
@@ -82,7 +83,7 @@ impl McapWriter {
         if self.chunk.len() > CHUNK_BYTES { self.flush() } else { Ok(()) }
     }
 
-    /// Leaves a complete file.
+    /// Writes the buffered messages and leaves a complete file.
     pub fn flush(&mut self) -> Result<(), RecordError> {
         if self.index.is_empty() {
             return Ok(());
@@ -129,7 +130,7 @@ impl McapWriter {
         bytes
     }
 
-    /// Summary and footer after messages that end at `at`.
+    /// Summary and footer for data that end at offset `at`.
     fn end(&self, at: u64) -> Vec<u8> {
         let mut bytes = ByteWriter::new().u32(0).record(op::DATA_END);
         let summary_at = bytes.len();
@@ -151,7 +152,7 @@ impl McapWriter {
         bytes.extend(&self.metadata_index);
         bytes.extend(&self.chunk_indices);
         let footer = ByteWriter::new().u64(at + summary_at as u64).u64(0).u32(0).record(op::FOOTER);
-        // The check sum covers the summary and the footer up to the sum itself.
+        // The checksum covers the summary and the footer up to the checksum itself.
         bytes.extend(&footer[..footer.len() - 4]);
         let sum = crc32fast::hash(&bytes[summary_at..]);
         bytes.extend(sum.to_le_bytes());

@@ -1,5 +1,5 @@
-//! Common data representation, little-endian (OMG's XCDR1, what ROS 2 stores): each number lies at a multiple of its size, counted from behind the four
-//! bytes that say how it is written.
+//! Common data representation, little-endian (OMG's XCDR1, as ROS 2 stores it): each number is aligned to its size,
+//! relative to the end of the four-byte encapsulation header.
 
 const HEAD: [u8; 4] = [0, 1, 0, 0];
 
@@ -35,7 +35,7 @@ impl CdrWriter {
         self
     }
 
-    /// A fixed number of them.
+    /// Writes an array of fixed length.
     pub fn f64s(mut self, values: &[f64]) -> Self {
         self.align(8);
         values.iter().for_each(|value| self.0.extend(value.to_le_bytes()));

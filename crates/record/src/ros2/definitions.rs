@@ -1,4 +1,4 @@
-//! The definitions of the messages, as a bag carries them: the message, then each that it uses.
+//! The message definitions stored in a bag: the message, followed by each message that it uses.
 
 pub const TF_MESSAGE: usize = 0;
 pub const WRENCH_STAMPED: usize = 1;
@@ -26,7 +26,7 @@ macro_rules! vector {
     };
 }
 
-/// Name and text of each.
+/// Name and definition of each message.
 pub const ALL: [(&str, &str); 4] = [
     (
         "tf2_msgs/msg/TFMessage",

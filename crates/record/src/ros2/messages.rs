@@ -23,7 +23,7 @@ pub fn wrench(time_ns: u64, frame: &str, force: Vec3, torque: Vec3) -> Vec<u8> {
     header(CdrWriter::new(), time_ns, frame).f64s(&[force.x, force.y, force.z, torque.x, torque.y, torque.z]).done()
 }
 
-/// std_msgs/msg/Float32MultiArray: the taxels' values (N), rows by columns where they form a grid.
+/// std_msgs/msg/Float32MultiArray: the values of the taxels (N), as rows and columns if they form a grid.
 pub fn taxels(reading: &Reading) -> Vec<u8> {
     let count = reading.values_newton.len();
     let sides: &[(&str, usize, usize)] = match reading.size {
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(frames, [("a".to_owned(), pose), ("bcd".to_owned(), Pose::IDENTITY)]);
         let (force, torque) = (Vec3::new(0.1, -2.0, 3.0), Vec3::new(4.0, 5.0, 6.0));
         let message = wrench(1_500_000_000, "frame", force, torque);
-        // 4 of head, 8 of time, 4 + 6 of text, 6 of padding, 48.
+        // 4 bytes of header, 8 of time, 4 + 6 of text, 6 of padding, 48 of numbers.
         assert_eq!(message.len(), 76);
         assert!(matches!(
             decode("geometry_msgs/msg/WrenchStamped", &message),

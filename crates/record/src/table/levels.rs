@@ -1,18 +1,18 @@
 //! Repetition and definition levels of nested columns (Dremel), as Parquet stores them.
 //!
-//! Every field, list and element may be missing in the file's schema, as other writers have it, though none is: a value has the level
-//! [`Levels::most_defined`], an empty list [`EMPTY`].
+//! As in the files of other writers, the schema declares every field, list and element optional, although none is
+//! missing: a value has the level [`Levels::most_defined`], an empty list [`EMPTY`].
 
 use super::thrift::varint;
 use super::{Rows, Values};
 
-/// The definition level of a list that is there and has no elements.
+/// The definition level of an empty list.
 const EMPTY: u64 = 1;
 
-/// Of one column.
+/// The levels of one column.
 pub struct Levels<'a> {
     rows: &'a Rows,
-    /// Groups around the column.
+    /// Number of groups around the column.
     groups: usize,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Levels<'a> {
         (self.groups + 1 + 2 * self.rows.depth()) as u64
     }
 
-    /// Where a row's values are, given where they start.
+    /// Number of values in a row.
     pub fn row_len(&self, row: usize) -> usize {
         match self.rows {
             Rows::Single => 1,
@@ -35,7 +35,7 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// Entries of some rows (an empty list is one, too), and the bytes of their levels.
+    /// Appends the encoded levels of a range of rows; returns the number of entries (an empty list counts as one).
     pub fn encode(&self, rows: std::ops::Range<usize>, bytes: &mut Vec<u8>) -> usize {
         let depth = self.rows.depth() as u64;
         let (mut repeats, mut defined) = (Runs::new(depth), Runs::new(self.most_defined()));
@@ -60,8 +60,8 @@ impl<'a> Levels<'a> {
         entries
     }
 
-    /// The first value starts a row (0), one that starts the list of level `k` continues that of level `k − 1`, and the others continue the
-    /// innermost.
+    /// Appends the repetition levels of a row. The first value starts the row (0), a value that starts a list of level
+    /// `k` continues that of level `k − 1`, and the others continue the innermost list.
     fn repeats_of_row(&self, len: usize, repeats: &mut Runs) {
         let depth = self.rows.depth() as u64;
         let inner = match self.rows {
@@ -84,7 +84,7 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// The range of a page's values in the column.
+/// Encoded size (bytes) of the value at index `at`.
 pub fn value_bytes(values: &Values, at: usize) -> usize {
     match values {
         Values::F32(_) => 4,
@@ -95,7 +95,7 @@ pub fn value_bytes(values: &Values, at: usize) -> usize {
     }
 }
 
-/// Levels as runs of equal ones: the part of Parquet's hybrid of runs and packed bits that is enough here.
+/// Run-length encoding of levels: the subset of Parquet's hybrid encoding that is needed here.
 struct Runs {
     bytes: Vec<u8>,
     run: (u64, usize),
@@ -103,7 +103,7 @@ struct Runs {
 
 impl Runs {
     fn new(most: u64) -> Self {
-        // A level takes one byte: no column is 100 lists deep.
+        // A level takes one byte: no column has 100 nested lists.
         debug_assert!(most < 256);
         Self { bytes: vec![0; 4], run: (0, 0) }
     }

@@ -1,4 +1,4 @@
-//! Tables into a Parquet file: pages of plain values, and the footer that says where they are.
+//! Writes tables to a Parquet file: pages of plain values, and a footer with their offsets.
 
 use super::levels::{Levels, value_bytes};
 use super::thrift::Struct;
@@ -18,7 +18,7 @@ const UTF8: i32 = 0;
 const LIST: i32 = 3;
 const UNCOMPRESSED: i32 = 0;
 const DATA_PAGE: i32 = 0;
-/// Fields of the union that says what a column means.
+/// Fields of the union of logical types.
 const STRING_TYPE: i16 = 1;
 const LIST_TYPE: i16 = 3;
 
@@ -108,7 +108,7 @@ impl<W: Write> TableWriter<W> {
         Ok(self.to)
     }
 
-    /// One column of one part, page by page.
+    /// Writes one column of one part, page by page.
     fn chunk(&mut self, path: &[&str], values: &Values, levels: &Levels, rows: usize) -> Result<Struct, TableError> {
         let start = self.at;
         let (mut entries, mut row, mut value) = (0, 0, 0);
@@ -137,7 +137,7 @@ impl<W: Write> TableWriter<W> {
     }
 }
 
-/// A node of the schema, in the order in which its tree is walked.
+/// A node of the schema, in depth-first order.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct SchemaElement {
     name: String,

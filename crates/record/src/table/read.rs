@@ -6,11 +6,11 @@ use super::thrift_read::{Part, parse};
 /// One column of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadColumn {
-    /// Its name; of a group's field `group.field`.
+    /// Name of the column; `group.field` for a field of a group.
     pub name: String,
-    /// Values of each row, where rows are lists.
+    /// Number of values of each row, if rows are lists.
     pub lengths: Option<Vec<usize>>,
-    /// All present values.
+    /// All values that are present.
     pub values: Values,
 }
 
@@ -22,7 +22,7 @@ struct Leaf {
     most_repeated: u32,
 }
 
-/// Reads all columns of a file; the error describes the damage.
+/// Reads all columns of a file; an error describes the damage.
 pub fn read_columns(bytes: &[u8]) -> Result<Vec<ReadColumn>, String> {
     let whole = bytes.strip_prefix(b"PAR1").and_then(|rest| rest.strip_suffix(b"PAR1"));
     let cut = || "it does not start and end as one".to_owned();
@@ -65,7 +65,7 @@ pub fn read_columns(bytes: &[u8]) -> Result<Vec<ReadColumn>, String> {
 fn leaves(footer: &Part) -> Option<Vec<Leaf>> {
     let schema = footer.list(2)?;
     let mut leaves = Vec::new();
-    // Open groups: name, children left, levels.
+    // Open groups: name, number of remaining children, levels.
     let mut open: Vec<(String, i64, u32, u32)> = vec![(String::new(), schema.first()?.int(5)?, 0, 0)];
     for element in &schema[1..] {
         while open.last()?.1 == 0 {
@@ -150,7 +150,7 @@ fn numbers<const N: usize, T>(page: &[u8], count: usize, number: fn([u8; N]) -> 
     Some(())
 }
 
-/// Levels of a page: runs of equal ones, or packed bits.
+/// Decodes the levels of a page: runs of equal levels, or packed bits.
 fn levels(page: &mut &[u8], entries: usize, most: u32) -> Option<Vec<u32>> {
     let (length, rest) = page.split_first_chunk::<4>()?;
     let (mut runs, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;

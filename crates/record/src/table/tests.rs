@@ -1,6 +1,6 @@
 use super::*;
 
-/// One column of each kind, three rows.
+/// A table with one column of each kind and three rows.
 fn one_of_each() -> Table {
     let texts = |texts: [&str; 3]| texts.map(str::to_owned).to_vec();
     let table = Table::new()
@@ -14,8 +14,8 @@ fn one_of_each() -> Table {
     table.unwrap().metadata("made", "by hand")
 }
 
-/// The file is what pyarrow, polars read back as the same values: `checked.py` beside it did, and the Python tests read tables of
-/// data sets. Here no byte may change.
+/// The bytes equal those of the golden file, which pyarrow and polars read back as the same values (see `checked.py`
+/// beside it); the Python tests read the tables of data sets.
 #[test]
 fn the_bytes_are_those_that_others_have_read() {
     assert_eq!(one_of_each().to_bytes().unwrap(), include_bytes!("one_of_each.parquet"));
@@ -25,7 +25,7 @@ fn the_bytes_are_those_that_others_have_read() {
 fn a_long_column_is_cut_into_pages_and_a_file_into_parts() {
     let table = Table::new().list("x", &[1000], Values::F32(vec![1.0; 1_000_000])).unwrap();
     let once = table.to_bytes().unwrap();
-    // Four bytes a value, five a row for levels, and little for four pages and the footer.
+    // Four bytes per value, five per row for levels, and a small overhead for four pages and the footer.
     assert!((4_000_000..4_000_000 + 5 * 1000 + 500).contains(&once.len()), "{}", once.len());
     let mut writer = TableWriter::new(Vec::new()).unwrap();
     writer.append(&table).unwrap();

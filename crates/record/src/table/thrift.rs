@@ -1,6 +1,6 @@
-//! The compact protocol of Thrift, as far as Parquet's headers need it.
+//! Writes the compact protocol of Thrift, to the extent that Parquet's headers need it.
 
-/// Writes a struct, field by field in rising order of their numbers.
+/// Writes a struct, field by field in ascending order of field numbers.
 #[derive(Default)]
 pub struct Struct {
     bytes: Vec<u8>,
@@ -14,7 +14,7 @@ const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
 impl Struct {
-    /// Without fields.
+    /// Creates a struct without fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -61,7 +61,7 @@ impl Struct {
         self
     }
 
-    /// Its bytes, with the mark of its end.
+    /// Returns the bytes with the end marker.
     pub fn end(mut self) -> Vec<u8> {
         self.bytes.push(0);
         self.bytes
@@ -98,7 +98,7 @@ fn zigzag(bytes: &mut Vec<u8>, value: i64) {
     varint(bytes, ((value << 1) ^ (value >> 63)) as u64);
 }
 
-/// Seven bits a byte, the lowest first.
+/// Writes a varint: seven bits per byte, the lowest first.
 pub fn varint(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         bytes.push(value as u8 | 0x80);

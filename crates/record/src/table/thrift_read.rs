@@ -1,8 +1,8 @@
-//! The compact protocol of Thrift, read.
+//! Reads the compact protocol of Thrift.
 
 use std::collections::BTreeMap;
 
-/// A struct: its fields by number.
+/// The fields of a struct by number.
 #[derive(Debug, Default)]
 pub struct Part(BTreeMap<i16, Value>);
 
@@ -14,7 +14,7 @@ enum Value {
     Part(Part),
 }
 
-/// Limit on the nesting of headers.
+/// Limit on the nesting depth of headers.
 const MAX_DEPTH: usize = 16;
 
 impl Part {
@@ -38,7 +38,7 @@ impl Part {
     }
 }
 
-/// Reads a struct; returns it and how many bytes it took.
+/// Reads a struct; returns it and its length (bytes).
 pub fn parse(bytes: &[u8]) -> Option<(Part, usize)> {
     let mut rest = bytes;
     let part = part(&mut rest, 0)?;

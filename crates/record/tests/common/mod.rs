@@ -1,11 +1,11 @@
-//! A made-up run: what the tests of recordings share.
+//! A synthetic run for the tests of recordings.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use dermis_geometry::{Pose, Quat, Vec3};
 use dermis_record::{BodyLayout, Format, Layout, Sample, SensorLayout, SensorSample};
 use dermis_sensor::{Image, Reading};
 
-/// Name, format and how its file is called.
+/// Name, format and file name.
 pub const FORMATS: [(&str, Format, &str); 5] = [
     ("mcap", Format::Mcap, "run.mcap"),
     ("ros2", Format::Ros2, "bag.mcap"),
@@ -25,7 +25,7 @@ pub fn layout() -> Layout {
     }
 }
 
-/// The sample at a time: every number in it follows from the time.
+/// The sample at a time; all of its values are functions of the time.
 pub fn sample(time_s: f64, images: bool) -> Sample {
     let sensor = |taxels: usize, size| {
         let values: Vec<f64> = (0..taxels).map(|i| (i as f64 + time_s).sin().abs()).collect();

@@ -6,7 +6,7 @@ use crate::{Body, BodyId, EndEffector, SensorId, TactileImage, World, WorldError
 use dermis_geometry::{Pose, Quat, Vec3};
 use dermis_sensor::Sensor;
 
-/// How the arm follows its commands.
+/// Lag and speed limits of the arm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CartesianParameters {
     /// Time constant (s) of the arm's own position control.
@@ -24,11 +24,11 @@ impl Default for CartesianParameters {
     }
 }
 
-/// A palm with an array, moved in six degrees of freedom by an arm that is not modelled. Call
+/// A palm with a tactile array, moved in six degrees of freedom by an arm that is not modelled. Call
 /// [`CartesianHand::exchange`] before every step of the world.
 ///
-/// The palm is a driven body with a first-order lag and limited speeds: an arm under position control deflects
-/// less under the few newtons of a tactile array than it lags.
+/// The palm is a driven body with a first-order lag and limited speeds: under the few newtons of a tactile array, the
+/// deflection of a position-controlled arm is smaller than its lag.
 #[derive(Clone, Debug)]
 pub struct CartesianHand {
     parameters: CartesianParameters,
@@ -61,12 +61,12 @@ impl CartesianHand {
         self.sensor
     }
 
-    /// The body that carries it. Its frame is the tool's.
+    /// The body that carries the array. Its frame is the tool frame.
     pub fn palm(&self) -> BodyId {
         self.palm
     }
 
-    /// Reads the array, and moves the palm by one step.
+    /// Reads the array and moves the palm by one step.
     pub fn exchange(&mut self, world: &mut World) {
         let (p, dt_s) = (self.parameters, world.parameters().step_s);
         self.image = TactileImage::of_sensors(world, &[self.sensor], &world.pose(self.palm));

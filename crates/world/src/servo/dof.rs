@@ -3,26 +3,26 @@
 /// A degree of freedom of a tool, in its own frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Dof {
-    /// Along x (m).
+    /// Translation along x (m).
     X,
-    /// Along y (m).
+    /// Translation along y (m).
     Y,
-    /// Along z, out of the skin (m).
+    /// Translation along z, out of the skin (m).
     Z,
-    /// About x (rad).
+    /// Rotation about x (rad).
     Rx,
-    /// About y (rad).
+    /// Rotation about y (rad).
     Ry,
-    /// About z (rad).
+    /// Rotation about z (rad).
     Rz,
 }
 
 impl Dof {
-    /// All six, in the order of every array here.
+    /// All six, in the order that every array of this module uses.
     pub const ALL: [Self; 6] = [Self::X, Self::Y, Self::Z, Self::Rx, Self::Ry, Self::Rz];
 }
 
-/// Which degrees of freedom are controlled: a selection matrix with its diagonal in order.
+/// A set of controlled degrees of freedom: the diagonal of a selection matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dofs([bool; 6]);
 
@@ -37,12 +37,12 @@ impl Dofs {
         Self([true; 6])
     }
 
-    /// Whether one is in the set.
+    /// Whether the set contains a degree of freedom.
     pub fn has(&self, dof: Dof) -> bool {
         self.0[dof as usize]
     }
 
-    /// Those in the set, in order.
+    /// The degrees of freedom in the set, in order.
     pub fn iter(&self) -> impl Iterator<Item = Dof> + '_ {
         Dof::ALL.into_iter().filter(|&dof| self.has(dof))
     }

@@ -3,9 +3,9 @@
 use crate::TactileImage;
 use dermis_geometry::Pose;
 
-/// A position-controlled tool with tactile arrays. The tool's frame has its origin at the middle of the sensing
-/// surface and +z out of the skin. A driver of a real robot can implement this: it accepts commands and returns the
-/// last measurements without blocking.
+/// A position-controlled tool with tactile arrays. The tool frame has its origin at the centre of the sensing surface
+/// and +z out of the skin. A driver of a real robot can implement this trait: it accepts commands and returns the last
+/// measurements without blocking.
 pub trait EndEffector {
     /// The last tactile image, in the tool frame.
     fn image(&self) -> &TactileImage;
@@ -13,7 +13,7 @@ pub trait EndEffector {
     /// Measured pose of the tool.
     fn world_from_tool(&self) -> Pose;
 
-    /// Sets the target pose. Returns the nearest pose that the tool can reach, which becomes its target: a tool with fewer than six joints cannot
-    /// reach every pose.
+    /// Sets the target pose. Returns the nearest pose that the tool can reach, which becomes its target: a tool with
+    /// fewer than six joints cannot reach every pose.
     fn move_to(&mut self, world_from_tool: Pose) -> Pose;
 }

@@ -11,13 +11,14 @@ use std::f64::consts::PI;
 /// |---|---|
 /// | x, y | `center_m`: the centre of pressure |
 /// | z | `total_newton` |
-/// | rotation about x | `lean_m.y`: how far the stronger load lies from it |
-/// | rotation about y | `lean_m.x` |
+/// | rotation about x | `lean_m.y`: offset along y of the centroid of f² from that of f |
+/// | rotation about y | `lean_m.x`: the same along x |
 /// | rotation about z | `direction_rad` (Kappassov et al. 2020, eq. 3) |
 ///
-/// The lean is the centroid of the squares f² minus that of the forces f. A shift moves both alike; a tilt makes one
-/// side stronger and moves that of f² further. So it tells a tilt from a shift, without a threshold that would make it
-/// jump. It needs a face that is flat somewhere: over a paraboloid a tilt *is* a shift, and the lean stays zero.
+/// The lean is the centroid of the squares f² minus that of the forces f. A shift moves both equally; a tilt loads one
+/// side more and moves the centroid of f² further. The lean therefore distinguishes a tilt from a shift, without a
+/// threshold that would make it discontinuous. It needs a face that is flat somewhere: over a paraboloid a tilt is
+/// equivalent to a shift, and the lean stays zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TactileFeatures {
     /// Sum of the forces (N).
@@ -26,14 +27,14 @@ pub struct TactileFeatures {
     pub center_m: Vec2,
     /// Centroid of the squared forces minus that of the forces (m).
     pub lean_m: Vec2,
-    /// Direction in which the load is spread most (rad), from x towards y; a line, so between −π/2 and π/2.
+    /// Direction of the largest spread of the load (rad), from x towards y; it is a line, so between −π/2 and π/2.
     pub direction_rad: f64,
-    /// How clear the direction is, (λ₁ − λ₂)/(λ₁ + λ₂): 0 for a round contact, 1 for a line.
+    /// Anisotropy of the load, (λ₁ − λ₂)/(λ₁ + λ₂): 0 for a round contact, 1 for a line.
     pub elongation: f64,
 }
 
 impl TactileFeatures {
-    /// Features of an image; `None` without contact.
+    /// Computes the features of an image; `None` without contact.
     pub fn of(image: &TactileImage) -> Option<Self> {
         let moments = Features::of(&image.newton, &image.at_m, &[], 0.0)?;
         let squares: Vec<f64> = image.newton.iter().map(|&force| force.max(0.0).powi(2)).collect();
@@ -49,12 +50,12 @@ impl TactileFeatures {
         })
     }
 
-    /// In the order of [`Dof::ALL`].
+    /// The features in the order of [`Dof::ALL`].
     pub fn in_order(&self) -> [f64; 6] {
         [self.center_m.x, self.center_m.y, self.total_newton, self.lean_m.y, self.lean_m.x, self.direction_rad]
     }
 
-    /// `to` minus `self` in the order of [`Dof::ALL`]; directions of lines differ by at most 90°.
+    /// `to` minus `self` in the order of [`Dof::ALL`]; directions differ by at most 90°, because they are lines.
     pub fn until(&self, to: &Self) -> [f64; 6] {
         let (from, to) = (self.in_order(), to.in_order());
         let mut difference = std::array::from_fn(|i| to[i] - from[i]);
@@ -75,7 +76,7 @@ mod tests {
         TactileImage { at_m, newton }
     }
 
-    /// A Gaussian ridge, turned: its direction is the angle, wherever it lies.
+    /// The direction of a rotated Gaussian ridge equals its angle, at any position.
     #[test]
     fn direction_and_middle_of_a_ridge() {
         for degrees in [-80.0, -45.0, -10.0, 0.0, 30.0, 89.0f64] {
@@ -92,7 +93,7 @@ mod tests {
         }
     }
 
-    /// Load 1 + g x on −a…a: the centroid of f is g a²/3, that of f² to first order twice that; a shift adds to both.
+    /// Load 1 + g x on −a…a: the centroid of f is g a²/3, that of f² to first order 2 g a²/3; a shift adds to both.
     #[test]
     fn lean_shows_a_gradient_and_no_shift() {
         let (a, g) = (20e-3, 3.0);

@@ -4,14 +4,14 @@ use crate::{Dof, Dofs, TactileFeatures};
 use dermis_geometry::{Pose, Quat, Vec3};
 use nalgebra::{DMatrix, DVector};
 
-/// Why a servo cannot be built.
+/// Error when building a servo.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ServoError {
-    /// There was no contact where the Jacobian was measured.
+    /// The tool had no contact where the Jacobian was measured.
     #[error("the array feels nothing when the tool is moved by {step:e} in {dof:?}; start from a firm contact")]
     NoContact { dof: Dof, step: f64 },
-    /// A motion that does not change the features.
+    /// A selected motion does not change the selected features.
     #[error(
         "the selected features do not tell all selected motions apart: a motion mostly in {dof:?} changes them only {ratio:.1e} as much as the clearest does; leave {dof:?} out of the selection or choose a contact that shows it"
     )]
@@ -21,28 +21,28 @@ pub enum ServoError {
     NothingSelected,
 }
 
-/// The change of each feature (rows) with each motion of the tool in its own frame (columns), both in the order of
-/// [`Dof::ALL`].
+/// The derivative of each feature (rows) with respect to each motion of the tool in its own frame (columns), both in
+/// the order of [`Dof::ALL`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TactileJacobian {
     /// Rows: features; columns: degrees of freedom.
     pub rows: [[f64; 6]; 6],
-    /// Motions (m, rad) that count as equally large, to compare columns by.
+    /// Characteristic displacement (m, rad) of each degree of freedom, used to compare columns.
     pub scale: [f64; 6],
 }
 
-/// Selected motions that the features show less than this, relative to the clearest, are refused.
+/// Minimum ratio of the smallest to the largest singular value of the scaled Jacobian; smaller ratios are refused.
 const MIN_RATIO: f64 = 1e-3;
 
 impl TactileJacobian {
-    /// A diagonal Jacobian with these gains (unit of the feature per m or rad).
+    /// Creates a diagonal Jacobian with these gains (unit of the feature per m or rad).
     pub fn diagonal(gains: [f64; 6], scale: [f64; 6]) -> Self {
         let rows = std::array::from_fn(|i| std::array::from_fn(|j| if i == j { gains[i] } else { 0.0 }));
         Self { rows, scale }
     }
 
-    /// Measures the Jacobian by central differences. `probe` returns the features with the tool displaced by a small pose in its own frame; `step`
-    /// is the displacement each way (m, rad).
+    /// Measures the Jacobian by central differences. `probe` returns the features with the tool displaced by a small
+    /// pose in its own frame; `step` is the displacement in both directions (m, rad).
     pub fn measure<E: From<ServoError>>(
         step: [f64; 6],
         mut probe: impl FnMut(&Pose) -> Result<Option<TactileFeatures>, E>,
@@ -62,21 +62,21 @@ impl TactileJacobian {
         Ok(Self { rows, scale: step })
     }
 
-    /// The diagonal of the Jacobian. Cross terms are valid near the pose where they were measured; far away, for example for an edge that starts
-    /// 90° off, they mislead.
+    /// Returns the diagonal of the Jacobian. Cross terms are valid only near the pose where they were measured; far
+    /// away, for example for an edge rotated by 90°, they are wrong.
     pub fn decoupled(&self) -> Self {
         Self::diagonal(std::array::from_fn(|i| self.rows[i][i]), self.scale)
     }
 
     /// Maps an error of the selected features to the motion of the selected degrees of freedom that removes it. All
-    /// else is zero. Refuses a selection that the features cannot tell apart.
+    /// other entries are zero. Refuses a selection for which the Jacobian is nearly singular.
     pub fn inverse(&self, selected: Dofs) -> Result<[[f64; 6]; 6], ServoError> {
         let dofs: Vec<Dof> = selected.iter().collect();
         let n = dofs.len();
         if n == 0 {
             return Err(ServoError::NothingSelected);
         }
-        // Metres, radians and newtons do not compare: columns in units of `scale`, rows each of length 1.
+        // Metres, radians and newtons are not comparable: scales columns by `scale` and normalises rows to length 1.
         let mut scaled =
             DMatrix::from_fn(n, n, |i, j| self.rows[dofs[i] as usize][dofs[j] as usize] * self.scale[dofs[j] as usize]);
         let lengths = DVector::from_fn(n, |i, _| scaled.row(i).norm());
@@ -103,7 +103,7 @@ impl TactileJacobian {
     }
 }
 
-/// A pose that is a small motion in one degree of freedom (m or rad).
+/// A pose displaced by `by` (m or rad) in one degree of freedom.
 fn displacement(dof: Dof, by: f64) -> Pose {
     let axis = [Vec3::X, Vec3::Y, Vec3::Z][dof as usize % 3];
     match dof {
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use dermis_geometry::Vec2;
 
-    /// A Jacobian with every entry its own.
+    /// A full Jacobian with distinct entries.
     fn mixed() -> TactileJacobian {
         let scale = [1e-3, 1e-3, 1e-3, 0.02, 0.02, 0.02];
         let weight = [1.0, 1.0, 1e3, 0.1, 0.1, 1.0];
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(jacobian.inverse(Dofs::default()), Err(ServoError::NothingSelected));
     }
 
-    /// Of features that are linear in the displacement, differences find the coefficients.
+    /// Central differences recover the coefficients of features that are linear in the displacement.
     #[test]
     fn measuring_a_linear_contact_gives_its_coefficients() {
         let probe = |moved: &Pose| -> Result<_, ServoError> {

@@ -1,21 +1,21 @@
 //! A hobby servo: a geared motor with position control.
 
-/// Parameters of a motor.
+/// Parameters of the motor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MotorParameters {
-    /// Time constant (s) of its own position loop.
+    /// Time constant (s) of the position loop.
     pub lag_s: f64,
-    /// Greatest speed (rad/s).
+    /// Maximum speed (rad/s).
     pub speed_rad_per_s: f64,
     /// Resolution (rad) of the commands.
     pub resolution_rad: f64,
-    /// Range: minus to plus this angle (rad).
+    /// The motor rotates from minus to plus this angle (rad).
     pub range_rad: f64,
 }
 
 impl Default for MotorParameters {
-    /// Near a Dynamixel AX-12: 1024 positions over 300°, 59 rpm without load. Its position loop is not
-    /// documented; 30 ms is ours.
+    /// Approximates a Dynamixel AX-12: 1024 positions over 300°, 59 rpm without load. Its position loop is not
+    /// documented; 30 ms is an assumption.
     fn default() -> Self {
         Self {
             lag_s: 0.03,
@@ -26,9 +26,9 @@ impl Default for MotorParameters {
     }
 }
 
-/// A motor with a first-order lag and a limited speed, θ̇ = clamp((θ_set − θ)/τ), integrated exactly over a step (until
-/// the step in which the limit ends, where it is short by at most the step's part of τ). Load does not move it:
-/// at 254:1 the gear of an AX-12 holds a hundred times what a tactile array presses with.
+/// A motor with a first-order lag and a limited speed, θ̇ = clamp((θ_set − θ)/τ). The integration over a step is exact,
+/// except in the step in which the speed limit ends. The load does not move the motor: the 254:1 gear of an AX-12 holds
+/// a hundred times the load of a tactile array.
 #[derive(Clone, Debug)]
 pub struct Motor {
     parameters: MotorParameters,
@@ -37,7 +37,7 @@ pub struct Motor {
 }
 
 impl Motor {
-    /// At rest at an angle (rad).
+    /// Creates a motor at rest at an angle (rad).
     pub fn new(parameters: MotorParameters, angle_rad: f64) -> Self {
         Self { parameters, set_rad: angle_rad, angle_rad }
     }
@@ -47,8 +47,8 @@ impl Motor {
         self.angle_rad
     }
 
-    /// Sets the target angle (rad); returns it clamped to the range. The motor goes to the nearest of its positions, but the returned angle is not
-    /// rounded, so that small changes of the command add up.
+    /// Sets the target angle (rad); returns it clamped to the range. The motor moves to the nearest of its positions,
+    /// but the returned angle is not rounded, so that small changes of the command add up.
     pub fn command(&mut self, angle_rad: f64) -> f64 {
         let p = &self.parameters;
         let within = angle_rad.clamp(-p.range_rad, p.range_rad);
@@ -57,7 +57,7 @@ impl Motor {
         within
     }
 
-    /// Advances the time (s).
+    /// Advances the motor by `dt_s`.
     pub fn step(&mut self, dt_s: f64) {
         let p = &self.parameters;
         let share = if p.lag_s > 0.0 { 1.0 - (-dt_s / p.lag_s).exp() } else { 1.0 };
@@ -70,7 +70,7 @@ impl Motor {
 mod tests {
     use super::*;
 
-    /// θ = θ_set (1 − exp(−t/τ)) at any step, and a ramp at the speed's limit.
+    /// θ = θ_set (1 − exp(−t/τ)) at any step, and a ramp at the speed limit.
     #[test]
     fn a_motor_lags_and_is_no_faster_than_it_can() {
         let parameters = MotorParameters { lag_s: 0.05, speed_rad_per_s: 1e9, resolution_rad: 0.0, range_rad: 10.0 };

@@ -1,4 +1,4 @@
-//! Two servos that pan and tilt a plate of arrays: the platform of Kappassov et al. 2020, Fig. 10.
+//! A pan-tilt platform that carries a plate of arrays: the platform of Kappassov et al. 2020, Fig. 10.
 
 use crate::parallel_gripper::with_box;
 use crate::{Body, BodyId, EndEffector, Motor, MotorParameters, SensorId, TactileImage, World, WorldError};
@@ -9,22 +9,22 @@ use dermis_sensor::Sensor;
 /// Sizes, motors and initial pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PanTiltParameters {
-    /// Both motors.
+    /// Parameters of both motors.
     pub motor: MotorParameters,
-    /// Height (m) of the tilt's axis over the ground.
+    /// Height (m) of the tilt axis above the ground.
     pub axis_height_m: f64,
-    /// From the tilt's axis up to the sensing surface (m).
+    /// Distance (m) from the tilt axis up to the sensing surface.
     pub surface_over_axis_m: f64,
-    /// Room (m) between neighbouring arrays.
+    /// Gap (m) between neighbouring arrays.
     pub gap_m: f64,
-    /// Pan at the start (rad).
+    /// Initial pan (rad).
     pub pan_rad: f64,
-    /// Tilt at the start (rad).
+    /// Initial tilt (rad).
     pub tilt_rad: f64,
 }
 
 impl Default for PanTiltParameters {
-    /// The paper gives no sizes: those of two AX-12 motors, one above the other.
+    /// The paper gives no sizes: these are the sizes of two AX-12 motors, one above the other.
     fn default() -> Self {
         Self {
             motor: MotorParameters::default(),
@@ -37,19 +37,19 @@ impl Default for PanTiltParameters {
     }
 }
 
-/// A pan-and-tilt platform in a world. The lower motor rotates the platform about the vertical; the upper one tilts the
-/// plate about the plate's y axis. The arrays lie side by side along x. Call [`PanTilt::exchange`] before every step
-/// of the world.
+/// A pan-tilt platform in a world. The lower motor rotates the platform about the vertical; the upper one tilts the
+/// plate about its y axis. The arrays lie side by side along x. Call [`PanTilt::exchange`] before every step of the
+/// world.
 ///
-/// The parts are driven bodies, because loads do not move the motors (see [`Motor`]); their lag, speed and resolution
-/// are modelled, their torque is not.
+/// The parts are driven bodies, because loads do not move the motors (see [`Motor`]). Lag, speed and resolution of the
+/// motors are modelled; their torque is not.
 #[derive(Clone, Debug)]
 pub struct PanTilt {
     parameters: PanTiltParameters,
     yoke: BodyId,
     plate: BodyId,
     sensors: Vec<SensorId>,
-    /// Pan, tilt.
+    /// Pan and tilt motors.
     motors: [Motor; 2],
     image: TactileImage,
 }
@@ -63,7 +63,7 @@ impl PanTilt {
         world.add_body(with_box(base, Vec3::new(0.050, 0.040, 0.032), Vec3::Z * 0.016))?;
         let (yoke_pose, plate_pose) = poses(&p, p.pan_rad, p.tilt_rad);
         let mut yoke = Body::driven("yoke", yoke_pose);
-        // A turntable, the upper motor, and its horn up to the plate.
+        // The turntable, the upper motor, and its horn up to the plate.
         let raised = |z: f64| Pose::from_translation(Vec3::Z * z);
         if let (Ok(table), Ok(motor), Ok(horn)) = (
             cylinder(0.024, 0.006, 2e-3),
@@ -109,7 +109,7 @@ impl PanTilt {
         &self.sensors
     }
 
-    /// The body that carries them. Its frame is the tool's.
+    /// The body that carries the arrays. Its frame is the tool frame.
     pub fn plate(&self) -> BodyId {
         self.plate
     }
@@ -119,7 +119,7 @@ impl PanTilt {
         [self.motors[0].angle_rad(), self.motors[1].angle_rad()]
     }
 
-    /// Reads the arrays, and moves the motors by one step.
+    /// Reads the arrays and moves the motors by one step.
     pub fn exchange(&mut self, world: &mut World) {
         self.image = TactileImage::of_sensors(world, &self.sensors, &world.pose(self.plate));
         let dt_s = world.parameters().step_s;
@@ -141,14 +141,14 @@ impl EndEffector for PanTilt {
         poses(&self.parameters, pan, tilt).1
     }
 
-    /// Sets the pan and tilt that bring the tool's axes nearest to the target; the target position is ignored.
+    /// Sets the pan and tilt that bring the tool's axes closest to the target; the target position is ignored.
     fn move_to(&mut self, world_from_tool: Pose) -> Pose {
         let (x, y, z) = (
             world_from_tool.transform_vector(Vec3::X),
             world_from_tool.transform_vector(Vec3::Y),
             world_from_tool.transform_vector(Vec3::Z),
         );
-        // Of Rz(pan) Ry(tilt): y = (−sin pan, cos pan, 0), x.z = −sin tilt, z.z = cos tilt.
+        // For Rz(pan) Ry(tilt): y = (−sin pan, cos pan, 0), x.z = −sin tilt, z.z = cos tilt.
         let pan = self.motors[0].command((-y.x).atan2(y.y));
         let tilt = self.motors[1].command((-x.z).atan2(z.z));
         poses(&self.parameters, pan, tilt).1
@@ -162,7 +162,7 @@ fn poses(p: &PanTiltParameters, pan_rad: f64, tilt_rad: f64) -> (Pose, Pose) {
     (yoke, axis * Pose::from_translation(Vec3::Z * p.surface_over_axis_m))
 }
 
-/// The velocity that moves a body from one pose to another in a time (s).
+/// The constant velocity that moves a body from one pose to another within `dt_s`.
 pub(super) fn towards(from: &Pose, to: &Pose, dt_s: f64) -> Twist {
     let rotation = to.rotation * from.rotation.conjugate();
     let shortest = if rotation.w < 0.0 { -rotation } else { rotation };

@@ -1,17 +1,17 @@
 //! A PID controller with limits and anti-windup.
 
-/// The anti-windup method: how the integral is limited while the output saturates.
+/// Anti-windup method: limits the integral while the output saturates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AntiWindup {
-    /// None, for comparison.
+    /// No anti-windup, for comparison.
     Off,
-    /// Conditional integration: the integral is held while it would push further into a limit.
+    /// Conditional integration: holds the integral while it would push further into a limit.
     Conditional,
-    /// Back-calculation: the integral is reduced by the saturated part, with this time constant (s).
+    /// Back-calculation: reduces the integral by the saturated part, with this time constant (s).
     BackCalculation(f64),
 }
 
-/// Gains and limits. With an error in e and an output in u:
+/// Gains and limits of a controller. The error has unit e and the output unit u.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PidParameters {
     /// K_p (u/e).
@@ -20,13 +20,13 @@ pub struct PidParameters {
     pub integral: f64,
     /// K_d (u s/e).
     pub derivative: f64,
-    /// Time constant (s) of the low pass on the derivative; 0 for none.
+    /// Time constant (s) of the low-pass filter on the derivative; 0 disables it.
     pub derivative_filter_s: f64,
-    /// Greatest magnitude of the output (u).
+    /// Limit on the magnitude of the output (u).
     pub output_limit: f64,
-    /// Greatest rate of the output (u/s).
+    /// Limit on the rate of the output (u/s).
     pub rate_limit: f64,
-    /// Anti-windup.
+    /// Anti-windup method.
     pub anti_windup: AntiWindup,
 }
 
@@ -46,14 +46,14 @@ impl Default for PidParameters {
 }
 
 impl PidParameters {
-    /// A proportional gain alone.
+    /// Proportional gain only.
     pub fn proportional(gain: f64) -> Self {
         Self { proportional: gain, ..Self::default() }
     }
 }
 
-/// u = K_p e + K_i ∫e + K_d ė, with ė filtered, |u| and |u̇| limited. The filter is integrated exactly for an error that
-/// is linear over a step. A limit on the rate counts as one for the integral too.
+/// u = K_p e + K_i ∫e + K_d ė, with ė filtered, |u| and |u̇| limited. The filter is integrated exactly for an error
+/// that is linear over a step. Anti-windup also acts while the rate is limited.
 #[derive(Clone, Debug)]
 pub struct Pid {
     parameters: PidParameters,
@@ -66,12 +66,12 @@ pub struct Pid {
 }
 
 impl Pid {
-    /// At rest: nothing integrated, output 0.
+    /// Creates a controller with zero integral and zero output.
     pub fn new(parameters: PidParameters) -> Self {
         Self { parameters, integral: 0.0, slope: 0.0, last_error: None, output: 0.0 }
     }
 
-    /// Gains and limits.
+    /// Gains and limits of the controller.
     pub fn parameters(&self) -> &PidParameters {
         &self.parameters
     }
@@ -81,12 +81,12 @@ impl Pid {
         self.integral
     }
 
-    /// Resets errors and integral; keeps the output, so that its rate stays limited.
+    /// Resets the errors and the integral; keeps the output, so that its rate stays limited.
     pub fn reset(&mut self) {
         (self.integral, self.slope, self.last_error) = (0.0, 0.0, None);
     }
 
-    /// One step of `dt_s`: returns the output for an error.
+    /// Advances by `dt_s` and returns the output for an error.
     pub fn update(&mut self, error: f64, dt_s: f64) -> f64 {
         let p = self.parameters;
         if let Some(last) = self.last_error {
@@ -125,8 +125,8 @@ impl Pid {
 mod tests {
     use super::*;
 
-    /// Runs a controller against τ ẏ = u − y, integrated exactly for a held u, after a unit step of the set point;
-    /// hands back y at each time.
+    /// Runs a controller against τ ẏ = u − y, integrated exactly for constant u, after a unit step of the set point;
+    /// returns y at each time.
     fn step_response(parameters: PidParameters, tau_s: f64, dt_s: f64, until_s: f64) -> Vec<(f64, f64)> {
         let mut pid = Pid::new(parameters);
         let keep = (-dt_s / tau_s).exp();
@@ -140,7 +140,7 @@ mod tests {
             .collect()
     }
 
-    /// With a gain alone the loop is of first order: y = K/(1+K) (1 − exp(−(1+K) t/τ)). First order in dt.
+    /// With a proportional gain only, the loop is of first order: y = K/(1+K) (1 − exp(−(1+K) t/τ)). First order in dt.
     #[test]
     fn proportional_control_leaves_an_error_and_is_faster_than_the_plant() {
         let (gain, tau) = (4.0, 0.5);
@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// K_p/K_i = τ cancels the plant's pole: y = 1 − exp(−K_p t/τ), without error in the end. First order in dt.
+    /// K_p/K_i = τ cancels the plant's pole: y = 1 − exp(−K_p t/τ), without steady-state error. First order in dt.
     #[test]
     fn integral_control_that_cancels_the_pole_is_of_first_order_and_exact() {
         let (gain, tau) = (3.0, 0.4);
@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    /// Time (s) that the output stays at its limit after an error of 1 that lasted 10 s has turned to −1.
+    /// Time (s) for which the output stays at its limit after an error of 1 for 10 s has changed to −1.
     fn recovery_s(anti_windup: AntiWindup, dt: f64) -> f64 {
         let mut pid = Pid::new(PidParameters { integral: 2.0, output_limit: 1.0, anti_windup, ..Default::default() });
         for _ in 0..(10.0 / dt).round() as usize {
@@ -193,8 +193,8 @@ mod tests {
         f64::from(steps) * dt
     }
 
-    /// Wound up for T, an integrator of K_i unwinds for T − u_max/K_i. Back-calculation settles K_i T_t above the
-    /// limit, and x′ = −K_i − x/T_t from there crosses it after T_t ln 2. Conditional integration is back at once.
+    /// After a windup of T, an integrator of gain K_i unwinds for T − u_max/K_i. Back-calculation settles K_i T_t above
+    /// the limit, and x′ = −K_i − x/T_t crosses the limit after T_t ln 2. Conditional integration recovers at once.
     #[test]
     fn windup_is_recovered_from_in_the_time_that_each_way_takes() {
         for dt in [1e-2, 1e-3] {

@@ -6,18 +6,18 @@ use dermis_geometry::{Pose, Quat, Twist, Vec3};
 /// Target and gains of a servo.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ServoParameters {
-    /// The features to reach. Those owner degree of freedom is not selected do not matter.
+    /// Target features. Features of unselected degrees of freedom are ignored.
     pub target: TactileFeatures,
-    /// Which degrees of freedom of the tool are controlled.
+    /// The controlled degrees of freedom of the tool.
     pub dofs: Dofs,
-    /// The controller of each, in the order of [`Dof::ALL`]: displacement still to go (m, rad) in, velocity (m/s,
-    /// rad/s) out.
+    /// Controller of each degree of freedom, in the order of [`Dof::ALL`]: its error is the remaining displacement (m,
+    /// rad), its output a velocity (m/s, rad/s).
     pub pid: [PidParameters; 6],
-    /// Total force (N) below which there is no contact.
+    /// Total force (N) below which the tool counts as not in contact.
     pub touch_newton: f64,
-    /// Speed (m/s) along +z of the tool while there is none; 0 to wait.
+    /// Speed (m/s) along +z of the tool without contact; 0 to wait.
     pub approach_m_per_s: f64,
-    /// A contact rounder than this (see [`TactileFeatures::elongation`]) has no direction to follow.
+    /// Minimum [`TactileFeatures::elongation`] for which the direction is controlled.
     pub least_elongation: f64,
 }
 
@@ -26,40 +26,40 @@ pub struct ServoParameters {
 pub struct ServoStep {
     /// Features of the image; `None` without contact.
     pub features: Option<TactileFeatures>,
-    /// Remaining displacement in each degree of freedom (m, rad); zero where not selected.
+    /// Remaining displacement in each degree of freedom (m, rad); zero for unselected ones.
     pub to_go: [f64; 6],
-    /// The commanded motion of the tool, in its own frame.
+    /// Commanded velocity of the tool, in its own frame.
     pub velocity: Twist,
 }
 
-/// Tactile servoing: Δx = J⁻¹ (f_target − f) in the tool's frame, a [`Pid`] on each selected component gives a
-/// velocity, and the pose that is commanded moves with it. It uses only the interface [`EndEffector`], so that
-/// it can drive a real robot too.
+/// Tactile servoing: Δx = J⁻¹ (f_target − f) in the tool frame. A [`Pid`] on each selected component gives a velocity,
+/// which moves the commanded pose. The servo uses only the trait [`EndEffector`], so that it can drive a real robot
+/// too.
 ///
-/// The gains are those of a displacement, in 1/s, whatever the array and the object are: those are in the Jacobian,
-/// which is taken at the target and held, so the loop gain varies away from it.
+/// The gains act on displacements, in 1/s, and do not depend on the array and the object: the Jacobian accounts for
+/// those. The Jacobian is taken at the target and kept constant, so the loop gain varies away from the target.
 #[derive(Clone, Debug)]
 pub struct TactileServo {
     parameters: ServoParameters,
-    /// Motion from feature error.
+    /// Inverse Jacobian: maps a feature error to a motion.
     inverse: [[f64; 6]; 6],
     pids: [Pid; 6],
     commanded: Option<Pose>,
 }
 
 impl TactileServo {
-    /// At rest. Refuses a selection that the Jacobian cannot tell apart.
+    /// Creates a servo at rest. Refuses a selection for which the Jacobian is nearly singular.
     pub fn new(parameters: ServoParameters, jacobian: &TactileJacobian) -> Result<Self, ServoError> {
         let inverse = jacobian.inverse(parameters.dofs)?;
         Ok(Self { parameters, inverse, pids: parameters.pid.map(Pid::new), commanded: None })
     }
 
-    /// Target and gains.
+    /// Target features.
     pub fn target(&self) -> &TactileFeatures {
         &self.parameters.target
     }
 
-    /// One control step of `dt_s`: reads the end effector and commands it.
+    /// Runs one control step of `dt_s`: reads the end effector and commands it.
     pub fn update(&mut self, tool: &mut dyn EndEffector, dt_s: f64) -> ServoStep {
         let touching = tool.image().total_newton() >= self.parameters.touch_newton;
         let features = TactileFeatures::of(tool.image()).filter(|_| touching);
@@ -100,7 +100,7 @@ mod tests {
     use crate::TactileImage;
     use dermis_geometry::Vec2;
 
-    /// A tool that is where it is told to be, and feels a soft flat bar of 20 × 8 mm.
+    /// A tool that follows its command exactly and touches a soft flat bar of 20 × 8 mm.
     struct Ideal {
         tool: Pose,
         object: Pose,
@@ -114,7 +114,7 @@ mod tests {
             ideal
         }
 
-        /// Pressure in proportion to depth over the bar's footprint with blurred edges, sampled every 0.5 mm.
+        /// Computes a pressure proportional to depth over the bar's footprint with blurred edges, sampled every 0.5 mm.
         fn feel(&mut self) {
             let tool_from_object = self.tool.inverse() * self.object;
             let object_from_tool = tool_from_object.inverse();
@@ -160,7 +160,7 @@ mod tests {
         TactileServo::new(parameters, &jacobian).unwrap()
     }
 
-    /// From a pose off in all six ways the tool comes back in all six, like exp(−K t).
+    /// From a pose with errors in all six degrees of freedom, the tool converges in all six like exp(−K t).
     #[test]
     fn six_degrees_of_freedom_converge_together() {
         let rotation = Quat::from_scaled_axis(Vec3::new(0.03, -0.06, 0.2));
@@ -174,7 +174,7 @@ mod tests {
         assert!(left.rotation.to_scaled_axis().length() < 2e-3, "{}", left.rotation.to_scaled_axis());
     }
 
-    /// Motions that are not selected are not made.
+    /// The servo does not move unselected degrees of freedom.
     #[test]
     fn only_what_is_selected_moves() {
         let start = Pose::new(Quat::from_rotation_z(0.3), Vec3::new(1e-3, 1e-3, 0.3e-3));
@@ -189,7 +189,7 @@ mod tests {
         assert!(rotation.truncate().length() < 1e-9 && rotation.z.abs() < 2e-3, "{rotation}");
     }
 
-    /// Without contact the tool comes forward at the approach's speed until it touches.
+    /// Without contact the tool advances at the approach speed until it touches.
     #[test]
     fn it_goes_looking_for_contact() {
         let mut tool = Ideal::at(Pose::from_translation(Vec3::Z * -8e-3));

@@ -22,8 +22,8 @@ impl World {
         }
     }
 
-    /// The largest step that is stable when any one object lies centred on any one sensor with all of the skin under
-    /// it pressed. `None` if no free body can be touched.
+    /// The largest stable step for any one object that lies centred on any one sensor and presses all of the skin under
+    /// it. `None` if no free body can be touched.
     pub fn stability(&self) -> Option<Stability> {
         let mut least: Option<Stability> = None;
         for mounted in &self.sensors {
@@ -43,7 +43,7 @@ impl World {
         least
     }
 
-    /// A lower bound of the stable step (s) from sums alone: λ_max(M⁻¹K) ≤ Σ k (1/m + r²/I_min) over all contacts.
+    /// A lower bound of the stable step (s), from sums only: λ_max(M⁻¹K) ≤ Σ k (1/m + r²/I_min) over all contacts.
     pub(super) fn cheap_limit_s(&self) -> f64 {
         let (mut omega_squared, mut gamma) = (0.0, 0.0);
         for index in 0..self.sensors.len() {
@@ -74,7 +74,7 @@ impl World {
         largest_stable_step_s(omega_squared, gamma)
     }
 
-    /// The largest step that is stable with the current contacts.
+    /// The largest stable step with the current contacts.
     pub fn present_stability(&self) -> Option<Stability> {
         let mut loads: Vec<Option<BodyStiffness>> =
             self.bodies().map(|id| self.mass(id).map(|mass| BodyStiffness::new(mass, &self.pose(id)))).collect();
@@ -94,7 +94,7 @@ impl World {
                 }
             }
         }
-        // For each pair the eigenvalues of the coupled system are at most the sum of the two bodies' own.
+        // For each pair, the sum of the two bodies' eigenvalues bounds those of the coupled system.
         let greatest: Vec<(f64, f64)> =
             loads.iter().map(|load| load.as_ref().map_or((0.0, 0.0), BodyStiffness::greatest)).collect();
         met.iter()

@@ -43,7 +43,7 @@ impl Document<'_> {
             return Err(self.bad(Place::Element("accessor", index), expected, found));
         }
         check_count(place, "triangles", accessor.count / 3)?;
-        // Bytes, the least significant first.
+        // Little-endian bytes.
         let to_index = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, &b| sum << 8 | u32::from(b));
         Ok(self.elements(index, accessor, size)?.map(to_index).collect())
     }
@@ -60,7 +60,7 @@ impl Document<'_> {
         Ok(accessor)
     }
 
-    /// The bytes of each element, all of them inside their view and buffer.
+    /// The bytes of each element; checks that all elements lie inside their view and buffer.
     fn elements<'s>(
         &'s self,
         index: usize,

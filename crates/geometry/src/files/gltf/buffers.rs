@@ -1,4 +1,4 @@
-//! Loads the buffers of a glTF file: embedded, from its container, or from another file.
+//! Loads the buffers of a glTF file: embedded, from its container, or from separate files.
 
 use super::super::text::excerpt;
 use super::super::{FileError, Place, Problem};
@@ -6,15 +6,15 @@ use super::document::Buffer;
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Where buffers in other files are looked for.
+/// Location of buffers in separate files.
 pub(in super::super) enum External<'a> {
-    /// Nowhere: there is no file system.
+    /// None: there is no file system.
     Refused,
-    /// In the folder of the glTF file.
+    /// The folder of the glTF file.
     Folder(&'a Path),
 }
 
-/// All buffers, each at least as long as it says.
+/// Loads all buffers; each has at least its declared length.
 pub(super) fn load<'a>(
     buffers: &[Buffer],
     binary: Option<&'a [u8]>,
@@ -53,12 +53,12 @@ fn embedded(buffer: usize, uri: &str) -> Result<Vec<u8>, FileError> {
     }
 }
 
-/// RFC 4648, section 4, with or without padding; or the offset of what is wrong.
+/// Decodes base64 (RFC 4648, section 4), with or without padding; the error is the offset of the invalid character.
 fn decode_base64(text: &[u8]) -> Result<Vec<u8>, usize> {
     let padding = text.iter().rev().take(2).take_while(|&&b| b == b'=').count();
     let digits = &text[..text.len() - padding];
     let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 2);
-    // Six bits of each digit go in at the right; whole bytes come out at the left.
+    // Shifts in six bits per digit and takes out whole bytes.
     let (mut bits, mut count) = (0u32, 0);
     for (offset, &digit) in digits.iter().enumerate() {
         let value = match digit {
@@ -87,7 +87,7 @@ fn from_file(buffer: usize, uri: &str, external: &External) -> Result<Vec<u8>, F
         return Err(Problem::GltfExternal { uri: excerpt(uri.as_bytes()) }.at(Place::Element("buffer", buffer)));
     };
     let name = decode_percent(uri);
-    // A colon ends the scheme of a URL, or a drive's letter.
+    // A colon ends the scheme of a URL or a drive letter.
     if name.contains(':') || Path::new(&name).has_root() {
         return Err(bad_uri(buffer, "the name of a file beside this one", uri));
     }
@@ -98,7 +98,7 @@ fn from_file(buffer: usize, uri: &str, external: &External) -> Result<Vec<u8>, F
     })
 }
 
-/// `%20` and its like; what is not such an escape stays as it is.
+/// Decodes `%20` and similar escapes; other text is unchanged.
 fn decode_percent(uri: &str) -> String {
     let mut bytes = Vec::with_capacity(uri.len());
     let mut rest = uri.as_bytes();

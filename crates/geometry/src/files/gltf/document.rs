@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 
-/// By name; what they hold is not needed to refuse them.
+/// Extensions by name; their content is ignored.
 type Extensions = BTreeMap<String, IgnoredAny>;
 
 #[derive(Deserialize)]
@@ -48,7 +48,7 @@ pub(super) struct Node {
     pub children: Vec<usize>,
     pub mesh: Option<usize>,
     skin: Option<usize>,
-    /// Column by column.
+    /// Column-major.
     matrix: Option<[f64; 16]>,
     translation: Option<[f64; 3]>,
     rotation: Option<[f64; 4]>,
@@ -118,7 +118,7 @@ impl Root {
     pub fn parse(json: &[u8]) -> Result<Self, FileError> {
         let root: Self = serde_json::from_slice(json).map_err(|error| {
             let text = error.to_string();
-            // The place has fields of its own.
+            // The position has fields of its own.
             let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
             Problem::GltfJson { reason: reason.replace('\n', " ") }.at(Place::Json(error.line(), error.column()))
         })?;
@@ -134,14 +134,14 @@ impl Root {
     }
 }
 
-/// Extensions that a file may require without a change of shape. Quantized positions are refused where they
-/// stand, if the scene has any.
+/// Extensions that a file may require without changing the shape. Quantized positions are refused where they occur in
+/// the scene.
 fn is_harmless(extension: &str) -> bool {
     let about_looks = ["KHR_materials_", "KHR_texture_", "KHR_lights_", "EXT_texture_", "EXT_lights_", "MSFT_texture_"];
     extension == "KHR_mesh_quantization" || about_looks.iter().any(|prefix| extension.starts_with(prefix))
 }
 
-/// Extensions that make another shape of what they stand beside.
+/// Extensions that change the shape of the element that has them.
 const SHAPING: [&str; 4] =
     ["KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression", "EXT_mesh_gpu_instancing"];
 
@@ -195,7 +195,7 @@ impl Node {
 }
 
 impl Primitive {
-    /// False for points and lines, which bound nothing.
+    /// False for points and lines.
     pub fn has_triangles(&self, mesh: usize, primitive: usize) -> Result<bool, FileError> {
         let place = Place::Primitive { mesh, primitive };
         match self.mode {
@@ -215,12 +215,12 @@ impl BufferView {
     }
 }
 
-/// The triangles of a list (mode 4), strip (5) or fan (6), as section 3.7.2.1 of the glTF 2.0 specification
-/// defines them; nothing when the number of vertices does not fit.
+/// The triangles of a list (mode 4), strip (5) or fan (6), as section 3.7.2.1 of the glTF 2.0 specification defines
+/// them; `None` if the number of vertices does not fit.
 pub(super) fn triangles(mode: u64, indices: &[u32]) -> Option<Vec<[u32; 3]>> {
     match mode {
         4 if indices.len().is_multiple_of(3) => Some(indices.as_chunks::<3>().0.to_vec()),
-        // Every second triangle of a strip winds the other way.
+        // Every second triangle of a strip has the opposite winding.
         5 if indices.len() >= 3 => Some(
             indices
                 .windows(3)

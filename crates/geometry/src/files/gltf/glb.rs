@@ -3,7 +3,7 @@
 use super::super::text::excerpt;
 use super::super::{FileError, Place, Problem};
 
-/// The JSON, and the binary chunk if there is one.
+/// Returns the JSON and the binary chunk, if there is one.
 pub(super) fn chunks(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), FileError> {
     let header_error = |offset: usize, expected, found: &[u8]| {
         Problem::GlbHeader { expected, found: excerpt(found) }.at(Place::Byte(offset))
@@ -34,7 +34,7 @@ pub(super) fn chunks(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), FileError> 
         match (kind, json) {
             (b"JSON", None) => json = Some(data),
             (_, None) => return Err(header_error(at + 4, "a chunk of type \"JSON\"", kind)),
-            // Chunks of other types are for extensions.
+            // Chunks of other types belong to extensions.
             (b"BIN\0", Some(_)) => binary = binary.or(Some(data)),
             _ => {}
         }

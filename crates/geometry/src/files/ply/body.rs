@@ -4,15 +4,15 @@ use super::super::text::{number, unexpected};
 use super::super::{FileError, Place, Problem};
 use super::header::{Element, Encoding, Header, Property, Scalar};
 
-/// A place in the body. In text a record is a line; in binary it is as long as its numbers.
+/// A position in the body. A text record is one line; the length of a binary record follows from its numbers.
 pub(super) struct Body<'a> {
     bytes: &'a [u8],
     at: usize,
     encoding: Encoding,
-    /// The line of the record and what is left of it.
+    /// The line of the record and the rest of its text.
     line: usize,
     record: &'a [u8],
-    /// The element whose records are read, for messages.
+    /// The current element, for messages.
     element: String,
     claimed: usize,
     index: usize,
@@ -32,7 +32,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Where the record is, or the next number of a binary one.
+    /// Position of the record, or of the next number of a binary record.
     pub fn place(&self) -> Place {
         match self.encoding {
             Encoding::Ascii => Place::Line(self.line),
@@ -40,7 +40,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Goes to the next record.
+    /// Moves to the next record.
     pub fn begin(&mut self, element: &Element, index: usize) -> Result<(), FileError> {
         if index == 0 {
             self.element.clone_from(&element.name);
@@ -65,7 +65,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// Refuses words that are left in the record.
+    /// Refuses surplus words in the record.
     pub fn end(&self) -> Result<(), FileError> {
         if self.encoding == Encoding::Ascii && !self.record.is_empty() {
             return Err(unexpected(self.line, "the end of the line", self.record));
@@ -90,7 +90,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The items of a list. Its length is not trusted: items are read one by one.
+    /// Reads the items of a list one by one, because its length is not trusted.
     pub fn list(&mut self, property: &Property, mut item_is: impl FnMut(f64)) -> Result<(), FileError> {
         let Property::List { count, item, .. } = property else { return Ok(()) };
         let place = self.place();
@@ -104,7 +104,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// Refuses anything but white space behind the last element.
+    /// Refuses anything but white space after the last element.
     pub fn expect_end(&self) -> Result<(), FileError> {
         let rest = &self.bytes[self.at..];
         let Some(offset) = rest.iter().position(|b| !b.is_ascii_whitespace()) else { return Ok(()) };
@@ -125,7 +125,7 @@ impl<'a> Body<'a> {
         Ok(value)
     }
 
-    /// The next bytes, the least significant first.
+    /// The next bytes in little-endian order.
     fn take<const N: usize>(&mut self) -> Result<[u8; N], FileError> {
         let mut bytes = *self.bytes[self.at..].first_chunk::<N>().ok_or_else(|| self.cut_off())?;
         self.at += N;

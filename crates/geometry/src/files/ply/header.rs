@@ -1,9 +1,9 @@
-//! The header of a PLY file: how its body is written and what is in it.
+//! The header of a PLY file: the encoding and the elements of its body.
 
 use super::super::text::{unexpected, words};
 use super::super::{FileError, Place, Problem};
 
-/// How the body's numbers are written.
+/// Encoding of the numbers in the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     Ascii,
@@ -30,13 +30,13 @@ pub(super) enum Property {
     List { name: String, count: Scalar, item: Scalar },
 }
 
-/// A number of records with the same properties.
+/// Declaration of an element: a number of records with the same properties.
 #[derive(Debug)]
 pub(super) struct Element {
     pub name: String,
     pub count: usize,
     pub properties: Vec<Property>,
-    /// Line of the header that declares it.
+    /// Line of the header that declares the element.
     pub line: usize,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Element {
 pub(super) struct Header {
     pub encoding: Encoding,
     pub elements: Vec<Element>,
-    /// Where the body begins: offset and line.
+    /// Start of the body: offset and line.
     pub end: usize,
     pub end_line: usize,
 }
@@ -108,7 +108,7 @@ impl Header {
                     let element = elements.last_mut().ok_or_else(|| bad("an element before its properties"))?;
                     element.properties.push(property(rest).ok_or_else(|| bad("a property with type and name"))?);
                 }
-                // A cut-off last line may still read "end_header".
+                // A truncated last line may still read "end_header".
                 [b"end_header"] if text.ends_with(b"\n") => {
                     let encoding = encoding.ok_or_else(|| bad(FORMATS))?;
                     return Ok(Self { encoding, elements, end, end_line: line });
@@ -132,7 +132,7 @@ fn encoding_of(name: &[u8]) -> Option<Encoding> {
     }
 }
 
-/// What follows the word `property`.
+/// Parses the words after `property`.
 fn property(rest: &[&[u8]]) -> Option<Property> {
     let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
     match rest {

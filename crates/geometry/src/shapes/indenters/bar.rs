@@ -1,15 +1,15 @@
-//! One profile along a straight line, as a closed solid.
+//! A profile extruded along a straight line, as a closed solid.
 
 use super::{PLATE_M, PLATE_THICKNESS_M, RELIEF_M};
 use crate::shapes::ShapeError;
 use crate::shapes::polygon::triangulate;
 use crate::{TriMesh, Vec2, Vec3};
 
-/// Rows along the bar, so that triangles do not become needles.
+/// Number of rows along the bar, which avoids needle-like triangles.
 const ROWS: u32 = 12;
 
-/// A bar along y, as long and wide as the plate. `lower` holds x and z (m) of its lower face, from left to right, and is
-/// closed above by the plate.
+/// A bar along y, as long and wide as the plate. `lower` holds x and z (m) of its lower face, from left to right; the
+/// plate closes it above.
 pub(super) fn bar(name: &str, lower: impl IntoIterator<Item = Vec2>) -> Result<TriMesh, ShapeError> {
     let (half, top) = (0.5 * PLATE_M, RELIEF_M + PLATE_THICKNESS_M);
     let profile: Vec<Vec2> = lower.into_iter().chain([Vec2::new(half, top), Vec2::new(-half, top)]).collect();

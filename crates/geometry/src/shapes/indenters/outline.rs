@@ -1,9 +1,9 @@
-//! Outlines in the plane, counter-clockwise, in metres.
+//! Planar outlines, counter-clockwise, in metres.
 
 use crate::Vec2;
 use std::f64::consts::TAU;
 
-/// Points on a full circle; a chord then lies within 0.06 % of its radius.
+/// Number of points on a full circle; the chords deviate by at most 0.06 % of the radius.
 pub(super) const AROUND: usize = 96;
 
 pub(super) type Outline = Vec<Vec2>;
@@ -27,14 +27,14 @@ pub(super) fn rectangle(middle: Vec2, size_m: Vec2) -> Outline {
     [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)].map(|(x, y)| middle + Vec2::new(x, y) * size_m).to_vec()
 }
 
-/// Two bars of one length and width that cross at right angles.
+/// Two bars of equal length and width that cross at right angles.
 pub(super) fn cross(length_m: f64, width_m: f64) -> Outline {
     let (far, near) = (0.5 * length_m, 0.5 * width_m);
     let arm = [Vec2::new(far, -near), Vec2::new(far, near), Vec2::new(near, near)];
     (0..4).flat_map(|quarter| arm.map(|p| (0..quarter).fold(p, |p, _| p.perp()))).collect()
 }
 
-/// A disc without the part that a second disc, `apart_m` to its right, covers; moved so that its width is centred.
+/// A disc minus a second disc whose centre lies `apart_m` to its right, translated so that its width is centred.
 pub(super) fn crescent(radius_m: f64, bite_radius_m: f64, apart_m: f64) -> Outline {
     let (big, bite) = (radius_m, bite_radius_m);
     let tip_x = (apart_m * apart_m + big * big - bite * bite) / (2.0 * apart_m);

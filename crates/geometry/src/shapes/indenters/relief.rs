@@ -6,7 +6,7 @@ use crate::shapes::ShapeError;
 use crate::shapes::polygon::triangulate;
 use crate::{TriMesh, Vec2, Vec3};
 
-/// A plate whose lower face, [`RELIEF_M`] above z = 0, carries features that reach down.
+/// A plate whose lower face, [`RELIEF_M`] above z = 0, carries features that point downwards.
 #[derive(Default)]
 pub(super) struct Relief {
     vertices: Vec<Vec3>,
@@ -15,20 +15,20 @@ pub(super) struct Relief {
 }
 
 impl Relief {
-    /// A feature with upright walls and a flat end at height `end_m`.
+    /// Adds a feature with upright walls and a flat end at height `end_m`.
     pub fn extruded(self, outline: &Outline, end_m: f64) -> Self {
         self.stacked(&[(outline.clone(), RELIEF_M), (outline.clone(), end_m)])
     }
 
-    /// A feature of revolution about an upright axis: `profile` holds radii and heights (m), from the plate on. It ends
-    /// on the axis, or flat.
+    /// Adds a feature of revolution about an upright axis: `profile` holds radii and heights (m), starting at the
+    /// plate. It ends on the axis or in a flat face.
     pub fn revolved(self, middle: Vec2, around: usize, profile: &[(f64, f64)]) -> Self {
         let ring = |radius_m: f64| super::outline::regular(middle, radius_m, around, 0.0);
         let levels: Vec<_> = profile.iter().map(|&(r, z)| (if r > 0.0 { ring(r) } else { vec![middle] }, z)).collect();
         self.stacked(&levels)
     }
 
-    /// Outlines of equally many points at their heights, each joined to the next; the last is filled, or is a point.
+    /// Joins outlines with equal numbers of points, each at its height, to the next; the last is filled or is a point.
     fn stacked(mut self, levels: &[(Outline, f64)]) -> Self {
         let mut above = self.push(&levels[0].0, levels[0].1);
         self.feet.push(above.iter().rev().copied().collect());
@@ -51,7 +51,7 @@ impl Relief {
         self
     }
 
-    /// Adds the plate around the features' feet.
+    /// Adds the plate around the bases of the features.
     pub fn on_plate(mut self, name: &str) -> Result<TriMesh, ShapeError> {
         let square = rectangle(Vec2::ZERO, Vec2::splat(PLATE_M));
         let below = self.push(&square, RELIEF_M);
