@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 /// A flat elastic layer bonded to a rigid base, under a grid of taxels.
 ///
 /// [`SensorSpec::with_skin`] derives it from springs on a grid: with the stiffness of the springs when all of it is
-/// pressed, M/h = stiffness per area, and their maximum depth. Poisson's ratio is 0.2, the friction coefficient that of
-/// the springs at rest.
+/// pressed, M/h = stiffness per area, and their maximum depth. Poisson's ratio is 0.2; friction
+/// uses the static coefficient of the springs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayerSpec {
