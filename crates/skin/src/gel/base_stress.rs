@@ -5,16 +5,17 @@ use super::surface_grid::SurfaceGrid;
 use crate::SurfaceField;
 use dermis_geometry::Vec3;
 
-/// Converts forces on the columns of nodes over the bottom to stresses on the cells of the output grid. The force on a column is ∫ N t dA of
-/// the stress t with the column's spline N. It is distributed by the same spline, which conserves the sum and reproduces linear stresses.
+/// Converts forces on the columns of nodes over the bottom to stresses on the cells of the output grid. The force on a
+/// column is ∫ N t dA of the stress t with the spline N of the column. The same spline distributes it, which conserves
+/// the sum and reproduces linear stresses.
 #[derive(Clone, Debug)]
 pub(super) struct BaseStress {
     /// Number of columns along x and y: two more than cells.
     pub columns: [usize; 2],
     depth_m: f64,
-    /// For each output cell the first of its columns along x and y, and the weights of three.
+    /// For each output cell, the first of its columns along x and y, and the weights of three columns.
     cells: Vec<([usize; 2], [[f64; 3]; 2])>,
-    /// Inverse of the sum of each column's weights.
+    /// Inverse of the sum of the weights of each column.
     share: Vec<f64>,
 }
 
