@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 /// The description of a point spread. Exactly one of `sigma`, `sigma_taxels` and `weights`.
 ///
-/// Kappassov et al. 2020, eq. (1): a convolution of the taxels' forces with g ∝ exp(−d²/2σ²) on a kernel of a × a taxels.
-/// Differs from the paper: its kernel (σ = 0.5, 3 × 3) sums to 1.028 and loses load at the border; here the shares of
-/// every taxel are scaled to sum to one. For taxels without a grid, d is the distance along the surface and the share
-/// of a neighbour is proportional to its area.
+/// Kappassov et al. 2020, eq. (1): a convolution of the taxels' forces with g ∝ exp(−d²/2σ²) on a kernel of a × a
+/// taxels. Differs from the paper: its kernel (σ = 0.5, 3 × 3) sums to 1.028 and loses load at the border; here the
+/// shares of every taxel are scaled to sum to one. For taxels without a grid, d is the distance along the surface and
+/// the share of a neighbour is proportional to its area.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spread {

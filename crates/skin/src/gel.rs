@@ -1,4 +1,5 @@
-//! A gel as a large-deformation continuum: quasi-static equilibrium (total Lagrangian, quadratic B-splines) and explicit dynamics (MLS-MPM).
+//! A gel as a large-deformation continuum: quasi-static equilibrium (total Lagrangian, quadratic B-splines) and
+//! explicit dynamics (MLS-MPM).
 #![allow(clippy::needless_range_loop, reason = "an index runs over several arrays, lanes or axes at once")]
 
 mod attachment;

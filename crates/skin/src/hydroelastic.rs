@@ -71,8 +71,8 @@ enum SensorBody {
 pub const DEEPEST: f64 = 1.0 - 1e-6;
 
 impl Hydroelastic {
-    /// A compliant sensor. The boundary of its tetrahedra or solid is the surface for [`Skin::fully_pressed`]; a half-space
-    /// has none.
+    /// A compliant sensor. The boundary of its tetrahedra or solid is the surface for [`Skin::fully_pressed`]; a
+    /// half-space has none.
     pub fn new(body: Compliance, parameters: HydroelasticParameters) -> Result<Self, SkinError> {
         let bad = |reason: String| SkinError::BadField { reason };
         let surface = match body.shape() {

@@ -8,11 +8,11 @@
 //! | skin | assumes | source |
 //! |---|---|---|
 //! | [`Springs`] | every texel is an independent spring-damper with bristle friction | Moisio et al. 2013 |
-//! | [`Contacts`] | no skin: another engine supplies points and forces (no state, so no [`Skin`]) | Kappassov et al. 2020 |
+//! | [`Contacts`] | no skin: another engine supplies points and forces; stateless, not a [`Skin`] | Kappassov et al. 2020 |
 //! | [`Gel`] | a continuum under large deformation (MLS-MPM) | Chen et al. 2023 |
 //! | [`Hydroelastic`] | a pressure field in the body; contact where two fields are equal | Patzelt et al. 2023 |
 //! | [`Layer`] | an elastic layer bonded to a rigid base, quasi-static | this project |
-//! | [`Imprint`] | the object's shape with smoothed surroundings, without mechanics: an optical baseline | Gomes et al. 2021 |
+//! | [`Imprint`] | the object's shape with smoothed surroundings, no mechanics: optical baseline | Gomes et al. 2021 |
 //!
 //! **Frame.** Positions and vectors are in the sensor's frame: origin at the centre of the sensing surface, +z out of
 //! the skin. Depth and pressure are positive in compression. Forces act on the sensor unless the name says otherwise.

@@ -12,8 +12,8 @@ pub(crate) use f64x8::F64x8;
 
 /// A vector instruction set that this CPU supports.
 ///
-/// All levels add and multiply in the same order. [`SimdLevel::Avx2`] and [`SimdLevel::Avx512`] fuse multiplication and addition, so
-/// their results differ from those of [`SimdLevel::Portable`] by rounding.
+/// All levels add and multiply in the same order. [`SimdLevel::Avx2`] and [`SimdLevel::Avx512`] fuse multiplication and
+/// addition, so their results differ from those of [`SimdLevel::Portable`] by rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Simd(SimdLevel);
 

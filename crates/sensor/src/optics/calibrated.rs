@@ -26,7 +26,8 @@ pub struct CalibratedSpec {
     /// Degree of the polynomials of the position. Coordinates are measured from the image centre in half widths, right
     /// and down.
     pub position_degree: usize,
-    /// Coefficients (levels of an 8-bit image) for red, green and blue: for each m_k those of q_k, ordered 1, x, y, x², xy, y², …
+    /// Coefficients (levels of an 8-bit image) for red, green and blue: for each m_k those of q_k, ordered 1, x, y, x²,
+    /// xy, y², …
     pub levels: [Vec<f64>; 3],
     /// Area of the calibration presses (pixels). Outside, the polynomials of the position keep their value at its
     /// border.

@@ -276,8 +276,8 @@ mod tests {
         PhongSpec { background, relative: false, shininess: 4, sources: vec![source], shadow: None }
     }
 
-    /// Eqs (12) and (13) by hand, on a face tilted by 30° towards a light at 40°: N·L = cos 20°; the mirrored ray leaves at 20°
-    /// beyond the normal, which is 30° from the camera, so R·V = cos 10°.
+    /// Eqs (12) and (13) by hand, on a face tilted by 30° towards a light at 40°: N·L = cos 20°; the mirrored ray
+    /// leaves at 20° beyond the normal, which is 30° from the camera, so R·V = cos 10°.
     #[test]
     fn a_tilted_face_has_the_papers_brightness() {
         // Tilted towards the right: from the camera, its normal leans to the right, where z increases.

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 /// p ← min(p, (1 + η) x + w)   while it falls
 /// ```
 /// (Visintin 1994, section III.2, with bounds x and (1 + η) x + w.) The first loading is exact. After a reversal the
-/// reading stays constant until the load has fallen by the width, then follows (1 + η) x + w: at load x the loop is
-/// η x + w wide. With w = 0 it closes at zero load, as for a rubber after release; otherwise w remains as a residue. From 0
-/// to X and back with w = 0, the area of the loop is η X² / 2(1 + η).
+/// reading stays constant until the load has fallen by the width, then follows (1 + η) x + w: the width of the loop at
+/// load x is η x + w. With w = 0 it closes at zero load, as for a rubber after release; otherwise w remains as a
+/// residue. From 0 to X and back with w = 0, the area of the loop is η X² / 2(1 + η).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hysteresis {

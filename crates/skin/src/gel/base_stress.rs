@@ -53,8 +53,8 @@ impl BaseStress {
         SurfaceField { center: surface.plane.center - Vec3::Z * self.depth_m, values, ..surface.plane.clone() }
     }
 
-    /// Removes the smoothing of the two spline averages, a quarter of the second derivative along each axis, by a flux between neighbours that
-    /// conserves the sum.
+    /// Removes the smoothing of the two spline averages, a quarter of the second derivative along each axis, by a flux
+    /// between neighbours that conserves the sum.
     fn sharpened(&self, forces: &[Vec3]) -> Vec<Vec3> {
         let mut sharp = forces.to_vec();
         for (along, count) in [(1, self.columns[0]), (self.columns[0], self.columns[1])] {

@@ -104,8 +104,8 @@ impl ContactPoint {
     /// Contact forces and energy (J) of a surface point at `at` with a gap to `object`. `contact` is the state of the
     /// point, if any.
     ///
-    /// Augmented Lagrangian: with the known pressure p̄ and the gap g, pressure p = max(p̄ − k_n g, 0), energy A (p² − p̄²)/2k_n. Friction is
-    /// a spring of stiffness k_t A between the point and its anchor, bounded by μ p̄ A.
+    /// Augmented Lagrangian: with the known pressure p̄ and the gap g, pressure p = max(p̄ − k_n g, 0), energy A (p² −
+    /// p̄²)/2k_n. Friction is a spring of stiffness k_t A between the point and its anchor, bounded by μ p̄ A.
     pub(super) fn evaluate(
         (point, area_m2): (u32, f64),
         at: Vec3,

@@ -189,8 +189,8 @@ impl Gel {
         particles
     }
 
-    /// Nodal displacements from those of the particles: their weighted mean, each extrapolated with its own gradient, so that uniform
-    /// strains are reproduced exactly.
+    /// Nodal displacements from those of the particles: their weighted mean, each extrapolated with its own gradient,
+    /// so that uniform strains are reproduced exactly.
     fn fit_nodes(&self, particles: &ParticleState) -> Vec<f64> {
         let grid = &self.elastic.grid;
         let mut nodes = vec![0.0; grid.len()];

@@ -42,8 +42,8 @@ impl Elastic {
         }
     }
 
-    /// Strain energy (J) of displacements `u` (m), infinite if a particle is inverted. Adds the internal forces (N) to `force` and stores the
-    /// tangent stiffness in `tangent`.
+    /// Strain energy (J) of displacements `u` (m), infinite if a particle is inverted. Adds the internal forces (N) to
+    /// `force` and stores the tangent stiffness in `tangent`.
     pub fn stress(&self, u: &[f64], force: &mut [f64], tangent: &mut [f32]) -> f64 {
         let kernel = self.row_kernel();
         let (plane, rows) = (self.grid.plane(), self.grid.cells[1]);
@@ -391,7 +391,8 @@ pub(crate) fn rotation(f: &[[f64; 3]; 3]) -> [[f64; 3]; 3] {
     r
 }
 
-/// Natural logarithm of a positive number, −∞ otherwise, in code that vectorises: from exponent and a series of the mantissa.
+/// Natural logarithm of a positive number, −∞ otherwise, in code that vectorises: from exponent and a series of the
+/// mantissa.
 #[inline(always)]
 fn logarithm(x: f64) -> f64 {
     let bits = x.to_bits() as i64;

@@ -260,7 +260,8 @@ impl<'a> Equilibrium<'a> {
         Evaluation { energy, points: near, residual, load }
     }
 
-    /// Conjugate gradients, preconditioned with the diagonals of the undeformed gel and of contact. Returns the step and its slope.
+    /// Conjugate gradients, preconditioned with the diagonals of the undeformed gel and of contact. Returns the step
+    /// and its slope.
     fn conjugate(&mut self, here: &Evaluation, forcing: f64) -> (Vec<f64>, f64) {
         let EquilibriumProblem { grid, points, interfaces, coefficients, diagonal, .. } = self.problem;
         let touching: Vec<&ContactPoint> =
@@ -350,7 +351,8 @@ pub(super) fn base_forces(
     forces
 }
 
-/// Load-weighted mean penetration (m). There are more points than spline degrees of freedom, so only the mean can vanish.
+/// Load-weighted mean penetration (m). There are more points than spline degrees of freedom, so only the mean can
+/// vanish.
 fn mean_gap_m(points: &[ContactPoint]) -> f64 {
     let (mut sum, mut load) = (0.0, 0.0);
     for found in points {

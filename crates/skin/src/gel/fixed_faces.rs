@@ -63,7 +63,8 @@ impl FixedFaces {
     }
 }
 
-/// Interface stiffness divided by that of a confined cell: a traction of a tenth of the modulus moves it by 1/300 of a cell.
+/// Interface stiffness divided by that of a confined cell: a traction of a tenth of the modulus moves it by 1/300 of a
+/// cell.
 const INTERFACE_BY_CONFINED: f64 = 30.0;
 
 /// A small face between the gel and a fixed part cut out of it: a stiff spring to its undeformed position.

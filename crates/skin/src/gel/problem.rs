@@ -11,8 +11,8 @@ use crate::{Motion, SkinError, State, Touch};
 use dermis_geometry::Pose;
 use rayon::prelude::*;
 
-/// The discretised gel: find nodal displacements that minimise strain energy plus contact energy. Nodal vectors are in the order of
-/// [`ReferenceGrid::node`].
+/// The discretised gel: find nodal displacements that minimise strain energy plus contact energy. Nodal vectors are in
+/// the order of [`ReferenceGrid::node`].
 #[derive(Clone, Copy, Debug)]
 pub struct EquilibriumProblem<'a> {
     /// Stress–strain law.
@@ -96,7 +96,8 @@ impl Gel {
         }
     }
 
-    /// The load path to the poses of `motion`: straight from the poses of the last call or, for a new object, from above.
+    /// The load path to the poses of `motion`: straight from the poses of the last call or, for a new object, from
+    /// above.
     pub fn load_path<'s>(&self, state: &'s State, motion: &Motion<'_>) -> Result<LoadPath<'s>, SkinError> {
         let state = self.gel_state(state)?;
         motion.check()?;

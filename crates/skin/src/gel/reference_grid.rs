@@ -1,4 +1,5 @@
-//! The grid over the undeformed gel: cells, particles in them, nodes around them, and interpolation between nodes and points.
+//! The grid over the undeformed gel: cells, particles in them, nodes around them, and interpolation between nodes and
+//! points.
 
 use super::fixed_faces::{Face, FixedFaces};
 use super::parameters::GelParameters;
@@ -10,8 +11,9 @@ pub(crate) const LANES: usize = 8;
 /// Maximum number of cells; guards against a wrong unit.
 const MAX_CELLS: usize = 20_000_000;
 
-/// A regular grid over the undeformed gel. A cell has 2 × 2 × 2 particles at ± a quarter of its edges; node `i` of an axis is the
-/// centre of cell `i − 1`, so that the quadratic B-splines of nodes `i … i + 2` cover cell `i` and cell faces are knots.
+/// A regular grid over the undeformed gel. A cell has 2 × 2 × 2 particles at ± a quarter of its edges; node `i` of an
+/// axis is the centre of cell `i − 1`, so that the quadratic B-splines of nodes `i … i + 2` cover cell `i` and cell
+/// faces are knots.
 ///
 /// Nodal vectors are stored by y, component, z, x, so that a row of cells reads only three consecutive y-planes.
 #[derive(Clone, Debug)]
@@ -267,8 +269,8 @@ fn filled(surface: &Surface, center: Vec3, edges: Vec3) -> Result<f32, SkinError
     Ok(inside as f32 / 64.0)
 }
 
-/// Interpolation from the nodes at a point of the undeformed gel: index of the first of 3³ nodes, and quadratic B-spline weights along
-/// x, y, z.
+/// Interpolation from the nodes at a point of the undeformed gel: index of the first of 3³ nodes, and quadratic
+/// B-spline weights along x, y, z.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stencil {
     /// Index of the first node ([`ReferenceGrid::node`]).

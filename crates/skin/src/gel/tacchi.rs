@@ -155,8 +155,8 @@ impl TacchiGel {
         Ok((self.touch_after(&solver.particles(), solver.prescribed_impulse, sensor_from_object), solver.steps))
     }
 
-    /// Contact load and surface after the steps of [`Self::steps`]. `indenter_impulse` is the impulse that the indenter's particles received in
-    /// the last step (in full-particle masses, m/s).
+    /// Contact load and surface after the steps of [`Self::steps`]. `indenter_impulse` is the impulse that the
+    /// indenter's particles received in the last step (in full-particle masses, m/s).
     pub fn touch_after(&self, particles: &ParticleState, indenter_impulse: Vec3, sensor_from_object: Pose) -> Touch {
         let p = &self.parameters;
         let volume = self.spacing_m.x * self.spacing_m.y * self.spacing_m.z;
@@ -204,7 +204,8 @@ impl TacchiGel {
         touch
     }
 
-    /// Depth of the object's lowest point minus that of the surface (m): the gel that leaks through gaps between the indenter's particles.
+    /// Depth of the object's lowest point minus that of the surface (m): the gel that leaks through gaps between the
+    /// indenter's particles.
     pub fn leak_m(touch: &Touch, surface: &Surface, sensor_from_object: &Pose) -> f64 {
         let lowest = surface.mesh().vertices().iter().map(|v| sensor_from_object.transform_point(*v).z);
         let travel = -lowest.fold(f64::INFINITY, f64::min);

@@ -42,7 +42,8 @@ const SINGLE_PRECISION: f64 = 5e-6;
 /// Maximum number of iterations; only rounding errors remain after them.
 const MAX_ITERATIONS: usize = 400;
 
-/// Number of clipped cells up to which direct updates are cheaper than a transform (microseconds each on 100 × 100 cells).
+/// Number of clipped cells up to which direct updates are cheaper than a transform (microseconds each on 100 × 100
+/// cells).
 const MAX_DIRECT_UPDATES: usize = 64;
 
 /// Scales an initial guess to the multiple of minimum energy.
@@ -84,7 +85,8 @@ fn largest(values: &[f64]) -> f64 {
 }
 
 impl<'a> Complementarity<'a> {
-    /// Contact within a region; `product` is [`Influences::within`] of it. `tolerance` is relative to the largest depth.
+    /// Contact within a region; `product` is [`Influences::within`] of it. `tolerance` is relative to the largest
+    /// depth.
     pub fn new(influences: &'a Influences, product: &'a Product, region: Region, tolerance: f64) -> Self {
         let compliance = if tolerance >= SINGLE_PRECISION {
             product.single(influences).on_region(region.cols)

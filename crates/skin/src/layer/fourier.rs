@@ -16,7 +16,8 @@ pub trait Precision: FftNum + Into<f64> {
 
 impl<T: FftNum + Into<f64>> Precision for T {}
 
-/// Transforms of a real grid of `rows` × `cols`. Spectra are stored by columns, so that both passes access contiguous memory.
+/// Transforms of a real grid of `rows` × `cols`. Spectra are stored by columns, so that both passes access contiguous
+/// memory.
 pub struct Fourier<T: Precision = f64> {
     rows: usize,
     cols: usize,

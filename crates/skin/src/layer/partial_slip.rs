@@ -55,7 +55,8 @@ impl<'a> PartialSlip<'a> {
         fourier.backward(out_y, (0, 0), cols, &mut out[1], &mut self.scratch);
     }
 
-    /// Improves `shear` (Pa) until the error of every cell is at most `tolerance_m`. `wanted_m` is d, `bound` (Pa) is μp.
+    /// Improves `shear` (Pa) until the error of every cell is at most `tolerance_m`. `wanted_m` is d, `bound` (Pa) is
+    /// μp.
     pub fn solve(&mut self, wanted_m: &Plane, bound: &[f64], shear: &mut Plane, tolerance_m: f64) -> Effort {
         let cells = bound.len();
         let plane = || -> Plane { [vec![0.0; cells], vec![0.0; cells]] };

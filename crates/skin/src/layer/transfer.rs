@@ -11,8 +11,8 @@ pub struct Laminate {
 
 /// Response to waves of wave number k along x, per unit of traction on the surface.
 ///
-/// Under pressure p cos kx and shear q_x sin kx the surface moves downwards by w cos kx and along x by u sin kx; pressure and
-/// shear at the requested depth have the same forms. Shear q_y cos kx (the transverse wave) is uncoupled.
+/// Under pressure p cos kx and shear q_x sin kx the surface moves downwards by w cos kx and along x by u sin kx;
+/// pressure and shear at the requested depth have the same forms. Shear q_y cos kx (the transverse wave) is uncoupled.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WaveResponse {
     /// Downward displacement by pressure, w/p (m/Pa).
@@ -37,7 +37,8 @@ pub struct WaveResponse {
     pub below_transverse: f64,
 }
 
-/// Displacement u_x = U sin kx, u_z = W cos kx and stress σ_zz = N cos kx, σ_xz = S sin kx of one of the four basic solutions.
+/// Displacement u_x = U sin kx, u_z = W cos kx and stress σ_zz = N cos kx, σ_xz = S sin kx of one of the four basic
+/// solutions.
 #[derive(Clone, Copy, Default)]
 struct Basic {
     u: f64,

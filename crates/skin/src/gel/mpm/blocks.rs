@@ -91,7 +91,8 @@ impl Blocks {
         std::array::from_fn(|a| (self.low[a] + occupied.at[a] as i32) * BLOCK as i32)
     }
 
-    /// Bricks of 4³ nodes along each axis: brick `b` holds the nodes of cells `4b − 2 … 4b + 1`, counted from the lowest block.
+    /// Bricks of 4³ nodes along each axis: brick `b` holds the nodes of cells `4b − 2 … 4b + 1`, counted from the
+    /// lowest block.
     pub fn bricks(&self) -> [usize; 3] {
         self.count.map(|count| count + 1)
     }

@@ -12,7 +12,8 @@ use crate::gel::GelParameters;
 use dermis_geometry::{Mat3, Vec3};
 use rayon::prelude::*;
 
-/// Particles and grid of a moving gel. State between steps: particles sorted into blocks, and a tile of nodes per block.
+/// Particles and grid of a moving gel. State between steps: particles sorted into blocks, and a tile of nodes per
+/// block.
 #[derive(Clone, Debug)]
 pub(crate) struct MpmSolver {
     setup: MpmSetup,

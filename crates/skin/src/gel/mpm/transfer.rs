@@ -35,8 +35,9 @@ pub(super) struct StepSetup {
     pub edge_m: [f32; 3],
 }
 
-/// Columns of a block's particles: positions (cells, from the block's corner), velocities (m/s), affine velocities (1/s), deformation
-/// gradients and volume fractions. Their number is a multiple of [`BATCH`]; padding has volume fraction 0.
+/// Columns of a block's particles: positions (cells, from the block's corner), velocities (m/s), affine velocities
+/// (1/s), deformation gradients and volume fractions. Their number is a multiple of [`BATCH`]; padding has volume
+/// fraction 0.
 pub(super) struct BlockParticles<'a> {
     pub position: [&'a mut [f32]; 3],
     pub velocity: [&'a mut [f32]; 3],
@@ -122,8 +123,8 @@ fn batch_mut(values: &mut [f32], first: usize) -> &mut [f32; BATCH] {
     values[first..].first_chunk_mut().expect("a whole batch")
 }
 
-/// Quadratic B-spline stencils of a batch of particles: by axis and node the weights, the distances node − particle (cells) and their
-/// products; and the index of each particle's first node.
+/// Quadratic B-spline stencils of a batch of particles: by axis and node the weights, the distances node − particle
+/// (cells) and their products; and the index of each particle's first node.
 struct Weights {
     weight: [[[f32; BATCH]; 3]; 3],
     distance: [[[f32; BATCH]; 3]; 3],
