@@ -38,7 +38,7 @@ pub struct GelSpec {
     /// Edge of a cell, which holds eight particles; defaults to a tenth of the thickness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<Length>,
-    /// Friction: `none`, `coulomb` (only `mu` is used) or `sticking`.
+    /// Friction: `none`, `coulomb` (with `mu` only) or `sticking`.
     #[serde(default)]
     pub friction: FrictionSpec,
     /// Faces of the gel's bounding box at which it is fixed.

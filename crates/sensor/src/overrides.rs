@@ -45,8 +45,8 @@ pub fn from_table<T: DeserializeOwned>(sensor: &str, key: &str, table: &Map<Stri
 }
 
 impl SensorSpec {
-    /// The description with the entries of `changes` applied, such as `{"skin": {"stiffness": "1000 N/m"}, "surface":
-    /// {"grid": {"rows": 40}}}`.
+    /// The description with the entries of `changes` applied, such as
+    /// `{"skin": {"stiffness": "1000 N/m"}, "surface": {"grid": {"rows": 40}}}`.
     pub fn with_overrides(&self, changes: &Map<String, Value>) -> Result<Self, SensorError> {
         let only_kind = |skin: &Map<String, Value>| match skin.get("kind") {
             Some(Value::String(kind)) if skin.len() == 1 => kind.parse::<SkinKind>().ok(),

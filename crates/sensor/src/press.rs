@@ -102,7 +102,7 @@ fn not_too_deep(sensor: &Sensor, depth_m: f64) -> Result<(), PressError> {
     Err(PressError::TooDeep { sensor: sensor.name().to_owned(), depth_mm, max_mm })
 }
 
-/// Moves the object from its pose in `state` to a depth and lets the skin settle.
+/// Starting from `state`, moves the object to a depth and lets the skin settle.
 fn hold(sensor: &Sensor, object: &Object, contact: &Pose, depth_m: f64, state: &State) -> Result<Pressed, PressError> {
     let sensor_from_object = Pose { translation: contact.translation - Vec3::Z * depth_m, ..*contact };
     let target = Target::at_rest(object, sensor_from_object);

@@ -100,7 +100,7 @@ fn the_fingertip_sees_both_sides_alike() {
     }
 }
 
-/// Two parts with separate receptive fields: the pressure of the taxel is the mean of their pressures, with the same
+/// Two parts with disjoint receptive fields: the pressure of the taxel is the mean of their pressures, with the same
 /// number of samples for each.
 #[test]
 fn sub_taxels_share_a_taxel() {

@@ -8,7 +8,7 @@
 //! | skin | assumes | source |
 //! |---|---|---|
 //! | [`Springs`] | every texel is an independent spring-damper with bristle friction | Moisio et al. 2013 |
-//! | [`Contacts`] | no skin: another engine supplies points and forces; stateless, not a [`Skin`] | Kappassov et al. 2020 |
+//! | [`Contacts`] | no skin: another engine supplies points and forces; not a [`Skin`] | Kappassov et al. 2020 |
 //! | [`Gel`] | a continuum under large deformation (MLS-MPM) | Chen et al. 2023 |
 //! | [`Hydroelastic`] | a pressure field in the body; contact where two fields are equal | Patzelt et al. 2023 |
 //! | [`Layer`] | an elastic layer bonded to a rigid base, quasi-static | this project |

@@ -74,7 +74,7 @@ fn flat_punches_have_hayes_kappa() {
     assert!(worst.0.abs() < 0.01, "{worst:?}");
 }
 
-/// Far from the edge of a punch with twenty times the width of the layer's thickness: p = M d/h, at the surface and at
+/// Far from the edge of a punch twenty times wider than the layer is thick: p = M d/h, at the surface and at
 /// the base.
 #[test]
 fn a_wide_punch_is_confined_compression() {

@@ -165,7 +165,7 @@ fn own_points(bench: &Bench, n: usize, eta: f64, creep: Option<&CreepFit>) -> Ve
     histories(bench, n, eta, creep).into_iter().map(points).collect()
 }
 
-/// Fits one relaxation term to the linearised readings of every creep record, each scaled by its first reading.
+/// Fits one relaxation term to the linearised readings of every creep record, each divided by its load.
 fn creep_of(bench: &Bench, lines: &TaxelsFit) -> Result<CreepFit, FitError> {
     let mut sums: Vec<(f64, f64, u32)> = Vec::new();
     let mut place = 0;

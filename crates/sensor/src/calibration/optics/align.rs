@@ -70,8 +70,8 @@ fn misses(background: &FloatImage, press: &BallPress, added: &FloatImage) -> f64
 }
 
 /// Centre of a dent within one radius of its label. The difference from the background is nearly odd about the centre,
-/// because a lamp that brightens one flank darkens the other. Differences at opposite points therefore cancel; their
-/// product is the most sensitive measure.
+/// because a lamp that brightens one flank darkens the other. Differences at opposite points therefore have
+/// opposite signs; the centre minimises the sum of their products.
 fn middle(background: &FloatImage, image: &FloatImage, label: Label) -> [f64; 2] {
     let (width, height) = (background.width as isize, background.height as isize);
     let inside = |x: isize, y: isize| (0..width).contains(&x) && (0..height).contains(&y);

@@ -55,7 +55,7 @@ impl Dent {
         Relief { width, height, z_m, slope_right, slope_down, seen: None }
     }
 
-    /// Linear interpolation between pixels; zero beyond the last.
+    /// Linear interpolation between pixels; flat beyond the last.
     fn at(&self, far_px: f32) -> [f32; 2] {
         let (low, part) = (far_px as usize, far_px.fract());
         match self.profile.get(low..low + 2) {
