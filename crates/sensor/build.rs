@@ -1,4 +1,4 @@
-//! Lists the preset files, so that a new preset is one file under `presets`.
+//! Lists the preset files, so that each file under `presets` is a preset.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};

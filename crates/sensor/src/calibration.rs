@@ -24,13 +24,13 @@ pub use taxels::{TaxelFit, TaxelsFit, fit_taxels};
 /// A fitted number and the half-width of its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Estimate {
-    /// The number (SI).
+    /// Value (SI).
     pub value: f64,
-    /// Half the width of its 95 % interval (SI).
+    /// Half-width of the 95 % confidence interval (SI).
     pub ci95: f64,
 }
 
-/// Why data cannot be fitted.
+/// Errors of a fit.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum FitError {
@@ -40,7 +40,7 @@ pub enum FitError {
     /// NaN or infinity.
     #[error("row {row} of the data is ({x}, {y}); every value must be a finite number")]
     NotFinite { row: usize, x: f64, y: f64 },
-    /// All at one abscissa.
+    /// All points at one abscissa.
     #[error("all points have the same {what}, so nothing can be fitted through them")]
     NoSpread { what: &'static str },
     /// The data do not determine a parameter.
@@ -49,17 +49,17 @@ pub enum FitError {
     /// Unusable data.
     #[error("no data to fit: {reason}")]
     Unusable { reason: String },
-    /// The data are of a sensor with other taxels.
+    /// Data of a sensor with other taxels.
     #[error(
         "row {row} of the data is of {found} taxels and the sensor has {taxels}; give the sensor that was measured"
     )]
     OtherSensor { row: usize, found: usize, taxels: usize },
-    /// A number beside the data is wrong.
+    /// A parameter that must be positive.
     #[error("{what} must be a positive number, got {got}")]
     NotPositive { what: &'static str, got: f64 },
 }
 
-/// Refuses rows that are too few or not finite.
+/// Returns an error for too few rows or rows that are not finite.
 fn check_points(what: &'static str, points: &[(f64, f64)], needed: usize) -> Result<(), FitError> {
     if let Some(index) = points.iter().position(|(x, y)| !x.is_finite() || !y.is_finite()) {
         let (x, y) = points[index];

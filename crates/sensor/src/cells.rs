@@ -1,8 +1,8 @@
-//! Polygons shared out among the cells of taxels, exactly.
+//! Distributes polygons exactly over the cells of taxels.
 //!
-//! Load is linear on each triangle of a polygon (fanned from its first corner, as [`Facet::force_on_sensor`] does). A
-//! triangle is cut by the borders of the cells and each piece is integrated in closed form, so a reading has neither
-//! steps nor samples: it changes continuously while contact slides over a border, and the parts sum to the whole.
+//! The load is linear on each triangle of a polygon (fanned from its first corner, as in [`Facet::force_on_sensor`]). A
+//! triangle is clipped at the borders of the cells and each piece is integrated in closed form, without sampling: a
+//! reading changes continuously while a contact slides over a border, and the parts sum to the whole.
 
 use dermis_geometry::Vec3;
 use dermis_skin::{Corner, Facet};
@@ -28,8 +28,8 @@ impl Triangle {
         Piece(self.0.to_vec())
     }
 
-    /// Traction at a point of the triangle. A point that rounding has put outside is moved back, so that a sliver's
-    /// steep gradient cannot make a large load of a small error.
+    /// Traction at a point of the triangle. A point outside by rounding is moved back, so that the steep gradient of a
+    /// sliver cannot amplify a small error into a large load.
     fn traction_pa(&self, at: Vec3) -> Vec3 {
         let [a, b, c] = &self.0;
         let normal = (b.at - a.at).cross(c.at - a.at);
@@ -45,9 +45,9 @@ impl Triangle {
 
     /// Force (N) of the part of a piece of this triangle that lies within `radius_m` of `center`.
     ///
-    /// The ball meets the triangle's plane in a disc. About the disc's middle, each edge of the piece adds its signed
-    /// triangle where it runs inside and the sector under it where it runs outside, to the area A and to the moment M;
-    /// a linear traction then gives A t(M/A).
+    /// The ball intersects the triangle's plane in a disc. Relative to the centre of the disc, each edge of the piece
+    /// adds its signed triangle where it is inside and the circular sector where it is outside, to the area A and to
+    /// the moment M; a linear traction then gives A t(M/A).
     pub fn force_within(&self, piece: &Piece, center: Vec3, radius_m: f64) -> Vec3 {
         let squared = radius_m * radius_m;
         if piece.0.iter().all(|node| node.at.distance_squared(center) <= squared) {
@@ -77,7 +77,7 @@ impl Triangle {
     }
 }
 
-/// Area and first moment about the middle of a disc.
+/// Area and first moment about the centre of a disc.
 #[derive(Default)]
 struct Moments {
     area: f64,
@@ -168,7 +168,8 @@ impl Piece {
         })
     }
 
-    /// The parts where a linear function is below zero, and where it is not. A piece on which it vanishes is of the second.
+    /// The part with a negative linear function, and the rest. A piece on which the function vanishes belongs to the
+    /// second.
     pub fn split(self, side: impl Fn(Vec3) -> f64) -> (Self, Self) {
         let sides: Vec<f64> = self.0.iter().map(|node| side(node.at)).collect();
         if sides.iter().all(|&s| s >= 0.0) {
@@ -223,7 +224,7 @@ mod tests {
         Touch::from_facets(vec![facet(at, |_| (1.0, Vec3::ZERO))], 1)
     }
 
-    /// Under 1 Pa each cell feels the area of the rectangle that is in it.
+    /// Under 1 Pa the force on each cell is the area of the rectangle inside it.
     #[test]
     fn uniform_pressure_gives_area_fractions() {
         let taxels = Taxels::grid(4, 3, 1.0);
@@ -238,7 +239,8 @@ mod tests {
         assert!((outside + Vec3::Z * (0.5 * 2.75)).length() < 1e-14, "{outside}");
     }
 
-    /// A disc of radius r in a plane h over the only centre: area π (r² − h²); and half of it under p = x: 2 ρ³/3.
+    /// A ball of radius r around the only centre, at height h above the plane: area π (r² − h²); and half of it under p
+    /// = x: 2 ρ³/3.
     #[test]
     fn the_reach_cuts_a_disc() {
         let taxels = Taxels::points(vec![Vec3::ZERO], vec![Vec3::Z], vec![1.0], 1.0);
@@ -296,7 +298,7 @@ mod tests {
         }
     }
 
-    /// The truth by brute force: the triangle in 200² small ones, each whole to the taxel under its middle.
+    /// Brute-force reference: the triangle in 200² small ones, each assigned to the taxel under its centroid.
     #[test]
     fn cells_are_those_of_locate() {
         let mut random = Random::new(2);
@@ -321,7 +323,7 @@ mod tests {
         }
     }
 
-    /// In steps of 1e-4 no cell may gain more than the edge of the polygon sweeps in a step.
+    /// In steps of 1e-4 no cell may gain more than the area that the edge of the polygon sweeps in a step.
     #[test]
     fn a_reading_is_continuous_as_a_polygon_slides() {
         for (name, taxels) in layouts() {
@@ -337,7 +339,7 @@ mod tests {
         }
     }
 
-    /// A wall that stands exactly on a border belongs to one cell.
+    /// A wall exactly on a border belongs to one cell.
     #[test]
     fn a_polygon_in_a_border_is_counted_once() {
         let wall = [Vec3::new(0.0, 0.2, 0.0), Vec3::new(0.0, 0.4, 0.0), Vec3::new(0.0, 0.4, 0.3)];

@@ -12,26 +12,26 @@ use std::fmt::Write;
 pub struct Protocol {
     /// Diameter of the flat, round indenter (m).
     pub indenter_m: f64,
-    /// Depths (m), rising: pressed one after the other, then back.
+    /// Depths (m), increasing: pressed in this order, then in reverse.
     pub depths_m: Vec<f64>,
-    /// How often every taxel is pressed.
+    /// Number of presses per taxel.
     pub presses: usize,
-    /// How long each depth is held before it is read (s).
+    /// Time each depth is held before the reading (s).
     pub dwell_s: f64,
-    /// How long a taxel is left alone after a press (s).
+    /// Time without load after a press (s).
     pub rest_s: f64,
     /// Time between two readings (s).
     pub step_s: f64,
     /// Taxels whose creep is recorded.
     pub creep_taxels: Vec<usize>,
-    /// At which depth (m).
+    /// Depth of the creep presses (m).
     pub creep_depth_m: f64,
-    /// For how long (s).
+    /// Duration of the creep presses (s).
     pub creep_s: f64,
 }
 
 impl Default for Protocol {
-    /// The paper's 1 mm indenter and 0.2 … 1.4 mm, three presses, creep for ten seconds on one taxel.
+    /// The 1 mm indenter and depths of 0.2 … 1.4 mm of the paper, three presses, ten seconds of creep on one taxel.
     fn default() -> Self {
         Self {
             indenter_m: 1e-3,
@@ -47,29 +47,29 @@ impl Default for Protocol {
     }
 }
 
-/// One reading of a press, at the end of a time during which the load did not change.
+/// One reading of a press, at the end of a period of constant load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PressRow {
     /// The taxel under the indenter.
     pub taxel: usize,
-    /// Which of its presses, from 0.
+    /// Number of the press, from 0.
     pub press: usize,
-    /// For how long the load has been so (s).
+    /// Duration of the constant load (s).
     pub held_s: f64,
     /// Depth (m); zero between presses.
     pub depth_m: f64,
-    /// Force of the indenter (N), by a force sensor of its own.
+    /// Force of the indenter (N), from a separate force sensor.
     pub force_newton: f64,
     /// Counts of all taxels.
     pub raw: Vec<u32>,
 }
 
-/// One reading under a load that stays.
+/// One reading under a constant load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CreepRow {
     /// The taxel under the indenter.
     pub taxel: usize,
-    /// Since the load came (s).
+    /// Time since the load was applied (s).
     pub time_s: f64,
     /// Force of the indenter (N).
     pub force_newton: f64,
@@ -77,40 +77,40 @@ pub struct CreepRow {
     pub raw: u32,
 }
 
-/// All that was measured, in the order of time.
+/// All measurements, in chronological order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bench {
-    /// Presses: every depth up and down, then the rest.
+    /// Presses: every depth up and down, then the pause without load.
     pub presses: Vec<PressRow>,
     /// Creep.
     pub creep: Vec<CreepRow>,
 }
 
-/// Why a sensor cannot be measured.
+/// Errors of the virtual bench.
 #[derive(Clone, Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum BenchError {
     /// An invalid protocol.
     #[error("`{key}` of the bench must be {rule}, got {got}")]
     Bad { key: &'static str, rule: &'static str, got: f64 },
-    /// The indenter falls between contact points.
+    /// The indenter lies between contact points.
     #[error(
         "a {indenter_mm} mm indenter on taxel {taxel} of sensor {sensor:?} touches none of its contact points; use a wider indenter, or an odd `contact_points`"
     )]
     TouchesNothing { sensor: String, taxel: usize, indenter_mm: f64 },
-    /// The press was refused.
+    /// An error of the press.
     #[error(transparent)]
     Press(#[from] PressError),
-    /// The response refused.
+    /// An error of the response.
     #[error(transparent)]
     Response(#[from] ResponseError),
-    /// The indenter is no shape.
+    /// An invalid shape of the indenter.
     #[error(transparent)]
     Shape(#[from] ShapeError),
 }
 
 impl Protocol {
-    /// Refuses an invalid protocol.
+    /// Returns an error for an invalid protocol.
     pub fn validate(&self) -> Result<(), BenchError> {
         let positive = [
             ("indenter_m", self.indenter_m),
@@ -137,7 +137,7 @@ impl Protocol {
     }
 }
 
-/// A press that can be repeated: the loads of the taxels and the indenter's force.
+/// A repeatable press: the loads of the taxels and the force of the indenter.
 struct Load {
     values_newton: Vec<f64>,
     force_newton: f64,
@@ -211,7 +211,7 @@ pub fn characterise(
 }
 
 impl Bench {
-    /// The presses as a table, units in the header.
+    /// The presses as CSV with units in the header.
     pub fn presses_csv(&self) -> String {
         let mut text = String::from("taxel,press,held_s,depth_mm,force_N");
         for taxel in 0..self.presses.first().map_or(0, |row| row.raw.len()) {
@@ -229,7 +229,7 @@ impl Bench {
         text
     }
 
-    /// The creep as a table, units in the header.
+    /// The creep as CSV with units in the header.
     pub fn creep_csv(&self) -> String {
         let mut text = String::from("taxel,time_s,force_N,raw_counts\n");
         for row in &self.creep {
@@ -238,7 +238,7 @@ impl Bench {
         text
     }
 
-    /// Depth (m) and force (N) of all presses on the way in, for a stiffness.
+    /// Depth (m) and force (N) of all presses during loading, for a stiffness fit.
     pub fn force_against_depth(&self) -> Vec<(f64, f64)> {
         let pressed = self.presses.iter().filter(|row| row.depth_m > 0.0);
         pressed.map(|row| (row.depth_m, row.force_newton)).collect()

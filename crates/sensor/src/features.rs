@@ -1,7 +1,7 @@
 //! Features of a tactile image for controllers: total, centroid, area, principal axes, kind of contact.
 //!
-//! Everything here works from values and the places where they were measured, so that it serves arrays and optical images
-//! alike.
+//! The functions take values and the positions at which they were measured, so they apply to taxel arrays and optical
+//! images alike.
 
 mod grasp;
 
@@ -15,14 +15,14 @@ use serde::{Deserialize, Serialize};
 pub struct Features {
     /// Sum of the values (N, or the unit of the image).
     pub total: f64,
-    /// Centre of the values (m).
+    /// Centroid of the values (m).
     pub centroid_m: Vec2,
-    /// Second moments about it (m²): xx, xy, yy.
+    /// Second moments about the centroid (m²): xx, xy, yy.
     pub covariance_m2: [f64; 3],
-    /// Along the larger spread: a unit vector with x ≥ 0.
+    /// Principal axis of the larger spread: a unit vector with x ≥ 0.
     pub principal: Vec2,
     /// Direction of the principal axis from +x towards +y (rad), in (−π/2, π/2]: Kappassov 2020, eq. (3), with both
-    /// components of U₁, where the printed quotient by a vector means the angle to it.
+    /// components of U₁. The printed quotient by a vector denotes the angle to it.
     pub direction_rad: f64,
     /// √(1 − λ₂/λ₁): 0 for a round contact, 1 for a line.
     pub eccentricity: f64,
@@ -33,17 +33,18 @@ pub struct Features {
 /// Kind of contact (Kappassov 2020, section IV).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ContactKind {
-    /// Nothing touches.
+    /// No contact.
     None,
-    /// About as long as wide.
+    /// Length and width are similar.
     Point,
-    /// Longer than wide: it has a direction.
+    /// Longer than wide, with a direction.
     Edge,
 }
 
 impl Features {
-    /// From values, their places (m) and the areas of their cells (m²). Values at or below `threshold` count as no contact.
-    /// `None` without contact. The lists must have the same length; surplus entries are ignored.
+    /// Computes features from values, their positions (m) and the areas of their cells (m²). Values at or below
+    /// `threshold` count as no contact. Returns `None` without contact. The lists should have the same length; surplus
+    /// entries are ignored.
     pub fn of(values: &[f64], places_m: &[Vec2], areas_m2: &[f64], threshold: f64) -> Option<Self> {
         let active = || values.iter().zip(places_m).filter(move |(value, _)| **value > threshold);
         let total: f64 = active().map(|(value, _)| value).sum();
@@ -55,7 +56,7 @@ impl Features {
             |f: fn(Vec2) -> f64| active().map(|(value, place)| value * f(*place - centroid_m)).sum::<f64>() / total;
         let covariance_m2 = [moment(|d| d.x * d.x), moment(|d| d.x * d.y), moment(|d| d.y * d.y)];
         let [xx, xy, yy] = covariance_m2;
-        // The eigenvector of the larger eigenvalue lies at half the angle of (xx − yy, 2xy).
+        // The eigenvector of the larger eigenvalue has half the angle of (xx − yy, 2xy).
         let direction_rad = 0.5 * (2.0 * xy).atan2(xx - yy);
         let half_gap = (0.5 * (xx - yy)).hypot(xy);
         let (larger, smaller) = (0.5 * (xx + yy) + half_gap, (0.5 * (xx + yy) - half_gap).max(0.0));
@@ -71,14 +72,14 @@ impl Features {
         })
     }
 
-    /// Half-lengths (m) of the ellipse with the same second moments, the longer first: a bar of length l has l/√12 each way.
+    /// Standard deviations along the principal axes (m), the larger first: a bar of length l has l/√12.
     pub fn spreads_m(&self) -> [f64; 2] {
         let [xx, xy, yy] = self.covariance_m2;
         let (mean, half_gap) = (0.5 * (xx + yy), (0.5 * (xx - yy)).hypot(xy));
         [(mean + half_gap).sqrt(), (mean - half_gap).max(0.0).sqrt()]
     }
 
-    /// Point or edge: an edge is at least `ratio` times as long as wide (2 is a good start).
+    /// Point or edge: an edge is at least `ratio` times as long as wide (2 is a good default).
     pub fn kind(&self, ratio: f64) -> ContactKind {
         let [long, short] = self.spreads_m();
         if long > 0.0 && long >= ratio * short { ContactKind::Edge } else { ContactKind::Point }
@@ -90,14 +91,14 @@ pub fn classify(features: Option<&Features>, ratio: f64) -> ContactKind {
     features.map_or(ContactKind::None, |features| features.kind(ratio))
 }
 
-/// The point on z = 0 at which a single normal force gives the same wrench (m): (−τ_y, τ_x)/f_z about the origin. None without
-/// normal force. Kappassov et al. 2016 call it the zero-moment point.
+/// The point on z = 0 at which a single normal force gives the same wrench (m): (−τ_y, τ_x)/f_z about the origin.
+/// `None` without a normal force. Kappassov et al. 2016 call it the zero-moment point.
 pub fn center_of_pressure_m(on_sensor: &Wrench) -> Option<Vec2> {
     let Vec3 { z: normal, .. } = on_sensor.force;
     (normal != 0.0).then(|| Vec2::new(-on_sensor.torque.y, on_sensor.torque.x) / normal)
 }
 
-/// Angle between two directions without sense (rad), from 0 to π/2: edges have no head.
+/// Angle between two undirected axes (rad), from 0 to π/2.
 pub fn angle_between_axes(a_rad: f64, b_rad: f64) -> f64 {
     let apart = (a_rad - b_rad).rem_euclid(std::f64::consts::PI);
     apart.min(std::f64::consts::PI - apart)
@@ -114,8 +115,8 @@ mod tests {
         (0..n * n).map(|i| Vec2::new(at(i % n), at(i / n))).collect()
     }
 
-    /// A bar l × w at an angle φ has variances l²/12 and w²/12 along its axes, so eccentricity √(1 − w²/l²) and direction φ;
-    /// cells of side h blur all that by h²/12 and their rough edge.
+    /// A bar l × w at an angle φ has variances l²/12 and w²/12 along its axes, so eccentricity √(1 − w²/l²) and
+    /// direction φ; cells of side h add h²/12 and a jagged edge.
     #[test]
     fn a_bar_has_its_moments() {
         let (l, w, middle) = (0.5, 0.2, Vec2::new(0.05, -0.1));

@@ -1,13 +1,13 @@
-//! Friction of a skin, as a file describes it.
+//! The description of a skin's friction in a file.
 
 use crate::SensorError;
 use dermis_geometry::quantity::{AreaDamping, AreaStiffness, Damping, Speed, Stiffness};
 use dermis_skin::{Coulomb, Friction, GelFriction, Lugre};
 use serde::{Deserialize, Serialize};
 
-/// Friction between the skin and an object. `K` and `C` are the units of stiffness and damping: per texel for springs, as in the
-/// paper, per unit of contact area for a hydroelastic skin ([`AreaFrictionSpec`]). A gel takes `none`, `coulomb` with `mu` alone, and
-/// `sticking`.
+/// Friction between the skin and an object. `K` and `C` are the units of stiffness and damping: per texel for springs,
+/// as in the paper, per unit of contact area for a hydroelastic skin ([`AreaFrictionSpec`]). A gel supports `none`,
+/// `coulomb` (with `mu` only) and `sticking`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FrictionSpec<K = Stiffness, C = Damping> {
@@ -16,24 +16,25 @@ pub enum FrictionSpec<K = Stiffness, C = Damping> {
     None,
     /// LuGre bristles.
     Lugre {
-        /// σ₀.
+        /// Bristle stiffness σ₀.
         sigma0: K,
-        /// σ₁.
+        /// Bristle damping σ₁.
         sigma1: C,
-        /// c_t.
+        /// Viscous coefficient c_t.
         viscous: C,
-        /// μ_s.
+        /// Static friction coefficient μ_s.
         mu_static: f64,
-        /// μ_d.
+        /// Dynamic friction coefficient μ_d.
         mu_dynamic: f64,
-        /// v_s.
+        /// Stribeck velocity v_s.
         stribeck_speed: Speed,
     },
     /// Coulomb friction without memory.
     Coulomb {
-        /// μ.
+        /// Friction coefficient μ.
         mu: f64,
-        /// v₀, below which the force falls in proportion to the speed. Springs and hydroelastic skins need it, a gel takes none.
+        /// Speed v₀ below which the force is proportional to the speed. Required for springs and hydroelastic skins,
+        /// not supported by a gel.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         regularisation_speed: Option<Speed>,
     },
@@ -41,11 +42,11 @@ pub enum FrictionSpec<K = Stiffness, C = Damping> {
     Sticking,
 }
 
-/// Friction of a unit of contact area.
+/// Friction per unit of contact area.
 pub type AreaFrictionSpec = FrictionSpec<AreaStiffness, AreaDamping>;
 
 impl<K: Into<f64> + Copy, C: Into<f64> + Copy> FrictionSpec<K, C> {
-    /// The friction law of springs (one texel) or of a hydroelastic skin (one square metre). `sensor` is named in errors.
+    /// The friction law of springs (per texel) or of a hydroelastic skin (per square metre). Errors name `sensor`.
     pub fn build(&self, sensor: &str) -> Result<Friction, SensorError> {
         Ok(match *self {
             Self::None => Friction::None,
@@ -70,7 +71,7 @@ impl<K: Into<f64> + Copy, C: Into<f64> + Copy> FrictionSpec<K, C> {
         })
     }
 
-    /// The friction law of a gel. `sensor` is named in errors.
+    /// The friction law of a gel. Errors name `sensor`.
     pub fn build_gel(&self, sensor: &str) -> Result<GelFriction, SensorError> {
         match *self {
             Self::None => Ok(GelFriction::None),
@@ -98,7 +99,7 @@ impl<K: Into<f64> + Copy, C: Into<f64> + Copy> FrictionSpec<K, C> {
 }
 
 impl FrictionSpec {
-    /// The friction of texels of `area_m2` each, per unit of area.
+    /// The friction per unit of area of texels of `area_m2` each.
     pub(crate) fn per_area(&self, area_m2: f64) -> AreaFrictionSpec {
         match *self {
             Self::None => FrictionSpec::None,

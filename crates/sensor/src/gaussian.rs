@@ -1,24 +1,25 @@
 //! Gaussian spread of loads by a soft cover.
 
-/// A Gaussian over the load itself, before it is shared out among taxels.
+/// Gaussian spread of point loads before they are distributed over the taxels.
 ///
-/// Kappassov et al. 2020, eq. (1), puts loads into tactels first and spreads the tactels' forces ([`crate::Spread`]): where in its
-/// tactel a load was is lost. Here each load is spread from where it is, and a cell takes the part of the bell above it,
+/// Kappassov et al. 2020, eq. (1), bins loads into tactels first and spreads the forces of the tactels
+/// ([`crate::Spread`]), which loses the position of a load inside its tactel. Here each load is spread from its own
+/// position, and a cell receives the part of the Gaussian above it,
 /// ```text
 /// ∫ g dx over [a, b] = ½ (erf((b − x)/σ√2) − erf((a − x)/σ√2)),   along each axis.
 /// ```
-/// Load beside the array is outside, as under a real cover.
+/// Load beside the array counts as outside, as under a real cover.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Gaussian {
     pub sigma_m: f64,
 }
 
-/// Farther than this many σ the bell is less than rounding.
+/// Number of σ beyond which the Gaussian is below rounding.
 const TAIL: f64 = 9.0;
 
 impl Gaussian {
-    /// Shares of cells of width `pitch_m` side by side, of which cell 0 begins at 0, in a load at `x_m`: the first cell that has one,
-    /// and one share after the other.
+    /// Shares of a load at `x_m` on adjacent cells of width `pitch_m`, the first of which begins at 0: the index of the
+    /// first cell with a share, and the shares from there on.
     pub fn shares(&self, x_m: f64, pitch_m: f64, cells: usize) -> (usize, Vec<f64>) {
         let first = ((x_m - TAIL * self.sigma_m) / pitch_m).floor().clamp(0.0, cells as f64) as usize;
         let last = ((x_m + TAIL * self.sigma_m) / pitch_m).ceil().clamp(0.0, cells as f64) as usize;
@@ -42,7 +43,7 @@ impl Gaussian {
 mod tests {
     use super::*;
 
-    /// Shares of a wide row add up to one; a load on a border is shared equally; a far one is not felt.
+    /// Shares of a wide row sum to one; a load on a border is shared equally; a distant load has no share.
     #[test]
     fn shares_are_parts_of_the_load() {
         let bell = Gaussian { sigma_m: 0.5e-3 };
@@ -54,7 +55,7 @@ mod tests {
         }
         let (first, shares) = bell.shares(10e-3, 1e-3, 24);
         assert!((shares[9 - first] - shares[10 - first]).abs() < 1e-15);
-        // erf(1/√2) / 2: a σ of a bell on each side.
+        // erf(1/√2) / 2: one σ on each side.
         let half = Gaussian { sigma_m: 1e-3 }.shares(0.0, 1e-3, 4).1[0];
         assert!((half - 0.341_344_746_068_542_9).abs() < 1e-15, "{half}");
         assert!(bell.shares(-1.0, 1e-3, 24).1.is_empty() && bell.shares(1.0, 1e-3, 24).1.is_empty());

@@ -1,4 +1,4 @@
-//! A gel for a skin, as a file describes it.
+//! The description of a gel skin in a file.
 
 use crate::surface::read_mesh;
 use crate::{FrictionSpec, LayerSpec, SensorError, SensorSpec, SkinSpec, SurfaceSpec};
@@ -11,9 +11,11 @@ use dermis_skin::{Constitution, Gel, GelParameters};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// A block of gel over a grid of taxels, which measure the stress at its bottom, or a body of gel under another surface, bonded where it is lowest.
+/// A block of gel over a grid of taxels, which measure the stress at its bottom, or a body of gel bounded by another
+/// surface and bonded at its lowest plane.
 ///
-/// [`SensorSpec::with_skin`] makes it of a layer, as thick and of the same material, or of the layer that replaces springs.
+/// [`SensorSpec::with_skin`] derives it from a layer, with the same thickness and material; springs are first replaced
+/// by a layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GelSpec {
@@ -21,7 +23,7 @@ pub struct GelSpec {
     pub young: Pressure,
     /// Poisson's ratio, from 0 to 0.495.
     pub poisson: f64,
-    /// Density; by default that of silicone.
+    /// Density; defaults to that of silicone.
     #[serde(default = "silicone")]
     pub density: Density,
     /// Constitutive law.
@@ -30,46 +32,46 @@ pub struct GelSpec {
     /// Thickness of the block under a grid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thickness: Option<Length>,
-    /// Size of the block along x and y; by default that of the grid of taxels.
+    /// Size of the block along x and y; defaults to that of the grid of taxels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<[Length; 2]>,
-    /// Edge of a cell, which holds eight particles; by default a tenth of the thickness.
+    /// Edge of a cell, which holds eight particles; defaults to a tenth of the thickness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<Length>,
-    /// Friction: `none`, `coulomb` with `mu` alone, or `sticking`.
+    /// Friction: `none`, `coulomb` (with `mu` only) or `sticking`.
     #[serde(default)]
     pub friction: FrictionSpec,
-    /// The faces of its bounding box at which it is fixed.
+    /// Faces of the gel's bounding box at which it is fixed.
     #[serde(default = "at_the_bottom")]
     pub bonded: Vec<Face>,
-    /// Also fixes the gel in and near a mesh, such as the bone of a finger.
+    /// Also fixes the gel inside and near a mesh, such as the bone of a finger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<HeldSpec>,
-    /// Damping rate of its motion.
+    /// Damping rate of the gel's motion.
     #[serde(default = "no_damping")]
     pub damping: Frequency,
-    /// Factor on its mass while it moves; 1 is the true motion.
+    /// Factor on the mass while the gel moves; 1 gives the true dynamics.
     #[serde(default = "one")]
     pub mass_scaling: f64,
-    /// Solved as in Chen et al. 2023, for comparison.
+    /// Uses the solver of Chen et al. 2023, for comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paper: Option<TacchiSpec>,
 }
 
-/// A mesh in and near which the gel is fixed.
+/// A mesh inside and near which the gel is fixed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeldSpec {
-    /// The file of the mesh, in the sensor's frame; relative to the description it stands in.
+    /// Mesh file, in the sensor's frame; relative to the folder of the description.
     pub file: PathBuf,
-    /// The unit of its numbers. Needed unless the format has one.
+    /// Length unit of the file. Required unless the format defines one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<LengthUnit>,
     /// The gel is fixed inside the mesh and within this distance of its surface.
     pub within: Length,
 }
 
-/// Parameters of the paper's own method: see [`TacchiParameters`].
+/// Parameters of the method of Chen et al. 2023: see [`TacchiParameters`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TacchiSpec {
@@ -77,7 +79,7 @@ pub struct TacchiSpec {
     pub particles: [usize; 3],
     /// Edge of the grid.
     pub grid_edge: Length,
-    /// Nodes along it.
+    /// Nodes along an edge of the grid.
     pub grid_nodes: usize,
     /// Length of a step.
     pub step: Time,
@@ -85,7 +87,7 @@ pub struct TacchiSpec {
     pub speed: Speed,
     /// Number of particles of the indenter.
     pub indenter_particles: usize,
-    /// Seed of their positions.
+    /// Seed of the positions of these particles.
     #[serde(default)]
     pub seed: u64,
 }
@@ -137,7 +139,7 @@ impl GelSpec {
         skin.fixed_where(|at| bone.nearest(at).distance_m <= within_m).map_err(SensorError::skin(sensor))
     }
 
-    /// The gel by the paper's own method, where `paper` asks for it.
+    /// The gel with the solver of Chen et al. 2023, if `paper` is given.
     pub(crate) fn build_tacchi(&self, sensor: &str, spec: &SurfaceSpec) -> Result<Option<TacchiGel>, SensorError> {
         let Some(paper) = &self.paper else { return Ok(None) };
         let Some(size_m) = self.block(sensor, spec)? else {
@@ -160,7 +162,7 @@ impl GelSpec {
         TacchiGel::new(parameters).map(Some).map_err(SensorError::skin(sensor))
     }
 
-    /// The block under a grid (m); none under other surfaces.
+    /// Size of the block under a grid (m); `None` for other surfaces.
     fn block(&self, sensor: &str, spec: &SurfaceSpec) -> Result<Option<Vec3>, SensorError> {
         let SurfaceSpec::Grid { rows, cols, pitch } = spec else {
             return match (self.thickness, self.size) {
@@ -181,8 +183,8 @@ impl GelSpec {
         }
     }
 
-    /// The closed body that another surface bounds, and the height (m) at which it is bonded: the rim of a cap, the bone in the middle
-    /// of a fingertip, the lowest plane of a mesh.
+    /// The closed body bounded by a surface other than a grid, and the height (m) at which it is bonded: the rim of a
+    /// cap, the bone in the middle of a fingertip, the lowest plane of a mesh.
     fn body(&self, spec: &SurfaceSpec, mesh: &TriMesh) -> Result<(TriMesh, f64), SensorError> {
         match spec {
             SurfaceSpec::SphericalPatch { radius, half_angle, .. } => {
@@ -203,12 +205,12 @@ impl GelSpec {
         }
     }
 
-    /// Edge of a cell (m) of a gel of a thickness (m).
+    /// Edge of a cell (m) in a gel of the given thickness (m).
     pub fn cell_m(&self, thickness_m: f64) -> f64 {
         self.cell.map_or(thickness_m / CELLS_DEEP, Length::si)
     }
 
-    /// The parameters of a gel of a thickness (m). `sensor` is named in errors.
+    /// Parameters of a gel of the given thickness (m). Errors name `sensor`.
     pub fn parameters(&self, sensor: &str, thickness_m: f64) -> Result<GelParameters, SensorError> {
         Ok(GelParameters {
             young_pa: self.young.si(),

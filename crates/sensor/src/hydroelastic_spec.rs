@@ -1,4 +1,4 @@
-//! A hydroelastic skin, as a file describes it.
+//! The description of a hydroelastic skin in a file.
 
 use crate::skin_spec::FullyPressed;
 use crate::{AreaFrictionSpec, SensorError, SensorSpec, SkinKind, SurfaceSpec};
@@ -10,24 +10,24 @@ use dermis_skin::hydroelastic::{Compliance, Material, TetField};
 use dermis_skin::{Hydroelastic, HydroelasticParameters};
 use serde::{Deserialize, Serialize};
 
-/// A pressure field in the sensor's body. Over a grid the body is a pad; the other surfaces bound one of their own: a sphere, a
-/// finger's phalanx, a closed mesh.
+/// A pressure field in the sensor's body. Over a grid the body is a pad; other surfaces bound the body themselves: a
+/// sphere, the phalanx of a finger, a closed mesh.
 ///
-/// [`SensorSpec::with_skin`] makes it of springs on a grid: a pad as thick as the springs are long and, fully pressed, as stiff as they
-/// are: modulus = stiffness per area × thickness; friction is spread over the texels' area. The springs' damping, which does not scale
-/// with the load, has no counterpart and is left out.
+/// [`SensorSpec::with_skin`] derives it from springs on a grid: the pad is as thick as the springs are long and, fully
+/// pressed, equally stiff (modulus = stiffness per area × thickness); friction is spread over the area of the texels.
+/// The damping of the springs does not scale with the load; it has no counterpart and is omitted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HydroelasticSpec {
-    /// Pressure where the body is deepest.
+    /// Hydroelastic modulus: the pressure at the deepest point of the body.
     pub modulus: Pressure,
-    /// d of Hunt and Crossley.
+    /// Hunt–Crossley dissipation d.
     #[serde(default = "no_dissipation")]
     pub dissipation: InverseSpeed,
     /// Thickness of the pad over a grid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thickness: Option<Length>,
-    /// Edge of the cells of a curved body; by default a sixteenth of its smallest extent.
+    /// Edge of the cells of a curved body; defaults to a sixteenth of its smallest extent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<Length>,
     /// Friction, per unit of contact area.
@@ -103,8 +103,8 @@ impl HydroelasticSpec {
     }
 }
 
-/// A pad bonded to its base: e = −z/thickness in a box, up to its sides, so that p = E × depth/thickness under all of
-/// the array and zero beside it.
+/// A pad bonded to its base. The extent is e = −z/thickness in a box, up to its sides, so that p = E × depth/thickness
+/// under the whole array and zero beside it.
 fn pad(half_x_m: f64, half_y_m: f64, thickness_m: f64) -> Result<DepthTets, TetsError> {
     let corner = |k: u32| {
         let pick = |bit: u32, high: f64, low: f64| if k & bit != 0 { high } else { low };
@@ -112,7 +112,7 @@ fn pad(half_x_m: f64, half_y_m: f64, thickness_m: f64) -> Result<DepthTets, Tets
     };
     let vertices: Vec<Vec3> = (0..8).map(corner).collect();
     let extent = vertices.iter().map(|v| if v.z < 0.0 { 1.0 } else { 0.0 }).collect();
-    // Six around the diagonal from corner 0 to corner 7.
+    // Six tetrahedra around the diagonal from corner 0 to corner 7.
     let ring = [1, 3, 2, 6, 4, 5];
     let tets = (0..6).map(|k| [0, ring[k], ring[(k + 1) % 6], 7]).collect();
     Ok(DepthTets { mesh: TetMesh::new("pad", vertices, tets)?, extent, depth_m: thickness_m })

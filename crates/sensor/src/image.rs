@@ -11,14 +11,14 @@ pub struct Image {
     pixels: Vec<Rgb>,
 }
 
-/// Why a PNG file cannot be decoded; the text follows the name of the file.
+/// Errors of PNG decoding; the message follows the name of the file.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum PngError {
-    /// The bytes do not begin like a PNG file.
+    /// The bytes do not start with a PNG signature.
     #[error("is no PNG image ({reason})")]
     NotPng { reason: String },
-    /// The pixel data are damaged or cut off.
+    /// The pixel data are damaged or truncated.
     #[error("is a broken PNG image ({reason})")]
     Broken { reason: String },
     /// 16 bits per channel.
@@ -36,13 +36,13 @@ impl Image {
         Self { width, height, pixels: vec![colour; width * height] }
     }
 
-    /// An image from its pixels, row by row; `None` unless there are `width × height` of them, and at least one.
+    /// Makes an image from pixels, row by row; `None` unless there are `width × height` of them, and at least one.
     pub fn from_pixels(width: usize, height: usize, pixels: Vec<Rgb>) -> Option<Self> {
         let fits = !pixels.is_empty() && width.checked_mul(height) == Some(pixels.len());
         fits.then_some(Self { width, height, pixels })
     }
 
-    /// The image whose pixel in column `x` of row `y` is `colour(x, y)`.
+    /// Makes an image whose pixel in column `x` of row `y` is `colour(x, y)`.
     pub fn from_fn(width: usize, height: usize, mut colour: impl FnMut(usize, usize) -> Rgb) -> Self {
         let mut image = Self::new(width, height, [0; 3]);
         for y in 0..image.height {
@@ -53,12 +53,12 @@ impl Image {
         image
     }
 
-    /// Pixels across.
+    /// Width (pixels).
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Pixels down.
+    /// Height (pixels).
     pub fn height(&self) -> usize {
         self.height
     }
@@ -68,17 +68,17 @@ impl Image {
         &self.pixels
     }
 
-    /// All pixels, rows from the top.
+    /// Returns all pixels, rows from the top.
     pub fn into_pixels(self) -> Vec<Rgb> {
         self.pixels
     }
 
-    /// The pixel in column `x` of row `y`; both must be inside.
+    /// The pixel in column `x` of row `y`; both must be inside the image.
     pub fn pixel(&self, x: usize, y: usize) -> Rgb {
         self.pixels[y * self.width + x]
     }
 
-    /// Sets one pixel; a place outside the image is ignored.
+    /// Sets one pixel; a position outside the image is ignored.
     pub fn set(&mut self, x: usize, y: usize, colour: Rgb) {
         if x < self.width && y < self.height {
             self.pixels[y * self.width + x] = colour;
@@ -141,7 +141,7 @@ impl Image {
         self.encode(png::Compression::Balanced)
     }
 
-    /// As [`Image::encode_png`], several times as fast, with a somewhat larger file: for many images.
+    /// Like [`Image::encode_png`], several times faster, with a somewhat larger file; for many images.
     pub fn encode_png_fast(&self) -> Vec<u8> {
         self.encode(png::Compression::Fast)
     }
@@ -152,13 +152,13 @@ impl Image {
             .expect("a vector takes the width × height pixels of a non-empty image")
     }
 
-    /// Decodes a PNG file with at most 8 bits per channel or a palette. Grey becomes colour; opacity is dropped.
+    /// Decodes a PNG file with at most 8 bits per channel or a palette. Grey becomes RGB; the alpha channel is dropped.
     pub fn decode_png(bytes: &[u8]) -> Result<Self, PngError> {
         Ok(decode(bytes)?.0)
     }
 }
 
-/// Decodes a PNG file; also whether it is grey.
+/// Decodes a PNG file; also returns whether it is grey.
 pub(crate) fn decode(bytes: &[u8]) -> Result<(Image, bool), PngError> {
     let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::EXPAND);
@@ -176,18 +176,19 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(Image, bool), PngError> {
     Ok((image.ok_or_else(|| PngError::Broken { reason: "it has no pixels".into() })?, grey))
 }
 
-/// Encodes a grey PNG file with 8 bits a pixel, rows from the top. `None` unless there are `width × height` levels, and at least one.
+/// Encodes a grey PNG file with 8 bits per pixel, rows from the top. `None` unless there are `width × height` levels,
+/// and at least one.
 pub fn encode_grey8(width: usize, height: usize, levels: &[u8]) -> Option<Vec<u8>> {
     encode(width, height, png::ColorType::Grayscale, png::BitDepth::Eight, None, levels)
 }
 
-/// As [`encode_grey8`], with 16 bits a pixel.
+/// Like [`encode_grey8`], with 16 bits per pixel.
 pub fn encode_grey16(width: usize, height: usize, levels: &[u16]) -> Option<Vec<u8>> {
     let big_endian: Vec<u8> = levels.iter().flat_map(|level| level.to_be_bytes()).collect();
     encode(width, height, png::ColorType::Grayscale, png::BitDepth::Sixteen, None, &big_endian)
 }
 
-/// `None` when the number of bytes does not fit the size, or there are none.
+/// `None` if the number of bytes does not match the size or is zero.
 fn encode(
     width: usize,
     height: usize,
@@ -209,7 +210,7 @@ fn encode(
     Some(bytes)
 }
 
-/// The cells of `old` that the cell `index` of `new` covers, with the covered part of each.
+/// The cells of `old` that the cell `index` of `new` covers, with the covered fraction of each.
 fn overlaps(index: usize, new: usize, old: usize) -> Vec<(usize, f64)> {
     let scale = old as f64 / new as f64;
     let (from, to) = (index as f64 * scale, (index as f64 + 1.0) * scale);

@@ -1,4 +1,4 @@
-//! An imprint skin, as a file describes it.
+//! The description of an imprint skin in a file.
 
 use crate::skin_spec::FullyPressed;
 use crate::{SensorError, SensorSpec, SkinSpec, SurfaceSpec};
@@ -8,23 +8,24 @@ use dermis_skin::{Imprint, ImprintParameters};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A gel that takes the shape of the object pressed on it; flat under a grid, else as curved as the surface, seen along z.
+/// A gel that takes the shape of the indenter; flat under a grid, otherwise curved like the surface, seen along z.
 ///
-/// [`SensorSpec::with_skin`] makes it of any skin: as stiff as that one when all of it is pressed, and as deep.
+/// [`SensorSpec::with_skin`] derives it from any skin, with the stiffness of that skin when all of it is pressed and
+/// its maximum depth.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImprintSpec {
-    /// Greatest depth of a press.
+    /// Maximum indentation.
     pub thickness: Length,
-    /// Pressure by depth.
+    /// Pressure per unit of depth.
     pub stiffness_per_area: AreaStiffness,
-    /// Edge of a cell; a 128th of the longer side without it.
+    /// Edge of a cell; defaults to a 128th of the longer side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<Length>,
-    /// Width of the Gaussian that pulls the surroundings down.
+    /// Width of the Gaussian that pulls the surroundings of the contact down.
     #[serde(default = "narrow")]
     pub narrow: Length,
-    /// Width of the Gaussian that makes them bulge.
+    /// Width of the Gaussian that makes the surroundings bulge.
     #[serde(default = "wide")]
     pub wide: Length,
     /// Weight of the wide Gaussian.
@@ -89,8 +90,8 @@ impl ImprintSpec {
     }
 }
 
-/// Smooths the facets of a mesh, which a camera would see as stripes, in heights over cells: each covered cell becomes the mean of
-/// itself, twice, and its neighbours on both sides, first along rows, then along columns.
+/// Smooths the heights over the cells, because a camera would see the facets of a mesh as stripes. Each covered cell
+/// becomes the mean of itself, with weight two, and its neighbours on both sides, first along rows, then along columns.
 fn smooth_facets(heights: &mut [f64], covered: &[bool], cols: usize) {
     const PASSES: usize = 4;
     for step in [1, cols].repeat(PASSES) {
@@ -104,7 +105,8 @@ fn smooth_facets(heights: &mut [f64], covered: &[bool], cols: usize) {
     }
 }
 
-/// Height of the surface over each cell (m), from above. Beside the surface a skirt falls away at 45°, so that there is no step at its edge.
+/// Height of the surface over each cell (m), seen from above. Beside the surface the height falls off at 45°, so that
+/// there is no step at its edge.
 fn heights_m(surface: &Surface, grid: HeightGrid) -> Vec<f64> {
     let top = surface.bounds().max.z + 1.0;
     let length = top - surface.bounds().min.z + 1.0;
@@ -114,7 +116,7 @@ fn heights_m(surface: &Surface, grid: HeightGrid) -> Vec<f64> {
         surface.cast(&down, None).map_or(f64::NEG_INFINITY, |hit| top - hit.distance)
     };
     let mut heights: Vec<f64> = (0..grid.rows * grid.cols).map(above).collect();
-    // The highest of all slopes of 45° from covered cells, by sweeping forwards and backwards (a chamfer distance).
+    // Maximum over all slopes of 45° from covered cells, by forward and backward sweeps (a chamfer distance).
     let (straight, across) = (grid.cell_m, std::f64::consts::SQRT_2 * grid.cell_m);
     let neighbours = [(-1isize, -1isize, across), (-1, 0, straight), (-1, 1, across), (0, -1, straight)];
     let covered: Vec<bool> = heights.iter().map(|height| height.is_finite()).collect();

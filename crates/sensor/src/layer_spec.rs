@@ -1,4 +1,4 @@
-//! A layer skin, as a file describes it.
+//! The description of a layer skin in a file.
 
 use crate::skin_spec::FullyPressed;
 use crate::{SensorError, SensorSpec, SkinKind, SurfaceSpec};
@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 
 /// A flat elastic layer bonded to a rigid base, under a grid of taxels.
 ///
-/// [`SensorSpec::with_skin`] makes it of springs on a grid: as stiff as they are when all of it is pressed, M/h = stiffness per area,
-/// and pressed at most as deep; Poisson's ratio is taken as 0.2, friction as the springs' static coefficient.
+/// [`SensorSpec::with_skin`] derives it from springs on a grid: with the stiffness of the springs when all of it is
+/// pressed, M/h = stiffness per area, and their maximum depth. Poisson's ratio is 0.2; friction
+/// uses the static coefficient of the springs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayerSpec {
-    /// Thickness, without its coating.
+    /// Thickness, excluding the coating.
     pub thickness: Length,
     /// Young's modulus at rest.
     pub young: Pressure,
@@ -24,22 +25,22 @@ pub struct LayerSpec {
     /// Incompressible: Poisson's ratio is 0.5.
     #[serde(default, skip_serializing_if = "is_false")]
     pub incompressible: bool,
-    /// Edge of a cell; by default a 128th of the longer side.
+    /// Edge of a cell; defaults to a 128th of the longer side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<Length>,
-    /// Size along x and y; by default that of the grid of taxels.
+    /// Size along x and y; defaults to that of the grid of taxels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<[Length; 2]>,
-    /// A ply on top of it.
+    /// Ply on top of the layer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coating: Option<CoatingSpec>,
-    /// Coefficient of friction; by default none.
+    /// Coefficient of friction; defaults to 0.
     #[serde(default)]
     pub mu: f64,
     /// Relaxation spectrum of the stiffness.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relaxation: Vec<BranchSpec>,
-    /// Depth of the taxels under the surface; by default at the base.
+    /// Depth of the taxels below the surface; defaults to the base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sense_depth: Option<Length>,
 }
@@ -55,7 +56,7 @@ pub struct CoatingSpec {
     /// Poisson's ratio, below 0.5. Give this or `incompressible`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poisson: Option<f64>,
-    /// Incompressible.
+    /// Incompressible: Poisson's ratio is 0.5.
     #[serde(default, skip_serializing_if = "is_false")]
     pub incompressible: bool,
 }
@@ -64,9 +65,9 @@ pub struct CoatingSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BranchSpec {
-    /// Stiffness, divided by the stiffness at rest.
+    /// Stiffness of the branch, divided by the stiffness at rest.
     pub ratio: f64,
-    /// Time constant of its stress.
+    /// Relaxation time of the branch.
     pub time: Time,
 }
 
@@ -82,7 +83,7 @@ impl LayerSpec {
         Layer::new(self.parameters(sensor, surface)?).map_err(SensorError::skin(sensor))
     }
 
-    /// The parameters under a surface, which must be a grid.
+    /// Parameters of the layer on a surface, which must be a grid.
     pub fn parameters(&self, sensor: &str, surface: &SurfaceSpec) -> Result<LayerParameters, SensorError> {
         let SurfaceSpec::Grid { rows, cols, pitch } = surface else {
             return Err(SensorError::bad_key(sensor, "surface", "must be a grid under a layer, which is flat"));
@@ -128,7 +129,7 @@ fn poisson(sensor: &str, ratio: Option<f64>, incompressible: bool) -> Result<Poi
     }
 }
 
-/// ν of a foam, where it is unknown.
+/// Poisson's ratio assumed for a foam.
 const FOAM_POISSON: f64 = 0.2;
 
 impl LayerSpec {

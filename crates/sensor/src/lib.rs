@@ -1,12 +1,12 @@
-//! Tactile sensors: what they measure and report.
+//! Tactile sensors: the conversion of contact loads into readings.
 //!
 //! A **sensor** is a skin over a transducer with a response: [`Sensor`] holds a [`dermis_skin::Skin`], the
 //! [`Taxels`] that read its [`dermis_skin::Touch`], and the response ([`Chain`]), which models the electronics.
 //! Its output is a [`Reading`]. Sensors are described in TOML ([`SensorSpec`]); the built-in ones
 //! are [`presets`].
 //!
-//! **Conservation.** Before the response, the taxels' force vectors plus [`Reading::outside_newton`] equal the force
-//! on the sensor. The scalar values are projections on the taxels' normals and need not.
+//! **Conservation.** Before the response, the taxels' force vectors plus [`Reading::outside_newton`] equal the force on
+//! the sensor. The scalar values are projections on the taxels' normals; their sum need not equal the normal force.
 
 pub mod calibration;
 mod cells;

@@ -1,9 +1,9 @@
-//! How alike two images are: SSIM, PSNR, MAE and RMSE, over the whole frame or inside a mask.
+//! Similarity of two images: SSIM, PSNR, MAE and RMSE, over the whole frame or inside a mask.
 //!
-//! The numbers are those of scikit-image (`structural_similarity`, `peak_signal_noise_ratio`) to rounding;
-//! `validation/metrics` holds the script and the values that the tests compare with. Most of a tactile image is
-//! untouched gel, so that a full-frame score barely moves whatever is drawn: [`ImageScore`] therefore puts beside each
-//! score its **null**, that of the background alone.
+//! The values equal those of scikit-image (`structural_similarity`, `peak_signal_noise_ratio`) up to rounding;
+//! `validation/metrics` holds the script and the reference values of the tests. Most of a tactile image is gel without
+//! contact, so a full-frame score depends little on the contact: [`ImageScore`] therefore reports with each score its
+//! **null**, the score of the background alone.
 
 mod channel_image;
 mod error;
@@ -20,7 +20,7 @@ use serde::Serialize;
 /// The largest level of an 8-bit image.
 const MAX_LEVEL: f64 = 255.0;
 
-/// Likeness of two images, over all their channels.
+/// Similarity of two images, over all their channels.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Metrics {
     /// Mean structural similarity, 1 for equal images.
@@ -29,15 +29,15 @@ pub struct Metrics {
     pub psnr_db: f64,
     /// Mean absolute difference, in levels of 255.
     pub mae_255: f64,
-    /// Root of the mean squared difference, in levels of 255.
+    /// Root mean square difference, in levels of 255.
     pub rmse_255: f64,
-    /// How many pixels were compared.
+    /// Number of compared pixels.
     pub pixels: usize,
 }
 
 impl Metrics {
-    /// Compares an image with the true one. With a mask only its pixels count; their SSIM is the mean of the full map
-    /// there, whose windows reach past the mask (and past the border, by reflection).
+    /// Compares an image with the true one. A mask restricts the comparison to its pixels; their SSIM is the mean of
+    /// the full map over the mask, whose windows extend past the mask (and past the border, by reflection).
     pub fn compare(
         truth: &ChannelImage,
         image: &ChannelImage,
@@ -72,9 +72,9 @@ impl Metrics {
 /// The score of an image against the true one, and that of the background alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ImageScore {
-    /// Of the image.
+    /// Score of the image.
     pub score: Metrics,
-    /// Of the background.
+    /// Score of the background.
     pub null: Metrics,
 }
 

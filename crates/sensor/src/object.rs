@@ -1,4 +1,4 @@
-//! Objects that touch a sensor, as a scene or a flag describes them.
+//! Objects that touch a sensor, as described in a scene or a flag.
 
 mod flag;
 mod roughness;
@@ -13,7 +13,7 @@ use dermis_skin::Object;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Why an object cannot be made.
+/// Errors of an object.
 #[derive(Clone, Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ObjectError {
@@ -26,16 +26,16 @@ pub enum ObjectError {
     /// A key that the shape does not have.
     #[error("object {given:?}: {shape} has no `{key}`; it has {known}")]
     UnknownKey { given: String, shape: &'static str, key: String, known: String },
-    /// A value that does not fit its key.
+    /// A value that is invalid for its key.
     #[error("object {given:?}: `{key}` of {shape}: {reason}; write for example {example:?}")]
     BadValue { given: String, shape: &'static str, key: String, reason: String, example: String },
-    /// The generator refused the shape.
+    /// An error of the shape generator.
     #[error(transparent)]
     Shape(#[from] ShapeError),
     /// Invalid roughness.
     #[error(transparent)]
     Rough(#[from] RoughnessError),
-    /// The mesh file was refused.
+    /// An error of the mesh file.
     #[error(transparent)]
     File(#[from] FileError),
     /// A cloud without a file, a unit or a radius.
@@ -46,57 +46,57 @@ pub enum ObjectError {
     RoughPoints,
 }
 
-/// The surface of an object. Round shapes take an `edge`, the longest edge of their triangles; by default a fortieth
-/// of their size.
+/// The surface of an object. Round shapes take an `edge`, the longest edge of their triangles; it defaults to a
+/// fortieth of their size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ObjectSpec {
-    /// About the origin, its mesh rotated to stand on a face.
+    /// A sphere centred at the origin; its mesh is rotated to rest on a face.
     Sphere {
-        /// Its radius.
+        /// Radius.
         radius: Length,
         /// Longest edge.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edge: Option<Length>,
     },
-    /// About the origin.
+    /// An ellipsoid centred at the origin.
     Ellipsoid {
-        /// Half its extent along x, y and z.
+        /// Half the extent along x, y and z.
         semi_axes: [Length; 3],
         /// Longest edge.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edge: Option<Length>,
     },
-    /// A box about the origin.
+    /// A box centred at the origin.
     Cuboid {
-        /// Its extent along x, y and z.
+        /// Extent along x, y and z.
         size: [Length; 3],
     },
-    /// Along z, about the origin.
+    /// A cylinder along z, centred at the origin.
     Cylinder {
-        /// Its radius.
+        /// Radius.
         radius: Length,
-        /// Along z.
+        /// Length along z.
         length: Length,
         /// Longest edge.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edge: Option<Length>,
     },
-    /// A cylinder along z with round ends, about the origin.
+    /// A cylinder along z with round ends, centred at the origin.
     Capsule {
-        /// Its radius.
+        /// Radius.
         radius: Length,
-        /// Of the straight part.
+        /// Length of the straight part.
         length: Length,
         /// Longest edge.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edge: Option<Length>,
     },
-    /// Base at the origin, tip along +z.
+    /// A cone with its base at the origin and its tip along +z.
     Cone {
-        /// Of the base.
+        /// Radius of the base.
         radius: Length,
-        /// From base to tip.
+        /// Distance from base to tip.
         height: Length,
         /// Longest edge.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,21 +104,21 @@ pub enum ObjectSpec {
     },
     /// A ring about z.
     Torus {
-        /// From the axis to the middle of the tube.
+        /// Distance from the axis to the centre of the tube.
         major: Length,
-        /// Of the tube.
+        /// Radius of the tube.
         minor: Length,
         /// Longest edge.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edge: Option<Length>,
     },
-    /// Regular, along z, about the origin.
+    /// A regular prism along z, centred at the origin.
     Prism {
         /// Number of sides.
         sides: usize,
-        /// From the axis to the corners.
+        /// Distance from the axis to the corners.
         radius: Length,
-        /// Along z.
+        /// Length along z.
         length: Length,
     },
     /// A trigger spray bottle, 250 mm tall, standing on z = 0.
@@ -133,35 +133,36 @@ pub enum ObjectSpec {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edge: Option<Length>,
     },
-    /// One of the indenters for optical gels ([`shapes::indenters`]): its tip at the origin, pressing along −z.
+    /// One of the indenters for optical gels ([`shapes::indenters`]), with its tip at the origin, pressed along −z.
     Indenter {
-        /// Which one, such as `moon`.
+        /// Name of the indenter, such as `moon`.
         name: String,
     },
     /// A mesh file.
     Mesh {
-        /// The file; relative to the description it stands in.
+        /// Mesh file; relative to the folder of the description.
         file: PathBuf,
-        /// The unit of its numbers. Needed unless the format has one.
+        /// Length unit of the file. Required unless the format defines one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unit: Option<LengthUnit>,
-        /// Leaves out triangles without area instead of refusing the file.
+        /// Drops triangles without area instead of returning an error.
         #[serde(default)]
         repair: bool,
     },
-    /// A cloud of points, each a ball. The gel is pressed by the balls, other skins by eight-sided bodies in them.
+    /// A cloud of points, each a ball. A gel is in contact with the balls, other skins with octahedra inscribed in
+    /// them.
     Points {
-        /// The file (`.xyz .txt .ply`); relative to the description it stands in.
+        /// The file (`.xyz .txt .ply`); relative to the folder of the description.
         file: PathBuf,
-        /// The unit of its numbers.
+        /// Length unit of the file.
         unit: LengthUnit,
-        /// Radius of the balls: at least the distance of neighbours, for a surface without holes.
+        /// Radius of the balls: at least the spacing of the points, for a surface without holes.
         radius: Length,
     },
 }
 
 impl ObjectSpec {
-    /// Its name, as files and flags write it.
+    /// Name of the shape in files and flags.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Sphere { .. } => "sphere",
@@ -180,16 +181,16 @@ impl ObjectSpec {
         }
     }
 
-    /// Reads a flag: a shape with its sizes (`sphere:radius=10mm`, `cuboid:size=20mm,20mm,10mm`), a shape alone
-    /// (`sphere`: sizes that are not given have a default of some 10 mm), an indenter (`indenter:moon`), a cloud of points
+    /// Parses a flag: a shape with its sizes (`sphere:radius=10mm`, `cuboid:size=20mm,20mm,10mm`), a shape alone
+    /// (`sphere`: missing sizes default to about 10 mm), an indenter (`indenter:moon`), a cloud of points
     /// (`points:scan.xyz,radius=0.2mm`), or the path of a mesh file.
     pub fn parse_flag(text: &str, unit: Option<LengthUnit>) -> Result<Self, ObjectError> {
         flag::parse(text, unit)
     }
 
-    /// Makes the mesh. `folder` is searched for relative mesh files.
+    /// Makes the mesh. Relative mesh files are resolved against `folder`.
     pub fn build(&self, folder: Option<&Path>) -> Result<TriMesh, ObjectError> {
-        // A fortieth of the size. A size that is no length is refused by the generator, not as an edge.
+        // A fortieth of the size. An invalid size is reported by the generator as a size, not as an edge.
         let edge = |edge: &Option<Length>, size_m: f64| match edge {
             Some(edge) => edge.si(),
             None if size_m > 0.0 && size_m.is_finite() => size_m / 40.0,
@@ -231,7 +232,7 @@ impl ObjectSpec {
 }
 
 impl ObjectSpec {
-    /// Makes the mesh, with roughness where some is given.
+    /// Makes the mesh, with roughness if given.
     pub fn build_rough(
         &self,
         folder: Option<&Path>,
@@ -243,7 +244,7 @@ impl ObjectSpec {
 }
 
 impl ObjectSpec {
-    /// Makes the object, with roughness where some is given.
+    /// Makes the object, with roughness if given.
     pub fn object(&self, folder: Option<&Path>, roughness: Option<&RoughnessSpec>) -> Result<Object, ObjectError> {
         match (self, roughness) {
             (Self::Points { file, unit, radius }, None) => points(folder, file, *unit, *radius),
@@ -258,7 +259,7 @@ fn points(folder: Option<&Path>, file: &Path, unit: LengthUnit, radius: Length) 
     Ok(Object::of_points(read_points(&path, unit)?, radius.si())?)
 }
 
-/// Rotates a ball so that a face is lowest: a ball of flat faces that starts on a corner rolls away.
+/// Rotates a ball so that a face is lowest: a faceted ball that starts on a corner rolls away.
 fn standing(ball: TriMesh) -> TriMesh {
     let normals = (0..ball.triangles().len()).map(|triangle| ball.face_normal(triangle));
     let lowest = normals.min_by(|a, b| a.z.total_cmp(&b.z)).unwrap_or(Vec3::NEG_Z);

@@ -3,23 +3,23 @@
 use crate::{FrictionSpec, SensorSpec, SkinSpec, SpringsSpec, SurfaceSpec};
 use dermis_geometry::quantity::{Damping, Length, Speed, Stiffness};
 
-/// Why a definition was refused.
+/// Errors of a definition.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum OpenraveError {
-    /// Not XML.
+    /// The file is not XML.
     #[error("{file}: not well-formed XML: {reason}")]
     NotXml { file: String, reason: String },
-    /// No tactile sensor in it.
+    /// The file holds no tactile sensor.
     #[error("{file}: holds no <sensor type=\"SimTactileSensor\">")]
     NoSensor { file: String },
     /// A parameter is missing.
     #[error("{file}: sensor {sensor:?} has no <{key}>")]
     Missing { file: String, sensor: String, key: &'static str },
-    /// A parameter is no number.
+    /// A parameter is not a number.
     #[error("{file}: sensor {sensor:?}: <{key}> must be a finite number in SI units, got {got:?}")]
     NotANumber { file: String, sensor: String, key: &'static str, got: String },
-    /// An element the definition does not have.
+    /// An unknown element.
     #[error(
         "{file}: sensor {sensor:?}: unknown element <{got}>; known are thickness, k, cn, sigma0, sigma1, x0, ct, mus, mud"
     )]
@@ -28,9 +28,9 @@ pub enum OpenraveError {
 
 const KEYS: [&str; 9] = ["thickness", "k", "cn", "sigma0", "sigma1", "x0", "ct", "mus", "mud"];
 
-/// Reads all tactile sensors of a definition. The texels' places are not in it (there they are the vertices of
-/// the link's mesh), so the surface is given beside it. Depth is twice the thickness (section 3.3.3). Numbers
-/// are SI, as in OpenRAVE.
+/// Parses all tactile sensors of a definition. It does not contain the positions of the texels (in OpenRAVE, the
+/// vertices of the link's mesh), so the caller gives the `surface`. The maximum depth is twice the thickness (section
+/// 3.3.3). Numbers are SI, as in OpenRAVE.
 pub fn parse(file: &str, text: &str, surface: &SurfaceSpec) -> Result<Vec<SensorSpec>, OpenraveError> {
     let document = roxmltree::Document::parse(text)
         .map_err(|error| OpenraveError::NotXml { file: file.to_owned(), reason: error.to_string() })?;
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use dermis_geometry::quantity::Length;
 
-    /// The values of Table 2, in a definition written by us.
+    /// The values of Table 2, in a definition written for this test.
     const DEFINITION: &str = r#"<Robot><AttachedSensor><link>object1</link>
         <sensor name="T1" type="SimTactileSensor">
             <thickness>0.006</thickness><k>58.5</k><cn>0.0583</cn><sigma0>1.0</sigma0><sigma1>0.1</sigma1>

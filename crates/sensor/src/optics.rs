@@ -1,8 +1,9 @@
 //! Images of a camera behind the gel: depth, colour and markers.
 //!
-//! [`Optics`] is a transducer like the taxels: it works from a touch's deformed surface ([`dermis_skin::Touch::surface`]) and
-//! does not depend on the kind of skin. Images cost milliseconds, so they are not part of a [`crate::Reading`]:
-//! [`crate::Sensor::render`] makes one. Levels are those of an 8-bit image (0–255), in `f32` until [`FloatImage::to_rgb8`].
+//! [`Optics`] is a transducer like the taxels: it renders the deformed surface of a touch
+//! ([`dermis_skin::Touch::surface`]) and does not depend on the kind of skin. Images cost milliseconds, so they are not
+//! part of a [`crate::Reading`]; [`crate::Sensor::render`] renders one. Levels are those of an 8-bit image (0–255), in
+//! `f32` until [`FloatImage::to_rgb8`].
 
 mod background;
 mod calibrated;
@@ -58,12 +59,12 @@ pub struct CameraFrame {
     pub image: FloatImage,
     /// Height and slope of the surface at every pixel.
     pub relief: Relief,
-    /// Position of each marker in the image (pixels) without contact and now: column, row, column, row.
+    /// Position of each marker in the image (pixels) without contact and in this frame: column, row, column, row.
     pub markers: Vec<[f64; 4]>,
 }
 
 impl Optics {
-    /// Builds a camera from its description.
+    /// Builds a camera from its description. Relative file names are resolved against `folder`.
     pub fn new(spec: &OpticsSpec, folder: Option<&std::path::Path>) -> Result<Self, OpticsError> {
         let camera = spec.camera.build()?;
         Ok(Self {
@@ -84,7 +85,7 @@ impl Optics {
         &self.light
     }
 
-    /// The markers, if it has any.
+    /// The markers, if any.
     pub fn markers(&self) -> Option<&Markers> {
         self.markers.as_ref()
     }
@@ -94,7 +95,7 @@ impl Optics {
         &self.exposure
     }
 
-    /// Renders a deformed surface. `frame` is the number of the image, on which only the noise depends.
+    /// Renders a deformed surface. `frame` is the number of the image; only the noise depends on it.
     pub fn render(&self, surface: &SurfaceField, frame: u64) -> CameraFrame {
         let relief = Relief::of(surface, &self.camera);
         let rest = || surface.rest_heights_m.as_ref().map(|_| Relief::at_rest(surface, &self.camera));
@@ -112,8 +113,8 @@ impl Optics {
         CameraFrame { image, relief, markers }
     }
 
-    /// Optical flow (pixels, right and down): the displacement in the image of the point of the gel that each pixel sees without
-    /// contact.
+    /// Optical flow (pixels, right and down): for each pixel, the displacement in the image of the gel point that the
+    /// pixel sees without contact.
     pub fn flow(&self, surface: &SurfaceField) -> [Vec<f32>; 2] {
         Lattice::over(surface, &self.camera).flow(surface, &self.camera)
     }

@@ -1,16 +1,17 @@
-//! The rule by which parts of a description replace those of another: scenes, data sets, Python, MuJoCo and the command line all use it.
+//! The rule by which parts of a description replace those of another; used by scenes, data sets, Python, MuJoCo and the
+//! command line.
 //!
 //! - A table is merged entry by entry; any other value replaces the old one.
-//! - A table of another `kind` replaces the whole table, because the keys of the old one would not fit.
+//! - A table of another `kind` replaces the whole table, because the old keys would be invalid.
 //! - Of alternative keys, such as `stiffness` and `stiffness_per_area`, a new one removes the old ones.
-//! - A `skin` of which only another `kind` is given is converted by [`SensorSpec::with_skin`].
+//! - A `skin` with only another `kind` is converted by [`SensorSpec::with_skin`].
 
 use crate::{SensorError, SensorSpec, SkinKind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// Groups of keys of which a skin takes one.
+/// Groups of alternative keys of a skin.
 const ONE_OF: [&[&str]; 3] = [
     &["stiffness", "stiffness_per_area", "force_table", "pressure_table"],
     &["damping", "damping_per_area"],
@@ -38,13 +39,13 @@ pub fn merge(base: &mut Map<String, Value>, changes: &Map<String, Value>) {
     }
 }
 
-/// Reads a description, or a part of one, from a table. `sensor` and `key` name it in errors, with the path of the entry at fault.
+/// Reads a description, or a part of one, from a table. Errors name `sensor`, `key` and the path of the invalid entry.
 pub fn from_table<T: DeserializeOwned>(sensor: &str, key: &str, table: &Map<String, Value>) -> Result<T, SensorError> {
     merged(sensor, key, &Map::new(), table)
 }
 
 impl SensorSpec {
-    /// The description with the entries of `changes` in place of its own, such as
+    /// The description with the entries of `changes` applied, such as
     /// `{"skin": {"stiffness": "1000 N/m"}, "surface": {"grid": {"rows": 40}}}`.
     pub fn with_overrides(&self, changes: &Map<String, Value>) -> Result<Self, SensorError> {
         let only_kind = |skin: &Map<String, Value>| match skin.get("kind") {
@@ -70,7 +71,7 @@ fn table(value: &impl Serialize) -> Map<String, Value> {
     }
 }
 
-/// Reads `base` with `changes`. When it cannot be read, finds the entry at fault by making one change at a time: first every single
+/// Reads `base` with `changes`. On failure, finds the invalid entry by making one change at a time: first every single
 /// entry, then every table.
 fn merged<T: DeserializeOwned>(
     sensor: &str,
@@ -84,7 +85,8 @@ fn merged<T: DeserializeOwned>(
         serde_json::from_value::<T>(Value::Object(table)).map_err(|error| error.to_string())
     };
     with(changes).map_err(|all| {
-        // A single entry of a table of another kind lacks the table's other entries, which is not its fault.
+        // A single entry of a table of another kind lacks the table's other entries, which is not an error of the
+        // entry.
         let wrong = |change: &_| with(change).err().filter(|reason| !reason.starts_with("missing field"));
         let entry = leaves("", changes).into_iter().find_map(|(path, change)| Some((path, wrong(&change)?)));
         let table = || {
@@ -99,11 +101,11 @@ fn merged<T: DeserializeOwned>(
     })
 }
 
-/// Every single entry of a table of tables, with its path; a `kind` accompanies each entry beside it.
+/// Every single entry of nested tables, with its path; each entry is accompanied by the `kind` of its table.
 fn leaves(path: &str, table: &Map<String, Value>) -> Vec<(String, Map<String, Value>)> {
     let kind = table.get("kind").map(|kind| ("kind".to_owned(), kind.clone()));
     let mut entries: Vec<(&String, &Value)> = table.iter().collect();
-    // A wrong kind makes all entries beside it look wrong.
+    // An invalid kind makes all entries beside it look invalid.
     entries.sort_by_key(|(key, _)| *key != "kind");
     let leaf = |(key, value): (&String, &Value)| {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };

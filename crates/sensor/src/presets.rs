@@ -2,20 +2,20 @@
 
 use crate::{SensorError, SensorSpec};
 
-/// Name and text of every file in `presets`, by name; the build script writes the list.
+/// Name and text of every file in `presets`, sorted by name; the build script writes the list.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/presets.rs"));
 
-/// Their names, in alphabetical order.
+/// Names of the presets, in alphabetical order.
 pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
 }
 
-/// The TOML of a preset, as it is in the repository.
+/// TOML text of a preset.
 pub fn text(name: &str) -> Option<&'static str> {
     FILES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
-/// A preset by name.
+/// Finds a preset by name.
 pub fn find(name: &str) -> Result<SensorSpec, SensorError> {
     let unknown = || SensorError::Unknown { name: name.to_owned(), known: names().collect::<Vec<_>>().join(", ") };
     SensorSpec::parse(&format!("preset {name}"), text(name).ok_or_else(unknown)?)
@@ -36,7 +36,7 @@ mod tests {
         }
     }
 
-    /// Through TOML, and through JSON, as overrides go.
+    /// A round trip through TOML, and through JSON, which overrides use.
     #[test]
     fn presets_survive_being_written_and_read() {
         for name in names() {
@@ -49,8 +49,8 @@ mod tests {
         }
     }
 
-    /// The body is of our own making: the taxels are no farther from it than the description says, half of them on either
-    /// side of the finger, and their normals are within 26° of its own.
+    /// The body is not a measured one: the taxels are no farther from it than the description says, half of them on
+    /// either side of the finger, and their normals are within 26° of the normals of the body.
     #[test]
     fn the_taxels_of_the_shadow_fingertip_lie_on_its_skin() {
         let sensor = find("shadow-fingertip").unwrap().build(None).unwrap();
@@ -68,8 +68,8 @@ mod tests {
         assert!(taxels.areas_m2().iter().all(|&area| area > 1e-5), "{:?}", taxels.areas_m2());
     }
 
-    /// Kappassov 2020, Fig. 5: raw 0 up to 0.2 N and 3840 at 1.8 N under an indenter, whose load the paper's own spread
-    /// shares with the neighbours; here all tactels are loaded equally, so the spread changes nothing.
+    /// Kappassov 2020, Fig. 5: raw 0 up to 0.2 N and 3840 at 1.8 N under an indenter, whose load the paper spreads over
+    /// the neighbours; here all tactels are loaded equally, so the spread has no effect.
     #[test]
     fn the_wts0614_has_the_papers_line() {
         let sensor = find("wts0614").unwrap().build(None).unwrap();
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(raw(5.0), 4095);
     }
 
-    /// Eq. (18) with the paper's own numbers gives 58.4 N/m; the preset holds the printed value.
+    /// Eq. (18) with the parameters of the paper gives 58.4 N/m; the preset holds the printed value.
     #[test]
     fn the_foam_has_the_papers_numbers() {
         let sensor = find("uji-foam-14x6").unwrap().build(None).unwrap();

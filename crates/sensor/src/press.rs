@@ -7,15 +7,15 @@ use dermis_skin::{Motion, Object, SkinError, State, Target, Touch};
 /// Position and orientation of the object.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Aim {
-    /// Where the object's origin is over the sensor: x and y (m).
+    /// Position of the object's origin over the sensor: x and y (m).
     pub at_m: [f64; 2],
-    /// Rotation about the sensor's x axis, then y (rad): the object's tilt.
+    /// Tilt of the object: rotation about the sensor's x axis, then y (rad).
     pub tilt_rad: [f64; 2],
-    /// Rotation about the sensor's z axis (rad), before the tilt.
+    /// Rotation about the sensor's z axis (rad), applied before the tilt.
     pub yaw_rad: f64,
 }
 
-/// The end of a press.
+/// Target of a press.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     /// Travel (m) past first contact.
@@ -24,7 +24,7 @@ pub enum Goal {
     Force(f64),
 }
 
-/// The outcome of a press.
+/// Result of a press.
 #[derive(Clone, Debug)]
 pub struct Pressed {
     /// Travel past first contact (m).
@@ -35,11 +35,11 @@ pub struct Pressed {
     pub touch: Touch,
     /// The skin's state at the end.
     pub state: State,
-    /// The reading.
+    /// The sensor's reading.
     pub reading: Reading,
 }
 
-/// Why a press cannot be made.
+/// Errors of a press.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum PressError {
@@ -51,20 +51,20 @@ pub enum PressError {
     /// An invalid goal.
     #[error("the {what} of a press must be a positive, finite number, got {got}")]
     BadGoal { what: &'static str, got: f64 },
-    /// Deeper than the skin goes.
+    /// A depth beyond the range of the skin.
     #[error("a depth of {depth_mm} mm is more than sensor {sensor:?} can be pressed ({max_mm} mm)")]
     TooDeep { sensor: String, depth_mm: f64, max_mm: f64 },
-    /// More than the skin carries.
+    /// A force beyond the range of the skin.
     #[error(
         "sensor {sensor:?} cannot carry {force_n} N from {object} there: pressed as deep as it goes ({max_mm} mm) it gives {max_n} N"
     )]
     TooStrong { sensor: String, object: String, force_n: f64, max_mm: f64, max_n: f64 },
-    /// The skin refused.
+    /// An error of the skin.
     #[error(transparent)]
     Skin(#[from] SkinError),
 }
 
-/// Presses an object along −z into a sensor, without sliding and infinitely slowly.
+/// Presses an object along −z into a sensor, without sliding and quasi-statically.
 pub fn press(sensor: &Sensor, object: &Object, aim: &Aim, goal: Goal) -> Result<Pressed, PressError> {
     let (what, got) = match goal {
         Goal::Depth(depth_m) => ("depth", depth_m * 1e3),
@@ -83,7 +83,7 @@ pub fn press(sensor: &Sensor, object: &Object, aim: &Aim, goal: Goal) -> Result<
     }
 }
 
-/// The final pose of the object in a press to a depth (m). Fails where [`press`] fails.
+/// Final pose of the object in a press to a depth (m). Returns an error in the same cases as [`press`].
 pub fn depth_pose(sensor: &Sensor, object: &Object, aim: &Aim, depth_m: f64) -> Result<Pose, PressError> {
     if !(depth_m > 0.0 && depth_m.is_finite()) {
         return Err(PressError::BadGoal { what: "depth", got: depth_m * 1e3 });
@@ -102,7 +102,7 @@ fn not_too_deep(sensor: &Sensor, depth_m: f64) -> Result<(), PressError> {
     Err(PressError::TooDeep { sensor: sensor.name().to_owned(), depth_mm, max_mm })
 }
 
-/// Moves the object from where the skin is in `state` to a depth and lets everything settle.
+/// Starting from `state`, moves the object to a depth and lets the skin settle.
 fn hold(sensor: &Sensor, object: &Object, contact: &Pose, depth_m: f64, state: &State) -> Result<Pressed, PressError> {
     let sensor_from_object = Pose { translation: contact.translation - Vec3::Z * depth_m, ..*contact };
     let target = Target::at_rest(object, sensor_from_object);
@@ -116,9 +116,9 @@ const BRACKET_TOLERANCE: f64 = 1e-14;
 /// Maximum number of trial depths.
 const MAX_TOUCHES: usize = 80;
 
-/// False position after Illinois, with a halving wherever it stalls: the force of a skin grows with depth, not always
-/// smoothly. Every trial starts from the deepest state that presses less than it should, so that a skin with a history is
-/// only ever pressed on, and one that is costly to solve starts warm.
+/// False position (Illinois method), with bisection where it stalls: the force of a skin increases with depth, not
+/// always smoothly. Every trial starts from the deepest state below the target force, so that a skin with a history is
+/// only loaded, never unloaded, and an expensive solver starts warm.
 fn until_force(
     sensor: &Sensor,
     object: &Object,
@@ -131,7 +131,7 @@ fn until_force(
     let mut state = sensor.skin().rest();
     let (mut low_m, mut low_miss) = (0.0, -force_n);
     let mut touches = 0;
-    // Goes deeper until the force is too large, by steps that follow from the forces so far.
+    // Goes deeper until the force is too large, with steps extrapolated from the forces so far.
     let mut next_m = max_m / 16.0;
     let mut best = loop {
         let there = hold(sensor, object, contact, next_m, &state)?;
@@ -171,7 +171,7 @@ fn until_force(
             if miss > -near * force_n {
                 return Ok(there);
             }
-            // Illinois: halves the value at the end that stays.
+            // Illinois: halves the value at the retained end.
             high_miss *= 0.5;
             (low_m, low_miss) = (trial_m, miss);
             state = there.state;
@@ -195,7 +195,7 @@ fn millimetres(length_m: f64) -> f64 {
     (length_m * 1e9).round() / 1e6
 }
 
-/// The pose in which the object, coming down from above, first meets the sensor's surface.
+/// The pose in which the object, moving down from above, first touches the sensor's surface.
 pub fn first_contact(sensor: &Sensor, object: &Object, aim: &Aim) -> Result<Pose, PressError> {
     let rotation = Quat::from_rotation_y(aim.tilt_rad[1])
         * Quat::from_rotation_x(aim.tilt_rad[0])
@@ -211,8 +211,8 @@ pub fn first_contact(sensor: &Sensor, object: &Object, aim: &Aim) -> Result<Pose
     Ok(Pose { translation: above.translation - Vec3::Z * gap, ..above })
 }
 
-/// Distance (m) by which the object can move down along −z: the smallest height of its vertices over the sensor's surface,
-/// and of the surface's own points under it. Negative when it is already inside.
+/// Distance (m) by which the object can move down along −z: the smallest height of its vertices over the sensor's
+/// surface, and of the surface's own vertices under it. Negative if they already overlap.
 fn clearance(sensor: &Sensor, object: &Object, sensor_from_object: &Pose) -> Option<f64> {
     let skin = Surface::new(sensor.surface().clone());
     // Rays run from below both meshes to above both.

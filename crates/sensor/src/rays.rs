@@ -14,18 +14,18 @@ use receptive::Fields;
 use serde::{Deserialize, Serialize};
 use targets::Targets;
 
-/// How much a sample counts, by its distance d from the taxel and the radius r of the receptive field.
+/// Weight of a sample as a function of its distance d from the taxel and the radius r of the receptive field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Window {
-    /// 1: the mean.
+    /// Weight 1: the mean.
     Uniform,
-    /// r − d.
+    /// Weight r − d.
     Linear,
-    /// (r − d)², as in the paper.
+    /// Weight (r − d)², as in the paper.
     #[default]
     Squared,
-    /// Only the nearest sample counts.
+    /// Only the nearest sample has a weight.
     Nearest,
 }
 
@@ -39,67 +39,69 @@ impl Window {
     }
 }
 
-/// A part of a taxel with a receptive field of its own.
+/// A part of a taxel with its own receptive field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SubTaxel {
     /// The taxel it belongs to.
     pub taxel: usize,
-    /// Its centre (m).
+    /// Centre (m).
     pub center: Vec3,
-    /// Its outward unit normal.
+    /// Outward unit normal.
     pub normal: Vec3,
-    /// Radius of its receptive field (m).
+    /// Radius of the receptive field (m).
     pub radius_m: f64,
 }
 
 /// Parameters of a reading by rays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RaySettings {
-    /// Radius of a taxel's receptive field (m), where it has no sub-taxels.
+    /// Radius of a taxel's receptive field (m), for taxels without sub-taxels.
     pub radius_m: f64,
-    /// Smallest distance (m) between samples of the skin.
+    /// Minimum distance (m) between samples of the skin.
     pub spacing_m: f64,
-    /// Greatest angle (rad) between the normals of a taxel and of its samples.
+    /// Maximum angle (rad) between the normals of a taxel and of its samples.
     pub cone_rad: f64,
-    /// How distance weighs.
+    /// Weight as a function of distance.
     pub window: Window,
-    /// Whether distance is measured along the skin instead of straight through it.
+    /// Measures distances along the skin instead of in a straight line.
     pub geodesic: bool,
-    /// Of the pattern of samples.
+    /// Seed of the sample pattern.
     pub seed: u64,
-    /// Parts of taxels. A taxel without any is its own only part.
+    /// Parts of taxels. A taxel without sub-taxels is its own only part.
     pub sub_taxels: Vec<SubTaxel>,
 }
 
 /// Taxels that cast rays to the contact surface (Patzelt et al. 2023, section 2).
 ///
-/// Points are scattered over the skin (Poisson disks). The receptive field of a taxel are those within its radius r whose normal is within a cone
-/// about its own. From each point one ray goes inwards, against the skin's normal; the pressure pᵢ is that where it first meets the
-/// contact surface, and zero where it meets none. A taxel's pressure is
+/// Points are scattered over the skin (Poisson disks). The receptive field of a taxel consists of the points within its
+/// radius r whose normal lies within a cone about its own. From each point one ray goes inwards, against the skin's
+/// normal; pᵢ is the pressure at its first intersection with the contact surface, zero without intersection. The
+/// pressure of a taxel is
 /// ```text
 /// p = Σ wᵢ pᵢ / Σ wᵢ        wᵢ = (r − dᵢ)²,  dᵢ: from the taxel's centre to the point
 /// ```
-/// With sub-taxels (the paper's outlook) a taxel's receptive field is that of all its parts, each point weighed by the nearest part.
+/// With sub-taxels (the paper's outlook) the receptive field of a taxel is the union of those of its parts, and each
+/// point is weighted by its nearest part.
 ///
-/// Differs from the paper: a surface that a ray meets from behind, on the far side of the sensor, counts as none; rays are as
-/// long as the skin is deep; and they start 2 % of that outside, because the facets of a field may stand as much proud of the mesh. A skin
-/// that presses at points instead of polygons counts as square tiles of the points' areas.
+/// Differs from the paper: back faces, on the far side of the sensor, count as no intersection; the rays are as long as
+/// the skin is deep; and they start 2 % of that length outside, because the facets of a field may protrude from the
+/// mesh by that much. Point loads are represented by square tiles of the areas of the points.
 ///
-/// Pressures are not forces: receptive fields overlap, so pressures need not sum to the load. The reading's force vectors, which
-/// do, stay those of the exact cells.
+/// Pressures are not forces: receptive fields overlap, so pressures need not sum to the load. The force vectors of the
+/// reading, which do, are those of the exact cells.
 #[derive(Clone, Debug)]
 pub struct RayReading {
     samples: Vec<SurfacePoint>,
-    /// Per taxel, normalised.
+    /// One normalised row per taxel.
     weights: Weights,
     depth_m: f64,
 }
 
-/// How far outside of the skin rays start, of their length.
+/// Distance of the start of a ray from the skin, as a fraction of its length.
 const START: f64 = 0.02;
 
 impl RayReading {
-    /// Scatters the samples over `skin`, which is `depth_m` deep, and shares them out. `sensor` is named in errors.
+    /// Scatters the samples over `skin`, which is `depth_m` deep, and assigns them to taxels. Errors name `sensor`.
     pub fn new(
         sensor: &str,
         taxels: &Taxels,
@@ -122,17 +124,17 @@ impl RayReading {
         Ok(Self { samples, weights: Weights::new(taxels.len(), entries), depth_m })
     }
 
-    /// Where the rays start, without the little that they start outside.
+    /// Start points of the rays on the skin, without the outward offset.
     pub fn samples(&self) -> &[SurfacePoint] {
         &self.samples
     }
 
-    /// Weight of each sample in each taxel, each row summing to 1.
+    /// Weight of each sample in each taxel; each row sums to 1.
     pub fn weights(&self) -> &Weights {
         &self.weights
     }
 
-    /// Pressure (Pa) of every taxel.
+    /// Pressure (Pa) on every taxel.
     pub fn pressures_pa(&self, touch: &Touch) -> Vec<f64> {
         let targets = Targets::new(touch);
         if targets.is_empty() {

@@ -4,28 +4,28 @@ use crate::Report;
 use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
 
-/// One reading of a taxel array. The paper's structure (size, values, sum) with units and vectors added.
-/// Forces act on the sensor, in its frame.
+/// One reading of a taxel array: the structure of the paper (size, values, sum) with units and vectors added. Forces
+/// act on the sensor, in its frame.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    /// Rows and columns of a grid; `None` where taxels have no grid.
+    /// Rows and columns of a grid; `None` for other layouts.
     pub size: Option<(usize, usize)>,
-    /// Force on each taxel along its normal (N), positive in compression, before the response. Row by row on a grid. Of
-    /// a sensor that reads by rays: pressure times the taxel's area, the input of its response.
+    /// Force on each taxel along its normal (N), positive in compression, before the response; row by row on a grid.
+    /// For a sensor that reads by rays: pressure times area of the taxel, the input of the response.
     pub values_newton: Vec<f64>,
-    /// Their sum (N).
+    /// Sum of `values_newton` (N).
     pub sum_newton: f64,
     /// The reported force on each taxel (N), after the response.
     pub reported_newton: Vec<f64>,
-    /// Counts, after the response.
+    /// Counts after the response.
     pub raw: Vec<u32>,
-    /// Their sum.
+    /// Sum of `raw`.
     pub raw_sum: u64,
     /// Force vector on each taxel (N).
     pub forces_newton: Vec<Vec3>,
-    /// Force that entered the skin where there is no taxel (N).
+    /// Force that enters the skin where there is no taxel (N).
     pub outside_newton: Vec3,
-    /// Pressure (Pa) of each taxel, only of a sensor that reads by rays ([`crate::RayReading`]).
+    /// Pressure (Pa) on each taxel; only for a sensor that reads by rays ([`crate::RayReading`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressures_pa: Option<Vec<f64>>,
     /// Number of contact points pressed beyond the skin's range.
@@ -49,7 +49,7 @@ impl Reading {
         self.values_newton.iter().filter(|&&value| value > 0.0).count()
     }
 
-    /// Fraction of the taxels that is pressed.
+    /// Fraction of the taxels that are pressed.
     pub fn coverage(&self) -> f64 {
         self.active() as f64 / self.values_newton.len().max(1) as f64
     }

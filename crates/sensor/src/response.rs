@@ -1,6 +1,6 @@
-//! The response of a sensor: from the forces on its taxels to the readings that it reports.
+//! The response of a sensor: converts the forces on its taxels to reported readings.
 //!
-//! A [`Chain`] is a list of stages, each of which may be absent, in the order in which a real sensor has them:
+//! A [`Chain`] is a list of optional stages, in the order of the signal path in a real sensor:
 //!
 //! | stage | effect | memory |
 //! |---|---|---|
@@ -19,10 +19,10 @@
 //! | [`Delay`] | delays the reading by a fixed time | frames in transit |
 //! | [`Response`] | newtons to counts of n bits | |
 //!
-//! Each can be used alone, is plain data that serde reads and writes, and refuses invalid parameters. The memory of all stages is in a
-//! [`ResponseState`]; the same state, values and step give the same bytes.
+//! Each stage can be used alone, is plain serde data, and returns an error for invalid parameters. A [`ResponseState`]
+//! holds the memory of all stages; the same state, values and step give the same bytes.
 //!
-//! A new stage is one file that implements [`Stage`], and its line in the list of stages below.
+//! To add a stage, implement [`Stage`] in one file and add its line to the list of stages below.
 
 mod ageing;
 mod chain;
@@ -71,12 +71,12 @@ stages! {
     spread: Option<crate::Spread>,
     /// Unloading reads more than loading.
     hysteresis: Option<Hysteresis> {
-        /// The load that each taxel's hysteresis holds (N).
+        /// Load held by the hysteresis of each taxel (N).
         held_newton: Vec<f64>
     },
-    /// Drift under a steady load: a term for each time constant.
+    /// Drift under a steady load: one term per time constant.
     creep: Vec<Creep> {
-        /// The slow part of each taxel's creep (N), term by term.
+        /// Slow part of the creep of each taxel (N), term by term.
         slow_newton: Vec<f64>
     },
     /// Loss of sensitivity.
@@ -86,21 +86,21 @@ stages! {
     },
     /// Gain and offset of every taxel.
     gain: Option<Gain>,
-    /// The smallest force that is reported.
+    /// Smallest reported force.
     threshold: Option<Threshold>,
-    /// Value against load.
+    /// Reading as a function of load.
     curve: Option<Curve>,
-    /// The largest force that is reported.
+    /// Largest reported force.
     saturation: Option<Saturation>,
     /// Electrical leakage between taxels.
     crosstalk: Option<Crosstalk>,
     /// Noise of the readings.
     noise: Option<Noise>,
-    /// Taxels that do not work.
+    /// Dead and stuck taxels.
     faults: Option<Faults>,
     /// The sensor's own sampling rate.
     sampling: Option<Sampling> {
-        /// Each taxel's last sample (N).
+        /// Last sample of each taxel (N).
         sampled_newton: Vec<f64>
     },
     /// Transport delay.

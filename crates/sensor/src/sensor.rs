@@ -6,7 +6,8 @@ use dermis_geometry::TriMesh;
 use dermis_skin::{Motion, Skin, SkinError, State, Touch};
 use std::sync::Arc;
 
-/// A tactile sensor. Cheap to clone; its history is outside, in the skin's [`State`] and the response's [`ResponseState`].
+/// A tactile sensor. Cheap to clone; it holds no history. The caller keeps the skin's [`State`] and the response's
+/// [`ResponseState`].
 #[derive(Clone, Debug)]
 pub struct Sensor {
     name: String,
@@ -19,8 +20,8 @@ pub struct Sensor {
 }
 
 impl Sensor {
-    /// Makes a sensor from its parts. `surface` is the shape of the undeformed skin, for images and first contact; a
-    /// [`Response`] is a response of counts alone.
+    /// Makes a sensor from its parts. `surface` is the shape of the undeformed skin, used for images and first contact.
+    /// A plain [`Response`] is accepted as a [`Chain`] that only converts newtons to counts.
     pub fn new(
         name: impl Into<String>,
         skin: impl Skin + 'static,
@@ -39,28 +40,28 @@ impl Sensor {
         }
     }
 
-    /// Its name.
+    /// The sensor's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its skin.
+    /// The sensor's skin.
     pub fn skin(&self) -> &dyn Skin {
         &*self.skin
     }
 
-    /// Its skin, if it is an `S`.
+    /// The sensor's skin, if it is of type `S`.
     pub fn skin_as<S: Skin>(&self) -> Option<&S> {
         let skin: &dyn std::any::Any = &*self.skin;
         skin.downcast_ref()
     }
 
-    /// Its taxels.
+    /// The sensor's taxels.
     pub fn taxels(&self) -> &Taxels {
         &self.taxels
     }
 
-    /// How newtons become counts.
+    /// The conversion of newtons into counts.
     pub fn response(&self) -> &Response {
         self.chain.counts()
     }
@@ -75,7 +76,7 @@ impl Sensor {
         &self.surface
     }
 
-    /// The camera behind its skin, if it has one.
+    /// The camera behind the skin, if the sensor has one.
     pub fn optics(&self) -> Option<&Optics> {
         self.optics.as_deref()
     }
@@ -95,7 +96,7 @@ impl Sensor {
         Self { chain: Arc::new(response.into()), ..self.clone() }
     }
 
-    /// The same sensor, which reads its taxels by rays instead of integrating over their cells.
+    /// The same sensor with taxels that are read by rays instead of by integrating over their cells.
     pub fn with_rays(&self, rays: RayReading) -> Self {
         Self { rays: Some(Arc::new(rays)), ..self.clone() }
     }
@@ -106,25 +107,25 @@ impl Sensor {
         Self { taxels: Arc::new(taxels), ..self.clone() }
     }
 
-    /// The rays by which it reads, if any.
+    /// The rays that read the taxels, if any.
     pub fn rays(&self) -> Option<&RayReading> {
         self.rays.as_deref()
     }
 
-    /// The contact loads on the skin while objects move for `dt_s`, and the skin's state after that.
+    /// Returns the contact loads on the skin while objects move for `dt_s`, and the state of the skin afterwards.
     pub fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
         self.skin.touch(state, motion, dt_s)
     }
 
-    /// The reading of a touch, without the memory and noise of the response.
+    /// Returns the reading of a touch without the memory and noise of the response.
     pub fn read(&self, touch: &Touch) -> Reading {
         let loads = self.taxel_loads(touch);
         let report = self.chain.respond_at_once(&loads.values_newton);
         loads.with_report(report)
     }
 
-    /// The reading of a touch that lasts `dt_s`, with all stages of the response, and the response's state after that.
-    /// Start from [`Chain::rest`].
+    /// Returns the reading of a touch that lasts `dt_s`, with all stages of the response, and the state of the response
+    /// afterwards. Start from [`Chain::rest`].
     pub fn sense(
         &self,
         state: &ResponseState,
@@ -136,8 +137,8 @@ impl Sensor {
         Ok((loads.with_report(report), state))
     }
 
-    /// Renders the camera's image of a touch. Only the noise depends on the number `frame`. Separate from [`Sensor::read`],
-    /// because an image costs much more than a reading.
+    /// Renders the camera's image of a touch. `frame` is the number of the image; only the noise depends on it.
+    /// Separate from [`Sensor::read`] because an image costs much more than a reading.
     pub fn render(&self, touch: &Touch, frame: u64) -> Result<CameraFrame, OpticsError> {
         let optics = self.optics.as_deref().ok_or_else(|| OpticsError::WithoutCamera { sensor: self.name.clone() })?;
         let unknown = || OpticsError::NoSurface { sensor: self.name.clone() };

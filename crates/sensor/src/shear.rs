@@ -1,17 +1,17 @@
-//! Moves a pressed object sideways.
+//! Moves a pressed object tangentially.
 
 use crate::{PressError, Pressed, Sensor};
 use dermis_geometry::{Pose, Twist, Vec3};
 use dermis_skin::{Motion, Object, State, Target};
 
-/// Number of steps of the sideways motion: the contact moves with the object.
+/// Number of steps of the tangential motion.
 const STEPS: u32 = 4;
 /// Sliding speed (m/s): slow enough that only the direction of friction matters.
 const SPEED_M_PER_S: f64 = 5e-3;
 
 impl Pressed {
-    /// The same press after its object was slowly moved along x and y by `shear_m`, at the same height, and then held: friction drags the
-    /// skin along until it slips. `object` is the object pressed on `sensor`.
+    /// The same press after its object has moved slowly along x and y by `shear_m`, at the same height, and stopped:
+    /// friction drags the skin along until it slips. `object` is the object pressed on `sensor`.
     pub fn sheared(&self, sensor: &Sensor, object: &Object, shear_m: [f64; 2]) -> Result<Self, PressError> {
         let [x, y] = shear_m;
         let shear = Vec3::new(x, y, 0.0);
@@ -23,7 +23,7 @@ impl Pressed {
             return Err(PressError::BadGoal { what: "shear", got: length_m * 1e3 });
         }
         let skin = sensor.skin();
-        // A gel's state holds the objects' poses, so it is settled step by step; the other skins need the velocity.
+        // The state of a gel holds the poses of the objects, so it settles step by step; other skins need the velocity.
         let follows = matches!(self.state, State::Gel(_));
         let velocity = Twist { linear: shear * (SPEED_M_PER_S / length_m), ..Twist::ZERO };
         let dt_s = length_m / (SPEED_M_PER_S * f64::from(STEPS));

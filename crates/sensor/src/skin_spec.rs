@@ -1,4 +1,4 @@
-//! The skin of a sensor, as a file describes it, and its conversion into another kind.
+//! The description of a sensor's skin in a file, and its conversion into another kind.
 
 use crate::surface::BuiltSurface;
 use crate::{
@@ -8,7 +8,7 @@ use dermis_skin::Springs;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// A skin: how the cover of a sensor deforms under load.
+/// A skin: the deformation model of a sensor's cover.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SkinSpec {
@@ -18,9 +18,10 @@ pub enum SkinSpec {
     Hydroelastic(HydroelasticSpec),
     /// An elastic layer bonded to a rigid base ([`dermis_skin::Layer`]), under a grid.
     Layer(LayerSpec),
-    /// The object's own shape with smoothed surroundings ([`dermis_skin::Imprint`]): a baseline, on any surface.
+    /// The imprint of the object's shape with smoothed surroundings ([`dermis_skin::Imprint`]): a baseline, on any
+    /// surface.
     Imprint(ImprintSpec),
-    /// A gel at large deformation ([`dermis_skin::Gel`]): a block under a grid, or the body that another surface bounds.
+    /// A gel at large deformation ([`dermis_skin::Gel`]): a block under a grid, or the body bounded by another surface.
     Gel(GelSpec),
 }
 
@@ -34,13 +35,13 @@ pub enum SkinKind {
     Hydroelastic,
     /// An elastic layer on a rigid base.
     Layer,
-    /// The object's own shape with smoothed surroundings.
+    /// The imprint of the object's shape with smoothed surroundings.
     Imprint,
     /// A gel of particles.
     Gel,
 }
 
-/// A name that no kind of skin has.
+/// Error for a name that is not a kind of skin.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no skin {name:?}; the skins are {}", SkinKind::NAMES.join(", "))]
 pub struct UnknownSkin {
@@ -51,10 +52,10 @@ pub struct UnknownSkin {
 impl SkinKind {
     /// All kinds.
     pub const ALL: [Self; 5] = [Self::Springs, Self::Hydroelastic, Self::Layer, Self::Imprint, Self::Gel];
-    /// Their names, as files and flags write them.
+    /// Names of all kinds in files and flags.
     pub const NAMES: [&str; 5] = ["springs", "hydroelastic", "layer", "imprint", "gel"];
 
-    /// The name, as files and flags write it.
+    /// Name of the kind in files and flags.
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
@@ -75,7 +76,7 @@ impl std::str::FromStr for SkinKind {
 }
 
 impl SkinSpec {
-    /// Its kind.
+    /// Kind of the skin.
     pub fn kind(&self) -> SkinKind {
         match self {
             Self::Springs(_) => SkinKind::Springs,
@@ -86,7 +87,7 @@ impl SkinSpec {
         }
     }
 
-    /// Builds a sensor without reading and optics. `folder` is searched for relative files.
+    /// Builds a sensor without reading and optics. Relative file names are resolved against `folder`.
     pub(crate) fn build(
         &self,
         name: &str,
@@ -113,8 +114,8 @@ impl SkinSpec {
 }
 
 impl SensorSpec {
-    /// The same sensor with the skin of another kind that comes nearest to its own; a skin of that kind stays as it is. The
-    /// documentation of each skin's description says which skins it can replace, and how.
+    /// The same sensor with its skin replaced by the closest skin of another kind; a skin that already has this kind is
+    /// unchanged. The documentation of each skin's description lists the skins that it can replace, and the conversion.
     pub fn with_skin(&self, kind: SkinKind) -> Result<Self, SensorError> {
         let skin = match kind {
             _ if self.skin.kind() == kind => self.skin.clone(),
@@ -131,16 +132,16 @@ impl SensorSpec {
     }
 }
 
-/// The skin of a sensor when all of it is pressed, for a replacement that is as stiff and as deep.
+/// Properties of a skin when all of it is pressed, for a replacement with the same stiffness and depth.
 pub(crate) struct FullyPressed {
     /// Normal stiffness per unit of area (Pa/m).
     pub stiffness_pa_per_m: f64,
-    /// Greatest depth (m).
+    /// Maximum depth (m).
     pub max_depth_m: f64,
 }
 
 impl FullyPressed {
-    /// Of springs on a grid; `kind` is the kind of skin that shall replace them.
+    /// Properties of springs on a grid. `kind` is the kind of skin that will replace them.
     pub fn springs_on_grid(spec: &SensorSpec, kind: SkinKind) -> Result<(Self, &SpringsSpec, f64), SensorError> {
         let (SkinSpec::Springs(springs), SurfaceSpec::Grid { pitch, .. }) = (&spec.skin, &spec.surface) else {
             let rule = format!("= {:?} can replace springs on a grid only; describe the skin in a file", kind.name());
@@ -151,7 +152,7 @@ impl FullyPressed {
         Ok((Self::of(&sensor, area_m2), springs, pitch.si() * pitch.si()))
     }
 
-    /// Of a sensor whose stiffness is spread over an area (m²).
+    /// Properties of a sensor whose stiffness is spread over an area (m²).
     pub fn of(sensor: &Sensor, area_m2: f64) -> Self {
         let stiffness: f64 = sensor.skin().fully_pressed().iter().map(|support| support.tangent.stiffness_normal).sum();
         Self { stiffness_pa_per_m: stiffness / area_m2, max_depth_m: sensor.skin().max_depth_m() }

@@ -1,4 +1,4 @@
-//! A sensor as a scene or a data set names it: a preset, a file or a surface, with changes.
+//! References to a sensor in a scene or a data set: a preset, a file or a surface, with overrides.
 
 use crate::optics::{BackgroundSpec, LightSpec};
 use crate::{SensorError, SensorSpec, SkinKind, SkinSpec, SurfaceSpec, from_table, presets};
@@ -7,33 +7,33 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// Exactly one of `preset`, `file` and `surface` (with `skin`). The tables override parts of the description by the rule of
-/// [`SensorSpec::with_overrides`].
+/// A reference to a sensor: exactly one of `preset`, `file` and `surface` (with `skin`). The tables override parts of
+/// the description by the rule of [`SensorSpec::with_overrides`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SensorSource {
     /// Name of a preset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
-    /// A sensor's own TOML, relative to the file that names it.
+    /// TOML file of a sensor, relative to the file that refers to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
-    /// Where its texels are, for a sensor that is described on the spot.
+    /// Positions of the texels, for a sensor described inline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surface: Option<SurfaceSpec>,
     /// Contact points along a side of a texel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact_points: Option<usize>,
-    /// Replaces the skin by the nearest one of another kind ([`SensorSpec::with_skin`]), before `skin` is applied.
+    /// Replaces the skin by the closest one of another kind ([`SensorSpec::with_skin`]), before `skin` is applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skin_kind: Option<SkinKind>,
-    /// Multiplies the number of pixels across and down, which see the same area: 0.5 makes 320 × 240 of 640 × 480.
+    /// Factor on the image's width and height in pixels at the same field of view: 0.5 reduces 640 × 480 to 320 × 240.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution: Option<f64>,
-    /// Overrides the skin; beside a `surface`, all of it.
+    /// Overrides the skin; with `surface`, the complete skin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skin: Option<Map<String, Value>>,
-    /// Overrides how taxels read the skin.
+    /// Overrides the method by which the taxels read the skin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<Map<String, Value>>,
     /// Overrides the response.
@@ -51,7 +51,8 @@ pub struct SensorSource {
 }
 
 impl SensorSource {
-    /// The description of the sensor `name` with all changes made, and the folder of its mesh files. `folder` is searched for relative files.
+    /// The description of the sensor `name` with all overrides applied, and the folder of its mesh files. Relative file
+    /// names are resolved against `folder`.
     pub fn resolve(&self, name: &str, folder: Option<&Path>) -> Result<(SensorSpec, Option<PathBuf>), SensorError> {
         let (mut spec, folder) = match (&self.preset, &self.file, &self.surface) {
             (Some(preset), None, None) => (presets::find(preset)?, None),
@@ -96,7 +97,7 @@ impl SensorSource {
     }
 }
 
-/// Changes the number of pixels; they see the same area.
+/// Changes the number of pixels at the same field of view.
 fn scale_pixels(spec: &mut SensorSpec, factor: f64) -> Result<(), String> {
     let Some(camera) = &mut spec.camera else { return Err("needs a sensor with a camera".to_owned()) };
     if !(factor > 0.0 && factor.is_finite()) {
@@ -116,7 +117,7 @@ fn scale_pixels(spec: &mut SensorSpec, factor: f64) -> Result<(), String> {
         Some(LightSpec::Calibrated(light)) => {
             if let Some(area) = &mut light.area {
                 for side in [&mut area.left, &mut area.top, &mut area.right, &mut area.bottom] {
-                    // Whole numbers are centres of pixels.
+                    // Integer coordinates are pixel centres.
                     *side = (*side + 0.5) * factor - 0.5;
                 }
             }

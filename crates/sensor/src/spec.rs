@@ -1,4 +1,4 @@
-//! A sensor as a file describes it: plain data, every number with its unit.
+//! The description of a sensor in a file: plain data, every number with its unit.
 
 use crate::optics::{CameraSpec, LightSpec, MarkersSpec, Optics, OpticsError, OpticsSpec};
 use crate::{ReadingSpec, ResponseSpec, Sensor, SensorError, SkinKind, SkinSpec, SurfaceSpec, parse_toml};
@@ -9,28 +9,28 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SensorSpec {
-    /// Its name.
+    /// Name of the sensor.
     pub name: String,
-    /// What kind of sensor it is, and the source of its numbers.
+    /// Type of the sensor and the source of its parameters.
     #[serde(default)]
     pub description: String,
-    /// Where its texels are.
+    /// Positions of the texels.
     pub surface: SurfaceSpec,
-    /// Contact points along a side of a texel (a grid's cell has the square of it; a mesh's triangle too).
+    /// Contact points along a side of a texel: `n` gives n² contact points per cell of a grid or triangle of a mesh.
     #[serde(default = "one")]
     pub contact_points: usize,
-    /// How its cover deforms.
+    /// Deformation model of the cover.
     pub skin: SkinSpec,
-    /// How its taxels read the skin.
+    /// Method by which the taxels read the skin.
     #[serde(default, skip_serializing_if = "ReadingSpec::is_exact")]
     pub reading: ReadingSpec,
-    /// How it reports.
+    /// Response: conversion of taxel forces into reported values.
     #[serde(default)]
     pub response: ResponseSpec,
     /// The camera behind the skin of an optical sensor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub camera: Option<CameraSpec>,
-    /// How the camera's gel is lit.
+    /// Illumination of the gel that the camera sees.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub light: Option<LightSpec>,
     /// Dots on the gel.
@@ -43,7 +43,7 @@ fn one() -> usize {
 }
 
 impl SensorSpec {
-    /// A surface under a skin, with one contact point a texel, that reports newtons.
+    /// A surface under a skin, with one contact point per texel, that reports newtons.
     pub fn new(name: impl Into<String>, surface: SurfaceSpec, skin: SkinSpec) -> Self {
         Self {
             name: name.into(),
@@ -59,12 +59,12 @@ impl SensorSpec {
         }
     }
 
-    /// Reads a description; `file` is named in errors.
+    /// Parses a description. Errors name `file`.
     pub fn parse(file: &str, text: &str) -> Result<Self, SensorError> {
         Ok(parse_toml(file, text)?)
     }
 
-    /// A preset by name, or a description by path (anything that ends in `.toml` or holds a separator).
+    /// Finds a preset by name or reads a description by path (a name that ends in `.toml` or contains a separator).
     pub fn find(name: &str) -> Result<(Self, Option<&Path>), SensorError> {
         if name.ends_with(".toml") || name.contains(['/', '\\']) {
             return Ok((Self::read(Path::new(name))?, Path::new(name).parent()));
@@ -81,7 +81,7 @@ impl SensorSpec {
         }
     }
 
-    /// Builds the sensor. `folder` is searched for relative files.
+    /// Builds the sensor. Relative file names are resolved against `folder`.
     pub fn build(&self, folder: Option<&Path>) -> Result<Sensor, SensorError> {
         if matches!(self.reading, ReadingSpec::Gaussian { .. }) && self.skin.kind() != SkinKind::Springs {
             let rule = "of kind \"gaussian\" is for springs; a layer and a gel spread loads by themselves, and a hydroelastic skin takes a `spread` of its response";
@@ -95,7 +95,7 @@ impl SensorSpec {
         })
     }
 
-    /// The camera with its light and markers, if it has one.
+    /// The camera with its light and markers, if the sensor has one.
     pub fn optics(&self) -> Result<Option<OpticsSpec>, OpticsError> {
         let Some(camera) = self.camera.clone() else {
             return match (&self.light, &self.markers) {

@@ -1,4 +1,4 @@
-//! The point spread of a soft cover: it shares the load on one taxel with its neighbours.
+//! The point spread of a soft cover, which distributes the load on one taxel over its neighbours.
 
 mod geodesic;
 
@@ -11,12 +11,12 @@ use dermis_geometry::quantity::Length;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A point spread, as a file describes it. Exactly one of `sigma`, `sigma_taxels` and `weights`.
+/// The description of a point spread. Exactly one of `sigma`, `sigma_taxels` and `weights`.
 ///
-/// Kappassov et al. 2020, eq. (1): a convolution of the taxels' forces with g ∝ exp(−d²/2σ²) on a kernel of a × a taxels.
-/// Differs from the paper: its kernel (σ = 0.5, 3 × 3) sums to 1.028 and loses load at the border; here the shares
-/// of each taxel are scaled to sum to one, wherever the taxel is. On taxels without a grid d is the
-/// distance along the surface and the share of a neighbour is proportional to its area.
+/// Kappassov et al. 2020, eq. (1): a convolution of the taxels' forces with g ∝ exp(−d²/2σ²) on a kernel of a × a
+/// taxels. Differs from the paper: its kernel (σ = 0.5, 3 × 3) sums to 1.028 and loses load at the border; here the
+/// shares of every taxel are scaled to sum to one. For taxels without a grid, d is the distance along the surface and
+/// the share of a neighbour is proportional to its area.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spread {
@@ -26,10 +26,10 @@ pub struct Spread {
     /// σ in taxels: the pitch of a grid, or the root of the mean area of a taxel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sigma_taxels: Option<f64>,
-    /// Size of the kernel: odd. A curved layout is cut off at the corner of the same kernel.
+    /// Size of the kernel: odd. A layout without a grid is cut off at the distance of the kernel's corner.
     #[serde(default = "three")]
     pub kernel: usize,
-    /// A kernel of one's own for grids: rows of weights, odd in both directions, scaled to sum to one.
+    /// A custom kernel for grids: rows of weights, odd in both directions, scaled to sum to one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weights: Option<Vec<Vec<f64>>>,
 }
@@ -47,7 +47,7 @@ impl Spread {
         Self { sigma: None, sigma_taxels: Some(sigma_taxels), kernel, weights: None }
     }
 
-    /// The matrix for these taxels. Distances are measured along `surface` where there is no grid.
+    /// The matrix for these taxels. Without a grid, distances are measured along `surface`.
     pub fn weights(&self, taxels: &Taxels, surface: Option<&TriMesh>) -> Result<Weights, ResponseError> {
         self.validate(taxels.len())?;
         let entries = match (taxels.size(), taxels.pitch_m()) {
@@ -75,7 +75,7 @@ impl Spread {
         entries
     }
 
-    /// Weights of the kernel on a grid, not yet scaled.
+    /// Unscaled weights of the kernel on a grid.
     fn kernel_weights(&self, pitch_m: f64) -> Vec<Vec<f64>> {
         if let Some(weights) = &self.weights {
             return weights.clone();
@@ -97,7 +97,7 @@ impl Spread {
         let areas = taxels.areas_m2();
         let spacing_m = (areas.iter().sum::<f64>() / areas.len().max(1) as f64).sqrt();
         let sigma_m = self.sigma.map(Length::si).or(self.sigma_taxels.map(|sigma| sigma * spacing_m)).unwrap_or(1.0);
-        // To the corner of the kernel and a little further, because distances in a mesh are never quite even.
+        // Extends slightly beyond the corner of the kernel, because distances in a mesh are uneven.
         let reach_m = 1.05 * std::f64::consts::SQRT_2 * (self.kernel / 2) as f64 * spacing_m;
         let distances = Geodesic::between(taxels.centers(), surface, reach_m);
         let weight = |to: usize, d: f64| areas[to] * (-0.5 * (d / sigma_m).powi(2)).exp();
@@ -169,13 +169,13 @@ mod tests {
         (0..n).map(|_| random.between(0.0, 2.0)).collect()
     }
 
-    /// Away from the border eq. (1) with σ = 0.5 on 3 × 3: weights exp(−d²/2σ²) over their sum.
+    /// Away from the border, eq. (1) with σ = 0.5 on 3 × 3: weights exp(−d²/2σ²) divided by their sum.
     #[test]
     fn the_papers_kernel_is_there_scaled() {
         let weights = Spread::gaussian(0.5, 3).weights(&Taxels::grid(14, 6, 3.4e-3), None).unwrap();
         let (side, corner) = ((-2f64).exp(), (-4f64).exp());
         let sum = 1.0 + 4.0 * side + 4.0 * corner;
-        // Printed with its own factor 1/(2πσ²) the kernel sums to 1.028.
+        // With the printed factor 1/(2πσ²) the kernel sums to 1.028.
         let printed = sum / (std::f64::consts::TAU * 0.25);
         assert!((printed - 1.028).abs() < 1e-3, "{printed}");
         let middle = 7 * 6 + 3;
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(weights.get(middle + 2, middle), 0.0);
     }
 
-    /// Nothing is gained or lost, borders, corners and curved layouts included.
+    /// Load is conserved, including at borders and corners and on curved layouts.
     #[test]
     fn load_is_conserved_to_1e_12() {
         let cap = shapes::spherical_patch(20e-3, 0.9, 2e-3).unwrap();
@@ -201,7 +201,8 @@ mod tests {
         }
     }
 
-    /// On a flat mesh with the same places the curved spread is that of the grid, to the distances' error of a mesh graph.
+    /// On a flat mesh with the same positions, the curved spread equals that of the grid up to the error of graph
+    /// distances.
     #[test]
     fn a_flat_mesh_spreads_like_a_grid() {
         let mesh = shapes::grid(9, 9, 2e-3).unwrap();

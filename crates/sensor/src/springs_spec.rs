@@ -1,4 +1,4 @@
-//! A skin of springs, as a file describes it.
+//! The description of a spring skin in a file.
 
 use crate::{FrictionSpec, SensorError};
 use dermis_geometry::quantity::{
@@ -7,32 +7,32 @@ use dermis_geometry::quantity::{
 use dermis_skin::{Damping, Elasticity, Law, SpringParameters, Table};
 use serde::{Deserialize, Serialize};
 
-/// Independent spring-dampers (Moisio 2013). Give one of `stiffness`, `stiffness_per_area`, `force_table`, `pressure_table`, and at
-/// most one of `damping`, `damping_per_area`.
+/// Independent spring-dampers (Moisio 2013). Give exactly one of `stiffness`, `stiffness_per_area`, `force_table` and
+/// `pressure_table`, and at most one of `damping` and `damping_per_area`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpringsSpec {
-    /// k of one texel.
+    /// Stiffness k of one texel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stiffness: Option<Stiffness>,
-    /// k of a unit of area.
+    /// Stiffness k per unit of area.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stiffness_per_area: Option<AreaStiffness>,
-    /// Force of one texel against depth.
+    /// Force of one texel as a function of depth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub force_table: Option<TableSpec<Force>>,
-    /// Pressure against depth.
+    /// Pressure as a function of depth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure_table: Option<TableSpec<Pressure>>,
-    /// c of one texel.
+    /// Damping c of one texel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damping: Option<DampingQuantity>,
-    /// c of a unit of area.
+    /// Damping c per unit of area.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damping_per_area: Option<AreaDamping>,
     /// Depth at which an object passes through the skin.
     pub max_penetration: Length,
-    /// How depth becomes force on slanted faces.
+    /// Force law for inclined faces.
     #[serde(default)]
     pub law: Law,
     /// Friction, per texel.
@@ -40,13 +40,13 @@ pub struct SpringsSpec {
     pub friction: FrictionSpec,
 }
 
-/// A load against depth, as two lists of equal length.
+/// A load as a function of depth, as two lists of equal length.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound = "L: Serialize + serde::de::DeserializeOwned")]
 pub struct TableSpec<L> {
-    /// Depths, rising from 0.
+    /// Depths, increasing from 0.
     pub depth: Vec<Length>,
-    /// Loads, from 0.
+    /// Loads, starting at 0.
     pub load: Vec<L>,
 }
 
@@ -60,7 +60,7 @@ impl<L: Copy + Into<f64>> TableSpec<L> {
 }
 
 impl SpringsSpec {
-    /// Springs without damping and friction; `stiffness` is that of one texel.
+    /// Springs without damping and friction. `stiffness` is the stiffness of one texel.
     pub fn new(stiffness: Stiffness, max_penetration: Length) -> Self {
         Self {
             stiffness: Some(stiffness),
@@ -75,7 +75,7 @@ impl SpringsSpec {
         }
     }
 
-    /// The parameters of the skin. `sensor` is named in errors.
+    /// Parameters of the skin. Errors name `sensor`.
     pub fn parameters(&self, sensor: &str) -> Result<SpringParameters, SensorError> {
         let one_of = |keys, found| SensorError::OneOf { sensor: sensor.to_owned(), keys, found };
         let elasticities: Vec<Elasticity> = [

@@ -1,4 +1,4 @@
-//! The shape of a sensing surface, as a file describes it.
+//! The description of a sensing surface in a file.
 
 use crate::{SensorError, Taxels, urdf};
 use dermis_geometry::files::{Import, LengthUnit, read};
@@ -9,7 +9,7 @@ use dermis_skin::Site;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Where the texels are: a grid, the vertices of a mesh, or a list. Exactly one kind.
+/// Positions of the texels: exactly one of a grid, the vertices of a mesh, or a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SurfaceSpec {
@@ -22,35 +22,35 @@ pub enum SurfaceSpec {
         /// Distance between neighbours.
         pitch: Length,
     },
-    /// A cap of a sphere, apex at the origin.
+    /// A cap of a sphere with its apex at the origin.
     SphericalPatch {
         /// Radius of the sphere.
         radius: Length,
-        /// From the apex to the rim, seen from the centre.
+        /// Angle from the apex to the rim, at the centre of the sphere.
         half_angle: Angle,
         /// Distance between taxels.
         spacing: Length,
     },
     /// The pad of a human fingertip, its most protruding point at the origin.
     Fingertip {
-        /// Along the finger.
+        /// Length along the finger.
         length: Length,
-        /// Across it.
+        /// Width across the finger.
         width: Length,
-        /// From nail to pad.
+        /// Distance from nail to pad.
         thickness: Length,
         /// Distance between taxels.
         spacing: Length,
     },
     /// The vertices of a mesh file, in its own frame.
     Mesh {
-        /// The file; relative to the description it stands in.
+        /// Mesh file; relative to the folder of the description.
         file: PathBuf,
-        /// The unit of its numbers. Needed unless the format has one.
+        /// Length unit of the file. Required unless the format defines one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unit: Option<LengthUnit>,
     },
-    /// Taxels listed one by one, on a body that they need not cover.
+    /// Taxels listed one by one, on a body that they need not cover completely.
     Points {
         /// Centres of the taxels.
         centers: Vec<[Length; 3]>,
@@ -61,12 +61,12 @@ pub enum SurfaceSpec {
         /// The shape of the skin.
         body: BodySpec,
     },
-    /// The taxels of a `<tactile>` sensor in a robot description ([`crate::urdf`]), in the frame of the link that carries it,
-    /// on a body that they need not cover.
+    /// The taxels of a `<tactile>` sensor in a robot description ([`crate::urdf`]), in the frame of the link that
+    /// carries it, on a body that they need not cover completely.
     Urdf {
-        /// The file; relative to the description it stands in.
+        /// URDF file; relative to the folder of the description.
         file: PathBuf,
-        /// Name of the sensor in it.
+        /// Name of the sensor in the file.
         sensor: String,
         /// Radius of a taxel's sensitive area.
         reach: Length,
@@ -81,20 +81,20 @@ pub enum SurfaceSpec {
 pub enum BodySpec {
     /// The distal phalanx of a finger, along y with the tip at +y; the most protruding point of its pad at the origin.
     Fingertip {
-        /// Along the finger.
+        /// Length along the finger.
         length: Length,
-        /// Across it.
+        /// Width across the finger.
         width: Length,
-        /// From nail to pad.
+        /// Distance from nail to pad.
         thickness: Length,
-        /// Longest edge of its triangles.
+        /// Longest edge of the triangles.
         edge: Length,
     },
     /// A closed mesh, in its own frame.
     Mesh {
-        /// The file; relative to the description it stands in.
+        /// Mesh file; relative to the folder of the description.
         file: PathBuf,
-        /// The unit of its numbers. Needed unless the format has one.
+        /// Length unit of the file. Required unless the format defines one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unit: Option<LengthUnit>,
     },
@@ -117,18 +117,18 @@ pub(crate) fn read_mesh(file: &Path, unit: Option<LengthUnit>, folder: Option<&P
     read(&path, &Import { unit, ..Import::default() }).map_err(SensorError::File)
 }
 
-/// A sensing surface in the three forms that are needed: contact points, taxels, and a mesh.
+/// A sensing surface in three forms: contact points, taxels and a mesh.
 pub(crate) struct BuiltSurface {
     pub sites: Vec<Site>,
     pub taxels: Taxels,
     pub mesh: TriMesh,
 }
 
-/// Maximum number of taxels, against a wrong unit.
+/// Maximum number of taxels; guards against a wrong unit.
 const MAX_TAXELS: usize = 1_000_000;
 
 impl SurfaceSpec {
-    /// The same shape with facets of about `spacing_m`, for generated shapes: a camera should see a smooth surface.
+    /// The same shape with facets of about `spacing_m`, for generated shapes, so that a camera sees a smooth surface.
     pub(crate) fn fine(&self, spacing_m: f64) -> Result<Option<TriMesh>, SensorError> {
         let mesh = match self {
             Self::SphericalPatch { radius, half_angle, .. } => {
@@ -185,7 +185,7 @@ impl SurfaceSpec {
             let rule = format!("has no normal at vertex {vertex}, because its faces point in opposite directions");
             return Err(SensorError::bad_key(sensor, "surface", rule));
         }
-        // A part of the skin is at most half a long edge away from the vertex that owns it.
+        // A part of the skin is at most half the longest edge away from its vertex.
         let longest = mesh.triangles().iter().enumerate().map(|(t, _)| longest_edge(&mesh, t)).fold(0.0, f64::max);
         let taxels = Taxels::points(
             used.iter().map(|&v| mesh.vertices()[v]).collect(),
@@ -196,7 +196,7 @@ impl SurfaceSpec {
         Ok(BuiltSurface { sites: Site::from_mesh(&mesh, points_per_side), taxels, mesh })
     }
 
-    /// Each taxel has the area of the body that is nearest to it and within reach; springs stand at the centres.
+    /// Each taxel has the area of the part of the body nearest to it and within reach; the springs are at the centres.
     fn build_points(
         sensor: &str,
         centers: &[[Length; 3]],

@@ -3,22 +3,22 @@
 use crate::Sensor;
 use dermis_geometry::Vec3;
 
-/// A mesh of which every vertex belongs to a taxel, or to none.
+/// A mesh with the taxel of every vertex, if any.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaxelMesh {
     /// Vertices (m), in the sensor's frame.
     pub vertices: Vec<Vec3>,
     /// Triangles, by the indices of their corners.
     pub triangles: Vec<[u32; 3]>,
-    /// The taxel of each vertex.
+    /// Taxel of each vertex.
     pub taxels: Vec<Option<usize>>,
 }
 
-/// Half of a tile's side, divided by the pitch: leaves a gap between neighbours.
+/// Half side of a tile, divided by the pitch; leaves a gap between neighbours.
 const HALF_TILE: f64 = 0.46;
 
 impl Sensor {
-    /// Its surface for rendering: a tile for each taxel of a grid, else the surface itself.
+    /// The sensor's surface for rendering: a tile for each taxel of a grid, otherwise the surface itself.
     pub fn taxel_mesh(&self) -> TaxelMesh {
         match self.taxels().pitch_m() {
             Some(pitch_m) => tiles(self.taxels().centers(), HALF_TILE * pitch_m),
@@ -26,7 +26,7 @@ impl Sensor {
         }
     }
 
-    /// Taxels without a grid are the used vertices of the surface, in order, or lie anywhere on it.
+    /// Taxels without a grid are either the used vertices of the surface, in order, or lie anywhere on it.
     fn own_surface(&self) -> TaxelMesh {
         let (surface, taxels) = (self.surface(), self.taxels());
         let areas = surface.vertex_areas_m2();
@@ -60,7 +60,7 @@ fn tiles(centers: &[Vec3], half_m: f64) -> TaxelMesh {
 mod tests {
     use crate::presets;
 
-    /// Every taxel is painted somewhere, and near where it is.
+    /// Every taxel has vertices, and they are near it.
     #[test]
     fn every_taxel_is_painted_where_it_is() {
         for name in ["wts0614", "fingertip", "shadow-fingertip"] {

@@ -7,31 +7,31 @@ use dermis_skin::{Corner, Facet, Load, SurfaceField, Tangent, Touch};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// The cells of a sensor. Each measures the load that enters the undeformed skin inside it.
+/// The taxels of a sensor. Each measures the load that enters the undeformed skin inside its cell.
 #[derive(Clone, Debug)]
 pub struct Taxels {
     layout: Layout,
     centers: Vec<Vec3>,
     normals: Vec<Vec3>,
     areas_m2: Vec<f64>,
-    /// How far (m) above or below the surface a load may lie and still count.
+    /// Maximum distance (m) of a load above or below the surface, if bounded.
     height_m: Option<f64>,
     /// Spread of loads by the cover of a grid.
     gaussian: Option<Gaussian>,
 }
 
-/// For each cell of a line the taxels that it overlaps, and by how much of a pitch.
+/// For each cell along a line, the taxels that it overlaps, and the overlap as a fraction of the pitch.
 pub type Overlaps = Vec<Vec<(usize, f64)>>;
 
 #[derive(Clone, Debug)]
 enum Layout {
     /// Squares side by side in z = 0.
     Grid { rows: usize, cols: usize, pitch_m: f64 },
-    /// Nearest centre within `reach_m`; `cells` holds the centres by cubes of that edge.
+    /// Nearest centre within `reach_m`; `cells` holds the centres, hashed by cubes of that edge.
     Points { reach_m: f64, cells: HashMap<[i64; 3], Vec<u32>>, neighbours: OnceLock<Vec<Vec<u32>>> },
 }
 
-/// Squares side by side, row 0 at +y, column 0 at −x, with the origin in their middle.
+/// Adjacent squares, row 0 at +y, column 0 at −x, centred at the origin.
 #[derive(Clone, Copy, Debug)]
 pub struct Squares {
     rows: f64,
@@ -44,7 +44,7 @@ impl Squares {
         Self { rows: rows as f64, cols: cols as f64, pitch_m }
     }
 
-    /// The square that a point (m) is in, counted row by row.
+    /// Index of the square that contains a point (m), in row-major order.
     #[inline]
     pub fn locate(&self, x: f64, y: f64) -> Option<usize> {
         let (row, col) = (self.rows / 2.0 - y / self.pitch_m, x / self.pitch_m + self.cols / 2.0);
@@ -74,7 +74,7 @@ impl Taxels {
         }
     }
 
-    /// Taxels anywhere: a point of the skin belongs to the nearest centre, if that is within `reach_m`.
+    /// Taxels at arbitrary positions: a point of the skin belongs to the nearest centre, if that is within `reach_m`.
     pub fn points(centers: Vec<Vec3>, normals: Vec<Vec3>, areas_m2: Vec<f64>, reach_m: f64) -> Self {
         let mut cells: HashMap<[i64; 3], Vec<u32>> = HashMap::new();
         for (i, &center) in centers.iter().enumerate() {
@@ -90,35 +90,35 @@ impl Taxels {
         }
     }
 
-    /// The same taxels with a tolerance in height (Kappassov et al. 2020, eq. 2: |z − z(i, j)| ∈ h): a load farther than
-    /// `height_m` from its taxel's tangent plane belongs to no taxel and is reported as outside. For contacts of other engines,
-    /// whose points may be anywhere on the sensor's body.
+    /// The same taxels with a height tolerance (Kappassov et al. 2020, eq. 2: |z − z(i, j)| ∈ h): a load farther than
+    /// `height_m` from the tangent plane of its taxel belongs to no taxel and is reported as outside. For contacts from
+    /// other engines, whose points may lie anywhere on the sensor's body.
     pub fn with_height(self, height_m: f64) -> Self {
         Self { height_m: Some(height_m), ..self }
     }
 
-    /// The same taxels under a cover that spreads point loads by a Gaussian of `sigma_m` before they are shared out. For grids; other
-    /// layouts do not spread loads.
+    /// The same taxels under a cover that spreads point loads by a Gaussian of width `sigma_m` before they are
+    /// distributed over the taxels. For grids only; other layouts do not spread loads.
     pub fn with_gaussian(self, sigma_m: f64) -> Self {
         Self { gaussian: Some(Gaussian { sigma_m }), ..self }
     }
 
-    /// True when a load reaches more taxels than the one it is on.
+    /// True if a point load is distributed over several taxels.
     pub fn spread_loads(&self) -> bool {
         self.gaussian.is_some() && matches!(self.layout, Layout::Grid { .. })
     }
 
-    /// How many there are.
+    /// Number of taxels.
     pub fn len(&self) -> usize {
         self.centers.len()
     }
 
-    /// True when there are none.
+    /// True if there are no taxels.
     pub fn is_empty(&self) -> bool {
         self.centers.is_empty()
     }
 
-    /// Rows and columns, where there are any.
+    /// Rows and columns of a grid.
     pub fn size(&self) -> Option<(usize, usize)> {
         match self.layout {
             Layout::Grid { rows, cols, .. } => Some((rows, cols)),
@@ -164,8 +164,8 @@ impl Taxels {
         }
     }
 
-    /// The squares that taxels are, where height does not matter: for many points at once, with less to do for each than
-    /// [`Taxels::locate`] has.
+    /// The squares of a grid without a height tolerance. Locating many points on them is cheaper than with
+    /// [`Taxels::locate`].
     pub fn squares(&self) -> Option<Squares> {
         match self.layout {
             Layout::Grid { rows, cols, pitch_m } if self.height_m.is_none() => Some(Squares::new(rows, cols, pitch_m)),
@@ -189,12 +189,12 @@ impl Taxels {
         nearest.filter(|(squared, _)| *squared <= reach_m * reach_m).map(|(_, i)| i as usize)
     }
 
-    /// How far (m) above or below the surface a load may lie and still count, where that is bounded.
+    /// Maximum distance (m) of a load above or below the surface, if bounded.
     pub fn height_m(&self) -> Option<f64> {
         self.height_m
     }
 
-    /// The shares of a load at a point of the undeformed skin on each taxel, and the share outside all.
+    /// Fractions of a load at a point of the undeformed skin on each taxel, and the fraction outside all taxels.
     pub fn shares(&self, point: Vec3) -> (Vec<(usize, f64)>, f64) {
         match (self.gaussian, &self.layout) {
             (Some(gaussian), Layout::Grid { rows, cols, pitch_m }) => {
@@ -210,9 +210,9 @@ impl Taxels {
         }
     }
 
-    /// Force vector of every taxel (N), and the force outside all of them. Together they are the force on
-    /// the sensor. A polygon is cut by the borders of the cells and each part integrated exactly. Where the skin knows the
-    /// stress on its base, that is what taxels feel, integrated over their cells; what passes beside them is outside.
+    /// Force vector on every taxel (N), and the force outside all of them. Their sum is the force on the sensor.
+    /// Polygons are clipped at the borders of the cells and each part is integrated exactly. If the skin provides the
+    /// stress on its base, the taxels integrate that stress over their cells; stress beside them counts as outside.
     pub fn bin(&self, touch: &Touch) -> (Vec<Vec3>, Vec3) {
         if let Some(base) = &touch.base {
             let forces = self.bin_base(base);
@@ -234,8 +234,8 @@ impl Taxels {
         (bins.forces, bins.outside)
     }
 
-    /// For each row of cells of a field the rows of a grid of taxels that it overlaps, and by how much of a pitch; then the same for
-    /// columns. None where the taxels are no grid.
+    /// For each row of cells of a field, the rows of a grid of taxels that it overlaps, and the overlap as a fraction
+    /// of the pitch; then the same for columns. `None` unless the taxels form a grid.
     pub fn overlaps(&self, base: &SurfaceField) -> Option<[Overlaps; 2]> {
         let Layout::Grid { rows, cols, pitch_m } = &self.layout else { return None };
         let (from_x, from_y) = (base.center.x / pitch_m, -base.center.y / pitch_m);
@@ -246,7 +246,7 @@ impl Taxels {
         ])
     }
 
-    /// Each cell of the field carries its stress evenly.
+    /// Integrates the base stress over the taxels; the stress is uniform in each cell of the field.
     fn bin_base(&self, base: &SurfaceField) -> Vec<Vec3> {
         match &self.layout {
             Layout::Grid { cols, pitch_m, .. } => {
@@ -292,13 +292,14 @@ impl Taxels {
         }
     }
 
-    /// The cell that holds all corners. Cells of a grid are convex, so it holds the polygon.
+    /// The cell that contains all corners. Cells of a grid are convex, so it contains the polygon.
     fn same_cell(&self, corners: &[Corner]) -> Option<usize> {
         let first = self.locate(corners.first()?.at)?;
         corners[1..].iter().all(|corner| self.locate(corner.at) == Some(first)).then_some(first)
     }
 
-    /// Each centre takes what is nearer to it than to any other and within reach; the rest is outside.
+    /// Assigns to each centre the part of a triangle that is nearer to it than to any other centre and within reach;
+    /// the rest is outside.
     fn bin_by_distance(&self, triangle: &Triangle, reach_m: f64, bins: &mut Bins) {
         let whole = triangle.piece();
         let mut outside = whole.force();
@@ -313,7 +314,7 @@ impl Taxels {
         bins.outside += outside;
     }
 
-    /// Taxels that may reach a piece, in their order.
+    /// Taxels that may reach a piece, in ascending order.
     fn near(&self, piece: &Piece, reach_m: f64) -> Vec<usize> {
         let bounds = Bounds::around(piece.points());
         let close = |&i: &usize| {
@@ -338,8 +339,8 @@ impl Taxels {
         found
     }
 
-    /// The part of a piece that is nearer to a centre than to any other, and in its slab of height. Of equally near
-    /// centres the first counts, as in [`Self::locate`].
+    /// The part of a piece that is nearer to a centre than to any other and within its height tolerance. Ties go to the
+    /// first centre, as in [`Self::locate`].
     fn nearest_part(&self, mut piece: Piece, taxel: usize) -> Piece {
         let center = self.centers[taxel];
         for &other in &self.neighbours()[taxel] {
@@ -349,7 +350,7 @@ impl Taxels {
             if piece.is_empty() || (a - b).length_squared() > 4.0 * farthest {
                 break;
             }
-            // The same numbers for both, so that their parts fit exactly.
+            // Both sides use the same numbers, so that their parts fit exactly.
             let (to_second, to_first) = piece.split(|p| (p - (a + b) * 0.5).dot(a - b));
             piece = if first == taxel { to_first } else { to_second };
         }
@@ -359,7 +360,7 @@ impl Taxels {
         }
     }
 
-    /// For each taxel of a points layout those whose cells may touch its own, nearest first.
+    /// For each taxel of a points layout, the taxels whose cells may touch its own, nearest first.
     fn neighbours(&self) -> &[Vec<u32>] {
         let Layout::Points { reach_m, cells, neighbours } = &self.layout else { return &[] };
         neighbours.get_or_init(|| {
@@ -379,8 +380,8 @@ impl Taxels {
     }
 }
 
-/// For each of `cells` cells of width `cell`, in a row around `middle`, the taxels 0 … `taxels` − 1 of width 1 that it
-/// overlaps, and by how much.
+/// For each of `cells` cells of width `cell`, in a row centred at `middle`, the taxels 0 … `taxels` − 1 of width 1 that
+/// it overlaps, and the length of the overlap.
 fn overlaps(cells: usize, cell: f64, middle: f64, taxels: usize) -> Overlaps {
     let border = |i: usize| middle + (i as f64 - 0.5 * cells as f64) * cell;
     let of_cell = |i: usize| {
@@ -393,7 +394,7 @@ fn overlaps(cells: usize, cell: f64, middle: f64, taxels: usize) -> Overlaps {
     (0..cells).map(of_cell).collect()
 }
 
-/// A cell of the base as a facet in the plane of the undeformed surface, where taxels are.
+/// A cell of the base as a facet in the plane of the undeformed surface, where the taxels are.
 fn base_facet(base: &SurfaceField, row: usize, col: usize, stress: Vec3) -> Facet {
     let middle = base.rest(row, col) - Vec3::Z * base.center.z;
     let half = 0.5 * base.cell_m;
@@ -407,7 +408,7 @@ fn base_facet(base: &SurfaceField, row: usize, col: usize, stress: Vec3) -> Face
     Facet { object: 0, normal: Vec3::Z, depth_m: 0.0, saturated: false, load, tangent: Tangent::default() }
 }
 
-/// What has been binned so far.
+/// Accumulated forces.
 struct Bins {
     forces: Vec<Vec3>,
     outside: Vec3,
@@ -423,7 +424,7 @@ impl Bins {
 }
 
 impl Bins {
-    /// Shares a force out under a bell; what falls beside the grid is outside.
+    /// Distributes a force by a Gaussian; the part beside the grid is outside.
     fn spread(&mut self, gaussian: Gaussian, (rows, cols, pitch_m): (usize, usize, f64), at: Vec3, force: Vec3) {
         let (first_col, across) = gaussian.shares(at.x + 0.5 * cols as f64 * pitch_m, pitch_m, cols);
         let (first_row, down) = gaussian.shares(0.5 * rows as f64 * pitch_m - at.y, pitch_m, rows);
@@ -465,13 +466,13 @@ impl GridCells {
     }
 }
 
-/// Cuts a piece where a linear function passes 0, 1, … `count`, and hands on each part with the whole number it is in.
+/// Cuts a piece where a linear function passes 0, 1, … `count`, and calls `part` with each part and its interval.
 fn slice(piece: Piece, count: usize, along: impl Fn(Vec3) -> f64, mut part: impl FnMut(Option<usize>, Piece)) {
     let (low, high) = piece.points().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), p| {
         let at = along(p);
         (low.min(at), high.max(at))
     });
-    // Saturating: what is off the array at either side needs one line at most.
+    // Saturates: a part off the array needs at most one line on either side.
     let first = low.floor().clamp(-1.0, count as f64) as i64;
     let last = high.floor().clamp(-1.0, count as f64) as i64;
     let mut rest = piece;
@@ -493,7 +494,7 @@ fn slice(piece: Piece, count: usize, along: impl Fn(Vec3) -> f64, mut part: impl
     }
 }
 
-/// The part of a piece with |height| ≤ `most`, and the force of the rest.
+/// The part of a piece with |height| ≤ `max`, and the force on the rest.
 fn in_slab(piece: Piece, height: impl Fn(Vec3) -> f64, max: f64) -> (Piece, Vec3) {
     let (rest, above) = piece.split(|p| height(p) - max);
     let (below, inside) = rest.split(|p| height(p) + max);
@@ -509,7 +510,7 @@ mod tests {
     use super::*;
     use dermis_geometry::Random;
 
-    /// What is said of the shares of a load is what happens to it.
+    /// The shares of a load are those by which it is binned.
     #[test]
     fn shares_are_those_of_a_load_there() {
         let points = vec![Vec3::ZERO, Vec3::X * 2.0];

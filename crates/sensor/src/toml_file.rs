@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-/// Why a TOML text was refused: one sentence.
+/// An error in a TOML text, as one sentence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{file}, line {line} (`{text}`): {message}")]
 pub struct TomlError {
@@ -10,13 +10,13 @@ pub struct TomlError {
     pub file: String,
     /// Line, from 1.
     pub line: usize,
-    /// Its text.
+    /// Text of the line.
     pub text: String,
-    /// What is wrong.
+    /// Message of the parser.
     pub message: String,
 }
 
-/// Reads a TOML text into a type; `file` is named in errors.
+/// Parses a TOML text into a type. Errors name `file`.
 pub fn parse_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, TomlError> {
     toml::from_str(text).map_err(|error| {
         let start = error.span().map_or(0, |span| span.start.min(text.len()));
@@ -31,9 +31,9 @@ pub fn parse_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Toml
     })
 }
 
-/// The line (from 0) that a message is about. Tables whose kind decides how they are read are known to the parser only
-/// as a whole, so an error inside one is reported at its head; the message quotes the value or key, and the first line
-/// from there on that holds it is the one.
+/// The line (from 0) that a message refers to. The parser treats tables that are tagged by `kind` as a whole, so it
+/// reports an error inside one at its head. The message quotes the value or key; the result is the first line from
+/// there on that contains it.
 fn culprit(text: &str, head: usize, message: &str) -> usize {
     let quoted = |mark: char| message.split(mark).nth(1).filter(|token| !token.is_empty());
     let wanted: Vec<String> = match (message.starts_with('"'), quoted('"'), quoted('`')) {

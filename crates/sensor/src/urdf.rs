@@ -3,26 +3,26 @@
 use dermis_geometry::{Pose, Quat, Vec3};
 use roxmltree::{Document, Node};
 
-/// Why the taxels of a robot description were refused.
+/// Errors in the taxels of a robot description.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum UrdfError {
-    /// Not XML.
+    /// The file is not XML.
     #[error("{file}: not well-formed XML: {reason}")]
     NotXml { file: String, reason: String },
-    /// No such sensor.
+    /// The file has no sensor of this name.
     #[error("{file}: holds no <sensor name={wanted:?}> with a <tactile> part; those that it holds are {found:?}")]
     NoSensor { file: String, wanted: String, found: Vec<String> },
-    /// A part that is missing or twice there.
+    /// A missing or duplicate element.
     #[error("{file}, line {line}: sensor {sensor:?}: {rule}")]
     Rule { file: String, line: u32, sensor: String, rule: &'static str },
-    /// An attribute that cannot be read.
+    /// An invalid attribute.
     #[error("{file}, line {line}: sensor {sensor:?}: `{key}` must be {rule}, got {got:?}")]
     BadAttribute { file: String, line: u32, sensor: String, key: &'static str, rule: &'static str, got: String },
 }
 
-/// Centre (m) and outward unit normal of every taxel of a `<tactile>` sensor, in the order of their indices and in the frame
-/// of the link that carries it. URDF's lengths are metres, its angles radians, and a taxel's normal is its z axis.
+/// Centre (m) and outward unit normal of every taxel of a `<tactile>` sensor, in the order of their indices and in the
+/// frame of the link that carries it. URDF lengths are metres and angles radians; the normal of a taxel is its z axis.
 ///
 /// ```xml
 /// <sensor name="tip"><parent link="distal"/><origin xyz="0 0 0" rpy="0 0 0"/>
@@ -59,7 +59,7 @@ pub fn parse(file: &str, text: &str, sensor: &str) -> Result<Vec<(Vec3, Vec3)>, 
     Ok(poses.into_iter().map(place).collect())
 }
 
-/// More taxels than this are a slip.
+/// Maximum number of taxels; guards against errors.
 const MAX_TAXELS: usize = 1_000_000;
 
 struct Reader<'a> {

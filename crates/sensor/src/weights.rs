@@ -1,9 +1,9 @@
-//! How much of one taxel's value reaches another.
+//! A sparse matrix of weights between taxels.
 
 use crate::response::{ResponseState, Stage, Step};
 
-/// A sparse matrix over the taxels, row by row: yᵢ = Σ w_ij xⱼ. Sums run in the order of j, so that the same
-/// input gives the same bytes.
+/// A sparse matrix over the taxels, row by row: yᵢ = Σ w_ij xⱼ. Sums run in the order of j, so the same input gives the
+/// same bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Weights {
     starts: Vec<usize>,
@@ -12,7 +12,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// From entries (i, j, w_ij) in any order; entries that meet are added.
+    /// Makes the matrix from entries (i, j, w_ij) in any order; duplicate entries are added.
     pub fn new(taxels: usize, mut entries: Vec<(usize, usize, f64)>) -> Self {
         entries.retain(|entry| entry.2 != 0.0);
         entries.sort_by_key(|&(to, from, _)| (to, from));
@@ -38,7 +38,7 @@ impl Weights {
         result
     }
 
-    /// How many taxels it is for.
+    /// Number of taxels.
     pub fn taxels(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
@@ -49,12 +49,12 @@ impl Weights {
         self.sources[range.clone()].iter().zip(&self.weights[range]).map(|(&j, &w)| (j as usize, w))
     }
 
-    /// w_ij, zero where there is no entry.
+    /// w_ij; zero without an entry.
     pub fn get(&self, to: usize, from: usize) -> f64 {
         self.row(to).find(|&(j, _)| j == from).map_or(0.0, |(_, w)| w)
     }
 
-    /// Applies it. Values beyond the number of taxels are ignored.
+    /// Applies the matrix. Values beyond the number of taxels are ignored.
     pub fn apply(&self, values: &[f64]) -> Vec<f64> {
         (0..self.taxels()).map(|to| self.row(to).map(|(from, w)| w * values[from]).sum()).collect()
     }

@@ -1,4 +1,4 @@
-//! The tests of `dermis-sensor` as one program: many would each take as long to link.
+//! The tests of `dermis-sensor` as one program, which saves linking time.
 
 #[path = "common/ball.rs"]
 mod ball;

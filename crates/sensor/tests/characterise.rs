@@ -1,7 +1,7 @@
-//! A sensor, its bench, and the model fitted to it.
+//! Fits a model to bench data of a known sensor.
 //!
-//! Here the model can represent the device exactly, so everything must come back closely; a device that it cannot represent is
-//! the experiment `kappassov-calibration`.
+//! The model can represent this sensor exactly, so the fit must recover all parameters closely; the experiment
+//! `kappassov-calibration` covers a sensor that it cannot represent.
 
 use dermis_geometry::quantity::{Force, Time};
 use dermis_sensor::calibration::{FitError, fit_sensor};
@@ -9,7 +9,7 @@ use dermis_sensor::characterise::{Bench, BenchError, Protocol, characterise};
 use dermis_sensor::response::{Creep, Gain, Hysteresis, Noise, PerTaxel, Threshold, ThresholdKind};
 use dermis_sensor::{Sensor, SensorSpec, Spread, SurfaceSpec};
 
-/// A small array with everything that can be fitted.
+/// A small array with all stages that can be fitted.
 fn device() -> SensorSpec {
     let mut spec = SensorSpec::find("wts0614").unwrap().0;
     spec.name = "small".into();

@@ -1,8 +1,8 @@
-//! No force is lost between skin and taxels.
+//! Force is conserved between skin and taxels.
 //!
-//! The taxels' force vectors plus what falls outside them is the force on the sensor, an identity up to rounding:
-//! 1e-12 of Σ|f|. Not tested: which taxel a force goes to (unit tests of `taxels.rs`), nor the scalar values, which are
-//! projections and need not add up on curved sensors.
+//! The force vectors of the taxels plus the force outside them equal the force on the sensor, up to rounding: 1e-12 of
+//! Σ|f|. Not tested: the assignment of forces to taxels (unit tests of `taxels.rs`) and the scalar values, which are
+//! projections and need not sum to the force on curved sensors.
 
 use crate::common;
 
@@ -20,7 +20,7 @@ fn check(sensor: &Sensor, touch: &Touch) -> Vec3 {
     reading.outside_newton
 }
 
-/// A taxel array on a skin that reaches beyond it, flat and curved.
+/// A taxel array on a skin that extends beyond it, flat and curved.
 fn narrow_sensors() -> Vec<Sensor> {
     let flat = Springs::new(Site::grid(20, 20, 1e-3, 2), parameters()).unwrap();
     let cap = shapes::spherical_patch(20e-3, 0.9, 1.5e-3).unwrap();
@@ -40,7 +40,8 @@ fn narrow_sensors() -> Vec<Sensor> {
     ]
 }
 
-/// Objects that slide and spin on every preset, and on skins larger than their taxels, where some force is outside.
+/// Objects that slide and spin on every preset, and on skins larger than their taxels, where part of the force is
+/// outside.
 #[test]
 fn taxels_and_outside_add_up_to_the_force() {
     let mut random = Random::new(42);
@@ -49,7 +50,7 @@ fn taxels_and_outside_add_up_to_the_force() {
         common::cuboid(9e-3, 14e-3, 8e-3),
         Object::new(shapes::torus(7e-3, 2.5e-3, 1.2e-3).unwrap()),
     ];
-    // Gels cannot have things appear deep inside them: they are pressed, below.
+    // Objects cannot start deep inside a gel: gels are pressed below.
     let names = dermis_sensor::presets::names().filter(|name| !["tacchi", "digit"].contains(name));
     let sensors: Vec<Sensor> = names.map(preset).chain(narrow_sensors()).collect();
     let (mut touched, mut fell_outside) = (0, 0);
@@ -80,7 +81,7 @@ fn taxels_and_outside_add_up_to_the_force() {
     assert!(touched > 300 && fell_outside > 50, "{touched}, {fell_outside}");
 }
 
-/// A ball pressed on a gel at rest, beside the taxels in part, and then dragged while the gel moves.
+/// A ball pressed on a gel at rest, partly beside the taxels, and then dragged while the gel moves.
 #[test]
 fn gels_lose_nothing_either() {
     let mut spec = dermis_sensor::presets::find("digit").unwrap();
@@ -99,7 +100,7 @@ fn gels_lose_nothing_either() {
     assert!(touch.on_objects[0].force.x > 0.0, "friction holds it back: {}", touch.on_objects[0].force);
 }
 
-/// Polygons with varying pressure and shear, some over the taxels and some beyond: each goes whole to one place.
+/// Polygons with varying pressure and shear, some over the taxels and some outside: the force of each is conserved.
 #[test]
 fn polygons_are_not_lost_either() {
     let mut random = Random::new(9);
@@ -135,7 +136,7 @@ fn polygons_are_not_lost_either() {
     }
 }
 
-/// A skin that nothing touches reads zero everywhere.
+/// A skin without contact reads zero everywhere.
 #[test]
 fn nothing_reads_nothing() {
     for sensor in narrow_sensors() {

@@ -1,6 +1,6 @@
 //! Contacts of another engine, read by taxels (Kappassov et al. 2020, eq. 2).
 //!
-//! Not tested: whether that engine's forces are any good.
+//! Not tested: the accuracy of that engine's forces.
 
 use dermis_geometry::{Random, Vec3, shapes};
 use dermis_sensor::Taxels;
@@ -11,7 +11,8 @@ fn curved() -> Taxels {
     Taxels::points(cap.vertices().to_vec(), cap.vertex_normals(), cap.vertex_areas_m2(), 3e-3)
 }
 
-/// Each force goes to the taxel with |x − x(i)| and |y − y(j)| within half a pitch and |z| within h; all else is outside.
+/// Each force goes to the taxel with |x − x(i)| and |y − y(j)| within half a pitch and |z| within h; all others are
+/// outside.
 #[test]
 fn forces_are_binned_as_in_eq_2() {
     let (pitch, height) = (3.4e-3, 1e-3);
@@ -38,7 +39,7 @@ fn forces_are_binned_as_in_eq_2() {
     assert!((outside - rest).length() < 1e-10 && outside.z < -10.0, "{outside}");
 }
 
-/// On a curved array height counts along the taxel's normal, and nothing is dropped.
+/// On a curved array height is measured along the normal of the taxel, and no force is lost.
 #[test]
 fn curved_taxels_have_a_height_too() {
     for (above, inside) in [(0.5e-3, true), (-0.5e-3, true), (1.5e-3, false), (-1.5e-3, false)] {

@@ -1,13 +1,13 @@
 //! The direction of an edge, from the image of a bar.
 //!
-//! Not tested: edges longer than the array, whose direction the array's own outline pulls.
+//! Not tested: edges longer than the array, whose direction is biased by the outline of the array.
 
 use dermis_geometry::{Vec2, Vec3, shapes};
 use dermis_sensor::features::{ContactKind, Features, angle_between_axes};
 use dermis_sensor::{Aim, Goal, Sensor, SensorSpec, press};
 use dermis_skin::Object;
 
-/// Of the preset (N).
+/// Threshold of the preset (N).
 const THRESHOLD: f64 = 0.2;
 
 fn wts0614(contact_points: usize) -> Sensor {
@@ -15,7 +15,7 @@ fn wts0614(contact_points: usize) -> Sensor {
     SensorSpec { contact_points, ..spec }.build(None).unwrap()
 }
 
-/// Errors (°) at 0, 5 … 175° with the bar's middle at `at_m`, from what the device reports, sorted.
+/// Errors (°) at 0, 5 … 175° with the centre of the bar at `at_m`, from the reported forces, sorted.
 fn errors_deg(sensor: &Sensor, at_m: [f64; 2], force: f64) -> Vec<f64> {
     let bar = Object::new(shapes::cuboid(Vec3::new(18e-3, 3e-3, 10e-3)).unwrap());
     let places: Vec<Vec2> = sensor.taxels().centers().iter().map(|p| Vec2::new(p.x, p.y)).collect();
@@ -36,10 +36,10 @@ fn errors_deg(sensor: &Sensor, at_m: [f64; 2], force: f64) -> Vec<f64> {
     errors
 }
 
-/// An 18 × 3 mm bar at 0…175°: median error at most 1.5°, worst at most 5°. It is narrower than a tactel, so a single contact
-/// point for a tactel can miss it altogether; five along a side are enough, wherever it lies. 12 N lift most tactels over
-/// the threshold without filling them. The threshold is put back where a tactel is lit, as in the paper's line from 0.2 N on;
-/// without that the median in the middle is 1.4° (1.9° at 8 N).
+/// An 18 × 3 mm bar at 0…175°: median error at most 1.5°, worst at most 5°. The bar is narrower than a tactel, so a
+/// single contact point per tactel can miss it; five along a side are enough at any position. 12 N lift most tactels
+/// over the threshold without saturating them. The threshold is added back for pressed tactels, as in the paper's line
+/// from 0.2 N on; without it the median at the centre is 1.4° (1.9° at 8 N).
 #[test]
 fn a_bar_shows_its_direction() {
     let sensor = wts0614(5);

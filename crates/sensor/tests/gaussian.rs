@@ -1,4 +1,4 @@
-//! Reading through a cover that spreads loads: shares in closed form, nothing lost, what it is not for.
+//! Reading through a cover that spreads loads: closed-form shares, conservation, unsupported layouts.
 
 use dermis_geometry::{Pose, Vec3, shapes};
 use dermis_sensor::{Aim, Goal, Sensor, SensorSpec, press};
@@ -17,7 +17,7 @@ fn spread(sigma_mm: f64) -> Sensor {
     array(SPRINGS, &format!("kind = \"gaussian\"\nsigma = \"{sigma_mm} mm\"")).build(None).unwrap()
 }
 
-/// A needle on one contact point: cell (i, j) feels the integral of the bell over it, ¼ Δerf Δerf.
+/// A needle on one contact point: cell (i, j) reads the integral of the Gaussian over it, ¼ Δerf Δerf.
 #[test]
 fn a_needle_is_felt_as_the_bell_over_each_cell() {
     let sensor = spread(1.3);
@@ -38,7 +38,7 @@ fn a_needle_is_felt_as_the_bell_over_each_cell() {
     }
 }
 
-/// erf by Simpson's rule on its integral, which knows nothing of the library.
+/// erf by Simpson's rule on its integral, independent of the library.
 fn erf(x: f64) -> f64 {
     let n = 2000;
     let f = |i: usize| (-(x * i as f64 / n as f64).powi(2)).exp();
@@ -46,7 +46,8 @@ fn erf(x: f64) -> f64 {
     (f(0) + inner + f(n)) * x / (3.0 * n as f64) * 2.0 / std::f64::consts::PI.sqrt()
 }
 
-/// Cells and outside are the net force wherever a ball slides; near the rim part of it is outside. A narrow bell is no bell.
+/// Cells and outside sum to the net force while a ball slides; near the rim a part is outside. A very narrow Gaussian
+/// has no effect.
 #[test]
 fn nothing_is_lost() {
     let ball = Object::new(shapes::sphere(4e-3, 0.5e-3).unwrap());

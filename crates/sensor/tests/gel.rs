@@ -1,4 +1,4 @@
-//! Sensors with a gel for their skin: what taxels under it feel, and where it is held.
+//! Sensors with a gel skin: readings of taxels under the gel, and fixed regions.
 
 use crate::common::sphere;
 use dermis_geometry::files::{LengthUnit, write_stl};
@@ -25,8 +25,8 @@ fn pressed(spec: &SensorSpec, depth_m: f64) -> Pressed {
     press(&spec.build(None).unwrap(), &sphere(5e-3, 0.25e-3), &Aim::default(), Goal::Depth(depth_m)).unwrap()
 }
 
-/// Taxels lie under the gel, so they feel the stress on its base: wider than the contact, and as the layer of the same material says, at a
-/// strain that linear elasticity covers. The sum with what passes beside the array is the load.
+/// Taxels lie under the gel, so they read the stress on its base: wider than the contact, and equal to that of a layer
+/// of the same material at strains within linear elasticity. Taxels plus the stress beside the array sum to the load.
 #[test]
 fn taxels_feel_the_base_as_under_a_layer() {
     let gel = SensorSpec::parse("gel.toml", GEL).unwrap();
@@ -43,12 +43,13 @@ fn taxels_feel_the_base_as_under_a_layer() {
     for (i, (a, b)) in gel.reading.values_newton.iter().zip(&layer.reading.values_newton).enumerate() {
         assert!((a - b).abs() < 0.06 * most, "taxel {i}: {a} N under the gel, {b} N under the layer");
     }
-    // The contact has a radius of about 1 mm: its four taxels do not carry it all.
+    // The contact radius is about 1 mm: its four taxels do not carry the whole load.
     let middle: f64 = [44, 45, 54, 55].iter().map(|&i| reading.values_newton[i]).sum();
     assert!(middle < 0.6 * reading.sum_newton, "{middle} N of {} N", reading.sum_newton);
 }
 
-/// A gel on a bone from a file is stiffer than without, and what names no face, no file or no gel is refused by its key.
+/// A gel on a bone from a file is stiffer than without it; a description that fixes no face, no file or no gel returns
+/// an error with its key.
 #[test]
 fn gels_are_held_where_the_file_says() {
     let folder = std::env::temp_dir().join(format!("dermis-bone-{}", std::process::id()));
@@ -66,7 +67,7 @@ fn gels_are_held_where_the_file_says() {
     let free = force(&held("")).unwrap();
     let on_bone =
         force(&held("bonded = []\nheld = { file = \"bone.stl\", unit = \"m\", within = \"0 mm\" }\n")).unwrap();
-    // The bone reaches up to 2 mm under the surface: as a block of that thickness.
+    // The bone reaches up to 2 mm under the surface: compares with a block of that thickness.
     let mut thin = held("");
     let SkinSpec::Gel(gel) = &mut thin.skin else { unreachable!() };
     gel.thickness = Some(Length::new(2e-3));

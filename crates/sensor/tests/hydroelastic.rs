@@ -14,7 +14,8 @@ fn pad(skin: &str) -> SensorSpec {
 
 const SOFT: &str = "modulus = \"50 kPa\"\nthickness = \"4 mm\"\ndissipation = \"5 s/m\"";
 
-/// A flat punch of area A at depth d over a pad of thickness h: F = E A d/h, and each taxel has its share of the area.
+/// A flat punch of area A at depth d over a pad of thickness h: F = E A d/h, and each taxel reads its share of the
+/// area.
 #[test]
 fn a_punch_on_a_pad_is_a_foundation() {
     let sensor = pad(SOFT).build(None).unwrap();
@@ -22,7 +23,7 @@ fn a_punch_on_a_pad_is_a_foundation() {
     let pressed = press(&sensor, &punch, &Aim::default(), Goal::Depth(1e-3)).unwrap();
     let expected = 5e4 * 35e-6 * 0.25;
     assert!((pressed.reading.sum_newton / expected - 1.0).abs() < 1e-12, "{}", pressed.reading.sum_newton);
-    // Around the middle four cells are wholly covered; 4 mm² each.
+    // Four cells at the centre are completely covered; 4 mm² each.
     let middle = pressed.reading.values_newton[3 * 8 + 3];
     assert!((middle / (5e4 * 4e-6 * 0.25) - 1.0).abs() < 1e-12, "{middle}");
     // Column 1.5 … 2.5 mm is covered to 0.5 mm of 2 mm: x from 2 to 2.5 mm.
@@ -30,7 +31,7 @@ fn a_punch_on_a_pad_is_a_foundation() {
     assert!((side / (0.25 * middle) - 1.0).abs() < 1e-12, "{side}");
 }
 
-/// Pressed past the border the pad ends: nothing pushes beside it.
+/// Beyond the border of the array the pad exerts no force.
 #[test]
 fn the_pad_ends_with_the_array() {
     let sensor = pad(SOFT).build(None).unwrap();
@@ -41,7 +42,7 @@ fn the_pad_ends_with_the_array() {
     assert!(pressed.reading.outside_newton.length() < 1e-15);
 }
 
-/// The pad that stands for springs carries a flat punch like them: for uniform springs exactly.
+/// The pad that replaces springs carries a flat punch like them: exactly, for uniform springs.
 #[test]
 fn springs_can_be_replaced_by_a_pad() {
     for name in ["uji-foam-14x6", "wts0614", "capacitive-8x8"] {
@@ -87,7 +88,7 @@ fn slips_name_their_key() {
     assert!(curved.contains("`kind`"), "{curved}");
 }
 
-/// From every side the 12 taxels' force vectors and what lies between them are the net force.
+/// From every side, the force vectors of the 12 taxels and the force between them sum to the net force.
 #[test]
 fn the_shadow_fingertip_keeps_the_load() {
     let sensor = presets::find("shadow-fingertip").unwrap().build(None).unwrap();
@@ -115,14 +116,14 @@ fn slips_in_lists_of_taxels_name_their_key() {
     assert!(refusal("[0.37386554, 0.08779566, 0.92331819]", "[0.0, 0.0, 0.0]").contains("taxel 0"));
 }
 
-/// The preset's taxels written as a robot description make the same sensor.
+/// The taxels of the preset, written as a robot description, give the same sensor.
 #[test]
 fn taxels_can_come_from_a_robot_description() {
     let listed = presets::find("shadow-fingertip").unwrap().build(None).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut robot = String::from("<robot><sensor name=\"tip\"><parent link=\"distal\"/><tactile>\n");
     for (i, (at, normal)) in listed.taxels().centers().iter().zip(listed.taxels().normals()).enumerate() {
-        // Pitch and yaw that take z to the normal.
+        // Pitch and yaw that rotate z to the normal.
         let (pitch, yaw) = (normal.z.clamp(-1.0, 1.0).acos(), normal.y.atan2(normal.x));
         robot += &format!("<taxel idx=\"{i}\" xyz=\"{} {} {}\" rpy=\"0 {pitch} {yaw}\"/>\n", at.x, at.y, at.z);
     }

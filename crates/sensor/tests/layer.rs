@@ -1,11 +1,12 @@
-//! Sensors with a layer for their skin.
+//! Sensors with a layer skin.
 
 use crate::common::{cuboid, sphere};
 use dermis_geometry::Vec3;
 use dermis_sensor::{Aim, Goal, SensorSpec, SkinKind, Taxels, presets, press};
 use dermis_skin::{SurfaceField, Touch, Warning};
 
-/// Taxels and what passes beside them make up the load, wherever the object is; the object feels the opposite.
+/// Taxels and the force beside them sum to the load for any position of the object; the object receives the opposite
+/// load.
 #[test]
 fn taxels_and_outside_are_the_load() {
     let ball = sphere(8e-3, 0.6e-3);
@@ -20,7 +21,7 @@ fn taxels_and_outside_are_the_load() {
             assert!(load > 0.1, "{name}: {load}");
             assert!((reading.net_force_newton() - touch.on_sensor.force).length() < 1e-12 * load);
             assert!((touch.on_objects[0].force + touch.on_sensor.force).length() < 1e-12 * load);
-            // Most of it is felt, and in the middle nearly all.
+            // The taxels carry most of the load, and at the centre nearly all.
             let felt = reading.sum_newton / -touch.on_sensor.force.z;
             let least = if at_m == [0.0, 0.0] { 0.9 } else { 0.4 };
             assert!(felt > least && felt < 1.1, "{name} at {at_m:?}: {felt}");
@@ -28,8 +29,8 @@ fn taxels_and_outside_are_the_load() {
     }
 }
 
-/// A linear stress integrated over the cells of a grid that do not line up with the field's, and over listed taxels of the same
-/// squares; what is past the array is outside.
+/// A linear stress integrated over the cells of a grid that is not aligned with the field, and over listed taxels with
+/// the same squares; the stress beside the array is outside.
 #[test]
 fn the_base_is_integrated_over_the_cells() {
     let (rows, cols, cell_m) = (40, 50, 1e-3);
@@ -46,7 +47,7 @@ fn the_base_is_integrated_over_the_cells() {
     let mut touch = Touch::default();
     touch.on_sensor.force = base.values.iter().sum::<Vec3>() * (cell_m * cell_m);
     touch.base = Some(base);
-    // Taxels of whole cells: the mean of a linear stress is that in the middle.
+    // Taxels of whole cells: the mean of a linear stress is that at the centre.
     let taxels = Taxels::grid(6, 8, 4e-3);
     let (forces, outside) = taxels.bin(&touch);
     for (force, center) in forces.iter().zip(taxels.centers()) {
@@ -57,13 +58,14 @@ fn the_base_is_integrated_over_the_cells() {
     let listed = Taxels::points(taxels.centers().to_vec(), taxels.normals().to_vec(), vec![16e-6; 48], 2.9e-3);
     let inner = 3 * 8 + 4;
     assert!((listed.bin(&touch).0[inner] - forces[inner]).length() < 1e-9);
-    // Taxels that cut through cells share them by area.
+    // Taxels that cut through cells divide them by area.
     let fine = Taxels::grid(1, 1, 3.3e-3);
     let (force, _) = fine.bin(&touch);
     assert!((force[0] - stress(Vec3::ZERO) * 3.3e-3 * 3.3e-3).length() < 1e-4 * force[0].length(), "{}", force[0]);
 }
 
-/// A force is reached, from below and in few touches; a mesh beside the layer, or a press past 0.8 of it, is refused by name.
+/// A press reaches its force from below with few evaluations; a mesh beside the layer and a press beyond 0.8 of the
+/// thickness return named errors.
 #[test]
 fn presses_reach_their_force_or_say_why_not() {
     let sensor = presets::find("gelsight").unwrap().build(None).unwrap();
@@ -71,7 +73,7 @@ fn presses_reach_their_force_or_say_why_not() {
     let pressed = press(&sensor, &ball, &Aim::default(), Goal::Force(0.8)).unwrap();
     let got = -pressed.touch.on_sensor.force.z;
     assert!((got - 0.8).abs() < 1e-6, "{got}");
-    // A gel of 20 mm that is 4 mm thick has little that is not near its rim.
+    // Most of a gel of 20 mm width and 4 mm thickness is near its rim.
     assert!(pressed.touch.warnings.iter().any(|warning| matches!(warning, Warning::NearRim { .. })));
     let beside = Aim { at_m: [0.1, 0.0], ..Aim::default() };
     let refused = press(&sensor, &ball, &beside, Goal::Depth(1e-3)).unwrap_err().to_string();
@@ -107,7 +109,8 @@ fn descriptions_are_refused_by_name() {
     assert!(curved.contains("springs on a grid"), "{curved}");
 }
 
-/// Springs on a grid as a layer: pressed by a wide plate both are as stiff, to what the layer's rim gives away.
+/// Springs on a grid converted to a layer: under a wide plate both have the same stiffness, except for the rim of the
+/// layer.
 #[test]
 fn a_layer_can_stand_for_springs() {
     let spec = presets::find("uji-foam-14x6").unwrap();

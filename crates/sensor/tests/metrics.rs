@@ -1,4 +1,4 @@
-//! Image metrics, against scikit-image and against cases known by hand.
+//! Image metrics, compared with scikit-image and with closed forms.
 
 use dermis_sensor::metrics::{ChannelImage, ImageScore, Mask, Metrics, MetricsError, Ssim, SsimWindow};
 use serde::Deserialize;
@@ -105,7 +105,7 @@ fn flat_images_have_a_closed_form() {
     assert!((got.psnr_db - 20.0 * (255f64 / 20.0).log10()).abs() < 1e-12);
 }
 
-/// What lies outside the mask moves neither PSNR, MAE nor RMSE; SSIM only within half a window of it.
+/// Pixels outside the mask do not affect PSNR, MAE and RMSE; they affect SSIM only within half a window of the mask.
 #[test]
 fn a_mask_leaves_the_rest_out() {
     let (truth, other) = (image(64, 48, 3, 1), image(64, 48, 3, 2));

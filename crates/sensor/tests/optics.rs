@@ -1,4 +1,4 @@
-//! What the camera sees, against geometry.
+//! Camera images, compared with geometry.
 
 use crate::ball;
 
@@ -22,7 +22,7 @@ fn camera(distance_m: Option<f64>) -> Camera {
     camera_spec(distance_m).build().unwrap()
 }
 
-/// A field whose displacement is a function of the undeformed place.
+/// A field whose displacement is a function of the undeformed position.
 fn field(cell_m: f64, displacement: impl Fn(Vec3) -> Vec3) -> SurfaceField {
     let (rows, cols) = ((17e-3 / cell_m) as usize, (22e-3 / cell_m) as usize);
     let mut field = SurfaceField { rows, cols, cell_m, center: Vec3::ZERO, values: Vec::new(), rest_heights_m: None };
@@ -30,8 +30,8 @@ fn field(cell_m: f64, displacement: impl Fn(Vec3) -> Vec3) -> SurfaceField {
     field
 }
 
-/// A ball's image has the slopes that a ball has, r/√(R² − r²), and its steepest ring where the contact ends: within 2 pixels,
-/// at any place, seen straight or through a pinhole. (Tacchi 2023 renders slopes 2.3 times too flat.)
+/// The image of a ball has the slopes of the ball, r/√(R² − r²), and its steepest ring at the contact radius: within 2
+/// pixels, at any position, for orthographic and pinhole cameras. (Tacchi 2023 renders slopes 2.3 times too flat.)
 #[test]
 fn the_image_of_a_ball_has_its_slopes_and_its_contact_radius() {
     let ball = Ball { radius_m: 4e-3, contact_m: 2e-3 };
@@ -44,7 +44,7 @@ fn the_image_of_a_ball_has_its_slopes_and_its_contact_radius() {
             let i = row * relief.width + col;
             f64::from(relief.slope_right[i].hypot(relief.slope_down[i]))
         };
-        // A quarter and half of the contact's radius out, where the surface is the ball's.
+        // At a quarter and half of the contact radius, where the surface follows the ball.
         for part in [0.25, 0.5] {
             let col = (middle[0] + part * ball.contact_m / PIXEL_M).round() as usize;
             let [x, y] = camera.on_plane([col as f64, row as f64]);
@@ -66,8 +66,8 @@ fn the_image_of_a_ball_has_its_slopes_and_its_contact_radius() {
     }
 }
 
-/// Heights and slopes of a smooth surface, through a pinhole and with the gel moved sideways, against the point where each line of
-/// sight meets it; the error falls at least with the square of the cell.
+/// Heights and slopes of a smooth surface, through a pinhole and with lateral displacement of the gel, compared with
+/// the intersection of each line of sight; the error decreases at least with the square of the cell.
 #[test]
 fn lines_of_sight_meet_the_surface_where_it_is() {
     let height = |x: f64, y: f64| -0.6e-3 * (-((x - 1e-3).powi(2) + y * y) / (2.0 * 1.2e-3f64.powi(2))).exp();
@@ -75,7 +75,7 @@ fn lines_of_sight_meet_the_surface_where_it_is() {
     let camera = camera(Some(distance_m));
     let mut errors = Vec::new();
     for cell_m in [2e-4, 1e-4] {
-        // The point at `rest` has gone to `rest + drift`, so the surface there has the height of its new place.
+        // The point at `rest` has moved to `rest + drift`, so the surface there has the height of its new position.
         let moved = field(cell_m, |rest| drift + Vec3::Z * height(rest.x + drift.x, rest.y + drift.y));
         let relief = Relief::of(&moved, &camera);
         let (mut worst_z, mut worst_slope) = (0.0f64, 0.0f64);
@@ -107,7 +107,7 @@ fn grid() -> Pattern {
     Pattern::Grid { rows: 7, cols: 9, pitch: Length::new(1.5e-3), center: [Length::new(0.0); 2] }
 }
 
-/// Darkest point near a place, to a fraction of a pixel: the centre of what is missing from the light.
+/// Darkest point near a position, with subpixel accuracy: the centroid of the missing light.
 fn dot_near(levels: &[f32], width: usize, at: [f64; 2]) -> [f64; 2] {
     let (mut sum, mut x_sum, mut y_sum) = (0.0, 0.0, 0.0);
     for y in (at[1] as usize - 12)..(at[1] as usize + 13) {
@@ -119,8 +119,8 @@ fn dot_near(levels: &[f32], width: usize, at: [f64; 2]) -> [f64; 2] {
     [x_sum / sum, y_sum / sum]
 }
 
-/// Under pure shear every marker moves by the surface's displacement to 0.1 pixel, in the array and in the image, and so does the
-/// flow at every pixel.
+/// Under pure shear every marker moves by the displacement of the surface to 0.1 pixel, in the array and in the image,
+/// and so does the flow at every pixel.
 #[test]
 fn markers_and_flow_follow_pure_shear() {
     let optics = with_markers(grid(), None);
@@ -139,7 +139,8 @@ fn markers_and_flow_follow_pure_shear() {
     assert!(down.iter().all(|flow| (f64::from(*flow) - expected[1]).abs() < 0.1));
 }
 
-/// Under twist they rotate about the contact: by the angle where the gel sticks, less outside, never away from the middle.
+/// Under twist the markers rotate about the contact: by the angle where the gel sticks, less outside, without radial
+/// motion.
 #[test]
 fn markers_rotate_about_the_contact_under_twist() {
     let optics = with_markers(grid(), None);
@@ -163,8 +164,8 @@ fn markers_rotate_about_the_contact_under_twist() {
     }
 }
 
-/// A dome, seen from inside through a pinhole: its slopes are those of a sphere everywhere, without a seam, and what is beyond its rim
-/// is not gel.
+/// A dome seen from inside through a pinhole: its slopes are those of a sphere everywhere, without a seam, and pixels
+/// beyond its rim see no gel.
 #[test]
 fn a_curved_gel_has_no_seams() {
     let big = 12e-3f64;
@@ -198,7 +199,7 @@ fn a_curved_gel_has_no_seams() {
         }
     }
     assert!(worst < 3e-6, "{worst}");
-    // Nothing jumps from pixel to pixel: a seam would.
+    // Levels are continuous from pixel to pixel; a seam would cause a jump.
     let lamp = LightSourceSpec {
         azimuth: Angle::new(0.4),
         elevation: Angle::new(0.6),
@@ -219,7 +220,7 @@ fn a_curved_gel_has_no_seams() {
     assert!(jump < 0.5, "{jump}");
 }
 
-/// A gel smaller than the image ends where it ends, and it is dark beyond.
+/// A gel smaller than the image: pixels beyond its border are dark.
 #[test]
 fn beyond_the_gel_it_is_dark() {
     let small = SurfaceField { rows: 60, cols: 60, values: vec![Vec3::ZERO; 3600], ..field(1e-4, |_| Vec3::ZERO) };

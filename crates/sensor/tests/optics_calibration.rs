@@ -1,4 +1,4 @@
-//! Light from ball presses whose truth is known.
+//! Calibrates a light on ball presses with known ground truth.
 
 use crate::ball;
 
@@ -27,7 +27,7 @@ fn lamp(azimuth_deg: f64, elevation_deg: f64, diffuse: [f64; 3]) -> LightSourceS
     }
 }
 
-/// A made-up sensor: three coloured lamps, brighter to the right, with a level and a half of noise.
+/// A synthetic sensor: three coloured lamps, brighter to the right, with 1.5 levels of noise.
 fn truth() -> PhongSpec {
     PhongSpec {
         background: BackgroundSpec::Polynomial {
@@ -45,7 +45,7 @@ fn truth() -> PhongSpec {
     }
 }
 
-/// Presses over the image, their labels off by up to a pixel as those of people are.
+/// Presses over the image, with label errors of up to a pixel, as in labels made by hand.
 fn presses(count: usize) -> (FloatImage, Vec<BallPress>) {
     let camera = camera();
     let light = truth().build(320, 240, PIXEL_M, None).unwrap();
@@ -74,7 +74,7 @@ fn even(presses: &[BallPress]) -> Vec<&BallPress> {
     presses.iter().step_by(2).collect()
 }
 
-/// From ten presses, on ten others: nearly as good as the noise allows, and far better than the background alone.
+/// Fitted to ten presses and tested on ten others: nearly at the noise level, and far better than the background alone.
 #[test]
 fn ten_presses_give_the_light_of_ten_others() {
     let (background, presses) = presses(20);
@@ -89,7 +89,7 @@ fn ten_presses_give_the_light_of_ten_others() {
     assert!(fit.cross_validated < 5.0, "{}", fit.cross_validated);
 }
 
-/// Lamps come back where they stand: the brightest of each colour within 3°.
+/// The fit recovers the directions of the lamps: the brightest of each colour within 3°.
 #[test]
 fn lamps_come_back_where_they_stand() {
     let (background, presses) = presses(12);
@@ -110,7 +110,7 @@ fn lamps_come_back_where_they_stand() {
     assert!(ours < 3.0, "{ours}");
 }
 
-/// Labels that are off by up to ten pixels are put right from the images, and deeper presses are found to be deeper.
+/// The images correct label errors of up to ten pixels, and deeper presses receive larger depths.
 #[test]
 fn loose_labels_are_put_right() {
     let camera = camera();

@@ -1,7 +1,7 @@
-//! Presses: to a depth, to a force, tilted, turned, on flat and curved sensors, and what cannot be done.
+//! Presses: to a depth, to a force, tilted, yawed, on flat and curved sensors, and errors.
 //!
-//! A press is infinitely slow, so dampers and bristles take no part. Not tested: contact edge on edge of two curved
-//! bodies, which first contact finds only to the fineness of their meshes.
+//! A press is quasi-static, so dampers and bristles have no effect. Not tested: edge-to-edge contact of two curved
+//! bodies, for which first contact is only as accurate as their meshes.
 
 use crate::common::{cuboid, flat, preset, sphere};
 use dermis_geometry::Vec3;
@@ -21,8 +21,8 @@ fn a_flat_punch_is_pressed_to_its_depth() {
     assert_eq!(pressed.depth_m, 1.5e-3);
 }
 
-/// Force is reached to 1e-9 where it is a smooth function of depth: a ball, a punch, on flat and curved sensors; and
-/// pressing to the depth that was found gives that force again.
+/// The force is reached to 1e-9 if it is a smooth function of depth: a ball and a punch, on flat and curved sensors; a
+/// press to the resulting depth gives the same force.
 #[test]
 fn a_force_is_reached() {
     let (ball, punch) = (sphere(10e-3, 0.8e-3), cuboid(60e-3, 60e-3, 10e-3));
@@ -40,9 +40,10 @@ fn a_force_is_reached() {
     }
 }
 
-/// Tilt is about the sensor's x, then y: a block turned by +θ about x has its −y edge down, one turned about y its +x
-/// edge. It turns about its origin, 15 mm up, so that edge lies at 6 cos θ − 15 sin θ (mm); the wedge that is d deep there
-/// presses d/tan θ wide, its middle of pressure a third of that further in. To half a spacing of the contact points.
+/// Tilt is about the sensor's x, then y: a block rotated by +θ about x has its −y edge down, one rotated about y its +x
+/// edge. It rotates about its origin, 15 mm up, so that edge lies at 6 cos θ − 15 sin θ (mm); the wedge of depth d
+/// there is in contact over d/tan θ, with its centre of pressure a third of that further in. Accurate to half a spacing
+/// of the contact points.
 #[test]
 fn tilt_lowers_the_right_edge() {
     let sensor = flat(10, 10, Response::default());
@@ -59,14 +60,14 @@ fn tilt_lowers_the_right_edge() {
         let center = Vec3::new(torque.y, -torque.x, 0.0) / force;
         assert!((center.dot(down) - truth).abs() < 0.5e-3, "{tilt:?}: pressed at {center}");
         assert!(center.cross(down).length() < 1e-9);
-        // The edge is as deep as was asked: at the texel next to it nearly so.
+        // The edge reaches the requested depth: nearly so at the texel next to it.
         let deepest = pressed.touch.max_depth_m();
         assert!(deepest <= 0.6e-3 && deepest > 0.6e-3 - 1e-3 * 0.2f64.tan(), "{deepest}");
     }
 }
 
-/// Yaw is about the sensor's z, before the tilt: a bar along x, yawed by 90°, lights a column instead of a row; by 30°
-/// its imprint lies along (cos 30°, sin 30°), seen in the sensor's frame with y up.
+/// Yaw is about the sensor's z, before the tilt: a bar along x, yawed by 90°, presses a column instead of a row; at 30°
+/// its imprint lies along (cos 30°, sin 30°), in the sensor's frame with y up.
 #[test]
 fn yaw_turns_the_imprint() {
     let sensor = flat(15, 15, Response::default());
@@ -87,8 +88,8 @@ fn yaw_turns_the_imprint() {
     }
 }
 
-/// First contact: a ball of radius R over the top of a curved sensor starts at z = R (its mesh and the skin's are within
-/// their sagittae of the true surfaces), also off the top of a cap of radius S: there (R + S)cos φ − S, sin φ = x/(R + S).
+/// First contact: a ball of radius R over the top of a curved sensor starts at z = R (both meshes are within their
+/// sagittae of the true surfaces), also off the top of a cap of radius S: there (R + S)cos φ − S, sin φ = x/(R + S).
 #[test]
 fn first_contact_is_where_the_surfaces_meet() {
     let ball = sphere(6e-3, 0.3e-3);
@@ -107,8 +108,8 @@ fn first_contact_is_where_the_surfaces_meet() {
     }
 }
 
-/// Where an object's mesh lies in its own frame does not matter: a ball, and a punch wider than the sensor, both made
-/// 3 m below their origins, press as they would about them.
+/// The position of a mesh in its object's frame does not matter: a ball, and a punch wider than the sensor, both made 3
+/// m below their origins, press as if centred at them.
 #[test]
 fn a_mesh_far_from_its_origin_is_pressed_all_the_same() {
     let sensor = flat(10, 10, Response::default());
@@ -121,7 +122,7 @@ fn a_mesh_far_from_its_origin_is_pressed_all_the_same() {
     }
 }
 
-/// What cannot be done is refused, and says why.
+/// Impossible presses return errors with their reason.
 #[test]
 fn impossible_presses_are_refused() {
     let sensor = flat(5, 4, Response::default());
@@ -146,12 +147,13 @@ fn impossible_presses_are_refused() {
     assert!(press(&sensor, &ball, &lost, Goal::Depth(1e-3)).is_err());
 }
 
-/// A block over 3 × 2 of the taxels, each of 2 mm: six are lit with κ A d, counts are that over the count's size.
+/// A block over 3 × 2 of the taxels, each of 2 mm: six taxels read κ A d, and the counts are that force divided by the
+/// force per count.
 #[test]
 fn a_reading_is_complete() {
     let response = Response { counts_per_newton: 1000.0, bits: 12 };
     let sensor = flat(5, 4, response);
-    // Rows 0 to 2 (y from +5 to −1 mm), columns 0 and 1 (x from −4 to 0 mm); a hair smaller, to stay within.
+    // Rows 0 to 2 (y from +5 to −1 mm), columns 0 and 1 (x from −4 to 0 mm); slightly smaller, to stay within.
     let block = cuboid(3.99e-3, 5.99e-3, 10e-3);
     let aim = Aim { at_m: [-2e-3, 2e-3], ..Aim::default() };
     let reading = press(&sensor, &block, &aim, Goal::Depth(1e-3)).unwrap().reading;
@@ -168,7 +170,7 @@ fn a_reading_is_complete() {
     assert_eq!((reading.raw_sum, reading.saturated), (96, 0));
 }
 
-/// Counts stop at 2^bits − 1 = 15; the newtons do not.
+/// Counts saturate at 2^bits − 1 = 15; the newtons do not.
 #[test]
 fn raw_numbers_stop_at_full_scale() {
     let sensor = flat(5, 4, Response { counts_per_newton: 1000.0, bits: 4 });

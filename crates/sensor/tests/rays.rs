@@ -1,4 +1,4 @@
-//! Reading by rays: closed forms of the weights, what it sees and what it does not.
+//! Reading by rays: closed forms of the weights, visible and hidden contacts.
 
 use dermis_geometry::{Pose, Quat, Vec3, shapes};
 use dermis_sensor::{Aim, Goal, Reading, Sensor, SensorSpec, presets, press};
@@ -19,7 +19,8 @@ fn pressed(sensor: &Sensor, object: &Object) -> Reading {
 
 const FIELD: &str = "radius = \"4 mm\"\nspacing = \"0.3 mm\"";
 
-/// Under a plate every ray sees p = E d/h, so every window gives it, and the response is fed p times the area.
+/// Under a plate every ray reads p = E d/h, so every window gives this pressure, and the input of the response is p
+/// times the area.
 #[test]
 fn an_even_pressure_is_seen_as_it_is() {
     let plate = Object::new(shapes::cuboid(Vec3::new(0.05, 0.05, 0.01)).unwrap());
@@ -34,8 +35,8 @@ fn an_even_pressure_is_seen_as_it_is() {
     }
 }
 
-/// A flat round punch of radius a on the taxel's centre. With s = a/r the share of the weights under it is
-/// s² (uniform), 3s² − 2s³ (linear) and 6s² − 8s³ + 3s⁴ (squared). Samples make an error of the order of spacing/r or less.
+/// A flat round punch of radius a at the centre of the taxel. With s = a/r the fraction of the weights under it is s²
+/// (uniform), 3s² − 2s³ (linear) and 6s² − 8s³ + 3s⁴ (squared). Sampling causes an error of order spacing/r or less.
 #[test]
 fn windows_weigh_a_round_punch_as_their_integrals_say() {
     let (r, a) = (4e-3, 1.5e-3);
@@ -60,7 +61,7 @@ fn windows_weigh_a_round_punch_as_their_integrals_say() {
     }
 }
 
-/// Contact on the nail's side of a fingertip is behind the rays of the pad; a taxel in the middle of it stays dark.
+/// Contact on the nail side of a fingertip is behind the rays of the pad; a taxel at the centre of the pad reads zero.
 #[test]
 fn the_back_of_a_contact_is_not_seen() {
     let mut spec = presets::find("shadow-fingertip").unwrap();
@@ -81,7 +82,8 @@ fn the_back_of_a_contact_is_not_seen() {
     assert!(force < -0.01 && pressures.iter().any(|&p| p > 100.0), "{force}, {pressures:?}");
 }
 
-/// Twelve taxels and the shape are symmetric about x = 0, samples are not: mirror taxels agree to what samples allow.
+/// The twelve taxels and the shape are symmetric about x = 0, the samples are not: mirrored taxels agree within the
+/// sampling error.
 #[test]
 fn the_fingertip_sees_both_sides_alike() {
     let mut spec = presets::find("shadow-fingertip").unwrap();
@@ -98,8 +100,8 @@ fn the_fingertip_sees_both_sides_alike() {
     }
 }
 
-/// Two parts with a field each: the taxel's pressure is the mean of what they would see alone when their fields do not meet,
-/// as many samples counting for each.
+/// Two parts with disjoint receptive fields: the pressure of the taxel is the mean of their pressures, with the same
+/// number of samples for each.
 #[test]
 fn sub_taxels_share_a_taxel() {
     let part = |x: f64| {
@@ -108,7 +110,7 @@ fn sub_taxels_share_a_taxel() {
         )
     };
     let field = "radius = \"4 mm\"\nspacing = \"0.1 mm\"";
-    // Presses x > 0.
+    // The plate presses on x > 0.
     let plate = Object::new(shapes::cuboid(Vec3::new(0.04, 0.05, 0.01)).unwrap());
     let aim = Aim { at_m: [0.02, 0.0], ..Aim::default() };
     let seen = |parts: &str| {
@@ -120,7 +122,7 @@ fn sub_taxels_share_a_taxel() {
     assert!((both - 0.5).abs() < 0.02, "{both}");
 }
 
-/// A skin of points is seen as tiles: even springs under a plate show their pressure.
+/// Point loads are represented by tiles: uniform springs under a plate show their pressure.
 #[test]
 fn springs_can_be_read_by_rays() {
     let mut spec = presets::find("uji-foam-14x6").unwrap();

@@ -1,13 +1,14 @@
-//! The chain as a whole: off it is the identity, on it can be written down, stopped and resumed.
+//! The complete chain: without stages it is the identity; with all stages it can be serialised, stopped and resumed.
 //!
-//! Each stage has its closed form in its own file. Not tested here: whether a real device has these stages in this order.
+//! Each stage is compared with its closed form in its own file. Not tested here: whether a real sensor has these stages
+//! in this order.
 
 use crate::common::{flat, sphere};
 use dermis_geometry::Random;
 use dermis_sensor::response::Curve;
 use dermis_sensor::{Aim, Chain, Goal, Response, ResponseSpec, ResponseState, SensorSpec, Taxels, parse_toml, press};
 
-/// Every stage, as a file writes it.
+/// Every stage, as written in a file.
 const EVERYTHING: &str = r#"
 force_per_count = "0.42 mN"
 bits = 12
@@ -90,7 +91,7 @@ fn loads(steps: usize) -> Vec<Vec<f64>> {
     (0..steps).map(|_| (0..84).map(|_| random.between(-0.2, 3.0)).collect()).collect()
 }
 
-/// Values and counts alike, bit for bit, step after step; and through a sensor.
+/// Values and counts are equal bit for bit, step after step, also through a sensor.
 #[test]
 fn a_chain_with_everything_off_is_the_identity() {
     let counts = Response { counts_per_newton: 1000.0, bits: 12 };
@@ -120,7 +121,7 @@ fn every_stage_is_written_and_read() {
     assert!(parse_toml::<ResponseSpec>("typo", &stranger).unwrap_err().to_string().contains("fractoin"));
 }
 
-/// A run that is stopped, written to JSON, read and resumed is the run that was not stopped, to the last bit.
+/// A run that is stopped, written to JSON, read and resumed equals the uninterrupted run bit for bit.
 #[test]
 fn a_run_can_be_resumed() {
     let chain = chain(&everything());
@@ -143,7 +144,7 @@ fn a_run_can_be_resumed() {
     assert_eq!(end, resumed_end);
 }
 
-/// Steps of the converter are 0.42 mN, full scale is 2^12 − 1 of them, and rounding errs by at most half a step.
+/// Steps of the converter are 0.42 mN, full scale is 2^12 − 1 of them, and the rounding error is at most half a step.
 #[test]
 fn quantisation_has_the_step_of_its_converter() {
     let mut spec = ResponseSpec::from(Response { counts_per_newton: 1.0 / 4.2e-4, bits: 12 });
@@ -170,7 +171,7 @@ fn states_and_values_of_another_sensor_are_refused() {
     assert!(spec.build(&Taxels::grid(14, 6, 3.4e-3), None).is_err());
 }
 
-/// A sensor's file holds its response, and what is wrong with it is said with the sensor's name.
+/// The file of a sensor contains its response, and errors in it name the sensor.
 #[test]
 fn a_sensor_file_may_hold_every_stage() {
     let mut spec = SensorSpec::find("wts0614").unwrap().0;

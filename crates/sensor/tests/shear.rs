@@ -1,10 +1,10 @@
-//! A pressed object moved sideways: it sticks, and then slips.
+//! A pressed object moved tangentially: it sticks, then slips.
 
 use dermis_geometry::{Vec3, shapes};
 use dermis_sensor::{Aim, Goal, Pressed, Sensor, SkinKind, presets, press};
 use dermis_skin::Object;
 
-/// Larger than the sensors, so that the contact does not wander when it is moved.
+/// Larger than the sensors, so that the contact does not move with the object.
 fn block() -> Object {
     Object::new(shapes::cuboid(Vec3::new(60e-3, 90e-3, 8e-3)).unwrap())
 }
@@ -15,8 +15,9 @@ fn sheared(sensor: &Sensor, shear_m: [f64; 2]) -> Pressed {
     pressed.sheared(sensor, &object, shear_m).unwrap()
 }
 
-/// Under a flat block that sticks, every pressed taxel's bristles are bent by the shear s: F = n σ₀ s. At 2 µm they are bent by
-/// less than a hundredth of what they can be (μ k d/σ₀ = 217 µm), and creep by as much less.
+/// Under a flat sticking block, the shear s deflects the bristles of every pressed taxel: F = n σ₀ s. At 2 µm the
+/// deflection is less than a hundredth of its maximum (μ k d/σ₀ = 217 µm), and the creep is smaller in the same
+/// proportion.
 #[test]
 fn bristles_carry_a_small_shear() {
     let sensor = presets::find("wts0614").unwrap().build(None).unwrap();
@@ -28,7 +29,7 @@ fn bristles_carry_a_small_shear() {
     assert!(force.y.abs() < 1e-9 * expected);
 }
 
-/// Far enough, everything slips: the force is μ times the load, against the way it was moved.
+/// At large displacement everything slips: the force is μ times the load, opposite to the motion.
 #[test]
 fn a_large_shear_ends_at_coulombs_bound() {
     for (name, hydroelastic, mu) in
@@ -40,7 +41,8 @@ fn a_large_shear_ends_at_coulombs_bound() {
         let pressed = sheared(&sensor, [1.6e-3, -1.2e-3]);
         let force = pressed.touch.on_sensor.force;
         let ratio = force.truncate().length() / -force.z;
-        // Bristles come within exp(−2 mm/217 µm) of their bound, which is a little lower at the speed of the motion than at none.
+        // The deflection is within exp(−2 mm/217 µm) of its bound, which is slightly lower at the speed of the motion
+        // than at rest.
         assert!((ratio / mu - 1.0).abs() < 0.005, "{name}: {ratio}");
         assert!((force.x / force.y + 4.0 / 3.0).abs() < 0.005, "{name}: {force}");
         let (taken, given) = (pressed.touch.on_sensor, pressed.touch.on_objects[0]);

@@ -4,17 +4,17 @@ use crate::{Facet, Load, SkinError, Tangent, Touch};
 use dermis_geometry::{Pose, Vec3};
 use serde::{Deserialize, Serialize};
 
-/// A contact point of an engine, in the sensor's frame.
+/// A contact point of another engine, in the sensor's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contact {
     /// Position (m).
     pub at: Vec3,
     /// Force on the **sensor** (N).
     pub force: Vec3,
-    /// Contact normal, out of the sensor into the object; by default opposite to the force.
+    /// Contact normal, out of the sensor into the object; defaults to the direction opposite to the force.
     #[serde(default)]
     pub normal: Option<Vec3>,
-    /// Penetration (m) that the engine reports, or zero.
+    /// Penetration (m) reported by the engine, or zero.
     #[serde(default)]
     pub depth_m: f64,
     /// Index of the object in the caller's list.
@@ -27,7 +27,7 @@ pub struct Contact {
 /// Converts the contacts of any simulator to a [`Touch`], which every transducer reads. There is no state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Contacts {
-    /// The points.
+    /// The contact points.
     pub points: Vec<Contact>,
 }
 
@@ -37,19 +37,19 @@ impl Contact {
         Self { at, force, normal: None, depth_m: 0.0, object: 0 }
     }
 
-    /// The same with a contact normal.
+    /// The same contact with a normal.
     pub fn with_normal(self, normal: Vec3) -> Self {
         Self { normal: Some(normal), ..self }
     }
 }
 
 impl Contacts {
-    /// From points in the sensor's frame.
+    /// Contacts at points in the sensor's frame.
     pub fn new(points: impl IntoIterator<Item = Contact>) -> Self {
         Self { points: points.into_iter().collect() }
     }
 
-    /// The same points given in the world's frame.
+    /// Contacts at points in the world's frame.
     pub fn from_world(world_from_sensor: &Pose, points: impl IntoIterator<Item = Contact>) -> Self {
         let sensor_from_world = world_from_sensor.inverse();
         Self::new(points.into_iter().map(|point| Contact {
@@ -60,8 +60,8 @@ impl Contacts {
         }))
     }
 
-    /// The contact loads. Refuses NaN and infinity. The contact point also serves as the point of the undeformed skin, since
-    /// rigid bodies do not deform.
+    /// Returns the contact loads, or an error for NaN and infinity. The contact point is also the point of the
+    /// undeformed skin, since rigid bodies do not deform.
     pub fn touch(&self) -> Result<Touch, SkinError> {
         let mut objects = 0;
         let mut facets = Vec::with_capacity(self.points.len());
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use dermis_geometry::{Quat, Random, Wrench};
 
-    /// The wrench of the touch is Σ (f, r × f) and each object gets the opposite of its part.
+    /// The wrench of the touch is Σ (f, r × f), and the wrench on each object is the negative of its part.
     #[test]
     fn wrenches_add_up() {
         let mut random = Random::new(4);

@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 pub enum Friction {
     /// Frictionless.
     None,
-    /// Bristles with a state: sticks.
+    /// Bristles with a state; supports sticking.
     Lugre(Lugre),
-    /// Without a state: creeps under any load. For comparison.
+    /// Stateless friction that creeps under any load. For comparison.
     Coulomb(Coulomb),
 }
 
 /// Regularised Coulomb friction: F = μ f_n v / max(|v|, v₀).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Coulomb {
-    /// μ.
+    /// Friction coefficient μ.
     pub mu: f64,
     /// v₀: below this speed (m/s) the force is proportional to the speed, so a steady load creeps.
     pub regularisation_m_per_s: f64,
@@ -37,7 +37,7 @@ impl Friction {
         }
     }
 
-    /// One step for a `share` of a texel: the new deflection (m) and the force on the sensor (N).
+    /// Advances a fraction `share` of a texel by one step: the new deflection (m) and the force on the sensor (N).
     #[inline(always)]
     pub fn step(&self, deflection_m: Vec3, velocity: Vec3, normal_newton: f64, share: f64, dt_s: f64) -> (Vec3, Vec3) {
         match self {
@@ -50,7 +50,7 @@ impl Friction {
         }
     }
 
-    /// Stiffness (N/m) and damping (N s/m) in the contact plane of a `share` of a texel under `normal_newton`.
+    /// Stiffness (N/m) and damping (N s/m) in the contact plane of a fraction `share` of a texel under `normal_newton`.
     #[inline(always)]
     pub fn tangent(&self, normal_newton: f64, share: f64) -> (f64, f64) {
         match self {

@@ -3,10 +3,10 @@
 use crate::Friction;
 use dermis_geometry::Vec3;
 
-/// Number of texels that are stepped together: several vector registers, within the first-level cache.
+/// Number of texels per batch: several vector registers, within the first-level cache.
 pub(crate) const LANES: usize = 32;
 
-/// One number per texel, contiguous, so that one instruction steps several texels.
+/// One number per texel, contiguous, so that one instruction handles several texels.
 pub(crate) type Lanes = [f64; LANES];
 /// One vector per texel, axis by axis.
 pub(crate) type Lanes3 = [Lanes; 3];
@@ -27,32 +27,32 @@ pub(crate) fn set(lanes: &mut Lanes3, lane: usize, vector: Vec3) {
 
 /// Friction state and load of [`LANES`] texels.
 pub(crate) struct FrictionLanes {
-    /// Deflection of the bristles (m): before the step, then after it.
+    /// Deflection of the bristles (m), updated by the step.
     pub deflection_m: Lanes3,
-    /// Velocity (m/s) of the object over the sensor, in the contact plane.
+    /// Velocity (m/s) of the object relative to the sensor, in the contact plane.
     pub velocity: Lanes3,
     /// Normal force (N).
     pub normal_newton: Lanes,
     /// Fraction of a texel that each lane represents.
     pub share: Lanes,
-    /// Friction on the sensor (N), after the step.
+    /// Friction force on the sensor (N), after the step.
     pub force: Lanes3,
 }
 
 impl FrictionLanes {
-    /// Without deflection, velocity or load.
+    /// Lanes without deflection, velocity or load.
     pub fn new() -> Self {
         let zero = [0.0; LANES];
         Self { deflection_m: [zero; 3], velocity: [zero; 3], normal_newton: zero, share: zero, force: [zero; 3] }
     }
 
-    /// Deflection (m) and friction on the sensor (N) of one lane, after the step.
+    /// Deflection (m) and friction force on the sensor (N) of one lane, after the step.
     #[inline(always)]
     pub fn get(&self, lane: usize) -> (Vec3, Vec3) {
         (get(&self.deflection_m, lane), get(&self.force, lane))
     }
 
-    /// Steps all lanes; equals [`Friction::step`] of each up to rounding.
+    /// Advances all lanes by one step; equals [`Friction::step`] of each up to rounding.
     #[inline(always)]
     pub fn step(&mut self, friction: &Friction, dt_s: f64) {
         if let Friction::Lugre(lugre) = friction {
@@ -73,7 +73,7 @@ mod tests {
     use crate::{Coulomb, Lugre};
     use dermis_geometry::Random;
 
-    /// Lanes equal single steps, from rest to fast sliding and from no load to a heavy one.
+    /// Lanes equal single steps, from rest to fast sliding and from zero to high load.
     #[test]
     fn lanes_equal_single_steps() {
         let mut random = Random::new(3);

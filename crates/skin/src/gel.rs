@@ -1,4 +1,5 @@
-//! A gel as a large-deformation continuum: quasi-static equilibrium (total Lagrangian, quadratic B-splines) and explicit dynamics (MLS-MPM).
+//! A gel as a large-deformation continuum: quasi-static equilibrium (total Lagrangian, quadratic B-splines) and
+//! explicit dynamics (MLS-MPM).
 #![allow(clippy::needless_range_loop, reason = "an index runs over several arrays, lanes or axes at once")]
 
 mod attachment;
@@ -41,7 +42,7 @@ use equilibrium::Equilibrium;
 use reference_grid::RestParticle;
 use surface_grid::SurfaceGrid;
 
-/// Deepest press, as a fraction of the thickness.
+/// Maximum indentation, as a fraction of the thickness.
 const MAX_DEPTH: f64 = 0.75;
 /// Relative precision of forces: residual and remaining penetration.
 const PRECISION: f64 = 2e-3;
@@ -62,7 +63,7 @@ pub struct Gel {
     attachments: Vec<Attachment>,
     interfaces: Vec<FixedInterface>,
     interface_attachments: Vec<Attachment>,
-    /// For a block: its taxels lie under it. Those of other bodies lie on their surface.
+    /// Only for a block, whose taxels lie under it. The taxels of other bodies lie on their surface.
     base: Option<BaseStress>,
 }
 
@@ -80,7 +81,8 @@ impl Gel {
         Ok(Self { base, ..Self::new(grid, &samples, surface_grid, size_m.z, parameters) })
     }
 
-    /// Creates the part of a closed mesh above `floor_m` (m). Its bottom is at that height, or at the mesh's lowest point if that is higher.
+    /// Creates the part of a closed mesh above `floor_m` (m). Its bottom is at that height, or at the lowest point of
+    /// the mesh if that is higher.
     pub fn solid(
         body: &TriMesh,
         floor_m: f64,
@@ -139,8 +141,8 @@ impl Gel {
         }
     }
 
-    /// The same gel with all parts held whose undeformed position satisfies `held`, such as those near a bone, to half a cell. Fails if that
-    /// is nowhere or everywhere.
+    /// The same gel with all parts fixed whose undeformed position satisfies `held`, such as those near a bone,
+    /// accurate to half a cell. Returns an error if no position or every position satisfies it.
     pub fn fixed_where(mut self, held: impl Fn(Vec3) -> bool) -> Result<Self, SkinError> {
         self.interfaces = FixedInterface::cut_out(&mut self.elastic.grid, &self.parameters, &held);
         if self.interfaces.is_empty() {
@@ -181,7 +183,7 @@ impl Gel {
         if state.nodes.len() != self.elastic.grid.len() {
             return Err(SkinError::StateMismatch { got: state.nodes.len(), expected: self.elastic.grid.len() });
         }
-        // A gel of the same size has fewer particles if parts of it are held.
+        // A gel of the same size has fewer particles if parts of it are fixed.
         let moving = state.moving.as_ref().map_or(self.rest_particles.len(), |moving| moving.velocity.len());
         if moving != self.rest_particles.len() {
             return Err(SkinError::StateMismatch { got: moving, expected: self.rest_particles.len() });
@@ -193,8 +195,8 @@ impl Gel {
         Ok(state)
     }
 
-    /// Finds the equilibrium with objects at the poses of `motion`; also returns the solver's work. The load path is straight from their last
-    /// poses or, for new objects, from above; friction depends on it.
+    /// Computes the equilibrium with objects at the poses of `motion`; also returns solver statistics. The load path is
+    /// straight from their last poses or, for new objects, from above; friction depends on it.
     pub fn equilibrium(&self, state: &State, motion: &Motion<'_>) -> Result<(Touch, State, SolverStats), SkinError> {
         let path = self.load_path(state, motion)?;
         let solution = Equilibrium::new(&self.elastic, self.problem()).solve(&path, motion)?;

@@ -29,7 +29,7 @@ use dermis_geometry::{Surface, TriMesh, Vec3};
 pub struct HydroelasticParameters {
     /// Friction **per unit area** of contact: stiffness in N/m per m² (Pa/m), and so on.
     pub friction: Friction,
-    /// Faces that take part in contact.
+    /// Maximum angle of the faces in contact.
     pub angle_limit: AngleLimit,
 }
 
@@ -41,17 +41,17 @@ impl Default for HydroelasticParameters {
 
 /// A skin whose body holds a pressure field (Elandt et al. 2019; Patzelt et al. 2023).
 ///
-/// Contact is where the fields of sensor and object are equal, or where a rigid surface lies in a field
-/// ([`contact`]). At a point with static pressure p and normal n (out of the sensor) the object, moving at v relative
-/// to the sensor, presses with
+/// Contact occurs where the fields of sensor and object are equal, or where a rigid surface lies in a field
+/// ([`contact`]). At a point with static pressure p and normal n (out of the sensor), an object that moves at v
+/// relative to the sensor exerts the pressure
 /// ```text
 /// σ = max(p (1 − d* v·n), 0)        d* = Σ (E*/Eᵢ) dᵢ,  E* = E_A E_B/(E_A + E_B)        (Hunt and Crossley)
 /// ```
-/// and exerts the traction of [`Friction`] under σ. Both are computed at the corners of the polygons and linear
-/// between them; since friction is bounded by μσ at the corners, it is bounded everywhere.
+/// and the traction of [`Friction`] under σ. Both are computed at the corners of the polygons and are linear between
+/// them; since friction is bounded by μσ at the corners, it is bounded everywhere.
 ///
 /// Differs from the papers: bristles on the contact surface (see [`Bristles`]); dissipation at the corners instead of
-/// at the centroid of each polygon. Beyond the deepest point of the field the force falls with depth: facets that
+/// at the centroid of each polygon. Beyond the deepest point of the field the force decreases with depth: facets that
 /// reach it are reported as saturated.
 #[derive(Clone, Debug)]
 pub struct Hydroelastic {
@@ -67,12 +67,12 @@ enum SensorBody {
     Compliant(Box<Compliance>),
 }
 
-/// Extent from which on a facet is reported as saturated.
+/// Extent above which a facet is reported as saturated.
 pub const DEEPEST: f64 = 1.0 - 1e-6;
 
 impl Hydroelastic {
-    /// A compliant sensor. The boundary of its tetrahedra or solid is the surface for [`Skin::fully_pressed`]; a half-space
-    /// has none.
+    /// A compliant sensor. The boundary of its tetrahedra or solid is the surface for [`Skin::fully_pressed`]; a
+    /// half-space has none.
     pub fn new(body: Compliance, parameters: HydroelasticParameters) -> Result<Self, SkinError> {
         let bad = |reason: String| SkinError::BadField { reason };
         let surface = match body.shape() {
@@ -85,8 +85,8 @@ impl Hydroelastic {
         Self::with_surface(body, surface.as_ref(), parameters)
     }
 
-    /// The same with a given surface: for a half-space, or where the boundary of the tetrahedra is not the body's surface
-    /// (a lattice).
+    /// A compliant sensor with a given surface: for a half-space, or if the boundary of the tetrahedra is not the
+    /// surface of the body (a lattice).
     pub fn with_surface(
         body: Compliance,
         surface: Option<&TriMesh>,
@@ -97,7 +97,7 @@ impl Hydroelastic {
         Ok(Self { body: SensorBody::Compliant(Box::new(body)), parameters, pressed })
     }
 
-    /// A rigid sensor, which makes contact with compliant objects only.
+    /// A rigid sensor, which makes contact only with compliant objects.
     pub fn rigid(surface: TriMesh, parameters: HydroelasticParameters) -> Result<Self, SkinError> {
         parameters.friction.validate()?;
         Ok(Self { body: SensorBody::Rigid(Box::new(Surface::new(surface))), parameters, pressed: Vec::new() })
@@ -128,7 +128,7 @@ impl Hydroelastic {
         contact(self.side(), side_of(target), &target.sensor_from_object, self.parameters.angle_limit)
     }
 
-    /// The field that defines depth: the sensor's, else the object's.
+    /// The field that defines depth: that of the sensor, otherwise that of the object.
     fn gauge<'a>(&'a self, target: &'a Target<'_>) -> Option<&'a Compliance> {
         self.compliance().or(target.object.compliance.as_ref())
     }
@@ -141,7 +141,7 @@ fn side_of<'a>(target: &Target<'a>) -> Side<'a> {
     }
 }
 
-/// One step with one object.
+/// One step of the contact with one object.
 struct Step<'a> {
     skin: &'a Hydroelastic,
     target: &'a Target<'a>,

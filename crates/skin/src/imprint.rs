@@ -16,17 +16,17 @@ use std::sync::Arc;
 pub struct ImprintParameters {
     /// Size along x and y (m).
     pub size_m: [f64; 2],
-    /// Middle of the grid: x and y (m), in the sensor's frame.
+    /// Centre of the grid: x and y (m), in the sensor's frame.
     pub center_m: [f64; 2],
     /// Edge of a cell (m).
     pub cell_m: f64,
-    /// Largest indentation (m).
+    /// Maximum indentation (m).
     pub thickness_m: f64,
-    /// Pressure by depth (Pa/m).
+    /// Pressure per unit of depth (Pa/m).
     pub stiffness_pa_per_m: f64,
     /// Standard deviation (m) of the narrow Gaussian, which pulls the surroundings down.
     pub narrow_m: f64,
-    /// Standard deviation (m) of the wide Gaussian, which makes them bulge.
+    /// Standard deviation (m) of the wide Gaussian, which makes the surroundings bulge.
     pub wide_m: f64,
     /// Weight of the wide Gaussian, which is subtracted from the narrow one.
     pub bulge: f64,
@@ -34,11 +34,11 @@ pub struct ImprintParameters {
     pub rest_heights_m: Option<Arc<[f64]>>,
 }
 
-/// The baseline of optical tactile simulation (Gomes et al. 2021, as Chen et al. 2023 compare with it).
+/// A baseline of optical tactile simulation (Gomes et al. 2021; Chen et al. 2023 compare with it).
 ///
-/// In contact the surface is the object's. Around it the depth is smoothed repeatedly by a difference of Gaussians,
-/// (1 + b) G_n − b G_w, and clipped at the object. Pressure is that of independent springs; there is no friction and no tangential
-/// displacement. Unlike the layer, it supports curved surfaces.
+/// In contact the surface has the shape of the object. Around it the depth is smoothed repeatedly by a difference of
+/// Gaussians, (1 + b) G_n − b G_w, and clipped at the object. The pressure is that of independent springs; there is no
+/// friction and no tangential displacement. Unlike the layer, it supports curved surfaces.
 #[derive(Debug)]
 pub struct Imprint {
     parameters: ImprintParameters,
@@ -49,7 +49,7 @@ pub struct Imprint {
 
 /// Number of smoothing passes.
 const PASSES: usize = 6;
-/// Largest number of cells; more indicate a wrong unit.
+/// Maximum number of cells; guards against a wrong unit.
 const MAX_CELLS: f64 = 2048.0 * 2048.0;
 
 impl Imprint {
@@ -85,12 +85,12 @@ impl Imprint {
         HeightGrid { rows, cols, cell_m, center: Vec2::from_array(center_m) }
     }
 
-    /// Its grid.
+    /// Grid of the imprint.
     pub fn grid(&self) -> HeightGrid {
         self.grid
     }
 
-    /// Indenter height map relative to the rest surface; depths are negative where a cell is free.
+    /// Indenter height map relative to the rest surface; depths are negative at cells without contact.
     fn overlap(&self, motion: &Motion<'_>) -> IndenterHeightMap {
         let mut indenter = IndenterHeightMap::of_motion(self.grid, motion, f64::INFINITY);
         if let Some(heights) = &self.parameters.rest_heights_m {
@@ -112,7 +112,7 @@ impl Imprint {
             for (i, down) in down_m.iter_mut().enumerate() {
                 let free = overlap_m[i] <= 0.0;
                 let smooth = if free { (1.0 + bulge) * near[i] - bulge * far[i] } else { near[i] };
-                // A free cell may rise, but not into the object.
+                // A cell without contact may rise, but not into the object.
                 *down = smooth.max(overlap_m[i]);
             }
         }

@@ -41,12 +41,13 @@ use std::sync::Arc;
 /// ```text
 /// w = 2(1 − ν²)/(E k) · L(kh) p,   L(ξ) = (2κ sinh 2ξ − 4ξ)/(2κ cosh 2ξ + 4ξ² + 1 + κ²),   κ = 3 − 4ν
 /// ```
-/// with L → 1 for short waves (Hertz's half-space) and confined compression, w = p h/M, for long ones (the limit of springs).
-/// [`Laminate`] computes the response to shear, and of several plies. Objects enter as height maps; [`Complementarity`] finds the
-/// contact pressure, friction the shear tractions, and a final product the surface displacement and the stress on the base.
+/// with L → 1 for short waves (Hertz's half-space) and confined compression, w = p h/M, for long ones (the limit of
+/// springs). [`Laminate`] computes the response to shear and the response of several plies. Objects are represented as
+/// height maps; [`Complementarity`] computes the contact pressure, friction the shear tractions, and a final product
+/// the surface displacement and the stress on the base.
 ///
-/// Assumptions: small strains ([`Warning::BeyondLinear`]), no edges ([`Warning::NearRim`]), objects single-valued in z, slow motion.
-/// An indentation deeper than 0.8 of the thickness is refused.
+/// Assumptions: small strains ([`Warning::BeyondLinear`]), no edges ([`Warning::NearRim`]), objects single-valued in z,
+/// slow motion. An indentation deeper than 0.8 of the thickness returns an error.
 #[derive(Debug)]
 pub struct Layer {
     parameters: LayerParameters,
@@ -55,9 +56,9 @@ pub struct Layer {
     influences: Influences,
 }
 
-/// Largest indentation, as a fraction of the thickness.
+/// Maximum indentation, as a fraction of the thickness.
 const MAX_INDENTATION: f64 = 0.8;
-/// Largest strain of the linear range.
+/// Maximum strain of the linear range.
 const MAX_LINEAR_STRAIN: f64 = 0.2;
 /// Height above the rest surface, as a fraction of the thickness, up to which bulging can make contact.
 const MAX_BULGE: f64 = 0.3;
@@ -73,38 +74,38 @@ impl Layer {
         Ok(Self { parameters, laminate, grid, influences })
     }
 
-    /// Its parameters.
+    /// Parameters of the layer.
     pub fn parameters(&self) -> &LayerParameters {
         &self.parameters
     }
 
-    /// Its plies.
+    /// Plies of the layer.
     pub fn laminate(&self) -> &Laminate {
         &self.laminate
     }
 
-    /// Its grid.
+    /// Grid of the layer.
     pub fn grid(&self) -> HeightGrid {
         self.grid
     }
 
-    /// Influence coefficients between its cells.
+    /// Influence coefficients between the cells.
     pub fn influences(&self) -> &Influences {
         &self.influences
     }
 
-    /// Largest height (m) over the rest surface at which the bulging surface can make contact.
+    /// Maximum height (m) over the rest surface at which the bulging surface can make contact.
     pub fn max_height_m(&self) -> f64 {
         MAX_BULGE * self.laminate.thickness_m()
     }
 
-    /// Contact loads in static equilibrium under an indenter that is given as a height map.
+    /// Computes the contact loads in static equilibrium under an indenter given as a height map.
     pub fn settle_under(&self, state: &State, indenter: &IndenterHeightMap) -> Result<(Touch, State), SkinError> {
         self.step_under(state, indenter, &Twist::ZERO, None)
     }
 
-    /// Contact loads after a step of `dt_s` in which the indenter moves with `velocity` (given at the sensor's origin), or in static
-    /// equilibrium for `None`. The height map is that at the end of the step.
+    /// Computes the contact loads after a step of `dt_s` in which the indenter moves with `velocity` (at the sensor's
+    /// origin), or in static equilibrium for `None`. The height map is that at the end of the step.
     pub fn step_under(
         &self,
         state: &State,
@@ -116,7 +117,7 @@ impl Layer {
         Ok((self.touch_of(&solution, indenter, 1), State::Layer(solution.state)))
     }
 
-    /// As [`Layer::step_under`], but returns tractions, displacements and solver statistics.
+    /// Like [`Layer::step_under`], but returns tractions, displacements and solver statistics.
     pub fn solve_under(
         &self,
         state: &State,
@@ -227,8 +228,9 @@ impl Layer {
         touch
     }
 
-    /// Tangent stiffness of each facet: its share of F′(δ), approximated by 2 F/δ (Hertz has 3/2, a thin foam under a ball 2), or
-    /// 3 F/δ for an incompressible ply; in the plane by the ratio of a stuck contact on a half-space, 2(1 − ν)/(2 − ν).
+    /// Sets the tangent stiffness of each facet: its share of F′(δ), approximated by 2 F/δ (3/2 for Hertz, 2 for a thin
+    /// foam under a ball), or 3 F/δ for an incompressible ply; in the plane, the ratio of a sticking contact on a
+    /// half-space, 2(1 − ν)/(2 − ν).
     fn stiffen(&self, touch: &mut Touch) {
         let deepest_m = touch.max_depth_m();
         let nu = self.laminate.top().poisson.ratio();
@@ -270,8 +272,8 @@ impl Layer {
         warnings
     }
 
-    /// The larger of the mean strain through the thickness, w/h, and half the slope of the surface in contact, which is a/(2R)
-    /// under a ball on a thick layer.
+    /// The larger of the mean strain through the thickness, w/h, and half the slope of the surface in contact, which is
+    /// a/(2R) under a ball on a thick layer.
     pub fn strain_max(&self, solution: &Solution) -> f64 {
         let down_m = &solution.surface_m[2];
         let through = down_m.iter().copied().fold(0.0, f64::max) / self.laminate.thickness_m();

@@ -8,13 +8,13 @@
 //! | skin | assumes | source |
 //! |---|---|---|
 //! | [`Springs`] | every texel is an independent spring-damper with bristle friction | Moisio et al. 2013 |
-//! | [`Contacts`] | no skin: another engine supplies points and forces (no state, so no [`Skin`]) | Kappassov et al. 2020 |
+//! | [`Contacts`] | no skin: another engine supplies points and forces; not a [`Skin`] | Kappassov et al. 2020 |
 //! | [`Gel`] | a continuum under large deformation (MLS-MPM) | Chen et al. 2023 |
 //! | [`Hydroelastic`] | a pressure field in the body; contact where two fields are equal | Patzelt et al. 2023 |
-//! | [`Layer`] | an elastic layer bonded to a rigid base, quasi-static | ours |
-//! | [`Imprint`] | the object's own shape with smoothed surroundings: an optical baseline without mechanics | Gomes et al. 2021 |
+//! | [`Layer`] | an elastic layer bonded to a rigid base, quasi-static | this project |
+//! | [`Imprint`] | the object's shape with smoothed surroundings, no mechanics: optical baseline | Gomes et al. 2021 |
 //!
-//! **Frame.** Positions and vectors are in the sensor's frame: origin at the middle of the sensing surface, +z out of
+//! **Frame.** Positions and vectors are in the sensor's frame: origin at the centre of the sensing surface, +z out of
 //! the skin. Depth and pressure are positive in compression. Forces act on the sensor unless the name says otherwise.
 
 mod contacts;
@@ -50,14 +50,14 @@ pub use warning::Warning;
 
 use std::sync::Arc;
 
-/// Why a skin cannot be built or cannot compute a contact.
+/// Errors of a skin.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum SkinError {
-    /// A parameter that must be positive is not.
+    /// A parameter that must be positive.
     #[error("`{key}` must be a positive number of {unit}, got {got}")]
     NotPositive { key: &'static str, unit: &'static str, got: f64 },
-    /// A parameter that must not be negative is.
+    /// A parameter that must not be negative.
     #[error("`{key}` must be zero or a positive number of {unit}, got {got}")]
     Negative { key: &'static str, unit: &'static str, got: f64 },
     /// Static friction below dynamic friction.
@@ -71,7 +71,7 @@ pub enum SkinError {
     /// A texel without area, normal or finite position.
     #[error("texel {texel} has no {what}; the sensor's surface must have area everywhere")]
     BadSite { texel: usize, what: &'static str },
-    /// No texels at all.
+    /// A sensor without texels.
     #[error("the sensor has no texels")]
     NoSites,
     /// A state of a skin with another number of texels or cells.
@@ -129,19 +129,19 @@ pub enum SkinError {
     Backend(#[from] BackendError),
 }
 
-/// The error of a backend that computes a skin elsewhere than in this crate, such as a GPU. Shared, so that [`SkinError`] can be
-/// cloned; two are equal when they are clones of one another.
+/// Error of a backend that computes a skin outside this crate, such as a GPU. Shared, so that [`SkinError`] can be
+/// cloned; two errors are equal if one is a clone of the other.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct BackendError(Arc<dyn std::error::Error + Send + Sync>);
 
 impl BackendError {
-    /// Wraps a backend's own error.
+    /// Wraps an error of the backend.
     pub fn new(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self(Arc::new(error))
     }
 
-    /// The backend's own error, where its type is `E`.
+    /// The error of the backend, if its type is `E`.
     pub fn downcast_ref<E: std::error::Error + 'static>(&self) -> Option<&E> {
         self.0.downcast_ref()
     }
@@ -153,29 +153,31 @@ impl PartialEq for BackendError {
     }
 }
 
-/// A soft cover that answers: given the objects' motion, which contact loads act on the sensor and on the objects?
+/// A soft cover. Computes the contact loads on the sensor and on the objects from the motion of the objects.
 pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
-    /// The state of an untouched skin.
+    /// State of a skin without contact.
     fn rest(&self) -> State;
 
-    /// Contact loads at the end of a step in which the objects move as `motion` says for `dt_s` seconds, and the next state.
+    /// Computes the contact loads at the end of a step in which the objects move by `motion` for `dt_s` seconds, and
+    /// the next state.
     fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError>;
 
-    /// Contact loads in static equilibrium, with the objects held at the poses of `motion`; their velocities are ignored. The
-    /// default takes one step with the objects at rest, which suffices for a skin without relaxation.
+    /// Computes the contact loads in static equilibrium, with the objects held at the poses of `motion`; their
+    /// velocities are ignored. The default takes one step with the objects at rest, which suffices for a skin without
+    /// relaxation.
     fn settle(&self, state: &State, motion: &Motion<'_>) -> Result<(Touch, State), SkinError> {
         let still: Vec<Target<'_>> =
             motion.targets.iter().map(|target| Target::at_rest(target.object, target.sensor_from_object)).collect();
         self.touch(state, &Motion { targets: &still }, 1.0)
     }
 
-    /// Stiffness and damping of the skin when all of it is in contact: an upper bound from which a stable time step follows.
+    /// Stiffness and damping of the skin when all of it is in contact: an upper bound for choosing a stable time step.
     fn fully_pressed(&self) -> Vec<Support>;
 
     /// Largest indentation (m) of the skin.
     fn max_depth_m(&self) -> f64;
 
-    /// Relative error of the forces, below which a root search need not converge.
+    /// Relative error of the forces; a root search need not converge below it.
     fn precision(&self) -> f64 {
         1e-11
     }

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 /// ż = v − σ₀|v|/g(v) z        F_on_sensor = σ₀z + σ₁ż + c_t v        v: object minus sensor
 /// g(v) = f_n (μ_d + (μ_s − μ_d) exp(−(|v|/v_s)²))
 /// ```
-/// `v` and `f_n` are held over a step and `z` integrated exactly, so any `dt_s` is stable by itself.
-/// The paper's eq. (10) lost its exponential in print; this is the model that it cites.
-/// Without a normal force there is no friction, not even viscous.
+/// `v` and `f_n` are constant over a step and `z` is integrated exactly, so the step is stable for any `dt_s`. The
+/// paper's eq. (10) omits the exponential; this is the model that it cites. Without a normal force there is no
+/// friction, not even viscous.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lugre {
     /// σ₀, stiffness of the bristles (N/m).
@@ -23,9 +23,9 @@ pub struct Lugre {
     pub damping_newton_s_per_m: f64,
     /// c_t, viscous friction (N s/m).
     pub viscous_newton_s_per_m: f64,
-    /// μ_s.
+    /// Static friction coefficient μ_s.
     pub mu_static: f64,
-    /// μ_d.
+    /// Dynamic friction coefficient μ_d.
     pub mu_dynamic: f64,
     /// v_s, Stribeck speed (m/s); the paper's x₀.
     pub stribeck_m_per_s: f64,
@@ -46,20 +46,21 @@ impl Lugre {
         Ok(())
     }
 
-    /// g(v): the friction force (N) of steady sliding without its viscous part.
+    /// g(v): friction force (N) of steady sliding without the viscous part.
     #[inline(always)]
     pub fn steady_newton(&self, speed_m_per_s: f64, normal_newton: f64) -> f64 {
         let (decay, _) = decay((speed_m_per_s / self.stribeck_m_per_s).powi(2));
         normal_newton * (self.mu_dynamic + (self.mu_static - self.mu_dynamic) * decay)
     }
 
-    /// True when the model is provably passive: c_t ≥ σ₁(μ_s − μ_d)/μ_d (Olsson 1996). The paper's parameters are not.
+    /// True if the model is provably passive: c_t ≥ σ₁(μ_s − μ_d)/μ_d (Olsson 1996). The paper's parameters do not
+    /// satisfy it.
     pub fn is_provably_passive(&self) -> bool {
         self.viscous_newton_s_per_m * self.mu_dynamic
             >= self.damping_newton_s_per_m * (self.mu_static - self.mu_dynamic)
     }
 
-    /// One step: the deflection (m) after `dt_s`, and the friction force on the sensor (N) there.
+    /// Advances by one step: the deflection (m) and the friction force on the sensor (N) after `dt_s`.
     #[inline(always)]
     pub fn step(&self, deflection_m: Vec3, velocity: Vec3, normal_newton: f64, dt_s: f64) -> (Vec3, Vec3) {
         if normal_newton <= 0.0 {
@@ -82,8 +83,8 @@ impl Lugre {
         (z, force)
     }
 
-    /// [`Lugre::step`] of many texels. The loops have no branches and no calls, so that they vectorise; if any argument of the
-    /// exponential is large, all lanes take the scalar function.
+    /// [`Lugre::step`] for many texels. The loops have no branches and no calls, so that they vectorise; if any
+    /// argument of the exponential is large, all lanes use the scalar function.
     #[inline(always)]
     pub(crate) fn step_all(&self, slides: &mut FrictionLanes, dt_s: f64) {
         let FrictionLanes { deflection_m: z, velocity: v, normal_newton, share, force, .. } = slides;
@@ -144,10 +145,10 @@ impl Lugre {
     }
 }
 
-/// Below this the series of [`decay_near`] is exact to rounding.
+/// Limit below which the series of [`decay_near`] is exact to rounding.
 const NEAR: f64 = 0.05;
 
-/// e^(−x) and φ(x) = (1 − e^(−x))/x for x ≥ 0. Sticking contacts are slow, so x is mostly small.
+/// e^(−x) and φ(x) = (1 − e^(−x))/x for x ≥ 0. Sticking contacts are slow, so x is usually small.
 #[inline(always)]
 fn decay(x: f64) -> (f64, f64) {
     if x < NEAR {
@@ -157,8 +158,8 @@ fn decay(x: f64) -> (f64, f64) {
     (1.0 + lost, -lost / x)
 }
 
-/// The same for x < [`NEAR`], where a few terms of φ = Σ (−x)ⁿ/(n + 1)! cost a tenth of the exponential. They are added in independent
-/// pairs.
+/// The same for x < [`NEAR`], where a few terms of φ = Σ (−x)ⁿ/(n + 1)! cost a tenth of the exponential. Terms are
+/// added in independent pairs.
 #[inline(always)]
 fn decay_near(x: f64) -> (f64, f64) {
     let xx = x * x;
@@ -170,8 +171,9 @@ fn decay_near(x: f64) -> (f64, f64) {
 
 /// Rotates a deflection with the contact plane, by the shortest rotation between the normals.
 ///
-/// For unit normals f and t that is R = 1 − (f + t)(f + t)ᵀ/(1 + f·t) + 2 t fᵀ. The component along t is removed afterwards, because
-/// its rounding errors would grow over millions of steps; so the terms of R along t are not computed.
+/// For unit normals f and t the rotation is R = 1 − (f + t)(f + t)ᵀ/(1 + f·t) + 2 t fᵀ. The component along t is
+/// removed, because its rounding errors would grow over millions of steps; the terms of R along t are therefore not
+/// computed.
 #[inline(always)]
 pub(crate) fn rotate_into_plane(deflection_m: Vec3, from: Vec3, to: Vec3) -> Vec3 {
     if from == to {
@@ -187,7 +189,7 @@ pub(crate) fn rotate_into_plane(deflection_m: Vec3, from: Vec3, to: Vec3) -> Vec
     rotated - to * rotated.dot(to)
 }
 
-/// [`rotate_into_plane`] of many deflections. Returns false, with no valid result, where normals are nearly opposite.
+/// [`rotate_into_plane`] for many deflections. Returns false, without a valid result, for nearly opposite normals.
 #[inline(always)]
 pub(crate) fn rotate_lanes_into_plane(deflection_m: &Lanes3, from: &Lanes3, to: &Lanes3, out_m: &mut Lanes3) -> bool {
     let mut opposite = false;
@@ -209,15 +211,15 @@ pub(crate) fn rotate_lanes_into_plane(deflection_m: &Lanes3, from: &Lanes3, to: 
     !opposite
 }
 
-/// 1 + the cosine of the angle between normals below which their rotation is not computed by the short formula.
+/// Limit of 1 + the cosine of the angle between normals, below which the short formula of their rotation is not used.
 const NEARLY_OPPOSITE: f64 = 1e-6;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Every branch of the series against the library's functions, to a few units in the last place of one: 1 + expm1 and exp differ
-    /// by that much, and by how much depends on the CPU that the mathematics library finds.
+    /// Compares every branch of the series with the library functions, to a few units in the last place of one: 1 +
+    /// expm1 and exp differ by that much, depending on the CPU and the mathematics library.
     #[test]
     fn decay_is_exact_on_both_sides_of_its_switch() {
         for i in 0..4000 {
@@ -230,7 +232,7 @@ mod tests {
         assert_eq!(decay(0.0), (1.0, 1.0));
     }
 
-    /// Against the quaternion of that rotation, from normals that are alike to some that are nearly opposite.
+    /// Compares with the quaternion of the rotation, from nearly equal to nearly opposite normals.
     #[test]
     fn a_deflection_rotates_with_its_plane() {
         let mut random = dermis_geometry::Random::new(7);

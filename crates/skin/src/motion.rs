@@ -8,27 +8,28 @@ use dermis_geometry::{Balls, Pose, Primitive, Surface, TriMesh, Twist, Vec3};
 /// An object that can be in contact with a skin.
 #[derive(Clone, Debug)]
 pub struct Object {
-    /// Its surface, in the object's frame, with a bounding-volume hierarchy.
+    /// Surface in the object's frame, with a bounding-volume hierarchy.
     pub surface: Surface,
-    /// Its pressure field, in the object's frame; `None` for a rigid object. Used by the hydroelastic skin only.
+    /// Pressure field in the object's frame; `None` for a rigid object. Used only by the hydroelastic skin.
     pub compliance: Option<Compliance>,
-    /// Its coefficient of friction, overriding the skin's. Used by the layer only.
+    /// Coefficient of friction of the object, which overrides that of the skin. Used only by the layer.
     pub mu: Option<f64>,
 }
 
 impl Object {
-    /// A rigid object from a mesh, which may be open. Only a closed mesh reports saturation.
+    /// A rigid object from a mesh, which may be open. Saturation is reported only for a closed mesh.
     pub fn new(mesh: TriMesh) -> Self {
         Self { surface: Surface::new(mesh), compliance: None, mu: None }
     }
 
-    /// A primitive shape, with which rays and the gel make exact contact ([`Surface::of_primitive`]). Its mesh, where one is
-    /// needed, has edges of at most `edge_m`.
+    /// A primitive shape. Rays and the gel compute exact contact with it ([`Surface::of_primitive`]); other methods use
+    /// a mesh with edges of at most `edge_m`.
     pub fn of_primitive(primitive: Primitive, edge_m: f64) -> Result<Self, ShapeError> {
         Ok(Self { surface: Surface::of_primitive(primitive, edge_m)?, compliance: None, mu: None })
     }
 
-    /// A point cloud (m), each point a sphere of the radius (m). The gel uses the spheres, other skins octahedra inscribed in them.
+    /// A point cloud (m), each point a sphere of a radius (m). The gel uses the spheres, other skins inscribed
+    /// octahedra.
     pub fn of_points(points: Vec<Vec3>, radius_m: f64) -> Result<Self, ShapeError> {
         Ok(Self { surface: Surface::of_balls(Balls::new(points, radius_m)?)?, compliance: None, mu: None })
     }
@@ -49,9 +50,9 @@ impl Object {
 pub struct Target<'a> {
     /// The object.
     pub object: &'a Object,
-    /// Its pose.
+    /// Pose of the object.
     pub sensor_from_object: Pose,
-    /// Its velocity minus the sensor's, in the sensor's frame, given at the sensor's origin.
+    /// Velocity of the object minus that of the sensor, in the sensor's frame, at the sensor's origin.
     pub velocity: Twist,
 }
 
@@ -61,7 +62,7 @@ impl<'a> Target<'a> {
         Self { object, sensor_from_object, velocity: Twist::ZERO }
     }
 
-    /// From poses in the world, and velocities in the world given at each frame's origin.
+    /// Converts poses in the world, and velocities in the world at each frame's origin.
     pub fn from_world(
         object: &'a Object,
         world_from_object: &Pose,
@@ -83,12 +84,12 @@ impl<'a> Target<'a> {
 /// The objects that may be in contact during a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Motion<'a> {
-    /// The objects. [`crate::Touch`] and [`crate::State`] refer to them by their index in this list.
+    /// The objects. [`crate::Touch`] and [`crate::State`] refer to them by index.
     pub targets: &'a [Target<'a>],
 }
 
 impl Motion<'_> {
-    /// Refuses NaN, infinity and negative friction.
+    /// Returns an error for NaN, infinity and negative friction.
     pub fn check(&self) -> Result<(), SkinError> {
         for (object, target) in self.targets.iter().enumerate() {
             if !target.sensor_from_object.is_finite() {

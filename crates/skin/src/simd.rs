@@ -1,8 +1,8 @@
 //! Vector instruction sets, selected at run time.
 //!
-//! A [`Simd`] of a level exists only where the CPU has that level's instructions: its constructors check. The register types of
-//! [`f32x16`] and [`f64x8`] are private to this module and reach other code only as type parameters of [`Kernel::run`], which
-//! [`Simd::run`] calls. Safe code therefore cannot execute an instruction that the CPU lacks.
+//! A [`Simd`] of a level exists only if the CPU supports the instructions of that level: its constructors check. The
+//! register types of [`f32x16`] and [`f64x8`] are private to this module and reach other code only as type parameters
+//! of [`Kernel::run`], which [`Simd::run`] calls. Safe code therefore cannot execute an unsupported instruction.
 
 mod f32x16;
 mod f64x8;
@@ -10,10 +10,10 @@ mod f64x8;
 pub(crate) use f32x16::F32x16;
 pub(crate) use f64x8::F64x8;
 
-/// A vector instruction set that this CPU has.
+/// A vector instruction set that this CPU supports.
 ///
-/// All levels add and multiply in the same order. [`SimdLevel::Avx2`] and [`SimdLevel::Avx512`] fuse multiplication and addition, so
-/// their results differ from those of [`SimdLevel::Portable`] by rounding.
+/// All levels add and multiply in the same order. [`SimdLevel::Avx2`] and [`SimdLevel::Avx512`] fuse multiplication and
+/// addition, so their results differ from those of [`SimdLevel::Portable`] by rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Simd(SimdLevel);
 
@@ -48,7 +48,7 @@ impl SimdLevel {
 }
 
 impl Simd {
-    /// The instruction set of this level, or `None` where the CPU lacks it.
+    /// The instruction set of this level, or `None` if the CPU does not support it.
     pub fn new(level: SimdLevel) -> Option<Self> {
         level.is_available().then_some(Self(level))
     }
@@ -58,22 +58,22 @@ impl Simd {
         Self(SimdLevel::Portable)
     }
 
-    /// Every instruction set that this CPU has, from narrow to wide.
+    /// Every instruction set that this CPU supports, from narrow to wide.
     pub fn available() -> Vec<Self> {
         [SimdLevel::Portable, SimdLevel::Avx2, SimdLevel::Avx512].into_iter().filter_map(Self::new).collect()
     }
 
-    /// The widest instruction set that this CPU has.
+    /// The widest instruction set that this CPU supports.
     pub fn detect() -> Self {
         Self::new(SimdLevel::Avx512).unwrap_or_else(Self::up_to_avx2)
     }
 
-    /// The widest instruction set that this CPU has, 256 bits at most.
+    /// The widest instruction set that this CPU supports, at most 256 bits.
     pub(crate) fn up_to_avx2() -> Self {
         Self::new(SimdLevel::Avx2).unwrap_or(Self::portable())
     }
 
-    /// Its level.
+    /// Level of the instruction set.
     pub fn level(self) -> SimdLevel {
         self.0
     }
@@ -97,8 +97,8 @@ impl Simd {
 /// A computation that is compiled once per instruction set.
 pub(crate) trait Kernel {
     type Output;
-    /// The computation on the registers of `V`. Must be `#[inline(always)]`, as must be the functions that it calls in its loops: only
-    /// code inlined into [`Simd::run`] is compiled for the wide instructions.
+    /// Runs the computation on the registers of `V`. This function and the functions that it calls in its loops must be
+    /// `#[inline(always)]`: only code inlined into [`Simd::run`] is compiled for the wide instructions.
     fn run<V: Vectors>(self) -> Self::Output;
 }
 
@@ -143,8 +143,8 @@ mod x86_64 {
 #[cfg(target_arch = "x86_64")]
 use x86_64::{run_avx2, run_avx512};
 
-/// Defines operations by the instruction that each applies to every register of a vector. `[f64; 8] in [0 from 0, 1 from 4]` means
-/// that register 0 holds the lanes from 0 on and register 1 those from 4 on.
+/// Defines operations by the instruction that each applies to every register of a vector. `[f64; 8] in [0 from 0, 1
+/// from 4]` means that register 0 holds the lanes starting at 0 and register 1 those starting at 4.
 #[cfg(target_arch = "x86_64")]
 macro_rules! lanewise {
     ([$scalar:ident; $lanes:literal] in $registers:tt: $($name:ident = $instruction:ident;)*) => {

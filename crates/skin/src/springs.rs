@@ -18,11 +18,11 @@ use serde::{Deserialize, Serialize};
 /// Parameters of every texel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SpringParameters {
-    /// Force against depth.
+    /// Force as a function of depth.
     pub elasticity: Elasticity,
-    /// Force against the rate of depth.
+    /// Force as a function of the rate of depth.
     pub damping: Damping,
-    /// h: largest penetration (m).
+    /// Maximum penetration h (m).
     pub max_penetration_m: f64,
     /// Direction of the force on an inclined face.
     pub law: Law,
@@ -42,20 +42,20 @@ impl SpringParameters {
 
 /// A skin of independent spring-dampers with bristle friction (a Winkler foundation), one ray each.
 ///
-/// Moisio et al. 2013, algorithm 1: from each texel v with normal n a ray runs from v − h n to v. Where it
-/// hits an object at distance t the depth is d = h − t, the contact normal n_c is the object's face normal
-/// oriented out of the sensor, and the force on the object along n_c is
+/// Moisio et al. 2013, algorithm 1: a ray runs from v − h n to v for each texel v with normal n. If it hits an object
+/// at distance t, the depth is d = h − t, the contact normal n_c is the face normal of the object oriented out of the
+/// sensor, and the force on the object along n_c is
 /// ```text
 /// f_n = (k d + c ḋ) / (n·n_c),   ḋ = −v·n_c / (n·n_c)        Law::Conservative: −∂(½ k d²)/∂x, the default
 /// f_n =  k d − c v·n_c                                      Law::Paper: eqs (4), (5), (8)
 /// ```
-/// with n·n_c floored at 0.2 and f_n never negative. The paper's law gains energy on closed paths over
-/// inclined faces. Friction acts through bristles ([`Friction`]), which rotate with the contact plane and are reset
-/// when contact ends or changes to another object.
+/// with n·n_c at least 0.2 and f_n never negative. The paper's law gains energy on closed paths over inclined faces.
+/// Friction acts through bristles ([`Friction`]), which rotate with the contact plane and are reset when contact ends
+/// or changes to another object.
 ///
-/// Differs from the paper: an object deeper than h keeps the force of depth h and is reported as saturated, where the
-/// paper's force vanishes. That requires a closed mesh with v − h n inside; an object that has passed this point makes
-/// no contact. Where several objects overlap at a texel, the deepest one makes contact.
+/// Differs from the paper: an object deeper than h keeps the force of depth h and is reported as saturated, whereas the
+/// paper's force vanishes. This requires a closed mesh with v − h n inside; an object that has passed this point makes
+/// no contact. If several objects overlap at a texel, the deepest one makes contact.
 #[derive(Clone, Debug)]
 pub struct Springs {
     sites: Vec<Site>,
@@ -66,7 +66,7 @@ pub struct Springs {
     rays: Bvh,
 }
 
-/// Candidate sites from which on a step runs on several threads.
+/// Number of candidate sites above which a step runs on several threads.
 const PARALLEL_SITES: usize = 1024;
 /// Marks a site without bristles.
 const FREE: u32 = u32::MAX;
@@ -74,7 +74,7 @@ const FREE: u32 = u32::MAX;
 const MIN_COSINE: f64 = 0.2;
 
 impl Springs {
-    /// A skin with these sites. Refuses sites without area or normal, and invalid parameters.
+    /// A skin with these sites. Returns an error for sites without area or normal, and for invalid parameters.
     pub fn new(sites: Vec<Site>, parameters: SpringParameters) -> Result<Self, SkinError> {
         parameters.validate()?;
         if sites.is_empty() {
@@ -174,7 +174,7 @@ impl Springs {
             .collect()
     }
 
-    /// The sites whose rays may hit an object, in their order, each with the index of its bristles or [`FREE`].
+    /// The sites whose rays may hit an object, in order, each with the index of its bristles or [`FREE`].
     fn reached(&self, near: &[NearObject<'_>], bristles: &[Bristle]) -> Vec<(u32, u32)> {
         let mut marked = vec![0u64; self.sites.len().div_ceil(64)];
         let order = self.rays.order();
@@ -193,8 +193,8 @@ impl Springs {
                 let site = word as u32 * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
                 if let Some((sphere, radius_m)) = sphere {
-                    // Drops rays that overlap the bounds but not the sphere. Where the centre lies beyond the end of a ray,
-                    // that end is nearest to it.
+                    // Drops rays that overlap the bounds but not the sphere. If the centre lies beyond the end of a
+                    // ray, that end is nearest to it.
                     let Site { point, normal, .. } = self.sites[site as usize];
                     let from_middle = point + sphere.sensor_origin_in_object;
                     let along = from_middle.dot(normal).max(0.0);
@@ -212,7 +212,7 @@ impl Springs {
         reached
     }
 
-    /// The contact of the object that is deepest at a site; the first of equals.
+    /// The contact of the object that is deepest at a site; ties go to the first.
     #[inline(always)]
     fn intersect(&self, site: u32, held: Option<&Bristle>, near: &[NearObject<'_>]) -> Option<RayContact> {
         let (first, others) = near.split_first()?;
@@ -245,8 +245,8 @@ impl Springs {
         let in_sensor = |normal: Vec3| if is_sphere { normal } else { seen.sensor_from_object * normal };
         let origin = to_object(self.starts[site as usize]) + seen.sensor_origin_in_object;
         let direction = to_object(out_of_skin);
-        // A ray that starts inside a thick object may end inside it too: extend it until it leaves. Only a ray that
-        // starts in the object's bounds can, so shallow contact has no extra cost.
+        // A ray that starts inside a thick object may also end inside it: extend it until it leaves. Only a ray that
+        // starts in the bounds of the object can do so, so shallow contact has no extra cost.
         let may_start_inside = seen.closed && surface.bounds().contains(origin);
         let length = if may_start_inside { h.max(seen.diameter_m) } else { h - min_depth_m };
         let hint = held.filter(|bristle| bristle.object == seen.index).map(|bristle| bristle.triangle);
@@ -260,8 +260,9 @@ impl Springs {
         };
         let leaving = hit.normal.dot(direction) > 0.0;
         if leaving && seen.closed {
-            // The origin is inside if the opposite ray leaves the object too. The face behind is the one that passed the
-            // skin: with its normal the force continues that of depth h. A ray that only grazes an edge is not inside.
+            // The origin is inside if the opposite ray also leaves the object. The face behind is the one that passed
+            // the skin: with its normal the force is continuous with that of depth h. A ray that only grazes an edge is
+            // not inside.
             let back = Ray { origin, direction: -direction, length: seen.diameter_m };
             let behind = surface.cast(&back, None).filter(|behind| behind.normal.dot(direction) <= 0.0);
             return match behind {
@@ -274,10 +275,10 @@ impl Springs {
     }
 }
 
-/// Steps candidate sites, one block after the other.
+/// Advances candidate sites, block by block.
 ///
-/// Compiled twice: with AVX2 an instruction does not overwrite its operand, which saves many moves. Products and sums are not
-/// contracted, so both give the same bits.
+/// Compiled twice: AVX2 instructions do not overwrite their operands, which saves many moves. Products and sums are not
+/// fused, so both versions give the same bits.
 struct Walk<'a, 'b> {
     springs: &'a Springs,
     reached: &'a [(u32, u32)],
@@ -294,7 +295,7 @@ impl Kernel for Walk<'_, '_> {
         let mut facets = Vec::with_capacity(reached.len());
         let mut next = Vec::with_capacity(reached.len());
         let mut block = Block::new();
-        // By target index; a single velocity where only one object is near.
+        // Indexed by target; a single velocity if only one object is near.
         let velocities: Vec<Twist> = match near {
             [only] => vec![only.velocity],
             several => several_velocities(several),
@@ -328,7 +329,7 @@ fn several_velocities(near: &[NearObject<'_>]) -> Vec<Twist> {
     velocities
 }
 
-/// The only object near, with its radius (m), if it is a sphere.
+/// The only object nearby, with its radius (m), if it is a sphere.
 fn single_sphere<'a, 'b>(near: &'a [NearObject<'b>]) -> Option<(&'a NearObject<'b>, f64)> {
     let [only] = near else { return None };
     only.sphere_radius_m.map(|radius_m| (only, radius_m))
@@ -371,7 +372,7 @@ impl Skin for Springs {
         self.sites
             .iter()
             .map(|site| {
-                // Without Coulomb damping, which depends on the unknown load.
+                // Excludes Coulomb damping, which depends on the unknown load.
                 let (stiffness_tangential, damping_tangential) = p.friction.tangent(0.0, site.share);
                 let tangent = Tangent {
                     stiffness_normal: p.elasticity.of_part(steepest, site.share, site.area_m2).1,

@@ -17,7 +17,7 @@ pub struct Bristle {
     pub deflection_m: Vec3,
     /// Normal of the contact plane, out of the sensor.
     pub normal: Vec3,
-    /// The triangle hit in the last step: a hint for the next ray.
+    /// Triangle hit in the last step: a hint for the next ray.
     pub triangle: u32,
 }
 
@@ -25,19 +25,19 @@ pub struct Bristle {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum State {
-    /// Of [`crate::Springs`].
+    /// State of [`crate::Springs`].
     Springs {
         /// Number of texels (or contact points) of the skin.
         sites: usize,
-        /// Bristles of the texels in contact, in their order.
+        /// Bristles of the texels in contact, in the order of the texels.
         bristles: Vec<Bristle>,
     },
-    /// Of [`crate::Hydroelastic`]: deflections at the corners of the last contact surface.
+    /// State of [`crate::Hydroelastic`]: deflections at the corners of the last contact surface.
     Hydroelastic(Bristles),
-    /// Of [`crate::Gel`]: node displacements, sticking contacts, and particles where it moves.
+    /// State of [`crate::Gel`]: node displacements, sticking contacts and, in motion, particles.
     Gel(GelState),
-    /// Of [`crate::Layer`]: tractions.
+    /// State of [`crate::Layer`]: tractions.
     Layer(LayerState),
-    /// Of [`crate::Imprint`], which has no history.
+    /// State of [`crate::Imprint`], which has no history.
     Imprint,
 }

@@ -4,7 +4,7 @@ use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Vectors at the cells of a grid, row 0 at +y: a surface's displacement (m) or the stress vector on a plane (Pa).
+/// Vectors at the cells of a grid, row 0 at +y: the displacement of a surface (m) or the stress vector on a plane (Pa).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SurfaceField {
     /// Number of rows.
@@ -15,9 +15,9 @@ pub struct SurfaceField {
     pub cell_m: f64,
     /// Centre of the grid, in the sensor's frame (m).
     pub center: Vec3,
-    /// Row by row.
+    /// Vectors, row by row.
     pub values: Vec<Vec3>,
-    /// Height (m) of the undeformed surface over the plane of `center` at each cell, where it is curved.
+    /// Height (m) of the undeformed surface over the plane of `center` at each cell; `None` for a flat surface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest_heights_m: Option<Arc<[f64]>>,
 }

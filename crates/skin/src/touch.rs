@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Contact loads at the end of a step, in the sensor's frame.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Touch {
-    /// Contact patches, in an order that depends on the input alone.
+    /// Contact patches, in an order that depends only on the input.
     pub facets: Vec<Facet>,
     /// Wrench on the sensor, about its origin.
     pub on_sensor: Wrench,
@@ -16,14 +16,14 @@ pub struct Touch {
     pub on_objects: Vec<Wrench>,
     /// Number of saturated facets.
     pub saturated: usize,
-    /// Displacement (m) of the skin's surface, where the skin computes it.
+    /// Displacement (m) of the skin's surface, if the skin computes it.
     pub surface: Option<SurfaceField>,
-    /// Stress vector (Pa) on the base under the skin, where the skin computes it.
+    /// Stress vector (Pa) on the base under the skin, if the skin computes it.
     pub base: Option<SurfaceField>,
-    /// Kinetic and strain energy, where the skin computes them; their ratio tells how close it is to static equilibrium.
+    /// Kinetic and strain energy, if the skin computes them; their ratio measures the distance from static equilibrium.
     #[serde(default)]
     pub energy: Option<Energy>,
-    /// Limits of the model that were exceeded.
+    /// Exceeded limits of the model.
     #[serde(default)]
     pub warnings: Vec<Warning>,
 }
@@ -37,11 +37,11 @@ pub struct Facet {
     pub normal: Vec3,
     /// Depth (m) of the object in the skin.
     pub depth_m: f64,
-    /// The indentation exceeds the range of the skin: the load is a lower bound.
+    /// True if the indentation exceeds the range of the skin; the load is then a lower bound.
     pub saturated: bool,
-    /// The load.
+    /// Load of the patch.
     pub load: Load,
-    /// Its derivatives with respect to the object's motion.
+    /// Derivatives of the load with respect to the motion of the object.
     pub tangent: Tangent,
 }
 
@@ -52,14 +52,14 @@ pub enum Load {
     Point {
         /// Point of application (m).
         at: Vec3,
-        /// The point of the **undeformed** skin that carries it (m); it determines the taxel.
+        /// The point of the **undeformed** skin that carries the force (m); it determines the taxel.
         anchor: Vec3,
         /// Area (m²).
         area_m2: f64,
         /// Force on the sensor (N).
         force: Vec3,
     },
-    /// A convex plane polygon with pressure and shear that vary linearly between its corners.
+    /// A convex plane polygon whose pressure and shear vary linearly between its corners.
     Polygon(Vec<Corner>),
 }
 
@@ -77,13 +77,13 @@ pub struct Corner {
 /// Diagonal blocks of the tangent stiffness and damping at a contact patch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tangent {
-    /// Along the normal (N/m).
+    /// Normal stiffness (N/m).
     pub stiffness_normal: f64,
-    /// In the contact plane (N/m).
+    /// Stiffness in the contact plane (N/m).
     pub stiffness_tangential: f64,
-    /// Along the normal (N s/m).
+    /// Normal damping (N s/m).
     pub damping_normal: f64,
-    /// In the contact plane (N s/m).
+    /// Damping in the contact plane (N s/m).
     pub damping_tangential: f64,
 }
 
@@ -94,7 +94,7 @@ pub struct Support {
     pub at: Vec3,
     /// Contact normal.
     pub normal: Vec3,
-    /// Its stiffness and damping.
+    /// Stiffness and damping.
     pub tangent: Tangent,
 }
 
@@ -126,7 +126,7 @@ impl Facet {
         }
     }
 
-    /// Its position, normal, stiffness and damping.
+    /// Position, normal, stiffness and damping of the patch.
     #[inline]
     pub fn support(&self) -> Support {
         Support { at: self.at(), normal: self.normal, tangent: self.tangent }
@@ -164,8 +164,8 @@ fn middle(corners: &[Corner]) -> Vec3 {
     if area_m2 > 0.0 { moment / area_m2 } else { corners.first().map_or(Vec3::ZERO, |corner| corner.at) }
 }
 
-/// ∫ t dA and ∫ r × t dA for a traction t linear over each triangle. The torque's integrand is quadratic, so
-/// the three mid-points of the edges, each with a third of the area, give it exactly.
+/// ∫ t dA and ∫ r × t dA for a traction t linear over each triangle. The integrand of the torque is quadratic, so the
+/// three midpoints of the edges, each with a third of the area, integrate it exactly.
 fn polygon_wrench(corners: &[Corner], normal: Vec3) -> Wrench {
     let mut sum = Wrench::ZERO;
     for (area, triangle) in fan(corners) {
@@ -179,7 +179,7 @@ fn polygon_wrench(corners: &[Corner], normal: Vec3) -> Wrench {
 }
 
 impl Touch {
-    /// Sums the facets, in their order, for a motion of `objects` objects.
+    /// Sums the facets in their order for a motion of `objects` objects.
     pub fn from_facets(facets: Vec<Facet>, objects: usize) -> Self {
         let mut touch = Self { on_objects: vec![Wrench::ZERO; objects], ..Self::default() };
         for facet in &facets {
@@ -190,7 +190,7 @@ impl Touch {
                 touch.on_objects[facet.object as usize] += -wrench;
             }
         }
-        // A sum of opposites is the opposite of the sum, to the last bit.
+        // The negative of a sum equals the sum of the negatives bit for bit.
         if let [only] = &mut touch.on_objects[..] {
             *only += -touch.on_sensor;
         }
@@ -198,12 +198,12 @@ impl Touch {
         touch
     }
 
-    /// Area (m²) in contact.
+    /// Contact area (m²).
     pub fn area_m2(&self) -> f64 {
         self.facets.iter().map(Facet::area_m2).sum()
     }
 
-    /// Greatest depth (m).
+    /// Maximum depth (m).
     pub fn max_depth_m(&self) -> f64 {
         self.facets.iter().map(|facet| facet.depth_m).fold(0.0, f64::max)
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Why a result is less accurate than usual. Its text is one sentence.
+/// A reason for reduced accuracy of a result. Its message is one sentence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
@@ -10,12 +10,12 @@ pub enum Warning {
     /// Strains beyond linear elasticity.
     #[error("the largest strain is {strain_max:.2}, beyond the linear range of this skin; the `gel` skin covers it")]
     BeyondLinear { strain_max: f64 },
-    /// Contact so close to the rim that the free edge would matter.
+    /// Contact near the rim, where the model ignores the free edge.
     #[error(
         "contact comes within {distance_mm:.2} mm of the rim, nearer than twice the thickness ({thickness_mm:.2} mm): this skin is modelled without edges, a real one is softer there"
     )]
     NearRim { distance_mm: f64, thickness_mm: f64 },
-    /// Inertia in a press that should be quasi-static.
+    /// Inertia in a press that is assumed quasi-static.
     #[error("the kinetic energy is {ratio:.3} of the strain energy: the press is too fast to be quasi-static")]
     NotQuasiStatic { ratio: f64 },
 }

@@ -1,4 +1,4 @@
-//! The tests of `dermis-skin` as one program: many would each take as long to link.
+//! The tests of `dermis-skin` as one program, which saves linking time.
 
 mod common;
 mod conservation;

@@ -1,8 +1,8 @@
-//! What must hold in every step, whatever touches the skin and however it moves.
+//! Invariants of every step, for any object and any motion.
 //!
-//! Newton's third law between skin and objects, the wrench as the sum of the facets', no pulling, friction in the
+//! Newton's third law between skin and objects, the wrench as the sum over the facets, no tension, friction in the
 //! contact plane. These are identities of the model, so the tolerance is that of rounding: 1e-12 of Σ|f| (torques: of
-//! Σ|r||f|). Not tested here: that the forces are the right ones (`springs.rs`, `friction.rs`, `saturation.rs`).
+//! Σ|r||f|). Not tested here: the values of the forces (`springs.rs`, `friction.rs`, `saturation.rs`).
 
 use crate::common;
 
@@ -41,7 +41,7 @@ fn any_parameters(random: &mut Random) -> SpringParameters {
     }
 }
 
-/// Somewhere in the skin or just above it, any way up, on the move.
+/// A moving object in the skin or just above it, in any orientation.
 struct Mover<'a> {
     object: &'a Object,
     pose: Pose,
@@ -88,8 +88,8 @@ fn check_balance(touch: &Touch) {
     assert_eq!(touch.saturated, touch.facets.iter().filter(|facet| facet.saturated).count());
 }
 
-/// Friction is what the force has beyond f_n n_c, with f_n by the law from the depth and velocity alone: it has no part
-/// along n_c. Facets come in the order of the sites, and say by their anchor whose they are.
+/// Friction is the force minus f_n n_c, with f_n from the law for depth and velocity alone: it has no component along
+/// n_c. Facets are in the order of the sites; the anchor of a facet identifies its site.
 fn check_facet(facet: &Facet, skin: &Springs, velocity: &Twist) {
     let p = skin.parameters();
     let Load::Point { at, anchor, force, .. } = facet.load else { unreachable!("springs make points") };
@@ -115,7 +115,7 @@ fn check_facet(facet: &Facet, skin: &Springs, velocity: &Twist) {
     }
 }
 
-/// Bristles lie in the contact plane, so their force does: z·n is rounding.
+/// Bristles lie in the contact plane, and so does their force: z·n is rounding.
 fn check_bristles(state: &State) {
     let State::Springs { bristles, .. } = state else { unreachable!("springs keep bristles") };
     for bristle in bristles {
@@ -157,9 +157,9 @@ fn every_step_balances() {
     assert!(touched[1] > 200 && touched[2] > 100 && touched[3] > 20, "{touched:?}");
 }
 
-/// With v held, |z| tends to g(v)/σ₀ ≤ μ_s f_n/σ₀ from below, in any direction and through changes of direction, as
-/// long as f_n is steady: d|z|/dt ≤ |v|(1 − σ₀|z|/g). A block at constant depth that slides and spins at random.
-/// Without the dampers' part the force of friction is σ₀ z, so it stays in the cone μ_s f_n.
+/// At constant v, |z| tends to g(v)/σ₀ ≤ μ_s f_n/σ₀ from below, in any direction and through changes of direction, as
+/// long as f_n is constant: d|z|/dt ≤ |v|(1 − σ₀|z|/g). A block at constant depth slides and spins at random. Without
+/// damping, the friction force is σ₀ z, so it stays in the cone μ_s f_n.
 #[test]
 fn bristles_stay_in_the_friction_cone_while_the_load_is_steady() {
     let mut random = Random::new(17);

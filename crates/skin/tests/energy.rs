@@ -1,12 +1,13 @@
-//! What springs without damping and friction take and give back on closed paths.
+//! Work of springs without damping and friction on closed paths.
 //!
-//! Each ray stores U(d) = ½ k d², and d depends on the pose alone, so with force = −∂U/∂pose the work round any loop
-//! is zero: for every mesh, flat faces and all, since d is continuous. What a sum over steps leaves is quadrature: the
-//! force jumps where a ray crosses an edge of the mesh, by about edge/radius, and a midpoint step that holds the jump is
-//! wrong by a part of jump × step. So the remainder falls with the step and with the edge, and that is what is
-//! asserted. Poses are kept so shallow that no ray leaves the body through its side, where d would jump.
+//! Each ray stores U(d) = ½ k d², and d depends only on the pose, so with force = −∂U/∂pose the work along any closed
+//! path is zero: for every mesh, including flat faces, since d is continuous. The remainder of a sum over steps is a
+//! quadrature error: the force jumps by about edge/radius where a ray crosses an edge of the mesh, and the error of a
+//! midpoint step that contains the jump is a fraction of jump × step. The remainder therefore decreases with the step
+//! and with the edge, which these tests assert. Poses are shallow enough that no ray leaves the body through its side,
+//! where d would jump.
 //!
-//! Not tested: saturation and the floor under n·n_c, which are not conservative by design.
+//! Not tested: saturation and the lower bound of n·n_c, which are not conservative by design.
 
 use crate::common;
 
@@ -32,7 +33,7 @@ fn energy(touch: &Touch) -> f64 {
     touch.facets.iter().map(|facet| 0.5 * K * facet.area_m2() * facet.depth_m.powi(2)).sum()
 }
 
-/// A smooth closed path of an ellipsoid: two harmonics in place, turn and depth.
+/// A smooth closed path of an ellipsoid: two harmonics in position, rotation and depth.
 struct Loop {
     turn: Quat,
     waves: [[Vec3; 2]; 4],
@@ -47,7 +48,7 @@ impl Loop {
         Self { turn: common::rotation(random), waves, depths }
     }
 
-    /// At s, with period 1: never deeper than a third of the smallest semi-axis, and always in contact.
+    /// Pose at s, with period 1: never deeper than a third of the smallest semi-axis, and always in contact.
     fn pose(&self, s: f64) -> Pose {
         let wave = |[a, b]: [Vec3; 2], harmonic: f64| {
             let (sin, cos) = (TAU * harmonic * s).sin_cos();
@@ -57,20 +58,20 @@ impl Loop {
         let turn = Quat::from_scaled_axis(wave(self.waves[2], 1.0) + wave(self.waves[3], 2.0)) * self.turn;
         let [a, b] = self.depths;
         let part = 0.5 + 0.3 * (TAU * s + a).sin() + 0.15 * (2.0 * TAU * s + b).sin();
-        // From its middle to the lowest plane that touches it.
+        // Distance from the centre to the lowest tangent plane.
         let support = (SEMI_AXES * (turn.conjugate() * Vec3::Z)).length();
         Pose::new(turn, Vec3::new(place.x, place.y, support - part * SEMI_AXES.min_element() / 3.0))
     }
 }
 
-/// Work (J) on an object by a load about the sensor's origin, as the object goes from one pose to the next.
+/// Work (J) on an object by a load about the sensor's origin, as the object moves from one pose to the next.
 fn work(load: &Wrench, from: &Pose, to: &Pose) -> f64 {
     let turned = (to.rotation * from.rotation.conjugate()).to_scaled_axis();
     let middle = (from.translation + to.translation) * 0.5;
     load.power(&Twist::new(to.translation - from.translation - turned.cross(middle), turned))
 }
 
-/// Work round a loop by the midpoint rule, and the greatest energy met on it (J).
+/// Work along a closed path by the midpoint rule, and the peak energy (J).
 fn round(skin: &Springs, object: &Object, path: &Loop, steps: usize) -> (f64, f64) {
     let (mut sum, mut peak) = (0.0, 0.0f64);
     let mut state = skin.rest();
@@ -86,7 +87,7 @@ fn round(skin: &Springs, object: &Object, path: &Loop, steps: usize) -> (f64, f6
     (sum, peak)
 }
 
-/// Root mean square and greatest |work|/peak energy over some loops on a flat and a curved skin.
+/// Root mean square and maximum of |work|/peak energy over several closed paths on a flat and a curved skin.
 fn lost(law: Law, edge_m: f64, steps: usize) -> (f64, f64) {
     let object = Object::new(shapes::ellipsoid(SEMI_AXES, edge_m).unwrap());
     let mut random = Random::new(11);
@@ -102,8 +103,8 @@ fn lost(law: Law, edge_m: f64, steps: usize) -> (f64, f64) {
     (mean_square.sqrt(), parts.iter().copied().fold(0.0, f64::max))
 }
 
-/// See the top of this file. Worst of six loops of 8000 steps, as a part of the
-/// peak energy: 2.9e-4, 5.8e-5, 3.9e-5.
+/// See the module documentation. Worst of six closed paths of 8000 steps, relative to the peak energy: 2.9e-4, 5.8e-5,
+/// 3.9e-5.
 #[test]
 fn a_closed_path_costs_nothing_and_the_remainder_falls_with_the_mesh() {
     let measured = [4e-3, 1e-3, 0.2e-3].map(|edge| lost(Law::Conservative, edge, 8000));
@@ -112,8 +113,8 @@ fn a_closed_path_costs_nothing_and_the_remainder_falls_with_the_mesh() {
     assert!(measured[0].0 > measured[1].0 && measured[1].0 > measured[2].0, "{measured:?}");
 }
 
-/// On a coarse mesh of 2 mm the remainder is quadrature too: it falls at least in proportion to the step.
-/// Slope over a factor of 16: measured 1.01.
+/// On a coarse mesh of 2 mm the remainder is also quadrature: it decreases at least in proportion to the step. Slope
+/// over a factor of 16: 1.01 (measured).
 #[test]
 fn on_a_coarse_mesh_the_remainder_falls_with_the_step() {
     let measured = [500, 2000, 8000].map(|steps| lost(Law::Conservative, 2e-3, steps).0);
@@ -122,7 +123,8 @@ fn on_a_coarse_mesh_the_remainder_falls_with_the_step() {
     assert!(slope > 0.8, "{measured:?}: slope {slope}");
 }
 
-/// The same loops with the paper's law: no quadrature makes them close (1.5 % of the peak energy). Shows that the tests above can fail.
+/// The same paths with the paper's law: no quadrature closes them (1.5 % of the peak energy). Shows that the tests
+/// above can fail.
 #[test]
 fn the_papers_law_does_not_close() {
     let (paper, _) = lost(Law::Paper, 0.7e-3, 4000);
@@ -131,14 +133,14 @@ fn the_papers_law_does_not_close() {
     assert!(paper > 100.0 * ours, "{paper:e} and {ours:e}");
 }
 
-/// A twelve-sided bar, one flat side down: in by d on that side (work ½kd² a texel), then sideways until the next
-/// side, inclined by 30°, has slid off the texels, up and back. With f = kd along the face's normal, motion δ changes
-/// the depth by δd = −n_c·δ/cos θ, so the slanted side gives back cos θ ½kd² only: 1 − cos 30° = 13.4 % is lost, or
-/// won when the path is run backwards. The conservative law gives back all.
+/// A twelve-sided bar with a flat side down: pressed in by d on that side (work ½kd² per texel), then moved sideways
+/// until the next side, inclined by 30°, has left the texels, then up and back. With f = kd along the normal of the
+/// face, a motion δ changes the depth by δd = −n_c·δ/cos θ, so the inclined side returns only cos θ ½kd²: 1 − cos 30° =
+/// 13.4 % is lost, or gained on the reversed path. The conservative law returns all.
 #[test]
 fn a_slanted_face_loses_thirteen_percent_by_the_papers_law() {
     let bar = Object::new(shapes::prism(12, 10e-3, 60e-3).unwrap());
-    // Axis along y, and a corner's half angle further, so that a side is down.
+    // Axis along y, rotated by half a corner angle so that a side is down.
     let turn = Quat::from_rotation_x(TAU / 4.0) * Quat::from_rotation_z(TAU / 24.0);
     let (inner_radius, depth) = (10e-3 * (TAU / 24.0).cos(), 1e-3);
     let corners = [(0.0, 0.0), (0.0, -depth), (8e-3, -depth), (8e-3, 0.0), (0.0, 0.0)];
@@ -169,9 +171,9 @@ fn a_slanted_face_loses_thirteen_percent_by_the_papers_law() {
     }
 }
 
-/// Load = −∂E/∂pose, by central differences along and about the three axes through the sensor's origin. Steps of
-/// 1e-8 m and 1e-6 rad: rounding and curvature leave some 1e-9. Poses where a ray crosses an edge within the step are
-/// left out (the triangles met tell), and must be few.
+/// Load = −∂E/∂pose, by central differences along and about the three axes through the sensor's origin. Steps of 1e-8 m
+/// and 1e-6 rad: rounding and curvature leave an error of about 1e-9. Poses in which a ray crosses an edge within the
+/// step (its triangle changes) are excluded, and must be few.
 #[test]
 fn the_load_is_the_gradient_of_the_energy() {
     let object = Object::new(shapes::ellipsoid(SEMI_AXES, 0.7e-3).unwrap());

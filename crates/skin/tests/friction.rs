@@ -1,7 +1,7 @@
-//! Bristles in the skin: sliding, sticking, turning, letting go, holding torque.
+//! Bristles in the skin: sliding, sticking, rotation, release, torque.
 //!
-//! The law itself is held against golden curves in `lugre.rs`; here it is what the skin makes of it: frames, signs,
-//! memory. Blocks wider than the skin press all N texels by the same depth, so every texel bears f_n = k d.
+//! `lugre.rs` compares the law with golden curves; these tests cover its use in the skin: frames, signs, memory. Blocks
+//! wider than the skin press all N texels by the same depth, so every texel carries f_n = k d.
 
 use crate::common::{bristles, cuboid, grid_skin, plain, pressed, step};
 use dermis_geometry::{Pose, Quat, Twist, Vec3, shapes};
@@ -28,7 +28,7 @@ fn bristles_of(state: &State) -> &[Bristle] {
     }
 }
 
-/// Steps on the spot: the block is so wide and flat that moving it would change nothing.
+/// Steps at a fixed pose: the block is wide and flat, so moving it would change nothing.
 fn slide(skin: &Springs, velocity: Vec3, dt_s: f64, steps: usize) -> (Touch, State) {
     let (block, mut state) = (block(), skin.rest());
     let mut last = Touch::default();
@@ -38,7 +38,7 @@ fn slide(skin: &Springs, velocity: Vec3, dt_s: f64, steps: usize) -> (Touch, Sta
     (last, state)
 }
 
-/// Steady sliding at v ≫ v_s: the skin is dragged along v with N(μ_d f_n + c_t v), the block held back by as much.
+/// Steady sliding at v ≫ v_s: the block drags the skin along v with N(μ_d f_n + c_t v) and receives the opposite force.
 #[test]
 fn sliding_drags_the_sensor_along() {
     let skin = skin(Lugre { damping_newton_s_per_m: 0.3, viscous_newton_s_per_m: 0.2, ..bristles() });
@@ -52,8 +52,8 @@ fn sliding_drags_the_sensor_along() {
     }
 }
 
-/// The same seen from the world, with a sensor that is yawed by ψ, turned over, and itself moving: only the
-/// difference of velocities counts, and the drag turned back to the world is along it.
+/// The same in the world frame, with a sensor that is yawed by ψ, flipped and moving: only the relative velocity
+/// matters, and the drag in the world frame is along it.
 #[test]
 fn drag_is_along_the_relative_velocity_in_any_frame() {
     let skin = skin(bristles());
@@ -63,7 +63,7 @@ fn drag_is_along_the_relative_velocity_in_any_frame() {
         let world_from_object = world_from_sensor * pressed(10e-3, DEPTH);
         let relative = turn * Vec3::new(0.08, 0.06, 0.0);
         let sensor_velocity = Twist::new(Vec3::new(0.1, 0.2, -0.3), Vec3::new(1.0, -2.0, 0.5));
-        // The sensor's own motion, carried over to the block's origin, plus the sliding.
+        // Velocity of the sensor at the block's origin, plus the sliding velocity.
         let arm = world_from_object.translation - world_from_sensor.translation;
         let carried = sensor_velocity.moved(arm);
         let object_velocity = Twist::new(carried.linear + relative, carried.angular);
@@ -81,7 +81,7 @@ fn drag_is_along_the_relative_velocity_in_any_frame() {
     }
 }
 
-/// Slow motion by x from rest: dz/dx = 1 − σ₀z/g, so the force is N g (1 − e^(−σ₀x/g)) with g = μ_s f_n, and σ₀ x a
+/// Slow motion by x from rest: dz/dx = 1 − σ₀z/g, so the force is N g (1 − e^(−σ₀x/g)) with g = μ_s f_n, and σ₀ x per
 /// texel as long as x ≪ g/σ₀ = 30 μm. At 1 μm/s g differs from μ_s f_n by 1e-8; the number of steps does not matter.
 #[test]
 fn sticking_is_a_spring() {
@@ -99,7 +99,7 @@ fn sticking_is_a_spring() {
     }
 }
 
-/// What holds stays held at rest, is let go when contact ends, and is not handed from one object to another.
+/// Deflections persist at rest, are reset when contact ends, and are not transferred between objects.
 #[test]
 fn bristles_are_kept_at_rest_and_dropped_with_the_contact() {
     let skin = skin(bristles());
@@ -115,7 +115,7 @@ fn bristles_are_kept_at_rest_and_dropped_with_the_contact() {
     let targets = [Target::at_rest(&block, away), Target::at_rest(&other, at)];
     let (handed, _) = skin.touch(&state, &Motion { targets: &targets }, 1e-3).unwrap();
     assert_eq!(handed.on_sensor.force.truncate(), dermis_geometry::Vec2::ZERO);
-    // Leaving so fast that the damper takes all of the spring's force: no normal force, no friction.
+    // Separation fast enough for the damper to cancel the spring force: no normal force, no friction.
     let damped = skin
         .with_parameters(SpringParameters { damping: dermis_skin::Damping::PerTexel(1.0), ..skin.parameters().clone() })
         .unwrap();
@@ -124,8 +124,8 @@ fn bristles_are_kept_at_rest_and_dropped_with_the_contact() {
     assert!(bristles_of(&next).iter().all(|bristle| bristle.deflection_m == Vec3::ZERO));
 }
 
-/// As the contact plane turns, here by 0.5 rad about one axis and back about another, a deflection turns with it: it
-/// keeps its length to rounding and stays in the plane.
+/// A deflection rotates with the contact plane, here by 0.5 rad about one axis and back about another: it keeps its
+/// length up to rounding and stays in the plane.
 #[test]
 fn bristles_turn_with_the_contact_plane() {
     let skin = grid_skin(3, 3, 1e-3, SpringParameters { friction: Friction::Lugre(bristles()), ..plain(K, 5e-3) });
@@ -150,9 +150,9 @@ fn bristles_turn_with_the_contact_plane() {
     }
 }
 
-/// An evenly pressed disc of radius a that slips everywhere resists twist with ∫ μ p r dA = (2/3) μ P a. Twisted
-/// slowly, |v| ≪ v_s, so μ = μ_s; the sum over texels of a 40th of a is within 2 %. One texel at the axis resists
-/// with nothing: a single point has no arm.
+/// A uniformly pressed disc of radius a that slips everywhere resists twist with ∫ μ p r dA = (2/3) μ P a. Slow twist,
+/// |v| ≪ v_s, so μ = μ_s; the sum over texels of size a/40 is within 2 %. A single texel at the axis has no lever arm
+/// and no torque.
 #[test]
 fn a_disc_resists_twist_by_two_thirds_mu_p_a() {
     let (a, pitch) = (10e-3, 0.25e-3);

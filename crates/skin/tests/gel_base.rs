@@ -1,4 +1,4 @@
-//! The stress on the bonded base of a gel: its sum, its shape, and what it is while the gel moves.
+//! The stress on the fixed base of a gel: its sum, its distribution, and its value in motion.
 
 use crate::paraboloid;
 
@@ -22,12 +22,12 @@ fn settle(gel: &Gel, object: &Object, at: Vec3) -> Touch {
     gel.settle(&gel.rest(), &Motion { targets: &[target] }).unwrap().0
 }
 
-/// At rest the base carries the load, pressed straight and dragged: what is missing is the residual that the solver leaves (2e-3).
+/// At rest the base carries the load, under normal press and drag, up to the residual of the solver (2e-3).
 #[test]
 fn the_base_carries_the_load() {
     let parameters =
         GelParameters { cell_m: 0.5e-3, friction: GelFriction::Coulomb { mu: 0.6 }, ..GelParameters::default() };
-    // Sides that whole cells do not fit: the field's cells are square all the same.
+    // Side lengths that are not multiples of the cell: the cells of the field are still square.
     let gel = Gel::block(Vec3::new(10e-3, 9.3e-3, 3e-3), FixedFaces::default(), parameters).unwrap();
     let ball = ball(4e-3);
     let pressed = Target::at_rest(&ball, Pose::from_translation(Vec3::new(0.7e-3, -0.4e-3, 3.4e-3)));
@@ -47,8 +47,8 @@ fn the_base_carries_the_load() {
     }
 }
 
-/// The pressure on the base of the golden layer, from the middle to two thicknesses: within 2 % of its peak with eight cells over the
-/// thickness, and nearer with more.
+/// The pressure on the base of the golden layer, from the centre to two thicknesses: within 2 % of its peak with eight
+/// cells over the thickness, and closer with more.
 #[test]
 fn base_stress_agrees_with_elasticity() {
     let golden: Value = serde_json::from_str(GOLDEN).unwrap();
@@ -89,7 +89,8 @@ fn base_stress_agrees_with_elasticity() {
     assert!(fine < 0.02 && fine < coarse, "{coarse} {fine}");
 }
 
-/// Pressed slowly, a moving gel gives its base the load, but for what moves it; the base is told by the impulses of the wall.
+/// In a slow press, the base of a moving gel carries the load except for inertia; the impulses of the wall give the
+/// force on the base.
 #[test]
 fn the_base_carries_the_load_of_a_slow_press() {
     let parameters =
@@ -113,7 +114,7 @@ fn the_base_carries_the_load_of_a_slow_press() {
     assert!(energy.ratio() > 0.0 && energy.ratio() < 0.01, "{energy:?}");
 }
 
-/// In a deep cup the sides carry most of the load; a gel that is not bonded below has no base.
+/// In a deep cup the sides carry most of the load; a gel that is not fixed at its bottom has no base stress.
 #[test]
 fn fixed_sides_carry_part_of_the_load() {
     let parameters = GelParameters { cell_m: 0.5e-3, poisson: 0.3, ..GelParameters::default() };

@@ -1,4 +1,4 @@
-//! The moving gel under an object: quasi-static when it is slow, and the same answer as at rest.
+//! The moving gel under an object: quasi-static at low speed, with the same result as the equilibrium.
 
 use dermis_geometry::{Pose, Twist, Vec3, shapes};
 use dermis_skin::gel::FixedFaces;
@@ -42,9 +42,9 @@ fn largest_difference(a: &Touch, b: &Touch) -> f64 {
     a.values.iter().zip(&b.values).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max)
 }
 
-/// With the mass scaled by four: halving the speed moves the surface by less than 1 % of depth, the kinetic energy is below 1 % of the
-/// strain energy, and both surfaces are within 6 % of depth of the one at rest everywhere (at cells of
-/// a sixth of the thickness; the contact of the moving gel gives a little).
+/// With mass scaling of four: halving the speed changes the surface by less than 1 % of depth, the kinetic energy is
+/// below 1 % of the strain energy, and both surfaces are within 6 % of depth of the equilibrium everywhere (at cells of
+/// a sixth of the thickness; the contact of the moving gel is slightly compliant).
 #[test]
 fn a_slow_press_is_quasi_static() {
     let (gel, ball) = (gel(), ball());
@@ -68,12 +68,13 @@ fn a_slow_press_is_quasi_static() {
     let apart = largest_difference(&slow, &rest) / DEPTH;
     assert!(apart < 0.06, "in motion and at rest differ by {apart} of depth");
     assert!((slow.on_sensor.force.z / rest.on_sensor.force.z - 1.0).abs() < 0.05, "{} N", slow.on_sensor.force.z);
-    // From motion to rest: the same equilibrium, whatever came before.
+    // From motion to rest: the same equilibrium for any history.
     let (settled, _) = gel.settle(&slow_state, &Motion { targets: &[target] }).unwrap();
     assert!(largest_difference(&settled, &rest) < 0.01 * DEPTH);
 }
 
-/// Held where it is, a gel at rest stays at rest: handing the equilibrium to the particles moves it by less than 6 % of depth.
+/// With objects held in place, a gel at rest stays at rest: the transfer of the equilibrium to particles moves it by
+/// less than 6 % of depth.
 #[test]
 fn an_equilibrium_persists_in_dynamics() {
     let (gel, ball) = (gel(), ball());

@@ -1,4 +1,4 @@
-//! Sharp and narrow things on the gel: what is pressed by a face stays before it.
+//! Sharp and narrow objects on the gel: a point pressed by a face stays in front of it.
 
 use dermis_geometry::{Pose, Primitive, Vec3, shapes::indenters};
 use dermis_skin::gel::{FixedFaces, GelFriction, SolverStats};
@@ -11,8 +11,9 @@ fn press(gel: &Gel, object: &Object, at: Vec3) -> (Touch, SolverStats) {
     (touch, work)
 }
 
-/// A flat punch of radius a on a layer as thick: F = 2 E/(1 − ν²) a κ δ with κ = 2.48352 at ν = 0.3 (Hayes et al. 1972). Stress is singular
-/// at its edge, so that the error falls with the size of the cells: 6 % and 3 % of the force for a fifth and a tenth of a.
+/// A flat punch of radius a on a layer of thickness a: F = 2 E/(1 − ν²) a κ δ with κ = 2.48352 at ν = 0.3 (Hayes et al.
+/// 1972). The stress is singular at its edge, so the error decreases with the cell size: 6 % and 3 % of the force for
+/// cells of a/5 and a/10.
 #[test]
 fn a_flat_punch_has_hayes_force() {
     let (a, h, nu, kappa, depth) = (2e-3, 2e-3, 0.3, 2.48352, 0.04e-3);
@@ -29,8 +30,9 @@ fn a_flat_punch_has_hayes_force() {
     assert!(coarse.abs() < 0.1 && fine.abs() < 0.05 && fine.abs() < coarse.abs(), "{coarse} {fine}");
 }
 
-/// Lines and rims narrower than a cell do not pass between the points of the surface, each of which is nearer to one of their sides: they
-/// press (felt wider than they are, so that the force is too large by a part of a cell), and the surface follows them down.
+/// Lines and rims narrower than a cell do not pass between points of the surface, each of which is nearer to one of
+/// their sides: they make contact (with an effective width larger by a fraction of a cell, so the force is too large),
+/// and the surface follows them down.
 #[test]
 fn narrow_objects_do_not_pass_through() {
     for name in ["line", "cross_lines", "cylinder_shell"] {
@@ -50,7 +52,8 @@ fn narrow_objects_do_not_pass_through() {
     }
 }
 
-/// With friction as well, dragged sideways after the press: a square punch comes to rest, pulls the gel along, and stays within μ times the load.
+/// With friction, dragged sideways after the press: a square punch reaches equilibrium, drags the gel along, and stays
+/// within μ times the load.
 #[test]
 fn a_square_punch_is_dragged() {
     let mu = 0.4;

@@ -1,4 +1,4 @@
-//! Where a gel is held: faces of it, or whatever a rule names.
+//! Fixed parts of a gel: its faces, or regions given by a rule.
 
 use dermis_geometry::{Pose, Primitive, Twist, Vec3, shapes};
 use dermis_skin::gel::{Face, FixedFaces};
@@ -28,7 +28,7 @@ fn newton(touch: &Touch) -> f64 {
     -touch.on_sensor.force.z
 }
 
-/// A block whose lowest millimetre is held is a block that is a millimetre thinner.
+/// A block whose lowest millimetre is fixed equals a block that is a millimetre thinner.
 #[test]
 fn a_block_with_a_held_layer_equals_a_thinner_block() {
     let held = block(SIZE, FixedFaces::NONE).fixed_where(|at| at.z < -2e-3).unwrap();
@@ -38,13 +38,13 @@ fn a_block_with_a_held_layer_equals_a_thinner_block() {
     assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
 }
 
-/// A face that is bonded, and the particles of the layer of cells behind it held: two ways that share no code, on gels whose free parts are
-/// the same. Pressed near that face, it is felt.
+/// A fixed face, and fixed particles in the layer of cells behind it: two independent implementations on gels with the
+/// same free parts. A press near that face shows its effect.
 #[test]
 fn a_fixed_face_equals_a_held_layer() {
     let faces = FixedFaces::at(&[Face::Bottom, Face::LowX]);
     let bonded = block(SIZE, faces);
-    // Larger by the cell that is held; its middle is half a cell to the left.
+    // Larger by the fixed cell; its centre is half a cell to the left.
     let wider = block(SIZE + Vec3::X * 0.5e-3, FixedFaces::default()).fixed_where(|at| at.x < -3.75e-3).unwrap();
     let free = block(SIZE, FixedFaces::default());
     let at = Vec3::new(-2.1e-3, 0.4e-3, 2.6e-3);
@@ -52,7 +52,7 @@ fn a_fixed_face_equals_a_held_layer() {
     let loose = press(&free, at);
     assert!((newton(&a) / newton(&b) - 1.0).abs() < 0.02, "{} N and {} N", newton(&a), newton(&b));
     assert!(newton(&a) > 1.05 * newton(&loose), "{} N, free {} N", newton(&a), newton(&loose));
-    // An eighth of a millimetre from the face the surface moves by less than half of what it does at a free one.
+    // An eighth of a millimetre from the face, the surface moves by less than half of its displacement at a free face.
     let edge = |touch: &Touch| {
         let field = touch.surface.as_ref().unwrap();
         (0..field.rows).map(|row| field.values[row * field.cols].length()).fold(0.0, f64::max)
@@ -60,7 +60,7 @@ fn a_fixed_face_equals_a_held_layer() {
     assert!(edge(&a) < 0.5 * edge(&loose), "{} m, free {} m", edge(&a), edge(&loose));
 }
 
-/// Left and right are mirror images, for blocks and for meshes; a mesh of a block with bonded sides is the block.
+/// Left and right are mirror images, for blocks and for meshes; a mesh of a block with fixed sides equals the block.
 #[test]
 fn faces_match_their_names() {
     let at = Vec3::new(2.0e-3, 0.0, 2.6e-3);
@@ -76,7 +76,7 @@ fn faces_match_their_names() {
     assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
 }
 
-/// Pushed down at a speed, in five steps of a millisecond.
+/// Presses at a constant speed, in five steps of a millisecond.
 fn push(gel: &Gel, depth_m: f64) -> Touch {
     let (ball, dt) = (ball(), 1e-3);
     let mut state = gel.rest();
@@ -92,8 +92,8 @@ fn push(gel: &Gel, depth_m: f64) -> Touch {
     touch
 }
 
-/// A dome over a rigid core, as flesh over a bone, is stiffer than the dome alone: by the same at rest and in motion, where the core is held
-/// by other code.
+/// A dome over a rigid core, like flesh over a bone, is stiffer than the dome alone, by the same amount at rest and in
+/// motion, where different code fixes the core.
 #[test]
 fn a_bone_holds_the_gel_around_it() {
     let dome = shapes::sphere(6e-3, 0.5e-3).unwrap().transformed(&Pose::from_translation(Vec3::Z * -6e-3));
@@ -115,7 +115,7 @@ fn holding_nothing_is_an_error() {
     let gel = block(SIZE, FixedFaces::NONE);
     let error = gel.settle(&gel.rest(), &Motion { targets: &[] }).unwrap_err();
     assert!(matches!(error, SkinError::BadGel { key: "bonded", .. }), "{error}");
-    // The state of a gel that moves, given to one with less in it.
+    // The state of a moving gel, used with a gel that has fewer particles.
     let (whole, part) =
         (block(SIZE, FixedFaces::default()), block(SIZE, FixedFaces::default()).fixed_where(|at| at.x < 0.0).unwrap());
     let (_, state) = whole.touch(&whole.rest(), &Motion { targets: &[] }, 1e-5).unwrap();

@@ -1,8 +1,8 @@
-//! The gel at rest against elasticity: a rigid paraboloid on a bonded layer.
+//! The equilibrium of a gel compared with linear elasticity: a rigid paraboloid on a bonded layer.
 //!
-//! The golden file holds the linear solution to 1e-15. There everything is proportional to 1/R at a given contact radius, so with R made
-//! larger by a factor the depth, force and surface are smaller by it: strains as small as one likes. Not tested here: large strains, which
-//! linear elasticity does not know (`gel_rest.rs` has closed forms for these).
+//! The golden file holds the linear solution to 1e-15. It is proportional to 1/R at a given contact radius, so a larger
+//! R reduces depth, force and surface by the same factor, down to arbitrarily small strains. Not tested here: large
+//! strains, which linear elasticity does not cover (`gel_rest.rs` has closed forms for these).
 
 use crate::paraboloid;
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 const GOLDEN: &str = include_str!("golden/layer/paraboloid_on_bonded_layer.json");
 
-/// Force by the golden one, and the largest error of the surface by depth.
+/// Force relative to the golden force, and maximum error of the surface relative to the depth.
 fn press(case: &Value, smaller: f64, cell_m: f64) -> (f64, f64) {
     let number = |key: &str| case[key].as_f64().unwrap();
     let list = |key: &str| -> Vec<f64> { case[key].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect() };
@@ -32,7 +32,7 @@ fn press(case: &Value, smaller: f64, cell_m: f64) -> (f64, f64) {
         if r <= a {
             return depth - r * r / (2.0 * number("R_m") * smaller);
         }
-        // The file's points outside contact, joined by cubics.
+        // The points of the file outside contact, interpolated by cubics.
         let i = radii.partition_point(|x| *x <= r).clamp(2, radii.len() - 2);
         let t = (r - radii[i - 1]) / (radii[i] - radii[i - 1]);
         let [p0, p1, p2, p3] = [sunk[i - 2], sunk[i - 1], sunk[i], sunk[i + 1]];
@@ -45,7 +45,7 @@ fn press(case: &Value, smaller: f64, cell_m: f64) -> (f64, f64) {
     for row in 0..field.rows {
         for col in 0..field.cols {
             let r = field.rest(row, col).truncate().length();
-            // Farther out a block has edges that the golden layer has not.
+            // Farther out, a block has edges that the golden layer does not have.
             if r < (a + 1.5 * h).min(radii[radii.len() - 2]) {
                 worst = worst.max((-field.values[row * field.cols + col].z - truth(r)).abs() / depth);
             }
@@ -54,7 +54,8 @@ fn press(case: &Value, smaller: f64, cell_m: f64) -> (f64, f64) {
     (force, worst)
 }
 
-/// ν from 0.3 to 0.48, contact from a third of the thickness to twice it: force within 2 %, surface within 5 % of depth everywhere.
+/// ν from 0.3 to 0.48, contact radius from a third of the thickness to twice the thickness: force within 2 %, surface
+/// within 5 % of depth everywhere.
 #[test]
 fn force_and_surface_agree_with_elasticity() {
     let golden: Value = serde_json::from_str(GOLDEN).unwrap();
@@ -65,7 +66,8 @@ fn force_and_surface_agree_with_elasticity() {
     }
 }
 
-/// Refined from a half to an eighth of the thickness, the surface comes nearer at every step, and to 2 % of depth.
+/// With cells refined from a half to an eighth of the thickness, the surface error decreases at every step, down to 2 %
+/// of depth.
 #[test]
 fn finer_cells_converge_to_elasticity() {
     let golden: Value = serde_json::from_str(GOLDEN).unwrap();

@@ -1,4 +1,4 @@
-//! What presses on the gel: meshes, shapes in closed form, clouds of points.
+//! Indenters of the gel: meshes, primitive shapes, point clouds.
 
 use dermis_geometry::{Pose, Primitive, Quat, Vec3};
 use dermis_skin::gel::FixedFaces;
@@ -13,13 +13,13 @@ fn press(gel: &Gel, object: &Object, pose: Pose) -> Touch {
     gel.settle(&gel.rest(), &Motion { targets: &[Target::at_rest(object, pose)] }).unwrap().0
 }
 
-/// Largest difference in height (m).
+/// Maximum difference in height (m).
 fn apart(a: &Touch, b: &Touch) -> f64 {
     let (a, b) = (a.surface.as_ref().unwrap(), b.surface.as_ref().unwrap());
     a.values.iter().zip(&b.values).map(|(a, b)| (a.z - b.z).abs()).fold(0.0, f64::max)
 }
 
-/// A shape in closed form presses as a fine mesh of it does, tilted: forces within 1 %, surfaces within 1 % of depth.
+/// A tilted primitive gives the same result as a fine mesh of it: forces within 1 %, surfaces within 1 % of depth.
 #[test]
 fn a_primitive_agrees_with_its_fine_mesh() {
     let gel = gel();
@@ -41,8 +41,9 @@ fn a_primitive_agrees_with_its_fine_mesh() {
     }
 }
 
-/// Points all over the surface of a ball, each a ball of the radius ρ, make the ball of R + ρ: with 10,000 of them, 0.1 mm apart, the force
-/// is within 2 % and the surface within 3 % of depth, and with 40 of them the gel comes through between. One point alone is a ball.
+/// Points on the surface of a ball, each a ball of radius ρ, form the ball of radius R + ρ: with 10,000 points, 0.1 mm
+/// apart, the force is within 2 % and the surface within 3 % of depth; with 40 points the gel passes between them. A
+/// single point is a ball.
 #[test]
 fn points_with_a_radius_agree_with_their_body() {
     let gel = gel();
@@ -51,7 +52,7 @@ fn points_with_a_radius_agree_with_their_body() {
     let ball = press(&gel, &Object::of_primitive(Primitive::Sphere { radius_m: radius + rho }, 0.5e-3).unwrap(), pose);
     let single = press(&gel, &Object::of_points(vec![Vec3::ZERO], radius + rho).unwrap(), pose);
     assert!(apart(&ball, &single) < 1e-9, "{}", apart(&ball, &single));
-    // On a spiral that turns by the golden angle, as seeds of a sunflower.
+    // A spiral with steps of the golden angle.
     let cloud = |count: usize| {
         let place = |i: usize| {
             let z = 1.0 - (2.0 * i as f64 + 1.0) / count as f64;

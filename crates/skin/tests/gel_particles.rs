@@ -1,4 +1,4 @@
-//! The moving gel on its own: what it keeps, and what it answers to a uniform strain.
+//! The moving gel without contact: conserved quantities and the response to a uniform strain.
 
 use dermis_geometry::{Mat3, Quat, Vec3};
 use dermis_skin::gel::{Constitution, GelParameters, ParticleBlock, Totals};
@@ -8,7 +8,7 @@ fn parameters() -> GelParameters {
     GelParameters { cell_m: 0.5e-3, ..GelParameters::default() }
 }
 
-/// A free block, stretched, turned, spinning and flying.
+/// A free block with initial stretch, rotation, spin and velocity.
 fn thrown(constitution: Constitution, simd: Simd) -> ParticleBlock {
     let stretch = Mat3::from_quat(Quat::from_rotation_x(0.4)) * Mat3::from_diagonal(Vec3::new(1.1, 0.93, 0.97));
     let parameters = GelParameters { constitution, ..parameters() };
@@ -21,8 +21,8 @@ fn run(cloud: &mut ParticleBlock, steps: usize) -> Totals {
     cloud.totals()
 }
 
-/// Nothing acts on a free gel, so mass, momentum and angular momentum stay to the rounding of `f32` (6e-8 an operation, 400 steps):
-/// momentum against m |v|, angular momentum against m r |v|.
+/// No force acts on a free gel, so mass, momentum and angular momentum are conserved to the rounding of `f32` (6e-8 per
+/// operation, 400 steps): momentum relative to m |v|, angular momentum relative to m r |v|.
 #[test]
 fn a_free_gel_conserves_mass_momentum_and_angular_momentum() {
     for constitution in [Constitution::NeoHookean, Constitution::FixedCorotated] {
@@ -35,14 +35,14 @@ fn a_free_gel_conserves_mass_momentum_and_angular_momentum() {
         let angular = (last.angular_momentum - first.angular_momentum).length() / scale;
         assert!(momentum < 2e-6, "{constitution:?}: momentum changed by {momentum:e}");
         assert!(angular < 2e-5, "{constitution:?}: angular momentum changed by {angular:e}");
-        // It flies: 400 steps of 4 µs at 0.54 m/s.
+        // Free motion: 400 steps of 4 µs at 0.54 m/s.
         let center = cloud.positions().iter().sum::<Vec3>() / cloud.len() as f64;
         let way = Vec3::new(0.4, -0.3, 0.2) * (cloud.dt_s() * 400.0);
         assert!((center - way).length() < 1e-3 * way.length(), "{center} instead of {way}");
     }
 }
 
-/// Elastic vibration exchanges energies; the scheme loses a little and never gains.
+/// Elastic vibration exchanges kinetic and strain energy; the scheme loses a little and never gains.
 #[test]
 fn a_free_gel_does_not_gain_energy() {
     let mut cloud = thrown(Constitution::NeoHookean, Simd::detect());
@@ -55,8 +55,9 @@ fn a_free_gel_does_not_gain_energy() {
     }
 }
 
-/// A gel that starts in uniform strain F has the Kirchhoff stress of the closed form at every particle, so the force density in its
-/// inside is zero: after one step only particles within two cells of the border have moved from the uniform field. Compression and shear.
+/// A gel with initial uniform strain F has the Kirchhoff stress of the closed form at every particle, so the force
+/// density in its interior is zero: after one step only particles within two cells of the border deviate from the
+/// uniform field. Compression and shear.
 #[test]
 fn uniform_strain_is_in_balance_inside() {
     let shear = Mat3::from_cols(Vec3::X, Vec3::new(0.2, 1.0, 0.0), Vec3::Z);
@@ -78,7 +79,7 @@ fn uniform_strain_is_in_balance_inside() {
     }
 }
 
-/// Two threads or one, the same bytes; the portable path differs in rounding alone.
+/// One and two threads give the same bytes; the portable path differs only in rounding.
 #[test]
 fn results_do_not_depend_on_threads_and_on_vectors_only_in_rounding() {
     let places = |simd: Simd, threads: usize| {
@@ -98,7 +99,7 @@ fn results_do_not_depend_on_threads_and_on_vectors_only_in_rounding() {
     }
 }
 
-/// A step that is much too long tears the gel, and the message says which particle, when, and what to do.
+/// A step that is much too long inverts particles; the error names the particle, the step and the remedy.
 #[test]
 fn an_inverted_gel_is_an_error() {
     let squeeze = Mat3::from_diagonal(Vec3::new(1.0, 1.0, 0.3));
@@ -110,8 +111,8 @@ fn an_inverted_gel_is_an_error() {
     assert!(text.contains("particle") && text.contains("step") && text.contains("press more slowly"), "{text}");
 }
 
-/// One particle that is no number, or is inside out, stops the run: the message names it, the step, and what to do. It is put in after
-/// seven steps, in the middle of a gel that flies and swings.
+/// One particle that is NaN or inverted stops the run: the error names the particle, the step and the remedy. It is
+/// inserted after seven steps, inside a moving and vibrating gel.
 #[test]
 fn the_error_names_the_inverted_particle_and_its_step() {
     let number = 1234;
@@ -129,7 +130,7 @@ fn the_error_names_the_inverted_particle_and_its_step() {
             cloud.disturb(number, velocity, deformation);
             let error = cloud.run(5).unwrap_err();
             let SkinError::GelBroke { particle, step, dt_us } = &error else { panic!("{error}") };
-            // A velocity spreads over the grid first: then a neighbour may be found before it.
+            // A velocity spreads over the grid first, so a neighbour may be reported instead.
             let spread = deformation == Mat3::IDENTITY;
             assert!(spread || *particle == number as u32, "{error}");
             assert_eq!(*step, 7);

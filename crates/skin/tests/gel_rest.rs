@@ -1,4 +1,4 @@
-//! The gel at rest: closed forms at large strain, depth, friction, conservation, history.
+//! The equilibrium of the gel: closed forms at large strain, depth, friction, conservation, history.
 
 use dermis_geometry::{Pose, Quat, Vec3, shapes};
 use dermis_skin::gel::{Constitution, FixedFaces, GelFriction};
@@ -24,7 +24,7 @@ fn settle(gel: &Gel, state: &State, object: &Object, pose: Pose) -> (Touch, Stat
     gel.settle(state, &Motion { targets: &[Target::at_rest(object, pose)] }).unwrap()
 }
 
-/// Mean traction (Pa) on the object over what lies within 2 mm of the middle.
+/// Mean traction (Pa) on the object within 2 mm of the centre.
 fn middle(touch: &Touch) -> Vec3 {
     let near = |facet: &&Facet| matches!(&facet.load, Load::Point { anchor, .. } if anchor.length() < 2e-3);
     let (force, area) = touch
@@ -35,8 +35,9 @@ fn middle(touch: &Touch) -> Vec3 {
     force / area
 }
 
-/// Under a plate that is wide by the thickness, the middle is confined: stretch s along z and none across, so the neo-Hookean
-/// P = μ(s − 1/s) + λ(s − 1). Then the plate, which sticks, is dragged: simple shear by γ, P_xz = μγ, for any γ.
+/// Under a plate that is wide relative to the thickness, the centre is confined: stretch s along z and none laterally,
+/// so the neo-Hookean P = μ(s − 1/s) + λ(s − 1). Then the sticking plate is dragged: simple shear by γ, P_xz = μγ, for
+/// any γ.
 #[test]
 fn a_wide_plate_compresses_and_shears_the_middle_uniformly() {
     let p = GelParameters { poisson: 0.3, ..parameters(GelFriction::Sticking) };
@@ -58,7 +59,7 @@ fn a_wide_plate_compresses_and_shears_the_middle_uniformly() {
     assert!((got.z / pressure - 1.0).abs() < 0.02, "{} Pa after shear", got.z);
 }
 
-/// The ball goes down by the depth it is told, and the surface under its tip with it.
+/// The ball moves down by the prescribed depth, and the surface under its tip follows it.
 #[test]
 fn commanded_depth_is_surface_depth() {
     let (gel, ball) = (block(GelFriction::None), ball());
@@ -91,8 +92,8 @@ fn forces_on_objects_and_gel_are_opposite() {
     assert!(touch.on_objects.iter().all(|wrench| wrench.force.z > 0.01), "{:?}", touch.on_objects);
 }
 
-/// The bonded bottom carries the load: at rest the force on the gel is what its base gives back. The work of the press is its strain
-/// energy: ∫ F dd against the energy of the state, by Simpson's rule over the depth.
+/// The fixed bottom carries the load: at rest it balances the force on the gel. The work of the press is its strain
+/// energy: ∫ F dd compared with the energy of the state, by Simpson's rule over the depth.
 #[test]
 fn the_work_of_a_press_is_its_strain_energy() {
     let (gel, ball) = (block(GelFriction::None), ball());
@@ -120,7 +121,7 @@ fn the_work_of_a_press_is_its_strain_energy() {
     assert!((work / energy.strain_j - 1.0).abs() < 0.02, "{work} J against {energy:?}");
 }
 
-/// A ball pressed and then turned: the middle sticks, the rim slips, and the torque is below that of slipping everywhere.
+/// A ball pressed and then twisted: the centre sticks, the rim slips, and the torque is below that of slip everywhere.
 #[test]
 fn a_twisted_ball_sticks_inside_and_slips_outside() {
     let mu = 0.5;
@@ -144,7 +145,7 @@ fn a_twisted_ball_sticks_inside_and_slips_outside() {
     println!("friction by its bound: {:.3} inside, {:.3} at the rim", mean(0.0, 0.3), mean(0.8, 1.01));
     assert!(mean(0.0, 0.3) < 0.6, "inside {}", mean(0.0, 0.3));
     assert!(mean(0.8, 1.01) > 0.8, "outside {}", mean(0.8, 1.01));
-    // The bound is that of the pressures one update earlier: they differ where contact has just begun.
+    // The friction bound uses the pressures of the previous update, which differ where contact has just begun.
     let over: f64 = all.iter().map(|(_, used, press)| (used - 1.05).max(0.0) * press).sum();
     let load: f64 = all.iter().map(|(.., press)| press).sum();
     assert!(over < 0.02 * load, "friction is at most μ times the pressure: {over} N of {load} N is not");
@@ -153,7 +154,7 @@ fn a_twisted_ball_sticks_inside_and_slips_outside() {
     assert!(torque < 0.0 && -torque < slipping && -torque > 0.4 * slipping, "{torque} N m of {slipping}");
 }
 
-/// The same bytes with one thread and two, at rest and in motion.
+/// One and two threads give the same bytes, at rest and in motion.
 #[test]
 fn results_do_not_depend_on_threads() {
     let run = |threads: usize| {
@@ -168,7 +169,8 @@ fn results_do_not_depend_on_threads() {
     assert_eq!(run(1), run(2));
 }
 
-/// A closed mesh filled with particles answers as the block that it is; a dome bulges, reports its heights and keeps its forces.
+/// A closed mesh filled with particles behaves like the equivalent block; a dome bulges, reports its heights and
+/// balances its forces.
 #[test]
 fn bodies_of_any_shape_find_equilibrium() {
     let size = Vec3::new(10e-3, 10e-3, 3e-3);

@@ -1,4 +1,4 @@
-//! The history of a skin: it can be cloned, written and read, and neither it nor the threads change an answer.
+//! The history of a skin: cloning, serialisation and the number of threads do not change results.
 
 use crate::common;
 
@@ -35,12 +35,12 @@ fn go(skin: &Springs, ball: &Object, mut state: State, steps: std::ops::Range<us
     (touches, state)
 }
 
-/// All digits, so that −0 and 0 differ too.
+/// All digits, so that −0 and 0 also differ.
 fn bits<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap()
 }
 
-/// A copy, and a copy by way of JSON, go on exactly as the original: not a bit differs in forty steps.
+/// A clone, and a copy through JSON, continue exactly like the original: bit for bit in forty steps.
 #[test]
 fn a_saved_state_goes_on_bit_by_bit() {
     let cap = shapes::spherical_patch(15e-3, 1.0, 1.2e-3).unwrap();
@@ -57,7 +57,7 @@ fn a_saved_state_goes_on_bit_by_bit() {
     }
 }
 
-/// 5,184 texels are shared between threads. One thread, two or three: the same bits.
+/// 5,184 texels are divided between threads. One, two and three threads give the same bits.
 #[test]
 fn threads_do_not_change_a_bit() {
     let skin = Springs::new(Site::grid(72, 72, 0.2e-3, 1), parameters()).unwrap();
@@ -73,8 +73,8 @@ fn threads_do_not_change_a_bit() {
     assert!(run(3) == one);
 }
 
-/// The triangle met last is only where to look first: depths and normals along a path are those of a skin that has
-/// no history. Friction is off, so loads agree too.
+/// The last triangle is only a hint for the search: depths and normals along a path equal those of a skin without
+/// history. Friction is off, so loads are equal too.
 #[test]
 fn looking_where_it_was_finds_the_same() {
     let mut random = Random::new(8);

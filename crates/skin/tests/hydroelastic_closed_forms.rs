@@ -1,4 +1,4 @@
-//! Force of smooth shapes at the default resolution, against closed forms.
+//! Force of smooth shapes at the default resolution, compared with closed forms.
 
 use dermis_geometry::{Pose, Quat, Surface, Vec3, shapes, tets};
 use dermis_skin::hydroelastic::{
@@ -18,9 +18,9 @@ fn at(z: f64) -> Pose {
     Pose::from_translation(Vec3::Z * z)
 }
 
-/// A rigid ball R at depth d in p = k·depth: F = k × volume of the cap = k (π R d² − π d³/3). The pad is the box
-/// 40 × 40 × 10 mm, k = E/5 mm, on tetrahedra and in closed form, and a half-space of that thickness. What is left is
-/// the ball's own tessellation: edges of 0.25 mm sink its facets by at most edge²/(6R) ≈ 1 µm.
+/// A rigid ball R at depth d in p = k·depth: F = k × volume of the cap = k (π R d² − π d³/3). The pad is the box 40 ×
+/// 40 × 10 mm, k = E/5 mm, on tetrahedra and in closed form, and a half-space of that thickness. The remaining error is
+/// the tessellation of the ball: edges of 0.25 mm lower its facets by at most edge²/(6R) ≈ 1 µm.
 #[test]
 fn rigid_ball_on_a_pad() {
     let ball = Surface::new(shapes::sphere(R, 0.25e-3).unwrap());
@@ -56,9 +56,9 @@ fn rigid_box_on_a_pad() {
     }
 }
 
-/// A compliant ball on a rigid plane: with h = R − d and a² = R² − h² the plane sees p = E(1 − √(ρ² + h²)/R), so
-/// F = 2π E (a²/2 − (R³ − h³)/(3R)). In closed form the field has no tessellation; on tetrahedra with edges of R/20
-/// the ball is inscribed and its force smaller (measured at 0.5 mm: 0.5 % in closed form, 0.9 % on tetrahedra).
+/// A compliant ball on a rigid plane: with h = R − d and a² = R² − h² the pressure on the plane is p = E(1 − √(ρ² +
+/// h²)/R), so F = 2π E (a²/2 − (R³ − h³)/(3R)). In closed form the field has no tessellation; on tetrahedra with edges
+/// of R/20 the ball is inscribed and its force smaller (measured at 0.5 mm: 0.5 % in closed form, 0.9 % on tetrahedra).
 #[test]
 fn compliant_ball_on_a_plane() {
     let solid = Compliance::solid(Solid::Sphere { radius_m: R }, Material::linear(E)).unwrap();
@@ -104,8 +104,8 @@ fn compliant_cylinder_on_a_plane() {
     }
 }
 
-/// Two fields in closed form meet as their tetrahedra do: balls, a ball and a box, a ball and a half-space (which for
-/// the ball is a box of the same depth, far from its edges). Also with the two bodies exchanged.
+/// Two fields in closed form give the same contact as their tetrahedra: two balls, a ball and a box, a ball and a
+/// half-space (for the ball a box of the same depth, far from its edges). Also with the two bodies exchanged.
 #[test]
 fn two_fields_agree_in_both_forms() {
     let ball = Compliance::solid(Solid::Sphere { radius_m: R }, Material::linear(E)).unwrap();
@@ -128,8 +128,8 @@ fn two_fields_agree_in_both_forms() {
     }
 }
 
-/// Any closed surface on a lattice: a ball of 10 mm on a plane at 1 mm; the surface is where the
-/// interpolated distance vanishes, so the error falls with the square of the cell.
+/// Any closed surface on a lattice: a ball of 10 mm on a plane at 1 mm; the surface is the zero set of the interpolated
+/// distance, so the error decreases with the square of the cell.
 #[test]
 fn a_lattice_converges() {
     let h = 0.009;
@@ -137,7 +137,7 @@ fn a_lattice_converges() {
     let surface = Surface::new(shapes::sphere(R, 0.6e-3).unwrap());
     for (cell, bound) in [(2e-3, 0.1), (1e-3, 0.03)] {
         let solid = tets::from_surface(&surface, cell).unwrap();
-        // The deepest lattice point is not the centre: pressure is per depth.
+        // The deepest lattice point is not the centre: the modulus is scaled to the same pressure per depth.
         let material = Material::linear(E * solid.depth_m / R);
         let ball = Compliance::tets(TetField::new(solid), material).unwrap();
         let got = newtons(Side::Compliant(&ball), Side::RigidHalfSpace, at(-h));
@@ -145,8 +145,8 @@ fn a_lattice_converges() {
     }
 }
 
-/// A table of pressure against extent is exact between its points, on tetrahedra far larger than its steps: a flat punch
-/// feels p(d/h) A, also at the points of the table, and a straight table is the linear law.
+/// A table of pressure against extent is exact between its points, on tetrahedra far larger than its steps: the force
+/// on a flat punch is p(d/h) A, also at the points of the table, and a table on a straight line equals the linear law.
 #[test]
 fn a_table_is_exact() {
     let size = Vec3::new(0.04, 0.04, 0.01);

@@ -1,4 +1,4 @@
-//! Energy: nothing is gained.
+//! Energy: hydroelastic contact does not gain energy.
 
 use dermis_geometry::{Pose, Quat, Twist, Vec3, shapes, tets};
 use dermis_skin::hydroelastic::{AngleLimit, Compliance, Material, TetField};
@@ -19,7 +19,7 @@ fn apexes(dissipation: f64, compliant: bool, dt_s: f64) -> Vec<f64> {
     let turn = Quat::from_rotation_x(0.4) * Quat::from_rotation_y(0.2);
     let (mut z, mut v, mut state) = (0.015, 0.0, skin.rest());
     let mut found = vec![z - 0.01];
-    // Ten apexes, or 0.6 s when it comes to rest before.
+    // Ten apexes, or 0.6 s if the ball comes to rest earlier.
     let mut time_s = 0.0;
     while found.len() < 11 && time_s < 0.6 {
         time_s += dt_s;
@@ -34,15 +34,15 @@ fn apexes(dissipation: f64, compliant: bool, dt_s: f64) -> Vec<f64> {
         v += dt_s * (touch.on_objects[0].force.z / 0.05 - 9.81);
         z += dt_s * v;
         if before > 0.0 && v <= 0.0 {
-            // From energy, so that the step's length does not round the apex.
+            // Computed from energy, so that the step length does not affect the apex.
             found.push(z - 0.01 + v * v / (2.0 * 9.81));
         }
     }
     found
 }
 
-/// Pressure is the derivative of an energy (force on a rigid body = −∇ ∫ p dV over what it covers), so without
-/// dissipation each apex is the one before, up to the integrator's O(Δt); never higher by more than 1e-3 of it.
+/// Pressure is the derivative of an energy (force on a rigid body = −∇ ∫ p dV over the covered volume), so without
+/// dissipation each apex equals the previous one, up to the integrator's O(Δt); never higher by more than 1e-3 of it.
 #[test]
 fn a_dropped_ball_never_rises_higher() {
     for (dissipation, compliant) in [(0.0, false), (0.0, true), (0.5, false), (0.5, true)] {
@@ -59,8 +59,8 @@ fn a_dropped_ball_never_rises_higher() {
     }
 }
 
-/// A body taken round a closed path inside a field does no work when every face counts: the path is a circle through
-/// which a tilted box ploughs; the work, a sum over N steps of the mean force, vanishes with 1/N².
+/// A body moved along a closed path inside a field does no work if every face counts: a tilted box moves along a
+/// circle; the work, a sum over N steps of the mean force, vanishes with 1/N².
 #[test]
 fn closed_paths_cost_nothing() {
     let solid = tets::cuboid(Vec3::new(0.04, 0.04, 0.02)).unwrap();
@@ -87,8 +87,8 @@ fn closed_paths_cost_nothing() {
     assert!(coarse < 2e-3 && fine < 2e-4, "{coarse:e} {fine:e}");
 }
 
-/// A cube of 1 kg on a pad tilted by 10°, let go at rest and left alone for two seconds with some damping: it sinks, its
-/// bristles take the slope, and from then on it does not creep. Only shifts are integrated, not turns.
+/// A cube of 1 kg on a pad tilted by 10°, released at rest, for two seconds with some damping: it sinks in, its
+/// bristles carry the slope load, and then it does not creep. Only translation is integrated, not rotation.
 #[test]
 fn a_cube_on_a_slope_holds() {
     let solid = tets::cuboid(Vec3::new(0.1, 0.1, 0.02)).unwrap();

@@ -9,7 +9,7 @@ use std::f64::consts::PI;
 
 const E: f64 = 1e5;
 
-/// Per square metre: σ₀ = 1e8 Pa/m makes bristles of 0.1 mm at a pressure of 20 kPa and μ = 0.5.
+/// Per square metre: σ₀ = 1e8 Pa/m gives a bristle deflection of 0.1 mm at a pressure of 20 kPa and μ = 0.5.
 const BRISTLES: Lugre = Lugre {
     stiffness_newton_per_m: 1e8,
     damping_newton_s_per_m: 1e4,
@@ -40,7 +40,7 @@ fn punch() -> Object {
     Object::new(shapes::cuboid(Vec3::splat(0.01)).unwrap())
 }
 
-/// Hunt and Crossley on a flat punch: F = p A (1 + d v), approaching at v, and nothing once d v_parting ≥ 1.
+/// Hunt–Crossley dissipation on a flat punch: F = p A (1 + d v) at approach speed v, and zero once d v_parting ≥ 1.
 #[test]
 fn dissipation_scales_the_pressure() {
     let skin = pad(Material::linear(E).with_dissipation(2.0), Friction::None);
@@ -62,8 +62,9 @@ fn compliances_and_dissipations_combine() {
     let block = Object::new(shapes::cuboid(size).unwrap()).with_compliance(block);
     let depth = 1e-3;
     let p = depth / (5e-3 / E + 0.01 / (4.0 * E));
-    // Where the pressure of the block's side is lower than the pad's its edge is bevelled: the flat part is smaller by
-    // the depth p/E·10 mm/4 on each side; the rest slopes by 45° in the block and presses less. So compare p itself.
+    // The edge is bevelled where the pressure of the block's side is lower than that of the pad: the flat part is
+    // smaller by the depth p/E·10 mm/4 on each side; the rest slopes by 45° in the block with lower pressure. The test
+    // therefore compares p itself.
     let (touch, _) = step(&skin, &skin.rest(), &block, at(0.015 - depth), Twist::ZERO, 1e-3);
     let highest = |touch: &Touch| {
         let corners = touch.facets.iter().flat_map(|f| match &f.load {
@@ -79,7 +80,7 @@ fn compliances_and_dissipations_combine() {
     assert!((highest(&moving) / p - (1.0 + 0.1 * combined)).abs() < 1e-12);
 }
 
-/// Whatever moves how: loads on both are opposite to 1e-12, and the facets add up to the load.
+/// For any motion, the loads on both bodies are opposite to 1e-12, and the facets sum to the load.
 #[test]
 fn action_is_reaction() {
     let mut random = Random::new(5);
@@ -128,13 +129,13 @@ fn action_is_reaction() {
     }
 }
 
-/// A flat sheet 10 × 10 mm that looks down: a punch without sides, which would rub too.
+/// A flat sheet of 10 × 10 mm facing down: a punch without sides, which would add friction.
 fn sheet() -> Object {
     let mesh = shapes::grid(5, 5, 2.5e-3).unwrap();
     Object::new(mesh.transformed(&Pose::from_rotation(Quat::from_rotation_x(PI))))
 }
 
-/// A flat disc that looks down, in rings.
+/// A flat disc facing down, in rings.
 fn disc(radius: f64, rings: u32, around: u32) -> Object {
     let mut vertices = vec![Vec3::ZERO];
     let mut triangles = Vec::new();
@@ -152,8 +153,8 @@ fn disc(radius: f64, rings: u32, around: u32) -> Object {
     Object::new(TriMesh::new("disc", vertices, triangles).unwrap())
 }
 
-/// A sheet dragged over the pad: first the bristles' force rises with σ₀ A per distance, then it slides at μ N. All the
-/// way the triangles of the sheet cross those of the pad, so the polygons change at every step.
+/// A sheet dragged over the pad: first the bristle force rises with σ₀ A per distance, then the sheet slides at μ N.
+/// Its triangles cross those of the pad, so the polygons change at every step.
 #[test]
 fn a_dragged_sheet_sticks_then_slides() {
     let skin = pad(Material::linear(E), Friction::Lugre(Lugre { damping_newton_s_per_m: 0.0, ..BRISTLES }));
@@ -177,7 +178,7 @@ fn a_dragged_sheet_sticks_then_slides() {
     assert!(forces.windows(2).all(|pair| pair[1] > pair[0] * (1.0 - 1e-3)), "no dropouts");
 }
 
-/// A disc of radius a, pressed evenly and turned until all of it slides, resists with (2/3) μ N a.
+/// A uniformly pressed disc of radius a, rotated until all of it slides, resists with (2/3) μ N a.
 #[test]
 fn a_turned_disc_resists_by_two_thirds() {
     let skin = pad(Material::linear(E), Friction::Lugre(BRISTLES));
@@ -196,8 +197,8 @@ fn a_turned_disc_resists_by_two_thirds() {
     assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
 }
 
-/// At rest the bristles hold: the same step a thousand times over gives the same force to the last bit, and a state
-/// that went through JSON goes on like the original.
+/// Bristles persist at rest: a thousand identical steps give the same force bit for bit, and a state read from JSON
+/// continues like the original.
 #[test]
 fn rest_holds_and_states_resume() {
     let skin = pad(Material::linear(E), Friction::Lugre(BRISTLES));
@@ -220,14 +221,14 @@ fn rest_holds_and_states_resume() {
     assert_eq!(lifted.1, skin.rest(), "what leaves is forgotten");
 }
 
-/// The stiffness that a touch reports is the derivative of its force; pressed all over it is E/h times the surface.
+/// The reported stiffness of a touch is the derivative of its force; with full contact it is E/h times the surface.
 #[test]
 fn tangents_are_derivatives() {
     let skin = pad(Material::linear(E), Friction::None);
     let ball = Object::new(shapes::sphere(0.01, 0.5e-3).unwrap());
     let force = |z: f64| step(&skin, &skin.rest(), &ball, at(z), Twist::ZERO, 1.0).0;
     let touch = force(9e-3);
-    // Each facet gives its stiffness along its own normal; sideways parts cancel in the sum.
+    // Each facet reports its stiffness along its own normal; lateral components cancel in the sum.
     let reported: f64 = touch.facets.iter().map(|f| f.tangent.stiffness_normal * f.normal.z.abs()).sum();
     let measured = (force(9e-3 - 1e-7).on_sensor.force.z - force(9e-3 + 1e-7).on_sensor.force.z) / -2e-7;
     assert!((reported / measured - 1.0).abs() < 0.1, "{reported} {measured}");
@@ -240,7 +241,7 @@ fn tangents_are_derivatives() {
     assert!(force(4.9e-3).saturated > 0, "past the middle of the pad");
 }
 
-/// What cannot be is refused with its reason.
+/// Invalid input returns an error with its reason.
 #[test]
 fn refusals() {
     let skin = pad(Material::linear(E), Friction::None);

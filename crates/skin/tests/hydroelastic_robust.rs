@@ -37,8 +37,8 @@ fn check(surface: &ContactSurface) {
     }
 }
 
-/// 10,000 poses of two meshes of tetrahedra. Every other one is a lattice position: shifts by whole or half cells and
-/// turns by right angles, where faces touch, coincide and lie in each other's planes.
+/// 10,000 poses of two meshes of tetrahedra. Every other one is a lattice position: translations by whole or half cells
+/// and rotations by right angles, where faces touch, coincide and lie in each other's planes.
 #[test]
 fn random_and_degenerate_poses() {
     let mut random = Random::new(1);
@@ -75,7 +75,7 @@ fn random_and_degenerate_poses() {
 }
 
 /// A rigid sheet through a block at any height, also exactly in planes full of faces, on edges and through corners: its
-/// area is that of the block's section, once. A hole or a duplicate would change it by whole triangles.
+/// area equals that of the block's section, counted once. A hole or a duplicate would change it by whole triangles.
 #[test]
 fn sections_have_their_area() {
     let body = compliant(block(4));
@@ -106,10 +106,10 @@ fn sections_have_their_area() {
     assert!((surface.area_m2() / (size * size * 2f64.sqrt()) - 1.0).abs() < 1e-9, "{}", surface.area_m2());
 }
 
-/// Two equal blocks, one on the other and sunk in by 2d: p₀ = p₁ half way, everywhere on the plane of symmetry, which
-/// for whole cells is a plane of faces of both meshes. Near the edge both pressures are the distance to the side, equal
-/// on volumes: there no surface is defined, so only the force of the middle is asked for, and that it is the same just
-/// beside the degenerate position.
+/// Two equal blocks, one on the other with overlap 2d: p₀ = p₁ halfway, everywhere on the plane of symmetry, which for
+/// whole cells is a plane of faces of both meshes. Near the edge both pressures are the distance to the side and equal
+/// on volumes, where no surface is defined, so the test checks only the force of the central part, and that it is the
+/// same just beside the degenerate position.
 #[test]
 fn equal_blocks_meet_on_the_symmetry_plane() {
     let body = compliant(tets::cuboid(Vec3::new(8e-3, 8e-3, 4e-3)).unwrap());
@@ -129,7 +129,7 @@ fn equal_blocks_meet_on_the_symmetry_plane() {
     }
 }
 
-/// Along random paths, with every face counted, force never jumps: halving the step halves the largest change.
+/// Along random paths, with every face counted, the force is continuous: halving the step halves the maximum change.
 #[test]
 fn force_is_continuous() {
     let mut random = Random::new(9);
@@ -154,12 +154,12 @@ fn force_is_continuous() {
             ratio = ratio.max(fine / coarse);
         }
     }
-    // A quarter for a smooth path; a jump would keep it at one.
+    // A quarter for a smooth path; one for a jump.
     assert!(ratio < 0.45, "{ratio}");
 }
 
-/// With the angle test each jump is that of a face crossing the limit: turning a rigid box in a half-space, force
-/// changes suddenly when a side reaches 5π/8 and nowhere else.
+/// With the angle limit, each jump is that of a face crossing the limit: while a rigid box rotates in a half-space, the
+/// force jumps when a side reaches 5π/8 and nowhere else.
 #[test]
 fn the_angle_test_jumps_where_it_says() {
     let body = Compliance::half_space(5e-3, Material::linear(E)).unwrap();
@@ -168,7 +168,7 @@ fn the_angle_test_jumps_where_it_says() {
         let pose = Pose::new(Quat::from_rotation_x(angle), Vec3::Z * 2e-3);
         contact(Side::Compliant(&body), Side::Rigid(&shell), &pose, AngleLimit::default()).unwrap().wrench_on_a().force
     };
-    // A side that looks up by β has an angle of π/2 + β from the direction of rising pressure: the limit is β = π/8.
+    // A side facing up by β has an angle of π/2 + β from the direction of increasing pressure: the limit is β = π/8.
     let limit = std::f64::consts::FRAC_PI_8;
     let steps = 2000;
     for i in 0..steps {
@@ -178,7 +178,7 @@ fn the_angle_test_jumps_where_it_says() {
     }
 }
 
-/// A mesh with one needle of a triangle among others, and one far larger than the field.
+/// A mesh with one needle-shaped triangle, and one far larger than the field.
 #[test]
 fn needles_and_giants() {
     let body = compliant(block(4));

@@ -1,4 +1,4 @@
-//! The imprint: exact where it touches, smooth around, forces that add up.
+//! The imprint: exact in contact, smooth around it, balanced forces.
 
 use dermis_geometry::{Pose, Vec3, shapes};
 use dermis_skin::{Imprint, ImprintParameters, Motion, Object, Skin, Target, Touch};
@@ -53,11 +53,12 @@ fn a_ball_leaves_its_shape_and_its_force() {
         }
     }
     assert!(inside < 3e-6, "{inside}");
-    // Pulled down beside the contact, bulging farther out.
+    // Pulled down beside the contact, bulging farther away.
     assert!(low < -2e-5 && high > 1e-6, "{low} {high}");
 }
 
-/// The same ball on a dome of radius S: it meets the dome's apex first, and the force acts along the dome's normals.
+/// The same ball on a dome of radius S: it touches the apex of the dome first, and the force acts along the normals of
+/// the dome.
 #[test]
 fn a_dome_is_pressed_where_it_is() {
     let big = 10e-3f64;
@@ -73,7 +74,7 @@ fn a_dome_is_pressed_where_it_is() {
     let ball = Object::new(shapes::sphere(radius, 0.1e-3).unwrap());
     let touch = press(&skin, &ball, Pose::from_translation(Vec3::Z * (radius - depth)));
     opposite(&touch);
-    // Two balls that overlap by d meet in a circle of about a² = 2 d R S / (R + S).
+    // Two balls that overlap by d intersect in a circle of about a² = 2 d R S / (R + S).
     let contact = (2.0 * depth * radius * big / (radius + big)).sqrt();
     let area = std::f64::consts::PI * contact * contact;
     assert!((touch.area_m2() / area - 1.0).abs() < 0.08, "{} {area}", touch.area_m2());

@@ -1,4 +1,4 @@
-//! Pressing a layer without friction, against closed forms and tables.
+//! Frictionless contact of a layer, compared with closed forms and tables.
 
 use dermis_geometry::{HeightField, Pose, Vec3, shapes};
 use dermis_skin::layer::{Complementarity, IndenterHeightMap, Ply, Poisson, Region};
@@ -22,8 +22,8 @@ fn force(touch: &Touch) -> f64 {
     -touch.on_sensor.force.z
 }
 
-/// A layer 4000 contact radii thick is a half-space: F = 4/3 E* √R d^(3/2), wherever on the patch. A kernel that wraps around
-/// would be off by several percent.
+/// A layer 4000 contact radii thick is a half-space: F = 4/3 E* √R d^(3/2), at any position on the patch. A kernel that
+/// wraps around would have an error of several percent.
 #[test]
 fn a_thick_layer_is_hertz() {
     let (radius, depth) = (4e-3, 2.5e-4);
@@ -38,9 +38,9 @@ fn a_thick_layer_is_hertz() {
     }
 }
 
-/// Hayes et al. 1972: a flat punch of radius a on a bonded layer, F = 2 E* a κ d, over the whole table. A disc of cells has the
-/// area of the punch to a part of a cell, and the edge's infinite pressure makes it act a little wider than it is, by a constant
-/// part of a cell; the force grows with the fourth power of the radius at worst.
+/// Hayes et al. 1972: a flat punch of radius a on a bonded layer, F = 2 E* a κ d, over the whole table. A disc of cells
+/// has the area of the punch up to a fraction of a cell, and the infinite pressure at the edge makes its effective
+/// radius larger by a constant fraction of a cell; the force grows at most with the fourth power of the radius.
 #[test]
 fn flat_punches_have_hayes_kappa() {
     let table = include_str!("golden/layer/hayes_kappa_flat_punch.csv");
@@ -74,7 +74,8 @@ fn flat_punches_have_hayes_kappa() {
     assert!(worst.0.abs() < 0.01, "{worst:?}");
 }
 
-/// Far from the edge of a punch twenty times wider than the layer is thick: p = M d/h, at the surface and at the base.
+/// Far from the edge of a punch twenty times wider than the layer is thick: p = M d/h, at the surface and at
+/// the base.
 #[test]
 fn a_wide_punch_is_confined_compression() {
     let ply = ply(1e-3, 0.3);
@@ -91,7 +92,7 @@ fn a_wide_punch_is_confined_compression() {
     assert!((pressure / truth - 1.0).abs() < 1e-4, "{pressure} for {truth}");
 }
 
-/// The base carries the whole load: on a patch that reaches 30 thicknesses past the contact, nothing is missing.
+/// The base carries the whole load: on a patch that extends 30 thicknesses beyond the contact, no load is lost.
 #[test]
 fn the_base_carries_the_load() {
     for nu in [0.0, 0.3, 0.45, 0.5] {
@@ -105,7 +106,7 @@ fn the_base_carries_the_load() {
     }
 }
 
-/// Betti: what two presses do to each other is the same both ways, at any two places of the grid.
+/// Betti: the mutual work of two presses is equal, at any two positions of the grid.
 #[test]
 fn influences_are_reciprocal() {
     let layer = layer(ply(2e-3, 0.45), 20e-3, 96);
@@ -123,7 +124,7 @@ fn influences_are_reciprocal() {
     assert!((one / other - 1.0).abs() < 1e-12, "{one} {other}");
 }
 
-/// The rules of contact hold on the whole grid: no pull, no overlap, no pressure across a gap.
+/// The contact conditions hold on the whole grid: no tension, no overlap, no pressure across a gap.
 #[test]
 fn nothing_overlaps_and_nothing_pulls() {
     let layer = layer(ply(2e-3, 0.5), 24e-3, 96);
@@ -142,7 +143,8 @@ fn nothing_overlaps_and_nothing_pulls() {
     }
 }
 
-/// A mesh is met as its height field is: a fine ball against the sphere itself, tilted or not, and two balls at once.
+/// A mesh gives the same contact as its height field: a fine ball compared with the exact sphere, tilted or not, and
+/// two balls at once.
 #[test]
 fn meshes_press_as_their_shapes_do() {
     let layer = layer(ply(3e-3, 0.45), 24e-3, 128);
@@ -168,11 +170,11 @@ fn meshes_press_as_their_shapes_do() {
     let [left, right] = [touch.on_objects[0].force.z, touch.on_objects[1].force.z];
     assert!((left / right - 1.0).abs() < 1e-4, "{left} {right}");
     assert!((left + right - force(&touch)).abs() < 1e-12);
-    // Each stands in the bulge or the dip of the other, four thicknesses away.
+    // Each ball is in the bulge or the dip of the other, four thicknesses away.
     assert!((left / force(&exact) - 1.0).abs() < 0.05);
 }
 
-/// Starting from the last step changes the work, not the answer.
+/// A warm start changes the cost, not the result.
 #[test]
 fn warm_starts_change_nothing() {
     let layer = layer(ply(3e-3, 0.45), 24e-3, 96);
@@ -191,7 +193,7 @@ fn warm_starts_change_nothing() {
     assert_eq!(serde_json::from_str::<dermis_skin::State>(&text).unwrap(), state);
 }
 
-/// A stiff coat over a soft gel lies between the two alone; a coat of the same material changes nothing.
+/// A stiff coating over a soft gel is between the two materials; a coating of the same material has no effect.
 #[test]
 fn a_coat_stiffens() {
     let gel = ply(3e-3, 0.45);
@@ -240,7 +242,7 @@ fn impossible_parameters_are_refused_by_name() {
     assert!(refusal(LayerParameters { plies: Vec::new(), ..good }).contains("ply"));
 }
 
-/// Contact found with single-precision products is the one found with double-precision ones, to the tolerance it asks for.
+/// Contact solved with single-precision products equals that with double-precision products, within the tolerance.
 #[test]
 fn single_precision_is_enough_for_its_tolerance() {
     let ply = ply(4e-3, 0.45);

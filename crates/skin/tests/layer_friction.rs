@@ -1,4 +1,4 @@
-//! Rubbing a layer, against Cattaneo, Mindlin and Lubkin.
+//! Friction on a layer, compared with Cattaneo, Mindlin and Lubkin.
 
 use dermis_geometry::{HeightField, Twist, Vec3};
 use dermis_skin::layer::{IndenterHeightMap, Ply, Poisson};
@@ -11,7 +11,7 @@ const MU: f64 = 0.4;
 
 fn thick(nu: f64, coupled: bool, cells: usize) -> Layer {
     let ply = Ply { thickness_m: 1.0, young_pa: 2e5, poisson: Poisson::Ratio(nu) };
-    // The contact's radius is √(RD) = 1 mm.
+    // The contact radius is √(RD) = 1 mm.
     let parameters = LayerParameters::new(ply, [3e-3; 2], 3e-3 / cells as f64);
     Layer::new(LayerParameters { mu: MU, coupled, ..parameters }).unwrap()
 }
@@ -41,8 +41,8 @@ fn stick_radius(touch: &Touch) -> f64 {
     (touch.facets.iter().filter(sticks).map(|facet| facet.area_m2()).sum::<f64>() / PI).sqrt()
 }
 
-/// Cattaneo 1938 and Mindlin 1949 on a half-space at ν = 0 without coupling: under a ball of contact radius a and load P, moved by
-/// δ = 3μP(2 − ν)/(16 a G) (1 − (1 − Q/μP)^(2/3)), the stuck disc has the radius a (1 − Q/μP)^(1/3).
+/// Cattaneo 1938 and Mindlin 1949 on a half-space at ν = 0 without coupling: under a ball of contact radius a and load
+/// P, moved by δ = 3μP(2 − ν)/(16 a G) (1 − (1 − Q/μP)^(2/3)), the sticking disc has the radius a (1 − Q/μP)^(1/3).
 #[test]
 fn partial_slip_is_cattaneos() {
     let layer = thick(0.0, false, 96);
@@ -61,11 +61,12 @@ fn partial_slip_is_cattaneos() {
         assert!(cells.abs() < 1.0, "{cells}");
         assert!(force.y.abs() < 1e-6 * force.x);
         assert!((touch.on_objects[0].force + force).length() < 1e-12);
-        // The same in ten steps: loading one way has no memory of them, but for what the solver leaves (0.2 % at half).
+        // The same in ten steps: monotonic loading does not depend on them, up to the error of the solver (0.2 % at
+        // half).
         let (steps, _) = slid(&layer, slide(part), 10);
         assert!((steps.on_sensor.force.x / force.x - 1.0).abs() < 5e-3, "{}", steps.on_sensor.force.x);
     }
-    // Before anything slips: 8 a G/(2 − ν).
+    // Before the onset of slip: 8 a G/(2 − ν).
     let tiny = slide(0.004);
     let (touch, _) = slid(&layer, tiny, 1);
     let stiffness = touch.on_sensor.force.x / tiny;
@@ -76,8 +77,8 @@ fn partial_slip_is_cattaneos() {
     assert!((touch.on_sensor.force.x / (MU * -touch.on_sensor.force.z) - 1.0).abs() < 1e-9);
 }
 
-/// With coupling a ball at ν = 0 sticks while it is pressed, which adds 3 % to the load and takes 12 % from the shear
-/// (the pressed skin has used up a part of its friction); at ν = 0.45 both are below a percent and a half.
+/// With coupling, a ball at ν = 0 sticks while it is pressed, which adds 3 % to the load and reduces the shear by 12 %
+/// (the press has already used a part of the friction); at ν = 0.45 both are below 1.5 %.
 #[test]
 fn coupling_is_a_small_correction() {
     for nu in [0.0, 0.3, 0.45] {
@@ -107,7 +108,8 @@ fn twisting_is_lubkins() {
     assert!(touch.on_sensor.force.truncate().length() < 1e-3 * load);
 }
 
-/// Back and forth there is a loop: after a full return the force is not what it was, and no cell is beyond its bound.
+/// Back and forth motion gives a loop: after a full return the force differs from its initial value, and no cell
+/// exceeds its bound.
 #[test]
 fn rubbing_has_a_memory() {
     let layer = thick(0.3, true, 48);
@@ -120,7 +122,7 @@ fn rubbing_has_a_memory() {
         let Load::Point { force, .. } = facet.load else { panic!("a layer gives points") };
         assert!(force.truncate().length() <= MU * -force.z * (1.0 + 1e-4) + 1e-12);
     }
-    // What sticks has gone along with the ball: markers show it.
+    // Sticking cells have moved with the ball, as markers show.
     let surface = there.surface.as_ref().unwrap();
     let middle = surface.values[24 * 48 + 24];
     assert!((middle.x - 3e-5).abs() < 2e-6, "{middle}");

@@ -1,4 +1,4 @@
-//! Gels that yield with time, against closed forms of the standard linear solid.
+//! Viscoelastic relaxation, compared with closed forms of the standard linear solid.
 
 use dermis_geometry::{HeightField, Twist};
 use dermis_skin::layer::{Branch, IndenterHeightMap, Ply, Poisson};
@@ -30,7 +30,7 @@ fn step(layer: &Layer, state: &State, indenter: &IndenterHeightMap, dt_s: f64) -
     layer.step_under(state, indenter, &Twist::ZERO, Some(dt_s)).unwrap()
 }
 
-/// Pushed in at once and held: F(t) = F∞ (1 + r e^{−t/τ}), whatever the steps; settled, F∞.
+/// Step indentation, then held: F(t) = F∞ (1 + r e^{−t/τ}) for any step length; in equilibrium F∞.
 #[test]
 fn a_held_punch_relaxes() {
     let layer = solid();
@@ -51,7 +51,8 @@ fn a_held_punch_relaxes() {
     }
 }
 
-/// Pushed in evenly over a time T: F(T) = F∞ (1 + r τ/T (1 − e^{−T/τ})): faster is stiffer, and one step or eight are the same.
+/// Indentation at constant speed over a time T: F(T) = F∞ (1 + r τ/T (1 − e^{−T/τ})): faster is stiffer, and one step
+/// equals eight.
 #[test]
 fn faster_is_stiffer() {
     let layer = solid();
@@ -69,8 +70,8 @@ fn faster_is_stiffer() {
     }
 }
 
-/// Let go after a long hold, the surface creeps back: the imprint left is r/(1 + r) e^{−t/(τ(1 + r))} of the depth, for a stress-free
-/// standard linear solid whose retardation time is τ (1 + r). To second order in the step.
+/// Released after a long hold, the surface creeps back: the remaining imprint is r/(1 + r) e^{−t/(τ(1 + r))} of the
+/// depth, for a stress-free standard linear solid with retardation time τ (1 + r). Second order in the step.
 #[test]
 fn an_imprint_creeps_back() {
     let layer = solid();
@@ -95,7 +96,7 @@ fn an_imprint_creeps_back() {
     assert!(errors[1] < 1e-3 && errors[1] < errors[0] / 3.0, "{errors:?}");
 }
 
-/// A branch that fades at once is not there; a state of another spectrum is refused.
+/// A branch that relaxes instantly has no effect; a state of another spectrum returns an error.
 #[test]
 fn branches_that_are_gone_do_not_count() {
     let (quick, elastic) = (gel(vec![Branch { ratio: 2.0, time_s: 1e-9 }]), gel(Vec::new()));

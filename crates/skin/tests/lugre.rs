@@ -1,14 +1,14 @@
-//! LuGre against stiff-ODE solutions of the parameter set of Canudas de Wit et al. 1995 (`golden/lugre`, made
+//! LuGre compared with stiff-ODE solutions for the parameters of Canudas de Wit et al. 1995 (`golden/lugre`, computed
 //! with an implicit Radau method at a relative tolerance of 1e-8).
 //!
-//! Friction is stepped exactly as the skin does it; the mass around it by the same symplectic Euler rule that
-//! the rigid-body engine uses. Not tested here: two-dimensional sliding, which the golden set does not have.
+//! Friction takes the same steps as in the skin; the mass takes the symplectic Euler steps of the rigid-body engine.
+//! Not tested here: two-dimensional sliding, which the golden set does not contain.
 
 use dermis_geometry::Vec3;
 use dermis_skin::Lugre;
 use std::path::Path;
 
-/// The set of 1995 under a normal force of 1 N, so that μ are the forces in newtons.
+/// The parameters of 1995 under a normal force of 1 N, so that μ are the forces in newtons.
 fn lugre_1995() -> Lugre {
     Lugre {
         stiffness_newton_per_m: 1e5,
@@ -84,7 +84,7 @@ fn stick_slip_has_the_golden_period_and_length() {
     let golden = table("stick_slip.csv");
     let golden_peak_speed = golden.iter().map(|row| row[3]).fold(0.0, f64::max);
     let golden_peak_force = golden.iter().map(|row| row[4]).fold(0.0, f64::max);
-    // The golden table is sampled every 20 ms: its slips are found the same way, to within a sample.
+    // The golden table is sampled every 20 ms: its slips are detected in the same way, to within a sample.
     let mut golden_slips = Vec::new();
     let mut sliding = false;
     for row in &golden {
@@ -129,7 +129,7 @@ fn presliding_moves_and_returns_as_the_golden_curve() {
     assert!(worst < 0.01 * swing, "off by {worst} m of a swing of {swing} m");
 }
 
-/// The force at which a mass breaks away falls as the pull grows faster.
+/// The breakaway force decreases with the rate of the applied force.
 #[test]
 fn breakaway_falls_with_the_rate_of_force() {
     for row in table("breakaway_peak_friction.csv") {
@@ -145,7 +145,7 @@ fn breakaway_falls_with_the_rate_of_force() {
     }
 }
 
-/// Area of the loop in the force–velocity plane under an imposed, unidirectional oscillation.
+/// Area of the loop in the force–velocity plane under a prescribed, unidirectional oscillation.
 #[test]
 fn hysteresis_loops_have_the_golden_area() {
     let area = |points: &[(f64, f64)]| {
@@ -157,7 +157,8 @@ fn hysteresis_loops_have_the_golden_area() {
     };
     for (name, omega) in [("hysteresis_w1.csv", 1.0), ("hysteresis_w10.csv", 10.0), ("hysteresis_w25.csv", 25.0)] {
         let golden: Vec<(f64, f64)> = table(name).iter().map(|row| (row[1], row[2])).collect();
-        // Velocity is held over a step, so the loop lags by half of one: 1/a = 10 ms is what it must be small against.
+        // The velocity is constant over a step, so the loop lags by half a step, which must be small compared with 1/a
+        // = 10 ms.
         let steps = (std::f64::consts::TAU / omega / 2e-5) as usize;
         let dt = std::f64::consts::TAU / omega / steps as f64;
         let mut z = Vec3::ZERO;
@@ -174,14 +175,14 @@ fn hysteresis_loops_have_the_golden_area() {
     }
 }
 
-/// Where the explicit update explodes (σ₀|v|Δt far above g) ours lands on steady sliding.
+/// At steps for which the explicit update diverges (σ₀|v|Δt far above g), the exact update reaches steady sliding.
 #[test]
 fn a_huge_step_is_stable() {
     let (z, force) = lugre_1995().step(Vec3::ZERO, Vec3::X * 10.0, 1.0, 1.0);
     assert!((z.x - 1e-5).abs() < 1e-12 && (force.x - 5.0).abs() < 1e-9, "{z} {force}");
 }
 
-/// Passivity of the bristles: over a closed path the work of friction is never negative.
+/// Passivity of the bristles: over a closed path the work against friction is never negative.
 #[test]
 fn friction_takes_energy_on_closed_paths() {
     let lugre = Lugre { viscous_newton_s_per_m: 200.0, ..lugre_1995() };

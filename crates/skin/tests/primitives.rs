@@ -1,4 +1,4 @@
-//! Objects known in closed form, against meshes of them that get finer.
+//! Primitive objects, compared with meshes of increasing resolution.
 
 use crate::common;
 
@@ -14,8 +14,9 @@ fn touch_of(object: &Object, sensor_from_object: Pose) -> Touch {
     skin.touch(&skin.rest(), &Motion { targets: &targets }, 1e-3).unwrap().0
 }
 
-/// A mesh inscribed in a round shape with edges e lies e²/8R below it at most, so its force and torque come near those of the
-/// shape itself in proportion to e²; at 0.25 mm on 8 mm that is 1 µm of 1 mm. The box has no round parts: nothing but rounding.
+/// A mesh inscribed in a round shape with edges e lies at most e²/8R below it, so its force and torque converge to
+/// those of the shape in proportion to e²; at 0.25 mm on 8 mm the difference is 1 µm of 1 mm. The box has no round
+/// parts, so it differs only by rounding.
 #[test]
 fn a_mesh_comes_near_its_primitive() {
     let turn = Quat::from_rotation_x(0.3) * Quat::from_rotation_y(0.9);
@@ -38,7 +39,7 @@ fn a_mesh_comes_near_its_primitive() {
     }
 }
 
-/// What is pressed past the skin is saturated on a primitive as on a mesh, and the forces on both bodies cancel.
+/// An object pressed beyond the skin saturates as a primitive and as a mesh, and the forces on both bodies cancel.
 #[test]
 fn a_primitive_saturates_and_balances() {
     let shape = Primitive::Cuboid { half_m: Vec3::splat(6e-3) };
@@ -51,8 +52,8 @@ fn a_primitive_saturates_and_balances() {
     assert!((exact.on_sensor.force + exact.on_objects[0].force).length() < 1e-12);
 }
 
-/// A ball that is alone is met many rays at a time, one among others ray by ray: what it feels is the same over a slide, from a
-/// graze to rays that begin inside it.
+/// A single ball is intersected with many rays at a time, one among other objects ray by ray: the contact loads are the
+/// same along a slide, from a graze to rays that start inside the ball.
 #[test]
 fn a_ball_alone_feels_what_it_feels_in_company() {
     let parameters = SpringParameters { friction: Friction::Lugre(common::bristles()), ..plain(500.0, 4e-3) };

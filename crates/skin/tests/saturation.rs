@@ -1,7 +1,7 @@
-//! Objects pressed further than the skin goes, and several objects at one texel.
+//! Objects pressed beyond the range of the skin, and several objects at one texel.
 //!
-//! A closed object whose inside holds the point v − h n, where a texel's ray starts, is pressed past h there. Not
-//! tested: objects that have passed that point altogether, which are out of the model.
+//! A closed object that contains the point v − h n, where the ray of a texel starts, is pressed beyond h there. Not
+//! tested: objects that have passed that point completely, which the model does not cover.
 
 use crate::common::{cuboid, grid_skin, held, plain, pressed};
 use dermis_geometry::{Pose, TriMesh, Vec3, shapes};
@@ -10,8 +10,8 @@ use dermis_skin::{Law, Motion, Object, Skin, Target};
 const K: f64 = 100.0;
 const H: f64 = 2e-3;
 
-/// However deep and however thick the punch, once past h every texel gives k h, up to the rounding of k h, and
-/// says so. Thicknesses around and far beyond h: the far side of the punch is in the ray, at its end, beyond it.
+/// For any depth and thickness of the punch, beyond h every texel gives k h, up to rounding, and reports saturation.
+/// Thicknesses around and far beyond h: the far side of the punch is inside the ray, at its end, and beyond it.
 #[test]
 fn a_punch_pressed_past_the_skin_keeps_the_force_of_full_depth() {
     for law in [Law::Conservative, Law::Paper] {
@@ -30,7 +30,7 @@ fn a_punch_pressed_past_the_skin_keeps_the_force_of_full_depth() {
     }
 }
 
-/// Up to h nothing is saturated and the force is continuous there: k h from both sides.
+/// Up to h no texel is saturated, and the force is continuous at h: k h from both sides.
 #[test]
 fn saturation_starts_where_the_skin_ends() {
     let skin = grid_skin(4, 5, 1e-3, plain(K, H));
@@ -41,9 +41,9 @@ fn saturation_starts_where_the_skin_ends() {
     assert!((before.on_sensor.force - after.on_sensor.force).length() < 20.0 * K * H * 2e-9);
 }
 
-/// A curved skin under a plate: a ray that leans by θ is met at depth s/cos θ when the plate is s below the texel,
-/// and gives k s/cos² θ along z, so k h/cos θ at depth h: this it keeps. So the force never falls as the plate
-/// comes down, and every texel above the plate's underside presses.
+/// A curved skin under a plate: a ray inclined by θ has the depth s/cos θ when the plate is s below the texel, and
+/// gives k s/cos² θ along z, so k h/cos θ at depth h, which it keeps. The force therefore never decreases as the plate
+/// comes down, and every texel above the underside of the plate is in contact.
 #[test]
 fn leaning_texels_saturate_and_do_not_go_quiet() {
     let cap = shapes::spherical_patch(15e-3, 1.0, 1e-3).unwrap();
@@ -67,7 +67,7 @@ fn leaning_texels_saturate_and_do_not_go_quiet() {
     }
 }
 
-/// An open mesh has no inside. Past h it is not felt, and nothing claims that it is.
+/// An open mesh has no interior. Beyond h it makes no contact, and no saturation is reported.
 #[test]
 fn an_open_mesh_claims_no_saturation() {
     let skin = grid_skin(4, 5, 1e-3, plain(K, H));
@@ -81,9 +81,9 @@ fn an_open_mesh_claims_no_saturation() {
     }
 }
 
-/// A ray that touches a sharp side edge from outside, exactly, is not inside: the diamond (a square on its corner)
-/// has its side edges at x = ±2 mm, which are texels of the grid, z = −0.5 mm. At such an edge the upper face is
-/// left where the lower is entered, and with the upper face first in the mesh it used to be taken for the inside.
+/// A ray that exactly touches a sharp side edge from outside is not inside: the diamond (a square on its corner) has
+/// its side edges at x = ±2 mm, which are texels of the grid, z = −0.5 mm. At such an edge the ray leaves the upper
+/// face where it enters the lower one; with the upper face first in the mesh, it must not be classified as inside.
 #[test]
 fn a_ray_through_a_side_edge_is_not_pressed_through() {
     let (r, y) = (2e-3, 20e-3);
@@ -106,8 +106,8 @@ fn a_ray_through_a_side_edge_is_not_pressed_through() {
     assert!(touch.facets.len() >= 9);
 }
 
-/// Two overlapping blocks, 0.5 and 0.8 mm deep, share the middle column of texels; each gets what its own texels
-/// give: 0.5 mm × 2 columns, 0.8 mm × 3 columns (the deeper one wins the column they share), and each its torque.
+/// Two overlapping blocks, 0.5 and 0.8 mm deep, share the central column of texels; each receives the load of its own
+/// texels: 0.5 mm × 2 columns, 0.8 mm × 3 columns (the deeper block owns the shared column), and its own torque.
 #[test]
 fn the_deepest_object_wins_and_each_gets_its_own_load() {
     let skin = grid_skin(3, 5, 1e-3, plain(K, H));
@@ -126,8 +126,8 @@ fn the_deepest_object_wins_and_each_gets_its_own_load() {
     }
 }
 
-/// A thin plate pressed through (depth h) wins over a block that is only half as deep, though the block's face is
-/// the first that the ray meets.
+/// A thin plate pressed through (depth h) takes precedence over a block that is only half as deep, although the ray
+/// hits the face of the block first.
 #[test]
 fn an_object_pressed_through_is_deeper_than_one_in_its_way() {
     let skin = grid_skin(3, 3, 1e-3, plain(K, H));

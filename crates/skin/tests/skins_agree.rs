@@ -1,10 +1,11 @@
 //! Gel, layer and hydroelastic skin on the same press, where their assumptions overlap.
 //!
-//! A ball on a 2 mm layer, E = 200 kPa, ν = 0.3, without friction, over depths of 2.5, 5 and 10 % of the thickness and balls of 5, 20 and 80 mm.
-//! **Gel and layer** solve the same elasticity: forces within 5 % at all of these, surfaces within 6 % of depth (5.2 % at worst). **Hydroelastic** is a foundation of
-//! independent springs with the confined modulus M = λ + 2μ over the thickness: right where contact is wide by the thickness. Where the contact radius
-//! √(2Rd) is at least 1.4 times the thickness its force is within 15 % of the layer's; at less than half the thickness it is off by more than 15 %, as it
-//! must be.
+//! A ball on a 2 mm layer, E = 200 kPa, ν = 0.3, without friction, at depths of 2.5, 5 and 10 % of the thickness, with
+//! balls of 5, 20 and 80 mm. **Gel and layer** solve the same elasticity: forces within 5 % in all cases, surfaces
+//! within 6 % of depth (5.2 % at worst). **Hydroelastic** is a foundation of independent springs with the confined
+//! modulus M = λ + 2μ divided by the thickness: accurate for contacts that are wide relative to the thickness. If the
+//! contact radius √(2Rd) is at least 1.4 times the thickness, its force is within 15 % of that of the layer; below half
+//! the thickness it differs by more than 15 %, as expected.
 
 use dermis_geometry::{Pose, TetMesh, Vec3, shapes, tets::DepthTets};
 use dermis_skin::gel::FixedFaces;
@@ -52,7 +53,7 @@ fn press(skin: &dyn Skin, object: &Object, height_m: f64) -> Touch {
     skin.settle(&skin.rest(), &Motion { targets: &[target] }).unwrap().0
 }
 
-/// Largest difference of the surfaces within 5 mm of the middle (m); the layer's cells are finer, so the nearest is taken.
+/// Maximum difference of the surfaces within 5 mm of the centre (m), with the finer surface of the layer interpolated.
 fn apart(gel: &Touch, layer: &Touch) -> f64 {
     let (gel, layer) = (gel.surface.as_ref().unwrap(), layer.surface.as_ref().unwrap());
     let mut worst = 0.0f64;
@@ -62,7 +63,7 @@ fn apart(gel: &Touch, layer: &Touch) -> f64 {
             if at.truncate().length() > 5e-3 {
                 continue;
             }
-            // Bilinear between the layer's cells.
+            // Bilinear interpolation between the cells of the layer.
             let x = (at.x - layer.center.x) / layer.cell_m + 0.5 * (layer.cols as f64 - 1.0);
             let y = (layer.center.y - at.y) / layer.cell_m + 0.5 * (layer.rows as f64 - 1.0);
             let (i, j) = (x.floor() as usize, y.floor() as usize);
@@ -80,7 +81,7 @@ fn apart(gel: &Touch, layer: &Touch) -> f64 {
 fn gel_layer_and_hydroelastic_agree_where_they_should() {
     let (gel, layer, hydroelastic) = (gel(), layer(), hydroelastic());
     for radius in [5e-3, 20e-3, 80e-3] {
-        // Only the part that can touch needs to be fine: a cap of the ball would do, a whole one is simpler.
+        // Only the part near the contact needs to be fine: a cap would suffice, a whole ball is simpler.
         let ball = Object::new(shapes::sphere(radius, (radius * 0.02).max(0.15e-3)).unwrap());
         let lowest = ball.surface.bounds().min.z;
         for part in [0.025, 0.05, 0.1] {

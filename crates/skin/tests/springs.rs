@@ -1,6 +1,6 @@
-//! Springs against closed forms: flat punch, sphere, damper, tables, areas.
+//! Springs compared with closed forms: flat punch, sphere, damper, tables, areas.
 //!
-//! Friction has its own file, and so have saturation and energy.
+//! Friction, saturation and energy have their own files.
 
 use crate::common;
 
@@ -12,7 +12,7 @@ use dermis_skin::{
 };
 
 /// A flat punch over all N texels presses each by d: F = N k d, along −z on the sensor, without torque about the
-/// middle. Exact but for rounding. Both laws, any number of contact points, any yaw.
+/// centre. Exact up to rounding. Both laws, any number of contact points, any yaw.
 #[test]
 fn a_flat_punch_gives_n_k_d() {
     let punch = cuboid(60e-3, 60e-3, 10e-3);
@@ -32,15 +32,17 @@ fn a_flat_punch_gives_n_k_d() {
     }
 }
 
-/// A plane face tilted by θ about y over all texels: a texel at x is d + x tan θ deep (sign by the tilt), so with the
-/// conservative law f = k d_i/cos θ along n_c = (sin θ, 0, cos θ): F_z = N k d, F_x = F_z tan θ. The paper's law gives cos θ of both.
+/// A plane face tilted by θ about y over all texels: the depth at x is d + x tan θ (sign by the tilt), so with the
+/// conservative law f = k d_i/cos θ along n_c = (sin θ, 0, cos θ): F_z = N k d, F_x = F_z tan θ. The paper's law gives
+/// cos θ times both.
 #[test]
 fn a_tilted_face_presses_along_its_normal() {
     let theta = 0.3f64;
     let block = cuboid(80e-3, 80e-3, 40e-3);
     for (law, factor) in [(Law::Conservative, 1.0), (Law::Paper, theta.cos())] {
         let skin = grid_skin(5, 6, 1e-3, SpringParameters { law, ..plain(100.0, 4e-3) });
-        // The middle of its lower face is put 1.5 mm below the skin's middle, then all is turned about that point.
+        // The centre of its lower face is 1.5 mm below the centre of the skin, and the block is rotated about that
+        // point.
         let turn = Quat::from_rotation_y(theta);
         let at = Pose::new(turn, turn * (Vec3::Z * 20e-3) - Vec3::Z * 1.5e-3);
         let touch = held(&skin, &block, at);
@@ -54,10 +56,10 @@ fn a_tilted_face_presses_along_its_normal() {
     }
 }
 
-/// A sphere of radius R, d deep: each ray's force along z is κ d_i A_i (the lever 1/(n·n_c) cancels the cosine), so F_z
-/// is κ times the volume under z = 0, a cap: F = κ π (R d² − d³/3). A sum over a lattice converges in the second
-/// order of the pitch; so does the mesh, whose edges are half the pitch. Root mean square over places of the sphere.
-/// The imprint's radius is √(2Rd − d²), to a texel.
+/// A sphere of radius R at depth d: the force of each ray along z is κ d_i A_i (the factor 1/(n·n_c) cancels the
+/// cosine), so F_z is κ times the volume below z = 0, a cap: F = κ π (R d² − d³/3). A sum over a lattice converges with
+/// the second order of the pitch, and so does the mesh, whose edges are half the pitch. Root mean square over positions
+/// of the sphere. The radius of the imprint is √(2Rd − d²), to a texel.
 #[test]
 fn a_sphere_gives_the_volume_of_its_cap() {
     let (radius, depth, kappa) = (5e-3, 0.8e-3f64, 1e7);
@@ -86,8 +88,8 @@ fn a_sphere_gives_the_volume_of_its_cap() {
     assert!(errors[2] < 2e-3, "{errors:?}");
 }
 
-/// Approaching at v a flat punch feels N(k d + c v); leaving at v, N(k d − c v), and nothing when that is negative:
-/// the skin does not stick to what leaves. Per texel and per area.
+/// A flat punch approaching at v receives N(k d + c v); separating at v, N(k d − c v), and zero if that is negative:
+/// the skin does not adhere. Per texel and per area.
 #[test]
 fn dampers_resist_approach_and_never_pull() {
     let (k, c, d) = (100.0, 2.0, 1e-3);
@@ -103,8 +105,8 @@ fn dampers_resist_approach_and_never_pull() {
     }
 }
 
-/// On a face tilted by θ a vertical speed v changes the depth along the ray at v itself, so the damper's vertical
-/// force is c v on every texel as on a flat one (conservative law).
+/// On a face tilted by θ, a vertical speed v changes the depth along the ray at the rate v, so the vertical force of
+/// the damper is c v on every texel, as on a flat face (conservative law).
 #[test]
 fn dampers_act_on_the_rate_of_depth() {
     let block = cuboid(80e-3, 80e-3, 40e-3);
@@ -116,8 +118,8 @@ fn dampers_act_on_the_rate_of_depth() {
     assert!((-touch.on_sensor.force.z - 30.0 * (100.0 * 1.8e-3 + 2.0 * 0.01)).abs() < 1e-11);
 }
 
-/// A straight table is the linear law. One with slopes 50 N/m to 1 mm and 200 N/m beyond gives 0.05 + 0.2 (d/mm − 1) N,
-/// also past its last point.
+/// A table on a straight line equals the linear law. One with slopes 50 N/m up to 1 mm and 200 N/m beyond gives 0.05 +
+/// 0.2 (d/mm − 1) N, also beyond its last point.
 #[test]
 fn tables_are_followed() {
     let punch = cuboid(50e-3, 50e-3, 10e-3);
@@ -137,8 +139,8 @@ fn tables_are_followed() {
     }
 }
 
-/// The contact points of a curved skin share out its whole area, and every texel, at any subdivision. Pressed by the
-/// same ball, subdivisions 1, 2 and 3 come ever closer to 8: within 5 %, 1 % and 0.5 % (`PerArea`).
+/// The contact points of a curved skin partition its whole area, and every texel, at any subdivision. Under the same
+/// ball, subdivisions 1, 2 and 3 converge to 8: within 5 %, 1 % and 0.5 % (`PerArea`).
 #[test]
 fn a_curved_skin_is_the_same_at_any_subdivision() {
     let pad = shapes::fingertip_pad(&Fingertip::default(), 1.5e-3).unwrap();
@@ -168,8 +170,8 @@ fn a_curved_skin_is_the_same_at_any_subdivision() {
     }
 }
 
-/// Depth and normal of every texel as by trying all triangles with the ray from v − h n to v. Objects whose ray starts
-/// inside them are left to `saturation.rs`.
+/// Depth and normal of every texel equal those of a brute-force test of all triangles with the ray from v − h n to v.
+/// `saturation.rs` covers objects in which a ray starts.
 #[test]
 fn every_texel_sees_what_brute_force_sees() {
     let mut random = Random::new(3);
@@ -210,7 +212,7 @@ fn every_texel_sees_what_brute_force_sees() {
     assert!(compared > 1000, "{compared}");
 }
 
-/// What means nothing is refused, by name.
+/// Meaningless input returns an error with its name.
 #[test]
 fn meaningless_input_is_refused() {
     let skin = grid_skin(2, 2, 1e-3, plain(100.0, 2e-3));

@@ -1,14 +1,14 @@
-//! Creep from the answer to a load that stays.
+//! Fits creep to the response to a constant load.
 
 use super::least_squares::{search, solve, student_975};
 use super::{Estimate, FitError, check_points};
 
-/// Relaxation y = y₀ (1 + Σ a (1 − e^(−t/τ))) after a load was put on at t = 0.
+/// Relaxation y = y₀ (1 + Σ a (1 − e^(−t/τ))) after a load is applied at t = 0.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct CreepFit {
-    /// y₀: the reading at once, in the unit of the data.
+    /// y₀: instantaneous reading, in the unit of the data.
     pub at_once: Estimate,
-    /// a and τ (s), from the quickest to the slowest.
+    /// a and τ (s), from the fastest to the slowest.
     pub terms: Vec<CreepTermFit>,
     /// Root mean square of the residuals, in the unit of the data.
     pub rms: f64,
@@ -16,12 +16,12 @@ pub struct CreepFit {
     pub points: usize,
 }
 
-/// One relaxation.
+/// One relaxation term.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct CreepTermFit {
-    /// a.
+    /// Amplitude a.
     pub amplitude: Estimate,
-    /// τ (s).
+    /// Time constant τ (s).
     pub time_s: Estimate,
 }
 
@@ -34,11 +34,11 @@ impl CreepFit {
 }
 
 const REMEDY: &str = "hold the load several times as long as it creeps, and read more often at the start";
-/// More points than this only cost time: neighbours are averaged.
+/// Maximum number of points in the fit; neighbours are averaged beyond it.
 const ENOUGH: usize = 240;
 
-/// Least squares of one or two relaxations over points (s, reading). For given times the model is linear, so the times are
-/// searched alone.
+/// Least-squares fit of one or two relaxation terms to points (s, reading). For given time constants the model is
+/// linear, so only the time constants are searched.
 pub fn fit_creep(points: &[(f64, f64)], terms: usize) -> Result<CreepFit, FitError> {
     let terms = terms.clamp(1, 2);
     check_points("a relaxation", points, 4 + 3 * terms)?;
@@ -101,7 +101,7 @@ pub fn fit_creep(points: &[(f64, f64)], terms: usize) -> Result<CreepFit, FitErr
     Ok(fit)
 }
 
-/// Means of neighbours, so that at most [`ENOUGH`] points are left.
+/// Averages neighbours so that at most [`ENOUGH`] points remain.
 fn merge(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mean = |part: &[(f64, f64)]| {
         let n = part.len() as f64;
@@ -123,7 +123,7 @@ mod tests {
             .collect()
     }
 
-    /// Clean data give the truth back; the intervals of noisy ones hold it about 95 times in 100.
+    /// Clean data reproduce the true values; intervals of noisy data contain them about 95 times in 100.
     #[test]
     fn one_relaxation_is_recovered() {
         let fit = fit_creep(&data(10.0, 0.0, 0), 1).unwrap();

@@ -1,18 +1,18 @@
-//! Friction parameters from a curve of force against sliding velocity (Moisio 2013, section 3.3.4 and Fig. 7).
+//! Fits friction parameters to a curve of force against sliding velocity (Moisio 2013, section 3.3.4 and Fig. 7).
 
 use super::least_squares::{minimum, solve, student_975};
 use super::{Estimate, FitError, check_points, require_positive};
 
-/// Friction parameters from a steady sliding curve. σ₀ and σ₁ act only while friction changes, so they are not determined.
+/// Friction parameters from a steady sliding curve. σ₀ and σ₁ act only in transients, so they are not determined.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct FrictionFit {
-    /// μ_s.
+    /// Static friction coefficient μ_s.
     pub mu_static: Estimate,
-    /// μ_d.
+    /// Dynamic friction coefficient μ_d.
     pub mu_dynamic: Estimate,
-    /// v_s (m/s).
+    /// Stribeck velocity v_s (m/s).
     pub stribeck_m_per_s: Estimate,
-    /// c_t (N s/m).
+    /// Viscous coefficient c_t (N s/m).
     pub viscous_newton_s_per_m: Estimate,
     /// Root mean square of the residuals (N).
     pub rms_newton: f64,
@@ -30,10 +30,10 @@ impl FrictionFit {
     }
 }
 
-/// Least squares of F = f_n(μ_d + (μ_s − μ_d) exp(−(v/v_s)²)) + c_t v over points (m/s, N) under `normal_newton`.
+/// Least-squares fit of F = f_n(μ_d + (μ_s − μ_d) exp(−(v/v_s)²)) + c_t v to points (m/s, N) under `normal_newton`.
 ///
-/// For a given v_s the model is linear in the other three, so v_s is searched alone (variable projection) and no
-/// starting guess is needed. Intervals come from the Jacobian at the optimum.
+/// For a given v_s the model is linear in the other three parameters, so only v_s is searched (variable projection) and
+/// no starting guess is needed. The intervals come from the Jacobian at the optimum.
 pub fn fit_friction(points: &[(f64, f64)], normal_newton: f64) -> Result<FrictionFit, FitError> {
     require_positive("the normal force (N)", normal_newton)?;
     check_points("four friction parameters", points, 6)?;
@@ -124,7 +124,7 @@ mod tests {
         assert!((fit.stribeck_m_per_s.value - 0.3).abs() < 1e-6);
     }
 
-    /// Fast sliding alone does not determine static friction and is refused.
+    /// Fast sliding alone does not determine static friction: the fit returns an error.
     #[test]
     fn a_range_without_the_stribeck_fall_is_refused() {
         let mut random = Random::new(5);

@@ -1,12 +1,12 @@
-//! Width of the loop between loading and unloading.
+//! Fits the width of the loop between loading and unloading.
 
 use super::least_squares::{solve, student_975};
 use super::{Estimate, FitError, check_points};
 
-/// A loop whose width grows with the load.
+/// A loop whose width is proportional to the load.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct HysteresisFit {
-    /// η: width of the loop as a part of the load.
+    /// η: width of the loop as a fraction of the load.
     pub fraction: Estimate,
     /// Root mean square residual of the widths, in the unit of the data.
     pub rms: f64,
@@ -14,8 +14,8 @@ pub struct HysteresisFit {
     pub points: usize,
 }
 
-/// Fits width = η · load to readings at the same load, on the way up and on the way down, both in the unit of the load. Leave
-/// out the reversal: there the reading is still held.
+/// Fits width = η · load to readings at the same load during loading and unloading, both in the unit of the load.
+/// Exclude the reversal, where the hysteresis still holds the reading.
 pub fn fit_hysteresis(loops: &[(f64, f64, f64)]) -> Result<HysteresisFit, FitError> {
     let widths: Vec<(f64, f64)> = loops.iter().map(|&(load, up, down)| (load, down - up)).collect();
     check_points("the width of a loop", &widths, 3)?;

@@ -1,18 +1,18 @@
-//! Linear least squares of a few unknowns.
+//! Linear least squares with a few unknowns.
 
 /// Coefficients and their covariance.
 pub struct Solution {
     pub coefficients: Vec<f64>,
-    /// Inverse of the normal matrix, not yet times the variance of a residual.
+    /// Inverse of the normal matrix, not multiplied by the variance of a residual.
     pub inverse: Vec<Vec<f64>>,
     /// Sum of squared residuals.
     pub squares: f64,
 }
 
-/// Minimises Σ (rows·c − targets)². `None` when the columns are dependent.
+/// Minimises Σ (rows·c − targets)². `None` if the columns are dependent.
 pub fn solve(rows: &[Vec<f64>], targets: &[f64]) -> Option<Solution> {
     let n = rows.first()?.len();
-    // Columns scaled to one, so that the test for dependence means the same for all units.
+    // Columns are scaled to unit norm, so that the test for dependence does not depend on units.
     let scale: Vec<f64> = (0..n).map(|j| rows.iter().map(|row| row[j] * row[j]).sum::<f64>().sqrt()).collect();
     if scale.iter().any(|s| s.is_nan() || *s <= 0.0) {
         return None;
@@ -40,7 +40,7 @@ pub fn solve(rows: &[Vec<f64>], targets: &[f64]) -> Option<Solution> {
     Some(Solution { coefficients, inverse, squares })
 }
 
-/// Gauss–Jordan with pivots on [A | 1]; leaves the inverse on the right.
+/// Gauss–Jordan elimination with pivoting on [A | 1]; leaves the inverse on the right.
 fn invert(matrix: &mut [Vec<f64>]) -> Option<()> {
     let n = matrix.len();
     for column in 0..n {
@@ -62,8 +62,8 @@ fn invert(matrix: &mut [Vec<f64>]) -> Option<()> {
     Some(())
 }
 
-/// The 97.5 % point of Student's t with `freedom` degrees of freedom: Hill's expansion about the normal, to
-/// 0.2 % from 3 degrees on.
+/// The 97.5 % quantile of Student's t with `freedom` degrees of freedom: Hill's expansion about the normal, accurate to
+/// 0.2 % from 3 degrees of freedom.
 pub fn student_975(freedom: usize) -> f64 {
     match freedom {
         0 => f64::INFINITY,
@@ -81,12 +81,12 @@ pub fn student_975(freedom: usize) -> f64 {
     }
 }
 
-/// Minimum of a function on an interval: a scan, then golden section around the best.
+/// Minimum of a function on an interval: a scan, then golden-section search around the best point.
 pub fn minimum(f: impl Fn(f64) -> f64, low: f64, high: f64) -> f64 {
     search(f, low, high, 200, 80)
 }
 
-/// As [`minimum`], with a given number of points in the scan and steps after it: for expensive functions.
+/// Like [`minimum`], with a given number of scan points and search steps, for expensive functions.
 pub fn search(f: impl Fn(f64) -> f64, low: f64, high: f64, scan: usize, steps: usize) -> f64 {
     let at = |i: usize| low + (high - low) * i as f64 / scan as f64;
     let values: Vec<f64> = (0..=scan).map(|i| f(at(i))).collect();
@@ -118,7 +118,7 @@ mod tests {
         assert!(solve(&vec![vec![1.0, 2.0]; 4], &[1.0; 4]).is_none(), "dependent columns");
     }
 
-    /// Tables of the t distribution: 3.182 (3), 2.228 (10), 2.042 (30), 1.960 (∞).
+    /// Values from tables of the t distribution: 3.182 (3), 2.228 (10), 2.042 (30), 1.960 (∞).
     #[test]
     fn student_matches_the_tables() {
         for (freedom, truth) in [(3, 3.182), (5, 2.571), (10, 2.228), (30, 2.042), (1_000_000, 1.960)] {

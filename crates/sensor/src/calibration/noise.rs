@@ -1,11 +1,11 @@
-//! Noise from readings under a load that does not change.
+//! Fits noise to readings under a constant load.
 
 use super::{Estimate, FitError};
 
-/// Standard deviation of readings about their smooth course, without the quantisation noise of the converter (step²/12).
+/// Standard deviation of readings about their smooth trend, without the quantisation noise of the converter (step²/12).
 ///
-/// Taken from the second differences of neighbours, whose variance is 6 σ² for independent noise, so that slow drift and creep
-/// do not count.
+/// Computed from the second differences of neighbours, whose variance is 6 σ² for independent noise, so that slow drift
+/// and creep have no effect.
 pub fn fit_noise(readings: &[f64], step: f64) -> Result<Estimate, FitError> {
     if let Some(row) = readings.iter().position(|reading| !reading.is_finite()) {
         return Err(FitError::NotFinite { row: row + 1, x: row as f64, y: readings[row] });
@@ -25,7 +25,7 @@ pub fn fit_noise(readings: &[f64], step: f64) -> Result<Estimate, FitError> {
         });
     }
     let value = (variance - step * step / 12.0).max(0.0).sqrt();
-    // Neighbouring differences share readings, which leaves 36/70 of them as independent (4, −3 … autocorrelation).
+    // Neighbouring differences share readings, so 36/70 of them are effectively independent (4, −3 … autocorrelation).
     let ci95 = 1.96 * variance / value.max(0.1 * variance.sqrt()) / (2.0 * n * 36.0 / 70.0).sqrt();
     Ok(Estimate { value, ci95 })
 }
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
     use dermis_geometry::Random;
 
-    /// Noise of 3 steps on a drift, rounded to steps; the interval holds the truth about 95 times in 100.
+    /// Noise of 3 steps on a drift, rounded to steps; the interval contains the true value about 95 times in 100.
     #[test]
     fn noise_is_told_from_drift_and_rounding() {
         let held = (0..400)

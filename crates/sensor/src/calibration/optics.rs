@@ -1,9 +1,10 @@
-//! The light of an optical sensor from images of a ball pressed into it.
+//! Fits the light of an optical sensor to images of a ball pressed into it.
 //!
-//! Needed are the image without contact and some images of presses with a ball of known size, each with the middle and the
-//! radius of the contact. The gel's surface in each press is computed by the sensor's own skin ([`ball_reliefs`]); the colour
-//! that belongs to each slope, height and place is fitted, as a polynomial ([`fit_calibrated`]) or as lamps ([`fit_phong`]). Where labels
-//! are loose, [`align()`] first finds from the images where the ball was, and how deep.
+//! Inputs are the image without contact and several images of presses with a ball of known size, each with the centre
+//! and radius of the contact. The sensor's own skin computes the surface of the gel in each press ([`ball_reliefs`]);
+//! colour as a function of slope, height and position is fitted as a polynomial ([`fit_calibrated`]) or as lamps
+//! ([`fit_phong`]). For inaccurate labels, [`align()`] first estimates the position and depth of the ball from the
+//! images.
 
 mod align;
 mod ball;
@@ -28,28 +29,28 @@ use crate::optics::{FloatImage, Relief};
 pub struct BallPress {
     /// The image.
     pub image: FloatImage,
-    /// The surface that it shows.
+    /// Relief of the surface in the image.
     pub relief: Relief,
-    /// Middle and radius of the contact.
+    /// Centre and radius of the contact.
     pub label: Label,
 }
 
-/// A ring about the middle of a contact, in radii of the contact.
+/// A ring around the centre of a contact, in radii of the contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Region {
-    /// From here …
+    /// Inner radius.
     pub from: f64,
-    /// … to here.
+    /// Outer radius.
     pub to: f64,
 }
 
-/// Well inside the contact, where the surface is the ball's whatever the label's error.
+/// Well inside the contact, where the surface follows the ball even if the label is inaccurate.
 pub const INSIDE: Region = Region { from: 0.0, to: 0.9 };
-/// Around the contact, where the surface follows from the gel's mechanics.
+/// Around the contact, where the mechanics of the gel determine the surface.
 pub const AROUND: Region = Region { from: 1.0, to: 2.0 };
 
 impl BallPress {
-    /// Pixels of a region, by index.
+    /// Indices of the pixels in a region.
     pub fn pixels(&self, region: Region) -> impl Iterator<Item = usize> + '_ {
         let Label { column, row, radius } = self.label;
         let (width, height) = (self.image.width, self.image.height);
@@ -65,7 +66,8 @@ impl BallPress {
         })
     }
 
-    /// Sum of squared differences to another image, as 8-bit cameras would deliver both, over all colours, and its count.
+    /// Sum of squared differences from another image, both rounded to 8 bits, over all colours, and the number of
+    /// terms.
     fn squares(&self, other: &FloatImage, region: Region) -> (f64, usize) {
         let (mut sum, mut count) = (0.0, 0);
         for i in self.pixels(region) {
@@ -78,7 +80,7 @@ impl BallPress {
     }
 }
 
-/// Root mean square difference (levels, 0–255) of presses and the images of `shown`, over all pixels of a region.
+/// Root mean square difference (levels, 0–255) between presses and the images of `shown`, over all pixels of a region.
 pub fn rmse_255<'a>(
     presses: impl IntoIterator<Item = &'a BallPress>,
     region: Region,

@@ -1,4 +1,4 @@
-//! Fits the whole response of a sensor to bench data.
+//! Fits the complete response of a sensor to bench data.
 
 use super::least_squares::{search, student_975};
 use super::{
@@ -12,14 +12,14 @@ use dermis_geometry::quantity::{Force, Time};
 
 /// The fitted response of a sensor.
 ///
-/// The order matters: hysteresis and creep change the load of a taxel, so the lines of the taxels are fitted against the load
-/// after both, which in turn need linearised readings. Three rounds converge. The neighbours come last: a reading divided by
-/// the reading of a direct press is free of gain, threshold and curve.
+/// The order matters: hysteresis and creep change the load of a taxel, so the lines of the taxels are fitted against
+/// the load after both, and both need linearised readings. Three iterations converge. The neighbours come last: a
+/// reading divided by the reading of a direct press is independent of gain, threshold and curve.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct SensorFit {
     /// Gain, threshold, curve and saturation.
     pub taxels: TaxelsFit,
-    /// η of the loop, as a part of the load.
+    /// η: width of the hysteresis loop as a fraction of the load.
     pub hysteresis: Estimate,
     /// Creep.
     pub creep: CreepFit,
@@ -27,9 +27,9 @@ pub struct SensorFit {
     pub spread: SpreadFit,
     /// Noise (counts).
     pub noise_counts: Estimate,
-    /// Force of the indenter against depth.
+    /// Force of the indenter as a function of depth.
     pub stiffness: StiffnessFit,
-    /// Rows of presses it was fitted to.
+    /// Number of rows of presses used in the fit.
     pub rows: usize,
     counts: Response,
     weights_on_itself: Vec<f64>,
@@ -38,7 +38,8 @@ pub struct SensorFit {
 
 const ROUNDS: usize = 3;
 
-/// Fits all stages to a bench's data. `counts` is the sensor's nominal conversion, `kernel` the size of the spread's kernel.
+/// Fits all stages to bench data. `counts` is the sensor's nominal conversion, `kernel` the size of the spread's
+/// kernel.
 pub fn fit_sensor(bench: &Bench, taxels: &Taxels, counts: Response, kernel: usize) -> Result<SensorFit, FitError> {
     let n = taxels.len();
     check_rows(bench, taxels)?;
@@ -74,19 +75,19 @@ pub fn fit_sensor(bench: &Bench, taxels: &Taxels, counts: Response, kernel: usiz
     })
 }
 
-/// Gain, threshold and curve of every taxel from its own presses, neither hysteresis nor creep taken into account.
+/// Fits gain, threshold and curve of every taxel to its own presses, ignoring hysteresis and creep.
 pub fn fit_lines(bench: &Bench, taxels: &Taxels, counts: Response) -> Result<TaxelsFit, FitError> {
     check_rows(bench, taxels)?;
     fit_taxels(&own_points(bench, taxels.len(), 0.0, None), full_scale(counts), true)
 }
 
-/// The spread from the readings of the neighbours of pressed taxels, with the lines of [`fit_lines`].
+/// Fits the spread to the readings of the neighbours of pressed taxels, with the lines of [`fit_lines`].
 pub fn fit_neighbours(bench: &Bench, taxels: &Taxels, lines: &TaxelsFit, kernel: usize) -> Result<SpreadFit, FitError> {
     check_rows(bench, taxels)?;
     fit_spread(taxels, kernel, &neighbours(bench, taxels.len(), lines, 0.0, None))
 }
 
-/// (force, counts) of every taxel under the indenter itself.
+/// (force, counts) of every taxel directly under the indenter.
 pub fn own_readings(bench: &Bench, taxels: &Taxels) -> Result<Vec<Vec<(f64, f64)>>, FitError> {
     check_rows(bench, taxels)?;
     Ok(own_points(bench, taxels.len(), 0.0, None))
@@ -96,7 +97,7 @@ fn full_scale(counts: Response) -> f64 {
     ((1u64 << counts.bits.min(32)) - 1) as f64
 }
 
-/// Refuses rows of another sensor.
+/// Returns an error for rows of another sensor.
 fn check_rows(bench: &Bench, taxels: &Taxels) -> Result<(), FitError> {
     let n = taxels.len();
     if bench.presses.is_empty() {
@@ -111,8 +112,8 @@ fn check_rows(bench: &Bench, taxels: &Taxels) -> Result<(), FitError> {
     }
 }
 
-/// The load of a taxel after hysteresis and creep, for each of its rows, as a direct force (N). Both stages are homogeneous of
-/// the first degree, so the spread's factor on the load is one on the result.
+/// Load of a taxel after hysteresis and creep, for each of its rows, as a direct force (N). Both stages are homogeneous
+/// of first degree, so the spread's factor on the load carries over to the result.
 fn loads_after_memory(loads: &[(f64, f64)], eta: f64, creep: Option<&CreepFit>) -> Vec<f64> {
     let hysteresis = Hysteresis { fraction: eta, width: Force::new(0.0) };
     let terms = creep_terms(creep);
@@ -156,7 +157,7 @@ fn histories<'a>(
         .collect()
 }
 
-/// (load, counts) of every taxel under the indenter itself.
+/// (load, counts) of every taxel directly under the indenter.
 fn own_points(bench: &Bench, n: usize, eta: f64, creep: Option<&CreepFit>) -> Vec<Vec<(f64, f64)>> {
     let points = |rows: Vec<(f64, &crate::characterise::PressRow)>| {
         rows.into_iter().map(|(load, row)| (load, f64::from(row.raw[row.taxel]))).collect()
@@ -164,7 +165,7 @@ fn own_points(bench: &Bench, n: usize, eta: f64, creep: Option<&CreepFit>) -> Ve
     histories(bench, n, eta, creep).into_iter().map(points).collect()
 }
 
-/// One relaxation from the linearised readings of every creep record, each scaled to its own start.
+/// Fits one relaxation term to the linearised readings of every creep record, each divided by its load.
 fn creep_of(bench: &Bench, lines: &TaxelsFit) -> Result<CreepFit, FitError> {
     let mut sums: Vec<(f64, f64, u32)> = Vec::new();
     let mut place = 0;
@@ -185,7 +186,7 @@ fn creep_of(bench: &Bench, lines: &TaxelsFit) -> Result<CreepFit, FitError> {
     fit_creep(&points, 1)
 }
 
-/// η by least squares between linearised readings and loads, and its interval.
+/// η by least squares between linearised readings and loads, with its interval.
 fn loop_of(bench: &Bench, n: usize, lines: &TaxelsFit, creep: &CreepFit) -> Estimate {
     let squares = |eta: f64| {
         let (mut sum, mut count) = (0.0, 0);
@@ -194,7 +195,7 @@ fn loop_of(bench: &Bench, n: usize, lines: &TaxelsFit, creep: &CreepFit) -> Esti
                 lines.force_newton(row.taxel, f64::from(row.raw[row.taxel])).map(|force| (load, force))
             };
             let points: Vec<(f64, f64)> = rows.into_iter().filter_map(lit).collect();
-            // Gain and threshold are free: only the loop is fitted.
+            // Gain and threshold are free parameters: only the loop is fitted.
             let m = points.len() as f64;
             if points.len() < 3 {
                 continue;
@@ -217,7 +218,8 @@ fn loop_of(bench: &Bench, n: usize, lines: &TaxelsFit, creep: &CreepFit) -> Esti
     Estimate { value: eta, ci95 }
 }
 
-/// Readings of neighbours divided by their readings under the indenter: a slope through the origin over all lit rows.
+/// Readings of neighbours divided by their readings under the indenter: the slope through the origin over all pressed
+/// rows.
 fn neighbours(bench: &Bench, n: usize, lines: &TaxelsFit, eta: f64, creep: Option<&CreepFit>) -> Vec<SpreadPoint> {
     let mut points = Vec::new();
     for (pressed, rows) in histories(bench, n, eta, creep).iter().enumerate() {
@@ -260,14 +262,14 @@ fn noise_of(bench: &Bench) -> Result<Estimate, FitError> {
 }
 
 impl SensorFit {
-    /// Gain of every taxel as the response has it: reported newtons per newton of load, without the spread.
+    /// Gain of every taxel for the response: reported newtons per newton of load, without the spread.
     pub fn gains(&self) -> Vec<f64> {
         let newton_per_count = 1.0 / self.counts.counts_per_newton;
         let of = |(fit, own): (&super::TaxelFit, &f64)| fit.gain_counts_per_newton.value * newton_per_count / own;
         self.taxels.taxels.iter().zip(&self.weights_on_itself).map(of).collect()
     }
 
-    /// Thresholds of every taxel as the response has them (N, after the gain).
+    /// Threshold of every taxel for the response (N, after the gain).
     pub fn thresholds_newton(&self) -> Vec<f64> {
         let of = |fit: &super::TaxelFit| {
             let newton = fit.gain_counts_per_newton.value / self.counts.counts_per_newton * fit.threshold_newton.value;
@@ -276,7 +278,7 @@ impl SensorFit {
         self.taxels.taxels.iter().map(of).collect()
     }
 
-    /// The fitted response, for a sensor's file. Without `with_spread` the gains include the spread.
+    /// The fitted response for a sensor's file. Without `with_spread`, the gains include the spread.
     pub fn response(&self, with_spread: bool) -> ResponseSpec {
         let newton_per_count = 1.0 / self.counts.counts_per_newton;
         let gains: Vec<f64> = match with_spread {

@@ -2,7 +2,7 @@
 
 use super::TaxelFit;
 
-/// The u with u + c₂u² + c₃u³ = y, by Newton's method from y.
+/// Solves u + c₂u² + c₃u³ = y for u, by Newton's method from y.
 pub fn straightened([c2, c3]: [f64; 2], y: f64) -> f64 {
     let mut u = y;
     for _ in 0..20 {
@@ -19,9 +19,9 @@ pub fn straightened([c2, c3]: [f64; 2], y: f64) -> f64 {
     u
 }
 
-/// The curve that suits all taxels best: Gauss–Newton on y = u + c₂u² + c₃u³, u = g F + b, in (c₂, c₃) and every taxel's (g, b).
-/// A taxel's two unknowns meet only its own points, so they are eliminated one taxel at a time. Counts over the top reading.
-/// `straight` fits a straight line to one taxel's points, to start from.
+/// The curve that fits all taxels best: Gauss–Newton on y = u + c₂u² + c₃u³, u = g F + b, in (c₂, c₃) and (g, b) of
+/// every taxel. The two unknowns of a taxel affect only its own points, so they are eliminated taxel by taxel. Counts
+/// are divided by the top reading. `straight` fits a straight line to the points of one taxel as the starting point.
 pub fn shared_curve(lit: &[Vec<(f64, f64)>], straight: impl Fn(&[(f64, f64)]) -> Option<TaxelFit>) -> [f64; 2] {
     let top = lit.iter().flatten().map(|p| p.1).fold(1.0, f64::max);
     let mut curve = [0.0; 2];

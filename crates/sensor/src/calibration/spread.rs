@@ -4,14 +4,14 @@ use super::least_squares::{search, student_975};
 use super::{Estimate, FitError};
 use crate::{Spread, Taxels};
 
-/// One neighbour of one pressed taxel.
+/// The reading of one neighbour of a pressed taxel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpreadPoint {
-    /// The taxel that was pressed.
+    /// The pressed taxel.
     pub pressed: usize,
-    /// The taxel that was read.
+    /// The neighbour.
     pub read: usize,
-    /// Its reading, divided by its reading under the same load on itself: its own gain cancels.
+    /// Reading of the neighbour, divided by its reading under the same direct load, which cancels its gain.
     pub ratio: f64,
 }
 
@@ -24,11 +24,11 @@ pub struct SpreadFit {
     pub kernel: usize,
     /// Root mean square of the residual ratios.
     pub rms: f64,
-    /// Number of neighbours read.
+    /// Number of neighbour readings.
     pub points: usize,
 }
 
-/// Fits σ to ratios w_ij/w_ii of neighbours (the pressed taxel's own ratio is one by definition and left out).
+/// Fits σ to the ratios w_ij/w_ii of neighbours. The ratio of the pressed taxel is one by definition and is excluded.
 pub fn fit_spread(taxels: &Taxels, kernel: usize, points: &[SpreadPoint]) -> Result<SpreadFit, FitError> {
     if let Some(row) = points.iter().position(|point| !point.ratio.is_finite()) {
         return Err(FitError::NotFinite { row: row + 1, x: points[row].read as f64, y: points[row].ratio });
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use dermis_geometry::Random;
 
-    /// Ratios of the model itself, borders included, with noise: σ comes back.
+    /// Ratios of the model itself with noise, also at borders: the fit recovers σ.
     #[test]
     fn sigma_is_recovered_at_borders_too() {
         let taxels = Taxels::grid(5, 4, 3e-3);

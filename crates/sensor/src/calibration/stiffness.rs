@@ -1,16 +1,16 @@
-//! Stiffness of a foam from weights put on it (Moisio 2013, section 3.4.1 and Fig. 6).
+//! Fits the stiffness of a foam to the compression under weights (Moisio 2013, section 3.4.1 and Fig. 6).
 
 use super::least_squares::{solve, student_975};
 use super::{Estimate, FitError, check_points, require_positive};
 
-/// Lines through force against compression.
+/// Straight lines fitted to force against compression.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct StiffnessFit {
     /// Slope of the line through the origin (N/m), as the model uses it.
     pub through_zero_newton_per_m: Estimate,
     /// Slope of the free line (N/m).
     pub free_newton_per_m: Estimate,
-    /// Where the free line meets zero force (m): the play before the foam shows a reading.
+    /// Compression at which the free line reaches zero force (m): the play before the first reading.
     pub free_offset_m: f64,
     /// Root mean square of the residuals of the line through the origin (N).
     pub rms_newton: f64,
@@ -71,14 +71,14 @@ mod tests {
     use super::*;
     use dermis_geometry::Random;
 
-    /// The paper's numbers in its own formula: 9810 Pa · 1.25e-3 m² / (84 · 2.5 mm) = 58.39 N/m, not 58.5.
+    /// The paper's numbers in its formula: 9810 Pa · 1.25e-3 m² / (84 · 2.5 mm) = 58.39 N/m, not 58.5.
     #[test]
     fn eq_18_with_the_papers_numbers() {
         let k = texel_stiffness_newton_per_m(9810.0, 1.25e-3, 84, 2.5e-3).unwrap();
         assert!((k - 58.393).abs() < 1e-3, "{k}");
     }
 
-    /// 95 % intervals hold the truth about 95 times in 100.
+    /// The 95 % intervals contain the true value about 95 times in 100.
     #[test]
     fn intervals_hold_what_they_promise() {
         let mut random = Random::new(11);

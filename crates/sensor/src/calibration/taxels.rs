@@ -1,4 +1,4 @@
-//! Gain, threshold and curve of every taxel from force against raw counts (Kappassov 2020, section III-B, Fig. 5).
+//! Fits gain, threshold and curve of every taxel to force against raw counts (Kappassov 2020, section III-B, Fig. 5).
 
 use super::least_squares::{solve, student_975};
 use super::shared_curve::{shared_curve, straightened};
@@ -9,56 +9,56 @@ use dermis_geometry::quantity::Force;
 /// Parameters of one taxel: counts = curve(gain (F − threshold)) for a force F above the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct TaxelFit {
-    /// Counts a newton at the threshold.
+    /// Counts per newton at the threshold.
     pub gain_counts_per_newton: Estimate,
-    /// Smallest force that is reported (N).
+    /// Smallest reported force (N).
     pub threshold_newton: Estimate,
     /// Root mean square of the residuals (counts).
     pub rms_counts: f64,
-    /// Points used: lit and not saturated.
+    /// Number of points used: pressed and not saturated.
     pub points: usize,
 }
 
-/// All taxels with the curve they share.
+/// All taxels with their common curve.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct TaxelsFit {
-    /// Each taxel.
+    /// Fit of each taxel.
     pub taxels: Vec<TaxelFit>,
     /// c₂ and c₃ of y = u + c₂u² + c₃u³, with u and y in counts; zero for a straight line.
     pub curve: [f64; 2],
-    /// Where readings stop rising (counts), where they do.
+    /// Reading at which the sensor saturates (counts), if it does.
     pub saturation_counts: Option<f64>,
-    /// Readings up to this (counts) are taken for noise.
+    /// Readings up to this (counts) count as noise.
     pub dark_counts: f64,
     /// Root mean square of all residuals (counts).
     pub rms_counts: f64,
 }
 
-/// Readings up to this part of full scale are not taken to be lit: noise alone may reach them.
+/// Readings up to this fraction of full scale count as noise.
 const DARK: f64 = 0.01;
 const REMEDY: &str = "press the taxel at more loads between its threshold and saturation";
 
 impl TaxelsFit {
-    /// u of a reading: the straightened reading (counts).
+    /// Linearised reading u (counts).
     pub fn straightened(&self, counts: f64) -> f64 {
         straightened(self.curve, counts)
     }
 
-    /// The force (N) on a taxel that reads so many counts; none where it is dark or saturated.
+    /// Force (N) on a taxel for a reading (counts); `None` below the noise level or in saturation.
     pub fn force_newton(&self, taxel: usize, counts: f64) -> Option<f64> {
         let usable = counts > self.dark_counts && self.saturation_counts.is_none_or(|max| counts < 0.97 * max);
         let fit = self.taxels.get(taxel).filter(|_| usable)?;
         Some(self.straightened(counts) / fit.gain_counts_per_newton.value + fit.threshold_newton.value)
     }
 
-    /// The curve as a stage of a response with so many newtons a count.
+    /// The curve as a stage of a response with `newton_per_count`.
     pub fn curve_stage(&self, newton_per_count: f64, until_newton: f64) -> Curve {
         let [c2, c3] = self.curve;
         let coefficients = vec![1.0, c2 / newton_per_count, c3 / newton_per_count.powi(2)];
         Curve::Polynomial { coefficients, until: Force::new(until_newton) }
     }
 
-    /// The same, straight on from `max_newton` or from where it would fall.
+    /// The same curve, continued linearly beyond `max_newton` or beyond its maximum.
     pub fn rising_curve(&self, newton_per_count: f64, max_newton: f64) -> Curve {
         let mut until = max_newton.max(newton_per_count);
         while until > newton_per_count && self.curve_stage(newton_per_count, until).validate(1).is_err() {
@@ -68,8 +68,8 @@ impl TaxelsFit {
     }
 }
 
-/// Fits force (N) against counts for every taxel, with one curve of the third order for all (`curved`) or straight lines.
-/// `full_scale` is the converter's greatest count.
+/// Fits force (N) against counts for every taxel, with one common third-order curve (`curved`) or straight lines.
+/// `full_scale` is the maximum count of the converter.
 pub fn fit_taxels(data: &[Vec<(f64, f64)>], full_scale: f64, curved: bool) -> Result<TaxelsFit, FitError> {
     for points in data {
         check_points("a taxel's line", points, 4)?;
@@ -104,8 +104,8 @@ pub fn fit_taxels(data: &[Vec<(f64, f64)>], full_scale: f64, curved: bool) -> Re
     Ok(TaxelsFit { taxels, curve, saturation_counts, dark_counts, rms_counts: (sum / f64::max(count, 1.0)).sqrt() })
 }
 
-/// The line of one taxel: a straight one through its straightened readings, each weighted by the slope of the curve there, so
-/// that the error of the counts is minimised.
+/// Fits the line of one taxel to its linearised readings, each weighted by the local slope of the curve, so that the
+/// error in counts is minimised.
 fn line(curve: [f64; 2], points: &[(f64, f64)]) -> Option<TaxelFit> {
     let straight: Vec<(f64, f64, f64)> = points
         .iter()
@@ -121,7 +121,7 @@ fn line(curve: [f64; 2], points: &[(f64, f64)]) -> Option<TaxelFit> {
     let freedom = points.len().saturating_sub(2);
     let variance = free.squares / freedom.max(1) as f64;
     let t = student_975(freedom);
-    // T = −b/g: its variance by the gradient (b/g², −1/g).
+    // T = −b/g: its variance follows from the gradient (b/g², −1/g).
     let [dg, db] = [at_zero / (gain * gain), -1.0 / gain];
     let c = &free.inverse;
     let spread = dg * dg * c[0][0] + 2.0 * dg * db * c[0][1] + db * db * c[1][1];
@@ -133,7 +133,7 @@ fn line(curve: [f64; 2], points: &[(f64, f64)]) -> Option<TaxelFit> {
     })
 }
 
-/// The reading that several clearly different loads share at the top, if there is one.
+/// The top reading shared by several clearly different loads, if any.
 fn saturation(data: &[Vec<(f64, f64)>], full_scale: f64) -> Option<f64> {
     let top = data.iter().flatten().map(|p| p.1).fold(0.0, f64::max);
     let level = data.iter().any(|points| {

@@ -1,4 +1,4 @@
-//! The numbers that controllers learn grasp stability from.
+//! Features for learning grasp stability.
 
 use super::Features;
 use dermis_geometry::{Vec2, Vec3};
@@ -13,42 +13,42 @@ pub struct GraspFeatures {
     pub shear_newton: Vec2,
     /// First moments of the normal forces about the sensor's origin (N m): Σ f x, Σ f y.
     pub first_moments_newton_m: Vec2,
-    /// Centre of the normal forces (m); the origin without contact.
+    /// Centroid of the normal forces (m); the origin without contact.
     pub centroid_m: Vec2,
-    /// Second moments about the centre (m²): xx, xy, yy.
+    /// Second moments about the centroid (m²): xx, xy, yy.
     pub covariance_m2: [f64; 3],
-    /// Torque about the normal at the centre (N m).
+    /// Torque about the normal at the centroid (N m).
     pub twist_newton_m: f64,
     /// Area of the taxels in contact (m²).
     pub contact_area_m2: f64,
 }
 
-/// Changes of those between two moments, a second.
+/// Rates of change of grasp features.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GraspRates {
-    /// Of the normal force (N/s).
+    /// Rate of the normal force (N/s).
     pub normal_newton_per_s: f64,
-    /// Of the tangential force (N/s).
+    /// Rate of the tangential force (N/s).
     pub shear_newton_per_s: Vec2,
-    /// Of the centre (m/s): how fast the contact wanders over the sensor.
+    /// Velocity of the centroid (m/s): the speed at which the contact moves over the sensor.
     pub centroid_m_per_s: Vec2,
-    /// Of the spread, tr(covariance) (m²/s).
+    /// Rate of the spread, tr(covariance) (m²/s).
     pub spread_m2_per_s: f64,
-    /// Of the contact area (m²/s).
+    /// Rate of the contact area (m²/s).
     pub contact_area_m2_per_s: f64,
 }
 
-/// Criteria for the onset of slip. Any of them is enough; one set to infinity is ignored.
+/// Criteria for the onset of slip. Any one suffices; infinity disables a criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlipOnset {
-    /// Tangential over normal force: a part of the friction coefficient.
+    /// Maximum ratio of tangential to normal force: a fraction of the friction coefficient.
     pub shear_ratio: f64,
-    /// Speed of the centre (m/s).
+    /// Speed of the centroid (m/s).
     pub centroid_m_per_s: f64,
-    /// Loss of normal force, as a part of it a second.
+    /// Relative loss of normal force (1/s).
     pub loss_per_s: f64,
-    /// Smallest normal force (N) at which slip is detected.
+    /// Minimum normal force (N) at which slip is detected.
     pub min_newton: f64,
 }
 
@@ -59,7 +59,8 @@ impl Default for SlipOnset {
 }
 
 impl GraspFeatures {
-    /// From values (N), their places (m) and areas (m²), and force vectors on the sensor (N; empty where there are none).
+    /// Computes features from values (N), their positions (m) and areas (m²), and force vectors on the sensor (N; may
+    /// be empty).
     pub fn of(values_newton: &[f64], places_m: &[Vec2], areas_m2: &[f64], forces_newton: &[Vec3]) -> Self {
         let Some(features) = Features::of(values_newton, places_m, areas_m2, 0.0) else { return Self::default() };
         let shear = |force: &Vec3| Vec2::new(force.x, force.y);
@@ -75,7 +76,7 @@ impl GraspFeatures {
         }
     }
 
-    /// Rates of change since `before`, `dt_s` earlier; zero for `dt_s` = 0.
+    /// Rates of change since `before`, `dt_s` earlier; zero if `dt_s` = 0.
     pub fn rates(&self, before: &Self, dt_s: f64) -> GraspRates {
         if dt_s.is_nan() || dt_s <= 0.0 {
             return GraspRates::default();
@@ -92,7 +93,7 @@ impl GraspFeatures {
 }
 
 impl SlipOnset {
-    /// Whether the grasp begins to slip.
+    /// True if the grasp begins to slip.
     pub fn detects(&self, now: &GraspFeatures, rates: &GraspRates) -> bool {
         now.normal_newton >= self.min_newton
             && (now.shear_newton.length() > self.shear_ratio * now.normal_newton

@@ -1,4 +1,4 @@
-//! An image to be compared.
+//! An image for comparison.
 
 use super::MetricsError;
 use crate::image::decode;
@@ -13,7 +13,7 @@ pub struct ChannelImage {
 }
 
 impl ChannelImage {
-    /// From levels of any number of channels; `name` is used in errors.
+    /// Makes an image from levels of any number of channels. Errors name `name`.
     pub fn new(
         name: impl Into<String>,
         width: usize,
@@ -33,8 +33,8 @@ impl ChannelImage {
         Ok(Self { name, width, height, channels })
     }
 
-    /// From the bytes of a PNG file with 8 bits a channel or a palette: one channel for grey, three for colour. Opacity
-    /// is left out.
+    /// Decodes a PNG file with 8 bits per channel or a palette: one channel for grey, three for colour. The alpha
+    /// channel is dropped.
     pub fn from_png(name: impl Into<String>, bytes: &[u8]) -> Result<Self, MetricsError> {
         let name = name.into();
         let (image, grey) =
@@ -43,17 +43,17 @@ impl ChannelImage {
         Self::new(name, image.width(), image.height(), (0..if grey { 1 } else { 3 }).map(channel).collect())
     }
 
-    /// Its name in errors.
+    /// Name of the image in errors.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Pixels across.
+    /// Width (pixels).
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Pixels down.
+    /// Height (pixels).
     pub fn height(&self) -> usize {
         self.height
     }
@@ -63,7 +63,7 @@ impl ChannelImage {
         &self.channels
     }
 
-    /// Refuses an image of another size or with other channels.
+    /// Returns an error for an image of another size or with other channels.
     pub(super) fn check_alike(&self, image: &Self) -> Result<(), MetricsError> {
         if (self.width, self.height) != (image.width, image.height) {
             return Err(MetricsError::WrongSize {

@@ -1,8 +1,8 @@
-//! Which pixels count.
+//! Masks of the compared pixels.
 
 use super::{ChannelImage, MetricsError};
 
-/// The pixels of an image that count, such as those in contact. Never empty.
+/// The compared pixels of an image, such as those in contact. Never empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mask {
     name: String,
@@ -12,7 +12,7 @@ pub struct Mask {
 }
 
 impl Mask {
-    /// One truth value a pixel, rows from the top; `name` is used in errors.
+    /// Makes a mask from one truth value per pixel, rows from the top. Errors name `name`.
     pub fn new(name: impl Into<String>, width: usize, height: usize, held: Vec<bool>) -> Result<Self, MetricsError> {
         let name = name.into();
         if held.len() != width * height {
@@ -24,7 +24,7 @@ impl Mask {
         Ok(Self { name, width, height, held })
     }
 
-    /// The pixels of an image that are brighter than half, in the mean of its channels.
+    /// Makes a mask of the pixels whose mean over the channels is brighter than half.
     pub fn from_frame(frame: &ChannelImage) -> Result<Self, MetricsError> {
         let bright = |i: usize| {
             let sum: f64 = frame.channels().iter().map(|channel| channel[i]).sum();
@@ -34,7 +34,7 @@ impl Mask {
         Self::new(frame.name(), frame.width(), frame.height(), held)
     }
 
-    /// Whether the pixel with this index counts.
+    /// True if the pixel with this index is in the mask.
     pub(super) fn holds(&self, pixel: usize) -> bool {
         self.held[pixel]
     }

@@ -2,23 +2,23 @@
 
 use super::{ChannelImage, MAX_LEVEL, Mask, MetricsError};
 
-/// Which neighbours a local mean takes.
+/// Window of a local mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SsimWindow {
-    /// A square of so many pixels a side, all of one weight; odd.
+    /// A square with uniform weights and an odd side.
     Uniform {
-        /// Pixels a side.
+        /// Side (pixels).
         side: usize,
     },
-    /// A Gaussian, cut at 3.5 times its spread.
+    /// A Gaussian, truncated at 3.5 standard deviations.
     Gaussian {
-        /// Its spread (pixels).
+        /// Standard deviation (pixels).
         sigma_px: f64,
     },
 }
 
 impl SsimWindow {
-    /// Weights along a line; the window is their product with themselves.
+    /// Weights along one axis; the window is their outer product.
     fn weights(self) -> Result<Vec<f64>, MetricsError> {
         match self {
             Self::Uniform { side } if side >= 3 && side % 2 == 1 => Ok(vec![1.0 / side as f64; side]),
@@ -35,14 +35,14 @@ impl SsimWindow {
     }
 }
 
-/// Structural similarity (Wang et al. 2004, eq. (13), with K₁ = 0.01 and K₂ = 0.03), as scikit-image has it.
+/// Structural similarity (Wang et al. 2004, eq. (13), with K₁ = 0.01 and K₂ = 0.03), as in scikit-image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ssim {
     /// The window of local means and variances.
     pub window: SsimWindow,
-    /// Whether variances are those of a sample (over n − 1, with n the pixels of the window) or of a population.
+    /// Uses sample variances (divided by n − 1, with n the pixels of the window) instead of population variances.
     pub sample_covariance: bool,
-    /// From the lowest possible level to the highest.
+    /// Difference between the highest and the lowest possible level.
     pub data_range: f64,
 }
 
@@ -54,12 +54,13 @@ impl Default for Ssim {
 }
 
 impl Ssim {
-    /// As Wang et al.: a Gaussian of 1.5 pixels.
+    /// The window of Wang et al.: a Gaussian of 1.5 pixels.
     pub fn gaussian() -> Self {
         Self { window: SsimWindow::Gaussian { sigma_px: 1.5 }, sample_covariance: false, ..Self::default() }
     }
 
-    /// The mean over channels and pixels: all those whose window lies inside the frame or, with a mask, all it holds.
+    /// Mean over channels and pixels: all pixels whose window lies inside the frame or, with a mask, all pixels of the
+    /// mask.
     pub(super) fn mean(
         &self,
         truth: &ChannelImage,
@@ -104,7 +105,7 @@ impl Ssim {
     }
 }
 
-/// A separable filter; past the border the image is mirrored, border pixel included.
+/// A separable filter; the image is mirrored at the border, including the border pixel.
 struct Blur<'a> {
     weights: &'a [f64],
     width: usize,

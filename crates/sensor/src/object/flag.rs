@@ -54,7 +54,7 @@ pub fn parse(text: &str, unit: Option<LengthUnit>) -> Result<ObjectSpec, ObjectE
     for (key, takes, default) in keys.iter().filter(|(_, _, default)| !default.is_empty()) {
         fields.insert((*key).to_owned(), value(*takes, default).unwrap_or_default());
     }
-    // The name is an indenter's only key and may be left out.
+    // The name is the only key of an indenter and may be omitted.
     let named = shape == "indenter" && !sizes.trim().is_empty() && !sizes.contains('=');
     let given = if named { vec![("name".to_owned(), sizes.trim().to_owned())] } else { pairs(sizes) };
     for (key, written) in given {
@@ -83,7 +83,7 @@ pub fn parse(text: &str, unit: Option<LengthUnit>) -> Result<ObjectSpec, ObjectE
     })
 }
 
-/// A file, and a radius.
+/// Parses a point cloud: a file and a radius.
 fn points(text: &str, rest: &str, unit: Option<LengthUnit>) -> Result<ObjectSpec, ObjectError> {
     let bad = |what: &str| ObjectError::Points { given: text.to_owned(), what: what.to_owned() };
     let (mut file, mut radius) = (None, None);
@@ -103,7 +103,7 @@ fn points(text: &str, rest: &str, unit: Option<LengthUnit>) -> Result<ObjectSpec
     })
 }
 
-/// `a=1,b=2,3` is a → `1` and b → `2,3`.
+/// Splits `a=1,b=2,3` into a → `1` and b → `2,3`.
 fn pairs(sizes: &str) -> Vec<(String, String)> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for piece in sizes.split(',').map(str::trim).filter(|piece| !piece.is_empty()) {
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(parse("cuboid:size=20mm,30 mm,1cm", None).unwrap(), ObjectSpec::Cuboid { size });
         let mesh = parse("parts/ball.stl", Some(LengthUnit::Millimetre)).unwrap();
         assert!(matches!(mesh, ObjectSpec::Mesh { unit: Some(LengthUnit::Millimetre), repair: false, .. }));
-        // A size that is not given keeps its default.
+        // An omitted size keeps its default.
         let Ok(ObjectSpec::Cylinder { radius, length, .. }) = parse("cylinder:radius=1mm", None) else { panic!() };
         assert_eq!((radius.si(), length.si()), (1e-3, 0.03));
     }

@@ -1,4 +1,4 @@
-//! Defects of an object's surface, as a scene or a flag describes them.
+//! Defects of an object's surface, as described in a scene or a flag.
 
 use super::{ObjectError, ObjectSpec};
 use dermis_geometry::quantity::Length;
@@ -7,28 +7,28 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::str::FromStr;
 
-/// Distance from its tip (m) within which an indenter is scratched: the part in contact.
+/// Distance from the tip (m) within which an indenter is scratched: the region in contact.
 const SCRATCHED_FROM_TIP_M: f64 = 1e-3;
 
-/// A surface that is rough and scratched: `{ rms = "20 um", wavelength = "0.5 mm", scratches = 5, seed = 1 }`. As a flag,
-/// `rms=20um,wavelength=0.5mm,scratches=5,seed=1`.
+/// A surface that is rough and scratched: `{ rms = "20 um", wavelength = "0.5 mm", scratches = 5, seed = 1 }`. As a
+/// flag, `rms=20um,wavelength=0.5mm,scratches=5,seed=1`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoughnessSpec {
-    /// Root mean square of the height, over the whole surface.
+    /// Root mean square of the height over the whole surface.
     pub rms: Length,
-    /// From crest to crest.
+    /// Distance from crest to crest.
     pub wavelength: Length,
-    /// How many scratches; on an indenter all within 1 mm of its tip, on other shapes anywhere.
+    /// Number of scratches; on an indenter all within 1 mm of its tip, on other shapes anywhere.
     #[serde(default)]
     pub scratches: usize,
-    /// Their width; they are twenty times as long.
+    /// Width of a scratch; its length is twenty times the width.
     #[serde(default = "scratch_width")]
     pub scratch_width: Length,
-    /// Their depth.
+    /// Depth of a scratch.
     #[serde(default = "scratch_depth")]
     pub scratch_depth: Length,
-    /// Other seeds, other defects of the same kind.
+    /// Seed of the random defects.
     #[serde(default)]
     pub seed: u64,
 }
@@ -42,7 +42,7 @@ fn scratch_depth() -> Length {
 }
 
 impl RoughnessSpec {
-    /// The mesh of a shape, roughened.
+    /// Returns the roughened mesh of a shape.
     pub fn apply(&self, shape: &ObjectSpec, mesh: &TriMesh) -> Result<TriMesh, ObjectError> {
         let bounds = mesh.bounds();
         let tip = Vec3::new(bounds.max.x, bounds.max.y, bounds.min.z + SCRATCHED_FROM_TIP_M);
@@ -104,7 +104,7 @@ mod tests {
         assert!(message("20um").contains("\"20um\""));
     }
 
-    /// All scratches of an indenter lie where it presses.
+    /// All scratches of an indenter lie in its contact region.
     #[test]
     fn an_indenter_is_scratched_at_its_tip() {
         let spec = ObjectSpec::Indenter { name: "hexagon".into() };
@@ -113,7 +113,7 @@ mod tests {
             spec.build_rough(None, Some(&text.parse().unwrap())).unwrap()
         };
         let taken = |scratches| rough(0).volume_m3() - rough(scratches).volume_m3();
-        // 8 w² d for a whole one; across the edge of an 8 mm hexagon a part of each is lost.
+        // 8 w² d for a whole scratch; at the edge of an 8 mm hexagon a part of each is lost.
         let whole = 8.0 * 0.8e-3 * 0.8e-3 * 50e-6;
         assert!(taken(4) > 0.25 * 4.0 * whole && taken(4) < 4.0 * whole, "{} of {whole}", taken(4));
     }

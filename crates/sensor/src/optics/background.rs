@@ -5,25 +5,25 @@ use super::{FloatImage, OpticsError};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// An image without contact, as a file describes it. Levels are those of an 8-bit image (0–255).
+/// The description of an image without contact. Levels are those of an 8-bit image (0–255).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum BackgroundSpec {
     /// One colour: red, green, blue.
     Colour([f64; 3]),
-    /// A PNG image as large as the camera's; relative to the description it stands in.
+    /// PNG image of the camera's size; relative to the folder of the description.
     File(PathBuf),
-    /// A polynomial of the place for each of red, green and blue; see the calibrated light for its order.
+    /// A polynomial of the pixel position for each of red, green and blue, ordered as in the calibrated light.
     Polynomial {
-        /// Its degree.
+        /// Degree of the polynomial.
         degree: usize,
-        /// Red, green, blue.
+        /// Coefficients for red, green and blue.
         levels: [Vec<f64>; 3],
     },
 }
 
 impl BackgroundSpec {
-    /// The image.
+    /// Builds the image.
     pub fn build(&self, width: usize, height: usize, folder: Option<&Path>) -> Result<FloatImage, OpticsError> {
         match self {
             Self::Colour(colour) => Ok(FloatImage::new(width, height, colour.map(|level| level as f32))),
@@ -56,7 +56,7 @@ impl BackgroundSpec {
     }
 }
 
-/// Refuses polynomials of the wrong length: `terms` of them stand one after the other for each colour.
+/// Returns an error for polynomials of the wrong length. Each colour holds `terms` polynomials one after the other.
 pub(super) fn check_polynomial(
     key: &'static str,
     degree: usize,

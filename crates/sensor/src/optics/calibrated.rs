@@ -7,30 +7,33 @@ use super::{Area, BackgroundSpec, FloatImage, OpticsError, Relief};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// A light fitted to images of known presses, as a file describes it.
+/// The description of a light fitted to images of known presses.
 ///
 /// ```text
 /// I = I₀(u, v) + Σ_k q_k(u, v) m_k(n_r, n_d, h)
 /// ```
-/// I₀ is the image without contact. The m_k are the monomials of total degree 1 … `degree` of the surface at a pixel: the first two parts
-/// (right and down) of the surface's unit normal, which stay bounded where slopes do not, and how far the gel is pressed in, h, in
-/// millimetres. They are ordered by degree, then by falling power of n_r, then of n_d. The q_k are polynomials of the position. Where nothing
-/// is pressed all m_k vanish, so the image joins the background without a seam.
+/// I₀ is the image without contact. The m_k are the monomials of total degree 1 … `degree` of the surface at a pixel:
+/// the first two components (right and down) of the surface's unit normal, which remain bounded for steep slopes, and
+/// the indentation h of the gel (mm). They are ordered by degree, then by decreasing power of n_r, then of n_d. The q_k
+/// are polynomials of the position. All m_k vanish without indentation, so the image joins the background continuously.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CalibratedSpec {
-    /// I₀.
+    /// Image I₀ without contact.
     pub background: BackgroundSpec,
     /// Degree of the monomials of slope and height.
     pub degree: usize,
-    /// Degree of the polynomials of the position, whose coordinates count from the centre in half widths, right and down.
+    /// Degree of the polynomials of the position. Coordinates are measured from the image centre in half widths, right
+    /// and down.
     pub position_degree: usize,
-    /// Coefficients (levels of an 8-bit image) for red, green and blue: for each m_k those of q_k, ordered 1, x, y, x², xy, y², …
+    /// Coefficients (levels of an 8-bit image) for red, green and blue: for each m_k those of q_k, ordered 1, x, y, x²,
+    /// xy, y², …
     pub levels: [Vec<f64>; 3],
-    /// The area of the calibration presses (pixels): outside, the polynomials of the position keep their value at its rim.
+    /// Area of the calibration presses (pixels). Outside, the polynomials of the position keep their value at its
+    /// border.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub area: Option<Area>,
-    /// The largest h of the calibration (mm): larger h are clamped to it.
+    /// Largest indentation h of the calibration (mm); larger values are clamped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deepest_mm: Option<f64>,
 }
@@ -46,7 +49,7 @@ pub struct Calibrated {
     deepest_mm: f32,
 }
 
-/// A monomial of the surface as an earlier one, or 1 without, times one of n_r, n_d and h.
+/// A monomial of the surface as the product of an earlier monomial (or 1) and one of n_r, n_d and h.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Product {
     earlier: Option<usize>,
@@ -63,7 +66,7 @@ pub(crate) fn surface_monomials(degree: usize) -> Vec<[usize; 3]> {
     (1..=degree).flat_map(of_degree).collect()
 }
 
-/// The same monomials, each from one before it.
+/// The same monomials, each as a product of an earlier one.
 fn products(degree: usize) -> Vec<Product> {
     let all = surface_monomials(degree);
     let product = |powers: &[usize; 3]| {
@@ -75,12 +78,12 @@ fn products(degree: usize) -> Vec<Product> {
     all.iter().map(product).collect()
 }
 
-/// Number of coefficients for a colour.
+/// Number of coefficients per colour.
 pub(crate) fn coefficients(degree: usize, position_degree: usize) -> usize {
     surface_monomials(degree).len() * count(position_degree)
 }
 
-/// The values that stand before the coefficients at a pixel: for each monomial of the surface those of the place.
+/// Regressors of the coefficients at a pixel: for each monomial of the surface, the monomials of the position.
 pub(crate) fn features(
     [normal_right, normal_down, pressed_mm]: [f64; 3],
     place: [f64; 2],
@@ -99,7 +102,7 @@ pub(crate) fn features(
 }
 
 impl CalibratedSpec {
-    /// Checks the numbers and reads the background.
+    /// Checks the parameters and reads the background.
     pub fn build(&self, width: usize, height: usize, folder: Option<&Path>) -> Result<Calibrated, OpticsError> {
         if self.degree == 0 || self.degree > MAX_SURFACE_DEGREE {
             let rule = format!("must be 1 to {MAX_SURFACE_DEGREE}, got {}", self.degree);
@@ -121,16 +124,16 @@ impl CalibratedSpec {
     }
 }
 
-/// Pixels that are worked on together.
+/// Number of pixels per block.
 const BLOCK: usize = 32;
 type Block = [f32; BLOCK];
-/// Slopes below this add some tenths of a level at most, by the lights that were fitted so far.
+/// Slopes below this change the image by a few tenths of a level at most, for the lights fitted so far.
 pub const MIN_SLOPE: f32 = 2e-3;
-/// Depths (mm) below this add as little.
+/// Indentations (mm) below this change the image equally little.
 pub const MIN_PRESSED_MM: f32 = 3e-3;
 
 impl Calibrated {
-    /// I₀.
+    /// Image I₀ without contact.
     pub fn background(&self) -> &FloatImage {
         &self.background
     }
@@ -140,7 +143,7 @@ impl Calibrated {
         self.position_degree
     }
 
-    /// Each m_k as an earlier one, or 1 without, times one of n_r, n_d and h (0, 1, 2).
+    /// Each m_k as the product of an earlier one (`None`: 1) and one of n_r, n_d and h (0, 1, 2).
     pub fn monomials(&self) -> impl ExactSizeIterator<Item = (Option<usize>, usize)> {
         self.monomials.iter().map(|product| (product.earlier, product.factor))
     }
@@ -155,12 +158,12 @@ impl Calibrated {
         self.area
     }
 
-    /// The largest h (mm).
+    /// Largest indentation h (mm).
     pub fn deepest_mm(&self) -> f32 {
         self.deepest_mm
     }
 
-    /// The image of a relief; `rest` is that of the untouched gel where it is not flat.
+    /// Renders a relief. `rest` is the relief of the undeformed gel if it is not flat.
     pub fn shade(&self, relief: &Relief, rest: Option<&Relief>) -> FloatImage {
         let mut image = self.background.clone();
         let frame = ImageCoordinates::new(relief.width, relief.height, self.area);
@@ -196,7 +199,7 @@ impl Calibrated {
         image
     }
 
-    /// n_r, n_d and h of some pixels.
+    /// n_r, n_d and h of a range of pixels.
     fn seen(&self, relief: &Relief, rest: Option<&Relief>, pixels: std::ops::Range<usize>) -> [Block; 3] {
         let [mut right, mut down, mut pressed] = [[0.0; BLOCK]; 3];
         let count = pixels.len();
@@ -215,7 +218,7 @@ impl Calibrated {
 }
 
 widest! {
-    /// Slopes and heights (m) to n_r, n_d and h.
+    /// Converts slopes and heights (m) to n_r, n_d and h.
     fn to_normals(seen: &mut [Block; 3], deepest_mm: f32) {
         let [right, down, pressed] = seen;
         for ((right, down), pressed) in right.iter_mut().zip(down).zip(pressed) {
@@ -228,7 +231,7 @@ widest! {
 }
 
 widest! {
-    /// The monomials of some pixels.
+    /// Monomials of a block of pixels.
     fn multiply(seen: &[Block; 3], monomials: &[Product], values: &mut [Block]) {
         for (k, &Product { earlier, factor }) in monomials.iter().enumerate() {
             values[k] = seen[factor];
@@ -248,7 +251,7 @@ widest! {
         x: &Block,
         sums: &mut [Block; 3],
     ) {
-        // The degree as a constant makes the inner loop a row of multiplications.
+        // A constant degree lets the compiler unroll the inner loop.
         match degree {
             0 => add_up::<0>(values, lines, x, sums),
             1 => add_up::<1>(values, lines, x, sums),
@@ -272,7 +275,7 @@ fn add_up<const DEGREE: usize>(
 ) {
     for (sum, lines) in sums.iter_mut().zip(lines) {
         for start in (0..BLOCK).step_by(LANES) {
-            // A polynomial of x for each pixel: its coefficients first, then its value.
+            // A polynomial of x for each pixel: first its coefficients, then its value.
             let mut coefficients = [[0.0f32; LANES]; MAX_DEGREE + 1];
             for (line, values) in lines.iter().zip(values) {
                 for (power, coefficient) in coefficients[..=DEGREE].iter_mut().enumerate() {
@@ -308,7 +311,7 @@ mod tests {
         Relief { width, height, z_m, slope_right: wave(0.11), slope_down: wave(0.23), seen: None }
     }
 
-    /// The fast way over blocks gives what the definition gives, at every pixel.
+    /// The blocked evaluation agrees with the definition at every pixel.
     #[test]
     fn blocks_give_what_the_definition_gives() {
         let (width, height) = (67, 9);
@@ -333,7 +336,7 @@ mod tests {
     fn an_untouched_gel_shows_the_background() {
         let flat = Relief { z_m: vec![0.0; 64], slope_right: vec![0.0; 64], slope_down: vec![0.0; 64], ..relief(8, 8) };
         assert_eq!(spec().build(8, 8, None).unwrap().shade(&flat, None), FloatImage::new(8, 8, [100.0, 110.0, 120.0]));
-        // A curved one too, by what it is at rest.
+        // Also for a curved gel, relative to its relief at rest.
         let curved = relief(8, 8);
         assert_eq!(spec().build(8, 8, None).unwrap().shade(&curved, Some(&curved)).channels[1], vec![110.0; 64]);
     }

@@ -5,38 +5,38 @@ use dermis_geometry::Vec3;
 use dermis_geometry::quantity::Length;
 use serde::{Deserialize, Serialize};
 
-/// A camera as a file describes it.
+/// The description of a camera.
 ///
-/// It looks along +z from behind the gel. Images have +x to the right and +y up, like every other grid of dermis. A
-/// real camera behind the gel sees the mirror image: set `mirror = true`.
+/// The camera looks along +z from behind the gel. Images have +x to the right and +y up, like every other grid of
+/// dermis. A real camera behind the gel sees the mirror image: set `mirror = true`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CameraSpec {
-    /// Pixels across the whole image.
+    /// Width of the uncropped image (pixels).
     pub width: usize,
-    /// Pixels down the whole image.
+    /// Height of the uncropped image (pixels).
     pub height: usize,
     /// Size of a pixel on the plane of the undeformed surface.
     pub pixel: Length,
-    /// Distance of the pinhole from that plane; by default infinite (orthographic).
+    /// Distance of the pinhole from that plane; defaults to infinity (orthographic).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distance: Option<Length>,
-    /// The point of that plane in the centre of the whole image, in the sensor's frame: x and y.
+    /// The point of that plane at the centre of the uncropped image, in the sensor's frame: x and y.
     #[serde(default = "origin")]
     pub center: [Length; 2],
     /// Mirrors the image, as seen from behind: +x to the left.
     #[serde(default)]
     pub mirror: bool,
-    /// The part of the whole image that is kept (pixels).
+    /// Part of the image to keep (pixels).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crop: Option<Crop>,
-    /// Factor on the light that arrives.
+    /// Factor on the incoming light.
     #[serde(default = "unit")]
     pub exposure: f64,
-    /// Fraction of the light that is lost in the corners; it grows with the square of the distance from the centre.
+    /// Fraction of the light lost in the corners; it grows with the square of the distance from the centre.
     #[serde(default)]
     pub vignetting: f64,
-    /// Noise of the camera; none without it.
+    /// Noise of the camera; defaults to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<NoiseSpec>,
 }
@@ -65,7 +65,7 @@ pub struct NoiseSpec {
     /// Standard deviation of the shot noise at level 255; it grows with the root of the level.
     #[serde(default)]
     pub shot_levels: f64,
-    /// Seed; it determines every pixel together with the number of the frame.
+    /// Seed of the noise. Seed and frame number determine the noise of every pixel.
     #[serde(default)]
     pub seed: u64,
 }
@@ -78,30 +78,30 @@ fn unit() -> f64 {
     1.0
 }
 
-/// Maximum number of pixels, against a wrong unit.
+/// Maximum number of pixels; guards against a wrong unit.
 const MAX_PIXELS: usize = 1 << 26;
 
 /// A camera with checked parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Camera {
-    /// Pixels across.
+    /// Width of the image (pixels).
     pub width: usize,
-    /// Pixels down.
+    /// Height of the image (pixels).
     pub height: usize,
     /// Size of a pixel on the plane z = 0 (m).
     pub pixel_m: f64,
-    /// From the pinhole to that plane (m), if it is not infinitely far.
+    /// Distance from the pinhole to that plane (m); `None` for an orthographic camera.
     pub distance_m: Option<f64>,
-    /// Where the optical axis meets that plane (m), in the sensor's frame.
+    /// Intersection of the optical axis with that plane (m), in the sensor's frame.
     pub axis_m: [f64; 2],
-    /// Column and row (from the centre of the first pixel) where the optical axis meets the image.
+    /// Intersection of the optical axis with the image: column and row, from the centre of the first pixel.
     pub axis_px: [f64; 2],
-    /// +x to the left.
+    /// True if +x is to the left of the image.
     pub mirror: bool,
 }
 
 impl CameraSpec {
-    /// A camera with the given size of the image and of a pixel (m), and the defaults of a file for the rest.
+    /// A camera with an image size and a pixel size (m), and default values for the rest.
     pub fn plain(width: usize, height: usize, pixel_m: f64) -> Self {
         Self {
             width,
@@ -117,7 +117,7 @@ impl CameraSpec {
         }
     }
 
-    /// Checks the numbers.
+    /// Checks the parameters.
     pub fn build(&self) -> Result<Camera, OpticsError> {
         let bad = |key: &'static str, rule: String| Err(OpticsError::Bad { table: "camera", key, rule });
         if self.width < 2 || self.height < 2 || self.width.saturating_mul(self.height) > MAX_PIXELS {
@@ -181,7 +181,7 @@ impl CameraSpec {
 }
 
 impl Camera {
-    /// Column and row of a point of the sensor's frame; whole numbers are the centres of pixels.
+    /// Column and row of a point in the sensor's frame; integers are pixel centres.
     pub fn project(&self, point_in_sensor: Vec3) -> [f64; 2] {
         let scale = self.distance_m.map_or(1.0, |distance| distance / (distance + point_in_sensor.z)) / self.pixel_m;
         let x = (point_in_sensor.x - self.axis_m[0]) * scale;
@@ -197,7 +197,7 @@ impl Camera {
         ]
     }
 
-    /// +1 where +x is to the right, −1 where it is to the left.
+    /// +1 if +x is to the right, −1 if it is to the left.
     pub fn right(&self) -> f64 {
         if self.mirror { -1.0 } else { 1.0 }
     }
@@ -227,7 +227,7 @@ mod tests {
         }
     }
 
-    /// A point that comes a tenth of the distance closer is seen a ninth farther from the axis.
+    /// A point that moves closer by a tenth of the distance appears a ninth farther from the axis.
     #[test]
     fn what_is_nearer_looks_larger() {
         let camera = spec().build().unwrap();

@@ -1,13 +1,13 @@
 //! Errors of cameras, lights and markers.
 
-/// Why a camera, its light or its markers cannot be built, or cannot show a touch.
+/// Errors of a camera, its light and its markers.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum OpticsError {
     /// An invalid camera, light or set of markers.
     #[error("{table}: `{key}` {rule}")]
     Bad { table: &'static str, key: &'static str, rule: String },
-    /// Light or markers without a camera to see them.
+    /// A light or markers without a camera.
     #[error("`[{table}]` needs a `[camera]` that sees it")]
     NoCamera { table: &'static str },
     /// An image file that cannot be decoded.
@@ -16,7 +16,7 @@ pub enum OpticsError {
     /// An image of the wrong size.
     #[error("{path}: the image is {got_width} x {got_height} pixels, but the camera's are {width} x {height}")]
     WrongSize { path: String, got_width: usize, got_height: usize, width: usize, height: usize },
-    /// A sensor without camera.
+    /// A sensor without a camera.
     #[error(
         "sensor {sensor:?} has no camera: add a [camera] table to its description, or take gelsight, gelsight-mini or digit"
     )]

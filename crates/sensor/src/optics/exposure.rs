@@ -6,21 +6,21 @@ use dermis_geometry::Random;
 /// Exposure, vignetting and noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exposure {
-    /// Factor on the light that arrives.
+    /// Factor on the incoming light.
     pub factor: f32,
-    /// The part of the light that is lost in the corners.
+    /// Fraction of the light lost in the corners.
     pub vignetting: f32,
-    /// Noise, if there is any.
+    /// Noise, if any.
     pub noise: Option<NoiseSpec>,
 }
 
 impl Exposure {
-    /// Of a camera.
+    /// Exposure of a camera.
     pub fn new(camera: &CameraSpec) -> Self {
         Self { factor: camera.exposure as f32, vignetting: camera.vignetting as f32, noise: camera.noise }
     }
 
-    /// Turns light into the `frame`-th image that the camera records.
+    /// Converts light into the image with number `frame` that the camera records.
     pub fn apply(&self, image: &mut FloatImage, frame: u64) {
         self.dim(image);
         if let Some(noise) = self.noise {
@@ -75,7 +75,7 @@ mod tests {
         assert!((level(50, 0) - 80.0).abs() < 1e-4, "{}", level(50, 0));
     }
 
-    /// Variance read² + shot²·level/255, the same for the same frame and another for the next.
+    /// The variance is read² + shot²·level/255; the noise is reproducible per frame and differs between frames.
     #[test]
     fn noise_has_the_variance_and_comes_back() {
         let noise = NoiseSpec { read_levels: 2.0, shot_levels: 3.0, seed: 5 };

@@ -3,31 +3,32 @@
 use super::OpticsError;
 use crate::image::Image;
 
-/// Red, green and blue of every pixel, rows from the top, in levels of an 8-bit image (0–255, not rounded, not clamped).
+/// Red, green and blue of every pixel, rows from the top, in levels of an 8-bit image (0–255, neither rounded nor
+/// clamped).
 #[derive(Clone, Debug, PartialEq)]
 pub struct FloatImage {
-    /// Pixels across.
+    /// Width (pixels).
     pub width: usize,
-    /// Pixels down.
+    /// Height (pixels).
     pub height: usize,
     /// Red, green, blue.
     pub channels: [Vec<f32>; 3],
 }
 
 impl FloatImage {
-    /// One colour everywhere.
+    /// An image of one colour.
     pub fn new(width: usize, height: usize, colour: [f32; 3]) -> Self {
         Self { width, height, channels: colour.map(|level| vec![level; width * height]) }
     }
 
-    /// The decoded PNG file `bytes` with 8 bits a channel; errors name `path`.
+    /// Decodes a PNG file with 8 bits per channel. Errors name `path`.
     pub fn from_png(path: &str, bytes: &[u8]) -> Result<Self, OpticsError> {
         let image = Image::decode_png(bytes)
             .map_err(|error| OpticsError::BadImage { path: path.to_owned(), reason: error.to_string() })?;
         Ok(Self::from(&image))
     }
 
-    /// Refuses an image of another size.
+    /// Returns an error for an image of another size.
     pub fn check_size(&self, path: &str, width: usize, height: usize) -> Result<(), OpticsError> {
         if (self.width, self.height) == (width, height) {
             return Ok(());
@@ -38,7 +39,7 @@ impl FloatImage {
 
     /// The image of an 8-bit camera: rounded and clamped.
     pub fn to_rgb8(&self) -> Image {
-        // Rounding to the nearest by truncation, on values that are not negative.
+        // Rounds to nearest by truncation; the values are not negative.
         let level = |value: f32| (value.clamp(0.0, 255.0) + 0.5) as i32 as u8;
         let [red, green, blue] = &self.channels;
         let pixels = red.iter().zip(green).zip(blue).map(|((&r, &g), &b)| [level(r), level(g), level(b)]).collect();

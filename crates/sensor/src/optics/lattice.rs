@@ -1,16 +1,16 @@
-//! Finds the surface at every pixel for the cost of finding it at every cell.
+//! Computes the surface at every pixel at the cost of computing it at every cell.
 
 use super::wide::widest;
 use super::{Camera, Membrane};
 use dermis_skin::SurfaceField;
 
-/// Nodes in the image, one for each cell of the undeformed surface. The surface is found at the nodes and interpolated to pixels by
-/// cubic B-splines, whose slope and curvature are continuous.
+/// Nodes in the image, one for each cell of the undeformed surface. The surface is computed at the nodes and
+/// interpolated to pixels by cubic B-splines, with continuous slope and curvature.
 #[derive(Clone, Copy, Debug)]
 pub struct Lattice {
     /// Cell coordinates of the first node: row and column.
     pub first: [isize; 2],
-    /// Cells from node to node; more than one where cells are finer than pixels.
+    /// Cells from node to node; more than one if cells are smaller than pixels.
     pub stride: usize,
     /// Rows of nodes.
     pub rows: usize,
@@ -18,23 +18,23 @@ pub struct Lattice {
     pub cols: usize,
 }
 
-/// The four nodes, from `first` on, and their weights in a pixel.
+/// The four nodes, starting at `first`, that contribute to a pixel, and their weights.
 #[derive(Clone, Copy, Debug)]
 pub struct Tap {
-    /// The first of the four.
+    /// Index of the first node.
     pub first: usize,
-    /// Weight of each.
+    /// Weight of each node.
     pub weights: [f32; 4],
 }
 
 impl Lattice {
-    /// The nodes that a camera needs.
+    /// The nodes that cover the image of a camera.
     pub fn over(field: &SurfaceField, camera: &Camera) -> Self {
         let sheet = Membrane::new(field);
         let stride = ((camera.pixel_m / field.cell_m) as isize).max(1);
         let corners = [[0.0, 0.0], [camera.width as f64 - 1.0, camera.height as f64 - 1.0]];
         let [a, b] = corners.map(|pixel| sheet.coordinates(camera.on_plane(pixel)));
-        // A cubic asks for one node before and two after, sharpening for one more on each side.
+        // A cubic needs one node before and two after, sharpening one more on each side.
         let span = |i: usize| {
             let first = (a[i].min(b[i]).floor() as isize).div_euclid(stride) - 2;
             let last = (a[i].max(b[i]).floor() as isize).div_euclid(stride) + 3;
@@ -44,7 +44,7 @@ impl Lattice {
         Self { first: [first_row, first_col], stride: stride as usize, rows, cols }
     }
 
-    /// Height (m) of the surface at every pixel, and which pixels see the gel unless all do.
+    /// Height (m) of the surface at every pixel, and a mask of the pixels that see the gel (`None`: all).
     pub fn heights(&self, field: &SurfaceField, camera: &Camera) -> (Vec<f32>, Option<Vec<bool>>) {
         let sheet = Membrane::new(field);
         let count = self.rows * self.cols;
@@ -62,7 +62,7 @@ impl Lattice {
         (enlarge(&heights, self.cols, &across, &down), seen)
     }
 
-    /// How far (pixels, right and down) the point of the gel that a pixel saw before the touch has moved in the image.
+    /// Displacement in the image (pixels, right and down) of the gel point that each pixel sees without contact.
     pub fn flow(&self, field: &SurfaceField, camera: &Camera) -> [Vec<f32>; 2] {
         let sheet = Membrane::new(field);
         let still = SurfaceField { values: vec![dermis_geometry::Vec3::ZERO; field.values.len()], ..field.clone() };
@@ -79,10 +79,10 @@ impl Lattice {
         })
     }
 
-    /// Calls `found` with the cell coordinates of the surface point that is seen at each node, row by row.
+    /// Calls `found` with the cell coordinates of the surface point seen at each node, row by row.
     fn visit(&self, sheet: &Membrane<'_>, camera: &Camera, mut found: impl FnMut([f64; 2])) {
         for row in 0..self.rows {
-            // Neighbouring nodes have nearly the same offset: a good first guess.
+            // Neighbouring nodes have nearly the same offset, which gives a good first guess.
             let mut drift = [0.0; 2];
             for col in 0..self.cols {
                 let [row, col] = [(row, self.first[0]), (col, self.first[1])]
@@ -94,7 +94,7 @@ impl Lattice {
         }
     }
 
-    /// The nodes that make each pixel along one side of the image: 0 down, 1 across.
+    /// The nodes that contribute to each pixel along one axis of the image: 0 down, 1 across.
     pub fn taps(&self, sheet: &Membrane<'_>, camera: &Camera, axis: usize) -> Vec<Tap> {
         let count = [camera.height, camera.width][axis];
         let last = [self.rows, self.cols][axis] - 4;
@@ -110,8 +110,8 @@ impl Lattice {
     }
 }
 
-/// The cell coordinates of the point of the surface that is seen where the undeformed plane would show `node`: Newton's method
-/// on the surface linear between cells.
+/// Cell coordinates of the surface point on the line of sight through `node` of the undeformed plane: Newton's method
+/// on the surface, interpolated linearly between cells.
 fn seen_at(sheet: &Membrane<'_>, camera: &Camera, node: [f64; 2], drift: [f64; 2]) -> [f64; 2] {
     // Sideways shift of the line of sight per metre of height.
     let target = sheet.plane(node);
@@ -129,9 +129,9 @@ fn seen_at(sheet: &Membrane<'_>, camera: &Camera, node: [f64; 2], drift: [f64; 2
             break;
         }
         let step = [(x * col_y - y * col_x) / determinant, (row_x * y - row_y * x) / determinant];
-        // Limits the step where the surface folds.
+        // Limits the step at folds of the surface.
         at = [0, 1].map(|i| at[i] - step[i].clamp(-2.0, 2.0));
-        // Convergence is quadratic: after a step this short the rest is below a thousandth of a cell.
+        // Convergence is quadratic: after such a short step the error is below a thousandth of a cell.
         if step[0].abs() + step[1].abs() < 0.02 {
             break;
         }
@@ -146,8 +146,9 @@ fn spline(t: f64) -> [f64; 4] {
     [s * s * s, inner(t), inner(s), t * t * t].map(|weight| weight / 6.0)
 }
 
-/// Subtracts a sixth of the second difference in each direction, which a B-spline adds to a smooth surface: cubics are then exact,
-/// while waves of two nodes, the steps of a round rim on square cells, are halved. Nodes at the border are unchanged.
+/// Subtracts a sixth of the second difference in each direction, which a B-spline adds to a smooth surface. Cubics are
+/// then exact, while waves of two nodes, such as the steps of a round rim on square cells, are halved. Nodes at the
+/// border are unchanged.
 fn sharpen(nodes: &mut [f32], cols: usize) {
     let second = |before: f32, at: f32, after: f32| at - (before - 2.0 * at + after) * (1.0 / 6.0);
     for line in nodes.chunks_exact_mut(cols) {
@@ -169,7 +170,7 @@ fn sharpen(nodes: &mut [f32], cols: usize) {
     }
 }
 
-/// Nodes to pixels: rows first, then columns.
+/// Interpolates nodes to pixels: rows first, then columns.
 fn enlarge(nodes: &[f32], cols: usize, across: &[Tap], down: &[Tap]) -> Vec<f32> {
     let width = across.len();
     let mut wide = Vec::with_capacity(nodes.len() / cols * width);
@@ -187,7 +188,7 @@ fn enlarge(nodes: &[f32], cols: usize, across: &[Tap], down: &[Tap]) -> Vec<f32>
 }
 
 widest! {
-    /// Four lines that stand one after the other, weighted, as one.
+    /// Weighted sum of four consecutive lines.
     fn mix(lines: &[f32], weights: [f32; 4], out: &mut [f32]) {
         let [wa, wb, wc, wd] = weights;
         let (a, rest) = lines.split_at(out.len());

@@ -4,7 +4,7 @@ use super::{BackgroundSpec, Calibrated, CalibratedSpec, FloatImage, OpticsError,
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// A light as a file describes it.
+/// The description of a light.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum LightSpec {
@@ -24,7 +24,7 @@ pub enum Light {
 }
 
 impl Default for LightSpec {
-    /// Grey light from the camera itself.
+    /// Grey light from the direction of the camera.
     fn default() -> Self {
         let source = super::LightSourceSpec {
             azimuth: dermis_geometry::quantity::Angle::new(0.0),
@@ -38,7 +38,7 @@ impl Default for LightSpec {
 }
 
 impl LightSpec {
-    /// Checks the numbers; `folder` is searched for a relative background.
+    /// Checks the parameters. A relative background file is resolved against `folder`.
     pub fn build(
         &self,
         width: usize,
@@ -54,7 +54,7 @@ impl LightSpec {
 }
 
 impl Light {
-    /// Shades a relief; `rest` is called for the relief without contact where the light needs it.
+    /// Shades a relief. `rest` is called for the relief without contact if the light needs it.
     pub fn shade(&self, relief: &Relief, rest: impl FnOnce() -> Option<Relief>) -> FloatImage {
         match self {
             Self::Phong(phong) => phong.shade(relief),

@@ -6,24 +6,24 @@ use dermis_geometry::quantity::Length;
 use dermis_skin::SurfaceField;
 use serde::{Deserialize, Serialize};
 
-/// Markers as a file describes them.
+/// The description of markers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MarkersSpec {
-    /// Where they are on the untouched gel.
+    /// Positions on the undeformed gel.
     pub pattern: Pattern,
     /// Radius of a dot.
     pub radius: Length,
-    /// Its colour (levels, 0–255).
+    /// Colour of a dot (levels, 0–255).
     #[serde(default)]
     pub colour: [f64; 3],
 }
 
-/// Places on the untouched gel, in the sensor's frame.
+/// Positions on the undeformed gel, in the sensor's frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Pattern {
-    /// Rows and columns about a middle, row 0 at +y, column 0 at −x.
+    /// Rows and columns around a centre, row 0 at +y, column 0 at −x.
     Grid {
         /// Number of rows.
         rows: usize,
@@ -31,22 +31,22 @@ pub enum Pattern {
         cols: usize,
         /// Distance between neighbours.
         pitch: Length,
-        /// The middle; the sensor's origin without it.
+        /// Centre of the grid; defaults to the sensor's origin.
         #[serde(default = "origin")]
         center: [Length; 2],
     },
-    /// One by one.
+    /// A list of points.
     List {
         /// x and y.
         points: Vec<[Length; 2]>,
     },
-    /// Scattered over a rectangle about the origin.
+    /// Random positions in a rectangle centred at the origin.
     Random {
-        /// How many.
+        /// Number of markers.
         count: usize,
         /// Width and height of the rectangle.
         size: [Length; 2],
-        /// Smallest distance between two; markers without room are left out.
+        /// Minimum distance between two markers; markers that do not fit are omitted.
         #[serde(default = "nothing")]
         apart: Length,
         /// Seed.
@@ -71,7 +71,7 @@ pub struct Markers {
     colour: [f32; 3],
 }
 
-/// Maximum number of markers, against a slip.
+/// Maximum number of markers; guards against typing errors.
 const MAX_MARKERS: usize = 100_000;
 
 impl Pattern {
@@ -114,7 +114,7 @@ impl Pattern {
 }
 
 impl MarkersSpec {
-    /// Checks the numbers.
+    /// Checks the parameters.
     pub fn build(&self) -> Result<Markers, OpticsError> {
         let bad = |key: &'static str, rule: String| Err(OpticsError::Bad { table: "markers", key, rule });
         let count = self.pattern.count();
@@ -130,7 +130,7 @@ impl MarkersSpec {
 }
 
 impl Markers {
-    /// Where they are on the untouched gel: x and y (m), in the sensor's frame.
+    /// Positions on the undeformed gel: x and y (m), in the sensor's frame.
     pub fn points_m(&self) -> &[[f64; 2]] {
         &self.points_m
     }
@@ -145,7 +145,7 @@ impl Markers {
         self.colour
     }
 
-    /// Where each is in the image (pixels) before the touch and now: column, row, column, row.
+    /// Position of each marker in the image (pixels) without contact and in this touch: column, row, column, row.
     pub fn track(&self, field: &SurfaceField, camera: &Camera) -> Vec<[f64; 4]> {
         let sheet = Membrane::new(field);
         let track = |&point: &[f64; 2]| {
@@ -156,7 +156,7 @@ impl Markers {
         self.points_m.iter().map(track).collect()
     }
 
-    /// Paints them at their current positions from `track`. The edge of a dot is blurred over one pixel.
+    /// Paints the markers at their current positions from `track`. The edge of a dot is blurred over one pixel.
     pub(super) fn paint(&self, image: &mut FloatImage, track: &[[f64; 4]], camera: &Camera) {
         let radius = self.radius_m / camera.pixel_m;
         let (width, height) = (image.width as f64, image.height as f64);

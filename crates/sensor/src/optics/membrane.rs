@@ -3,14 +3,15 @@
 use dermis_geometry::Vec3;
 use dermis_skin::SurfaceField;
 
-/// A surface's displacement field as a smooth surface over its cells. Coordinates count cells: (0, 0) is the centre of the
-/// first cell, the first counts rows, the second columns. Beyond its rim it continues with the values at the rim.
+/// Smooth interpolation of the displacement field of a surface. Coordinates count cells: (0, 0) is the centre of the
+/// first cell; the first coordinate counts rows, the second columns. Outside its border the surface keeps the values at
+/// the border.
 #[derive(Clone, Copy, Debug)]
 pub struct Membrane<'a> {
     field: &'a SurfaceField,
 }
 
-/// A point of the surface (m) and its derivatives by the two coordinates.
+/// A point of the surface (m) and its derivatives with respect to the two coordinates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patch {
     pub at: Vec3,
@@ -19,7 +20,7 @@ pub(super) struct Patch {
 }
 
 impl<'a> Membrane<'a> {
-    /// Over a field of displacements.
+    /// Interpolates a displacement field.
     pub fn new(field: &'a SurfaceField) -> Self {
         Self { field }
     }
@@ -30,13 +31,13 @@ impl<'a> Membrane<'a> {
         [0.5 * (*rows as f64 - 1.0) - (y_m - center.y) / cell_m, (x_m - center.x) / cell_m + 0.5 * (*cols as f64 - 1.0)]
     }
 
-    /// How far inside the rim a coordinate is (cells); negative outside.
+    /// Distance of a coordinate from the border (cells); negative outside.
     pub fn margin(&self, [row, col]: [f64; 2]) -> f64 {
         let inside = |at: f64, count: usize| (at + 0.5).min(count as f64 - 0.5 - at);
         inside(row, self.field.rows).min(inside(col, self.field.cols))
     }
 
-    /// Displacement of a cell (m), its height at rest included.
+    /// Displacement of a cell (m), including its height at rest.
     fn moved(&self, row: usize, col: usize) -> Vec3 {
         let index = row * self.field.cols + col;
         let height = self.field.rest_heights_m.as_ref().map_or(0.0, |heights| heights[index]);
@@ -56,7 +57,7 @@ impl<'a> Membrane<'a> {
         Vec3::new(x, y, 0.0)
     }
 
-    /// Linear between the four cells around a coordinate.
+    /// Linear interpolation between the four cells around a coordinate.
     pub(super) fn patch(&self, coordinates: [f64; 2]) -> Patch {
         let [(row, down), (col, right)] =
             [split(coordinates[0], self.field.rows), split(coordinates[1], self.field.cols)];
@@ -65,7 +66,7 @@ impl<'a> Membrane<'a> {
         let [c, d] = [self.moved(below, col), self.moved(below, beside)];
         let (top, bottom) = (a + (b - a) * right, c + (d - c) * right);
         let cell = self.field.cell_m;
-        // Beyond the rim the derivatives vanish.
+        // The derivatives vanish outside the border.
         let within = |i: usize, count: usize| f64::from(u8::from((0.0..=count as f64 - 1.0).contains(&coordinates[i])));
         let (by_row, by_col) = ((bottom - top), (b - a) + ((d - c) - (b - a)) * down);
         Patch {
@@ -75,7 +76,8 @@ impl<'a> Membrane<'a> {
         }
     }
 
-    /// The deformed point (m) at a coordinate, by cubic convolution: through every cell's value, with continuous slope.
+    /// The deformed point (m) at a coordinate, by cubic convolution, which interpolates every cell with continuous
+    /// slope.
     pub fn point(&self, coordinates: [f64; 2]) -> Vec3 {
         let (rows, cols) = (self.field.rows, self.field.cols);
         let [(row, down), (col, right)] = [split(coordinates[0], rows), split(coordinates[1], cols)];
@@ -89,7 +91,7 @@ impl<'a> Membrane<'a> {
         self.plane(coordinates) + sum
     }
 
-    /// The height (m) of [`Membrane::point`] alone.
+    /// The height (m) of [`Membrane::point`].
     pub(super) fn height(&self, coordinates: [f64; 2]) -> f64 {
         let SurfaceField { rows, cols, values, rest_heights_m, center, .. } = self.field;
         let [(row, down), (col, right)] = [split(coordinates[0], *rows), split(coordinates[1], *cols)];
@@ -121,14 +123,14 @@ impl<'a> Membrane<'a> {
     }
 }
 
-/// The cell at or before a coordinate, and how far past it, held inside.
+/// The cell at or before a coordinate, and the fraction past it, clamped to the field.
 fn split(coordinate: f64, count: usize) -> (usize, f64) {
     let held = coordinate.clamp(0.0, count as f64 - 1.0);
     let cell = (held as usize).min(count.saturating_sub(2));
     (cell, held - cell as f64)
 }
 
-/// The `i`-th of the four cells that a cubic asks for, held inside.
+/// The `i`-th of the four cells of a cubic, clamped to the field.
 fn tap(cell: usize, i: usize, count: usize) -> usize {
     (cell + i).saturating_sub(1).min(count - 1)
 }
@@ -161,7 +163,7 @@ mod tests {
         field
     }
 
-    /// Quadratics are met exactly away from the rim; lateral displacement moves the point.
+    /// Quadratics are interpolated exactly away from the border; lateral displacement moves the point.
     #[test]
     fn quadratics_are_exact() {
         let height = |x: f64, y: f64| 30.0 * x * x - 12.0 * x * y + 5.0 * y * y + 0.1 * x - 1e-4;

@@ -7,26 +7,26 @@ use dermis_geometry::quantity::Angle;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Any number of coloured lights, as a file describes them. Tacchi 2023, eqs (12) and (13):
+/// The description of Phong shading with any number of coloured lights. Tacchi 2023, eqs (12) and (13):
 /// ```text
 /// I = k_a i_a + Σ_m ( k_d (L_m·N) i_m,d + k_s (R_m·V)^α i_m,s ),   R_m = 2 (L_m·N) N − L_m
 /// ```
-/// N is the unit normal towards the camera, V points to the camera, and negative products count as zero, which the paper
-/// does not state. `k i` is one colour here, in levels of an 8-bit image (0–255).
+/// N is the unit normal towards the camera and V points to the camera. Negative products are set to zero, which the
+/// paper does not state. `k i` is one colour here, in levels of an 8-bit image (0–255).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PhongSpec {
-    /// k_a i_a: the image without the lights below.
+    /// Ambient term k_a i_a: the image without the lights below.
     pub background: BackgroundSpec,
-    /// Subtracts the light on a flat gel without contact, so that such a gel shows the background.
+    /// Subtracts the light on a flat gel without contact, so that its image is the background.
     #[serde(default)]
     pub relative: bool,
-    /// α.
+    /// Specular exponent α.
     #[serde(default = "shininess")]
     pub shininess: u32,
     /// The lights.
     pub sources: Vec<LightSourceSpec>,
-    /// Shadows of bumps; by default none.
+    /// Shadows of bumps; defaults to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shadow: Option<ShadowSpec>,
 }
@@ -39,13 +39,13 @@ fn shininess() -> u32 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LightSourceSpec {
-    /// Azimuth: 0° at the right of the image, 90° at its top.
+    /// Azimuth: 0° towards the right of the image, 90° towards its top.
     pub azimuth: Angle,
-    /// Elevation over the gel, on the camera's side.
+    /// Elevation above the gel, on the camera's side.
     pub elevation: Angle,
-    /// k_d i_d: red, green, blue (levels).
+    /// Diffuse term k_d i_d: red, green, blue (levels).
     pub diffuse: [f64; 3],
-    /// k_s i_s: red, green, blue (levels).
+    /// Specular term k_s i_s: red, green, blue (levels).
     #[serde(default)]
     pub specular: [f64; 3],
 }
@@ -63,19 +63,19 @@ pub struct Phong {
 /// A distant light with checked parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LightSource {
-    /// Towards it: right, up, towards the camera.
+    /// Unit vector towards the light: right, up, towards the camera.
     pub direction: [f32; 3],
-    /// k_d i_d (levels).
+    /// Diffuse term k_d i_d (levels).
     pub diffuse: [f32; 3],
-    /// k_s i_s (levels).
+    /// Specular term k_s i_s (levels).
     pub specular: [f32; 3],
 }
 
-/// Beyond this exponent a highlight is narrower than any pixel.
+/// Maximum exponent; beyond it a highlight is smaller than a pixel.
 const MAX_SHININESS: u32 = 1000;
 
 impl PhongSpec {
-    /// Checks the numbers and reads the background.
+    /// Checks the parameters and reads the background.
     pub fn build(
         &self,
         width: usize,
@@ -129,27 +129,27 @@ const BLOCK: usize = 32;
 type Block = [f32; BLOCK];
 
 impl Phong {
-    /// k_a i_a.
+    /// Ambient term k_a i_a.
     pub fn background(&self) -> &FloatImage {
         &self.background
     }
 
-    /// α.
+    /// Specular exponent α.
     pub fn shininess(&self) -> u32 {
         self.shininess
     }
 
-    /// The lights, each with the L·N and (R·V)^α of a flat gel that are subtracted; zero unless relative.
+    /// The lights, each with the subtracted L·N and (R·V)^α of a flat gel; zero unless `relative`.
     pub fn sources(&self) -> impl Iterator<Item = (&LightSource, [f32; 2])> {
         self.sources.iter().map(|source| (source, self.flat(source)))
     }
 
-    /// Shadows, if there are any.
+    /// Shadows, if any.
     pub fn shadow(&self) -> Option<&Shadow> {
         self.shadow.as_ref()
     }
 
-    /// The image of a relief.
+    /// Renders a relief.
     pub fn shade(&self, relief: &Relief) -> FloatImage {
         let mut image = self.background.clone();
         let shadow = |source: &LightSource| self.shadow.as_ref().map(|shadow| shadow.lit(relief, source.direction));
@@ -179,7 +179,7 @@ impl Phong {
         image
     }
 
-    /// L·N and (R·V)^α of a flat gel, if they are subtracted.
+    /// L·N and (R·V)^α of a flat gel if they are subtracted, otherwise zero.
     fn flat(&self, source: &LightSource) -> [f32; 2] {
         if !self.relative {
             return [0.0; 2];
@@ -191,17 +191,17 @@ impl Phong {
     }
 }
 
-/// A source over a relief.
+/// A light source applied to a relief.
 struct Lamp<'a> {
     source: &'a LightSource,
-    /// Fraction of it that reaches each pixel.
+    /// Fraction of the light that reaches each pixel.
     lit: Option<Vec<f32>>,
     /// Subtracted diffuse and specular reflection.
     flat: [f32; 2],
 }
 
 widest! {
-    /// Unit normals (right, up, towards the camera) of slopes.
+    /// Converts slopes to unit normals (right, up, towards the camera).
     fn to_normals(right: &[f32], down: &[f32], normals: &mut [Block; 3]) {
         let [x, y, z] = normals;
         for ((((&right, &down), x), y), z) in right.iter().zip(down).zip(x).zip(y).zip(z) {
@@ -212,7 +212,7 @@ widest! {
 }
 
 widest! {
-    /// L·N and, where the source has highlights, (R·V)^α.
+    /// L·N and, if the source has a specular term, (R·V)^α.
     fn reflect(source: &LightSource, shininess: u32, normals: &[Block; 3], diffuse: &mut Block, specular: &mut Block) {
         let [lx, ly, lz] = source.direction;
         let [x, y, z] = normals;
@@ -224,11 +224,11 @@ widest! {
         }
         let mut factor = [0.0; BLOCK];
         for i in 0..BLOCK {
-            // A face turned away from the light has no highlight either.
+            // A face that points away from the light has no highlight either.
             let mirrored = (2.0 * diffuse[i] * z[i] - lz).max(0.0);
             factor[i] = if diffuse[i] > 0.0 { mirrored } else { 0.0 };
         }
-        // A power by squaring, for all pixels at once.
+        // Power by repeated squaring, for all pixels at once.
         specular.fill(1.0);
         let mut left = shininess;
         while left > 0 {
@@ -242,7 +242,7 @@ widest! {
 }
 
 widest! {
-    /// Adds the reflected light, less that of a flat gel, in one colour.
+    /// Adds the reflected light minus that of a flat gel, in one colour.
     fn add(levels: &mut [f32], diffuse: &Block, specular: &Block, colour: [f32; 2], flat: [f32; 2]) {
         for ((level, diffuse), specular) in levels.iter_mut().zip(diffuse).zip(specular) {
             *level += (diffuse - flat[0]) * colour[0] + (specular - flat[1]) * colour[1];
@@ -276,11 +276,11 @@ mod tests {
         PhongSpec { background, relative: false, shininess: 4, sources: vec![source], shadow: None }
     }
 
-    /// Eqs (12) and (13) by hand, on a face tilted by 30° towards a light at 40°: N·L = cos 20°; the mirrored ray leaves at 20°
-    /// beyond the normal, which is 30° from the camera, so R·V = cos 10°.
+    /// Eqs (12) and (13) by hand, on a face tilted by 30° towards a light at 40°: N·L = cos 20°; the mirrored ray
+    /// leaves at 20° beyond the normal, which is 30° from the camera, so R·V = cos 10°.
     #[test]
     fn a_tilted_face_has_the_papers_brightness() {
-        // Tilted towards the right: seen from the camera its normal leans to the right, where z grows.
+        // Tilted towards the right: from the camera, its normal leans to the right, where z increases.
         let relief = slope(30f32.to_radians().tan(), 0.0);
         let light = spec(0.0, 40.0, [100.0, 0.0, 50.0], [0.0, 80.0, 0.0]).build(2, 2, 1e-5, None).unwrap();
         let image = light.shade(&relief);
@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn what_looks_away_is_dark_and_not_negative() {
         let light = spec(90.0, 20.0, [100.0; 3], [100.0; 3]).build(2, 2, 1e-5, None).unwrap();
-        // The light is at the top; a face that leans down is one whose z falls upwards, so grows downwards.
+        // The light is at the top; z of a face that leans down decreases upwards, so increases downwards.
         let image = light.shade(&slope(0.0, 3.0));
         assert_eq!(image.channels.map(|channel| channel[0]), [10.0, 20.0, 30.0]);
         let image = light.shade(&slope(0.0, -3.0));

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Monomials of the position in the image: coordinates count from the centre, in half widths, right and down. They are
-/// ordered by degree, and within a degree by falling power of the first coordinate: 1, x, y, x², xy, y², …
+/// Monomials of the position in the image. Coordinates are measured from the centre in half widths, right and down. The
+/// monomials are ordered by degree, and within a degree by decreasing power of the first coordinate: 1, x, y, x², xy,
+/// y², …
 pub(super) fn monomials(degree: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..=degree).flat_map(|total| (0..=total).map(move |second| (total - second, second)))
 }
@@ -36,7 +37,7 @@ pub struct ImageCoordinates {
 }
 
 impl ImageCoordinates {
-    /// For an image; coordinates are clamped to an area.
+    /// Coordinates for an image, clamped to `area`.
     pub fn new(width: usize, height: usize, area: Option<Area>) -> Self {
         Self { half: 0.5 * width as f64, middle: [0.5 * (width as f64 - 1.0), 0.5 * (height as f64 - 1.0)], area }
     }
@@ -56,7 +57,7 @@ pub(crate) fn place_in(width: usize, height: usize, [column, row]: [f64; 2]) -> 
     ImageCoordinates::new(width, height, None).at(column, row)
 }
 
-/// Powers of x with the powers of y of one row multiplied in: a polynomial of x, lowest power first.
+/// Polynomial of x on one row, lowest power first, with the powers of y multiplied in.
 pub fn along_row(coefficients: &[f64], degree: usize, y: f64) -> [f32; MAX_DEGREE + 1] {
     let mut line = [0.0; MAX_DEGREE + 1];
     for ((i, j), coefficient) in monomials(degree).zip(coefficients) {

@@ -9,22 +9,22 @@ use dermis_skin::SurfaceField;
 /// Height and slope of the surface at every pixel of an image, rows from the top.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relief {
-    /// Pixels across.
+    /// Width (pixels).
     pub width: usize,
-    /// Pixels down.
+    /// Height (pixels).
     pub height: usize,
-    /// Height (m) of the seen point over the sensor's plane z = 0: negative where the gel is pressed in.
+    /// Height (m) of the visible point over the sensor's plane z = 0; negative under indentation.
     pub z_m: Vec<f32>,
     /// Slope of the surface to the right of the image (m/m).
     pub slope_right: Vec<f32>,
     /// Slope of the surface down the image (m/m).
     pub slope_down: Vec<f32>,
-    /// The pixels that see the gel; `None`: all of them.
+    /// Mask of the pixels that see the gel; `None`: all of them.
     pub seen: Option<Vec<bool>>,
 }
 
 impl Relief {
-    /// Of a deformed surface.
+    /// Relief of a deformed surface.
     pub fn of(field: &SurfaceField, camera: &Camera) -> Self {
         let (z_m, seen) = Lattice::over(field, camera).heights(field, camera);
         let count = z_m.len();
@@ -40,15 +40,16 @@ impl Relief {
         relief
     }
 
-    /// Of the same surface before anything touched it.
+    /// Relief of the same surface without contact.
     pub fn at_rest(field: &SurfaceField, camera: &Camera) -> Self {
         let still = SurfaceField { values: vec![Vec3::ZERO; field.values.len()], ..field.clone() };
         Self::of(&still, camera)
     }
 
-    /// Central differences (Tacchi 2023, eq. 14, as a correlation: printed as a convolution it has the wrong sign), then from
-    /// slopes per pixel to slopes in space. A pixel at (U, V) from the optical axis that sees height z on a camera at distance D,
-    /// with p the size of a pixel on the plane z = 0: ∂z/∂x = (D/p) z_u / (D + z + U z_u + V z_v).
+    /// Computes slopes by central differences (Tacchi 2023, eq. 14, as a correlation; the printed convolution has the
+    /// wrong sign) and converts them from slopes per pixel to slopes in space. For a pixel at (U, V) from the optical
+    /// axis that sees height z in a camera at distance D, with p the size of a pixel on the plane z = 0: ∂z/∂x = (D/p)
+    /// z_u / (D + z + U z_u + V z_v).
     fn take_slopes(&mut self, camera: &Camera) {
         let (width, height) = (self.width, self.height);
         let per_pixel = (1.0 / camera.pixel_m) as f32;
@@ -79,10 +80,10 @@ impl Relief {
         }
     }
 
-    /// Unit normals of the seen surface, towards the camera, in the axes of the image: right, up, towards the camera.
+    /// Unit normals of the visible surface, towards the camera, in image axes: right, up, towards the camera.
     pub fn normals(&self) -> Vec<[f32; 3]> {
         let unit = |(&right, &down): (&f32, &f32)| {
-            // The camera is at −z, so the surface rises towards it where z falls.
+            // The camera is at −z, so the surface rises towards it where z decreases.
             let length = (1.0 + right * right + down * down).sqrt();
             [right / length, -down / length, 1.0 / length]
         };
@@ -91,7 +92,7 @@ impl Relief {
 }
 
 widest! {
-    /// A factor times the difference of the values after and before.
+    /// Factor times the difference of the values after and before.
     fn differ(slopes: &mut [f32], before: &[f32], after: &[f32], factor: f32) {
         for ((slope, before), after) in slopes.iter_mut().zip(before).zip(after) {
             *slope = factor * (after - before);

@@ -4,13 +4,13 @@ use super::{OpticsError, Relief};
 use dermis_geometry::quantity::Length;
 use serde::{Deserialize, Serialize};
 
-/// Shadows as a file describes them.
+/// The description of shadows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShadowSpec {
     /// Fraction of a light that a full shadow blocks.
     pub strength: f64,
-    /// Depth under the ray to the light at which a shadow is full: a large light has soft shadows.
+    /// Depth below the ray to the light at which a shadow is full; models the soft shadows of an extended light.
     pub softness: Length,
 }
 
@@ -19,7 +19,7 @@ pub struct ShadowSpec {
 pub struct Shadow {
     /// Fraction of a light that a full shadow blocks.
     pub strength: f32,
-    /// Depth (m) under the ray to the light at which a shadow is full.
+    /// Depth (m) below the ray to the light at which a shadow is full.
     pub softness_m: f32,
     /// Size of a pixel (m).
     pub pixel_m: f32,
@@ -42,8 +42,9 @@ impl ShadowSpec {
 impl Shadow {
     /// Fraction of a light (direction: right, up, towards the camera) that reaches each pixel.
     ///
-    /// A point is in shadow when another one towards the light stands higher, seen from the camera, than the ray between them. So
-    /// the greatest height so far, falling with the ray, is carried away from the light, one line of pixels to the next.
+    /// A point is in shadow if another point towards the light is higher, seen from the camera, than the ray between
+    /// them. The maximum height so far, decreasing with the ray, is propagated away from the light from one line of
+    /// pixels to the next.
     pub fn lit(&self, relief: &Relief, [right, up, towards]: [f32; 3]) -> Vec<f32> {
         let (width, height) = (relief.width, relief.height);
         let mut lit = vec![1.0; width * height];
@@ -52,12 +53,14 @@ impl Shadow {
         if along == 0.0 {
             return lit;
         }
-        // Lines run across the ray's main direction; `shift` is how far it moves along a line from one to the next.
+        // Lines are perpendicular to the main direction of the ray; `shift` is its offset along a line from one to the
+        // next.
         let (lines, length) = if across { (width, height) } else { (height, width) };
         let shift = if across { up / right.abs() } else { -right / up.abs() };
         let step_m = self.pixel_m * (1.0 + (aside / along).powi(2)).sqrt();
         let fall = step_m * towards / (right * right + up * up).sqrt();
-        // The first line is the one nearest to the light: at the right for a light from the right, at the top for one from above.
+        // The first line is nearest to the light: at the right for a light from the right, at the top for one from
+        // above.
         let reversed = across && right > 0.0 || !across && up < 0.0;
         let mut carried = vec![f32::NEG_INFINITY; length];
         let mut next = carried.clone();
@@ -85,7 +88,7 @@ impl Shadow {
 mod tests {
     use super::*;
 
-    /// A wall of height H throws a shadow of length H / tan(elevation), away from the light.
+    /// A wall of height H casts a shadow of length H / tan(elevation), away from the light.
     #[test]
     fn a_wall_throws_a_shadow_of_the_right_length() {
         let (width, height, pixel_m) = (200, 40, 1e-5f32);

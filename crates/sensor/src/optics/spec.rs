@@ -1,4 +1,4 @@
-//! A camera, its light and its markers in one.
+//! The description of a camera, its light and its markers.
 
 use super::{CameraSpec, LightSpec, MarkersSpec};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct OpticsSpec {
     /// The camera.
     pub camera: CameraSpec,
-    /// The light; by default grey from the camera itself.
+    /// The light; defaults to grey light from the camera.
     #[serde(default)]
     pub light: LightSpec,
     /// Dots on the gel.

@@ -1,7 +1,8 @@
-//! Loops over pixels, compiled for wider vectors where the CPU has them.
+//! Loops over pixels, compiled for wider vectors if the CPU supports them.
 
-/// Compiles a function three times, for the baseline, AVX2 and AVX-512, and calls the widest that the CPU supports. None contracts
-/// products and sums, so all give the same bits. Functions called by the body must be inlined to profit.
+/// Compiles a function three times, for the baseline, AVX2 and AVX-512, and calls the widest version that the CPU
+/// supports. No version fuses multiplications and additions, so all give the same bits. Functions called by the body
+/// must be inlined to benefit.
 macro_rules! widest {
     ($(#[$meta:meta])* fn $name:ident($($argument:ident: $kind:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
         $(#[$meta])*

@@ -14,17 +14,17 @@ pub(super) struct Fields<'a> {
     pub settings: &'a RaySettings,
 }
 
-/// A mesh that is finer than this is not cut any further for paths along it.
+/// Maximum number of triangles after refinement of a mesh for geodesic distances.
 const MAX_TRIANGLES: usize = 200_000;
 
 impl Fields<'_> {
-    /// (taxel, sample, weight), the weights of a taxel summing to 1. Refuses a taxel without samples.
+    /// Entries (taxel, sample, weight); the weights of a taxel sum to 1. Returns an error for a taxel without samples.
     pub fn entries(&self, sensor: &str) -> Result<Vec<(usize, usize, f64)>, SensorError> {
         let walk = self.settings.geodesic.then(|| Walk::new(self.skin, self.settings.spacing_m, self.samples));
         let mut entries = Vec::new();
         for taxel in 0..self.taxels.len() {
             let parts = self.parts(taxel);
-            // Of each sample: how near it is to the part that it is nearest to.
+            // For each sample, the distance to its nearest part.
             let mut samples_near: HashMap<usize, (f64, f64)> = HashMap::new();
             for part in &parts {
                 for (sample, distance) in self.near(part, walk.as_ref()) {
@@ -74,7 +74,8 @@ impl Fields<'_> {
             .filter(|entry| entry.1 < part.radius_m)
             .collect();
         if let Some(walk) = walk {
-            // A path along the skin is never shorter than the straight line, so no other sample can be near.
+            // A path along the skin is never shorter than the straight line, so the straight distance bounds the
+            // candidates.
             walk.lengthen(part.center, part.radius_m, &mut near);
             near.retain(|entry| entry.1 < part.radius_m);
         }
@@ -82,7 +83,7 @@ impl Fields<'_> {
     }
 }
 
-/// Distances along the skin: over a mesh cut until its edges are no longer than twice the spacing of the samples.
+/// Distances along the skin, on a mesh refined until its edges are no longer than twice the spacing of the samples.
 struct Walk<'a> {
     surface: Surface,
     graph: Geodesic,
@@ -106,7 +107,7 @@ impl<'a> Walk<'a> {
         Self { surface, graph, samples, under }
     }
 
-    /// Replaces straight distances from a centre by those along the skin, infinite beyond `reach_m`.
+    /// Replaces straight distances from a centre by those along the skin; infinite beyond `reach_m`.
     fn lengthen(&self, center: Vec3, reach_m: f64, near: &mut [(usize, f64)]) {
         let start = self.surface.closest(center);
         let mesh = self.surface.mesh();
@@ -147,7 +148,8 @@ mod tests {
     use dermis_geometry::sampling::poisson_disk;
     use dermis_geometry::shapes;
 
-    /// On a ball of radius R two points at an angle φ are Rφ apart. Paths over the graph zigzag: measured 2.5 % too long in the mean.
+    /// On a ball of radius R two points at an angle φ are Rφ apart. Paths over the graph zigzag: on average 2.5 % too
+    /// long (measured).
     #[test]
     fn distances_on_a_ball_are_great_circles() {
         let radius = 8e-3;
@@ -170,7 +172,7 @@ mod tests {
         assert!(count > 100 && sum / f64::from(count) < 0.04 && worst < 0.12, "{}, {worst}", sum / f64::from(count));
     }
 
-    /// The other side of a thin sheet is near through the air and far along the skin.
+    /// The other side of a thin sheet is near in a straight line and far along the skin.
     #[test]
     fn the_other_side_of_a_sheet_is_far() {
         let sheet = shapes::cuboid(Vec3::new(20e-3, 20e-3, 1e-3)).unwrap();

@@ -1,4 +1,4 @@
-//! How taxels read, as a file describes it.
+//! The description of the method by which taxels read the skin.
 
 use super::{RayReading, RaySettings, SubTaxel, Window};
 use crate::{Sensor, SensorError};
@@ -7,38 +7,38 @@ use dermis_geometry::quantity::{Angle, Length};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::{FRAC_PI_4, PI};
 
-/// How taxels read the skin.
+/// Method by which taxels read the skin.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ReadingSpec {
-    /// The load in their cells, integrated exactly.
+    /// Integrates the load over the cells exactly.
     #[default]
     Exact,
-    /// The same of loads that the cover has spread by a Gaussian, from where they are ([`crate::Taxels::with_gaussian`]). For grids of taxels
-    /// under springs or contacts.
+    /// Spreads each load by a Gaussian about its position, then integrates ([`crate::Taxels::with_gaussian`]). For
+    /// grids of taxels under springs or contacts.
     Gaussian {
-        /// σ.
+        /// Standard deviation σ.
         sigma: Length,
     },
-    /// The pressure that rays see ([`RayReading`]).
+    /// Samples the pressure by rays ([`RayReading`]).
     Rays {
         /// Radius of a taxel's receptive field.
         radius: Length,
-        /// Smallest distance between samples of the skin.
+        /// Minimum distance between samples of the skin.
         spacing: Length,
-        /// Greatest angle between the normals of a taxel and of its samples.
+        /// Maximum angle between the normals of a taxel and of its samples.
         #[serde(default = "paper_cone")]
         cone: Angle,
-        /// How distance weighs.
+        /// Weight as a function of distance.
         #[serde(default)]
         window: Window,
-        /// How distance is measured.
+        /// Distance measure.
         #[serde(default)]
         distance: DistanceSpec,
-        /// Of the pattern of samples.
+        /// Seed of the sample pattern.
         #[serde(default)]
         seed: u64,
-        /// Parts of taxels with receptive fields of their own.
+        /// Parts of taxels with their own receptive fields.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         sub_taxels: Vec<SubTaxelSpec>,
     },
@@ -48,14 +48,14 @@ fn paper_cone() -> Angle {
     Angle::new(FRAC_PI_4)
 }
 
-/// How the distance of a sample from its taxel is measured.
+/// Measure of the distance between a sample and its taxel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DistanceSpec {
-    /// Straight.
+    /// Straight-line distance.
     #[default]
     Euclidean,
-    /// Along the skin, on the edges of a fine mesh and across them: at most a few percent too long.
+    /// Distance along the skin, on and across the edges of a fine mesh: at most a few percent too long.
     Geodesic,
 }
 
@@ -63,18 +63,18 @@ pub enum DistanceSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SubTaxelSpec {
-    /// The taxel it belongs to, from 0.
+    /// Index of the taxel it belongs to, from 0.
     pub taxel: usize,
-    /// Its centre.
+    /// Centre.
     pub center: [Length; 3],
-    /// Its outward normal, of any length.
+    /// Outward normal, of any length.
     pub normal: [f64; 3],
-    /// Radius of its receptive field; that of whole taxels without it.
+    /// Radius of the receptive field; defaults to that of the taxels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radius: Option<Length>,
 }
 
-/// More samples than this are a slip of the unit.
+/// Maximum number of samples; guards against a wrong unit.
 const MAX_SAMPLES: f64 = 1e6;
 
 impl ReadingSpec {
@@ -83,7 +83,7 @@ impl ReadingSpec {
         *self == Self::Exact
     }
 
-    /// The sensor with this reading.
+    /// Applies this reading to a sensor.
     pub(crate) fn of(&self, sensor: Sensor) -> Result<Sensor, SensorError> {
         if let Self::Gaussian { sigma } = self {
             let sigma_m = SensorError::check_positive(sensor.name(), "sigma", *sigma)?;

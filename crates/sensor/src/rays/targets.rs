@@ -1,4 +1,4 @@
-//! The contact surface as rays see it.
+//! The contact surface as a target of rays.
 
 use dermis_geometry::{Ray, TriangleSet, Vec3};
 use dermis_skin::{Facet, Load, Touch};
@@ -42,7 +42,8 @@ impl Targets {
         self.corners.is_empty()
     }
 
-    /// Pressure (Pa) where a ray from outside first meets the surface; zero where it does not, or meets its back.
+    /// Pressure (Pa) at the first intersection of a ray from outside with the surface; zero without intersection or on
+    /// a back face.
     pub fn pressure_pa(&self, ray: &Ray) -> f64 {
         let Some((distance, triangle)) = self.set.cast(ray) else { return 0.0 };
         let triangle = triangle as usize;
@@ -60,7 +61,7 @@ impl Targets {
     }
 }
 
-/// A square of an area about a point, across a normal; under a level sensor its sides are along x and y.
+/// A square of an area about a point, perpendicular to a normal; for a normal along z its sides are along x and y.
 fn tile(at: Vec3, normal: Vec3, area_m2: f64) -> [Vec3; 4] {
     let along = if normal.x.abs() < 0.9 { Vec3::X } else { Vec3::Y };
     let u = (along - normal * along.dot(normal)).normalize_or_zero();

@@ -5,23 +5,24 @@ use super::{ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::{Force, Time};
 use serde::{Deserialize, Serialize};
 
-/// Gain that drifts: 1 − L_n (1 − e^(−n/N)) − L_t (1 − e^(−t/T)) after n presses of the taxel and the time t.
+/// Drift of the gain: 1 − L_n (1 − e^(−n/N)) − L_t (1 − e^(−t/T)) after n presses of the taxel and time t.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ageing {
-    /// L_n: the loss after many presses.
+    /// L_n: asymptotic loss by use.
     #[serde(default)]
     pub loss_by_use: f64,
-    /// N: presses after which 63 % of it is reached.
+    /// N: number of presses after which 63 % of L_n is reached.
     #[serde(default = "many")]
     pub presses: f64,
-    /// A press is counted when the load of a taxel exceeds this, and again only after it has fallen below half of it.
+    /// A press is counted when the load of a taxel exceeds this force; the next one only after the load has fallen
+    /// below half of it.
     #[serde(default = "light")]
     pub pressed_above: Force,
-    /// L_t: the loss after a long time.
+    /// L_t: asymptotic loss by time.
     #[serde(default)]
     pub loss_by_time: f64,
-    /// T: time after which 63 % of it is reached.
+    /// T: time after which 63 % of L_t is reached.
     #[serde(default = "year")]
     pub time: Time,
 }
@@ -38,17 +39,17 @@ fn year() -> Time {
     Time::new(365.25 * 86400.0)
 }
 
-/// The uses of one taxel.
+/// Use of one taxel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Use {
-    /// Presses so far.
+    /// Number of presses so far.
     pub presses: u64,
-    /// In the middle of one.
+    /// True during a press.
     pub pressed: bool,
 }
 
 impl Ageing {
-    /// The gain that is left.
+    /// Remaining gain.
     pub fn gain(&self, presses: u64, time_s: f64) -> f64 {
         let by_use = -self.loss_by_use * (-(presses as f64) / self.presses).exp_m1();
         let by_time = -self.loss_by_time * (-time_s / self.time.si()).exp_m1();
@@ -58,7 +59,7 @@ impl Ageing {
     /// Counts presses and applies the gain to the values (N).
     pub fn apply(&self, uses: &mut [Use], values: &mut [f64], time_s: f64) {
         let above = self.pressed_above.si();
-        // Many taxels have the same number of presses as the one before.
+        // Reuses the gain of the previous taxel if the number of presses is the same.
         let (mut presses, mut gain) = (0, self.gain(0, time_s));
         for (taxel, value) in uses.iter_mut().zip(values) {
             if !taxel.pressed && *value > above {
@@ -111,7 +112,8 @@ mod tests {
         }
     }
 
-    /// After 100 presses and 50 s: 1 − 0.3 (1 − 1/e) − 0.2 (1 − 1/e). A load that wavers about the mark is one press.
+    /// After 100 presses and 50 s: 1 − 0.3 (1 − 1/e) − 0.2 (1 − 1/e). A load that oscillates around the mark is one
+    /// press.
     #[test]
     fn presses_and_seconds_wear() {
         let mut uses = [Use::default(); 2];

@@ -1,4 +1,4 @@
-//! All stages of a response, one after the other.
+//! All stages of a response in sequence.
 
 use super::{Response, ResponseError, ResponseSpec, ResponseState, Stage, Step};
 use crate::Taxels;
@@ -6,12 +6,12 @@ use dermis_geometry::TriMesh;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A response for a given set of taxels. Without stages it reports the newtons that act on the taxels.
+/// A response for a given set of taxels. Without stages it reports the forces on the taxels (N).
 #[derive(Clone, Debug)]
 pub struct Chain {
     counts: Response,
     quantised: bool,
-    /// None for plain counts, which fit any sensor.
+    /// `None` for plain counts, which are valid for any sensor.
     taxels: Option<usize>,
     stages: Vec<Arc<dyn Stage>>,
     rest: ResponseState,
@@ -20,7 +20,7 @@ pub struct Chain {
 /// The reported values of all taxels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// Newtons, by the nominal conversion of the counts (but not rounded to them unless the response is quantised).
+    /// Newtons, by the nominal conversion of the counts (rounded to counts only if the response is quantised).
     pub newton: Vec<f64>,
     /// Counts.
     pub raw: Vec<u32>,
@@ -52,13 +52,13 @@ impl ResponseSpec {
         Ok(Response { counts_per_newton: 1.0 / force, bits: self.bits })
     }
 
-    /// Refuses stages that are invalid or do not fit `taxels` taxels.
+    /// Returns an error for stages that are invalid or do not match `taxels` taxels.
     pub fn validate(&self, taxels: usize) -> Result<(), ResponseError> {
         self.counts()?;
         self.stages().try_for_each(|stage| stage.validate(taxels))
     }
 
-    /// Builds the stages for these taxels; the spread runs along `surface` where there is no grid.
+    /// Builds the stages for these taxels. Without a grid, the spread runs along `surface`.
     pub fn build(&self, taxels: &Taxels, surface: Option<&TriMesh>) -> Result<Chain, ResponseError> {
         self.validate(taxels.len())?;
         let prepared = |stage: Arc<dyn Stage>| Ok(stage.prepare(taxels, surface)?.unwrap_or(stage));
@@ -75,12 +75,12 @@ impl Chain {
         &self.counts
     }
 
-    /// The state of a sensor that was never touched.
+    /// State of a sensor at rest.
     pub fn rest(&self) -> ResponseState {
         self.rest.clone()
     }
 
-    /// The report while these forces (N) act on the taxels for `dt_s`, and the state after that.
+    /// Returns the report while these forces (N) act on the taxels for `dt_s`, and the state afterwards.
     pub fn respond(
         &self,
         state: &ResponseState,
@@ -97,8 +97,7 @@ impl Chain {
         Ok((self.report(values), state))
     }
 
-    /// The report of a sensor without memory and noise: leaves out the stages with memory. Reports zeros for a wrong number of
-    /// values.
+    /// Returns the report without the stages that have memory or noise. Reports zeros for a wrong number of values.
     pub fn respond_at_once(&self, values_newton: &[f64]) -> Report {
         if let Some(taxels) = self.taxels.filter(|taxels| *taxels != values_newton.len()) {
             return self.report(vec![0.0; taxels]);

@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 /// The linear conversion of a digital array (Moisio 2013, section 4).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Response {
-    /// Counts for one newton on a taxel.
+    /// Counts per newton on a taxel.
     pub counts_per_newton: f64,
-    /// Bits of the converter: counts stop at 2^bits − 1.
+    /// Bits of the converter: counts are clamped to 2^bits − 1.
     pub bits: u32,
 }
 
 impl Default for Response {
-    /// One count a millinewton, 16 bits.
+    /// 1000 counts per newton, 16 bits.
     fn default() -> Self {
         Self { counts_per_newton: 1000.0, bits: 16 }
     }

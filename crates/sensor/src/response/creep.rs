@@ -9,24 +9,24 @@ use std::sync::Arc;
 
 /// One relaxation of a viscoelastic cover: y = x + Σ a s with ṡ = (x − s)/τ for every term.
 ///
-/// A load x put on at t = 0 reads x (1 + Σ a (1 − e^(−t/τ))); a > 0 creeps up, a < 0 relaxes. The load is held over a step
-/// and s integrated exactly, so the answer does not depend on the step.
+/// A load x applied at t = 0 reads x (1 + Σ a (1 − e^(−t/τ))); the reading rises for a > 0 and relaxes for a < 0. The
+/// load is constant over a step and s is integrated exactly, so the result does not depend on the step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Creep {
-    /// a: the final gain, as a fraction of the load.
+    /// Amplitude a: final change of the reading, as a fraction of the load.
     pub amplitude: f64,
-    /// τ.
+    /// Time constant τ.
     pub time: Time,
 }
 
 impl Creep {
-    /// The reading of a unit load after `time_s`.
+    /// Reading of a unit load after `time_s`.
     pub fn step_response(terms: &[Self], time_s: f64) -> f64 {
         1.0 + terms.iter().map(|term| -term.amplitude * (-time_s / term.time.si()).exp_m1()).sum::<f64>()
     }
 
-    /// One step of all terms: `slow` holds s of every taxel (N), term by term.
+    /// Advances all terms by one step. `slow` holds s of every taxel (N), term by term.
     pub fn apply(terms: &[Self], slow: &mut [f64], values: &mut [f64], dt_s: f64) {
         let loads = values.to_vec();
         for (term, slow) in terms.iter().zip(slow.chunks_exact_mut(loads.len().max(1))) {
@@ -70,7 +70,7 @@ impl Stage for Vec<Creep> {
 mod tests {
     use super::*;
 
-    /// A step of load against its closed form at any step length, and recovery after it.
+    /// The response to a load step matches the closed form for any step length, and so does the recovery.
     #[test]
     fn relaxation_has_the_closed_form() {
         let terms = [(0.12, 0.8), (-0.05, 6.0)].map(|(amplitude, tau)| Creep { amplitude, time: Time::new(tau) });

@@ -8,23 +8,24 @@ use dermis_geometry::quantity::Length;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Electrical leakage: every taxel also reads a fraction of others. Unlike the spread it adds to the sum.
+/// Electrical leakage: every taxel also reads a fraction of the values of others. Unlike the spread, it increases the
+/// sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Crosstalk {
-    /// Fraction of the value of a neighbour: next in the row or column, or within `reach` where there is no grid.
+    /// Fraction of the value of a neighbour: adjacent in the row or column or, without a grid, within `reach`.
     pub adjacent: f64,
-    /// Fraction of a diagonal neighbour's value.
+    /// Fraction of the value of a diagonal neighbour.
     pub diagonal: f64,
     /// Fraction of the values of all others on the same row or column wire (shared wires of a resistive matrix).
     pub line: f64,
-    /// Radius of the neighbourhood where there is no grid.
+    /// Radius of the neighbourhood for taxels without a grid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reach: Option<Length>,
 }
 
 impl Crosstalk {
-    /// The matrix for these taxels: one on its diagonal, leakage beside it.
+    /// The matrix for these taxels: one on the diagonal, leakage off the diagonal.
     pub fn weights(&self, taxels: &Taxels) -> Result<Weights, ResponseError> {
         let n = taxels.len();
         self.validate(n)?;

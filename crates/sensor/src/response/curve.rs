@@ -1,32 +1,32 @@
-//! Nonlinear value against load.
+//! Nonlinear characteristic of a taxel.
 
 use super::error::require;
 use super::{ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
 
-/// The characteristic of a taxel: its reading against the load, both in newtons (by the nominal conversion of counts to
-/// newtons). Loads below zero read zero.
+/// The characteristic of a taxel: its reading as a function of the load, both in newtons (by the nominal conversion of
+/// counts to newtons). Negative loads read zero.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Curve {
     /// y = slope · x.
     Linear {
-        /// Newtons read for a newton of load.
+        /// Reported newtons per newton of load.
         slope: f64,
     },
-    /// y = Σ c_k x^k, k from 1 on (Kappassov 2020, Fig. 5, red).
+    /// y = Σ c_k x^k, k = 1, 2, … (Kappassov 2020, Fig. 5, red).
     Polynomial {
         /// c_1, c_2, … (1, 1/N, 1/N², …).
         coefficients: Vec<f64>,
-        /// Beyond this load the curve goes on straight.
+        /// Load beyond which the curve continues linearly.
         until: Force,
     },
-    /// Straight from (0, 0) between the points and beyond the last.
+    /// Piecewise linear from (0, 0) through the points, extrapolated beyond the last.
     Table {
-        /// Loads, rising, above zero.
+        /// Loads, increasing, above zero.
         load: Vec<Force>,
-        /// Readings there, never falling.
+        /// Readings at these loads, non-decreasing.
         reads: Vec<Force>,
     },
 }
@@ -51,7 +51,7 @@ impl Curve {
         }
     }
 
-    /// The load of a reading (both N), by bisection; the smallest one where the curve is level.
+    /// Load for a reading (both N), by bisection; the smallest one on a plateau.
     pub fn load_of(&self, read_newton: f64) -> f64 {
         if read_newton.is_nan() || read_newton <= 0.0 {
             return 0.0;
@@ -71,7 +71,7 @@ impl Curve {
         0.5 * (low + high)
     }
 
-    /// Applies it to the values (N).
+    /// Applies the curve to the values (N).
     pub fn apply(&self, values: &mut [f64]) {
         for value in values {
             if *value != 0.0 {
@@ -81,7 +81,7 @@ impl Curve {
     }
 }
 
-/// Slope of Σ c_k x^k, k from 1 on.
+/// Slope of Σ c_k x^k, k = 1, 2, ….
 fn slope_of(coefficients: &[f64], x: f64) -> f64 {
     coefficients.iter().enumerate().rev().fold(0.0, |sum, (k, c)| sum * x + (k + 1) as f64 * c)
 }
@@ -137,7 +137,7 @@ mod tests {
         let curves = curves();
         assert_eq!(curves[0].at(2.0), 1.6);
         assert!((curves[1].at(1.5) - (1.5 - 0.225 + 0.03375)).abs() < 1e-15);
-        // Straight beyond 2 N: value 2 − 0.4 + 0.08, slope 1 − 0.4 + 0.12.
+        // Linear beyond 2 N: value 2 − 0.4 + 0.08, slope 1 − 0.4 + 0.12.
         assert!((curves[1].at(3.0) - (1.68 + 0.72)).abs() < 1e-15);
         for (load, truth) in [(0.25, 0.3), (0.5, 0.6), (1.25, 1.05), (4.0, 2.7)] {
             assert!((curves[2].at(load) - truth).abs() < 1e-15);

@@ -17,7 +17,7 @@ pub struct Delay {
 /// Values in transit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DelayedFrame {
-    /// When they were sent (s).
+    /// Time at which the values were sent (s).
     pub sent_s: f64,
     /// The values (N).
     pub newton: Vec<f64>,
@@ -27,8 +27,8 @@ pub struct DelayedFrame {
 const SAME_TIME: f64 = 1e-9;
 
 impl Delay {
-    /// Queues the values at `now_s` and replaces them by those that arrive. The first of `queue` arrived last; values that do not
-    /// change are queued once.
+    /// Queues the values at `now_s` and replaces them by those that have arrived. The first entry of `queue` arrived
+    /// last; values that do not change are queued once.
     pub fn apply(&self, queue: &mut VecDeque<DelayedFrame>, values: &mut [f64], now_s: f64) {
         if queue.back().is_none_or(|last| last.newton != values) {
             queue.push_back(DelayedFrame { sent_s: now_s, newton: values.to_vec() });
@@ -62,7 +62,7 @@ impl Stage for Delay {
 mod tests {
     use super::*;
 
-    /// 50 ms at steps of 10 ms is five steps; at 12 ms it is the last frame at least 50 ms old.
+    /// 50 ms at steps of 10 ms is five steps; at 12 ms the output is the latest frame at least 50 ms old.
     #[test]
     fn values_arrive_when_they_should() {
         for (dt, late) in [(0.010, 5), (0.0125, 4), (0.012, 5)] {

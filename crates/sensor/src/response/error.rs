@@ -4,16 +4,16 @@
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ResponseError {
-    /// A number that breaks its rule.
+    /// A number that violates its constraint.
     #[error("`{key}` must be {rule}, got {got}")]
     Bad { key: &'static str, rule: &'static str, got: f64 },
-    /// A list that does not fit the sensor.
+    /// A list whose length does not match the sensor.
     #[error("`{key}` lists {got} taxels and the sensor has {expected}; give one value for all or one for each")]
     Length { key: &'static str, got: usize, expected: usize },
     /// A taxel index out of range.
     #[error("`{key}` names taxel {taxel}, and the sensor's taxels are 0 to {last}")]
     NoSuchTaxel { key: &'static str, taxel: usize, last: usize },
-    /// A stage that needs rows and columns.
+    /// A stage that requires a grid.
     #[error("`{key}` needs taxels in rows and columns, and this sensor has none; {remedy}")]
     NeedsGrid { key: &'static str, remedy: &'static str },
     /// A state or values of another sensor.
@@ -21,7 +21,7 @@ pub enum ResponseError {
     Mismatch { what: &'static str, got: usize, expected: usize },
 }
 
-/// Refuses a number that is not finite or breaks a rule.
+/// Returns an error for a number that is not finite or violates a constraint.
 pub(crate) fn require(holds: bool, key: &'static str, rule: &'static str, got: f64) -> Result<(), ResponseError> {
     if holds && got.is_finite() { Ok(()) } else { Err(ResponseError::Bad { key, rule, got }) }
 }

@@ -19,9 +19,9 @@ pub struct Faults {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stuck {
-    /// Its index, from 0, row by row on a grid.
+    /// Index of the taxel, from 0, row by row on a grid.
     pub taxel: usize,
-    /// Its reading.
+    /// Constant reading.
     pub force: Force,
 }
 

@@ -8,15 +8,15 @@ use dermis_geometry::{Random, TriMesh};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// y = g x + o for every taxel: measured, drawn from a seed, or both (draws multiply and add to the listed values).
+/// y = g x + o for every taxel. Values are listed, drawn from a seed, or both: draws multiply g and add to o.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Gain {
-    /// g.
+    /// Gain g.
     pub gain: PerTaxel<f64>,
-    /// o.
+    /// Offset o.
     pub offset: PerTaxel<Force>,
-    /// Standard deviation of a factor on g that is drawn once for every taxel.
+    /// Standard deviation of a factor on g, drawn once for every taxel.
     pub gain_sd: f64,
     /// Standard deviation of a term added to o, drawn once for every taxel.
     pub offset_sd: Force,
@@ -31,7 +31,7 @@ impl Default for Gain {
     }
 }
 
-/// The lines of all taxels.
+/// Gain and offset of all taxels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
     gain: Vec<f64>,
@@ -63,7 +63,7 @@ impl Lines {
         &self.offset_newton
     }
 
-    /// Applies them.
+    /// Applies gain and offset to the values (N).
     pub fn apply(&self, values: &mut [f64]) {
         for ((value, gain), offset) in values.iter_mut().zip(&self.gain).zip(&self.offset_newton) {
             *value = *value * gain + offset;
@@ -110,7 +110,7 @@ mod tests {
         assert!(gain.lines(3).unwrap_err().to_string().contains("lists 2 taxels"));
     }
 
-    /// The standard deviation of n draws scatters by sd/√(2n); four of those are allowed.
+    /// The standard deviation of n draws has the standard error sd/√(2n); the test allows four.
     #[test]
     fn drawn_lines_have_the_deviation_asked_for() {
         let n = 20_000;

@@ -1,27 +1,27 @@
-//! Unloading reads more than loading.
+//! Hysteresis: unloading reads more than loading.
 
 use super::error::require;
 use super::{ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
 
-/// A generalised play: rate-independent hysteresis with a loop of known width.
+/// A generalised play operator: rate-independent hysteresis with a loop of known width.
 ///
 /// ```text
 /// p ← x                       while the load x rises above p
 /// p ← min(p, (1 + η) x + w)   while it falls
 /// ```
-/// (Visintin 1994, section III.2, with bounds x and (1 + η) x + w.) The first loading is exact; after a reversal the reading
-/// stays until the load has fallen by the width, then follows at (1 + η) x + w: at load x the loop is η x + w wide. With w = 0
-/// it closes at zero load, as a rubber does that has come off; w is left as a residue. From 0 to X and back with w = 0 the
-/// loop's area is η X² / 2(1 + η).
+/// (Visintin 1994, section III.2, with bounds x and (1 + η) x + w.) The first loading is exact. After a reversal the
+/// reading stays constant until the load has fallen by the width, then follows (1 + η) x + w: the width of the loop at
+/// load x is η x + w. With w = 0 it closes at zero load, as for a rubber after release; otherwise w remains as a
+/// residue. From 0 to X and back with w = 0, the area of the loop is η X² / 2(1 + η).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hysteresis {
-    /// η: width of the loop as a part of the load.
+    /// η: width of the loop as a fraction of the load.
     #[serde(default)]
     pub fraction: f64,
-    /// w: width of the loop at any load.
+    /// w: constant part of the width.
     #[serde(default = "none")]
     pub width: Force,
 }
@@ -31,7 +31,7 @@ fn none() -> Force {
 }
 
 impl Hysteresis {
-    /// One step: `held` remembers each taxel's p (N).
+    /// Applies one step. `held` stores p of each taxel (N).
     pub fn apply(&self, held: &mut [f64], values: &mut [f64]) {
         let (factor, width) = (1.0 + self.fraction, self.width.si());
         for (p, x) in held.iter_mut().zip(values) {
@@ -100,7 +100,7 @@ mod tests {
         }
     }
 
-    /// Rate-independent: a step taken in one or in many gives the same, and a small inner loop leaves no trace.
+    /// Rate-independent: one large step and many small ones give the same result, and a small inner loop has no effect.
     #[test]
     fn only_turning_points_count() {
         let model = Hysteresis { fraction: 0.2, width: Force::new(0.0) };

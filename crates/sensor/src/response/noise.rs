@@ -6,15 +6,15 @@ use dermis_geometry::Random;
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
 
-/// Gaussian noise, drawn anew for every taxel and step from the seed and the step's number alone: a run that is resumed
-/// has the noise of one that was not interrupted.
+/// Gaussian noise. Seed, step number and taxel determine each draw, so a resumed run has the same noise as an
+/// uninterrupted one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Noise {
-    /// Standard deviation at any load.
+    /// Constant part of the standard deviation.
     #[serde(default = "none")]
     pub sd: Force,
-    /// Standard deviation as a fraction of the value, added in quadrature.
+    /// Standard deviation as a fraction of the value; added in quadrature.
     #[serde(default)]
     pub relative: f64,
     /// Seed of the draws.
@@ -37,7 +37,7 @@ impl Noise {
     }
 }
 
-/// SplitMix64's finaliser (Steele et al. 2014): neighbouring steps start far apart.
+/// Finaliser of SplitMix64 (Steele et al. 2014): decorrelates neighbouring steps.
 fn mixed(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -64,7 +64,7 @@ impl Stage for Noise {
 mod tests {
     use super::*;
 
-    /// Variance of n draws to 4 √(2/n), mean to 4/√n, and no correlation from one step, taxel or seed to the next.
+    /// Variance of n draws to 4 √(2/n), mean to 4/√n, and no correlation between steps, taxels or seeds.
     #[test]
     fn variance_is_that_asked_for_and_draws_are_independent() {
         let noise = Noise { sd: Force::new(0.03), relative: 0.04, seed: 9 };

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "one value (with its unit, if it has one) or a list with a value for every taxel")]
 pub enum PerTaxel<T> {
-    /// The same everywhere.
+    /// The same value for all taxels.
     All(T),
-    /// One each, in the taxels' order.
+    /// One value per taxel, in the order of the taxels.
     Each(Vec<T>),
 }
 
@@ -22,7 +22,7 @@ impl<T: Copy> PerTaxel<T> {
         }
     }
 
-    /// All values that are written down.
+    /// All listed values.
     pub fn values(&self) -> &[T] {
         match self {
             Self::All(value) => std::slice::from_ref(value),
@@ -30,7 +30,7 @@ impl<T: Copy> PerTaxel<T> {
         }
     }
 
-    /// Refuses a list that is not as long as there are taxels.
+    /// Returns an error for a list whose length is not the number of taxels.
     pub fn check(&self, key: &'static str, taxels: usize) -> Result<(), ResponseError> {
         match self {
             Self::Each(values) if values.len() != taxels => {

@@ -8,31 +8,31 @@ use dermis_geometry::quantity::Frequency;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Samples frames at the sensor's rate, each taxel at its time in the scan; in between it holds the last sample.
+/// Samples frames at the sensor's rate, each taxel at its time in the scan, and holds the last sample in between.
 ///
-/// Taxel i is sampled at t = (k + φᵢ)/rate, k = 0, 1, …, with φᵢ its place in the scan, from 0 up to 1.
+/// Taxel i is sampled at t = (k + φᵢ)/rate, k = 0, 1, …, with φᵢ in [0, 1) its phase in the scan.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sampling {
     /// Frames per second.
     pub rate: Frequency,
-    /// Order of the taxels.
+    /// Order in which the taxels are sampled.
     #[serde(default)]
     pub scan: Scan,
 }
 
-/// The order of a scan.
+/// Order of a scan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scan {
-    /// All at once.
+    /// All taxels at once.
     #[default]
     Global,
-    /// One row after the other.
+    /// Row by row.
     Rows,
-    /// One column after the other.
+    /// Column by column.
     Columns,
-    /// One taxel after the other.
+    /// Taxel by taxel.
     Taxels,
 }
 
@@ -40,7 +40,7 @@ pub enum Scan {
 const SAME_MOMENT: f64 = 1e-7;
 
 impl Sampling {
-    /// φ of every taxel.
+    /// Phase φ of every taxel.
     pub fn phases(&self, taxels: &Taxels) -> Result<Vec<f64>, ResponseError> {
         let n = taxels.len();
         self.validate(n)?;
@@ -59,8 +59,8 @@ impl Sampling {
         })
     }
 
-    /// Samples during the step from `time_s` on and replaces the values by the last samples. `phases` are those of
-    /// [`Sampling::phases`], `standing` holds the samples.
+    /// Samples during the step that starts at `time_s` and replaces the values by the last samples. `phases` are those
+    /// of [`Sampling::phases`]; `standing` holds the samples.
     pub fn apply(&self, phases: &[f64], standing: &mut [f64], values: &mut [f64], time_s: f64, dt_s: f64) {
         let rate = self.rate.si();
         let (from, to) = (time_s * rate, (time_s + dt_s) * rate);
@@ -110,8 +110,8 @@ impl Stage for Scanner {
 mod tests {
     use super::*;
 
-    /// 100 Hz fed at 1 kHz with the step's number: frame k stands for ten steps and shows the value of its own moment,
-    /// which for row r of four is r · 2.5 ms later, rounded up to the step that holds it.
+    /// 100 Hz fed at 1 kHz with the step number: frame k holds for ten steps and shows the value at its sampling time,
+    /// which for row r of four is r · 2.5 ms later, rounded up to the step that contains it.
     #[test]
     fn frames_stand_for_a_period_and_rows_are_late() {
         let taxels = Taxels::grid(4, 2, 1e-3);

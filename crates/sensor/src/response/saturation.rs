@@ -5,16 +5,16 @@ use super::{PerTaxel, ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
 
-/// Clips values at a greatest force.
+/// Clips values at a maximum force.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Saturation {
-    /// The greatest value.
+    /// Maximum value.
     pub force: PerTaxel<Force>,
 }
 
 impl Saturation {
-    /// Applies it to the values (N).
+    /// Applies the clipping to the values (N).
     pub fn apply(&self, values: &mut [f64]) {
         for (taxel, value) in values.iter_mut().enumerate() {
             *value = value.min(self.force.at(taxel).si());

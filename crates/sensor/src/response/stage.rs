@@ -1,4 +1,4 @@
-//! The interface of a stage, and the macro that makes the response of a list of stages.
+//! The interface of a stage, and the macro that declares the response from a list of stages.
 
 use super::{DelayedFrame, ResponseError, ResponseState};
 use crate::Taxels;
@@ -6,51 +6,51 @@ use dermis_geometry::TriMesh;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// One stage of a response: plain data that serde reads and writes, or that data prepared for a set of taxels.
+/// One stage of a response: plain serde data, or that data prepared for a set of taxels.
 pub trait Stage: std::fmt::Debug + Send + Sync {
-    /// Refuses parameters that are invalid or do not fit `taxels` taxels.
+    /// Returns an error for parameters that are invalid or do not match `taxels` taxels.
     fn validate(&self, _taxels: usize) -> Result<(), ResponseError> {
         Ok(())
     }
 
-    /// The stage that acts on these taxels, where it is another than `self`. `surface` is the shape of the skin, for taxels without a
-    /// grid.
+    /// Returns the stage prepared for these taxels, or `None` to use `self`. `surface` is the shape of the skin, for
+    /// taxels without a grid.
     fn prepare(&self, _: &Taxels, _surface: Option<&TriMesh>) -> Result<Option<Arc<dyn Stage>>, ResponseError> {
         Ok(None)
     }
 
-    /// Applies the stage to the values (N) of one step. Its memory between steps is in `memory`.
+    /// Applies the stage to the values (N) of one step. `memory` holds the memory between steps.
     fn step(&self, _values: &mut Vec<f64>, _memory: &mut ResponseState, _step: &Step) {}
 
-    /// Whether the reading of a step depends on other steps or on their number: such a stage is left out of
-    /// [`super::Chain::respond_at_once`].
+    /// True if the reading of a step depends on other steps or on the step number. [`super::Chain::respond_at_once`]
+    /// skips such a stage.
     fn has_memory(&self) -> bool {
         false
     }
 
-    /// Sets the stage's memory to that of a sensor at rest.
+    /// Resets the memory of the stage to a sensor at rest.
     fn rest(&self, _memory: &mut ResponseState, _taxels: usize) {}
 }
 
 /// The time of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// Steps since rest.
+    /// Number of steps since rest.
     pub number: u64,
-    /// Time since rest at its start (s).
+    /// Time since rest at the start of the step (s).
     pub start_s: f64,
-    /// Length (s).
+    /// Length of the step (s).
     pub dt_s: f64,
 }
 
 impl Step {
-    /// Time since rest at its end (s).
+    /// Time since rest at the end of the step (s).
     pub fn end_s(&self) -> f64 {
         self.start_s + self.dt_s
     }
 }
 
-/// A place for a stage in a description; empty where the stage is absent.
+/// Slot of a stage in a description; empty if the stage is absent.
 pub(super) trait Slot {
     fn stage(&self) -> Option<Arc<dyn Stage>>;
 
@@ -67,7 +67,7 @@ impl<T: Stage + Clone + 'static> Slot for Option<T> {
 
 /// The memory of a stage in a state.
 pub(super) trait Memory {
-    /// Its size and the size that it should have, where they differ; `rest` is the memory at rest.
+    /// Size of the memory and its expected size, if they differ. `rest` is the memory at rest.
     fn misfit(&self, rest: &Self, taxels: usize) -> Option<(usize, usize)>;
 }
 
@@ -83,19 +83,20 @@ impl Memory for VecDeque<DelayedFrame> {
     }
 }
 
-/// Declares [`super::ResponseSpec`] and [`ResponseState`] from the list of stages: for each its key, its description, and its
-/// memory.
+/// Declares [`super::ResponseSpec`] and [`ResponseState`] from the list of stages, each with its key, its description
+/// and its memory.
 macro_rules! stages {
     ($($(#[$doc:meta])* $key:ident: $spec:ty $({ $(#[$memory_doc:meta])* $memory:ident: $kind:ty })?,)+) => {
-        /// How a sensor reports: counts always, and any of the stages. In a sensor's file `[response]`, with a table for each stage.
+        /// The response of a sensor: counts, and any of the stages. In a sensor's file `[response]`, with a table for
+        /// each stage.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct ResponseSpec {
-            /// Newtons for one count.
+            /// Newtons per count.
             pub force_per_count: Force,
-            /// Bits of its converter.
+            /// Bits of the converter.
             pub bits: u32,
-            /// Whether the reported newtons are rounded to counts too.
+            /// If true, the reported newtons are rounded to counts too.
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
             pub quantised: bool,
             $($(#[$doc])* #[serde(default, skip_serializing_if = "Slot::is_absent")] pub $key: $spec,)+
@@ -115,8 +116,8 @@ macro_rules! stages {
             }
         }
 
-        /// The history of a sensor's response: clone it to branch, serialise it to resume. Made by [`Chain::rest`]; the memory of
-        /// absent stages is empty.
+        /// The history of a sensor's response: clone it to branch, serialise it to resume. [`Chain::rest`] creates it;
+        /// the memory of absent stages is empty.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         pub struct ResponseState {
             /// Time since rest (s).
@@ -127,7 +128,7 @@ macro_rules! stages {
         }
 
         impl ResponseState {
-            /// Size of a memory and the size that it should have, where they differ.
+            /// Size of a memory and its expected size, if they differ.
             fn misfit(&self, rest: &Self, taxels: usize) -> Option<(usize, usize)> {
                 [$($(self.$memory.misfit(&rest.$memory, taxels),)?)+].into_iter().flatten().next()
             }

@@ -1,4 +1,4 @@
-//! Small forces read zero.
+//! Threshold below which a taxel reads zero.
 
 use super::error::require;
 use super::{PerTaxel, ResponseError, ResponseState, Stage, Step};
@@ -9,26 +9,26 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Threshold {
-    /// T.
+    /// Threshold T.
     pub force: PerTaxel<Force>,
-    /// The reading of larger forces.
+    /// Reading above the threshold.
     #[serde(default)]
     pub kind: ThresholdKind,
 }
 
-/// The reading of a force above the threshold.
+/// Reading of a force above the threshold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdKind {
-    /// The threshold is subtracted: x − T, without a jump (Kappassov 2020, Fig. 5: raw 0 at 0.2 N).
+    /// Subtracts the threshold: x − T, without a jump (Kappassov 2020, Fig. 5: raw 0 at 0.2 N).
     #[default]
     DeadBand,
-    /// The force itself: the reading jumps from 0 to T.
+    /// Reports the force x; the reading jumps from 0 to T.
     Gate,
 }
 
 impl Threshold {
-    /// Applies it to the values (N). Tensile forces read zero too.
+    /// Applies the threshold to the values (N). Tensile forces also read zero.
     pub fn apply(&self, values: &mut [f64]) {
         for (taxel, value) in values.iter_mut().enumerate() {
             let threshold = self.force.at(taxel).si();

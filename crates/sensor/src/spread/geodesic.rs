@@ -4,9 +4,9 @@ use dermis_geometry::{TriMesh, Vec3};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-/// Shortest paths over the graph of a mesh: along its edges, and across every edge between the two corners that face it,
-/// straight in the plane of the unfolded pair of triangles. A path is never shorter than the true geodesic (of the mesh)
-/// and on even meshes 2 % longer in the mean (see the tests).
+/// Shortest paths over the graph of a mesh: along its edges, and across every edge between the two opposite corners,
+/// straight in the plane of the unfolded pair of triangles. A path is never shorter than the true geodesic of the mesh
+/// and on uniform meshes 2 % longer on average (see the tests).
 #[derive(Clone, Debug)]
 pub struct Geodesic {
     neighbours: Vec<Vec<(u32, f64)>>,
@@ -43,11 +43,11 @@ impl Geodesic {
         Self { neighbours }
     }
 
-    /// Vertices within `reach_m` of one, with their distances (m), in the order of distance.
+    /// Vertices within `reach_m` of a vertex, with their distances (m), sorted by distance.
     pub fn near(&self, from: usize, reach_m: f64) -> Vec<(usize, f64)> {
         let mut best: HashMap<u32, f64> = HashMap::from([(from as u32, 0.0)]);
         let mut done = Vec::new();
-        // Distances are not negative, and the bits of such numbers are ordered as they are.
+        // Distances are not negative, so their bit patterns have the same order.
         let mut queue = BinaryHeap::from([Reverse((0f64.to_bits(), from as u32))]);
         while let Some(Reverse((bits, vertex))) = queue.pop() {
             let distance = f64::from_bits(bits);
@@ -66,8 +66,8 @@ impl Geodesic {
         done
     }
 
-    /// For every point the points within `reach_m` of it, itself first. Points hang on their nearest vertex; without a
-    /// surface the straight distance counts.
+    /// For every point, the points within `reach_m` of it, itself first. Points are attached to their nearest vertex;
+    /// without a surface, distances are straight.
     pub fn between(points: &[Vec3], surface: Option<&TriMesh>, reach_m: f64) -> Vec<Vec<(usize, f64)>> {
         let Some(mesh) = surface else {
             let straight = |i: usize| {
@@ -106,7 +106,8 @@ impl Geodesic {
     }
 }
 
-/// Distance of c and d over the edge ab, with the triangles abc and abd laid flat; none when the straight line leaves the edge.
+/// Distance of c and d over the edge ab, with the triangles abc and abd unfolded; `None` if the straight line misses
+/// the edge.
 fn across(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> Option<f64> {
     let edge = b - a;
     let length = edge.length();
@@ -124,8 +125,9 @@ mod tests {
     use super::*;
     use dermis_geometry::shapes;
 
-    /// On a ball of radius R two points at an angle φ are Rφ apart. The graph's paths zigzag, so they are longer: measured 1.7 % in
-    /// the mean and 10 % at worst (between close neighbours); chords make them shorter by (edge/R)²/24 at most.
+    /// On a ball of radius R two points at an angle φ are Rφ apart. The graph's paths zigzag, so they are longer: by
+    /// 1.7 % on average and 10 % at worst (measured, between close neighbours); chords shorten them by at most
+    /// (edge/R)²/24.
     #[test]
     fn paths_on_a_ball_are_great_circles() {
         let radius = 20e-3;
@@ -148,7 +150,7 @@ mod tests {
         assert!(worst < 0.12 && sum / f64::from(count) < 0.03, "{worst}, {}", sum / f64::from(count));
     }
 
-    /// Around a fold the distance is along both sheets, not through the air.
+    /// The distance around a fold follows both sides instead of a straight line.
     #[test]
     fn a_fold_is_walked_around() {
         let vertices = [(-1.0, 0.0), (0.0, 0.0), (0.0, 1.0)]

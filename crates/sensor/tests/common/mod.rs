@@ -1,4 +1,4 @@
-//! What the tests of the sensor share.
+//! Shared helpers of the sensor tests.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use dermis_geometry::Vec3;

@@ -5,16 +5,17 @@ use super::surface_grid::SurfaceGrid;
 use crate::SurfaceField;
 use dermis_geometry::Vec3;
 
-/// Converts forces on the columns of nodes over the bottom to stresses on the cells of the output grid. The force on a column is ∫ N t dA of
-/// the stress t with the column's spline N. It is distributed by the same spline, which conserves the sum and reproduces linear stresses.
+/// Converts forces on the columns of nodes over the bottom to stresses on the cells of the output grid. The force on a
+/// column is ∫ N t dA of the stress t with the spline N of the column. The same spline distributes it, which conserves
+/// the sum and reproduces linear stresses.
 #[derive(Clone, Debug)]
 pub(super) struct BaseStress {
     /// Number of columns along x and y: two more than cells.
     pub columns: [usize; 2],
     depth_m: f64,
-    /// For each output cell the first of its columns along x and y, and the weights of three.
+    /// For each output cell, the first of its columns along x and y, and the weights of three columns.
     cells: Vec<([usize; 2], [[f64; 3]; 2])>,
-    /// Inverse of the sum of each column's weights.
+    /// Inverse of the sum of the weights of each column.
     share: Vec<f64>,
 }
 
@@ -52,8 +53,8 @@ impl BaseStress {
         SurfaceField { center: surface.plane.center - Vec3::Z * self.depth_m, values, ..surface.plane.clone() }
     }
 
-    /// Removes the smoothing of the two spline averages, a quarter of the second derivative along each axis, by a flux between neighbours that
-    /// conserves the sum.
+    /// Removes the smoothing of the two spline averages, a quarter of the second derivative along each axis, by a flux
+    /// between neighbours that conserves the sum.
     fn sharpened(&self, forces: &[Vec3]) -> Vec<Vec3> {
         let mut sharp = forces.to_vec();
         for (along, count) in [(1, self.columns[0]), (self.columns[0], self.columns[1])] {

@@ -1,4 +1,5 @@
-//! Displacement gradients at the particles of eight cells at a time, and their transpose, by tensor-product quadratic B-splines.
+//! Displacement gradients at the particles of eight cells at a time, and their transpose, by tensor-product quadratic
+//! B-splines.
 
 use super::reference_grid::{LANES, ReferenceGrid};
 use crate::simd::F64x8;

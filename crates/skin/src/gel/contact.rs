@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct SurfacePoint {
     /// Undeformed position (m).
     pub rest: Vec3,
-    /// Area it represents (m²).
+    /// Area represented by the point (m²).
     pub area_m2: f64,
     /// Interpolation from the nodes.
     pub stencil: Stencil,
@@ -52,7 +52,7 @@ pub struct ContactPoint {
     pub slip: Vec3,
 }
 
-/// A tangent plane of an object that a point may not cross, whichever face of the object is nearest.
+/// A tangent plane of an object that a point must not cross, even if another face of the object is nearer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ContactPlane {
     object: u32,
@@ -62,7 +62,7 @@ pub(crate) struct ContactPlane {
 
 /// Cosine above which two normals belong to the same face (45°).
 const SAME_FACE: f64 = 0.7;
-/// Distance, in units of the contact reach, within which a plane's foot is on the object.
+/// Distance, in units of the contact reach, within which the foot point of a plane is on the object.
 const ON_FACE: f64 = 0.05;
 
 impl ContactPlane {
@@ -88,8 +88,8 @@ impl ContactPlane {
         Self { object: self.object, foot, normal: (carry(self.foot + self.normal) - foot).normalize() }
     }
 
-    /// Whether a point whose nearest face is now another one remains in front of this plane: deep in a narrow object it has not gone round
-    /// the edge.
+    /// True if a point whose nearest face has changed remains in front of this plane: deep in a narrow object it has
+    /// not moved around the edge.
     pub fn stays(&self, at: Vec3, nearest: &Self, indenters: &[Indenter<'_>], reach_m: f64) -> bool {
         if nearest.object == self.object && nearest.normal.dot(self.normal) >= SAME_FACE {
             return false;
@@ -101,10 +101,11 @@ impl ContactPlane {
 }
 
 impl ContactPoint {
-    /// Contact forces and energy (J) of a surface point at `at`, at a gap to `object`. `contact` is the point's state, if it has one.
+    /// Contact forces and energy (J) of a surface point at `at` with a gap to `object`. `contact` is the state of the
+    /// point, if any.
     ///
-    /// Augmented Lagrangian: with the known pressure p̄ and the gap g, pressure p = max(p̄ − k_n g, 0), energy A (p² − p̄²)/2k_n. Friction is
-    /// a spring of stiffness k_t A between the point and its anchor, bounded by μ p̄ A.
+    /// Augmented Lagrangian: with the known pressure p̄ and the gap g, pressure p = max(p̄ − k_n g, 0), energy A (p² −
+    /// p̄²)/2k_n. Friction is a spring of stiffness k_t A between the point and its anchor, bounded by μ p̄ A.
     pub(super) fn evaluate(
         (point, area_m2): (u32, f64),
         at: Vec3,
@@ -175,7 +176,8 @@ impl ContactPoint {
         force
     }
 
-    /// The next contact state of the point, if its pressure is positive. `move_anchor` lets the anchor of a slipping point follow.
+    /// The next contact state of the point if its pressure is positive. `move_anchor` lets the anchor of a slipping
+    /// point follow.
     pub(super) fn next_state(
         &self,
         area_m2: f64,
@@ -191,7 +193,7 @@ impl ContactPoint {
         let before = before.filter(|contact| contact.object == self.object);
         let mut anchor = before.map_or_else(|| indenter.in_object(self.at), |contact| contact.anchor);
         if move_anchor && self.slip != Vec3::ZERO {
-            // Leave the friction spring just at its limit.
+            // Leaves the friction spring at its limit.
             let stretch = self.friction_newton.length() / (coefficients.contact_tangential * area_m2);
             anchor = indenter.in_object(self.at - self.slip * stretch);
         }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// Fraction of a cell that a pressure wave crosses in a step.
 const COURANT: f64 = 0.3;
-/// Contact stiffness divided by that of a confined cell: the most that is stable with these steps.
+/// Contact stiffness divided by that of a confined cell: the maximum that is stable with these steps.
 const CONTACT: f64 = 10.0;
 /// Kinetic divided by strain energy above which a warning is issued.
 const QUASI_STATIC: f64 = 0.01;
@@ -37,16 +37,16 @@ struct DynamicContact<'a> {
     states: Vec<Option<ContactState>>,
     impulses: Vec<Option<PointImpulse>>,
     candidates: Vec<u32>,
-    /// Lower bound on each point's distance (m) to all objects.
+    /// Lower bound of the distance (m) of each point to all objects.
     clear_m: Vec<f64>,
-    /// Bound on the decrease (m) of that distance in a step.
+    /// Upper bound of the decrease (m) of that distance in a step.
     approach_m: f64,
     particle_kg: f64,
 }
 
 impl Gel {
-    /// Advances the gel by `dt_s` (s) while objects move to the poses of `motion`, in as many explicit steps as stability needs. Contact
-    /// forces are impulses divided by `dt_s`.
+    /// Advances the gel by `dt_s` (s) while objects move to the poses of `motion`, with as many explicit steps as
+    /// stability requires. Contact forces are impulses divided by `dt_s`.
     pub fn advance(&self, state: &GelState, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, GelState), SkinError> {
         if self.parameters.constitution == Constitution::Linear {
             return Err(SkinError::BadGel {
@@ -189,8 +189,8 @@ impl Gel {
         particles
     }
 
-    /// Nodal displacements from those of the particles: their weighted mean, each extrapolated with its own gradient, so that uniform
-    /// strains are reproduced exactly.
+    /// Nodal displacements from those of the particles: their weighted mean, each extrapolated with its own gradient,
+    /// so that uniform strains are reproduced exactly.
     fn fit_nodes(&self, particles: &ParticleState) -> Vec<f64> {
         let grid = &self.elastic.grid;
         let mut nodes = vec![0.0; grid.len()];
@@ -244,7 +244,7 @@ impl DynamicContact<'_> {
             t.velocity.linear.length() + t.velocity.angular.length() * t.object.surface.bounds().size().length()
         };
         let fastest = self.targets.iter().map(speed).fold(0.0, f64::max);
-        // The gel follows the objects and may spring back faster: allow twice their speed, and a hundredth of a cell.
+        // The gel follows the objects and may spring back faster: allows twice their speed, and a hundredth of a cell.
         self.approach_m = 2.0 * fastest * self.dt_s + 0.01 * edge;
         let reach = self.approach_m * SEARCH_INTERVAL as f64;
         self.candidates.clear();
@@ -300,7 +300,7 @@ impl DynamicContact<'_> {
                 if friction.length() > limit {
                     let bounded = friction * (limit / friction.length());
                     force += bounded;
-                    // Leave the friction spring just at its limit.
+                    // Leaves the friction spring at its limit.
                     anchor = indenter.in_object(at + bounded / (stiffness * area));
                 } else {
                     force += friction;

@@ -42,8 +42,8 @@ impl Elastic {
         }
     }
 
-    /// Strain energy (J) of displacements `u` (m), infinite if a particle is inverted. Adds the internal forces (N) to `force` and stores the
-    /// tangent stiffness in `tangent`.
+    /// Strain energy (J) of displacements `u` (m), infinite if a particle is inverted. Adds the internal forces (N) to
+    /// `force` and stores the tangent stiffness in `tangent`.
     pub fn stress(&self, u: &[f64], force: &mut [f64], tangent: &mut [f32]) -> f64 {
         let kernel = self.row_kernel();
         let (plane, rows) = (self.grid.plane(), self.grid.cells[1]);
@@ -243,7 +243,7 @@ impl RowKernel {
         MaterialResponse { energy, stress, inverse: g, alpha: self.lambda * (2.0 * j - 1.0) * j, beta: -pressure }
     }
 
-    /// The tangent takes F⁻ᵀ for ∂R/∂F: exact at small strain; the solution does not depend on it.
+    /// The tangent approximates ∂R/∂F by F⁻ᵀ: exact at small strain; the solution does not depend on it.
     #[inline(always)]
     fn fixed_corotated(&self, h: &[[f64; 3]; 3]) -> MaterialResponse {
         let f = plus_identity(h);
@@ -314,7 +314,7 @@ fn tangent_at<T: F64x8>(tangent: &[f32], index: usize) -> T {
 /// dP = μ dF + α (F⁻ᵀ : dF) F⁻ᵀ + β F⁻ᵀ dFᵀ F⁻ᵀ, in place.
 #[inline(always)]
 fn tangent_product<T: F64x8>(gradient: &mut [[T; 3]; 3], tangent: &[f32]) {
-    // Loops, not closures: only inlined code gets the vector instructions.
+    // Loops instead of closures: only inlined code is compiled to vector instructions.
     let mut inverse = [[T::splat(0.0); 3]; 3];
     for c in 0..3 {
         for d in 0..3 {
@@ -391,13 +391,14 @@ pub(crate) fn rotation(f: &[[f64; 3]; 3]) -> [[f64; 3]; 3] {
     r
 }
 
-/// Natural logarithm of a positive number, −∞ otherwise, in code that vectorises: from exponent and a series of the mantissa.
+/// Natural logarithm of a positive number, −∞ otherwise, in code that vectorises: from exponent and a series of the
+/// mantissa.
 #[inline(always)]
 fn logarithm(x: f64) -> f64 {
     let bits = x.to_bits() as i64;
     let exponent = ((bits >> 52) & 0x7ff) - 1023;
     let mantissa = f64::from_bits(((bits & 0x000f_ffff_ffff_ffff) | 0x3ff0_0000_0000_0000) as u64);
-    // To within [√½, √2], so that the series below is good to 1e-15.
+    // Reduces to [√½, √2], where the series below is accurate to 1e-15.
     let high = mantissa > std::f64::consts::SQRT_2;
     let m = if high { 0.5 * mantissa } else { mantissa };
     let e = (exponent + i64::from(high)) as f64;

@@ -4,7 +4,7 @@ use super::elasticity::rotation;
 use super::{Constitution, GelParameters};
 use serde::{Deserialize, Serialize};
 
-/// Energies of a gel; their ratio measures how far it is from quasi-static.
+/// Energies of a gel; their ratio measures the deviation from quasi-static motion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Energy {
     /// Kinetic energy (J), including mass scaling.

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 pub(crate) struct Equilibrium<'a> {
     elastic: &'a Elastic,
     problem: EquilibriumProblem<'a>,
-    /// Planes that points may not cross: see [`Self::solve_load`].
+    /// Planes that points must not cross: see [`Self::solve_load`].
     planes: Vec<Option<ContactPlane>>,
     /// Elastic forces (N), including those on ghost nodes.
     force: Vec<f64>,
@@ -22,14 +22,14 @@ pub(crate) struct Equilibrium<'a> {
     stats: SolverStats,
 }
 
-/// Newton steps between two updates of the contact pressures.
+/// Maximum number of Newton steps between two updates of the contact pressures.
 const MAX_NEWTON: usize = 15;
-/// Updates of the contact pressures in a load step.
+/// Maximum number of updates of the contact pressures in a load step.
 const MAX_UPDATES: usize = 8;
-/// Conjugate-gradient steps in a Newton step.
+/// Maximum number of conjugate-gradient steps in a Newton step.
 const MAX_CONJUGATE: usize = 600;
 
-/// Residual divided by load above which no equilibrium was found.
+/// Residual divided by load above which the solver reports no equilibrium.
 pub(crate) const MAX_RESIDUAL: f64 = 0.05;
 
 /// Energy, contacts and residual forces at given displacements.
@@ -74,12 +74,14 @@ impl<'a> Equilibrium<'a> {
         Ok(EquilibriumSolution { displacement_m, elastic_newton, strain_j, points, contacts, stats })
     }
 
-    /// Moves the nodes (`u`) and the contacts to equilibrium as objects move from their previous to their present poses.
+    /// Moves the nodes (`u`) and the contacts to equilibrium as objects move from their previous to their present
+    /// poses.
     ///
-    /// A point pressed by a face stays in front of that face: a narrow object must not pass between two points of which each is nearer to
-    /// one of its sides. So the first equilibrium is sought with the tangent planes that the points faced before the load step, and planes
-    /// stay where they are needed. At a sharp edge the nearest face, and with it the direction of the force, changes discontinuously, and
-    /// Newton's method can stall. From then on every point keeps the tangent plane at its position of the last update.
+    /// A point pressed by a face stays in front of that face: a narrow object must not pass between two points, each of
+    /// which is nearer to one of its sides. The first equilibrium is therefore computed with the tangent planes from
+    /// before the load step, and planes are kept as long as they are needed. At a sharp edge the nearest face, and with
+    /// it the direction of the force, changes discontinuously, and Newton's method can stall. From then on every point
+    /// keeps the tangent plane at its position of the last update.
     fn solve_load(
         &mut self,
         u: &mut [f64],
@@ -93,7 +95,7 @@ impl<'a> Equilibrium<'a> {
         let mut stalled_before = false;
         let mut update = 0;
         loop {
-            // The first pressures are guesses: solve coarsely.
+            // The first pressures are guesses: solves coarsely.
             let residual = if update == 0 { precision.residual.max(1e-2) } else { precision.residual };
             let points = self.newton(u, contacts, indenters, residual)?;
             self.stats.updates += 1;
@@ -129,7 +131,7 @@ impl<'a> Equilibrium<'a> {
         self.problem.points.par_iter().map(plane).collect()
     }
 
-    /// The planes for the next update: those that stay and, if `all`, the nearest ones of the other points.
+    /// The planes for the next update: the retained ones and, if `all`, the nearest planes of the other points.
     fn next_planes(&self, u: &[f64], indenters: &[Indenter<'_>], all: bool) -> Vec<Option<ContactPlane>> {
         let next = |(index, nearest): (usize, Option<ContactPlane>)| {
             let nearest = nearest?;
@@ -142,7 +144,8 @@ impl<'a> Equilibrium<'a> {
         self.nearest_planes(u, indenters).into_par_iter().enumerate().map(next).collect()
     }
 
-    /// Sum of the differences between present and known normal forces, divided by the load: friction is bounded by the known ones.
+    /// Sum of the differences between current and known normal forces, divided by the load: the known forces bound
+    /// friction.
     fn friction_lag(&self, points: &[ContactPoint], contacts: &[ContactState]) -> f64 {
         if self.problem.coefficients.friction == 0.0 || points.is_empty() {
             return 0.0;
@@ -257,7 +260,8 @@ impl<'a> Equilibrium<'a> {
         Evaluation { energy, points: near, residual, load }
     }
 
-    /// Conjugate gradients, preconditioned with the diagonals of the undeformed gel and of contact. Returns the step and its slope.
+    /// Conjugate gradients, preconditioned with the diagonals of the undeformed gel and of contact. Returns the step
+    /// and its slope.
     fn conjugate(&mut self, here: &Evaluation, forcing: f64) -> (Vec<f64>, f64) {
         let EquilibriumProblem { grid, points, interfaces, coefficients, diagonal, .. } = self.problem;
         let touching: Vec<&ContactPoint> =
@@ -322,7 +326,8 @@ impl<'a> Equilibrium<'a> {
     }
 }
 
-/// Force (N) on the base by columns of nodes: the imbalance of elastic and contact forces at the nodes on both sides of the bottom.
+/// Force (N) on the base by columns of nodes: the imbalance of elastic and contact forces at the nodes on both sides of
+/// the bottom.
 pub(super) fn base_forces(
     grid: &ReferenceGrid,
     points: &[SurfacePoint],
@@ -346,7 +351,8 @@ pub(super) fn base_forces(
     forces
 }
 
-/// Load-weighted mean penetration (m). There are more points than spline degrees of freedom, so only the mean can vanish.
+/// Load-weighted mean penetration (m). There are more points than spline degrees of freedom, so only the mean can
+/// vanish.
 fn mean_gap_m(points: &[ContactPoint]) -> f64 {
     let (mut sum, mut load) = (0.0, 0.0);
     for found in points {
@@ -356,7 +362,7 @@ fn mean_gap_m(points: &[ContactPoint]) -> f64 {
     if load > 0.0 { (sum / load).abs() } else { 0.0 }
 }
 
-/// The error of a state in which a particle is inverted.
+/// The error for a state in which a particle is inverted.
 pub fn inverted_state() -> SkinError {
     SkinError::BadGel {
         key: "state",
@@ -364,7 +370,7 @@ pub fn inverted_state() -> SkinError {
     }
 }
 
-/// The error of a press without equilibrium.
+/// The error for a press without equilibrium.
 pub(crate) fn no_equilibrium(residual: f64) -> SkinError {
     SkinError::BadGel {
         key: "cell",

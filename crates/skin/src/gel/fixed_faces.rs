@@ -1,4 +1,4 @@
-//! Fixed boundaries of a gel: faces of its box, and interfaces to held parts inside it.
+//! Fixed boundaries of a gel: faces of its box, and interfaces to fixed parts inside it.
 
 use super::parameters::GelParameters;
 use super::reference_grid::{ReferenceGrid, Stencil};
@@ -28,14 +28,14 @@ pub struct FixedFaces {
 }
 
 impl Default for FixedFaces {
-    /// The bottom.
+    /// Fixes the bottom.
     fn default() -> Self {
         Self::at(&[Face::Bottom])
     }
 }
 
 impl FixedFaces {
-    /// No face: an interface inside must hold the gel.
+    /// No face: an interface inside must fix the gel.
     pub const NONE: Self = Self { faces: [false; 5] };
     /// The bottom and all sides.
     pub const CUP: Self = Self { faces: [true; 5] };
@@ -47,26 +47,27 @@ impl FixedFaces {
         fixed
     }
 
-    /// Whether a face is fixed.
+    /// True if a face is fixed.
     pub fn has(&self, face: Face) -> bool {
         self.faces[face as usize]
     }
 
-    /// Whether the low or high side of an axis (0 or 1) is fixed.
+    /// True if the low or high side of an axis (0 or 1) is fixed.
     pub(crate) fn has_side(&self, axis: usize, high: bool) -> bool {
         self.faces[2 * axis + usize::from(high)]
     }
 
-    /// Whether no face is fixed.
+    /// True if no face is fixed.
     pub fn is_none(&self) -> bool {
         *self == Self::NONE
     }
 }
 
-/// Interface stiffness divided by that of a confined cell: a traction of a tenth of the modulus moves it by 1/300 of a cell.
+/// Interface stiffness divided by that of a confined cell: a traction of a tenth of the modulus moves it by 1/300 of a
+/// cell.
 const INTERFACE_BY_CONFINED: f64 = 30.0;
 
-/// A small face between the gel and a held part that was cut out of it: a stiff spring to its undeformed position.
+/// A small face between the gel and a fixed part cut out of it: a stiff spring to its undeformed position.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedInterface {
     /// Undeformed position (m).
@@ -80,8 +81,9 @@ pub struct FixedInterface {
 }
 
 impl FixedInterface {
-    /// Removes the particles at undeformed positions for which `held` is true and returns their faces to the remaining particles. There
-    /// must be no gel behind such a face: splines are smooth, so a fixed node would also hold half a cell on the other side.
+    /// Removes the particles at undeformed positions for which `held` is true and returns their faces to the remaining
+    /// particles. There must be no gel behind such a face: splines are smooth, so a fixed node would also fix half a
+    /// cell on the other side.
     pub(crate) fn cut_out(
         grid: &mut ReferenceGrid,
         parameters: &GelParameters,

@@ -42,12 +42,12 @@ impl<'a> Indenter<'a> {
         motion.targets.iter().zip(poses).map(|(target, pose)| Self::new(target.object, *pose)).collect()
     }
 
-    /// Whether a point is within `reach_m` of the bounding box.
+    /// True if a point is within `reach_m` of the bounding box.
     pub fn is_near(&self, point: Vec3, reach_m: f64) -> bool {
         (self.bounds.min - point).max(point - self.bounds.max).max_element() <= reach_m
     }
 
-    /// The gap at a point; none if the point is more than `reach_m` outside the bounding box.
+    /// The gap at a point; `None` if the point is more than `reach_m` outside the bounding box.
     pub fn gap(&self, point: Vec3, reach_m: f64) -> Option<Gap> {
         if !self.is_near(point, reach_m) {
             return None;

@@ -13,7 +13,7 @@ pub enum Constitution {
     NeoHookean,
     /// Ψ = μ ‖F − R‖² + λ/2 (J − 1)², R the rotation in F (Stomakhin et al. 2012), the elasticity of Chen et al. 2023.
     FixedCorotated,
-    /// Small strains: Ψ = μ ‖ε‖² + λ/2 (tr ε)². For equilibrium only; serves comparison with closed forms.
+    /// Small strains: Ψ = μ ‖ε‖² + λ/2 (tr ε)². For equilibrium only; for comparison with closed forms.
     Linear,
 }
 
@@ -54,14 +54,14 @@ pub struct GelParameters {
     pub density_kg_per_m3: f64,
     /// Stress–strain law.
     pub constitution: Constitution,
-    /// Edge of a grid cell (m), adjusted so that a whole number of cells fits a block. A cell holds eight particles.
+    /// Edge of a grid cell (m), adjusted so that an integer number of cells fits a block. A cell holds eight particles.
     pub cell_m: f64,
     /// Friction.
     pub friction: GelFriction,
     /// Mass-proportional damping rate (1/s): force = −rate · mass · velocity.
     pub damping_per_s: f64,
-    /// Factor on the mass while the gel moves; 1 is the true motion. Stable steps grow with its square root. The kinetic energy
-    /// ([`super::Energy`]) measures the error.
+    /// Factor on the mass while the gel moves; 1 gives the true dynamics. Stable steps grow with its square root. The
+    /// kinetic energy ([`super::Energy`]) measures the error.
     pub mass_scaling: f64,
 }
 
@@ -146,9 +146,10 @@ impl GelParameters {
     }
 }
 
-/// Contact stiffness at equilibrium divided by that of a confined cell. The augmented Lagrangian removes the penetration it leaves.
+/// Contact stiffness at equilibrium divided by that of a confined cell. The augmented Lagrangian removes the remaining
+/// penetration.
 const CONTACT_BY_CONFINED: f64 = 2.0;
-/// Contact stiffness against sliding divided by that against penetration.
+/// Tangential contact stiffness divided by the normal one.
 const TANGENTIAL_BY_NORMAL: f64 = 6.0;
 
 /// Declares a struct of equal numbers for CPU and GPU; `CUDA` is its declaration for the kernels' source.
@@ -177,9 +178,9 @@ shared_numbers! {
         lambda_pa,
         /// Lamé parameter μ (Pa).
         mu_pa,
-        /// Contact stiffness against penetration (Pa/m).
+        /// Normal contact stiffness (Pa/m).
         contact_normal,
-        /// Contact stiffness against sliding (Pa/m).
+        /// Tangential contact stiffness (Pa/m).
         contact_tangential,
         /// Friction coefficient; infinite for no slip.
         friction,
@@ -199,7 +200,7 @@ shared_numbers! {
         dt_s,
         /// Density (kg/m³), including mass scaling.
         density,
-        /// Factor of damping on the grid velocities in a step.
+        /// Damping factor on the grid velocities in a step.
         damping_factor,
     }
 }

@@ -1,4 +1,4 @@
-//! The equilibrium of a pressed gel: the problem as CPU and GPU solvers take it, and the solution they return.
+//! The equilibrium of a pressed gel: the problem for CPU and GPU solvers, and their solution.
 
 use super::contact::{ContactPoint, ContactState, SurfacePoint};
 use super::equilibrium::{MAX_RESIDUAL, base_forces, no_equilibrium};
@@ -11,8 +11,8 @@ use crate::{Motion, SkinError, State, Touch};
 use dermis_geometry::Pose;
 use rayon::prelude::*;
 
-/// The discretised gel: find nodal displacements that minimise strain energy plus contact energy. Nodal vectors are in the order of
-/// [`ReferenceGrid::node`].
+/// The discretised gel: find nodal displacements that minimise strain energy plus contact energy. Nodal vectors are in
+/// the order of [`ReferenceGrid::node`].
 #[derive(Clone, Copy, Debug)]
 pub struct EquilibriumProblem<'a> {
     /// Stress–strain law.
@@ -23,13 +23,13 @@ pub struct EquilibriumProblem<'a> {
     pub grid: &'a ReferenceGrid,
     /// Points of the surface at which contact is evaluated.
     pub points: &'a [SurfacePoint],
-    /// Springs between the gel and parts of it that are held.
+    /// Springs between the gel and its fixed parts.
     pub interfaces: &'a [FixedInterface],
     /// Diagonal of the undeformed stiffness matrix (N/m), for preconditioning.
     pub diagonal: &'a [f64],
 }
 
-/// Bounds at which an equilibrium counts as found.
+/// Convergence bounds of an equilibrium.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
     /// Norm of the residual forces divided by that of the contact forces.
@@ -38,31 +38,31 @@ pub struct Precision {
     pub gap_m: f64,
 }
 
-/// Successive poses of the objects, and the state of the gel at the first.
+/// Successive poses of the objects, and the state of the gel at the first pose.
 #[derive(Clone, Debug)]
 pub struct LoadPath<'a> {
     /// Poses (sensor from object) of all objects: initial, then after each load step.
     pub poses: Vec<Vec<Pose>>,
-    /// Precision of all load steps but the last, and of the last.
+    /// Precision of all load steps except the last, and of the last.
     pub precision: [Precision; 2],
     /// Initial nodal displacements (m).
     pub displacement_m: &'a [f64],
-    /// Initial contacts, by increasing point.
+    /// Initial contacts, sorted by point.
     pub contacts: &'a [ContactState],
 }
 
-/// Work of a solver.
+/// Statistics of a solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SolverStats {
-    /// Load steps.
+    /// Number of load steps.
     pub loads: usize,
-    /// Newton steps.
+    /// Number of Newton steps.
     pub newton: usize,
-    /// Conjugate-gradient steps.
+    /// Number of conjugate-gradient steps.
     pub conjugate: usize,
-    /// Updates of the contact pressures (augmented Lagrangian).
+    /// Number of updates of the contact pressures (augmented Lagrangian).
     pub updates: usize,
-    /// Norm of the residual forces divided by that of the contact forces at the end.
+    /// Final norm of the residual forces divided by that of the contact forces.
     pub residual: f64,
 }
 
@@ -75,11 +75,11 @@ pub struct EquilibriumSolution {
     pub elastic_newton: Vec<f64>,
     /// Strain energy (J).
     pub strain_j: f64,
-    /// All surface points near an object, by increasing point.
+    /// All surface points near an object, sorted by point.
     pub points: Vec<ContactPoint>,
-    /// Contacts with positive pressure, by increasing point.
+    /// Contacts with positive pressure, sorted by point.
     pub contacts: Vec<ContactState>,
-    /// Work of the solver.
+    /// Statistics of the solver.
     pub stats: SolverStats,
 }
 
@@ -96,7 +96,8 @@ impl Gel {
         }
     }
 
-    /// The load path to the poses of `motion`: straight from the poses of the last call or, for a new object, from above.
+    /// The load path to the poses of `motion`: straight from the poses of the last call or, for a new object, from
+    /// above.
     pub fn load_path<'s>(&self, state: &'s State, motion: &Motion<'_>) -> Result<LoadPath<'s>, SkinError> {
         let state = self.gel_state(state)?;
         motion.check()?;
@@ -130,7 +131,7 @@ impl Gel {
         Ok(LoadPath { poses, precision, displacement_m: &state.nodes, contacts: &state.contacts })
     }
 
-    /// Contact loads, surface and new state at an equilibrium. `motion` is the one of its load path.
+    /// Contact loads, surface and new state at an equilibrium. `motion` is that of its load path.
     pub fn touch_at(
         &self,
         motion: &Motion<'_>,
@@ -154,7 +155,7 @@ impl Gel {
         Ok((touch, State::Gel(GelState { nodes: displacement_m.into(), contacts, poses, moving: None }), stats))
     }
 
-    /// The pose with the object raised along z until it just touches no point of the undeformed surface.
+    /// The pose with the object raised along z until it touches no point of the undeformed surface.
     fn raised_until_clear(&self, mut indenter: Indenter<'_>, mut pose: Pose) -> Pose {
         for _ in 0..100 {
             let deepest = self
@@ -173,7 +174,7 @@ impl Gel {
     }
 }
 
-/// Largest distance (m) that a point of an object of size `size_m` travels between two poses, to first order.
+/// Maximum distance (m) that a point of an object of size `size_m` travels between two poses, to first order.
 fn travel_m(size_m: f64, from: &Pose, to: &Pose) -> f64 {
     (to.translation - from.translation).length() + 0.5 * size_m * from.rotation.angle_between(to.rotation)
 }

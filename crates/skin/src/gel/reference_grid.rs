@@ -1,4 +1,5 @@
-//! The grid over the undeformed gel: cells, particles in them, nodes around them, and interpolation between nodes and points.
+//! The grid over the undeformed gel: cells, particles in them, nodes around them, and interpolation between nodes and
+//! points.
 
 use super::fixed_faces::{Face, FixedFaces};
 use super::parameters::GelParameters;
@@ -7,13 +8,14 @@ use dermis_geometry::{Bounds, Mat3, Surface, TriMesh, Vec3};
 
 /// Cells per vector.
 pub(crate) const LANES: usize = 8;
-/// Bound on the number of cells: more is a mistaken unit.
+/// Maximum number of cells; guards against a wrong unit.
 const MAX_CELLS: usize = 20_000_000;
 
-/// A regular grid over the undeformed gel. A cell has 2 × 2 × 2 particles at ± a quarter of its edges; node `i` of an axis is the
-/// centre of cell `i − 1`, so that the quadratic B-splines of nodes `i … i + 2` cover cell `i` and cell faces are knots.
+/// A regular grid over the undeformed gel. A cell has 2 × 2 × 2 particles at ± a quarter of its edges; node `i` of an
+/// axis is the centre of cell `i − 1`, so that the quadratic B-splines of nodes `i … i + 2` cover cell `i` and cell
+/// faces are knots.
 ///
-/// Nodal vectors are stored by y, component, z, x: the three consecutive y-planes are all that a row of cells reads.
+/// Nodal vectors are stored by y, component, z, x, so that a row of cells reads only three consecutive y-planes.
 #[derive(Clone, Debug)]
 pub struct ReferenceGrid {
     /// Corner of the first cell (m).
@@ -28,9 +30,10 @@ pub struct ReferenceGrid {
     pub(crate) padded: usize,
     /// Nodes from one z to the next.
     pub(crate) stride: usize,
-    /// Fraction of its eighth of a cell that each particle fills, by y, z, vector of cells, particle, lane.
+    /// Filled fraction of each particle's eighth of a cell, by y, z, vector of cells, particle, lane.
     pub(crate) fill: Vec<f32>,
-    /// Nodes outside fixed faces with their mirror nodes inside: u_ghost = −u_inner keeps the face between them still.
+    /// Nodes outside fixed faces with their mirror nodes inside: u_ghost = −u_inner keeps the face between them at
+    /// rest.
     ghost_pairs: Vec<(usize, usize)>,
 }
 
@@ -54,7 +57,7 @@ impl ReferenceGrid {
         Ok(grid)
     }
 
-    /// The grid of a closed mesh's part above a height.
+    /// The grid of the part of a closed mesh above a height.
     pub(crate) fn solid(
         surface: &Surface,
         floor_m: f64,
@@ -112,7 +115,7 @@ impl ReferenceGrid {
         (0..cx * cy * cz * 8).map(move |i| ([i / 8 % cx, i / (8 * cx * cz), i / (8 * cx) % cz], i % 8))
     }
 
-    /// Fraction of its eighth of a cell that a particle (0 … 7, x first) fills.
+    /// Filled fraction of a particle's (0 … 7, x first) eighth of a cell.
     pub fn fill(&self, cell: [usize; 3], particle: usize) -> f32 {
         self.fill[self.fill_index(cell, particle)]
     }
@@ -147,12 +150,12 @@ impl ReferenceGrid {
         self.cell_m.x * self.cell_m.y * self.cell_m.z / 8.0
     }
 
-    /// Numbers in a y-plane of a nodal vector.
+    /// Length of a y-plane of a nodal vector.
     pub(crate) fn plane(&self) -> usize {
         3 * (self.cells[2] + 2) * self.stride
     }
 
-    /// Numbers in a nodal vector, with padding.
+    /// Length of a nodal vector, including padding.
     pub fn len(&self) -> usize {
         (self.cells[1] + 2) * self.plane()
     }
@@ -172,7 +175,7 @@ impl ReferenceGrid {
         (self.cells[2] + 2) * self.stride
     }
 
-    /// Sets ghost nodes to the displacements that keep fixed faces still.
+    /// Sets ghost nodes to the displacements that keep fixed faces at rest.
     pub fn set_ghosts(&self, values: &mut [f64]) {
         self.each_ghost(false, |ghost, inner| values[ghost] = -values[inner]);
     }
@@ -242,7 +245,7 @@ impl ReferenceGrid {
     }
 }
 
-/// Fraction of a small box that is inside the solid: exact away from the surface, from 4 × 4 × 4 samples near it.
+/// Fraction of a small box inside the solid: exact away from the surface, from 4 × 4 × 4 samples near it.
 fn filled(surface: &Surface, center: Vec3, edges: Vec3) -> Result<f32, SkinError> {
     let depth = |point: Vec3| {
         surface.signed_distance(point).map_err(|error| SkinError::BadGel {
@@ -266,8 +269,8 @@ fn filled(surface: &Surface, center: Vec3, edges: Vec3) -> Result<f32, SkinError
     Ok(inside as f32 / 64.0)
 }
 
-/// Interpolation from the nodes at a point of the undeformed gel: index of the first of 3³ nodes, and quadratic B-spline weights along
-/// x, y, z.
+/// Interpolation from the nodes at a point of the undeformed gel: index of the first of 3³ nodes, and quadratic
+/// B-spline weights along x, y, z.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stencil {
     /// Index of the first node ([`ReferenceGrid::node`]).

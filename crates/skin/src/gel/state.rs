@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub struct GelState {
     /// Nodal displacements (m) on the reference grid.
     pub(crate) nodes: Arc<[f64]>,
-    /// Contacts, by increasing surface point.
+    /// Contacts, sorted by surface point.
     #[serde(rename = "holds")]
     pub(crate) contacts: Vec<ContactState>,
     /// Last poses of the objects.

@@ -11,7 +11,7 @@ pub(super) struct SurfaceGrid {
     /// The grid in a plane, without values.
     pub plane: SurfaceField,
     heights_m: Option<Arc<[f64]>>,
-    /// None where there is no moving gel.
+    /// `None` for points without moving gel.
     stencils: Vec<Option<Stencil>>,
 }
 
@@ -37,7 +37,7 @@ impl SurfaceGrid {
         out
     }
 
-    /// A grid of half cells; `counts` gives their numbers along x and y.
+    /// A grid of half cells; `counts` returns their numbers along x and y.
     fn new(grid: &ReferenceGrid, center: Vec3, counts: impl FnOnce(f64) -> Vec3) -> Self {
         let cell_m = 0.5 * grid.cell_m.x;
         let [cols, rows, _] = counts(cell_m).to_array().map(|count| (count as usize).max(1));
@@ -45,7 +45,7 @@ impl SurfaceGrid {
         Self { plane, heights_m: None, stencils: Vec::new() }
     }
 
-    /// Marks points as not moving where `held` is true.
+    /// Marks points for which `held` is true as fixed.
     pub fn exclude(&mut self, held: impl Fn(Vec3) -> bool) {
         for (i, point) in self.points().enumerate() {
             let height_m = self.heights_m.as_ref().map_or(0.0, |heights| heights[i]);
@@ -55,7 +55,7 @@ impl SurfaceGrid {
         }
     }
 
-    /// Centres of its cells (m), in the plane of its centre.
+    /// Centres of the cells (m), in the plane of the grid's centre.
     pub fn points(&self) -> impl Iterator<Item = Vec3> + use<> {
         let plane = self.plane.clone();
         (0..plane.rows * plane.cols).map(move |i| plane.rest(i / plane.cols, i % plane.cols))

@@ -28,7 +28,8 @@ pub struct TacchiParameters {
     pub speed_m_per_s: f64,
     /// Particles of the indenter: 10⁴, 10⁵ and 10⁶ are the paper's Tacchi_1, Tacchi_10 and Tacchi_100.
     pub indenter_particles: usize,
-    /// Seed of their random positions on its surface. Gaps between them cause the paper's surface defects.
+    /// Seed of the random positions of these particles on the indenter's surface. Gaps between them cause the paper's
+    /// surface defects.
     pub seed: u64,
 }
 
@@ -53,12 +54,13 @@ impl Default for TacchiParameters {
     }
 }
 
-/// Indices of the prescribed velocities of held particles and of the indenter's, from 1.
+/// Indices of the prescribed velocities of fixed particles and of the indenter's particles, from 1.
 const HELD: u8 = 1;
 const INDENTER: u8 = 2;
 
-/// Tacchi's method: particles of gel and indenter on one grid; the indenter moves down at a constant speed, and the surface is read when it
-/// arrives. The lowest layer of gel particles is held; the indenter's particles have its velocity and no stress.
+/// Tacchi's method: particles of gel and indenter on one grid; the indenter moves down at a constant speed, and the
+/// surface is read at its final pose. The lowest layer of gel particles is fixed; the indenter's particles have its
+/// velocity and no stress.
 #[derive(Clone, Debug)]
 pub struct TacchiGel {
     parameters: TacchiParameters,
@@ -110,7 +112,7 @@ impl TacchiGel {
         low + Vec3::from_array(index.map(|i| i as f64)) * self.spacing_m
     }
 
-    /// Height (m) above its final pose at which the indenter starts: its lowest point is half a cell over the gel.
+    /// Height (m) of the start of the indenter above its final pose: its lowest point is half a cell over the gel.
     fn start_m(&self, points: &[Vec3]) -> f64 {
         let lowest = points.iter().map(|point| point.z).fold(f64::INFINITY, f64::min);
         (0.5 * self.parameters.grid_edge_m / self.parameters.grid_nodes as f64 - lowest).max(0.0)
@@ -153,8 +155,8 @@ impl TacchiGel {
         Ok((self.touch_after(&solver.particles(), solver.prescribed_impulse, sensor_from_object), solver.steps))
     }
 
-    /// Contact load and surface after the steps of [`Self::steps`]. `indenter_impulse` is the impulse that the indenter's particles received in
-    /// the last step (in full-particle masses, m/s).
+    /// Contact load and surface after the steps of [`Self::steps`]. `indenter_impulse` is the impulse that the
+    /// indenter's particles received in the last step (in full-particle masses, m/s).
     pub fn touch_after(&self, particles: &ParticleState, indenter_impulse: Vec3, sensor_from_object: Pose) -> Touch {
         let p = &self.parameters;
         let volume = self.spacing_m.x * self.spacing_m.y * self.spacing_m.z;
@@ -176,7 +178,8 @@ impl TacchiGel {
         SurfaceField { rows: ny, cols: nx, cell_m: self.spacing_m.x, center: Vec3::ZERO, values, rest_heights_m: None }
     }
 
-    /// The paper reports no force. Here it is the momentum that the indenter's particles received in the last step, at the deepest point.
+    /// The paper reports no force. This is the momentum that the indenter's particles received in the last step, at the
+    /// deepest point.
     fn touch_of(&self, force: Vec3, sensor_from_object: Pose, field: SurfaceField) -> Touch {
         let (mut deepest, mut at, mut anchor) = (0.0, sensor_from_object.translation, Vec3::ZERO);
         for row in 0..field.rows {
@@ -201,7 +204,8 @@ impl TacchiGel {
         touch
     }
 
-    /// Depth of the object's lowest point minus that of the surface (m): the gel that leaks through gaps between the indenter's particles.
+    /// Depth of the object's lowest point minus that of the surface (m): the gel that leaks through gaps between the
+    /// indenter's particles.
     pub fn leak_m(touch: &Touch, surface: &Surface, sensor_from_object: &Pose) -> f64 {
         let lowest = surface.mesh().vertices().iter().map(|v| sensor_from_object.transform_point(*v).z);
         let travel = -lowest.fold(f64::INFINITY, f64::min);

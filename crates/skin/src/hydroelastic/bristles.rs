@@ -8,9 +8,10 @@ use std::collections::HashMap;
 
 /// Deflections at the corners of the last contact surface, in the sensor's frame.
 ///
-/// They belong to points of the skin. A polygon cut from the same pair of elements as before, with as many corners,
-/// inherits them corner by corner, so a contact at rest keeps them exactly. Any other corner inherits from the nearest
-/// old corner of the same object, if it is within the width of that polygon; otherwise the deflection is zero.
+/// The deflections belong to points of the skin. A polygon cut from the same pair of elements as before, with the same
+/// number of corners, inherits them corner by corner, so a contact at rest keeps them exactly. Any other corner
+/// inherits from the nearest previous corner of the same object, if it is within the width of that polygon; otherwise
+/// the deflection is zero.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bristles {
     patches: Vec<Patch>,
@@ -54,7 +55,7 @@ pub(super) struct Held<'a> {
     near: Option<Near>,
 }
 
-/// Hash grid of the corners; its cells are as wide as the widest patch.
+/// Hash grid of the corners; its cells have the width of the widest patch.
 struct Near {
     edge: f64,
     widths: Vec<f64>,
@@ -67,7 +68,7 @@ impl<'a> Held<'a> {
         Self { bristles, by_key: bristles.patches.iter().enumerate().map(key).collect(), near: None }
     }
 
-    /// The deflections (m) at the corners of a polygon, into `found`.
+    /// Writes the deflections (m) at the corners of a polygon to `found`.
     pub fn find(&mut self, object: u32, face: &Face, corners: &[Vec3], found: &mut Vec<Vec3>) {
         found.clear();
         if self.bristles.patches.is_empty() {

@@ -1,7 +1,7 @@
 //! Contact of two pressure fields.
 //!
 //! In a pair of tetrahedra both pressures are linear, so they are equal on a plane with normal ∇p₀ − ∇p₁. The contact
-//! surface is the part of it inside both (Elandt et al. 2019, section IV).
+//! surface is the part of this plane inside both (Elandt et al. 2019, section IV).
 
 use super::contact::AngleLimit;
 use super::field::{Cell, TetField};
@@ -11,17 +11,17 @@ use super::rigid::{seen_from, within};
 use super::surface::Builder;
 use dermis_geometry::{Bounds, Mat3, Pose, Slab, Vec3};
 
-/// Relative difference below which two gradients are equal and define no plane.
+/// Relative difference below which two gradients count as equal and define no plane.
 const SAME: f64 = 1e-12;
 
-/// Two fields, in the frame of `inner`, whose tetrahedra the outer loop visits.
+/// Two fields in the frame of `inner`; the outer loop visits the tetrahedra of `inner`.
 pub(super) struct TetPair<'a> {
     pub inner: &'a TetField,
     pub inner_pieces: &'a [Piece],
     pub outer: &'a TetField,
     pub outer_pieces: &'a [Piece],
     pub outer_from_inner: Pose,
-    /// −1 when `inner` is A (∇p₀ − ∇p₁ points into `inner`), +1 when it is B.
+    /// −1 if `inner` is A (∇p₀ − ∇p₁ points into `inner`), +1 if it is B.
     pub sign: f64,
     pub limit: AngleLimit,
 }
@@ -40,7 +40,7 @@ impl TetPair<'_> {
             let cell = self.inner.cell(first);
             let seen = cell.corners.map(|corner| rotation * corner + shift);
             let query = Bounds::around(seen).padded(flat);
-            // The tetrahedron lies between each of its faces and the corner opposite.
+            // The tetrahedron lies between each of its faces and the opposite corner.
             let slabs: [Slab; 4] = std::array::from_fn(|k| {
                 let normal = rotation * cell.inward[k];
                 let (low, high) = (normal.dot(seen[(k + 1) % 4]), normal.dot(seen[k]));
@@ -54,7 +54,7 @@ impl TetPair<'_> {
                 for (i, p) in self.inner_pieces.iter().enumerate() {
                     let pressures = cell.extent.map(|e| p.pressure(e));
                     for (j, q) in self.outer_pieces.iter().enumerate() {
-                        // Skip disjoint ranges of pressure, and pairs without a change of sign.
+                        // Skips disjoint ranges of pressure, and pairs without a change of sign.
                         if p.pressure(cell.min_extent) > q.pressure(other.max_extent)
                             || q.pressure(other.min_extent) > p.pressure(cell.max_extent)
                         {
@@ -65,7 +65,7 @@ impl TetPair<'_> {
                         if above == 0 || above == 4 {
                             continue;
                         }
-                        // Computed once for all pieces, where needed.
+                        // Computed once for all pieces, if needed.
                         let found = match heights {
                             Some(found) => found,
                             None => match heights_over(other, &seen, flat) {
@@ -124,13 +124,13 @@ impl TetPair<'_> {
 
 /// A tetrahedron of the inner field in the frame of the outer one.
 struct PairFrame<'a> {
-    /// Heights (m) of its corners over each face of the outer tetrahedron.
+    /// Heights (m) of the corners over each face of the outer tetrahedron.
     heights: &'a [[f64; 4]; 4],
     rotation: &'a Mat3,
     flat: f64,
 }
 
-/// Heights (m) of corners over each face of a tetrahedron; `None` when all corners lie behind one face.
+/// Heights (m) of corners over each face of a tetrahedron; `None` if all corners lie behind one face.
 fn heights_over(other: &Cell, seen: &[Vec3; 4], flat: f64) -> Option<[[f64; 4]; 4]> {
     let mut heights = [[0.0; 4]; 4];
     for (face, heights) in heights.iter_mut().enumerate() {
@@ -148,11 +148,11 @@ struct Both<'a> {
     p: &'a Piece,
     other: &'a Cell,
     q: &'a Piece,
-    /// ∇e of `other` in the frame of `cell`.
+    /// Gradient ∇e of `other` in the frame of `cell`.
     other_gradient: Vec3,
-    /// e of `other` at the corners of `cell`.
+    /// Extent e of `other` at the corners of `cell`.
     values: [f64; 4],
-    /// Pressure (Pa) of `cell` at its corners, and its difference to that of `other`.
+    /// Pressure (Pa) of `cell` at its corners, and its difference from that of `other`.
     pressures: [f64; 4],
     differences: [f64; 4],
 }
@@ -163,7 +163,7 @@ impl Both<'_> {
     }
 }
 
-/// The unit normal of the plane p₀ = p₁, towards rising p₀, and the stiffness (Pa/m) of both in series.
+/// The unit normal of the plane p₀ = p₁, towards increasing p₀, and the stiffness (Pa/m) of both fields in series.
 fn equilibrium(first: Vec3, second: Vec3) -> Option<(Vec3, f64)> {
     let difference = first - second;
     let length = difference.length();
@@ -179,21 +179,21 @@ fn equilibrium(first: Vec3, second: Vec3) -> Option<(Vec3, f64)> {
 /// Two linear pressures in one tetrahedron.
 pub(super) struct LinearPair<'a> {
     pub corners: &'a [Vec3; 4],
-    /// e of both fields at the corners.
+    /// Extent e of both fields at the corners.
     pub extent: &'a [f64; 4],
     pub values: &'a [f64; 4],
-    /// Whether the surface of the first field may cut the tetrahedron; that of the second always may.
+    /// True if the surface of the first field may cut the tetrahedron; that of the second always may.
     pub is_cut: bool,
     /// Pressure laws of both fields.
     pub pieces: [&'a [Piece]; 2],
-    /// As in [`TetPair`].
+    /// Sign as in [`TetPair`].
     pub sign: f64,
     pub limit: AngleLimit,
 }
 
 impl LinearPair<'_> {
-    /// Adds the polygons of equal pressure for all pairs of pieces. `gradients` computes ∇e of both fields (1/m), `key` the
-    /// identifier from the index of the pair.
+    /// Adds the polygons of equal pressure for all pairs of pieces. `gradients` computes ∇e of both fields (1/m), `key`
+    /// computes the identifier from the index of the pair.
     pub fn add(
         &self,
         gradients: impl Fn() -> [Vec3; 2],

@@ -11,8 +11,8 @@ use crate::{SkinError, require_positive};
 use dermis_geometry::{Bounds, Mat3, Pose, Surface, Vec3};
 use std::f64::consts::PI;
 
-/// Largest angle between a face's normal and the pressure gradient. Faces beyond it lie at the back of the object and
-/// are dropped; the force jumps when a face crosses the limit.
+/// Maximum angle between the normal of a face and the pressure gradient. Faces beyond it lie at the back of the object
+/// and are dropped; the force is discontinuous when a face crosses the limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AngleLimit {
     cosine: f64,
@@ -43,31 +43,31 @@ impl AngleLimit {
         self.allows_slope(normal, gradient, gradient.length())
     }
 
-    /// The same with the gradient's length known.
+    /// Like [`Self::allows`], with the length of the gradient given.
     pub(super) fn allows_slope(&self, normal: Vec3, gradient: Vec3, length: f64) -> bool {
-        // Where the gradient is zero no angle is defined, and no force arises.
+        // A zero gradient defines no angle and causes no force.
         self.cosine == f64::NEG_INFINITY || length == 0.0 || normal.dot(gradient) > self.cosine * length
     }
 }
 
-/// Cell size, in facet sizes, for two closed-form fields: a cell yields facets smaller than itself.
+/// Cell size, in facet sizes, for two closed-form fields: the facets of a cell are smaller than the cell.
 const SMOOTH_CELL: f64 = 3.0;
 
 /// Shape of a pressure field.
 #[derive(Clone, Debug)]
 pub enum PressureFieldShape {
-    /// On tetrahedra.
+    /// A field on tetrahedra.
     Tets(TetField),
-    /// In closed form; its contact surfaces have facets of at most `facet_m`.
+    /// A field in closed form; its contact surfaces have facets of at most `facet_m`.
     Solid {
         /// The solid.
         solid: Solid,
-        /// Longest edge (m) of a facet where the field is curved.
+        /// Maximum edge (m) of a facet where the field is curved.
         facet_m: f64,
-        /// The same on tetrahedra, for contact with a [`Self::Tets`].
+        /// The same field on tetrahedra, for contact with a [`Self::Tets`].
         tets: Box<TetField>,
     },
-    /// z ≤ 0, with e = −z/thickness.
+    /// The half-space z ≤ 0, with e = −z/thickness.
     HalfSpace {
         /// Depth (m) of e = 1.
         thickness_m: f64,
@@ -114,27 +114,27 @@ impl Compliance {
         Ok(Self { shape, material, pieces })
     }
 
-    /// Its shape.
+    /// Shape of the field.
     pub fn shape(&self) -> &PressureFieldShape {
         &self.shape
     }
 
-    /// Its material.
+    /// Material of the body.
     pub fn material(&self) -> &Material {
         &self.material
     }
 
-    /// Linear pieces of its pressure law.
+    /// Linear pieces of the pressure law.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
-    /// The same shape of another material.
+    /// The same shape with another material.
     pub fn with_material(&self, material: Material) -> Result<Self, SkinError> {
         Self::new(self.shape.clone(), material)
     }
 
-    /// The extent with a given pressure (Pa).
+    /// Extent at a given pressure (Pa).
     pub fn extent_at(&self, pressure_pa: f64) -> f64 {
         let piece = self.pieces.iter().rev().find(|piece| piece.at_pa <= pressure_pa).unwrap_or(&self.pieces[0]);
         piece.from + (pressure_pa - piece.at_pa) / piece.slope_pa
@@ -162,7 +162,7 @@ pub enum Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// The material, if it is compliant.
+    /// The material of a compliant body.
     pub fn material(&self) -> Option<&'a Material> {
         match self {
             Self::Compliant(compliance) => Some(&compliance.material),
@@ -214,7 +214,7 @@ fn one_rigid(
     Ok(out.finish())
 }
 
-/// Contact of two fields, computed in the frame of A, or of B where A is a half-space.
+/// Contact of two fields, computed in the frame of A, or of B if A is a half-space.
 fn both_compliant(
     a: &Compliance,
     b: &Compliance,

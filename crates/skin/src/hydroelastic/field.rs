@@ -8,30 +8,31 @@ use dermis_geometry::{Bounds, Bvh, TetMesh, Vec3};
 pub struct TetField {
     solid: DepthTets,
     bvh: Bvh,
-    /// In the order of the leaves of the hierarchy.
+    /// Tetrahedra, in the order of the leaves of the hierarchy.
     cells: Vec<Cell>,
-    /// Whether the surface cuts through tetrahedra (some vertex has e < 0).
+    /// True if the surface cuts through tetrahedra (some vertex has e < 0).
     cut: bool,
 }
 
-/// One tetrahedron and e in it.
+/// One tetrahedron and the extent e in it.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// Its corners (m).
+    /// Corners (m).
     pub corners: [Vec3; 4],
-    /// e at them.
+    /// Extent e at the corners.
     pub extent: [f64; 4],
-    /// ∇e (1/m).
+    /// Gradient ∇e (1/m).
     pub gradient: Vec3,
-    /// |∇e| (1/m).
+    /// Magnitude |∇e| (1/m).
     pub slope: f64,
-    /// Inward unit normals of the faces opposite to each corner: those of a face shared by two tetrahedra are exactly opposite.
+    /// Inward unit normals of the faces opposite to each corner. The two normals of a face shared by two tetrahedra are
+    /// exactly opposite.
     pub inward: [Vec3; 4],
     /// Heights n·x (m) of those faces.
     pub height: [f64; 4],
-    /// The min_extent e in it.
+    /// Minimum of e.
     pub min_extent: f64,
-    /// The greatest e in it.
+    /// Maximum of e.
     pub max_extent: f64,
 }
 
@@ -51,7 +52,7 @@ impl TetField {
         &self.solid
     }
 
-    /// Bounds.
+    /// Bounding box.
     pub fn bounds(&self) -> &Bounds {
         self.bvh.bounds()
     }
@@ -60,7 +61,7 @@ impl TetField {
         &self.bvh
     }
 
-    /// The tetrahedra, in the order of the field's own hierarchy.
+    /// The tetrahedra, in the order of the hierarchy.
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }
@@ -74,12 +75,12 @@ impl TetField {
         self.bvh.order()[position]
     }
 
-    /// Whether the surface cuts through tetrahedra.
+    /// True if the surface cuts through tetrahedra.
     pub fn is_cut(&self) -> bool {
         self.cut
     }
 
-    /// e at a point, and ∇e there (1/m); `None` outside.
+    /// Extent e and gradient ∇e (1/m) at a point; `None` outside.
     pub fn extent_at(&self, point: Vec3) -> Option<(f64, Vec3)> {
         let tolerance = 1e-12 * self.bounds().size().length();
         let mut found: Option<(f64, Vec3)> = None;
@@ -102,7 +103,7 @@ impl Cell {
         let mut inward = [Vec3::ZERO; 4];
         let mut height = [0.0; 4];
         for corner in 0..4 {
-            // From the lowest vertex, so that both tetrahedra of a face compute the same plane.
+            // Starts at the vertex of lowest index, so that both tetrahedra of a face compute the same plane.
             let mut face: [usize; 3] = std::array::from_fn(|k| (corner + 1 + k) % 4);
             face.sort_unstable_by_key(|&k| indices[k]);
             let [a, b, c] = face.map(|k| corners[k]);
@@ -111,7 +112,7 @@ impl Cell {
             inward[corner] = normal * sign;
             height[corner] = normal.dot(a) * sign;
         }
-        // e = Σ eᵢ λᵢ and λᵢ = (nᵢ·x − hᵢ)/(nᵢ·xᵢ − hᵢ); with Σ ∇λᵢ = 0 only differences of e count.
+        // e = Σ eᵢ λᵢ and λᵢ = (nᵢ·x − hᵢ)/(nᵢ·xᵢ − hᵢ); since Σ ∇λᵢ = 0, only differences of e matter.
         let mut gradient = Vec3::ZERO;
         for corner in 1..4 {
             let reach = inward[corner].dot(corners[corner] - corners[(corner + 1) % 4]);
@@ -122,7 +123,7 @@ impl Cell {
         Self { corners, extent, gradient, slope: gradient.length(), inward, height, min_extent, max_extent }
     }
 
-    /// e, linear and beyond the tetrahedron too.
+    /// Extent e at a point, extrapolated linearly outside the tetrahedron.
     pub fn extent_at(&self, point: Vec3) -> f64 {
         self.extent[0] + self.gradient.dot(point - self.corners[0])
     }

@@ -3,7 +3,7 @@
 use crate::{SkinError, require_not_negative, require_positive};
 use serde::{Deserialize, Serialize};
 
-/// Pressure (Pa) against extent e, the depth as a fraction of the greatest.
+/// Pressure (Pa) as a function of the extent e, the depth as a fraction of the maximum depth.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum PressureLaw {
     /// p = E e.
@@ -11,11 +11,11 @@ pub enum PressureLaw {
         /// E, the hydroelastic modulus (Pa).
         modulus_pa: f64,
     },
-    /// Piecewise linear between given points, and extrapolated beyond the last.
+    /// Piecewise linear between given points, extrapolated beyond the last.
     Table {
-        /// Extents, rising from 0.
+        /// Extents, increasing from 0.
         extent: Vec<f64>,
-        /// Pressures (Pa), rising from 0.
+        /// Pressures (Pa), increasing from 0.
         pressure_pa: Vec<f64>,
     },
 }
@@ -23,11 +23,11 @@ pub enum PressureLaw {
 /// An interval of extents with linear pressure: p = `at_pa` + `slope_pa` (e − `from`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Piece {
-    /// Extent at which it begins.
+    /// Extent at the start of the interval.
     pub from: f64,
-    /// Extent at which it ends, infinite for the last.
+    /// Extent at the end; infinite for the last interval.
     pub to: f64,
-    /// Pressure (Pa) where it begins.
+    /// Pressure (Pa) at the start.
     pub at_pa: f64,
     /// dp/de (Pa).
     pub slope_pa: f64,
@@ -80,7 +80,7 @@ impl PressureLaw {
         }
     }
 
-    /// Largest dp/de (Pa).
+    /// Maximum of dp/de (Pa).
     pub fn steepest_pa(&self) -> f64 {
         self.pieces().iter().map(|piece| piece.slope_pa).fold(0.0, f64::max)
     }
@@ -96,19 +96,19 @@ impl PressureLaw {
 /// Material of a compliant body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Material {
-    /// Pressure against extent.
+    /// Pressure as a function of extent.
     pub law: PressureLaw,
-    /// d of Hunt and Crossley (s/m): approaching at v multiplies pressure by 1 + d v.
+    /// Hunt–Crossley dissipation d (s/m): an approach at speed v multiplies the pressure by 1 + d v.
     pub dissipation_s_per_m: f64,
 }
 
 impl Material {
-    /// p = E e, without dissipation.
+    /// A material with p = E e, without dissipation.
     pub fn linear(modulus_pa: f64) -> Self {
         Self { law: PressureLaw::Linear { modulus_pa }, dissipation_s_per_m: 0.0 }
     }
 
-    /// The same with dissipation (s/m).
+    /// The same material with dissipation (s/m).
     pub fn with_dissipation(self, dissipation_s_per_m: f64) -> Self {
         Self { dissipation_s_per_m, ..self }
     }

@@ -2,17 +2,17 @@
 
 use dermis_geometry::Vec3;
 
-/// Largest number of corners: a triangle or a slice of a tetrahedron (4), each plane of a tetrahedron (4), the surface of a field
-/// (1) and the ends of a piece of either pressure law (2 + 2) adding one.
+/// Maximum number of corners: a triangle or a slice of a tetrahedron has up to 4; each plane of a tetrahedron (4), the
+/// surface of a field (1) and the ends of a piece of either pressure law (2 + 2) add one.
 pub(super) const MAX_CORNERS: usize = 16;
 
 /// A convex polygon whose corners are weighted sums of N fixed points.
 ///
 /// Clipping needs only the values of a linear function at those N points. Two elements that share a plane compute the
-/// same values with opposite signs, so the parts they keep fit together, however thin they are.
+/// same values with opposite signs, so the remaining parts fit together exactly, however thin they are.
 ///
-/// One polygon is reused for all pairs of elements. The corners are in one of two lists, and clipping writes the remaining
-/// ones to the other.
+/// One polygon is reused for all pairs of elements. The corners are in one of two lists; clipping writes the remaining
+/// corners to the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Polygon<const N: usize> {
     len: usize,
@@ -29,8 +29,9 @@ impl Polygon<3> {
 }
 
 impl Polygon<4> {
-    /// Sets the zero set of a linear function with these values at the corners of a tetrahedron; false when it is empty. A
-    /// corner at zero counts as below: of two tetrahedra that share a face on the plane, the one above owns it.
+    /// Sets the zero set of a linear function with these values at the corners of a tetrahedron; returns false if it is
+    /// empty. A corner at zero counts as below: of two tetrahedra that share a face on the plane, the one above owns
+    /// it.
     pub fn set_slice(&mut self, values: [f64; 4]) -> bool {
         (self.len, self.now) = (0, 0);
         let mut above = [0; 4];
@@ -69,7 +70,7 @@ impl Polygon<4> {
 }
 
 impl<const N: usize> Polygon<N> {
-    /// Without corners.
+    /// A polygon without corners.
     pub fn new() -> Self {
         Self { len: 0, now: 0, weights: [[[0.0; N]; MAX_CORNERS]; 2] }
     }
@@ -79,7 +80,7 @@ impl<const N: usize> Polygon<N> {
         self.len
     }
 
-    /// A linear function at a corner.
+    /// Value of a linear function at a corner.
     pub fn value(&self, corner: usize, values: &[f64; N]) -> f64 {
         let weights = &self.weights[self.now][corner];
         let mut sum = 0.0;
@@ -99,8 +100,8 @@ impl<const N: usize> Polygon<N> {
         sum
     }
 
-    /// Clips to the half-plane where the linear function with these values at the points is not negative. False when
-    /// nothing is left.
+    /// Clips to the half-plane where the linear function with these values at the points is not negative. Returns false
+    /// if nothing remains.
     pub fn keep(&mut self, values: &[f64; N]) -> bool {
         let mut heights = [0.0; MAX_CORNERS];
         let (mut inside, mut outside) = (false, false);
@@ -143,7 +144,7 @@ impl<const N: usize> Polygon<N> {
         self.len > 2
     }
 
-    /// The same, but drops a polygon that lies in the plane.
+    /// Like [`Self::keep`], but drops a polygon that lies in the plane.
     pub fn keep_above(&mut self, values: &[f64; N]) -> bool {
         (0..self.len).any(|corner| self.value(corner, values) > 0.0) && self.keep(values)
     }
@@ -159,7 +160,7 @@ mod tests {
         (2..polygon.len()).map(|i| 0.5 * (at(i - 1) - at(0)).cross(at(i) - at(0)).z).sum()
     }
 
-    /// Both sides of any cut add up to the whole.
+    /// The parts on both sides of a cut sum to the whole.
     #[test]
     fn a_cut_loses_nothing() {
         for values in [[1.0, -2.0, 0.5], [1e-9, -1e-9, 3e-10], [0.0, 1.0, -1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 2.0]] {

@@ -12,11 +12,11 @@ use dermis_geometry::{Bounds, Mat3, Pose, Slab, Surface, Vec3};
 pub(super) struct Rigid<'a> {
     pub shell: &'a Surface,
     pub field_from_shell: Pose,
-    /// +1 when the rigid body is A (its outward normal is the contact's), −1 when it is B.
+    /// +1 if the rigid body is A (its outward normal is that of the contact), −1 if it is B.
     pub sign: f64,
 }
 
-/// A triangle of a shell in the field's frame.
+/// A triangle of a surface in the frame of the field.
 pub(super) struct Triangle {
     pub corners: [Vec3; 3],
     pub normal: Vec3,
@@ -88,16 +88,16 @@ impl Rigid<'_> {
     }
 }
 
-/// A polygon of a rigid surface inside a linear field: the contact surface there.
+/// The part of a contact surface given by a polygon of a rigid surface inside a linear field.
 pub(super) struct RigidPart<'a, const N: usize> {
-    /// Points of the polygon's weights (m), and e there.
+    /// Points that the weights of the polygon refer to (m), and e at these points.
     pub points: &'a [Vec3; N],
     pub extent: &'a [f64; N],
-    /// ∇e (1/m).
+    /// Gradient ∇e (1/m).
     pub gradient: Vec3,
     /// Outward unit normal of the rigid surface.
     pub normal: Vec3,
-    /// As in [`Rigid`].
+    /// Sign as in [`Rigid`].
     pub sign: f64,
     /// Identifies the pair of elements.
     pub key: [u32; 2],
@@ -147,8 +147,8 @@ pub(super) fn plane_on_tets(field_from_space: &Pose, sign: f64, field: &TetField
     });
 }
 
-/// Axis-aligned bounds of a box with half edges `half` about `middle` whose axes are the columns of `rotation`, and the slabs
-/// between its faces.
+/// Axis-aligned bounds of a box with half edges `half` and centre `middle` whose axes are the columns of `rotation`,
+/// and the slabs between its faces.
 pub(super) fn seen_from(rotation: &Mat3, middle: Vec3, half: Vec3) -> (Bounds, [Slab; 3]) {
     let axes = [rotation.x_axis, rotation.y_axis, rotation.z_axis];
     let reach = axes[0].abs() * half.x + axes[1].abs() * half.y + axes[2].abs() * half.z;
@@ -159,20 +159,20 @@ pub(super) fn seen_from(rotation: &Mat3, middle: Vec3, half: Vec3) -> (Bounds, [
     (Bounds { min: middle - reach, max: middle + reach }, [slab(0), slab(1), slab(2)])
 }
 
-/// Clips a polygon to the extents of a piece of the pressure law, its end excluded.
+/// Clips a polygon to the extents of a piece of the pressure law, excluding its end.
 pub(super) fn within<const N: usize>(part: &mut Polygon<N>, extent: &[f64; N], piece: &Piece, is_cut: bool) -> bool {
     ((piece.from <= 0.0 && !is_cut) || part.keep(&extent.map(|e| e - piece.from)))
         && (piece.to == f64::INFINITY || part.keep_above(&extent.map(|e| piece.to - e)))
 }
 
-/// True when a tetrahedron does not intersect the plane of a triangle.
+/// True if a tetrahedron does not intersect the plane of a triangle.
 fn all_on_one_side(normal: Vec3, offset: f64, cell: &Cell, flat: f64) -> bool {
     let heights = cell.corners.map(|corner| normal.dot(corner) - offset);
     heights.iter().all(|&h| h > flat) || heights.iter().all(|&h| h < -flat)
 }
 
-/// Clips a triangle by a tetrahedron. A triangle in the plane of a face belongs to the tetrahedron in front of it: to
-/// exactly one of the two that share the face.
+/// Clips a triangle by a tetrahedron. A triangle in the plane of a face belongs to the tetrahedron in front of it,
+/// hence to exactly one of the two that share the face.
 fn cut(triangle: &Triangle, cell: &Cell, flat: f64, polygon: &mut Polygon<3>) -> bool {
     let mut heights = [[0.0; 3]; 4];
     for (face, values) in heights.iter_mut().enumerate() {

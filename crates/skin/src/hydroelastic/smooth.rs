@@ -1,8 +1,8 @@
 //! Contact with fields in closed form.
 //!
 //! A rigid triangle is subdivided until the field is nearly linear on each part: position and normal of the contact are
-//! exact, the pressure is second-order accurate in the size of the parts. Two closed-form fields are sampled on a lattice
-//! fixed to the first and taken as linear on each of its tetrahedra.
+//! exact, the pressure is second-order accurate in the size of the parts. Two closed-form fields are sampled on a
+//! lattice fixed to the first and approximated as linear on each of its tetrahedra.
 
 use super::compliant::LinearPair;
 use super::contact::AngleLimit;
@@ -13,9 +13,9 @@ use super::solid::Solid;
 use super::surface::Builder;
 use dermis_geometry::{Bounds, Pose, Vec3};
 
-/// Largest number of subdivisions.
+/// Maximum number of subdivisions.
 const MAX_LEVEL: u32 = 14;
-/// Largest deviation of e at the mid-points of the edges from linear interpolation.
+/// Maximum deviation of e at the midpoints of the edges from linear interpolation.
 const LINEAR: f64 = 1e-9;
 
 /// Contact of rigid triangles with a solid; parts have edges of at most `facet_m` where the field is curved.
@@ -78,7 +78,7 @@ impl Context<'_> {
         let mids = [(0, 1), (1, 2), (2, 0)].map(|(i, j)| (corners[i] + corners[j]) * 0.5);
         let off_line = |k: usize| (self.solid.extent(mids[k]) - 0.5 * (extent[k] + extent[(k + 1) % 3])).abs();
         let bent = (0..3).map(off_line).fold((middle - extent.iter().sum::<f64>() / 3.0).abs(), f64::max);
-        // A part larger than the solid may contain it without a corner or a mid-point inside.
+        // A part larger than the solid may contain it without a corner or a midpoint inside.
         let small = radius <= self.facet_m;
         let straight = bent <= LINEAR && radius <= 4.0 * self.solid.depth_m();
         if small || straight || level >= MAX_LEVEL {
@@ -136,7 +136,7 @@ impl Other<'_> {
 /// The six tetrahedra of a cube around its diagonal; corner 4a + 2b + c lies on the sides a of x, b of y, c of z.
 const KUHN: [[usize; 4]; 6] = [[0, 4, 6, 7], [0, 6, 2, 7], [0, 2, 3, 7], [0, 3, 1, 7], [0, 1, 5, 7], [0, 5, 4, 7]];
 
-/// Contact of two closed-form fields on cells of `cell_m`, in the frame of the first; `sign` is −1 when that is A.
+/// Contact of two closed-form fields on cells of `cell_m`, in the frame of the first; `sign` is −1 if the first is A.
 #[allow(clippy::too_many_arguments, reason = "the two sides of a pair, each with its law")]
 pub(super) fn solids(
     solid: &Solid,
@@ -196,7 +196,7 @@ pub(super) fn solids(
     }
 }
 
-/// Gradient of a function given at the corners of a tetrahedron.
+/// Gradient of a linear function given at the corners of a tetrahedron.
 fn linear_gradient(corners: &[Vec3; 4], values: &[f64; 4]) -> Vec3 {
     let [a, b, c] = [1, 2, 3].map(|k| corners[k] - corners[0]);
     let [f, g, h] = [1, 2, 3].map(|k| values[k] - values[0]);

@@ -5,35 +5,35 @@ use dermis_geometry::tets::{self, DepthTets, TetsError};
 use dermis_geometry::{Bounds, TriMesh, Vec3, shapes};
 use serde::{Deserialize, Serialize};
 
-/// A shape about the origin whose extent e is known at every point: 1 where it is deepest, 0 on the surface, negative
-/// outside.
+/// A shape centred at the origin whose extent e is known at every point: 1 at the deepest point, 0 on the surface,
+/// negative outside.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Solid {
     /// e = 1 − r/R.
     Sphere {
-        /// R (m).
+        /// Radius R (m).
         radius_m: f64,
     },
     /// e = 1 − ‖diag(1/a, 1/b, 1/c) x‖.
     Ellipsoid {
-        /// a, b, c (m).
+        /// Semi-axes a, b, c (m).
         semi_axes_m: Vec3,
     },
-    /// e = distance to the nearest face over half the least edge.
+    /// e = distance to the nearest face divided by half the shortest edge.
     Cuboid {
         /// Edges (m).
         size_m: Vec3,
     },
-    /// Along z: e = distance to the surface over min(R, L/2).
+    /// A cylinder along z: e = distance to the surface divided by min(R, L/2).
     Cylinder {
-        /// R (m).
+        /// Radius R (m).
         radius_m: f64,
-        /// L (m).
+        /// Length L (m).
         length_m: f64,
     },
-    /// Along z: e = 1 − (distance to the axis)/R.
+    /// A capsule along z: e = 1 − (distance to the axis)/R.
     Capsule {
-        /// R (m).
+        /// Radius R (m).
         radius_m: f64,
         /// Length of the straight part (m).
         length_m: f64,
@@ -54,7 +54,7 @@ impl Solid {
         lengths.into_iter().try_for_each(|length| require_positive("a length of the solid", "m", length))
     }
 
-    /// Depth (m) of e = 1 under the surface.
+    /// Depth (m) of e = 1 below the surface.
     pub fn depth_m(&self) -> f64 {
         match *self {
             Self::Sphere { radius_m } | Self::Capsule { radius_m, .. } => radius_m,
@@ -64,7 +64,7 @@ impl Solid {
         }
     }
 
-    /// Bounds.
+    /// Bounding box.
     pub fn bounds(&self) -> Bounds {
         let half = match *self {
             Self::Sphere { radius_m } => Vec3::splat(radius_m),
@@ -76,7 +76,7 @@ impl Solid {
         Bounds { min: -half, max: half }
     }
 
-    /// e at a point.
+    /// Extent e at a point.
     pub fn extent(&self, at: Vec3) -> f64 {
         match *self {
             Self::Sphere { radius_m } => 1.0 - at.length() / radius_m,
@@ -93,7 +93,7 @@ impl Solid {
         }
     }
 
-    /// ∇e (1/m); zero where it is not defined.
+    /// Gradient ∇e (1/m); zero where it is undefined.
     pub fn gradient(&self, at: Vec3) -> Vec3 {
         match *self {
             Self::Sphere { radius_m } => -at.normalize_or_zero() / radius_m,
@@ -132,7 +132,7 @@ impl Solid {
         }
     }
 
-    /// Its surface as triangles with edges of at most `edge_m`.
+    /// Surface of the solid as triangles with edges of at most `edge_m`.
     pub fn surface(&self, edge_m: f64) -> Result<TriMesh, shapes::ShapeError> {
         match *self {
             Self::Sphere { radius_m } => shapes::sphere(radius_m, edge_m),

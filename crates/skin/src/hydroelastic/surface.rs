@@ -18,9 +18,9 @@ pub struct Face {
     count: u32,
     /// Unit normal, out of A into B.
     pub normal: Vec3,
-    /// Rise of pressure as the bodies approach (Pa/m).
+    /// Increase of pressure per approach of the bodies (Pa/m).
     pub stiffness_pa_per_m: f64,
-    /// Identifies the pair of elements that it was cut from, across steps.
+    /// Identifies, across steps, the pair of elements from which the polygon was cut.
     pub key: [u32; 3],
 }
 
@@ -30,12 +30,12 @@ impl ContactSurface {
         &self.faces
     }
 
-    /// Corners (m) of a polygon, counter-clockwise seen against its normal.
+    /// Corners (m) of a polygon, counter-clockwise as seen against its normal.
     pub fn corners(&self, face: &Face) -> &[Vec3] {
         &self.corners[face.first as usize..(face.first + face.count) as usize]
     }
 
-    /// Pressures (Pa) at its corners.
+    /// Pressures (Pa) at the corners of a polygon.
     pub fn pressures_pa(&self, face: &Face) -> &[f64] {
         &self.pressures_pa[face.first as usize..(face.first + face.count) as usize]
     }
@@ -80,7 +80,7 @@ impl ContactSurface {
     pub fn wrench_on_a(&self) -> Wrench {
         let mut sum = Wrench::ZERO;
         for face in &self.faces {
-            // Exact for linear pressure: its moment is quadratic, which the mid-points of the edges integrate.
+            // Exact for linear pressure: its moment is quadratic, which the midpoints of the edges integrate.
             for (area, at, p) in self.triangles(face) {
                 for (i, j) in [(0, 1), (1, 2), (2, 0)] {
                     let force = face.normal * (-(p[i] + p[j]) * (0.5 * area / 3.0));
@@ -92,7 +92,7 @@ impl ContactSurface {
     }
 }
 
-/// Polygons for which memory is reserved.
+/// Number of polygons for which memory is reserved.
 const USUAL: usize = 64;
 
 /// Collects polygons, converting them from the frame of computation to that of A.
@@ -101,12 +101,12 @@ pub(super) struct Builder {
     rotation: Mat3,
     shift: Vec3,
     moved: bool,
-    /// Polygons below this area (m²) are rounding errors.
+    /// Polygons below this area (m²) are rounding errors and are dropped.
     min_area: f64,
 }
 
 impl Builder {
-    /// `size_m` is the length scale of the bodies; `None` computes in the frame of A.
+    /// `size_m` is the length scale of the bodies. `a_from_home` = `None` computes in the frame of A.
     pub fn new(a_from_home: Option<Pose>, size_m: f64) -> Self {
         let pose = a_from_home.unwrap_or(Pose::IDENTITY);
         Self {
@@ -138,7 +138,7 @@ impl Builder {
             *corner = polygon.point(i, points);
         }
         let doubled: Vec3 = (2..count).map(|i| (corners[i - 1] - corners[0]).cross(corners[i] - corners[0])).sum();
-        // Written so that NaN is dropped too.
+        // Written so that NaN is also dropped.
         let big_enough = doubled.length_squared() > 4.0 * self.min_area * self.min_area;
         if !big_enough {
             return;
@@ -151,7 +151,7 @@ impl Builder {
         } else {
             self.surface.corners.extend((0..count).map(|k| corners[order(k)]));
         }
-        // Clipping at p = 0 may leave a value below it.
+        // Clipping at p = 0 may leave a slightly negative value.
         self.surface.pressures_pa.extend((0..count).map(|k| polygon.value(order(k), pressures).max(0.0)));
         let normal = if self.moved { self.rotation * normal } else { normal };
         self.surface.faces.push(Face { first, count: count as u32, normal, stiffness_pa_per_m, key });

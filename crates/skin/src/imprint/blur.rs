@@ -7,7 +7,7 @@ pub(super) struct Blur {
 }
 
 impl Blur {
-    /// With a standard deviation in cells.
+    /// A Gaussian with a standard deviation in cells.
     pub fn new(width: f64) -> Self {
         let count = (3.0 * width).ceil().clamp(1.0, 1000.0) as usize;
         let half: Vec<f64> = (0..=count).map(|i| (-0.5 * (i as f64 / width).powi(2)).exp()).collect();
@@ -47,7 +47,7 @@ impl Blur {
 mod tests {
     use super::*;
 
-    /// A point becomes a Gaussian: its sum is kept and its variance is the square of the width.
+    /// A point becomes a Gaussian: its sum is conserved and its variance is the square of the width.
     #[test]
     fn a_point_becomes_a_gaussian() {
         let (rows, cols, width) = (61, 51, 4.0);

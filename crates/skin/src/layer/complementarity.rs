@@ -6,10 +6,10 @@ use super::product::{Influences, Product, Region};
 
 /// Solver for the contact pressure in a region of the grid.
 ///
-/// Minimises ½ pᵀKp − pᵀg over p ≥ 0, where g (m) is the penetration of the undeformed surface:
-/// conjugate gradients on the active cells (Polonsky and Keer 1999), here with Polak and Ribière's direction and
-/// preconditioned by the inverse of K on the periodic region. Cells in tension leave the active set, overlapping cells join
-/// it; either restarts the directions.
+/// Minimises ½ pᵀKp − pᵀg over p ≥ 0, where g (m) is the penetration of the undeformed surface, by conjugate gradients
+/// on the active cells (Polonsky and Keer 1999), here with the Polak–Ribière direction and preconditioned by the
+/// inverse of K on the periodic region. Cells in tension leave the active set and overlapping cells join it; either
+/// event restarts the directions.
 pub struct Complementarity<'a> {
     influences: &'a Influences,
     region: Region,
@@ -19,16 +19,16 @@ pub struct Complementarity<'a> {
 /// Statistics of a solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effort {
-    /// Iterations.
+    /// Number of iterations.
     pub iterations: usize,
-    /// Products with the influence matrix.
+    /// Number of products with the influence matrix.
     pub products: usize,
-    /// Largest residual (m): overlap anywhere, or gap under pressure.
+    /// Maximum residual (m): overlap at any cell, or gap under pressure.
     pub error_m: f64,
 }
 
 impl Effort {
-    /// Adds the counts of another solution, and takes its error.
+    /// Adds the counts of another solution and adopts its error.
     pub(super) fn add(&mut self, other: Self) {
         self.iterations += other.iterations;
         self.products += other.products;
@@ -36,16 +36,17 @@ impl Effort {
     }
 }
 
-/// Tolerance from which on products in single precision suffice: their error is about 1e-7 of the depth.
+/// Tolerance above which products in single precision suffice: their error is about 1e-7 of the depth.
 const SINGLE_PRECISION: f64 = 5e-6;
 
-/// Iterations after which only rounding errors remain.
+/// Maximum number of iterations; only rounding errors remain after them.
 const MAX_ITERATIONS: usize = 400;
 
-/// Number of clipped cells up to which direct updates are cheaper than a transform (microseconds each on 100 × 100 cells).
+/// Number of clipped cells up to which direct updates are cheaper than a transform (microseconds each on 100 × 100
+/// cells).
 const MAX_DIRECT_UPDATES: usize = 64;
 
-/// Scales an initial guess to its multiple of least energy.
+/// Scales an initial guess to the multiple of minimum energy.
 fn rescale(depth_m: &[f64], pressure: &mut [f64], displacement_m: &mut [f64]) {
     let (work, energy) = (dot(depth_m, pressure), dot(displacement_m, pressure));
     if work > 0.0 && energy > 0.0 {
@@ -84,7 +85,8 @@ fn largest(values: &[f64]) -> f64 {
 }
 
 impl<'a> Complementarity<'a> {
-    /// Contact within a region; `product` is [`Influences::within`] of it. `tolerance` is relative to the largest depth.
+    /// Contact within a region; `product` is [`Influences::within`] of it. `tolerance` is relative to the largest
+    /// depth.
     pub fn new(influences: &'a Influences, product: &'a Product, region: Region, tolerance: f64) -> Self {
         let compliance = if tolerance >= SINGLE_PRECISION {
             product.single(influences).on_region(region.cols)
@@ -114,7 +116,7 @@ impl<'a> Complementarity<'a> {
         for (gap, depth) in gap.iter_mut().zip(depth_m) {
             *gap -= depth;
         }
-        // 1 for active cells, 0 elsewhere: a factor, so that the loops below have no branches.
+        // 1 for active cells, 0 otherwise: a factor, so that the loops below have no branches.
         let mut active: Vec<f64> = pressure.iter().zip(&gap).map(|(&p, &gap)| is_active(p, gap)).collect();
         let (mut direction, mut response) = (vec![0.0; cells], vec![0.0; cells]);
         let (mut residual, mut last_residual, mut steepest) = (vec![0.0; cells], vec![0.0; cells], vec![0.0; cells]);
@@ -144,7 +146,7 @@ impl<'a> Complementarity<'a> {
             effort.products += 1;
             let (slope, curvature) = (dot(&gap, &direction), dot(&direction, &response));
             if curvature <= 0.0 || slope >= 0.0 {
-                // Only rounding errors remain if this happens along the steepest descent.
+                // Along the steepest descent, this means that only rounding errors remain.
                 if restart {
                     break;
                 }
@@ -183,7 +185,7 @@ impl<'a> Complementarity<'a> {
         effort
     }
 
-    /// Adds the displacement of the region by pressure (Pa) on one cell.
+    /// Adds the displacement of the region due to a pressure (Pa) on one cell.
     fn press_cell(&self, cell: usize, pressure: f64, gap: &mut [f64]) {
         let influence = self.influences.get(Pair::ZPressure);
         let cols = self.region.cols;

@@ -1,4 +1,4 @@
-//! Convolutions by fast Fourier transforms, zero-padded against periodic images.
+//! Convolutions by fast Fourier transforms, zero-padded to avoid periodic images.
 
 use super::kernel::{Influence, Parity};
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
@@ -16,7 +16,8 @@ pub trait Precision: FftNum + Into<f64> {
 
 impl<T: FftNum + Into<f64>> Precision for T {}
 
-/// Transforms of a real grid of `rows` × `cols`. Spectra are stored by columns, so that both passes access contiguous memory.
+/// Transforms of a real grid of `rows` × `cols`. Spectra are stored by columns, so that both passes access contiguous
+/// memory.
 pub struct Fourier<T: Precision = f64> {
     rows: usize,
     cols: usize,
@@ -53,8 +54,8 @@ impl<T> Default for Scratch<T> {
     }
 }
 
-/// The size from `min` on with the fastest transform. Prime factors above 5 are slow, and with a factor of 5 a cell of a 270²
-/// transform takes a quarter longer than one of 288² (measured).
+/// The size of at least `min` with the fastest transform. Prime factors above 5 are slow; with a factor of 5, a cell of
+/// a 270² transform takes a quarter longer than one of 288² (measured).
 pub fn good_size(min: usize) -> usize {
     let min = min.max(1);
     let cost = |size: usize| {
@@ -109,7 +110,7 @@ impl<T: Precision> Fourier<T> {
         vec![zero(); self.rows * self.waves()]
     }
 
-    /// The spectrum of a field of `cols` columns in the first corner of the grid, padded with zeros.
+    /// Computes the spectrum of a field of `cols` columns in the first corner of the grid, padded with zeros.
     pub fn forward(&self, field: &[f64], cols: usize, spectrum: &mut [Complex<T>], scratch: &mut Scratch<T>) {
         let (rows, waves) = (field.len() / cols, self.waves());
         scratch.row.resize(self.cols, T::zero());
@@ -118,7 +119,7 @@ impl<T: Precision> Fourier<T> {
         for (line, out) in field.chunks_exact(cols).zip(scratch.by_row.chunks_exact_mut(waves)) {
             scratch.row.iter_mut().zip(line).for_each(|(value, &x)| *value = T::of(x));
             scratch.row[cols..].fill(T::zero());
-            // The lengths are those of the plan, so this cannot fail.
+            // The lengths match the plan, so this cannot fail.
             let done = self.along.process_with_scratch(&mut scratch.row, out, &mut scratch.fft);
             debug_assert!(done.is_ok());
         }
@@ -129,8 +130,8 @@ impl<T: Precision> Fourier<T> {
         self.across.process_with_scratch(spectrum, &mut scratch.fft);
     }
 
-    /// The field of a spectrum: `cols` columns of as many rows as `field` holds, from row and column `first` (which may be
-    /// negative: the grid is periodic). Uses the spectrum up.
+    /// Computes the field of a spectrum: `cols` columns of as many rows as `field` holds, starting at row and column
+    /// `first` (which may be negative: the grid is periodic). Overwrites the spectrum.
     pub fn backward(
         &self,
         spectrum: &mut [Complex<T>],
@@ -171,7 +172,7 @@ impl<T: Precision> Fourier<T> {
 }
 
 impl Fourier {
-    /// The spectrum of influence coefficients, cut off at half a period.
+    /// The spectrum of influence coefficients, truncated at half a period.
     pub fn of_influence(&self, influence: &Influence, scratch: &mut Scratch) -> Spectrum {
         let mut periodic = vec![0.0; self.rows * self.cols];
         let (odd_x, odd_y) = match influence.parity {
@@ -186,7 +187,7 @@ impl Fourier {
                 let (dx, flip_x) = fold(col, self.cols);
                 let at_half = (odd_x && 2 * dx == self.cols) || (odd_y && 2 * dy == self.rows);
                 if dy < influence.rows && dx < influence.cols && !at_half {
-                    // Rows run towards −y.
+                    // Rows are ordered towards −y.
                     let sign = if (odd_x && flip_x) != (odd_y && !flip_y) { -1.0 } else { 1.0 };
                     periodic[row * self.cols + col] = sign * influence.values[dy * influence.cols + dx];
                 }
@@ -200,7 +201,7 @@ impl Fourier {
     }
 }
 
-/// Distance on a periodic line, and whether it is in the negative direction.
+/// Distance on a periodic line, and true for the negative direction.
 fn fold(index: usize, period: usize) -> (usize, bool) {
     if 2 * index <= period { (index, false) } else { (period - index, true) }
 }
@@ -250,7 +251,7 @@ fn zero<T: Precision>() -> Complex<T> {
     Complex::new(T::zero(), T::zero())
 }
 
-/// Rows of `waves` become columns of `height`.
+/// Transposes rows of `waves` into columns of `height`.
 fn transpose<T: Copy>(rows_of: &[T], rows: usize, waves: usize, columns: &mut [T], height: usize) {
     const BLOCK: usize = 16;
     for row_block in (0..rows).step_by(BLOCK) {
@@ -264,7 +265,7 @@ fn transpose<T: Copy>(rows_of: &[T], rows: usize, waves: usize, columns: &mut [T
     }
 }
 
-/// The inverse, for `rows` rows from `first` on, around the period.
+/// The inverse of [`transpose`], for `rows` rows starting at `first`, modulo the period.
 fn gather<T: Copy>(columns: &[T], height: usize, waves: usize, rows: usize, first: usize, out: &mut [T]) {
     const BLOCK: usize = 16;
     for row_block in (0..rows).step_by(BLOCK) {

@@ -40,13 +40,13 @@ impl IndenterHeightMap {
         Self { depth_m, owner }
     }
 
-    /// One object, from the heights of its underside over the rest surface.
+    /// Height map of one object, from the heights of its underside over the rest surface.
     pub fn of_heights(field: &HeightField) -> Self {
         let depth_m = field.heights_m.iter().map(|height| -height).collect();
         Self { depth_m, owner: vec![0; field.heights_m.len()] }
     }
 
-    /// The largest penetration (m); −∞ without an object.
+    /// Maximum penetration (m); −∞ without an object.
     pub fn deepest_m(&self) -> f64 {
         self.depth_m.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }

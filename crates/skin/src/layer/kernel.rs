@@ -4,8 +4,8 @@ use super::radial::{Order, Radial, Waves};
 use super::{Laminate, Ply, WaveResponse};
 use dermis_geometry::Vec2;
 
-/// Influence of a cell with unit traction on the cell `row`, `col` away, for `row` and `col` from zero on; the other quadrants
-/// follow by symmetry.
+/// Influence of a cell with unit traction on the cell at offset `row`, `col`, both zero or positive; the other
+/// quadrants follow by symmetry.
 #[derive(Clone, Debug)]
 pub struct Influence {
     /// Cells along y.
@@ -31,11 +31,11 @@ pub enum Parity {
     OddXy,
 }
 
-/// Green's functions of a laminate: the response to a point force, less that of a half-space of the top ply, and the stress at the
-/// sensing depth.
+/// Green's functions of a laminate: the response to a point force minus that of a half-space of the top ply, and the
+/// stress at the sensing depth.
 ///
-/// The half-space part is known in closed form over a cell (Love 1929; Cerruti's counterpart); the rest is smooth over the
-/// thickness, so that a few points in a cell integrate it. A spectrum sampled on a grid would wrap around instead, since the
+/// The half-space part is known in closed form over a cell (Love 1929; Cerruti's counterpart); the remainder is smooth
+/// over the thickness, so a few points per cell integrate it. A spectrum sampled on a grid would wrap around, since the
 /// half-space's 1/ρ has infinite range.
 #[derive(Clone, Debug)]
 pub struct Functions {
@@ -59,8 +59,8 @@ struct Tables {
 }
 
 impl Tables {
-    /// Transforms the responses `of` waves, less those of a half-space: normal by pressure, tangential by shear, transverse by shear,
-    /// tangential by pressure, normal by shear.
+    /// Transforms the responses `of` waves minus those of a half-space: normal by pressure, tangential by shear,
+    /// transverse by shear, tangential by pressure, normal by shear.
     fn new(
         waves: &Waves,
         scale_m: f64,
@@ -84,7 +84,7 @@ impl Tables {
     }
 }
 
-/// A component of the response and one of the traction, in this order.
+/// A component of the response and a component of the traction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Pair {
     /// Downward displacement by pressure.
@@ -118,7 +118,7 @@ pub enum Pair {
 }
 
 impl Pair {
-    /// All of them.
+    /// All pairs.
     pub const ALL: [Self; 14] = [
         Self::ZPressure,
         Self::XX,
@@ -151,11 +151,12 @@ impl Pair {
 }
 
 impl Functions {
-    /// Tabulates the functions of a laminate up to a distance of `reach_m`, with the plane below at `depth_m`.
+    /// Tabulates the functions of a laminate up to a distance of `reach_m`, with the sensing plane at `depth_m`.
     pub fn new(laminate: &Laminate, depth_m: f64, reach_m: f64) -> Self {
         let top = *laminate.top();
         let total_m = laminate.thickness_m();
-        // The response of one ply decays at a rate of 0.739 or more per thickness (the least root of cos y = y, at ν = ½).
+        // The response of one ply decays at a rate of at least 0.739 per thickness (the smallest root of cos y = y, at
+        // ν = ½).
         let reach_m = if laminate.plies().len() == 1 { reach_m.min(45.0 * total_m) } else { reach_m };
         let (mu, nu) = (top.shear_pa(), top.poisson.ratio());
         let response = |k: f64| laminate.response(k, depth_m);
@@ -180,8 +181,9 @@ impl Functions {
         Self { top, total_m, reach_m, surface, below }
     }
 
-    /// Influence of square cells on each other, `rows` × `cols` of them in a quadrant. At the surface the traction is uniform
-    /// over its cell and the response is that at the centre of the other; below, the response is the mean over the other cell.
+    /// Influence of square cells on each other, `rows` × `cols` of them in a quadrant. At the surface the traction is
+    /// uniform over its cell and the response is taken at the centre of the other cell; below, it is the mean over the
+    /// other cell.
     pub fn influence(&self, pair: Pair, rows: usize, cols: usize, cell_m: f64) -> Influence {
         let mut values = Vec::with_capacity(rows * cols);
         let rule =
@@ -191,7 +193,7 @@ impl Functions {
                 let at = Vec2::new(col as f64, row as f64) * cell_m;
                 let symmetric = matches!(pair, Pair::ZPressure | Pair::BelowPressure);
                 values.push(if symmetric && col < row && row < cols {
-                    // Filled from the other side of the diagonal.
+                    // Mirrored at the diagonal.
                     values[col * cols + row]
                 } else {
                     self.over_cell(pair, at, cell_m, &rule)
@@ -216,7 +218,7 @@ impl Functions {
         half_space + rest * cell_m * cell_m
     }
 
-    /// Response to a unit point force at a distance, less the half-space's part.
+    /// Response to a unit point force at a distance, minus the half-space part.
     fn rest(&self, pair: Pair, at: Vec2) -> f64 {
         let rho = at.length();
         let direction = if rho > 0.0 { at / rho } else { Vec2::ZERO };
@@ -236,7 +238,8 @@ impl Functions {
     }
 }
 
-/// Response of a half-space at `at` from the centre of a square cell with unit traction (Boussinesq, Cerruti; Love 1929).
+/// Response of a half-space at `at` from the centre of a square cell with unit traction (Boussinesq, Cerruti; Love
+/// 1929).
 fn half_space(ply: &Ply, pair: Pair, at: Vec2, cell_m: f64) -> f64 {
     let (mu, nu) = (ply.shear_pa(), ply.poisson.ratio());
     let corners = |f: fn(f64, f64) -> f64| -> f64 {
@@ -276,7 +279,7 @@ struct Rule {
 }
 
 impl Rule {
-    /// Over a cell: two Gauss points per part, with enough parts to resolve `scale_m`.
+    /// Rule over a cell: two Gauss points per part, with enough parts to resolve `scale_m`.
     fn once(cell_m: f64, scale_m: f64) -> Self {
         let parts = (2.0 * cell_m / scale_m).ceil().clamp(1.0, 16.0);
         let offset = 0.5 / 3f64.sqrt();
@@ -290,7 +293,7 @@ impl Rule {
         Self { points }
     }
 
-    /// Over a cell and another cell: the weight is a triangle two cells wide.
+    /// Rule over a pair of cells: the weight is a triangle two cells wide.
     fn twice(cell_m: f64, scale_m: f64) -> Self {
         if 2.0 * cell_m < scale_m {
             let x = 0.4f64.sqrt() * cell_m;

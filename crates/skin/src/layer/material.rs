@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 /// Poisson's ratio of a material.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Poisson {
-    /// ν, above −1 and below ½.
+    /// Poisson's ratio ν, above −1 and below ½.
     Ratio(f64),
-    /// ν = ½.
+    /// Incompressible: ν = ½.
     Incompressible,
 }
 
 impl Poisson {
-    /// ν.
+    /// Poisson's ratio ν.
     pub fn ratio(self) -> f64 {
         match self {
             Self::Ratio(nu) => nu,
@@ -37,7 +37,7 @@ pub struct Ply {
     pub thickness_m: f64,
     /// E: Young's modulus (Pa).
     pub young_pa: f64,
-    /// ν.
+    /// Poisson's ratio ν.
     pub poisson: Poisson,
 }
 

@@ -14,7 +14,7 @@ pub struct Operator<T: Precision> {
     inverse: Spectrum<T>,
 }
 
-/// Memory of an operator in use.
+/// Buffers of an operator.
 #[derive(Debug)]
 struct Memory<T> {
     scratch: Scratch<T>,

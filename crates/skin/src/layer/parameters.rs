@@ -7,28 +7,28 @@ use dermis_geometry::{HeightGrid, Vec2};
 /// Material, size and friction of a layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayerParameters {
-    /// Its plies, the uppermost first.
+    /// Plies, the uppermost first.
     pub plies: Vec<Ply>,
     /// Size of the layer along x and y (m), centred on the sensor's origin.
     pub size_m: [f64; 2],
     /// Edge of a cell (m).
     pub cell_m: f64,
-    /// μ against objects without their own; zero is frictionless.
+    /// Friction coefficient μ for objects that do not define their own; zero is frictionless.
     pub mu: f64,
-    /// Whether normal and tangential tractions and displacements are coupled. Closed forms of friction hold without coupling.
+    /// Couples normal and tangential tractions and displacements. Closed forms of friction hold without coupling.
     pub coupled: bool,
-    /// Whether a frictionless layer computes tangential displacements and stresses too. Without them a step takes half the
+    /// Also computes tangential displacements and stresses for a frictionless layer. Without them a step takes half the
     /// time.
     pub lateral: bool,
-    /// Relaxation spectrum, beside the equilibrium modulus.
+    /// Relaxation spectrum, in addition to the equilibrium modulus.
     pub relaxation: Vec<Branch>,
-    /// Depth (m) at which stress is sensed; by default at the base.
+    /// Depth (m) at which stress is sensed; defaults to the base.
     pub sense_depth_m: Option<f64>,
-    /// Largest residual overlap or gap, relative to the largest depth.
+    /// Maximum residual overlap or gap, relative to the maximum depth.
     pub tolerance: f64,
 }
 
-/// Largest number of cells; more indicate a wrong unit.
+/// Maximum number of cells; guards against a wrong unit.
 const MAX_CELLS: f64 = 2048.0 * 2048.0;
 
 impl LayerParameters {
@@ -47,7 +47,7 @@ impl LayerParameters {
         }
     }
 
-    /// The numbers that solvers use cell by cell, by name. Kernels on a GPU see them as a struct of these fields.
+    /// Names of the numbers that solvers use per cell. GPU kernels access them as a struct of these fields.
     pub const NUMBERS: [&str; 2] = ["mu", "tolerance"];
 
     /// The values of [`LayerParameters::NUMBERS`].
@@ -55,7 +55,7 @@ impl LayerParameters {
         [self.mu, self.tolerance]
     }
 
-    /// Checks the parameters; returns the laminate.
+    /// Checks the parameters and returns the laminate.
     pub fn validate(&self) -> Result<Laminate, SkinError> {
         let laminate = Laminate::new(self.plies.clone())?;
         require_positive("size", "m", self.size_m[0])?;
@@ -78,7 +78,7 @@ impl LayerParameters {
         self.sense_depth_m.unwrap_or_else(|| laminate.thickness_m())
     }
 
-    /// The grid, its size rounded to whole cells.
+    /// The grid, with its size rounded to whole cells.
     pub(super) fn grid(&self) -> Result<HeightGrid, SkinError> {
         let [cols, rows] = self.size_m.map(|size_m| (size_m / self.cell_m).round().max(1.0));
         if rows * cols > MAX_CELLS {

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 /// Solver for the shear tractions in a region.
 ///
-/// Minimises f = ½ qᵀKq − qᵀd over |q| ≤ b in each cell, where d (m) is the displacement of the object: stuck cells follow it,
-/// slipping ones lag behind in the direction of q. Spectral projected gradients (Birgin, Martínez and Raydan 2000) with the step
-/// lengths of Barzilai and Borwein (1988): cells change between stick and slip in every iteration, which would restart conjugate
-/// gradients. A non-monotone line search lets f rise for some iterations; a step beyond that is cut to the minimum along it.
+/// Minimises f = ½ qᵀKq − qᵀd over |q| ≤ b in each cell, where d (m) is the displacement of the object: sticking cells
+/// follow it, slipping cells lag behind in the direction of q. Uses spectral projected gradients (Birgin, Martínez and
+/// Raydan 2000) with the step lengths of Barzilai and Borwein (1988), because cells change between stick and slip in
+/// every iteration, which would restart conjugate gradients. A non-monotone line search lets f rise for some
+/// iterations; a step beyond that is shortened to the minimum along it.
 pub struct PartialSlip<'a> {
     influences: &'a Influences,
     product: Arc<Product>,
@@ -21,9 +22,9 @@ pub struct PartialSlip<'a> {
     spectra: [Vec<Complex64>; 4],
 }
 
-/// Iterations after which only rounding errors remain.
+/// Maximum number of iterations; only rounding errors remain after them.
 const MAX_ITERATIONS: usize = 600;
-/// Fraction of the bound from which on a cell slips.
+/// Fraction of the bound above which a cell slips.
 const AT_BOUND: f64 = 1.0 - 1e-9;
 
 /// Length of the history of the non-monotone line search.
@@ -54,7 +55,8 @@ impl<'a> PartialSlip<'a> {
         fourier.backward(out_y, (0, 0), cols, &mut out[1], &mut self.scratch);
     }
 
-    /// Improves `shear` (Pa) until the error of every cell is at most `tolerance_m`. `wanted_m` is d, `bound` (Pa) is μp.
+    /// Improves `shear` (Pa) until the error of every cell is at most `tolerance_m`. `wanted_m` is d, `bound` (Pa) is
+    /// μp.
     pub fn solve(&mut self, wanted_m: &Plane, bound: &[f64], shear: &mut Plane, tolerance_m: f64) -> Effort {
         let cells = bound.len();
         let plane = || -> Plane { [vec![0.0; cells], vec![0.0; cells]] };
@@ -120,12 +122,12 @@ impl<'a> PartialSlip<'a> {
     }
 }
 
-/// f, without the constant.
+/// f, without the constant term.
 fn energy(wanted_m: &Plane, shear: &Plane, lag: &Plane) -> f64 {
     0.5 * dot(shear, lag) - dot(shear, wanted_m)
 }
 
-/// The largest error (m): displacement of a stuck cell, or its component across the direction of slip.
+/// Maximum error (m): displacement of a sticking cell, or the component across the direction of slip.
 fn error_m(wanted_m: &Plane, bound: &[f64], shear: &Plane, lag: &Plane) -> f64 {
     let mut largest = 0.0f64;
     for i in (0..bound.len()).filter(|&i| bound[i] > 0.0) {

@@ -26,7 +26,7 @@ impl Region {
         self.rows * self.cols
     }
 
-    /// True without cells.
+    /// True if the region has no cells.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -42,7 +42,7 @@ impl Region {
         Self { row, col, rows: last_row - row, cols: last_col - col }
     }
 
-    /// True when it contains a cell of the grid.
+    /// True if the region contains a cell of the grid.
     pub fn contains(&self, row: usize, col: usize) -> bool {
         (self.row..self.row + self.rows).contains(&row) && (self.col..self.col + self.cols).contains(&col)
     }
@@ -64,7 +64,7 @@ impl Region {
         Self { row: top, col: left, rows: bottom - top + 1, cols: right - left + 1 }
     }
 
-    /// The region grown by `margin` cells on every side, within a grid.
+    /// The region extended by `margin` cells on every side, clipped to a grid.
     pub fn grown(&self, margin: usize, rows: usize, cols: usize) -> Self {
         let (row, rows) = grow(self.row, self.rows, margin, rows);
         let (col, cols) = grow(self.col, self.cols, margin, cols);
@@ -112,13 +112,13 @@ impl std::fmt::Debug for Influences {
     }
 }
 
-/// Largest number of spare buffers.
+/// Maximum number of spare buffers.
 const MAX_SPARE_SPECTRA: usize = 8;
-/// Largest number of cached products.
+/// Maximum number of cached products.
 const MAX_PRODUCTS: usize = 24;
 
 impl Influences {
-    /// For a grid on a laminate.
+    /// Influence coefficients for a grid on a laminate.
     pub fn new(functions: Arc<Functions>, rows: usize, cols: usize, cell_m: f64) -> Self {
         let made = std::array::from_fn(|_| OnceLock::new());
         Self {
@@ -218,7 +218,7 @@ impl Product {
         self.single.get_or_init(|| Operator::new(self, influences))
     }
 
-    /// An approximate inverse of the normal compliance: that of the periodic grid of half the size, which needs no padding.
+    /// An approximate inverse of the normal compliance: that of the periodic grid of half the size, without padding.
     pub fn precondition(&self, influences: &Influences) -> &(Fourier, Spectrum) {
         self.precondition.get_or_init(|| {
             let half = Fourier::new(self.fourier.rows() / 2, self.fourier.cols() / 2);

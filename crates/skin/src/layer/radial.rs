@@ -28,12 +28,12 @@ pub struct Waves {
     /// Wave numbers (1/m).
     pub k: Vec<f64>,
     weight: Vec<f64>,
-    /// The largest distance (m) that the nodes resolve.
+    /// Maximum distance (m) that the nodes resolve.
     reach_m: f64,
 }
 
 impl Waves {
-    /// Nodes for spectra that vary over 1/`coarse_m` and vanish beyond `max_per_m`, for distances up to `reach_m`.
+    /// Nodes for spectra that vary over 1/`coarse_m` and vanish above `max_per_m`, for distances up to `reach_m`.
     pub fn new(coarse_m: f64, max_per_m: f64, reach_m: f64) -> Self {
         let (node, gauss) = gauss_16();
         let (mut k, mut weight) = (Vec::new(), Vec::new());
@@ -50,7 +50,7 @@ impl Waves {
         Self { k, weight, reach_m }
     }
 
-    /// (1/2π) ∫ F(k) J(kρ) dk for spectra F sampled at [`Waves::k`], all of one order; beyond the reach it is zero.
+    /// (1/2π) ∫ F(k) J(kρ) dk for spectra F sampled at [`Waves::k`], all of one order; zero beyond the reach.
     pub fn transform<const N: usize>(&self, spectra: [&[f64]; N], order: Order, length_m: f64) -> [Radial; N] {
         let count = ((self.reach_m / length_m).asinh() * STEPS).ceil() as usize + 5;
         let parity = if order == Order::One { -1.0 } else { 1.0 };

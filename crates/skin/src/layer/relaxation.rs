@@ -3,7 +3,7 @@
 use crate::{SkinError, require_positive};
 use serde::{Deserialize, Serialize};
 
-/// A Maxwell branch of a relaxation spectrum: a spring in series with a dashpot, beside the equilibrium modulus.
+/// A Maxwell branch of a relaxation spectrum: a spring in series with a dashpot, parallel to the equilibrium modulus.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Branch {
     /// Modulus of the branch, relative to the equilibrium modulus.
@@ -19,7 +19,7 @@ impl Branch {
         require_positive("relaxation.time", "s", self.time_s)
     }
 
-    /// Decay of its stress over a step, and its stress at the end for a strain that grows linearly over the step.
+    /// Decay of the stress over a step, and the stress at the end for a strain that grows linearly over the step.
     pub fn over(&self, dt_s: f64) -> (f64, f64) {
         let x = dt_s / self.time_s;
         let left = (-x).exp();
@@ -31,12 +31,12 @@ impl Branch {
 /// Tractions on the cells of a region: along x and y, and pressure (Pa).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tractions {
-    /// Along x, along y, pressure; each row by row.
+    /// Traction along x, along y, and pressure, each row by row.
     pub parts: [Vec<f64>; 3],
 }
 
 impl Tractions {
-    /// Zero on `cells` cells.
+    /// Zero tractions on `cells` cells.
     pub fn zero(cells: usize) -> Self {
         Self { parts: std::array::from_fn(|_| vec![0.0; cells]) }
     }
@@ -55,7 +55,7 @@ impl Tractions {
         self.parts.iter_mut().flatten().for_each(|value| *value *= factor);
     }
 
-    /// True without shear.
+    /// True if there is no shear.
     pub fn is_shear_free(&self) -> bool {
         self.parts[..2].iter().flatten().all(|&value| value == 0.0)
     }
@@ -67,11 +67,11 @@ impl Tractions {
 /// ```text
 /// qᵢ' = e^{−dt/τᵢ} qᵢ + rᵢ γᵢ (s' − s),   γᵢ = (1 − e^{−dt/τᵢ}) τᵢ/dt,   p' = s' + Σ qᵢ'
 /// ```
-/// exact for a strain that grows linearly over the step. So p' = ê s' + past with ê = 1 + Σ rᵢγᵢ, and u' = K (p' − past)/ê: the
-/// elastic problem with a known additional displacement.
+/// exact for a strain that grows linearly over the step. Hence p' = ê s' + past with ê = 1 + Σ rᵢγᵢ, and u' = K (p' −
+/// past)/ê: the elastic problem with a known additional displacement.
 #[derive(Clone, Debug)]
 pub struct RelaxationStep {
-    /// ê: stiffness over the step, relative to the equilibrium one.
+    /// ê: stiffness over the step, relative to the equilibrium stiffness.
     pub stiffness: f64,
     /// past/ê on the region of the state.
     pub past: Tractions,
@@ -93,7 +93,7 @@ impl RelaxationStep {
         Self { stiffness, past, over }
     }
 
-    /// Tractions of the branches after the step, in which the equilibrium traction changed from `before` to `after`.
+    /// Tractions of the branches after a step in which the equilibrium traction changes from `before` to `after`.
     pub fn finish(&self, before: &Tractions, after: &Tractions, held: &[Tractions]) -> Vec<Tractions> {
         let next = |((left, gain), held): (&(f64, f64), &Tractions)| {
             let mut next = held.clone();

@@ -23,7 +23,7 @@ pub enum Output {
 }
 
 impl Output {
-    /// The influence of shear along x, shear along y and pressure, with its sign.
+    /// Influence of shear along x, shear along y and pressure, with its sign.
     fn terms(self) -> [(f64, Pair); 3] {
         match self {
             Self::X => [(1.0, Pair::XX), (1.0, Pair::XY), (1.0, Pair::XPressure)],
@@ -37,7 +37,7 @@ impl Output {
         }
     }
 
-    /// True for coupling between normal and tangential components.
+    /// True if the source couples normal and tangential components.
     fn couples(self, source: usize) -> bool {
         match self {
             Self::X | Self::Y => source == 2,
@@ -52,12 +52,12 @@ impl Output {
 pub struct SurfaceResponse<'a> {
     /// The influences of the grid.
     pub influences: &'a Influences,
-    /// Whether normal and tangential components are coupled.
+    /// Couples normal and tangential components.
     pub coupled: bool,
 }
 
 impl SurfaceResponse<'_> {
-    /// The outputs in `to` of tractions in `from`.
+    /// Computes the outputs in `to` of tractions in `from`.
     pub fn of(&self, from: &Region, tractions: &Tractions, to: &Region, outputs: &[Output]) -> Vec<Vec<f64>> {
         let mut fields = vec![vec![0.0; to.len()]; outputs.len()];
         let acts = tractions.parts.each_ref().map(|part| part.iter().any(|&value| value != 0.0));

@@ -1,4 +1,4 @@
-//! One step of a layer: from the indenter to tractions and displacements.
+//! One step of a layer: computes tractions and displacements from the indenter.
 
 use super::complementarity::{Complementarity, Effort};
 use super::indenter::IndenterHeightMap;
@@ -10,7 +10,7 @@ use super::state::{LayerState, moved};
 
 /// Friction of the objects over a step.
 pub struct SlidingFriction<'a> {
-    /// μ of an object.
+    /// Friction coefficient μ of an object.
     pub mu: &'a dyn Fn(u32) -> f64,
     /// Displacement (m) of an object along x and y over a step, at a cell.
     pub slide_m: &'a dyn Fn(u32, usize) -> [f64; 2],
@@ -21,13 +21,13 @@ pub struct SlidingFriction<'a> {
 pub struct Solver<'a> {
     /// Influence coefficients of the grid.
     pub influences: &'a Influences,
-    /// Whether normal and tangential components are coupled.
+    /// Couples normal and tangential components.
     pub coupled: bool,
-    /// Whether tangential fields are computed without friction too.
+    /// Also computes tangential fields without friction.
     pub lateral: bool,
     /// The relaxation spectrum.
     pub branches: &'a [Branch],
-    /// Largest residual, relative to the largest depth.
+    /// Maximum residual, relative to the maximum depth.
     pub tolerance: f64,
 }
 
@@ -48,11 +48,11 @@ pub struct Solution {
     pub effort: Effort,
 }
 
-/// Cells around a contact by which it may grow before the region does.
+/// Margin of cells around a contact by which it may grow without enlarging the region.
 const MARGIN: usize = 3;
-/// Largest number of alternating solutions for pressure and shear.
+/// Maximum number of alternating solutions for pressure and shear.
 const MAX_ALTERNATIONS: usize = 12;
-/// Largest number of extensions of the region.
+/// Maximum number of extensions of the region.
 const MAX_GROWTHS: usize = 16;
 
 impl Solver<'_> {
@@ -111,7 +111,7 @@ impl Solver<'_> {
         }
     }
 
-    /// State, displacements and stresses from the tractions over the step's relative stiffness.
+    /// State, displacements and stresses from the tractions divided by the relative stiffness of the step.
     fn finish(
         &self,
         state: &LayerState,
@@ -169,7 +169,7 @@ impl Solver<'_> {
 const SURFACE: [Output; 3] = [Output::X, Output::Y, Output::Z];
 const BELOW: [Output; 3] = [Output::BelowX, Output::BelowY, Output::BelowPressure];
 
-/// Three components, the tangential ones zero if they were not computed.
+/// Three components; the tangential ones are zero if they were not computed.
 fn along_and_down(mut parts: Vec<Vec<f64>>, cells: usize) -> [Vec<f64>; 3] {
     let down = parts.pop().unwrap_or_default();
     let y = parts.pop().unwrap_or_else(|| vec![0.0; cells]);
@@ -193,7 +193,7 @@ impl Problem<'_> {
     fn solve(&self, tractions: &mut Tractions, effort: &mut Effort) {
         let region = self.region;
         let cells: Vec<usize> = (0..region.len()).map(|i| self.cell(i)).collect();
-        // A finite value instead of −∞ where there is no object.
+        // A finite value instead of −∞ at cells without an object.
         let clear_m = -10.0 * self.indenter.deepest_m();
         let depth =
             cells.iter().zip(&self.past[2]).map(|(&cell, past)| self.indenter.depth_m[cell].max(clear_m) + past);
@@ -208,7 +208,7 @@ impl Problem<'_> {
             return;
         }
         let response = SurfaceResponse { influences: self.solver.influences, coupled: self.solver.coupled };
-        // A stuck cell moves with its object from its last position.
+        // A sticking cell moves with its object from its last position.
         let mut carried = response.of(&self.state.region, &self.state.lasting, &region, &[Output::X, Output::Y]);
         for (i, &cell) in cells.iter().enumerate() {
             let slide = (self.friction.slide_m)(self.indenter.owner[cell], cell);
@@ -253,7 +253,7 @@ impl Problem<'_> {
                 break;
             }
         }
-        // The last pressure differs slightly from the one that bounded the shear.
+        // The final pressure differs slightly from the pressure that bounded the shear.
         let [x, y, pressure] = &mut tractions.parts;
         for i in 0..pressure.len() {
             let (size, bound) = (x[i].hypot(y[i]), mu[i] * pressure[i]);
@@ -263,7 +263,7 @@ impl Problem<'_> {
         }
     }
 
-    /// Index in the grid of a cell of the region.
+    /// Grid index of a cell of the region.
     fn cell(&self, i: usize) -> usize {
         (self.region.row + i / self.region.cols) * self.solver.influences.cols + self.region.col + i % self.region.cols
     }
@@ -289,7 +289,7 @@ fn intersection(a: &Region, b: &Region) -> Region {
     Region { row, col, rows, cols }
 }
 
-/// True when a contact touches a border of its region inside the grid.
+/// True if a contact reaches a border of its region inside the grid.
 fn touches_border(contact: &Region, region: &Region, rows: usize, cols: usize) -> bool {
     if contact.is_empty() {
         return false;

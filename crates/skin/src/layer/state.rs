@@ -17,17 +17,17 @@ pub struct LayerState {
     pub lasting: Tractions,
     /// Tractions of each branch of the relaxation spectrum (Pa).
     pub held: Vec<Tractions>,
-    /// Pressure (Pa) over the relative stiffness of the last step: the initial guess of the next.
+    /// Pressure (Pa) divided by the relative stiffness of the last step: the initial guess of the next.
     pub pressure: Vec<f64>,
 }
 
 impl LayerState {
-    /// Untouched.
+    /// State without contact.
     pub fn rest(rows: usize, cols: usize, branches: usize) -> Self {
         Self { rows, cols, held: vec![Tractions::default(); branches], ..Self::default() }
     }
 
-    /// The same on another region: cropped, and padded with zeros.
+    /// The same state on another region: cropped, and padded with zeros.
     pub fn on(&self, region: &Region) -> Self {
         let move_one = |part: &[f64]| moved(part, &self.region, region);
         let all = |tractions: &Tractions| Tractions { parts: tractions.parts.each_ref().map(|part| move_one(part)) };

@@ -11,8 +11,8 @@ pub struct Laminate {
 
 /// Response to waves of wave number k along x, per unit of traction on the surface.
 ///
-/// Under pressure p cos kx and shear q_x sin kx the surface moves downwards by w cos kx and along x by u sin kx; pressure and
-/// shear at the requested depth have the same forms. Shear q_y cos kx (the transverse wave) is uncoupled.
+/// Under pressure p cos kx and shear q_x sin kx the surface moves downwards by w cos kx and along x by u sin kx;
+/// pressure and shear at the requested depth have the same forms. Shear q_y cos kx (the transverse wave) is uncoupled.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WaveResponse {
     /// Downward displacement by pressure, w/p (m/Pa).
@@ -37,7 +37,8 @@ pub struct WaveResponse {
     pub below_transverse: f64,
 }
 
-/// Displacement u_x = U sin kx, u_z = W cos kx and stress σ_zz = N cos kx, σ_xz = S sin kx of one of the four basic solutions.
+/// Displacement u_x = U sin kx, u_z = W cos kx and stress σ_zz = N cos kx, σ_xz = S sin kx of one of the four basic
+/// solutions.
 #[derive(Clone, Copy, Default)]
 struct Basic {
     u: f64,
@@ -46,9 +47,10 @@ struct Basic {
     s: f64,
 }
 
-/// The four solutions in a ply at a height over its bottom, from ∇φ and κφẑ − z∇φ with φ = exp(±kz) (Papkovich and Neuber),
-/// κ = 3 − 4ν. Nothing in them is singular at ν = ½. For short waves the growing pair is 1 at the top and the falling pair at the
-/// bottom; for long ones, where exponentials are all alike, they are combined so that they differ.
+/// The four solutions in a ply at a height over its bottom, from ∇φ and κφẑ − z∇φ with φ = exp(±kz) (Papkovich and
+/// Neuber), κ = 3 − 4ν. They are not singular at ν = ½. For short waves the growing pair is 1 at the top and the
+/// decaying pair at the bottom; for long waves, where all exponentials are nearly equal, they are combined to be
+/// independent.
 fn basics(ply: &Ply, k: f64, height_m: f64) -> [Basic; 4] {
     if k * ply.thickness_m < 1.0 { long_wave_basics(ply, k, height_m) } else { short_wave_basics(ply, k, height_m) }
 }
@@ -71,7 +73,7 @@ fn short_wave_basics(ply: &Ply, k: f64, height_m: f64) -> [Basic; 4] {
     all
 }
 
-/// With φ = cosh kz and φ = sinh kz; of the third, κ times the second is taken away.
+/// The solutions with φ = cosh kz and φ = sinh kz; κ times the second is subtracted from the third.
 fn long_wave_basics(ply: &Ply, k: f64, height_m: f64) -> [Basic; 4] {
     let nu = ply.poisson.ratio();
     let (kappa, unit) = (3.0 - 4.0 * nu, 2.0 * ply.shear_pa() * k);
@@ -120,7 +122,7 @@ impl Laminate {
         self.plies.iter().map(|ply| ply.thickness_m).sum()
     }
 
-    /// The response at wave number k > 0 (1/m), with the stress at `depth_m` under the surface.
+    /// Response at wave number k > 0 (1/m), with the stress at `depth_m` below the surface.
     pub fn response(&self, k: f64, depth_m: f64) -> WaveResponse {
         let (mut plane, mut across) = (self.plane_system(k), self.across_system(k));
         let [by_pressure, by_shear] = plane.solve();
@@ -132,7 +134,7 @@ impl Laminate {
         let sum = |basics: &[Basic; 4], first: usize, by: &[f64], part: fn(&Basic) -> f64| -> f64 {
             basics.iter().zip(&by[first..first + 4]).map(|(basic, c)| part(basic) * c).sum()
         };
-        // Across: a e^{k(ζ − h)} + b e^{−kζ}.
+        // Transverse wave: a e^{k(ζ − h)} + b e^{−kζ}.
         let rising = (k * (height_m - ply.thickness_m)).exp();
         let falling = (-k * height_m).exp();
         let (a, b) = (by_across[2 * index], by_across[2 * index + 1]);
@@ -151,7 +153,7 @@ impl Laminate {
         }
     }
 
-    /// The ply at a depth, and the height (m) over its bottom there.
+    /// The ply at a depth, and the height (m) over its bottom.
     fn locate(&self, depth_m: f64) -> (usize, f64) {
         let mut bottom_m = 0.0;
         for (index, ply) in self.plies.iter().enumerate() {
@@ -163,12 +165,12 @@ impl Laminate {
         (0, 0.0)
     }
 
-    /// Four unknowns a ply: tractions at the top, continuity between, no motion at the base.
+    /// Four unknowns per ply: tractions at the top, continuity between plies, zero displacement at the base.
     fn plane_system(&self, k: f64) -> System<2> {
         let size = 4 * self.plies.len();
         let mut system = System::new(size);
         let parts: [fn(&Basic) -> f64; 4] = [|b| b.u, |b| b.w, |b| b.n, |b| b.s];
-        // Stress in units of 2μk of the top ply, as displacement is in units of the coefficients.
+        // Stress is in units of 2μk of the top ply, because displacement is in units of the coefficients.
         let scale = 1.0 / (2.0 * self.top().shear_pa() * k);
         let weight = |part: usize| if part < 2 { 1.0 } else { scale };
         let top = basics(self.top(), k, self.top().thickness_m);
@@ -196,7 +198,7 @@ impl Laminate {
         system
     }
 
-    /// Two unknowns a ply for shear along the crests.
+    /// Two unknowns per ply for shear along the crests.
     fn across_system(&self, k: f64) -> System<1> {
         let size = 2 * self.plies.len();
         let mut system = System::new(size);
@@ -226,7 +228,7 @@ impl Laminate {
     }
 }
 
-/// A few linear equations with `R` right sides.
+/// A few linear equations with `R` right-hand sides.
 struct System<const R: usize> {
     size: usize,
     matrix: Vec<f64>,
@@ -238,8 +240,8 @@ impl<const R: usize> System<R> {
         Self { size, matrix: vec![0.0; size * size], right: vec![[0.0; R]; size] }
     }
 
-    /// Gaussian elimination with row pivots, after every column has been brought to the same size; one vector of unknowns
-    /// per right side.
+    /// Gaussian elimination with row pivoting, after scaling all columns to the same size; one vector of unknowns per
+    /// right-hand side.
     fn solve(&mut self) -> [Vec<f64>; R] {
         let n = self.size;
         let largest = |col: usize| (0..n).fold(0.0f64, |max, row| max.max(self.matrix[row * n + col].abs()));
@@ -308,7 +310,7 @@ mod tests {
         }
     }
 
-    /// For ν = 0.45 the base carries 0.9960, 0.8171 and 0.3463 of the pressure at kh = 0.1, 1 and 3.
+    /// For ν = 0.45 the base carries fractions 0.9960, 0.8171 and 0.3463 of the pressure at kh = 0.1, 1 and 3.
     #[test]
     fn the_base_carries_known_fractions_of_the_pressure() {
         let ply = ply(0.45);
@@ -330,14 +332,14 @@ mod tests {
                 let a = laminate.response(k, 0.0);
                 let scale = a.normal_by_pressure.abs().max(a.tangential_by_shear.abs());
                 assert!((a.tangential_by_pressure - a.normal_by_shear).abs() < 1e-9 * scale, "{a:?}");
-                // At the surface itself the traction is found again.
+                // At the surface, the response equals the traction.
                 assert!((a.below_pressure_by_pressure - 1.0).abs() < 1e-9 && a.below_shear_by_pressure.abs() < 1e-9);
                 assert!((a.below_shear_by_shear - 1.0).abs() < 1e-9 && a.below_pressure_by_shear.abs() < 1e-9);
             }
         }
     }
 
-    /// Two plies of one material are one ply; far above its thickness it is a half-space.
+    /// Two plies of one material equal one ply; far above its thickness it is a half-space.
     #[test]
     fn a_ply_equals_two_plies_of_its_material() {
         let whole = ply(0.45);

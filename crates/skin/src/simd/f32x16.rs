@@ -1,7 +1,7 @@
 //! Sixteen `f32` in the registers of each instruction set.
 #![allow(unsafe_code, reason = "vector instructions; `Simd::run` checks that the CPU has them")]
 
-/// Sixteen numbers: one of each of sixteen particles, or four of each of four grid nodes (a *quad* per node).
+/// Sixteen numbers: one for each of sixteen particles, or four for each of four grid nodes (a *quad* per node).
 pub(crate) trait F32x16: Copy {
     fn splat(value: f32) -> Self;
     fn load(from: &[f32; 16]) -> Self;
@@ -77,7 +77,7 @@ impl F32x16 for Portable {
     }
     #[inline(always)]
     fn bounded(self, high: f32) -> Self {
-        // `max` returns the other operand where one is NaN.
+        // `max` returns the other operand if one is NaN.
         Self(self.0.map(|value| value.max(0.0).min(high)))
     }
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! A block of sites that are stepped together in vector lanes.
+//! A block of sites that advance together in vector lanes.
 #![allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
 
 use super::{Elasticity, Law, MIN_COSINE, NearObject, Site, SpringParameters};
@@ -42,7 +42,7 @@ pub(super) struct RayContact {
     pub saturated: bool,
 }
 
-/// Outcome of a ray–sphere test: no hit, a hit, or an origin inside the sphere, which needs the general test.
+/// Result of a ray–sphere test: no hit, a hit, or an origin inside the sphere, which needs the general test.
 const MISS: u64 = 0;
 const HIT: u64 = 1;
 const STARTS_INSIDE: u64 = 2;
@@ -92,10 +92,10 @@ impl Block {
         }
     }
 
-    /// Intersects the rays with the only sphere near; `intersect` handles rays that start inside it.
+    /// Intersects the rays with the only sphere nearby; `intersect` handles rays that start inside it.
     ///
-    /// With the origin o relative to the sphere's centre and the direction d, |d| = 1, a ray is nearest to the centre at −o·d, at the
-    /// distance |o − (o·d) d|, and enters the sphere √(r² − |o − (o·d) d|²) before.
+    /// With the origin o relative to the sphere's centre and the direction d, |d| = 1, a ray is nearest to the centre
+    /// at −o·d, at the distance |o − (o·d) d|, and enters the sphere √(r² − |o − (o·d) d|²) before that point.
     #[inline(always)]
     pub fn intersect_sphere(
         &mut self,
@@ -141,7 +141,7 @@ impl Block {
     #[inline(always)]
     fn set_contact(&mut self, lane: usize, contact: Option<RayContact>) {
         self.object[lane] = contact.as_ref().map(|contact| contact.object);
-        // A lane without contact is computed too: with values that cannot overflow.
+        // A lane without contact is computed too, with values that cannot overflow.
         let out = get(&self.out, lane);
         let RayContact { object: _, depth_m, triangle, normal, saturated } =
             contact.unwrap_or(RayContact { object: 0, depth_m: 0.0, triangle: 0, normal: out, saturated: false });
@@ -172,7 +172,8 @@ impl Block {
         }
     }
 
-    /// Computes normal forces and friction. `velocities` holds that of the only object near, or those of all by target index.
+    /// Computes normal forces and friction. `velocities` holds the velocity of the only object nearby, or those of all
+    /// objects by target index.
     #[inline(always)]
     pub fn press(&mut self, parameters: &SpringParameters, velocities: &[Twist], dt_s: f64) {
         let (mut spring, mut slope) = (ZERO, ZERO);
@@ -220,7 +221,7 @@ impl Block {
         }
     }
 
-    /// Contact points, and the object's velocity there.
+    /// Computes the contact points and the velocity of the object at them.
     #[inline(always)]
     fn contact_velocity(&mut self, velocities: &[Twist]) {
         for axis in 0..3 {

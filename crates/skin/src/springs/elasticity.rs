@@ -1,4 +1,4 @@
-//! Force of a texel against its depth.
+//! Force of a texel as a function of its depth.
 
 use crate::{SkinError, require_not_negative, require_positive};
 use serde::{Deserialize, Serialize};
@@ -6,22 +6,22 @@ use serde::{Deserialize, Serialize};
 /// Elastic law of a texel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Elasticity {
-    /// k of one texel (N/m), as in the paper: depends on the number of texels.
+    /// Stiffness k of one texel (N/m), as in the paper: depends on the number of texels.
     PerTexel(f64),
-    /// k of a unit of area (Pa/m): the same material at any resolution.
+    /// Stiffness k per unit of area (Pa/m): the same material at any resolution.
     PerArea(f64),
-    /// Force of one texel (N) against depth.
+    /// Force of one texel (N) as a function of depth.
     TexelTable(Table),
-    /// Pressure (Pa) against depth.
+    /// Pressure (Pa) as a function of depth.
     AreaTable(Table),
 }
 
-/// A monotone curve from (0, 0), straight between its points and beyond the last.
+/// A monotone curve from (0, 0), linear between its points and beyond the last.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table {
-    /// Depths (m), rising from 0.
+    /// Depths (m), increasing from 0.
     pub depth_m: Vec<f64>,
-    /// Forces (N) or pressures (Pa), from 0, never falling.
+    /// Forces (N) or pressures (Pa), starting at 0, non-decreasing.
     pub load: Vec<f64>,
 }
 
@@ -63,7 +63,7 @@ impl Table {
         self.load[piece] + self.slope_of(piece) * (depth_m - self.depth_m[piece])
     }
 
-    /// A depth of largest slope.
+    /// A depth of maximum slope.
     fn steepest(&self) -> f64 {
         let piece = (0..self.depth_m.len() - 1).max_by(|&a, &b| self.slope_of(a).total_cmp(&self.slope_of(b)));
         self.depth_m[piece.unwrap_or(0)]
@@ -79,7 +79,7 @@ impl Elasticity {
         }
     }
 
-    /// The stiffness, where it does not depend on depth.
+    /// The stiffness, if it does not depend on depth.
     #[inline(always)]
     pub(crate) fn linear(&self) -> Option<Per> {
         match *self {
@@ -89,7 +89,7 @@ impl Elasticity {
         }
     }
 
-    /// Force (N) and stiffness (N/m) at a depth (m) of a `share` of a texel, of an area.
+    /// Force (N) and stiffness (N/m) at a depth (m) of a fraction `share` of a texel with an area.
     #[inline(always)]
     pub fn of_part(&self, depth_m: f64, share: f64, area_m2: f64) -> (f64, f64) {
         let (force, slope, part) = match self {
@@ -101,7 +101,7 @@ impl Elasticity {
         (force * part, slope * part)
     }
 
-    /// A depth (m), at most `max_m`, of largest stiffness.
+    /// A depth (m), at most `max_m`, of maximum stiffness.
     pub fn steepest(&self, max_m: f64) -> f64 {
         match self {
             Self::PerTexel(_) | Self::PerArea(_) => max_m,
@@ -113,9 +113,9 @@ impl Elasticity {
 /// Damping law of a texel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Damping {
-    /// c of one texel (N s/m).
+    /// Damping c of one texel (N s/m).
     PerTexel(f64),
-    /// c of a unit of area (Pa s/m).
+    /// Damping c per unit of area (Pa s/m).
     PerArea(f64),
 }
 
@@ -135,7 +135,7 @@ impl Damping {
         }
     }
 
-    /// c (N s/m) of a `share` of a texel, of an area.
+    /// Damping c (N s/m) of a fraction `share` of a texel with an area.
     pub fn of_part(&self, share: f64, area_m2: f64) -> f64 {
         self.per().of(share, area_m2)
     }
@@ -159,18 +159,18 @@ impl Per {
         Self { texel: 0.0, area: number }
     }
 
-    /// The quantity of a `share` of a texel with an area.
+    /// The quantity for a fraction `share` of a texel with an area.
     #[inline(always)]
     pub fn of(self, share: f64, area_m2: f64) -> f64 {
         self.texel * share + self.area * area_m2
     }
 }
 
-/// How depth along the ray determines the force along the contact normal.
+/// Relation between depth along the ray and force along the contact normal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Law {
-    /// The force is the derivative of the springs' energy, hence conservative.
+    /// The force is the derivative of the energy of the springs, hence conservative.
     #[default]
     Conservative,
     /// f_n = k d + c ḋ along the face normal, as printed. Gains energy on inclined faces.

@@ -16,8 +16,8 @@ pub struct Site {
 }
 
 impl Site {
-    /// A flat array of `rows` × `cols` texels, `pitch_m` apart, row 0 at +y, each with `points_per_side`²
-    /// contact points at the middles of equal squares.
+    /// A flat array of `rows` × `cols` texels with spacing `pitch_m`, row 0 at +y, each with `points_per_side`² contact
+    /// points at the centres of equal squares.
     pub fn grid(rows: usize, cols: usize, pitch_m: f64, points_per_side: usize) -> Vec<Self> {
         let n = points_per_side.max(1);
         let share = 1.0 / (n * n) as f64;
@@ -43,8 +43,8 @@ impl Site {
     }
 
     /// The vertices of a mesh, as in the paper: normal = normalised sum of the adjacent face normals. With
-    /// `subdivision` n > 1 every triangle is cut into n² parts instead, each a contact point (with normals
-    /// interpolated) that belongs to its nearest vertex.
+    /// `subdivision` n > 1, every triangle is divided into n² parts instead, each a contact point (with interpolated
+    /// normal) that belongs to its nearest vertex.
     pub fn from_mesh(mesh: &TriMesh, subdivision: usize) -> Vec<Self> {
         let normals = mesh.vertex_normals();
         if subdivision <= 1 {
@@ -62,7 +62,7 @@ impl Site {
             let area_m2 = mesh.area_vector(t).length() / (subdivision * subdivision) as f64;
             for weights in part_centers(subdivision) {
                 let mix = |values: [Vec3; 3]| values[0] * weights[0] + values[1] * weights[1] + values[2] * weights[2];
-                // The first corner wins ties, independent of rounding.
+                // Ties go to the first corner, independent of rounding.
                 let nearest = (0..3).rev().max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0);
                 let owner = indices[nearest] as usize;
                 parts_area[owner] += area_m2;

@@ -1,4 +1,4 @@
-//! What the tests of the skin share: parameters, objects, random motions.
+//! Shared helpers of the skin tests: parameters, objects, random motions.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use dermis_geometry::shapes::{self, Fingertip};
@@ -8,7 +8,7 @@ use dermis_skin::{
     Touch,
 };
 
-/// Springs alone, of `k` per texel (N/m): no damping, no friction, the conservative law.
+/// Springs of stiffness `k` per texel (N/m): no damping, no friction, the conservative law.
 pub fn plain(k: f64, max_penetration_m: f64) -> SpringParameters {
     SpringParameters {
         elasticity: Elasticity::PerTexel(k),
@@ -19,7 +19,7 @@ pub fn plain(k: f64, max_penetration_m: f64) -> SpringParameters {
     }
 }
 
-/// Bristles of 2 N/mm a texel, without viscous part.
+/// Bristles of 2 N/mm per texel, without a viscous part.
 pub fn bristles() -> Lugre {
     Lugre {
         stiffness_newton_per_m: 2e3,
@@ -39,18 +39,18 @@ pub fn cuboid(x: f64, y: f64, z: f64) -> Object {
     Object::new(shapes::cuboid(Vec3::new(x, y, z)).unwrap())
 }
 
-/// The pose of a body of height `height_m`, centred at its origin, whose underside is `depth_m` in a flat skin.
+/// Pose of a body of height `height_m`, centred at its origin, whose underside is `depth_m` deep in a flat skin.
 pub fn pressed(height_m: f64, depth_m: f64) -> Pose {
     Pose::from_translation(Vec3::Z * (height_m / 2.0 - depth_m))
 }
 
-/// One step from a state, with one object.
+/// Takes one step from a state with one object.
 pub fn step(skin: &Springs, state: &State, object: &Object, at: Pose, velocity: Twist, dt_s: f64) -> (Touch, State) {
     let target = Target { object, sensor_from_object: at, velocity };
     skin.touch(state, &Motion { targets: &[target] }, dt_s).unwrap()
 }
 
-/// One object at rest, seen by a skin without history.
+/// Contact loads of one object at rest on a skin without history.
 pub fn held(skin: &Springs, object: &Object, at: Pose) -> Touch {
     step(skin, &skin.rest(), object, at, Twist::ZERO, 1e-3).0
 }
@@ -59,12 +59,12 @@ pub fn vector(random: &mut Random, size: f64) -> Vec3 {
     Vec3::new(random.between(-size, size), random.between(-size, size), random.between(-size, size))
 }
 
-/// Any rotation, evenly.
+/// A uniformly distributed random rotation.
 pub fn rotation(random: &mut Random) -> Quat {
     Quat::from_xyzw(random.normal(), random.normal(), random.normal(), random.normal()).normalize()
 }
 
-/// Some ten to thirty millimetres large, closed and open, about their middles.
+/// Objects of about ten to thirty millimetres, closed and open, centred at the origin.
 pub fn objects() -> Vec<Object> {
     let bottle = shapes::spray_bottle(6e-3).unwrap().stretched(Vec3::splat(0.15));
     let middle = bottle.bounds().center();
@@ -88,7 +88,7 @@ pub fn objects() -> Vec<Object> {
     meshes.into_iter().map(Object::new).chain(exact).collect()
 }
 
-/// Where contact points can be: two grids, a fingertip's pad and a cap, with `parts` contact points a side.
+/// Layouts of contact points: two grids, the pad of a fingertip and a cap, with `parts` contact points per side.
 pub fn layouts(parts: usize) -> Vec<Vec<Site>> {
     let pad = shapes::fingertip_pad(&Fingertip::default(), 2e-3).unwrap();
     let cap = shapes::spherical_patch(15e-3, 1.0, 2.5e-3).unwrap();

@@ -1,4 +1,4 @@
-//! A paraboloid z = ρ²/2R as a closed mesh, its tip at the origin.
+//! A paraboloid z = ρ²/2R as a closed mesh with its tip at the origin.
 
 use dermis_geometry::{TriMesh, Vec3};
 

@@ -1,19 +1,20 @@
-//! Where a round object was, from its image: labels made by hand are off.
+//! Estimates the position of a round object from its image, because labels made by hand are inaccurate.
 
 use super::{BallPress, Dent, Label, fit_calibrated};
 use crate::calibration::FitError;
 use crate::optics::{BackgroundSpec, Camera, FloatImage};
 
-/// Maximum number of rounds of fits and choices.
+/// Maximum number of iterations of light fit and depth selection.
 const ROUNDS: usize = 6;
 /// Stride of the evaluated pixels, down and across.
 const STRIDE: usize = 3;
 
-/// Puts each press where its image shows it, with the depth that suits its image best. Its relief and the middle of its label are
-/// replaced, the radius stays. The light that depths are judged by is fitted to the presses numbered `fitted`, in turn with the choice.
+/// Moves each press to its position in the image and selects the depth that fits its image best. Replaces the relief
+/// and the centre of the label; keeps the radius. The light used to select depths is fitted to the presses with indices
+/// `fitted`, alternating with the selection.
 ///
-/// The images do not determine how steep the dents are overall: a brighter light on flatter dents looks the same. The depths
-/// given decide it; the choice begins in their middle.
+/// The images do not determine the overall steepness of the dents: a brighter light on flatter dents looks the same.
+/// The given depths fix it; the selection starts in the middle of them.
 pub fn align(
     background: &FloatImage,
     presses: &mut [BallPress],
@@ -56,7 +57,7 @@ pub fn align(
     Ok(chosen.into_iter().map(|dent| dents[dent].depth_m).collect())
 }
 
-/// Sum of squared residuals of a dent's light on the background, within two radii of the label.
+/// Sum of squared residuals of the light of a dent on the background, within two radii of the label.
 fn misses(background: &FloatImage, press: &BallPress, added: &FloatImage) -> f64 {
     let near = super::Region { from: 0.0, to: super::AROUND.to };
     let width = background.width;
@@ -68,8 +69,9 @@ fn misses(background: &FloatImage, press: &BallPress, added: &FloatImage) -> f64
     press.pixels(near).filter(kept).map(square).sum()
 }
 
-/// The middle of a dent within a radius of its label. The difference from the background is nearly odd about the middle of a dent, because a lamp that
-/// brightens one flank darkens the other: so the differences at opposite points must cancel, which their product measures best.
+/// Centre of a dent within one radius of its label. The difference from the background is nearly odd about the centre,
+/// because a lamp that brightens one flank darkens the other. Differences at opposite points therefore have
+/// opposite signs; the centre minimises the sum of their products.
 fn middle(background: &FloatImage, image: &FloatImage, label: Label) -> [f64; 2] {
     let (width, height) = (background.width as isize, background.height as isize);
     let inside = |x: isize, y: isize| (0..width).contains(&x) && (0..height).contains(&y);
@@ -80,7 +82,7 @@ fn middle(background: &FloatImage, image: &FloatImage, label: Label) -> [f64; 2]
     let reach = label.radius.max(2.0) as isize;
     let score = |[column, row]: [isize; 2]| {
         let mut sum = 0.0;
-        // Half a disc is enough: each pair is met once.
+        // Half a disc is enough: each pair is visited once.
         for down in (0..=reach).step_by(2) {
             for right in (-reach..=reach).step_by(2).filter(|right| right * right + down * down <= reach * reach) {
                 let (a, b) = ([column + right, row + down], [column - right, row - down]);

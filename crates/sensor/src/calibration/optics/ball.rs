@@ -4,22 +4,22 @@ use crate::optics::Relief;
 use crate::{Aim, Goal, PressError, Sensor, press};
 use dermis_skin::Object;
 
-/// A contact as a person marks it in an image (pixels).
+/// A contact labelled by hand in an image (pixels).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Label {
-    /// Column of its middle.
+    /// Column of the centre.
     pub column: f64,
-    /// Row of its middle.
+    /// Row of the centre.
     pub row: f64,
-    /// Its radius.
+    /// Radius of the contact.
     pub radius: f64,
 }
 
-/// Number of depths tried up to the skin's greatest depth.
+/// Number of trial depths up to the maximum depth of the skin.
 const TRIED: usize = 24;
 
-/// The relief that the sensor's camera sees of a ball pressed at each label until the contact has the label's radius, or to the
-/// skin's greatest depth. The skin must report its surface and the sensor must have a camera.
+/// Relief seen by the sensor's camera for a ball pressed at each label until the contact has the radius of the label,
+/// or to the maximum depth of the skin. The skin must report its surface and the sensor must have a camera.
 pub fn ball_reliefs(
     sensor: &Sensor,
     ball: &Object,
@@ -29,7 +29,7 @@ pub fn ball_reliefs(
     let Some(camera) = sensor.optics().map(|optics| optics.camera().clone()) else { return Ok(Vec::new()) };
     let max_m = sensor.skin().max_depth_m().min(1.6 * radius_m) * (1.0 - 1e-9);
     let widest = labels.iter().map(|label| label.radius).fold(0.0, f64::max) * camera.pixel_m;
-    // Contact radii against depth, as far as they are needed.
+    // Contact radius against depth, as far as needed.
     let mut table = vec![(0.0, 0.0)];
     for i in 1..=TRIED {
         let depth_m = max_m * i as f64 / TRIED as f64;
@@ -50,7 +50,8 @@ pub fn ball_reliefs(
     Ok(reliefs.collect::<Result<Vec<_>, PressError>>()?.into_iter().flatten().collect())
 }
 
-/// Depth (m) at which the square of the contact radius (m²) is reached: linear between the depths tried, which for a ball is nearly exact.
+/// Depth (m) at a squared contact radius (m²), interpolated linearly between the trial depths, which is nearly exact
+/// for a ball.
 fn depth_at(table: &[(f64, f64)], squared: f64) -> f64 {
     let next = table.iter().position(|entry| entry.0 >= squared).unwrap_or(table.len() - 1).max(1);
     let ((a, from), (b, to)) = (table[next - 1], table[next]);

@@ -1,4 +1,4 @@
-//! The polynomial light from presses.
+//! Fits the polynomial light to presses.
 
 use super::BallPress;
 use super::normal_equations::NormalEquations;
@@ -7,27 +7,27 @@ use crate::calibration::FitError;
 use crate::optics::{Area, BackgroundSpec, CalibratedSpec, FloatImage};
 use crate::optics::{coefficients, features, place_in, surface_monomials};
 
-/// A fitted light and how sure it is.
+/// A fitted light and its cross-validated error.
 #[derive(Clone, Debug)]
 pub struct CalibratedFit {
-    /// The light, with the background that it was fitted on left to the caller.
+    /// The fitted light. The caller sets the background of the fit.
     pub spec: CalibratedSpec,
-    /// Cross-validated root mean square residual (levels), by which the degrees were chosen.
+    /// Cross-validated root mean square residual (levels), which selects the degrees.
     pub cross_validated: f64,
 }
 
-/// Degrees tried: of slope and height, of the place.
+/// Trial degrees: of slope and height, of the position.
 const TRIED: [(usize, usize); 9] = [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2)];
 const MOST: (usize, usize) = (3, MAX_PLACE_DEGREE);
-/// The highest degree of the place that is ever tried.
+/// Maximum trial degree of the position.
 pub const MAX_PLACE_DEGREE: usize = 2;
 /// Regularisation of coefficients that the presses do not determine.
 const RIDGE: f64 = 1e-4;
 /// Number of parts of the cross-validation.
 const PARTS: usize = 5;
 
-/// Fits colour against slope, height and place. The degrees are those that do best on presses kept out of the fit; that of the place is
-/// at most `max_position_degree`, which should be 0 where all presses were made at one place.
+/// Fits colour as a function of slope, height and position. The degrees minimise the cross-validated residual. The
+/// degree of the position is at most `max_position_degree`; use 0 if all presses are at one position.
 pub fn fit_calibrated(
     background: &FloatImage,
     presses: &[&BallPress],
@@ -77,14 +77,14 @@ pub fn fit_calibrated(
     Ok(CalibratedFit { spec, cross_validated })
 }
 
-/// Which of the largest model's coefficients a smaller one has.
+/// Indices of the coefficients of a smaller model in the largest model.
 fn subset(degree: usize, position_degree: usize) -> Vec<usize> {
     let places = |degree: usize| coefficients(1, degree) / surface_monomials(1).len();
     let (few, many) = (places(position_degree), places(MOST.1));
     (0..surface_monomials(degree).len()).flat_map(|k| (0..few).map(move |j| k * many + j)).collect()
 }
 
-/// The rectangle about all contacts.
+/// Bounding rectangle of all contacts.
 fn pressed_area(presses: &[&BallPress], background: &FloatImage) -> Area {
     let ends = |of: &dyn Fn(&BallPress) -> f64, max: f64| {
         let low = presses.iter().map(|p| of(p) - p.label.radius).fold(f64::INFINITY, f64::min);

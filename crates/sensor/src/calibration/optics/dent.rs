@@ -1,21 +1,22 @@
-//! Round dents, as profiles.
+//! Radial profiles of round dents.
 
 use crate::optics::{Camera, Relief};
 use crate::{Aim, Goal, PressError, Sensor, press};
 use dermis_skin::Object;
 
-/// The surface under a round object pressed straight into a flat gel: height and slope against the distance from its centre.
+/// The surface under a round object pressed normally into a flat gel: height and slope as functions of the distance
+/// from its centre.
 #[derive(Clone, Debug)]
 pub struct Dent {
-    /// How deep the object was pressed (m).
+    /// Depth of the press (m).
     pub depth_m: f64,
-    /// Height (m) and slope away from the middle (m/m) at 0, 1, 2, … pixels.
+    /// Height (m) and outward slope (m/m) at 0, 1, 2, … pixels from the centre.
     profile: Vec<[f32; 2]>,
 }
 
 impl Dent {
-    /// Those of an object of revolution about z at some depths (m), in the middle of the sensor's image. None where the sensor has no
-    /// camera or its skin does not report its surface.
+    /// Dents of an object of revolution about z at several depths (m), at the centre of the sensor's image. Empty if
+    /// the sensor has no camera or its skin does not report its surface.
     pub fn series(sensor: &Sensor, object: &Object, depths_m: &[f64]) -> Result<Vec<Self>, PressError> {
         let Some(camera) = sensor.optics().map(|optics| optics.camera().clone()) else { return Ok(Vec::new()) };
         let middle = [0.5 * (camera.width as f64 - 1.0), 0.5 * (camera.height as f64 - 1.0)];
@@ -30,12 +31,12 @@ impl Dent {
         Ok(dents)
     }
 
-    /// That of a round relief about its middle (column and row).
+    /// Dent of a round relief about its centre (column and row).
     pub fn of(relief: &Relief, middle: [f64; 2], depth_m: f64) -> Self {
         Self { depth_m, profile: profile(relief, middle) }
     }
 
-    /// The same dent about another place (column and row) of the camera's image.
+    /// Relief of the dent at another position (column and row) of the camera's image.
     pub fn relief(&self, camera: &Camera, [column, row]: [f64; 2]) -> Relief {
         let (width, height) = (camera.width, camera.height);
         let count = width * height;
@@ -54,7 +55,7 @@ impl Dent {
         Relief { width, height, z_m, slope_right, slope_down, seen: None }
     }
 
-    /// Linear between the pixels; beyond the last, flat.
+    /// Linear interpolation between pixels; flat beyond the last.
     fn at(&self, far_px: f32) -> [f32; 2] {
         let (low, part) = (far_px as usize, far_px.fract());
         match self.profile.get(low..low + 2) {
@@ -64,7 +65,7 @@ impl Dent {
     }
 }
 
-/// Means over rings of a pixel's width that fit in the image.
+/// Means over rings one pixel wide that lie inside the image.
 fn profile(relief: &Relief, [column, row]: [f64; 2]) -> Vec<[f32; 2]> {
     let mut rings = vec![([0.0f64; 2], 0usize); (column.min(row).max(0.0) as usize).max(1)];
     for i in 0..relief.z_m.len() {
@@ -78,7 +79,7 @@ fn profile(relief: &Relief, [column, row]: [f64; 2]) -> Vec<[f32; 2]> {
     }
     let mean = |(sums, count): ([f64; 2], usize)| sums.map(|sum| (sum / count.max(1) as f64) as f32);
     let mut profile: Vec<[f32; 2]> = rings.into_iter().map(mean).collect();
-    // The middle lies between four pixels; there the surface is flat, as high as beside it.
+    // The centre lies between four pixels; the surface is flat there, at the height of the first ring.
     profile[0] = [profile.get(1).map_or(profile[0][0], |beside| beside[0]), 0.0];
     profile
 }

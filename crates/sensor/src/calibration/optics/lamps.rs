@@ -1,4 +1,4 @@
-//! Lamps from presses.
+//! Fits lamps to presses.
 
 use super::BallPress;
 use super::samples::{Sample, samples};
@@ -6,15 +6,16 @@ use crate::calibration::{FitError, least_squares};
 use crate::optics::{BackgroundSpec, FloatImage, LightSourceSpec, PhongSpec};
 use dermis_geometry::quantity::Angle;
 
-/// Lamps of each colour.
+/// Number of lamps per colour.
 const LAMPS: usize = 2;
-/// α of the highlights.
+/// Specular exponent α.
 const SHININESS: u32 = 5;
-/// Samples used: lamps have few parameters.
+/// Maximum number of samples: lamps have few parameters.
 const MAX_SAMPLES: usize = 6000;
 
-/// Finds two lamps of each of red, green and blue, one after the other: where a lamp stands by trying all directions and then closing
-/// in, how bright it is by least squares. They add only the difference from the gel without contact ([`PhongSpec::relative`]).
+/// Fits two lamps for each of red, green and blue, one after the other: the direction by a scan over all directions
+/// with refinement, the brightness by least squares. The lamps add only the difference from the gel without contact
+/// ([`PhongSpec::relative`]).
 pub fn fit_phong(
     background: &FloatImage,
     presses: &[&BallPress],
@@ -31,14 +32,14 @@ pub fn fit_phong(
     Ok(PhongSpec { background: kept_as, relative: true, shininess: SHININESS, sources, shadow: None })
 }
 
-/// Where a lamp stands (rad).
+/// Direction of a lamp (rad).
 #[derive(Clone, Copy, Debug)]
 struct Stand {
     azimuth: f64,
     elevation: f64,
 }
 
-/// Lamps that are tried together: their brightness and residual.
+/// Trial set of lamps with their brightness and residual.
 struct Trial {
     brightness: Vec<f64>,
     left_over: f64,
@@ -84,7 +85,7 @@ fn lamps(samples: &[Sample], channel: usize) -> Vec<LightSourceSpec> {
     stands.iter().zip(trial.brightness.chunks_exact(2)).map(lamp).collect()
 }
 
-/// The brightness of lamps that stand so. A highlight below zero is left out; lamps below zero are no lamps.
+/// Brightness of lamps in given directions. Negative highlights are dropped; `None` for lamps of negative brightness.
 fn attempt(samples: &[Sample], channel: usize, stands: &[Stand]) -> Option<Trial> {
     if stands.is_empty() {
         return None;
@@ -119,7 +120,7 @@ fn attempt(samples: &[Sample], channel: usize, stands: &[Stand]) -> Option<Trial
     }
 }
 
-/// Diffuse and specular light of a lamp of unit brightness on a gel without contact.
+/// Diffuse and specular light of a lamp of unit brightness, minus that on a gel without contact.
 fn lamp_terms(stand: Stand, [normal_right, normal_down, _]: [f64; 3]) -> [f64; 2] {
     let ((sin_a, cos_a), (sin_e, cos_e)) = (stand.azimuth.sin_cos(), stand.elevation.sin_cos());
     let terms = |x: f64, y: f64| {

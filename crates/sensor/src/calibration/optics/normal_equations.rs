@@ -1,6 +1,6 @@
 //! Normal equations that can be added, subtracted and restricted.
 
-/// AᵀA and AᵀB for three right sides, with the squares of the right sides.
+/// AᵀA and AᵀB for three right-hand sides, with their squared norms.
 #[derive(Clone, Debug)]
 pub(super) struct NormalEquations {
     size: usize,
@@ -16,7 +16,7 @@ impl NormalEquations {
         Self { size, matrix: vec![0.0; size * size], right: [0; 3].map(|_| vec![0.0; size]), squares: 0.0, weight: 0.0 }
     }
 
-    /// Adds one equation: row · c = target, for each of three.
+    /// Adds one equation, row · c = target, for each of the three right-hand sides.
     pub fn add(&mut self, row: &[f64], targets: [f64; 3], weight: f64) {
         for (i, &value) in row.iter().enumerate() {
             let scaled = weight * value;
@@ -31,7 +31,7 @@ impl NormalEquations {
         self.weight += weight;
     }
 
-    /// Adds other equations of the same unknowns.
+    /// Adds other equations in the same unknowns.
     pub fn join(&mut self, other: &Self) {
         self.matrix.iter_mut().zip(&other.matrix).for_each(|(a, b)| *a += b);
         for (own, other) in self.right.iter_mut().zip(&other.right) {
@@ -41,7 +41,7 @@ impl NormalEquations {
         self.weight += other.weight;
     }
 
-    /// The same with only some of the unknowns.
+    /// The equations restricted to some of the unknowns.
     pub fn only(&self, kept: &[usize]) -> Self {
         let entry = |i: usize, j: usize| self.matrix[i.max(j) * self.size + i.min(j)];
         Self {
@@ -52,12 +52,12 @@ impl NormalEquations {
         }
     }
 
-    /// The unknowns, held back from growing without need: `ridge` is added to the diagonal of the scaled matrix.
+    /// Solves for the unknowns with ridge regularisation: `ridge` is added to the diagonal of the scaled matrix.
     pub fn solve(&self, ridge: f64) -> [Vec<f64>; 3] {
         let n = self.size;
         let scale: Vec<f64> =
             (0..n).map(|i| self.matrix[i * n + i].sqrt()).map(|s| if s > 0.0 { s } else { 1.0 }).collect();
-        // Cholesky's factor, row by row.
+        // Cholesky factor, row by row.
         let mut factor = vec![0.0; n * n];
         for i in 0..n {
             for j in 0..=i {
@@ -115,7 +115,7 @@ mod tests {
             assert!(found.iter().zip(truth).all(|(a, b)| (a - b).abs() < 1e-8), "{found:?}");
         }
         assert!(all.left_over(&solution) < 1e-4);
-        // Without the last unknown the rest is not enough.
+        // Without the last unknown the fit has a residual.
         let fewer = all.only(&[0, 1]);
         assert!(fewer.left_over(&fewer.solve(0.0)) > 0.1);
     }

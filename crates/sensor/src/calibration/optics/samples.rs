@@ -6,13 +6,13 @@ use crate::optics::FloatImage;
 /// One pixel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
-    /// The unit normal's parts to the right and down, and how far the gel is pressed in (mm).
+    /// Components of the unit normal to the right and down, and the indentation of the gel (mm).
     pub seen: [f64; 3],
     /// Column and row.
     pub pixel: [f64; 2],
     /// Difference from the background (levels): red, green, blue.
     pub added: [f64; 3],
-    /// How much it counts.
+    /// Weight in the fit.
     pub weight: f64,
 }
 
@@ -21,8 +21,8 @@ const TAKEN: usize = 3000;
 /// Weight of a pixel around the contact, relative to one inside, where the surface is known better.
 const WEIGHT_AROUND: f64 = 0.2;
 
-/// Pixels of a press, spread evenly over the contact and its surroundings. The ring between them, where the error of a label turns
-/// steep slopes into flat ones, is left out.
+/// Pixels of a press, distributed evenly over the contact and its surroundings. The ring between them is excluded:
+/// there, an error of the label mixes steep and flat slopes.
 pub(super) fn samples(press: &BallPress, background: &FloatImage) -> Vec<Sample> {
     let mut samples = taken(press, background, INSIDE, 1.0);
     samples.extend(taken(press, background, AROUND, WEIGHT_AROUND));

@@ -1,21 +1,22 @@
-//! Size of a pixel, from presses at known positions.
+//! Fits the size of a pixel to presses at known positions.
 
 use crate::calibration::FitError;
 
-/// How places on the sensor become pixels.
+/// Mapping from positions on the sensor to pixels.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct ScaleFit {
     /// Size of a pixel (m).
     pub pixel_m: f64,
-    /// +x is to the left of the image.
+    /// True if +x is to the left of the image.
     pub mirror: bool,
-    /// Column and row that show the sensor's origin.
+    /// Column and row of the sensor's origin.
     pub origin_px: [f64; 2],
-    /// Root mean square distance (pixels) of the middles from where the fit has them.
+    /// Root mean square distance (pixels) between measured and fitted centres.
     pub rms_px: f64,
 }
 
-/// Fits one scale for both axes to places (x and y in m, in the sensor's frame) and the middles of the contacts (column and row).
+/// Fits one scale for both axes to positions (x and y in m, in the sensor's frame) and contact centres (column and
+/// row).
 pub fn fit_scale(places_m: &[[f64; 2]], middles_px: &[[f64; 2]]) -> Result<ScaleFit, FitError> {
     let count = places_m.len().min(middles_px.len());
     if count < 3 {
@@ -34,7 +35,7 @@ pub fn fit_scale(places_m: &[[f64; 2]], middles_px: &[[f64; 2]]) -> Result<Scale
     if square_x <= 0.0 || square_y <= 0.0 {
         return Err(FitError::NoSpread { what: "place" });
     }
-    // Rows grow downwards and y upwards.
+    // Rows increase downwards, y upwards.
     let mirror = right < 0.0;
     let per_m = (right.abs() - down) / (square_x + square_y);
     if per_m <= 0.0 {

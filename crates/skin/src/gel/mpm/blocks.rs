@@ -2,7 +2,7 @@
 
 use super::transfer::{BATCH, BLOCK};
 
-/// Blocks of 4³ cells, and the slots of particles that each owns.
+/// Blocks of 4³ cells, and the particle slots of each block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
     /// Coordinates of the lowest block.
@@ -27,7 +27,7 @@ pub(super) struct OccupiedBlock {
 pub(super) const NONE: u32 = u32::MAX;
 
 impl Blocks {
-    /// Sorts particles by the cell that each is in. Returns the blocks and the particle of each slot ([`NONE`] for padding).
+    /// Sorts particles by cell. Returns the blocks and the particle of each slot ([`NONE`] for padding).
     pub fn sort(cells: &[[i32; 3]]) -> (Self, Vec<u32>) {
         let mut low = [i32::MAX; 3];
         let mut high = [i32::MIN; 3];
@@ -70,7 +70,7 @@ impl Blocks {
         (blocks, slots)
     }
 
-    /// Index in `occupied` of a block, if it has particles.
+    /// Index in `occupied` of a block; `None` if it has no particles.
     pub fn find(&self, at: [isize; 3]) -> Option<usize> {
         for axis in 0..3 {
             if at[axis] < 0 || at[axis] >= self.count[axis] as isize {
@@ -91,7 +91,8 @@ impl Blocks {
         std::array::from_fn(|a| (self.low[a] + occupied.at[a] as i32) * BLOCK as i32)
     }
 
-    /// Bricks of 4³ nodes along each axis: brick `b` holds the nodes of cells `4b − 2 … 4b + 1`, counted from the lowest block.
+    /// Bricks of 4³ nodes along each axis: brick `b` holds the nodes of cells `4b − 2 … 4b + 1`, counted from the
+    /// lowest block.
     pub fn bricks(&self) -> [usize; 3] {
         self.count.map(|count| count + 1)
     }

@@ -5,7 +5,8 @@ use super::particles::ParticleState;
 use super::transfer::{BLOCK, BlockParticles, Prescribed};
 use dermis_geometry::Mat3;
 
-/// One column per component of the particle state, indexed by slot. Padding slots repeat the slot before with volume fraction 0.
+/// One column per component of the particle state, indexed by slot. Padding slots repeat the previous slot with volume
+/// fraction 0.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Columns {
     /// Particle in each slot, and slot of each particle.
@@ -47,7 +48,7 @@ impl Columns {
         self.slot.len()
     }
 
-    /// Cell of every particle, and the shift (cells) of its position once its new block owns it.
+    /// Cell of every particle, and the shift (cells) of its position when it moves to its new block.
     pub fn cells(&self, blocks: &Blocks) -> (Vec<[i32; 3]>, Vec<[f32; 3]>) {
         let mut whole = vec![[0i32; 3]; self.len()];
         let mut shift = vec![[0f32; 3]; self.len()];
@@ -115,7 +116,7 @@ impl Columns {
         Mat3::from_cols_array(&[f(0), f(3), f(6), f(1), f(4), f(7), f(2), f(5), f(8)])
     }
 
-    /// Memory held (bytes).
+    /// Allocated memory (bytes).
     pub fn bytes(&self) -> usize {
         let floats = self.position.iter().chain(&self.velocity).chain(&self.affine).chain(&self.deformation);
         let floats = floats.map(Vec::len).sum::<usize>() + self.volume_fraction.len();

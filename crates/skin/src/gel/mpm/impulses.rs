@@ -14,8 +14,8 @@ impl GridImpulses<'_> {
         self.solver.particle(particle)
     }
 
-    /// Applies an impulse (in full-particle masses, m/s) to the gel at `arm` (m) from a particle, distributed so that its first moment is
-    /// exact.
+    /// Applies an impulse (in full-particle masses, m/s) to the gel at `arm` (m) from a particle, distributed so that
+    /// its first moment is exact.
     pub fn push(&mut self, particle: usize, arm: Vec3, impulse: Vec3) {
         let (corner, local) = self.solver.local(particle);
         let edges = self.solver.setup().cell_m;

@@ -8,7 +8,8 @@ use std::ops::Range;
 /// Floats in a brick of 4³ nodes: velocity (m/s) and mass (in full particles) of each.
 const BRICK: usize = BLOCK * BLOCK * BLOCK * 4;
 
-/// Velocity (m/s) and mass (in full particles) of all nodes around the blocks. A node has the coordinates of the cell whose centre it is.
+/// Velocity (m/s) and mass (in full particles) of all nodes around the blocks. A node at the centre of a cell has the
+/// coordinates of that cell.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nodes {
     /// Coordinates of the lowest block.
@@ -112,7 +113,7 @@ impl Nodes {
         all
     }
 
-    /// Adds nodes to a tile that covers them. Tiles are only ever summed, so any covering tile serves.
+    /// Adds nodes to a tile that covers them. Tiles are only summed, so any covering tile is valid.
     pub fn distribute(&self, blocks: &Blocks, loaded: &[Loaded], tiles: &mut [Tile]) {
         for (cell, values) in loaded {
             let local: [isize; 3] = std::array::from_fn(|a| (cell[a] - self.range(a).start) as isize);
@@ -132,7 +133,7 @@ impl Nodes {
     }
 }
 
-/// Offsets of a brick's rows in the brick and in the tile of which it is an octant.
+/// Offsets of the rows of a brick in the brick and in the tile of which it is an octant.
 #[inline(always)]
 fn rows(shift: [usize; 3]) -> impl Iterator<Item = (usize, usize)> {
     (0..BLOCK * BLOCK).map(move |row| {

@@ -7,8 +7,8 @@ use crate::gel::{Energy, GelParameters, energy};
 use crate::{Simd, SkinError, require_positive};
 use dermis_geometry::{Mat3, Vec3};
 
-/// A block of particles, two per cell along each axis, with a given initial motion and no contact. Tests of conservation and benchmarks
-/// use it.
+/// A block of particles, two per cell along each axis, with a given initial motion and no contact. For conservation
+/// tests and benchmarks.
 #[derive(Clone, Debug)]
 pub struct ParticleBlock {
     solver: MpmSolver,
@@ -24,15 +24,16 @@ pub struct Totals {
     pub mass_kg: f64,
     /// Momentum (kg m/s).
     pub momentum: Vec3,
-    /// Angular momentum about the origin (kg m²/s), with that of the affine velocities.
+    /// Angular momentum about the origin (kg m²/s), including that of the affine velocities.
     pub angular_momentum: Vec3,
     /// Kinetic and strain energy.
     pub energy: Energy,
 }
 
 impl ParticleBlock {
-    /// Creates `counts` particles about the origin. `motion` gives the initial velocity (m/s) and deformation gradient at each undeformed
-    /// position (m). `bonded` fixes the bottom. In a step a pressure wave crosses the fraction `courant` of a cell.
+    /// Creates `counts` particles centred at the origin. `motion` gives the initial velocity (m/s) and deformation
+    /// gradient at each undeformed position (m). `bonded` fixes the bottom. In a step a pressure wave crosses the
+    /// fraction `courant` of a cell.
     pub fn new(
         counts: [usize; 3],
         parameters: GelParameters,
@@ -79,7 +80,7 @@ impl ParticleBlock {
         self.len() == 0
     }
 
-    /// Memory held (bytes).
+    /// Allocated memory (bytes).
     pub fn bytes(&self) -> usize {
         self.solver.bytes()
     }
@@ -89,7 +90,7 @@ impl ParticleBlock {
         self.solver.run(steps, |_, _| ())
     }
 
-    /// The present state and `count` steps from it, for another solver.
+    /// The current state and `count` steps from it, for another solver.
     pub fn steps(&self, count: usize) -> MpmSteps {
         MpmSteps { setup: self.solver.setup().clone(), particles: self.solver.particles(), count }
     }
@@ -117,7 +118,7 @@ impl ParticleBlock {
     pub fn totals(&self) -> Totals {
         let particles = self.solver.particles();
         let unit = self.solver.particle_kg(self.particle_m3);
-        // Of a quadratic B-spline: Σ w (xᵢ − x)² = Δx²/4.
+        // For a quadratic B-spline, Σ w (xᵢ − x)² = Δx²/4.
         let inertia = 0.25 * self.parameters.cell_m * self.parameters.cell_m;
         let mut totals =
             Totals { mass_kg: 0.0, momentum: Vec3::ZERO, angular_momentum: Vec3::ZERO, energy: Energy::default() };

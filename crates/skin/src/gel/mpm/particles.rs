@@ -1,4 +1,4 @@
-//! Particles and settings of an MPM run, for any solver: the CPU's and the GPU's read the same types.
+//! Particles and settings of an MPM run, shared by the CPU and GPU solvers.
 
 use super::walls::Wall;
 use crate::Simd;
@@ -44,8 +44,8 @@ impl ParticleState {
 }
 
 impl ParticleState {
-    /// Kinetic and strain energy of the first `count` particles, for a full particle of the given volume and mass. Without the kinetic energy
-    /// of the affine velocities.
+    /// Kinetic and strain energy of the first `count` particles, for a full particle of the given volume and mass.
+    /// Excludes the kinetic energy of the affine velocities.
     pub(crate) fn energy(
         &self,
         parameters: &GelParameters,
@@ -75,7 +75,7 @@ pub struct MpmSetup {
     pub cell_m: Vec3,
     /// Planes at which the gel is fixed.
     pub walls: Vec<Wall>,
-    /// Velocities (m/s) of prescribed particles; the first is that of particles held still.
+    /// Velocities (m/s) of prescribed particles; the first is that of fixed particles.
     pub prescribed_velocities: Vec<[f32; 3]>,
     /// Length of a step (s).
     pub dt_s: f64,

@@ -12,7 +12,8 @@ use crate::gel::GelParameters;
 use dermis_geometry::{Mat3, Vec3};
 use rayon::prelude::*;
 
-/// Particles and grid of a moving gel. State between steps: particles sorted into blocks, and a tile of nodes per block.
+/// Particles and grid of a moving gel. State between steps: particles sorted into blocks, and a tile of nodes per
+/// block.
 #[derive(Clone, Debug)]
 pub(crate) struct MpmSolver {
     setup: MpmSetup,
@@ -27,7 +28,7 @@ pub(crate) struct MpmSolver {
     pub prescribed_impulse: Vec3,
     /// Number of steps done.
     pub steps: u64,
-    /// A particle has left its block's margin: sort before the next transfer.
+    /// True if a particle has left the margin of its block: sort before the next transfer.
     strayed: bool,
 }
 
@@ -72,7 +73,7 @@ impl MpmSolver {
         self.blocks = blocks;
     }
 
-    /// Sorts particles into the blocks that they are in now.
+    /// Sorts particles into their current blocks.
     fn sort(&mut self) {
         let (cells, shift) = self.columns.cells(&self.blocks);
         let (blocks, particle) = Blocks::sort(&cells);
@@ -81,8 +82,9 @@ impl MpmSolver {
         self.strayed = false;
     }
 
-    /// Runs `count` steps. `push` is called in each with the step's number, once grid velocities are known and before walls act, and may
-    /// add impulses to the grid. Afterwards [`Self::particles`] holds positions and velocities of the same time.
+    /// Runs `count` steps. In each step, calls `push` with the step number after the grid velocities are known and
+    /// before walls act; it may add impulses to the grid. Afterwards [`Self::particles`] holds positions and velocities
+    /// at the same time.
     pub fn run(&mut self, count: usize, mut push: impl FnMut(usize, &mut GridImpulses<'_>)) -> Result<(), SkinError> {
         let damping = self.step.constants.damping_factor;
         if count > 0 {
@@ -104,8 +106,9 @@ impl MpmSolver {
         Ok(())
     }
 
-    /// Sorts particles after G2P2G, when the tiles already hold the mass and momentum of the next step. Sorting changes only which block
-    /// owns a node's share: the shares are summed on the nodes of the old blocks and distributed to tiles of the new ones.
+    /// Sorts particles after G2P2G, when the tiles already hold the mass and momentum of the next step. Sorting changes
+    /// only the block that owns the share of a node: the shares are summed on the nodes of the old blocks and
+    /// distributed to tiles of the new ones.
     fn sort_between_steps(&mut self) {
         self.nodes.sum(&self.blocks, &self.tiles, None);
         let loaded = self.nodes.loaded();
@@ -183,7 +186,7 @@ impl MpmSolver {
         }
     }
 
-    /// Impulses (in full-particle masses, m/s) that the recorded wall has given to the gel, by node column.
+    /// Impulses (in full-particle masses, m/s) of the recorded wall on the gel, by node column.
     pub fn wall_impulses(&self) -> &[Vec3] {
         &self.walls.impulses
     }
@@ -198,7 +201,7 @@ impl MpmSolver {
         self.columns.len()
     }
 
-    /// Memory held (bytes).
+    /// Allocated memory (bytes).
     pub fn bytes(&self) -> usize {
         self.columns.bytes() + self.nodes.values.len() * 4 + self.tiles.len() * TILE * 4 + self.walls.bytes()
     }

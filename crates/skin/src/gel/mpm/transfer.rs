@@ -5,9 +5,10 @@ use crate::simd::{F32x16, Kernel, Simd, Vectors};
 
 /// Cells along an edge of a block.
 pub(super) const BLOCK: usize = 4;
-/// Nodes along an edge of a tile: those of a block's particles, even one cell outside the block.
+/// Nodes along an edge of a tile: those of the particles of a block, including particles one cell outside.
 pub(super) const TILE_EDGE: usize = 8;
-/// Floats in a tile: mass and momentum (or velocity) of its nodes, and padding for a vector load that starts at the last node.
+/// Floats in a tile: mass and momentum (or velocity) of its nodes, and padding for a vector load that starts at the
+/// last node.
 pub(super) const TILE: usize = TILE_EDGE * TILE_EDGE * TILE_EDGE * 4 + 16;
 /// Particles per vector.
 pub(super) const BATCH: usize = 16;
@@ -16,10 +17,10 @@ const ALONG_Y: usize = TILE_EDGE * 4;
 const ALONG_Z: usize = TILE_EDGE * ALONG_Y;
 /// Floats from the first node of a 3³ stencil to the end of the vector that starts at its last row.
 const STENCIL: usize = 2 * ALONG_Z + 2 * ALONG_Y + BATCH;
-/// Largest index of a first node whose 3³ stencil fits the tile.
+/// Maximum index of a first node whose 3³ stencil fits the tile.
 const LAST: f32 = ((5 * TILE_EDGE + 5) * TILE_EDGE + 5) as f32;
 
-/// Fraction of a cell that a particle may travel in a step.
+/// Maximum travel of a particle in a step, as a fraction of a cell.
 const MARGIN: f32 = 0.2;
 
 /// Mass and momentum, or velocity, of the nodes around a block.
@@ -34,8 +35,9 @@ pub(super) struct StepSetup {
     pub edge_m: [f32; 3],
 }
 
-/// Columns of a block's particles: positions (cells, from the block's corner), velocities (m/s), affine velocities (1/s), deformation
-/// gradients and volume fractions. Their number is a multiple of [`BATCH`]; padding has volume fraction 0.
+/// Columns of a block's particles: positions (cells, from the block's corner), velocities (m/s), affine velocities
+/// (1/s), deformation gradients and volume fractions. Their number is a multiple of [`BATCH`]; padding has volume
+/// fraction 0.
 pub(super) struct BlockParticles<'a> {
     pub position: [&'a mut [f32]; 3],
     pub velocity: [&'a mut [f32]; 3],
@@ -49,7 +51,7 @@ pub(super) struct BlockParticles<'a> {
 /// Particles with prescribed velocity.
 #[derive(Clone, Copy)]
 pub(super) struct Prescribed<'a> {
-    /// 0 for a free particle, k for one with `velocities[k − 1]`; the first velocity is that of particles held still.
+    /// 0 for a free particle, k for one with `velocities[k − 1]`; the first velocity is that of fixed particles.
     pub index: &'a [u8],
     pub velocities: &'a [[f32; 3]],
 }
@@ -61,7 +63,7 @@ pub(super) struct TransferOutcome {
     pub prescribed: [f32; 3],
     /// Slot of a particle that is inverted or has left its tile.
     pub failed: Option<usize>,
-    /// A particle is near the border of its tile: sort before the next step.
+    /// True if a particle is near the border of its tile: sort before the next step.
     pub strayed: bool,
 }
 
@@ -88,7 +90,7 @@ pub(super) fn transfer_block(
     simd.run(Run { kind, setup, from, to, particles })
 }
 
-/// The arguments of [`pass`], to be run with any instruction set.
+/// Arguments of [`pass`], for any instruction set.
 struct Run<'a, 'b> {
     kind: Transfer,
     setup: &'a StepSetup,
@@ -121,8 +123,8 @@ fn batch_mut(values: &mut [f32], first: usize) -> &mut [f32; BATCH] {
     values[first..].first_chunk_mut().expect("a whole batch")
 }
 
-/// Quadratic B-spline stencils of a batch of particles: by axis and node the weights, the distances node − particle (cells) and their
-/// products; and the index of each particle's first node.
+/// Quadratic B-spline stencils of a batch of particles: by axis and node the weights, the distances node − particle
+/// (cells) and their products; and the index of each particle's first node.
 struct Weights {
     weight: [[[f32; BATCH]; 3]; 3],
     distance: [[[f32; BATCH]; 3]; 3],
@@ -158,7 +160,7 @@ impl Weights {
         }
         let edge = T::splat(TILE_EDGE as f32);
         let rows = cell[2].add(one).mul_add(edge, cell[1].add(one));
-        // Bounded, so that the stencil is in the tile wherever the particle is.
+        // Bounded, so that the stencil is inside the tile for any position of the particle.
         let first = rows.mul_add(edge, cell[0].add(one)).bounded(LAST);
         first.store(&mut self.first);
     }
@@ -210,7 +212,7 @@ fn run<T: F32x16, const GATHER: bool, const SCATTER: bool>(
                 let cells = T::splat(setup.constants.dt_s / setup.edge_m[axis]);
                 at[axis] = velocity[axis].mul_add(cells, at[axis]);
                 outcome.strayed |= at[axis].outside(-1.0 + MARGIN, 5.0 - MARGIN).is_some();
-                // Outside its tile after one step, or NaN.
+                // The particle is outside its tile after one step, or NaN.
                 if let Some(lane) = at[axis].outside(-1.0, 5.0) {
                     outcome.failed = outcome.failed.or(Some(first + lane));
                 }
@@ -251,7 +253,8 @@ fn run<T: F32x16, const GATHER: bool, const SCATTER: bool>(
     outcome
 }
 
-/// v = Σ w vᵢ and C = Σ w vᵢ ⊗ (xᵢ − x) 4/Δx² (Chen et al. 2023, eqs 7 and 8, with the node's velocity in 8 where the paper prints the particle's).
+/// v = Σ w vᵢ and C = Σ w vᵢ ⊗ (xᵢ − x) 4/Δx² (Chen et al. 2023, eqs 7 and 8, with the velocity of the node in eq. 8,
+/// where the paper prints that of the particle).
 #[inline(always)]
 fn gather<T: F32x16>(from: &Tile, weights: &Weights, setup: &StepSetup, velocity: &mut [T; 3], affine: &mut [T; 9]) {
     let mut rows = [T::splat(0.0); 16];
@@ -286,7 +289,7 @@ fn gather<T: F32x16>(from: &Tile, weights: &Weights, setup: &StepSetup, velocity
     }
 }
 
-/// w m, and w (m v + (m C − Δt V 4/Δx² τ) (xᵢ − x)) (eqs 2 to 5, with the mass before C that (4) lacks).
+/// w m, and w (m v + (m C − Δt V 4/Δx² τ) (xᵢ − x)) (eqs 2 to 5, with the mass before C that is missing in eq. 4).
 #[inline(always)]
 fn scatter<T: F32x16>(
     to: &mut Tile,
@@ -339,7 +342,7 @@ fn scatter<T: F32x16>(
     }
 }
 
-/// Replaces the velocity of prescribed particles and records the impulse; moving ones get no affine velocity.
+/// Replaces the velocity of prescribed particles and records the impulse; moving ones have no affine velocity.
 #[inline(always)]
 fn prescribe<T: F32x16>(
     particles: &BlockParticles<'_>,
@@ -418,7 +421,8 @@ fn kirchhoff<T: F32x16>(setup: &StepSetup, f: &[T; 9], volume: T) -> [T; 6] {
     stress
 }
 
-/// The rotation in F by Newton's iteration R ← (R + R⁻ᵀ)/2 (Higham 1986); six suffice for stretches from a third to three.
+/// The rotation in F by Newton's iteration R ← (R + R⁻ᵀ)/2 (Higham 1986); six iterations suffice for stretches from 1/3
+/// to 3.
 #[inline(always)]
 fn rotation<T: F32x16>(f: &[T; 9]) -> [T; 9] {
     let mut r = *f;

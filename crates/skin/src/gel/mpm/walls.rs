@@ -10,9 +10,10 @@ pub struct Wall {
     pub axis: usize,
     /// Cell above the plane.
     pub plane: i32,
-    /// The gel lies at larger coordinates than the plane.
+    /// True if the gel lies at larger coordinates than the plane.
     pub above: bool,
-    /// Number of node columns along the two following axes whose impulses are recorded, from cell −1 on; 0 records none.
+    /// Number of node columns along the two following axes whose impulses are recorded, starting at cell −1; 0 records
+    /// none.
     pub recorded: [usize; 2],
 }
 
@@ -62,7 +63,7 @@ impl Walls {
         }
     }
 
-    /// Projects the node velocities onto those that keep the walls still, minimising the change in kinetic energy.
+    /// Projects the node velocities onto those that keep the walls at rest, with minimal change in kinetic energy.
     pub fn apply(&mut self, nodes: &mut [f32]) {
         for &Pair { outer, inner, recorded } in &self.pairs {
             let (outer, inner) = (outer as usize, inner as usize);
@@ -84,7 +85,7 @@ impl Walls {
         }
     }
 
-    /// Memory held (bytes).
+    /// Allocated memory (bytes).
     pub fn bytes(&self) -> usize {
         size_of_val(&self.pairs[..]) + size_of_val(&self.impulses[..])
     }
