@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// The readings of many presses of one sensor: a sequence of readings, and their arrays.
+/// The readings of many presses of one sensor: a sequence of ``Reading``, and their values as stacked arrays.
 #[pyclass(frozen, module = "dermis")]
 pub struct Batch {
     readings: Vec<Arc<ReadingData>>,
@@ -22,7 +22,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Stacks a per-taxel array of all readings; `behind` are its last axes.
+    /// Stacks a per-taxel array of all readings; `behind` are its trailing axes.
     fn stacked<'py, T: Element + Copy>(
         &self,
         py: Python<'py>,

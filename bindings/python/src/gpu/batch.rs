@@ -22,8 +22,8 @@ use std::sync::Arc;
 /// The readings of many presses of one sensor, in GPU memory.
 ///
 /// ``taxels``, ``forces``, ``force`` … are those of a ``Batch``: numpy arrays, copied to the host on access.
-/// ``taxels_on_device``, ``forces_on_device`` … are the same arrays in GPU memory: ``torch.from_dlpack(batch.forces_on_device)`` shares them
-/// without a copy and keeps the memory alive.
+/// ``taxels_on_device``, ``forces_on_device`` … are the same arrays in GPU memory:
+/// ``torch.from_dlpack(batch.forces_on_device)`` shares them without a copy and keeps the memory alive.
 #[pyclass(frozen, module = "dermis")]
 pub struct DeviceBatch {
     shared: Arc<SharedSensor>,
@@ -97,12 +97,12 @@ impl DeviceBatch {
             let (arrays, object) = (shared.on_gpu(gpu)?, super::object_on(gpu, object)?);
             Self::of_presses(shared, arrays.settle(&object, &poses)?)
         };
-        // Users of the arrays need not synchronise with our stream.
+        // Waits for the stream, so that users of the arrays need not synchronise with it.
         gpu.finish()?;
         Ok(Self { travel_m, ..made })
     }
 
-    /// Presses an object on a layer: taxel forces, and camera images if there is a camera.
+    /// Presses an object on a layer: computes taxel forces, and camera images if the sensor has a camera.
     fn of_layer(
         gpu: &Arc<Gpu>,
         shared: &Arc<SharedSensor>,
@@ -127,7 +127,7 @@ impl DeviceBatch {
         Self { shared: Arc::clone(shared), presses, images: None, travel_m: None }
     }
 
-    /// Shape of per-taxel arrays: presses, then rows and columns or taxels, then the last axes.
+    /// Shape of per-taxel arrays: presses, then rows and columns or taxels, then the trailing axes `behind`.
     fn shape(&self, behind: &[usize]) -> PyResult<Vec<usize>> {
         let taxels = self.shared.sensor()?.taxels();
         let each = taxels.size().map_or_else(|| vec![taxels.len()], |(rows, cols)| vec![rows, cols]);
@@ -138,7 +138,7 @@ impl DeviceBatch {
         DeviceArray::whole(&self.presses.gpu, data, shape)
     }
 
-    /// Reported values of every press, without memory and noise; computed on the CPU.
+    /// Reported values of every press from an untouched response, without noise; computed on the CPU.
     fn reports(&self, py: Python<'_>) -> PyResult<Vec<Report>> {
         let (sensor, presses) = (self.shared.sensor()?, &self.presses);
         let made = detached(py, || {
@@ -156,7 +156,7 @@ impl DeviceBatch {
         self.presses.count
     }
 
-    /// Name of the GPU.
+    /// Name of the GPU that holds the arrays.
     #[getter]
     fn device(&self) -> &str {
         self.presses.gpu.name()
@@ -225,44 +225,44 @@ impl DeviceBatch {
         self.image_on_device()?.numpy(py)
     }
 
-    /// ``taxels`` in GPU memory.
+    /// ``taxels`` (N) in GPU memory, float64, shape (n, rows, cols) or (n, taxels).
     #[getter]
     fn taxels_on_device(&self) -> PyResult<DeviceArray> {
         Ok(self.whole(Data::F64(Arc::clone(&self.presses.values_newton)), &self.shape(&[])?))
     }
 
-    /// ``forces`` in GPU memory.
+    /// ``forces`` (N) in GPU memory, float64, shape (n, rows, cols, 3) or (n, taxels, 3).
     #[getter]
     fn forces_on_device(&self) -> PyResult<DeviceArray> {
         Ok(self.whole(Data::F64(Arc::clone(&self.presses.forces_newton)), &self.shape(&[3])?))
     }
 
-    /// ``force`` in GPU memory: the first half of every ``wrench``.
+    /// ``force`` (N) in GPU memory, float64, shape (n, 3): a view of the first half of every ``wrench``.
     #[getter]
     fn force_on_device(&self) -> PyResult<DeviceArray> {
         let wrench = self.wrench_on_device()?;
         Ok(DeviceArray { shape: vec![self.presses.count, 3], ..wrench })
     }
 
-    /// ``wrench`` in GPU memory.
+    /// ``wrench`` (N, N m) in GPU memory, float64, shape (n, 6).
     #[getter]
     fn wrench_on_device(&self) -> PyResult<DeviceArray> {
         Ok(self.whole(Data::F64(Arc::clone(&self.presses.wrench)), &[self.presses.count, 6]))
     }
 
-    /// ``outside`` in GPU memory.
+    /// ``outside`` (N) in GPU memory, float64, shape (n, 3).
     #[getter]
     fn outside_on_device(&self) -> PyResult<DeviceArray> {
         Ok(self.whole(Data::F64(Arc::clone(&self.presses.outside_newton)), &[self.presses.count, 3]))
     }
 
-    /// ``saturated`` in GPU memory.
+    /// ``saturated`` in GPU memory, uint32, shape (n,).
     #[getter]
     fn saturated_on_device(&self) -> PyResult<DeviceArray> {
         Ok(self.whole(Data::U32(Arc::clone(&self.presses.saturated)), &[self.presses.count]))
     }
 
-    /// ``image`` in GPU memory.
+    /// ``image`` in GPU memory, uint8, shape (n, height, width, 3).
     #[getter]
     fn image_on_device(&self) -> PyResult<DeviceArray> {
         let why = || Error::new_err(format!("sensor {:?} has no camera on the GPU", self.shared.spec().name));
