@@ -138,7 +138,8 @@ impl DeviceBatch {
         DeviceArray::whole(&self.presses.gpu, data, shape)
     }
 
-    /// Reported values of every press from an untouched response, without noise; computed on the CPU.
+    /// Reported values of every press, without noise and without the response stages that have memory; computed on the
+    /// CPU.
     fn reports(&self, py: Python<'_>) -> PyResult<Vec<Report>> {
         let (sensor, presses) = (self.shared.sensor()?, &self.presses);
         let made = detached(py, || {
