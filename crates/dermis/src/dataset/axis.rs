@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 
 /// The value type of an axis: a number with or without a unit.
 pub trait Measure: Clone + DeserializeOwned {
-    /// An example for messages.
+    /// An example for error messages.
     const EXAMPLE: &'static str;
     /// The number.
     fn number(&self) -> f64;
@@ -76,7 +76,7 @@ struct Table<T> {
 
 /// Upper bound on the values of one axis; more are an input error.
 const MAX_VALUES: usize = 1_000_000;
-/// Draws outside the bounds before a normal axis falls back to its clamped mean.
+/// Maximum number of draws outside the bounds before a normal axis falls back to its clamped mean.
 const MAX_DRAWS: usize = 1000;
 
 impl<T: Measure> Table<T> {
@@ -122,7 +122,7 @@ impl<T: Measure> Table<T> {
 }
 
 impl<T: Measure> Axis<T> {
-    /// How many values it has on the grid.
+    /// Number of values on the grid.
     pub fn steps(&self) -> usize {
         match self {
             Self::Values(values) => values.len(),
@@ -130,7 +130,7 @@ impl<T: Measure> Axis<T> {
         }
     }
 
-    /// The value at a place of the grid, or a drawn one.
+    /// The value at a grid index, or a drawn value.
     pub fn at(&self, place: usize, random: &mut Random) -> T {
         match self {
             Self::Fixed(value) => value.clone(),
@@ -163,9 +163,9 @@ impl<T: Measure> Axis<T> {
 
 /// An axis of any unit, as a plain number.
 pub(super) trait GridAxis {
-    /// How many values it has on the grid.
+    /// Number of values on the grid.
     fn steps(&self) -> usize;
-    /// The value at a place of the grid, or a drawn one, in SI units.
+    /// The value at a grid index, or a drawn value, in SI units.
     fn number(&self, place: usize, random: &mut Random) -> f64;
 }
 

@@ -73,7 +73,7 @@ fn touched_taxels(sensor: &Sensor, touch: &Touch, reading: &Reading) -> Vec<bool
     touched
 }
 
-/// Converts to 32 bits; negative zero becomes zero.
+/// Converts to `f32`; negative zero becomes zero.
 pub fn plain(value: f64) -> f32 {
     value as f32 + 0.0
 }

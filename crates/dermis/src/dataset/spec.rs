@@ -28,7 +28,7 @@ pub struct DatasetSpec {
     pub count: Option<usize>,
     /// Episodes per shard, the unit of work and of files; by default a sixteenth of all, and at most 500.
     pub shard: Option<usize>,
-    /// Number of materials to draw, where `randomise` names keys of a skin or a surface.
+    /// Number of materials to draw, if `randomise` has keys of a skin or a surface.
     #[serde(default = "one")]
     pub materials: usize,
     /// The sensors; all must have the same number of taxels and pixels.
@@ -127,7 +127,7 @@ pub struct PoseSpec {
     pub tilt_y: Option<Axis<Angle>>,
     /// Travel past first contact.
     pub depth: Option<Axis<Length>>,
-    /// Normal force instead of a depth; for a grasp, the tactile sum to hold with.
+    /// Normal force instead of a depth; for a grasp, the desired tactile sum.
     pub force: Option<Axis<Force>>,
     /// Coefficient of friction of the object; by default the skin's own (layer skins only).
     pub mu: Option<Axis<f64>>,
@@ -321,13 +321,13 @@ impl ScenarioSpec {
     }
 }
 
-/// False for zero, negative numbers and NaN.
+/// True for positive numbers; false for zero, negative numbers and NaN.
 fn is_positive(value: f64) -> bool {
     value > 0.0
 }
 
 impl DatasetSpec {
-    /// Reads a description; `file` names it in messages.
+    /// Reads a description; `file` is its name in error messages.
     pub fn parse(file: &str, text: &str) -> Result<Self, DatasetError> {
         let spec: Self = parse_toml(file, text)?;
         spec.validate(file)?;

@@ -76,7 +76,7 @@ cuda_struct! {
 
 cuda_struct! {
     /// A distant lamp: its direction (right, up, towards the camera), colours (levels), and the diffuse and specular
-    /// light on an untouched gel that is subtracted; zero if it is not subtracted.
+    /// factors of a flat gel, which are subtracted (zero if the light is not relative to a flat gel).
     struct Lamp {
         direction: [f32; 3],
         diffuse: [f32; 3],

@@ -29,7 +29,7 @@ fn not_done(why: impl std::fmt::Display) -> GpuError {
     GpuError::Unsupported { what: "the benchmark of the gel".to_owned(), why: why.to_string() }
 }
 
-/// The largest difference between two surfaces, over the largest displacement.
+/// The largest difference between two surfaces, relative to the largest displacement.
 fn apart(a: &SurfaceField, b: &SurfaceField) -> f64 {
     let deepest = a.values.iter().map(|u| u.length()).fold(0.0, f64::max);
     a.values.iter().zip(&b.values).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max) / deepest

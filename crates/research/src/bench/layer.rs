@@ -82,7 +82,7 @@ fn measure(numbers: &mut BTreeMap<String, f64>) -> Option<()> {
     numbers.insert("ball_triangles".into(), ball.surface.mesh().triangles().len() as f64);
     let quarter = depth_of(&ball, 0.25 * SIDE_M)?;
     let half = depth_of(&ball, 0.5 * SIDE_M)?;
-    // Every step has six fields with lateral displacements, two without.
+    // Every step computes six fields with lateral displacements, two without.
     for (fields, lateral) in [("", false), ("_with_lateral", true)] {
         let layer = gel(256, lateral)?;
         for (name, depth_m) in [("quarter", quarter), ("half", half)] {

@@ -77,7 +77,7 @@ fn edge(findings: &mut Findings) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-/// How the load is spread over tactels.
+/// The distribution of the load over tactels.
 #[derive(Clone, Copy)]
 enum Spreading {
     None,

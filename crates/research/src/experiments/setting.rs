@@ -81,7 +81,7 @@ pub fn frictionless(mut spec: SensorSpec) -> SensorSpec {
     spec
 }
 
-/// The median of several numbers; NaN of none.
+/// The median of several numbers; NaN for an empty list.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let n = values.len();

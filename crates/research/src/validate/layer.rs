@@ -13,13 +13,13 @@ use std::path::Path;
 /// Errors of one case, or the largest of all cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct LayerErrors {
-    /// |F − F*| / F*.
+    /// Error of the force: |F − F*| / F*.
     pub force_rel: f64,
-    /// |a − a*| in cells, where π a² is the area of the cells in contact.
+    /// Error of the contact radius (cells): |a − a*|, where π a² is the area of the cells in contact.
     pub radius_cells: f64,
-    /// Largest error of the surface displacement, over the depth.
+    /// Largest error of the surface displacement, relative to the depth.
     pub surface_rel: f64,
-    /// Largest error of the base pressure, over its peak.
+    /// Largest error of the base pressure, relative to its peak.
     pub base_rel: f64,
 }
 
@@ -38,7 +38,7 @@ impl LayerErrors {
 /// The comparison with a golden file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LayerReport {
-    /// In the order of the file.
+    /// Errors of the cases, in the order of the file.
     pub cases: Vec<LayerErrors>,
     /// The largest of each error.
     pub worst: LayerErrors,
