@@ -357,7 +357,8 @@ impl Attachment {
 
     /// Reads the sensor in the state after mj_step or mj_forward.
     ///
-    /// "sense": the time since the last reading is one step of the sensor. Reading again at the same time changes nothing.
+    /// "sense": the time since the last reading is one step of the sensor. Reading again at the same time changes
+    /// nothing.
     /// "couple": the sensor steps with MuJoCo; returns its reading at the start of the last step.
     /// When time has gone back, as after a reset, the sensor starts untouched. Raises dermis.Error if a pose is not
     /// finite now or was not finite in a step since the last reading; the simulation can continue.

@@ -23,8 +23,8 @@ const MAX_CELLS: usize = 2_000_000;
 
 /// A rigid object that can touch sensors, in its own frame.
 ///
-/// ``Object("sphere:radius=10mm")`` takes the notation of the command line: a shape with its sizes and units, a shape alone, an
-/// indenter (``"indenter:moon"``), or the path of a mesh file with its ``unit`` ("m", "cm", "mm" or "in").
+/// ``Object("sphere:radius=10mm")`` takes the notation of the command line: a shape with its sizes and units, a shape
+/// alone, an indenter (``"indenter:moon"``), or the path of a mesh file with its ``unit`` ("m", "cm", "mm" or "in").
 /// The constructors below take metres. Objects are immutable; they can be shared, copied and pickled.
 #[pyclass(frozen, module = "dermis")]
 pub struct Object {
@@ -116,8 +116,8 @@ impl Object {
 
     /// A sphere at the origin.
     ///
-    /// radius: m. edge: longest triangle edge (m) of its mesh, which gels and layers use; default: a fortieth of the diameter. Springs use
-    /// the exact sphere. mu: coefficient of friction (layers only); default: that of the skin.
+    /// radius: m. edge: longest triangle edge (m) of its mesh, which gels and layers use; default: a fortieth of the
+    /// diameter. Springs use the exact sphere. mu: coefficient of friction (layers only); default: that of the skin.
     #[staticmethod]
     #[pyo3(signature = (*, radius, edge=None, mu=None))]
     fn sphere(py: Python<'_>, radius: f64, edge: Option<f64>, mu: Option<f64>) -> PyResult<Self> {

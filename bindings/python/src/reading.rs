@@ -107,8 +107,8 @@ impl Reading {
 
 #[pymethods]
 impl Reading {
-    /// Normal force on each taxel (N), positive in compression, before the response: shape (rows, cols), row 0 at +y, or (taxels,)
-    /// for taxels without a grid.
+    /// Normal force on each taxel (N), positive in compression, before the response: shape (rows, cols), row 0 at +y,
+    /// or (taxels,) for taxels without a grid.
     #[getter]
     fn taxels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         array(py, &self.data.shape(&[]), &self.reading().values_newton)
@@ -229,7 +229,8 @@ impl Reading {
         array(py, &[relief.height, relief.width, 3], relief.normals().as_flattened())
     }
 
-    /// Column and row of each marker before and after the contact (pixels), shape (markers, 4); no rows for a gel without markers.
+    /// Column and row of each marker before and after the contact (pixels), shape (markers, 4); no rows for a gel
+    /// without markers.
     #[getter]
     fn markers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let markers = &self.frame(py)?.markers;

@@ -24,8 +24,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A tactile sensor: a soft skin over a transducer, with its state.
 ///
-/// Make one by ``Sensor.preset("uji-foam-14x6")`` (``dermis.presets()`` lists the names), ``Sensor.load("mine.toml")`` or
-/// ``Sensor.parse(text)``. Lengths in m, forces in N, angles in rad, times in s.
+/// Make one by ``Sensor.preset("uji-foam-14x6")`` (``dermis.presets()`` lists the names), ``Sensor.load("mine.toml")``
+/// or ``Sensor.parse(text)``. Lengths in m, forces in N, angles in rad, times in s.
 ///
 /// Sensor frame: origin at the center of the sensing surface, +z out of the skin, towards the objects. A pose is that
 /// of the object in the sensor frame (sensor_from_object): a (4, 4) matrix, (7,) position and quaternion
@@ -149,9 +149,10 @@ impl Sensor {
     /// at: x and y of the object's origin over the sensor (m), shape (2,); default: the origin.
     /// tilt: rotation about the sensor's x axis, then y (rad), shape (2,). yaw: rotation about z before that (rad).
     ///
-    /// Returns a Reading: ``taxels`` (rows, cols), ``force`` (3,), ``image`` (height, width, 3) …; its ``pose`` is the final pose of
-    /// the object. The sensor stays pressed, so ``step`` can continue from there. Raises dermis.Error (a ValueError) if the object
-    /// misses the sensor or the goal exceeds the range of the skin; the state is then unchanged.
+    /// Returns a Reading: ``taxels`` (rows, cols), ``force`` (3,), ``image`` (height, width, 3) …; its ``pose`` is the
+    /// final pose of the object. The sensor stays pressed, so ``step`` can continue from there. Raises dermis.Error (a
+    /// ValueError) if the object misses the sensor or the goal exceeds the range of the skin; the state is then
+    /// unchanged.
     ///
     /// >>> import dermis
     /// >>> ball = dermis.Object.sphere(radius=10e-3)

@@ -129,7 +129,8 @@ impl Touch {
         self.touch.warnings.iter().map(ToString::to_string).collect()
     }
 
-    /// Displacement of the skin's surface (m), shape (rows, cols, 3), row 0 at +y; None if the skin does not compute it.
+    /// Displacement of the skin's surface (m), shape (rows, cols, 3), row 0 at +y; None if the skin does not compute
+    /// it.
     #[getter]
     fn surface<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
         field(py, self.touch.surface.as_ref())

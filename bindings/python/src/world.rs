@@ -375,7 +375,8 @@ impl World {
         Sensor::of_shared(self.state(py).sensor(name)?.1)
     }
 
-    /// Vertices (m), shape (n, 3), and triangles, shape (m, 3), of the visible part of a body, in its frame; None if there is none.
+    /// Vertices (m), shape (n, 3), and triangles, shape (m, 3), of the visible part of a body, in its frame; None if
+    /// there is none.
     #[allow(clippy::type_complexity)] // two arrays
     fn mesh<'py>(
         &self,
@@ -395,7 +396,8 @@ impl World {
         matrix(py, &state.built.world.world_from_sensor(state.sensor(sensor)?.0))
     }
 
-    /// Force (N) and torque (N m) of a sensor on a body in the last step, in the world frame about the sensor's origin, shape (6,).
+    /// Force (N) and torque (N m) of a sensor on a body in the last step, in the world frame about the sensor's origin,
+    /// shape (6,).
     #[pyo3(signature = (body, *, sensor))]
     fn load_on<'py>(&self, py: Python<'py>, body: &str, sensor: &str) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let state = self.state(py);

@@ -131,7 +131,8 @@ fn list(names: &[String]) -> String {
     }
 }
 
-/// Compares the second recording with the first. Signals are interpolated at the times of the first; images are paired by time.
+/// Compares the second recording with the first. Signals are interpolated at the times of the first; images are paired
+/// by time.
 pub fn compare(a: &Log, b: &Log, options: &Options) -> Result<Comparison, CompareError> {
     let (mut a, mut b) = (a.clone(), b.clone());
     if options.from_start {

@@ -12,8 +12,9 @@ use std::sync::Arc;
 
 /// An array in GPU memory.
 ///
-/// ``torch.from_dlpack(x)``, ``cupy.from_dlpack(x)`` or ``jax.dlpack.from_dlpack(x)`` share it without a copy and keep it
-/// alive. ``numpy.asarray(x)`` or ``x.numpy()`` copy it to the host. Do not write to it: other views share the memory.
+/// ``torch.from_dlpack(x)``, ``cupy.from_dlpack(x)`` or ``jax.dlpack.from_dlpack(x)`` share it without a copy and keep
+/// it alive. ``numpy.asarray(x)`` or ``x.numpy()`` copy it to the host. Do not write to it: other views share the
+/// memory.
 #[pyclass(frozen, module = "dermis")]
 pub struct DeviceArray {
     pub gpu: Arc<Gpu>,

@@ -9,7 +9,8 @@ use std::fmt::Write;
 /// Maximum number of plots on a page; the table lists all signals.
 const MAX_PLOTS: usize = 24;
 
-/// Adds `compare.png`, the signals and scores over time, `errors.csv` and, where images were compared, the least similar pair.
+/// Adds `compare.png`, the signals and scores over time, `errors.csv` and, where images were compared, the least
+/// similar pair.
 pub fn add(output: &mut Output, comparison: &Comparison, a: &Log, b: &Log) {
     let title = format!("{} (truth) and {}", file_name(&comparison.a), file_name(&comparison.b));
     let mut sheet = FigurePage::new(3).title(title);

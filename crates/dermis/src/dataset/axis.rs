@@ -42,8 +42,12 @@ impl Measure for f64 {
     }
 }
 
-/// A number of an episode. In a file: `"1 mm"`; `{ values = ["1 mm", "2 mm"] }` or `{ from = "0 mm", to = "2 mm", steps = 5 }`, which make
-/// a grid; `{ uniform = ["0 mm", "2 mm"] }` or `{ normal = ["1 mm", "0.2 mm"], within = ["0 mm", "2 mm"] }`, which are drawn for every episode.
+/// A number of an episode, written in a file as
+///
+/// - a constant: `"1 mm"`;
+/// - grid values: `{ values = ["1 mm", "2 mm"] }` or `{ from = "0 mm", to = "2 mm", steps = 5 }`;
+/// - a distribution, drawn for every episode: `{ uniform = ["0 mm", "2 mm"] }` or
+///   `{ normal = ["1 mm", "0.2 mm"], within = ["0 mm", "2 mm"] }`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Axis<T> {
     /// A constant.

@@ -112,7 +112,8 @@ impl Dataset {
         Ok(atomic_folder.sweep()?)
     }
 
-    /// Makes the given shards one after the other and skips finished ones. For programs that distribute the work themselves.
+    /// Makes the given shards one after the other and skips finished ones. For programs that distribute the work
+    /// themselves.
     pub fn make_shards(&self, out: &Path, shards: &[usize], go_on: &dyn Fn() -> bool) -> Result<(), DatasetError> {
         let atomic_folder = self.claim(out)?;
         for &shard in shards.iter().filter(|shard| **shard < self.shards()) {

@@ -105,8 +105,8 @@ impl RandomiseSpec {
         }
     }
 
-    /// Draws a value and writes it into a description. Returns the new number, in the unit of `value`, or for `scale` in the unit of the
-    /// description (SI). Grids (`values`) are sampled uniformly.
+    /// Draws a value and writes it into a description. Returns the new number, in the unit of `value`, or for `scale`
+    /// in the unit of the description (SI). Grids (`values`) are sampled uniformly.
     pub fn apply(&self, description: &mut Value, random: &mut Random) -> Result<f64, String> {
         if self.seed {
             // A seed of 32 bits fits the integers of other programs.

@@ -48,7 +48,8 @@ impl DatasetSensor {
         Ok(Material { sensor, description, drawn: numbers })
     }
 
-    /// The sensor of one episode: a material with drawn response, camera, light and markers. Also returns the drawn values.
+    /// The sensor of one episode: a material with drawn response, camera, light and markers. Also returns the drawn
+    /// values.
     pub fn with_draws(
         &self,
         material: &Material,

@@ -55,7 +55,7 @@ pub enum FormatSpec {
     Lerobot,
     /// WebDataset: tar files.
     Webdataset,
-    /// Parquet, and PNG files beside it.
+    /// Parquet, with images in separate PNG files.
     Parquet,
     /// HDF5 in robomimic's layout.
     Robomimic,
@@ -111,7 +111,8 @@ pub struct ObjectSource {
     pub roughness: Option<RoughnessSpec>,
 }
 
-/// Pose and depth of the object, see [`dermis_sensor::Aim`]; for a grasp, the position of the object between the fingers.
+/// Pose and depth of the object, see [`dermis_sensor::Aim`]; for a grasp, the position of the object between the
+/// fingers.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PoseSpec {
@@ -206,7 +207,8 @@ pub enum ScenarioSpec {
         #[serde(default = "thirty")]
         rate: Frequency,
     },
-    /// A parallel gripper grasps an object on the ground by tactile feedback and lifts it; the label is held or slipped.
+    /// A parallel gripper grasps an object on the ground by tactile feedback and lifts it; the label is held or
+    /// slipped.
     GraspAndLift {
         /// Mass of the object.
         mass: Axis<Mass>,

@@ -90,7 +90,8 @@ impl RunRecorder {
     }
 }
 
-/// A heat map of the taxels with `max_newton` as its brightest colour: bare cells for a grid, dots with a scale otherwise.
+/// A heat map of the taxels with `max_newton` as its brightest colour: bare cells for a grid, dots with a scale
+/// otherwise.
 fn heat(sensor: &Sensor, values_newton: &[f64], max_newton: f64) -> Image {
     let max = if max_newton > 0.0 { max_newton } else { 1.0 };
     match sensor.taxels().size() {

@@ -32,7 +32,7 @@ pub struct Twists {
 /// The format of a pose in another library's array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PoseFormat {
-    /// Position alone.
+    /// Position only.
     Position = 3,
     /// Position and quaternion w, x, y, z.
     Quaternion = 7,

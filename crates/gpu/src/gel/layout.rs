@@ -42,7 +42,8 @@ pub(super) fn program() -> Program {
     Program::new("gel-equilibrium", SOURCE, &[&format!("-DREDUCE_SLOTS={REDUCE_SLOTS}")])
 }
 
-// SAFETY: `repr(C)`, `f64` alone, and any bytes are valid; CUDA's declaration has the same fields in the same order.
+// SAFETY: `repr(C)`, all fields are `f64`, and any bytes are valid; CUDA's declaration has the same fields in the same
+// order.
 #[allow(unsafe_code)]
 unsafe impl Plain for Coefficients {}
 

@@ -42,7 +42,8 @@ pub(super) fn program() -> Program {
     Program::new("gel-mpm", SOURCE, &[&format!("-DROW={ROW}"), &format!("-DIMPULSE_UNIT={IMPULSE_UNIT}")])
 }
 
-// SAFETY: `repr(C)`, `f32` alone, and any bytes are valid; CUDA's declaration has the same fields in the same order.
+// SAFETY: `repr(C)`, all fields are `f32`, and any bytes are valid; CUDA's declaration has the same fields in the same
+// order.
 #[allow(unsafe_code)]
 unsafe impl Plain for StepConstants {}
 

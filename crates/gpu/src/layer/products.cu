@@ -117,7 +117,7 @@ __device__ __forceinline__ void store_plane(const Workspace& work, int pitch, do
     }
 }
 
-// x + iy = F⁻¹(multiply(F(x + iy))). `multiply(i, row, col, pitch)` changes the number at a row and column of the plane, whose spectra stand at
+// x + iy = F⁻¹(multiply(F(x + iy))). `multiply(i, row, col, pitch)` changes the number at a row and column of the plane; its spectra have index
 // i. One wave number per thread.
 template <class Multiply>
 __device__ __forceinline__ void transformed(const Workspace& work, const FftPlan* plan, const Complex* roots, const double* x, const double* y,

@@ -73,7 +73,8 @@ fn compare(gpu: &Arc<Gpu>, name: &str, gel: Gel, object: &Object, poses: &[Pose]
     last
 }
 
-/// A rigid paraboloid on a bonded layer, cases 0, 2 and 4 of the golden file: agrees with the CPU and, to 2 %, with elasticity.
+/// A rigid paraboloid on a bonded layer, cases 0, 2 and 4 of the golden file: agrees with the CPU and, to 2 %, with
+/// elasticity.
 #[test]
 fn a_paraboloid_press_agrees_with_the_cpu() {
     let Some(gpu) = gpu("a_paraboloid_press_agrees_with_the_cpu") else { return };

@@ -17,10 +17,12 @@ const RUNS: usize = 5;
 const BYTES_PER_S: f64 = 4.3e12;
 const SINGLES_PER_S: f64 = 67e12;
 const DOUBLES_PER_S: f64 = 34e12;
-/// Bytes and operations of one particle step: position and deformation are read and written; cell, index and material are read.
+/// Bytes and operations of one particle step: position and deformation are read and written; cell, index and material
+/// are read.
 const STEP_BYTES: f64 = (2 * 12 + 3) as f64 * 4.0;
 const STEP_OPERATIONS: f64 = 1700.0;
-/// Bytes and operations of one cell in a stiffness product: twelve numbers for each of eight particles, and three nodal vectors.
+/// Bytes and operations of one cell in a stiffness product: twelve numbers for each of eight particles, and three nodal
+/// vectors.
 const CELL_BYTES: f64 = (8 * 12 * 4 + 3 * 3 * 8) as f64;
 const CELL_OPERATIONS: f64 = 8.0 * (540.0 + 110.0) + 9.0 * 200.0;
 

@@ -41,8 +41,8 @@ fn thread_ms(start: Instant) -> f64 {
     cpu_nanoseconds().map_or_else(|| start.elapsed().as_secs_f64() * 1e3, |ns| ns * 1e-6)
 }
 
-/// The minimum over four batches of the mean time of a call (ms), after a warm-up call. Single calls cannot be timed: the kernel counts in
-/// ticks of a few milliseconds.
+/// The minimum over four batches of the mean time of a call (ms), after a warm-up call. Single calls cannot be timed:
+/// the kernel counts in ticks of a few milliseconds.
 fn best_ms(runs: usize, mut call: impl FnMut(usize) -> Option<()>) -> Option<f64> {
     call(0)?;
     let (clock, mut best) = (Instant::now(), f64::INFINITY);

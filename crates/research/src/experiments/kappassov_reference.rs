@@ -58,8 +58,8 @@ fn counts() -> Response {
     Response { counts_per_newton: 1.0 / 0.42e-3, bits: 12 }
 }
 
-/// The reference sensor. Its spread is a narrow peak with wide tails, wider along the array than across it, and its response curve is
-/// exponential; the fitted Gaussian and cubic can represent neither exactly.
+/// The reference sensor. Its spread is a narrow peak with wide tails, wider along the array than across it, and its
+/// response curve is exponential; the fitted Gaussian and cubic can represent neither exactly.
 pub fn reference() -> Result<(Sensor, Truth), ExperimentError> {
     let mut spec = nominal()?;
     spec.name = "reference".into();

@@ -1,8 +1,9 @@
 //! The gel of a GelSight Mini against finite elements and measured forces (Helmut et al. 2024, "FEATS").
 //!
-//! The folder holds the authors' published data: `measured_force_depth.csv` (`depth_mm,force_N`) of a hemisphere of 7.5 mm radius, and surfaces
-//! `calculix_surface_d*.csv` (`x_mm,y_mm,z_mm,ux_mm,uy_mm,uz_mm`, one row per node of the top) of the same press by finite elements. Their
-//! contact is compliant, so surfaces are compared at equal displacements of the centre.
+//! The folder holds the authors' published data: `measured_force_depth.csv` (`depth_mm,force_N`) of a hemisphere of 7.5
+//! mm radius, and surfaces `calculix_surface_d*.csv` (`x_mm,y_mm,z_mm,ux_mm,uy_mm,uz_mm`, one row per node of the top)
+//! of the same press by finite elements. Their contact is compliant, so surfaces are compared at equal displacements of
+//! the centre.
 
 use super::{ValidateError, read_text};
 use dermis::geometry::shapes::sphere;

@@ -1,8 +1,8 @@
 //! Hydroelastic contact surfaces against a golden file.
 //!
-//! The file lists pairs of bodies with their poses and the results of another program: area, centroids, force and torque on the
-//! first. Meshes, with vertex pressures for compliant bodies, are in `mesh_dir` beside it, so only the contact is compared, not the
-//! meshing.
+//! The file lists pairs of bodies with their poses and the results of another program: area, centroids, force and
+//! torque on the first. Meshes, with vertex pressures for compliant bodies, are in its `mesh_dir`, so only the contact
+//! is compared, not the meshing.
 
 mod time;
 

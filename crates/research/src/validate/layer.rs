@@ -1,7 +1,7 @@
 //! The layer skin against an independent solution for a paraboloid on a bonded layer.
 //!
-//! The file lists cases in SI units: a rigid, frictionless paraboloid z = r²/(2R) pressed to a known depth, with its force and contact
-//! radius, and the surface displacement and base pressure at several distances from the axis.
+//! The file lists cases in SI units: a rigid, frictionless paraboloid z = r²/(2R) pressed to a known depth, with its
+//! force and contact radius, and the surface displacement and base pressure at several distances from the axis.
 
 use super::{ValidateError, read_json};
 use dermis::geometry::HeightField;
@@ -121,7 +121,8 @@ impl Case {
         Ok(self.errors(&touch, cell_m))
     }
 
-    /// The case with `factor` times the radius of the paraboloid: depth, force, displacements and stresses shrink by it.
+    /// The case with `factor` times the radius of the paraboloid: divides depth, force, displacements and
+    /// stresses by `factor`.
     pub(crate) fn flatter(mut self, factor: f64) -> Self {
         self.radius_m *= factor;
         let lists = self.surface_displacement_m.iter_mut().chain(&mut self.base_normal_stress_pa);

@@ -26,8 +26,8 @@ impl Trajectory {
         Self { start: *start, pivot: start.translation, rotation: Vec3::Z * angle_rad, shift: Vec3::ZERO }
     }
 
-    /// Rolling without slip by an angle (rad) in a direction (rad), with a rolling radius (m). The contact is assumed to lie
-    /// below the object's origin, at the pressed depth.
+    /// Rolling without slip by an angle (rad) in a direction (rad), with a rolling radius (m). The contact is assumed
+    /// to lie below the object's origin, at the pressed depth.
     pub fn rolling(
         start: &Pose,
         depth_m: f64,
