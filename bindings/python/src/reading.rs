@@ -237,8 +237,8 @@ impl Reading {
         array(py, &[markers.len(), 4], markers.as_flattened())
     }
 
-    /// Optical flow from the untouched to the current image: right and down (pixels), float32, shape (height, width,
-    /// 2).
+    /// Optical flow from the untouched to the current image: right and down (pixels), float32, shape
+    /// (height, width, 2).
     #[getter]
     fn flow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
         let relief = &self.frame(py)?.relief;

@@ -307,8 +307,8 @@ impl Sensor {
 
     /// Reads contact points of another simulator, such as PyBullet or MuJoCo. Uses neither the skin nor the state.
     ///
-    /// points: positions (m), shape (n, 3). forces: forces on the **sensor** (N), shape (n, 3). normals: unit normals
-    /// out of the sensor, shape (n, 3); default: against the forces. objects: index of the object of each point, shape
+    /// points: positions (m), shape (n, 3). forces: forces on the **sensor** (N), shape (n, 3). normals: normals out
+    /// of the sensor, shape (n, 3); default: against the forces. objects: index of the object of each point, shape
     /// (n,).
     /// depths: penetration depths (m), shape (n,), for ``reading.touch``; they do not change the forces.
     /// sensor_pose: pose of the sensor; if given, points, forces and normals are in the world frame.

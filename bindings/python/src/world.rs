@@ -160,8 +160,7 @@ impl World {
     ///
     /// obj: its surface, if it can touch sensors. motion: "fixed", "driven" (by ``set_twist``) or "free" (needs a mass
     /// and a closed object). mass: mass (kg), uniform over the object. pose, twist: initial pose and velocity (m/s,
-    /// rad/s). solid:
-    /// True if the body collides with the ground and with other solid bodies.
+    /// rad/s). solid: True if the body collides with the ground and with other solid bodies.
     #[pyo3(signature = (name, obj=None, *, motion="fixed", mass=None, pose=None, twist=None, solid=false))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn add_body(

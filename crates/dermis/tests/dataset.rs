@@ -214,8 +214,8 @@ fn images_come_with_where_they_are_touched() {
     assert_eq!(&seen.image_png[1..4], b"PNG");
     let pixel_mm = 0.0295 * 8.0;
     let radius_mm = (seen.contact.sum[0] * pixel_mm * pixel_mm / std::f64::consts::PI).sqrt();
-    // Between Hertz's half-space (√(R d) = 1.41 mm) and a foundation of springs (√(2 R d) = 2 mm), with cells of 0.5
-    // mm.
+    // Between Hertz's half-space (√(R d) = 1.41 mm) and a foundation of springs (√(2 R d) = 2 mm), with cells of
+    // 0.5 mm.
     assert!((1.3..2.1).contains(&radius_mm), "{radius_mm}");
     let touched = observed.contact.iter().filter(|touched| **touched).count() as f64;
     assert!((touched.sqrt() / std::f64::consts::PI.sqrt() - radius_mm).abs() < 0.8, "{touched} mm²");

@@ -3,9 +3,8 @@
 //! A press rasterizes the object into a height map over the layer's cells. One block of threads then solves pressure
 //! and shear by the CPU's iterations, with Fourier transforms in shared memory if they fit. Transforms of the whole
 //! grid give the surface displacement and the stress at the sensing depth, from which the taxel forces and the image
-//! are computed.
-//! Fields are in double precision; transforms are in single precision for tolerances of 5e-6 and larger, else in
-//! double.
+//! are computed. Fields are in double precision; transforms are in single precision for tolerances of 5e-6 and larger,
+//! else in double.
 
 mod camera;
 mod fft_plan;

@@ -17,7 +17,7 @@ pub(crate) type Bits = [i32; 2];
 struct Filter {
     original: Vec<Bits>,
     next: u64,
-    /// Geoms under a skin and the objects that they no longer collide with, by index.
+    /// Geoms under a skin and the objects that they no longer collide with, by the number of the [`DisabledContacts`].
     disabled: BTreeMap<u64, (Vec<usize>, Vec<usize>)>,
 }
 

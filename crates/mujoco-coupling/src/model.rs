@@ -270,7 +270,7 @@ impl<'a> Model<'a> {
         self.index(self.layout.plugin_stateadr, instance as usize)
     }
 
-    /// True if a geom can collide with any geom.
+    /// True if a geom can collide with other geoms.
     pub fn collides(&self, geom: usize) -> bool {
         self.contact_bits(geom) != [0, 0]
     }
@@ -331,8 +331,7 @@ impl<'a> Model<'a> {
     }
 
     /// Effective mass of a body: its own mass if the body is free, else the average over its joints
-    /// (`body_invweight0`).
-    /// `None` if the body cannot move.
+    /// (`body_invweight0`). `None` if the body cannot move.
     pub fn mass(&self, body: usize) -> Option<MassProperties> {
         let [linear, angular] = self.element::<[f64; 2]>(self.layout.body_invweight0, body);
         if linear <= 0.0 {

@@ -163,64 +163,64 @@ impl DeviceBatch {
         self.presses.gpu.name()
     }
 
-    /// ``Reading.taxels`` of all (N), shape (n, rows, cols) or (n, taxels), copied.
+    /// ``Reading.taxels`` of all readings (N), shape (n, rows, cols) or (n, taxels), copied.
     #[getter]
     fn taxels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.taxels_on_device()?.numpy(py)
     }
 
-    /// ``Reading.reported`` of all (N), shape of ``taxels``, computed on the CPU.
+    /// ``Reading.reported`` of all readings (N), shape of ``taxels``, computed on the CPU.
     #[getter]
     fn reported<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let all: Vec<f64> = self.reports(py)?.into_iter().flat_map(|report| report.newton).collect();
         array(py, &self.shape(&[])?, &all)
     }
 
-    /// ``Reading.raw`` of all (counts), shape of ``taxels``, computed on the CPU.
+    /// ``Reading.raw`` of all readings (counts), shape of ``taxels``, computed on the CPU.
     #[getter]
     fn raw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u32>>> {
         let all: Vec<u32> = self.reports(py)?.into_iter().flat_map(|report| report.raw).collect();
         array(py, &self.shape(&[])?, &all)
     }
 
-    /// ``Reading.forces`` of all (N), shape (n, rows, cols, 3) or (n, taxels, 3), copied.
+    /// ``Reading.forces`` of all readings (N), shape (n, rows, cols, 3) or (n, taxels, 3), copied.
     #[getter]
     fn forces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.forces_on_device()?.numpy(py)
     }
 
-    /// ``Reading.force`` of all (N), shape (n, 3), copied.
+    /// ``Reading.force`` of all readings (N), shape (n, 3), copied.
     #[getter]
     fn force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.force_on_device()?.numpy(py)
     }
 
-    /// ``Reading.wrench`` of all (N, N m), shape (n, 6), copied.
+    /// ``Reading.wrench`` of all readings (N, N m), shape (n, 6), copied.
     #[getter]
     fn wrench<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.wrench_on_device()?.numpy(py)
     }
 
-    /// ``Reading.outside`` of all (N), shape (n, 3), copied.
+    /// ``Reading.outside`` of all readings (N), shape (n, 3), copied.
     #[getter]
     fn outside<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.outside_on_device()?.numpy(py)
     }
 
-    /// ``Reading.saturated`` of all, shape (n,), copied.
+    /// ``Reading.saturated`` of all readings, shape (n,), copied.
     #[getter]
     fn saturated<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.saturated_on_device()?.numpy(py)
     }
 
-    /// ``Reading.travel`` of all (m), shape (n,); NaN for presses at given poses.
+    /// ``Reading.travel`` of all readings (m), shape (n,); NaN for presses at given poses.
     #[getter]
     fn travel<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let unknown = vec![f64::NAN; self.presses.count];
         array(py, &[self.presses.count], self.travel_m.as_deref().unwrap_or(&unknown))
     }
 
-    /// ``Reading.image`` of all, uint8, shape (n, height, width, 3), copied.
+    /// ``Reading.image`` of all readings, uint8, shape (n, height, width, 3), copied.
     #[getter]
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.image_on_device()?.numpy(py)
