@@ -62,7 +62,7 @@ __device__ __forceinline__ void load_region(Workspace& work, const ContactRegion
     __syncthreads();
     FOR_EACH(i, work.count) {
         const int cell = (region.row + i / region.cols) * grid_cols + region.col + i % region.cols;
-        // Cells without an indenter get a finite height far above the surface.
+        // Cells without an indenter get a finite negative depth: the indenter is far above the surface.
         work.buffer(DEPTH)[i] = fmax(depth[cell], -10.0 * region.max_depth);
         work.buffer(SHEAR_X)[i] = traction[cell];
         work.buffer(SHEAR_Y)[i] = traction[cells + cell];
