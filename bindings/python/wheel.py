@@ -21,7 +21,7 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 PACKAGE = HERE / "python" / "dermis"
-# The oldest time a zip file knows: the same input gives the same bytes.
+# The earliest time that a zip file can store, so that the same input gives the same bytes.
 MOMENT = (1980, 1, 1, 0, 0, 0)
 
 

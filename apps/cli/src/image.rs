@@ -1,4 +1,4 @@
-//! Images of the command line.
+//! Renders images for the command line.
 
 use dermis::draw::{Camera, Image, Plot, Rgb, Scene, Series};
 use dermis::image;
@@ -15,7 +15,7 @@ pub fn world(world: &World) -> Scene {
         if reading.net_force_newton().length() < 1e-3 {
             return scene;
         }
-        // Behind the sensor, where its finger does not hide the arrow.
+        // Behind the sensor, where the finger does not hide the arrow.
         let reach = world.sensor(id).surface().bounds().size().max_element();
         let behind = |part: f64| world_from_sensor.transform_point(-Vec3::Z * (part * reach));
         let (tail, head) = (behind(0.9), behind(0.3));

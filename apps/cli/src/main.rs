@@ -94,7 +94,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints help as clap writes it, and a wrong argument as one line with exit code 2.
+/// Prints clap's help unchanged, and a wrong argument as one line with exit code 2.
 fn usage(error: &clap::Error) -> ExitCode {
     let is_help = matches!(
         error.kind(),

@@ -142,7 +142,7 @@ fn reproduce(
     Ok(Report { name, passed, metrics, wall_s })
 }
 
-/// The HTML report on disk.
+/// The HTML report on disk, rewritten after each experiment.
 struct Page {
     report: dermis_research::report::Report,
     folder: Option<PathBuf>,
@@ -208,7 +208,7 @@ fn tell(experiment: &Experiment, outcome: &Outcome, wall_s: f64) {
     outcome.notes.iter().for_each(|note| say(format!("  note: {note}")));
 }
 
-/// Enough digits to distinguish 9.8 from 9.7999.
+/// Formats a number with enough digits to distinguish 9.8 from 9.7999.
 fn precise(value: f64) -> String {
     if value == 0.0 || (1e-3..1e5).contains(&value.abs()) {
         let text = format!("{value:.8}");

@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use std::path::Path;
 
-/// Accepted names of a column, with the size of their unit in SI.
+/// Accepted names of a column, each with the size of its unit in SI.
 pub type Names = &'static [(&'static str, f64)];
 
 /// Standard gravity (m/s²), to convert weights to forces.

@@ -1,4 +1,4 @@
-//! The tests of `dermis-cli` as one program: many would each take as long to link.
+//! The tests of `dermis-cli` as one program, to link only once.
 
 mod bad_input;
 mod commands;

@@ -1,4 +1,4 @@
-//! Whatever a user gets wrong, the program says so in one line that names it, and leaves nothing behind.
+//! Every user error gives one line that names the error, and leaves no files behind.
 
 use crate::common::{SENSOR, dermis, write};
 use dermis::geometry::files::{LengthUnit, write_obj, write_stl};
@@ -6,7 +6,7 @@ use dermis::geometry::shapes;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Runs with `--out` into a folder that must not be there afterwards; checks the one line on stderr.
+/// Runs with `--out` into a folder that must not exist afterwards; checks the single line on stderr.
 fn refused(folder: &Path, code: i32, arguments: &[&str], words: &[&str]) {
     let out = folder.join("out");
     let mut all: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
@@ -241,7 +241,7 @@ fn a_scene_with_a_slip() {
     refused_scene("duration = \"20 ms\"", "duration = \"-1 s\"", &["`duration`", "-1 s"]);
 }
 
-/// The message holds the limit, and the scene runs with a step below it.
+/// The message contains the limit, and the scene runs with a step below it.
 #[test]
 fn a_time_step_that_is_too_long() {
     refused_scene("time_step = \"0.1 ms\"", "time_step = \"10 ms\"", &["1e-2 s", "stable up to", "`time_step`"]);

@@ -1,4 +1,4 @@
-//! Every command, as a user runs it.
+//! Runs every command as a user does.
 
 use crate::common::{DEFINITION, SCENE, SENSOR, write};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Runs and returns stdout.
+/// Runs the program and returns stdout.
 fn dermis(folder: &Path, arguments: &[&str]) -> String {
     let all: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
     let result = crate::common::dermis(folder, &all);
@@ -45,7 +45,7 @@ fn sensors_lists_what_ships_and_what_it_shows_can_be_used() {
     }
 }
 
-/// 14 × 6 springs of 2 N/mm under a plate that covers them all carry 168 N for each millimetre.
+/// 14 × 6 springs of 2 N/mm under a plate that covers them all carry 168 N per millimetre.
 #[test]
 fn press_reports_force_and_writes_its_files() {
     let folder = TempDir::new().unwrap();
@@ -82,7 +82,7 @@ fn press_takes_places_turns_meshes_and_sensor_files() {
     assert!(report["force_n"].as_f64().unwrap() > 0.0);
 }
 
-/// The same scene gives the same bytes, run again and with any number of threads.
+/// The same scene gives the same bytes in every run and with any number of threads.
 #[test]
 fn run_gives_the_same_bytes_with_any_number_of_threads() {
     let folder = TempDir::new().unwrap();
@@ -159,7 +159,8 @@ fn demo_makes_its_images() {
     assert_eq!(summary["phases"].as_array().unwrap().last().unwrap()["phase"], "Done");
 }
 
-/// The bench measures a simulated device, the fits give back what it is made of, and what they write loads as a sensor.
+/// The bench measures a simulated sensor, the fits recover its parameters, and the written description loads as a
+/// sensor.
 #[test]
 fn a_device_is_characterised_and_fitted_from_its_own_data() {
     let folder = TempDir::new().unwrap();
@@ -200,7 +201,7 @@ time = "1.5 s"
         report
     };
     let near = |value: &Value, truth: f64| (value["value"].as_f64().unwrap() / truth - 1.0).abs() < 0.05;
-    // Alone, the fit of the spread does not know of the creep; with all of the data it does.
+    // Alone, the fit of the spread does not account for creep; with all data it does.
     let spread = fit("spread", &["bench/presses.csv"]);
     assert!((spread["fit"]["sigma_taxels"]["value"].as_f64().unwrap() - 0.5).abs() < 0.06, "{spread}");
     let creep = fit("creep", &["bench/creep.csv"]);
@@ -227,7 +228,7 @@ fn reproduce_and_bench_say_what_there_is() {
     assert!(page.contains(">holds<") && page.contains(">no data<") && page.contains("data:image/png;base64,"));
 }
 
-/// Under a plate a hydroelastic pad of the same stiffness per area is the springs: 168 N for a millimetre.
+/// Under a plate a hydroelastic pad acts like springs of the same stiffness per area: 168 N per millimetre.
 #[test]
 fn press_takes_another_skin() {
     let folder = TempDir::new().unwrap();
@@ -241,7 +242,8 @@ fn press_takes_another_skin() {
     assert!(report["lit"].as_u64().unwrap() >= 2, "{report}");
 }
 
-/// On 64 cells the golden cases are a percent off at most; the document has the keys that others read.
+/// On 64 cells the errors of the golden cases are at most one percent; the document has the keys that other programs
+/// read.
 #[test]
 fn validate_layer_prints_its_errors() {
     let folder = TempDir::new().unwrap();
@@ -257,7 +259,7 @@ fn validate_layer_prints_its_errors() {
     assert!(dermis(folder.path(), &["validate", "layer", golden, "--cells", "64"]).contains("worst"));
 }
 
-/// Springs as a layer: taxels and what is outside make up the force.
+/// Springs as a layer: the taxel forces and the force outside sum to the total force.
 #[test]
 fn press_with_a_layer() {
     let folder = TempDir::new().unwrap();
@@ -270,7 +272,8 @@ fn press_with_a_layer() {
     assert!(number(&report["force_n"]) > 0.1);
 }
 
-/// A cloud of points on a gel: taxels under it and what is outside make up the force, and it is at rest. A cloud without a unit is refused.
+/// A point cloud on a gel: the taxel forces and the force outside sum to the total force, and the cloud is at rest. A
+/// cloud without a unit is refused.
 #[test]
 fn press_points_on_a_gel() {
     let folder = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! `dermis dataset`: killed and resumed, without room, planned, shared.
+//! `dermis dataset`: killed and resumed, on a full disk, planned, and split into shares.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -44,7 +44,8 @@ fn files(folder: &Path) -> BTreeMap<String, u64> {
     all
 }
 
-/// Killed in the hardest way and interrupted in the soft one, at moments that fall anywhere, and started again: the same hashes and no file more.
+/// Killed (SIGKILL) or interrupted (Ctrl-C) at arbitrary times and restarted: the hashes are the same and there are no
+/// extra files.
 #[test]
 fn killed_and_resumed_it_is_the_same() {
     let root = tempfile::tempdir().unwrap();
@@ -81,7 +82,8 @@ fn killed_and_resumed_it_is_the_same() {
     assert!(checked.status.success());
 }
 
-/// Files that may not grow beyond 64 kB stand for a disk without room: one sentence, and the shard that was there is kept and used later.
+/// A file size limit of 64 kB stands for a full disk: the error is one sentence, and the finished shard is kept and
+/// used later.
 #[test]
 fn a_full_disk_stops_it_with_one_sentence() {
     let root = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@ fn run(folder: &Path, arguments: &[&str]) -> std::process::Output {
     crate::common::dermis(folder, &all)
 }
 
-/// A ramp; where `bright`, a square in its middle is lighter.
+/// A ramp; `bright` adds a lighter square in the middle.
 fn image(width: usize, height: usize, bright: u8) -> Image {
     Image::from_fn(width, height, |x, y| {
         let inside = x.abs_diff(width / 2) < 8 && y.abs_diff(height / 2) < 8;
@@ -33,7 +33,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// In the mask of 15 x 15 pixels one of three channels is off by 10 levels, or by 100 without contact.
+/// In the mask of 15 x 15 pixels, one of three channels differs by 10 levels, or by 100 levels without contact.
 #[test]
 fn scores_stand_beside_the_null() {
     let folder = folder();

@@ -1,4 +1,4 @@
-//! Optical sensors as a user meets them: presses, and the light of a sensor from images of a ball.
+//! Optical sensors from a user's point of view: presses, and calibration of the light from images of a ball.
 
 use crate::common::write;
 use dermis::draw::Image;
@@ -24,7 +24,7 @@ fn dermis(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(result.stdout).unwrap()
 }
 
-/// A made-up sensor: a small gel, a small camera, a lamp of each colour.
+/// A fictitious sensor: a small gel, a small camera, a lamp of each colour.
 const MINE: &str = r#"name = "mine"
 
 [surface.grid]
@@ -89,7 +89,7 @@ fn a_press_of_an_optical_sensor_writes_what_it_sees() {
     assert!(shape("normals.npy").starts_with("(120, 160, 3,)"));
     assert!(shape("flow.npy").starts_with("(120, 160, 2,)"));
     assert!(shape("markers.npy").starts_with("(12, 4,)"));
-    // The deepest number in the array is the depth commanded, to a cell's sagitta.
+    // The largest value in the array is the commanded depth, to within the sagitta over one cell.
     let bytes = file("depth.npy");
     let numbers = bytes[bytes.len() - 4 * 160 * 120..].chunks_exact(4);
     let deepest = numbers.map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).fold(0.0, f32::min);
@@ -97,7 +97,7 @@ fn a_press_of_an_optical_sensor_writes_what_it_sees() {
     assert_eq!(String::from_utf8(file("markers.csv")).unwrap().lines().count(), 13);
 }
 
-/// A skin that does not know its surface cannot be seen, and the message says which can.
+/// A skin that does not compute its surface cannot be rendered; the message names the skins that can.
 #[test]
 fn a_skin_without_a_surface_is_refused_by_name() {
     let folder = TempDir::new().unwrap();
@@ -113,7 +113,7 @@ fn a_skin_without_a_surface_is_refused_by_name() {
     assert!(!folder.path().join("o").exists());
 }
 
-/// Images of a ball of 4 mm in twelve places, with what a person would note beside them.
+/// Images of a 4 mm ball at twelve positions, with the labels that a person would record.
 fn presses(folder: &Path) {
     let spec = SensorSpec::parse("mine.toml", MINE).unwrap();
     let sensor = SensorSpec { markers: None, ..spec }.build(None).unwrap();
@@ -148,8 +148,8 @@ const CALIBRATE: [&str; 10] = [
     "mine.toml",
 ];
 
-/// From twelve presses to a sensor that shows what the first one showed: the pixel comes from the places, the light from the images,
-/// and what is written can be pressed.
+/// Calibrates a sensor from twelve presses so that it reproduces the first one: the pixel size comes from the
+/// positions, the light from the images, and the written sensor can be pressed.
 #[test]
 fn a_sensors_light_comes_from_twelve_presses() {
     let folder = TempDir::new().unwrap();
@@ -173,7 +173,7 @@ fn a_sensors_light_comes_from_twelve_presses() {
     }
 }
 
-/// Labels that are off by several pixels spoil a fit; `--align` puts them right.
+/// Labels that are off by several pixels degrade a fit; `--align` corrects them.
 #[test]
 fn loose_labels_are_aligned() {
     let folder = TempDir::new().unwrap();

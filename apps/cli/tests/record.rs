@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// A ball on a GelSight whose camera sees 64 × 48 pixels, and a springy pad beside it.
+/// A ball on a GelSight with a camera of 64 × 48 pixels, and a pad of springs next to it.
 const CAMERA_SCENE: &str = r#"
 [world]
 duration = "60 ms"
@@ -46,7 +46,8 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in {text}"))
 }
 
-/// One run in every format, held against the tables of another run of the same scene: no number differs, whatever the threads.
+/// Compares one run in every format with the tables of another run of the same scene: all numbers are equal for any
+/// number of threads.
 #[test]
 fn every_recording_of_a_run_holds_the_same_numbers() {
     let folder = TempDir::new().unwrap();
@@ -115,7 +116,7 @@ fn a_recording_becomes_any_other_form() {
         }
         assert!(found["only_in_a"].as_array().unwrap().iter().all(|name| name == "pad/tactile"), "{file}: {found}");
     }
-    // A file without its end is mended.
+    // A truncated file is repaired.
     let bytes = std::fs::read(folder.path().join("a.mcap")).unwrap();
     write(folder.path(), "cut.mcap", &bytes[..bytes.len() - 200]);
     let (success, _, stderr) = run(folder.path(), &["export", "cut.mcap", "whole.mcap"]);
@@ -165,7 +166,7 @@ fn what_cannot_be_recorded_compared_or_exported_is_told_in_one_line() {
     assert_eq!(json(&good(folder.path(), &pair))["signals"][0]["max_abs"], 0.0);
 }
 
-/// The program itself is killed; `crates/record` has the test that says how much is lost.
+/// Kills the program itself; a test in `crates/record` bounds the loss.
 #[test]
 fn what_a_killed_run_has_recorded_is_there() {
     let folder = TempDir::new().unwrap();
@@ -186,7 +187,7 @@ fn what_a_killed_run_has_recorded_is_there() {
         if success { Ok(json(&stdout)["times"].as_u64().unwrap()) } else { Err(stderr) }
     };
     for (file, child) in &mut victims {
-        // As long as it takes until something is there, on a machine that has much else to do.
+        // Wait until there are rows, also on a busy machine.
         let enough = || rows(file).is_ok_and(|rows| rows >= 20);
         let waited = (0..300).take_while(|_| !enough()).inspect(|_| std::thread::sleep(Duration::from_millis(100)));
         assert!(waited.count() < 300, "{file}: nothing was recorded for half a minute");

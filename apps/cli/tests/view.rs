@@ -1,4 +1,4 @@
-//! The server of `dermis view` and `dermis run --view`, spoken to as a browser would, and as a browser would not.
+//! The server of `dermis view` and `dermis run --view`, with valid and invalid requests.
 
 use crate::common::{SCENE, write};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -47,7 +47,7 @@ fn view() -> (tempfile::TempDir, Server) {
     (folder, server)
 }
 
-/// Sends bytes and returns all that comes back.
+/// Sends bytes and returns the whole response.
 fn ask(port: u16, request: &str) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -132,13 +132,13 @@ fn what_is_no_request_is_refused_and_the_server_goes_on() {
     assert_eq!(status(&format!("POST / HTTP/1.1\r\nHost: {own}\r\n\r\n")), "HTTP/1.1 405 Method Not Allowed");
     assert_eq!(status("\r\n\r\n"), "HTTP/1.1 400 Bad Request");
     assert_eq!(status("\u{1f980}\r\n\r\n"), "HTTP/1.1 400 Bad Request");
-    // Longer than it reads: refused, or hung up on while it is still being sent.
+    // Longer than the limit: refused, or closed while the request is being sent.
     let long = ask(server.port, &format!("GET / HTTP/1.1\r\nHost: {own}\r\nX: {}\r\n\r\n", "x".repeat(100_000)));
     assert!(long.is_empty() || long.starts_with("HTTP/1.1 431 "), "{long}");
     assert!(get(server.port, "/", &own).starts_with("HTTP/1.1 200 OK"));
 }
 
-/// On any address of this machine but the loopback one nobody answers.
+/// The server does not answer on any address of this machine other than the loopback address.
 #[test]
 fn it_listens_on_the_loopback_address_only() {
     let (_folder, server) = view();
@@ -162,7 +162,7 @@ fn a_folder_without_skins_is_said_in_one_sentence() {
     assert!(said.contains("cargo xtask playground") && said.contains("dermis.wasm"), "{said}");
 }
 
-/// The scene comes first, then the past, then moments with the pad's forces; and a run without a page still ends.
+/// The scene is sent first, then the past, then frames with the pad's forces; a run without a page still ends.
 #[test]
 fn a_run_is_streamed() {
     let folder = tempfile::tempdir().unwrap();
@@ -171,7 +171,7 @@ fn a_run_is_streamed() {
     let own = format!("127.0.0.1:{}", server.port);
     let refused = get(server.port, "/events", "evil.example");
     assert!(refused.starts_with("HTTP/1.1 403 "), "{refused}");
-    // Until the run ends, and with it the connection.
+    // Until the end of the run closes the connection.
     let message = get(server.port, "/events", &own);
     assert!(message.contains("Content-Type: text/event-stream\r\n"), "{message}");
     let names: Vec<&str> = message.lines().filter_map(|line| line.strip_prefix("event: ")).collect();

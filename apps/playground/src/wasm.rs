@@ -1,7 +1,7 @@
 //! The WebAssembly boundary: an input buffer, one call, two output buffers.
 //!
-//! The page calls [`dermis_input`] with the lengths of a request and of a file, writes both to the returned address, calls
-//! [`dermis_answer`], and reads JSON and arrays at the addresses of [`dermis_output`] before the next request.
+//! The page calls [`dermis_input`] with the lengths of a request and of a file, writes both to the returned address,
+//! calls [`dermis_answer`], and reads JSON and arrays at the addresses of [`dermis_output`] before the next request.
 #![allow(unsafe_code, reason = "names must be exported as they are, for a page that has no linker")]
 
 use crate::Engine;

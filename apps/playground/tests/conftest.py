@@ -14,7 +14,7 @@ SITE = os.environ["DERMIS_SITE"]
 @pytest.fixture(scope="session")
 def browser():
     with sync_playwright() as play:
-        # Drawn by the CPU: a test machine has no GPU, and a container no sandbox of its own.
+        # Rendered by the CPU: a test machine has no GPU, and a container has no sandbox of its own.
         flags = ["--no-sandbox", "--enable-unsafe-swiftshader"]
         browser = play.chromium.launch(executable_path=os.environ["CHROMIUM"], args=flags)
         yield browser
@@ -34,7 +34,7 @@ def watched(page):
     page.complaints = []
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
     page.on("console", lambda line: line.type in ("error", "warning") and page.complaints.append(line.text))
-    # The browser's own remark on drawing without a GPU is not ours.
+    # Ignores the browser's own warnings about rendering without a GPU.
     page.own_complaints = lambda: [text for text in page.complaints if "GPU stall" not in text and "GL Driver" not in text]
     return page
 

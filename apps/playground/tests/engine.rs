@@ -1,4 +1,4 @@
-//! The engine of the page, without a page.
+//! Tests of the page's engine without a page.
 
 use dermis_playground::{Arrays, Engine, OFFERS};
 use dermis_sensor::object::ObjectSpec;
@@ -84,7 +84,7 @@ fn refusals_are_sentences_and_the_engine_goes_on() {
     assert!(ask(&mut engine, question(0.6)).0["sum_n"].as_f64().unwrap() > 0.1);
 }
 
-/// Stiffer by the slider is stiffer by as much, and the file for the command line says so.
+/// The slider scales the stiffness in proportion, and the file for the command line contains the new value.
 #[test]
 fn sliders_change_the_skin_and_its_file() {
     let mut engine = ready("wts0614", "springs");

@@ -44,7 +44,7 @@ def test_pages_see_the_run_and_late_ones_its_past(browser, tmp_path):
     late = watched(browser.new_page())
     late.goto(url)
     late.wait_for_function("() => Number(document.body.dataset.time) > 0.5")
-    # The weight of the ball, as the pad feels it.
+    # The weight of the ball, as the pad reads it.
     late.wait_for_function("() => parseFloat(document.getElementById('force-0').textContent) > 0.1")
     for page in (first, late):
         page.wait_for_selector("body[data-ended]", timeout=30_000)
@@ -52,7 +52,7 @@ def test_pages_see_the_run_and_late_ones_its_past(browser, tmp_path):
         assert page.own_complaints() == []
         page.close()
     assert run.wait(30) == 0
-    # At the pace of real time: three seconds take at least about that.
+    # In real time: three simulated seconds take about three seconds or more.
     assert time.monotonic() - start > 2.5
     assert (tmp_path / "out" / "summary.json").exists()
 

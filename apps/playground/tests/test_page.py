@@ -59,7 +59,7 @@ def test_a_dropped_mesh_is_pressed(page, tmp_path):
     drop(page, "cube.obj", CUBE.encode())
     page.wait_for_function("() => document.getElementById('command').textContent.includes('cube.obj')")
     answered(page)
-    # Over the middle of the sensor, though its origin is a corner.
+    # Over the centre of the sensor, although the mesh's origin is a corner.
     assert float(page.input_value("#x")) == -4
     assert by_command(page, tmp_path)["force_n"] == pytest.approx(force(page), rel=0.01)
 

@@ -3,7 +3,7 @@
 import pytest
 from helpers import by_command, drag, force, go, image
 
-# The catalogue is the page's; this list is checked against it below.
+# The page has its own catalogue; a test below checks this list against it.
 OFFERS = {
     "wts0614": ["springs", "hydroelastic", "layer"],
     "uji-foam-14x6": ["springs", "hydroelastic", "layer"],
@@ -42,7 +42,7 @@ def test_tilt_turn_and_shear_are_those_of_the_program(page):
         said = by_command(page)
         fx, fy = (float(part) for part in page.get_attribute("#shear-of-0", "data-value").split(","))
         assert [fx, fy, -force(page)] == pytest.approx(said["on_sensor_n"], rel=0.01, abs=1e-4)
-        # It is dragged along +x and −y.
+        # The contact is dragged along +x and −y.
         assert fx > 0.01 and fy < -0.001, (sensor, skin, fx, fy)
 
 

@@ -1,4 +1,4 @@
-// A small WebGL 2 scene: meshes with a pose, coloured per vertex or as a whole, some of them see-through, and an orbiting camera.
+// A small WebGL 2 scene: meshes with a pose, coloured per vertex or as a whole, some transparent, and an orbiting camera.
 
 import { cross, dot, identity, length, lookAt, minus, multiply, normalized, perspective, plus, times } from "./algebra.js";
 

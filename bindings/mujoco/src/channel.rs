@@ -1,4 +1,4 @@
-//! Writes `sensordata`.
+//! Writes the output channels of a sensor to `sensordata`.
 
 use crate::PluginError;
 use dermis::geometry::Vec3;
@@ -16,7 +16,7 @@ pub enum Channel {
     Reported,
     /// Raw counts of each taxel, after its response.
     Raw,
-    /// Force where there is no taxel (N): x, y, z.
+    /// Force on the skin outside all taxels (N): x, y, z.
     Outside,
     /// Force (N) and torque (N m) on the sensor, about its origin.
     Wrench,
@@ -65,14 +65,14 @@ pub struct Source<'a> {
     pub reading: Option<&'a Reading>,
 }
 
-/// True when the force on each taxel is the sum of the contact points on it, so that no reading is needed.
+/// True when the force on each taxel is the sum of the forces of its contact points, so no reading is needed.
 pub fn is_plain(sensor: &Sensor, touch: &Touch) -> bool {
     let points = touch.facets.iter().all(|facet| matches!(facet.load, Load::Point { .. }));
     points && touch.base.is_none() && sensor.rays().is_none() && !sensor.taxels().spread_loads()
 }
 
 impl Source<'_> {
-    /// Calls `add` with parts of the force on each taxel; `None` for force outside all taxels.
+    /// Calls `add` with each contribution (N) to the force on a taxel; `None` stands for the skin outside all taxels.
     fn each(&self, mut add: impl FnMut(Option<usize>, Vec3)) {
         if let Some(reading) = self.reading {
             reading.forces_newton.iter().enumerate().for_each(|(taxel, force)| add(Some(taxel), *force));
@@ -92,7 +92,7 @@ impl Source<'_> {
     }
 }
 
-/// Writes the channels one after the other. `out` has their lengths' sum.
+/// Writes the channels one after the other. The length of `out` is the sum of their lengths.
 pub fn write(channels: &[Channel], source: &Source<'_>, out: &mut [f64]) {
     let taxels = source.taxels.len();
     let mut rest = out;

@@ -20,9 +20,9 @@ pub struct Config {
     parameters: Option<String>,
     /// Use of the forces.
     pub mode: Mode,
-    /// Names of geoms and bodies that the sensor may touch; empty: all that take part in contacts.
+    /// Names of geoms and bodies that the sensor may touch; empty: all that collide.
     pub objects: Vec<String>,
-    /// Parts of the output, in order.
+    /// Output channels, in order.
     pub channels: Vec<Channel>,
 }
 
@@ -52,8 +52,8 @@ impl Config {
         })
     }
 
-    /// Builds the sensor: the preset or file, its skin replaced by `skin`, then overridden by `parameters`. Without a preset the two
-    /// are the whole description.
+    /// Builds the sensor: the preset or file, its skin replaced by `skin`, then overridden by `parameters`. Without a
+    /// preset, `skin` and `parameters` are the whole description.
     pub fn sensor(&self) -> Result<Sensor, PluginError> {
         let read = |key, text: &Option<String>| text.as_deref().map(|text| toml_of(key, text)).transpose();
         let parameters = read("parameters", &self.parameters)?;
@@ -71,7 +71,7 @@ impl Config {
     }
 }
 
-/// The frame that carries an instance's sensor, given exactly once: by its `<sensor>` elements or by a key.
+/// The frame that the sensor is attached to. It must be given exactly once: by the `<sensor>` elements or by a key.
 pub fn frame(model: &Model<'_>, instance: i32) -> Result<FrameId, PluginError> {
     let mut frames: Vec<FrameId> = Vec::new();
     for sensor in model.sensors(instance) {
@@ -100,7 +100,7 @@ pub fn frame(model: &Model<'_>, instance: i32) -> Result<FrameId, PluginError> {
     }
 }
 
-/// Parses TOML in an XML attribute, where line ends are lost: outside quotes `;` stands for one.
+/// Parses TOML in an XML attribute. Attributes lose line ends, so `;` outside quotes separates lines.
 fn toml_of(key: &'static str, text: &str) -> Result<Map<String, Value>, PluginError> {
     let mut quote = None;
     let lines: String = text
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(sensor.skin().max_depth_m(), 0.012);
     }
 
-    /// The rules of scenes: an alternative key removes the old one, a kind alone converts the skin, another kind replaces it.
+    /// As in scenes: an alternative key removes the old key, a kind alone converts the skin, another kind replaces it.
     #[test]
     fn parameters_follow_the_rules_of_overrides() {
         let stiffness = |parameters: &str| {

@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 /// A sensor in one mjData.
 ///
-/// Evaluations do not change the history: each starts from the state of the last step, and the next state is kept until MuJoCo advances
-/// time. mj_forward may be called any number of times, and all Runge–Kutta stages start from the same state.
+/// Evaluations do not change the history: each starts from the state of the last step, and the next state is kept until
+/// MuJoCo advances time. mj_forward may be called any number of times, and all Runge–Kutta stages start from the same
+/// state.
 #[derive(Clone)]
 pub struct Instance {
     setup: Arc<Setup>,
@@ -27,7 +28,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// A sensor that nothing has touched.
+    /// Makes an untouched sensor.
     pub fn new(setup: Arc<Setup>) -> Self {
         Self {
             state: setup.rest.clone(),
@@ -50,7 +51,7 @@ impl Instance {
         *self = Self::new(Arc::clone(&self.setup));
     }
 
-    /// Reads the state from mjData if someone else has written it.
+    /// Reads the state from mjData if other code has changed it.
     fn recall(&mut self, data: &mut Data<'_>) {
         let (first, len) = self.setup.memory;
         let Some((&stamp, _)) = data.state(first, len).split_first() else { return };
@@ -61,7 +62,7 @@ impl Instance {
         }
     }
 
-    /// Evaluates the skin, unless the kinematics are those of the last evaluation.
+    /// Evaluates the skin unless the kinematics equal those of the last evaluation.
     fn evaluate(&mut self, model: &Model<'_>, data: &mut Data<'_>, time_s: f64) -> Result<(), PluginError> {
         self.recall(data);
         let kinematics = self.setup.mount.kinematics(model, data)?;
@@ -80,7 +81,7 @@ impl Instance {
         Ok(())
     }
 
-    /// Applies the contact loads to the bodies.
+    /// Applies the contact loads (N, N m) to the bodies.
     pub fn push(&mut self, model: &Model<'_>, data: &mut Data<'_>, time_s: f64) -> Result<(), PluginError> {
         if self.setup.mode != Mode::Couple {
             return Ok(());

@@ -10,11 +10,11 @@
 //!   </plugin>
 //! </sensor>
 //! ```
-//! The library registers itself when MuJoCo loads it (`mj_loadPluginLibrary`). The README beside this crate lists the keys. The coupling
-//! itself, shared with Python, is in `dermis_mujoco_coupling`.
+//! The library registers itself when MuJoCo loads it (`mj_loadPluginLibrary`). The README of this crate lists the keys.
+//! The crate `dermis_mujoco_coupling` contains the coupling and is shared with the Python package.
 //!
-//! [`plugin`] holds the callbacks; [`config`] and [`setup`] read and resolve an instance once per model; [`instance`] is its state in one
-//! mjData; [`memory`] stores that in `plugin_state`; [`channel`] writes `sensordata`.
+//! [`plugin`] holds the callbacks; [`config`] and [`setup`] read and resolve an instance once per model; [`instance`]
+//! is its state in one mjData; [`memory`] stores that state in `plugin_state`; [`channel`] writes `sensordata`.
 #![allow(unsafe_code, reason = "MuJoCo's interface is C")]
 
 pub mod channel;
@@ -36,7 +36,7 @@ extern "C" fn on_load() {
     let Some(library) = Library::here() else { return };
     if let Some(refusal) = Library::refusal() {
         let text = std::ffi::CString::new(format!("dermis.sensor: {refusal}")).unwrap_or_default();
-        // SAFETY: a format with one string.
+        // SAFETY: the format string takes one string argument.
         unsafe { (library.mju_warning)(c"%s".as_ptr(), text.as_ptr()) };
         if Library::version().is_none_or(|version| version < OLDEST) {
             return;

@@ -1,7 +1,7 @@
 //! Stores the bristles in MuJoCo's `plugin_state`, so that copying, saving and restoring mjData includes them.
 //!
-//! The first value is a stamp; then eight values per texel: object + 1 (0 without contact), triangle, deflection (m), normal. The stamp is a
-//! digest of the rest: while it equals the last one written, nothing has to be read back.
+//! The first value is a stamp. Eight values per texel follow: object + 1 (0 without contact), triangle, deflection (m),
+//! normal. The stamp is a digest of the rest: while it equals the last one written, the state is not read back.
 
 use dermis::geometry::Vec3;
 use dermis::skin::{Bristle, State};
@@ -23,8 +23,9 @@ pub fn stamp(state: &State) -> f64 {
     if bristles.is_empty() {
         return 0.0;
     }
-    // A key for each part of a bristle. Pairs of parts are combined with their keys and multiplied, and the halves of each product folded
-    // together. The site is one of the parts, so the sum depends on the order and the loop has no dependency between bristles.
+    // A key for each part of a bristle. Pairs of parts are combined with their keys and multiplied, and the halves of
+    // each product are folded together. The site is one of the parts, so the sum depends on the order of the bristles,
+    // yet the loop has no dependency between bristles.
     const KEYS: [u64; 8] = [
         0x9e37_79b9_7f4a_7c15,
         0xbf58_476d_1ce4_e5b9,
@@ -56,7 +57,7 @@ pub fn stamp(state: &State) -> f64 {
     ((digest >> 11) | 1) as f64
 }
 
-/// Reads the bristles of the skin whose untouched state is `rest`. Invalid entries are left out.
+/// Reads the bristles of the skin whose untouched state is `rest`. Skips invalid entries.
 pub fn read(rest: &State, memory: &[f64]) -> State {
     let State::Springs { sites, .. } = *rest else { return rest.clone() };
     let held =

@@ -1,7 +1,7 @@
 //! The callbacks of the plugin.
 //!
-//! Every callback runs inside `guarded`: an error or a panic becomes one call of `mju_error`, from a stack frame that owns nothing,
-//! because MuJoCo may leave it by a jump.
+//! Every callback runs inside `guarded`, which turns an error or a panic into one call of `mju_error`. The call is made
+//! from a stack frame that owns nothing, because MuJoCo may leave it by `longjmp`.
 
 use crate::config::{Config, KEYS};
 use crate::instance::Instance;
@@ -16,7 +16,7 @@ use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// `mjpPlugin`, which is the same in all supported versions; `offsets.py` checks that.
+/// `mjpPlugin`, which is the same in all supported versions; `offsets.py` checks this.
 #[repr(C)]
 pub struct Description {
     name: *const c_char,
@@ -32,7 +32,7 @@ pub struct Description {
     reset: Option<unsafe extern "C-unwind" fn(*const c_void, *mut f64, *mut c_void, c_int)>,
     compute: Option<unsafe extern "C-unwind" fn(*const c_void, *mut c_void, c_int, c_int)>,
     advance: Option<unsafe extern "C-unwind" fn(*const c_void, *mut c_void, c_int)>,
-    /// Callbacks for visualisation, actuators and distance fields, which the plugin has not, and room for fields of later versions.
+    /// Unused callbacks (visualisation, actuators, distance fields) and space for fields of later versions.
     unused: [usize; 26],
 }
 
@@ -94,19 +94,19 @@ pub fn register(library: &Library) {
         advance: Some(advance),
         unused: [0; 26],
     };
-    // SAFETY: a complete description of constants; MuJoCo copies it.
+    // SAFETY: the description is complete and consists of constants; MuJoCo copies it.
     unsafe { (library.mjp_register_plugin)((&raw const description).cast()) };
 }
 
 thread_local! {
-    /// The last error message of this thread; kept here because MuJoCo may leave the caller's stack frame by a jump.
+    /// The last error message of this thread; kept here because MuJoCo may leave the caller's stack frame by `longjmp`.
     static MESSAGE: RefCell<CString> = RefCell::default();
 }
 
-/// Length (bytes) at which messages are cut: MuJoCo's own buffer has 1024 bytes.
+/// Maximum length of a message (bytes); MuJoCo's own buffer has 1024 bytes.
 const MAX_MESSAGE: usize = 900;
 
-/// Runs the work of a callback. An error or a panic is passed to `mju_error`; `otherwise` is returned should that return.
+/// Runs the work of a callback. Passes an error or a panic to `mju_error`; returns `otherwise` if `mju_error` returns.
 fn guarded<T>(who: impl Fn() -> String, otherwise: T, work: impl FnOnce() -> Result<T, PluginError>) -> T {
     let message = {
         let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
@@ -129,7 +129,7 @@ fn guarded<T>(who: impl Fn() -> String, otherwise: T, work: impl FnOnce() -> Res
         }
     };
     if let Some(library) = Library::here() {
-        // SAFETY: a format with one string, which this thread keeps until its next error.
+        // SAFETY: the format string takes one string argument, which this thread keeps until its next error.
         unsafe { (library.mju_error)(c"%s".as_ptr(), message) };
     }
     otherwise
@@ -147,7 +147,7 @@ unsafe fn with_model<T>(
 ) -> T {
     let open = || {
         let library = Library::here().ok_or(CouplingError::NotLoaded)?;
-        // SAFETY: the layout is that of the library's version.
+        // SAFETY: `layout` returns the layout of the library's version.
         Ok(unsafe { Model::new(model, library.layout()?, library) })
     };
     let who = || open().map_or_else(|_: PluginError| String::new(), |model| setup::name(&model, instance));
@@ -172,7 +172,7 @@ fn free(address: usize) {
     let known =
         STORED.lock().unwrap_or_else(PoisonError::into_inner).as_mut().is_some_and(|stored| stored.remove(&address));
     if known {
-        // SAFETY: made by `store`, and no longer in the list, so it is freed once.
+        // SAFETY: `store` made the box, and its address is no longer in the list, so it is freed once.
         drop(unsafe { Box::from_raw(address as *mut Instance) });
     }
 }
@@ -183,16 +183,16 @@ fn free(address: usize) {
 /// `data` is the argument of a callback.
 unsafe fn slot(data: *const c_void, instance: c_int) -> Option<*mut usize> {
     let layout = Library::here()?.layout.as_ref()?;
-    // SAFETY: an array with an address for each instance.
+    // SAFETY: `plugin_data` is an array with one address per instance.
     unsafe { Some(data.byte_add(layout.plugin_data).cast::<*mut usize>().read().add(instance as usize)) }
 }
 
 /// The instance of an mjData.
 ///
 /// # Safety
-/// As for [`slot`]; nothing else uses the instance meanwhile.
+/// As for [`slot`]; no other code uses the instance during the call.
 unsafe fn instance_of<'a>(data: *const c_void, instance: c_int) -> Result<&'a mut Instance, PluginError> {
-    // SAFETY: as asked of the caller; the address is one of `store`.
+    // SAFETY: the caller meets the same conditions; `store` wrote the address.
     unsafe {
         let address = slot(data, instance).map_or(0, |slot| slot.read());
         (address as *mut Instance).as_mut().ok_or(PluginError::Panic("mjData without its instance".into()))
@@ -221,7 +221,7 @@ unsafe extern "C-unwind" fn sensor_count(model: *const c_void, instance: c_int, 
 }
 
 unsafe extern "C-unwind" fn init(model: *const c_void, data: *mut c_void, instance: c_int) -> c_int {
-    // SAFETY: MuJoCo passes a live model and data of it, whose array of addresses has an entry for each instance.
+    // SAFETY: MuJoCo passes a live model and its data, whose array of addresses has an entry for each instance.
     unsafe {
         if let Some(slot) = slot(data, instance) {
             slot.write(0);
@@ -249,7 +249,7 @@ unsafe extern "C-unwind" fn destroy(data: *mut c_void, instance: c_int) {
 
 /// Copies the history. MuJoCo may have copied the address too; the copy always gets an instance of its own.
 unsafe extern "C-unwind" fn copy(to: *mut c_void, model: *const c_void, from: *const c_void, instance: c_int) {
-    // SAFETY: MuJoCo passes a live model and two data of it, and nothing else uses the source's instance meanwhile.
+    // SAFETY: MuJoCo passes a live model and two of its data; no other code uses the source's instance during the call.
     unsafe {
         with_model(model, instance, (), |_| {
             let source = instance_of(from, instance)?.clone();
@@ -267,7 +267,8 @@ unsafe extern "C-unwind" fn copy(to: *mut c_void, model: *const c_void, from: *c
 unsafe extern "C-unwind" fn reset(_model: *const c_void, state: *mut f64, instance: *mut c_void, _id: c_int) {
     guarded(String::new, (), || {
         if is_stored(instance as usize) {
-            // SAFETY: made by `store`; MuJoCo resets one mjData on one thread, and passes the state of this instance.
+            // SAFETY: `store` made the instance; MuJoCo resets one mjData on one thread, and passes the state of this
+            // instance.
             unsafe {
                 let instance = &mut *instance.cast::<Instance>();
                 instance.reset();
@@ -279,7 +280,7 @@ unsafe extern "C-unwind" fn reset(_model: *const c_void, state: *mut f64, instan
 }
 
 unsafe extern "C-unwind" fn compute(model: *const c_void, data: *mut c_void, instance: c_int, capability: c_int) {
-    // SAFETY: MuJoCo passes a live model and data of it, and runs the callbacks of one mjData on one thread.
+    // SAFETY: MuJoCo passes a live model and its data, and runs the callbacks of one mjData on one thread.
     unsafe {
         with_model(model, instance, (), |model| {
             let instance = instance_of(data, instance)?;
@@ -294,7 +295,7 @@ unsafe extern "C-unwind" fn compute(model: *const c_void, data: *mut c_void, ins
 }
 
 unsafe extern "C-unwind" fn advance(model: *const c_void, data: *mut c_void, instance: c_int) {
-    // SAFETY: MuJoCo passes a live model and data of it, and runs the callbacks of one mjData on one thread.
+    // SAFETY: MuJoCo passes a live model and its data, and runs the callbacks of one mjData on one thread.
     unsafe {
         with_model(model, instance, (), |model| {
             instance_of(data, instance)?.advance(&mut Data::new(data, *model));

@@ -19,25 +19,25 @@ pub struct Setup {
     pub rest: State,
     /// Use of the forces.
     pub mode: Mode,
-    /// Parts of the output, in order.
+    /// Output channels, in order.
     pub channels: Vec<Channel>,
     /// Address and length in `sensordata`, for each `<sensor>` element.
     pub outputs: Vec<(usize, usize)>,
     /// Address and length in `plugin_state`.
     pub memory: (usize, usize),
-    /// The sensor's place in the model.
+    /// The mount of the sensor on the model.
     pub mount: Mount,
 }
 
-/// An instance as messages name it.
+/// The name of an instance in messages.
 pub fn name(model: &Model<'_>, instance: i32) -> String {
     let named = model.sensors(instance).next().and_then(|sensor| model.name(table::OBJ_SENSOR, sensor));
     named.map_or_else(|| format!("instance {instance}"), |name| format!("{name:?}"))
 }
 
 impl Setup {
-    /// Reads the configuration of an instance and looks up everything it names. In mode `couple`, refuses geoms that MuJoCo would press
-    /// too and time steps that are too long.
+    /// Reads the configuration of an instance and looks up all names in the model. In mode `couple`, refuses geoms
+    /// whose contact MuJoCo would also compute, and time steps that are too long.
     pub fn new(model: &Model<'_>, instance: i32) -> Result<Self, PluginError> {
         let config = Config::read(model, instance)?;
         let sensor = config.sensor()?;

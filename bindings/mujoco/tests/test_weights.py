@@ -16,7 +16,7 @@ def test_the_taxels_sum_to_the_weight(example, load, mass_kg):
     print(f"{mass_kg} kg: {data.sensordata.sum():.9f} N of {weight_newton} N, relative error {error:.1e}")
     assert error < 1e-3
     assert data.ncon == 0
-    # Pressed evenly: a cube of uniform density stands flat.
+    # The pressure is even: a cube of uniform density stands flat.
     assert np.ptp(data.sensordata) < 1e-6 * weight_newton
 
 

@@ -5,16 +5,16 @@ use numpy::{Element, IxDyn, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyU
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-/// An array of real numbers, row-major.
+/// A row-major array of real numbers.
 pub struct Numbers {
     /// Extent along each axis.
     pub shape: Vec<usize>,
-    /// The numbers.
+    /// The elements.
     pub values: Vec<f64>,
 }
 
 impl Numbers {
-    /// Reads an array-like value. `what` is its name in messages.
+    /// Reads an array-like value. `what` is its name in error messages.
     pub fn read(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
         if let Ok(array) = value.cast::<PyArrayDyn<f64>>() {
             return Ok(Self::of(array));
@@ -44,7 +44,7 @@ impl Numbers {
         }
     }
 
-    /// The error for a wrong shape; `wanted` is the right one.
+    /// The error for a wrong shape; `wanted` is the expected shape.
     pub fn wrong_shape(&self, what: &str, wanted: &str) -> PyErr {
         let shape = self.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
         let comma = if self.shape.len() == 1 { "," } else { "" };
@@ -52,7 +52,7 @@ impl Numbers {
     }
 }
 
-/// N finite numbers.
+/// Reads N finite numbers.
 pub fn vector<const N: usize>(value: &Bound<'_, PyAny>, what: &str) -> PyResult<[f64; N]> {
     let numbers = Numbers::read(value, what)?.finite(what)?;
     match <[f64; N]>::try_from(numbers.values.as_slice()) {
@@ -61,7 +61,7 @@ pub fn vector<const N: usize>(value: &Bound<'_, PyAny>, what: &str) -> PyResult<
     }
 }
 
-/// Any number of rows of N finite numbers.
+/// Reads any number of rows of N finite numbers.
 pub fn rows<const N: usize>(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<[f64; N]>> {
     let numbers = Numbers::read(value, what)?.finite(what)?;
     if numbers.shape.len() != 2 || numbers.shape[1] != N {
@@ -70,7 +70,7 @@ pub fn rows<const N: usize>(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Ve
     Ok(numbers.values.as_chunks().0.to_vec())
 }
 
-/// A positive, finite number.
+/// Checks that a number is positive and finite.
 pub fn positive(value: f64, what: &str, unit: &str) -> PyResult<f64> {
     if value > 0.0 && value.is_finite() {
         return Ok(value);
@@ -78,7 +78,7 @@ pub fn positive(value: f64, what: &str, unit: &str) -> PyResult<f64> {
     Err(Error::new_err(format!("`{what}` must be a positive number of {unit}, got {value}")))
 }
 
-/// An array that Python owns.
+/// Makes an array that Python owns.
 pub fn array<'py, T: Element + Copy>(
     py: Python<'py>,
     shape: &[usize],

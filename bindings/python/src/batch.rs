@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// The readings of many presses of one sensor: a sequence of readings, and their arrays.
+/// The readings of many presses of one sensor: a sequence of ``Reading``, and their values as stacked arrays.
 #[pyclass(frozen, module = "dermis")]
 pub struct Batch {
     readings: Vec<Arc<ReadingData>>,
@@ -22,7 +22,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Stacks a per-taxel array of all readings; `behind` are its last axes.
+    /// Stacks a per-taxel array of all readings; `behind` are its trailing axes.
     fn stacked<'py, T: Element + Copy>(
         &self,
         py: Python<'py>,
@@ -66,67 +66,67 @@ impl Batch {
         Ok(Reading { data: data.ok_or_else(outside)?.clone() })
     }
 
-    /// ``Reading.taxels`` of all (N), shape (n, rows, cols) or (n, taxels).
+    /// ``Reading.taxels`` of all readings (N), shape (n, rows, cols) or (n, taxels).
     #[getter]
     fn taxels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         self.stacked(py, &[], |data| data.values.reading.values_newton.clone())
     }
 
-    /// ``Reading.reported`` of all (N), shaped like ``taxels``.
+    /// ``Reading.reported`` of all readings (N), shaped like ``taxels``.
     #[getter]
     fn reported<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         self.stacked(py, &[], |data| data.values.reading.reported_newton.clone())
     }
 
-    /// ``Reading.raw`` of all (counts), shaped like ``taxels``.
+    /// ``Reading.raw`` of all readings (counts), shaped like ``taxels``.
     #[getter]
     fn raw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u32>>> {
         self.stacked(py, &[], |data| data.values.reading.raw.clone())
     }
 
-    /// ``Reading.forces`` of all (N), shape (n, rows, cols, 3) or (n, taxels, 3).
+    /// ``Reading.forces`` of all readings (N), shape (n, rows, cols, 3) or (n, taxels, 3).
     #[getter]
     fn forces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let values = |data: &ReadingData| data.values.reading.forces_newton.iter().flat_map(|f| f.to_array()).collect();
         self.stacked(py, &[3], values)
     }
 
-    /// ``Reading.force`` of all (N), shape (n, 3).
+    /// ``Reading.force`` of all readings (N), shape (n, 3).
     #[getter]
     fn force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let force = |data: &Arc<ReadingData>| data.values.reading.net_force_newton().to_array();
         array(py, &[self.readings.len(), 3], &self.readings.iter().flat_map(force).collect::<Vec<_>>())
     }
 
-    /// ``Reading.wrench`` of all (N, N m), shape (n, 6).
+    /// ``Reading.wrench`` of all readings (N, N m), shape (n, 6).
     #[getter]
     fn wrench<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let wrench = |data: &Arc<ReadingData>| six(&data.touch.on_sensor);
         array(py, &[self.readings.len(), 6], &self.readings.iter().flat_map(wrench).collect::<Vec<_>>())
     }
 
-    /// ``Reading.outside`` of all (N), shape (n, 3).
+    /// ``Reading.outside`` of all readings (N), shape (n, 3).
     #[getter]
     fn outside<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let outside = |data: &Arc<ReadingData>| data.values.reading.outside_newton.to_array();
         array(py, &[self.readings.len(), 3], &self.readings.iter().flat_map(outside).collect::<Vec<_>>())
     }
 
-    /// ``Reading.saturated`` of all, shape (n,).
+    /// ``Reading.saturated`` of all readings, shape (n,).
     #[getter]
     fn saturated<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u32>>> {
         let saturated: Vec<u32> = self.readings.iter().map(|data| data.values.reading.saturated as u32).collect();
         array(py, &[saturated.len()], &saturated)
     }
 
-    /// ``Reading.travel`` of all (m), shape (n,); NaN for presses at given poses.
+    /// ``Reading.travel`` of all readings (m), shape (n,); NaN for presses at given poses.
     #[getter]
     fn travel<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let travel: Vec<f64> = self.readings.iter().map(|data| data.values.travel_m.unwrap_or(f64::NAN)).collect();
         array(py, &[travel.len()], &travel)
     }
 
-    /// ``Reading.image`` of all, uint8, shape (n, height, width, 3), rendered on all cores.
+    /// ``Reading.image`` of all readings, uint8, shape (n, height, width, 3), rendered on all cores.
     #[getter]
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u8>>> {
         let image = |data: &ReadingData| {
@@ -136,7 +136,7 @@ impl Batch {
         self.images(py, &[3], image)
     }
 
-    /// ``Reading.depth`` of all (m), float32, shape (n, height, width), rendered on all cores.
+    /// ``Reading.depth`` of all readings (m), float32, shape (n, height, width), rendered on all cores.
     #[getter]
     fn depth<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
         self.images(py, &[], ReadingData::pressed_m)

@@ -12,12 +12,15 @@ use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// Measurements of a taxel array on a test bench: presses on every taxel, and the creep of one under constant load.
+/// Measurements of a taxel array on a test bench: presses on every taxel, and the creep of one taxel under constant
+/// load.
 ///
 /// Made by ``dermis.calibration.characterise`` or from arrays, one entry per reading:
-/// taxel: index of the taxel under the indenter, (n,). press: index of the press of this taxel, (n,). held: time since the depth was reached (s),
-/// (n,). depth: m, zero between presses, (n,). force: of the indenter (N), (n,). raw: counts of all taxels, (n, taxels).
-/// creep_time: time since loading (s), (m,). creep_force: N, (m,). creep_raw: counts of the taxel creep_taxel, (m,).
+/// taxel: index of the taxel under the indenter, (n,). press: index of the press of this taxel, (n,). held: time since
+/// the depth was reached (s), (n,). depth: depth of the indenter (m), zero between presses, (n,). force: force of the
+/// indenter (N), (n,). raw: raw counts of all taxels, (n, taxels).
+/// creep_time: time since loading (s), (m,). creep_force: force of the indenter (N), (m,). creep_raw: raw counts of the
+/// taxel ``creep_taxel``, (m,).
 #[pyclass(frozen, module = "dermis")]
 pub struct Bench {
     bench: characterise::Bench,
@@ -93,7 +96,7 @@ impl Bench {
         Ok(Self { bench: characterise::Bench { presses, creep } })
     }
 
-    /// Taxel under the indenter, shape (n,).
+    /// Index of the taxel under the indenter, shape (n,).
     #[getter]
     fn taxel<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u32>>> {
         let values: Vec<u32> = self.bench.presses.iter().map(|row| row.taxel as u32).collect();
@@ -149,7 +152,7 @@ impl Bench {
     }
 }
 
-/// Measures a simulated sensor on a virtual bench. protocol: JSON of the values that differ from the default.
+/// Measures a simulated sensor on a virtual bench. protocol: JSON object with the values that differ from the default.
 #[pyfunction]
 pub fn characterise_sensor(py: Python<'_>, sensor: PyRef<'_, Sensor>, protocol: &str) -> PyResult<Bench> {
     let bad = |error: serde_json::Error| Error::new_err(format!("the protocol: {error}"));
@@ -172,7 +175,7 @@ pub fn characterise_sensor(py: Python<'_>, sensor: PyRef<'_, Sensor>, protocol: 
     interrupted.map_or(Ok(Bench { bench }), Err)
 }
 
-/// Fits the response of a sensor to bench measurements. Returns the fitted sensor, and the estimates as JSON.
+/// Fits the response of a sensor to bench measurements. Returns the fitted sensor and the estimates as JSON.
 #[pyfunction]
 pub fn fit_sensor(
     py: Python<'_>,

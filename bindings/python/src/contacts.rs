@@ -1,4 +1,4 @@
-//! Reads contact points of another simulator.
+//! Reads contact points from another simulator.
 
 use crate::array::{Numbers, rows};
 use crate::error::Error;

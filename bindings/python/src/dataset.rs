@@ -1,4 +1,4 @@
-//! Data sets.
+//! Makes and checks data sets.
 
 use crate::error::{IntoPyErr, ToPyErr};
 use crate::threads::detached;
@@ -16,7 +16,7 @@ impl ToPyErr for DatasetError {
     }
 }
 
-/// A data set that can be made: its description with its sensors and objects found. See `dermis.dataset`.
+/// A data set to make: its description, with sensors and objects loaded. See `dermis.dataset`.
 #[pyclass(frozen, module = "dermis")]
 pub struct Dataset {
     set: Set,
@@ -24,14 +24,14 @@ pub struct Dataset {
 
 #[pymethods]
 impl Dataset {
-    /// Reads a description. `file` is its name in messages, `folder` the folder of the files it names.
+    /// Reads a description. `file` is its name in error messages, `folder` the folder of the files it refers to.
     #[new]
     fn new(py: Python<'_>, text: &str, file: &str, folder: Option<PathBuf>) -> PyResult<Self> {
         let set = detached(py, || Set::parse(file, text, folder.as_deref()))?.into_py_err()?;
         Ok(Self { set })
     }
 
-    /// Its name, counts and labels as JSON.
+    /// Name, counts and labels of the data set as JSON.
     fn about(&self) -> String {
         let set = &self.set;
         json!({
@@ -42,7 +42,7 @@ impl Dataset {
         .to_string()
     }
 
-    /// Makes the missing shards with `threads` threads, default all cores, and calls `progress(made, wanted)`.
+    /// Makes the missing shards on `threads` threads (default: all cores) and calls `progress(made, wanted)`.
     fn make(&self, py: Python<'_>, out: PathBuf, threads: Option<usize>, progress: Option<Py<PyAny>>) -> PyResult<()> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let mut raised = None;
@@ -63,23 +63,23 @@ impl Dataset {
         }
     }
 
-    /// Makes those of some shards that are missing, on one core.
+    /// Makes those of the given shards that are missing, on one core.
     fn make_shards(&self, py: Python<'_>, out: PathBuf, shards: Vec<usize>) -> PyResult<()> {
         detached(py, || self.set.make_shards(&out, &shards, &|| true))?.into_py_err()
     }
 
-    /// The shards that a folder lacks.
+    /// Indices of the shards that are missing in a folder.
     fn missing(&self, py: Python<'_>, out: PathBuf) -> PyResult<Vec<usize>> {
         detached(py, || self.set.missing(&out))?.into_py_err()
     }
 
-    /// Finishes a folder that has all shards.
+    /// Completes a folder that has all shards.
     fn complete(&self, py: Python<'_>, out: PathBuf) -> PyResult<()> {
         detached(py, || self.set.complete(&out))?.into_py_err()
     }
 }
 
-/// Compares every file of a finished set with its hash; returns their number.
+/// Compares every file of a finished data set with its hash; returns the number of files.
 #[pyfunction]
 pub fn check_dataset(py: Python<'_>, folder: PathBuf) -> PyResult<usize> {
     detached(py, || dermis::dataset::check(&folder))?.into_py_err()

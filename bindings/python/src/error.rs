@@ -15,9 +15,9 @@ pyo3::create_exception!(
     "An input that dermis refuses. The message names the key, the rule and the value. A ValueError."
 );
 
-/// An error that becomes an exception with the same text.
+/// An error that becomes a Python exception with the same message.
 pub trait ToPyErr: std::fmt::Display {
-    /// The file that does not exist, if that is the error.
+    /// The path of the missing file, if the error is a missing file.
     fn missing_file(&self) -> Option<&str> {
         None
     }
@@ -31,7 +31,7 @@ pub trait ToPyErr: std::fmt::Display {
     }
 }
 
-/// The file, if it does not exist.
+/// The path, if no file exists there.
 fn missing(file: &str) -> Option<&str> {
     (!Path::new(file).exists()).then_some(file)
 }
@@ -72,7 +72,7 @@ impl ToPyErr for SceneError {
     }
 }
 
-/// Errors that never name a missing file.
+/// Implements [`ToPyErr`] for errors that never report a missing file.
 macro_rules! plain_errors {
     ($($error:ty),* $(,)?) => { $(impl ToPyErr for $error {})* };
 }

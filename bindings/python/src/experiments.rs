@@ -1,4 +1,4 @@
-//! The experiments of the papers.
+//! Reproductions of published experiments.
 
 use crate::error::{Error, IntoPyErr};
 use crate::threads::detached;
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Name and title of every experiment, and whether it needs measurements that are not part of dermis.
+/// Name and title of every experiment, and whether it needs measurements that are not included in dermis.
 #[pyfunction]
 pub fn experiment_list() -> Vec<(&'static str, &'static str, bool)> {
     experiments::ALL.iter().map(|experiment| (experiment.name, experiment.title, experiment.needs_data)).collect()

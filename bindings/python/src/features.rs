@@ -5,7 +5,7 @@ use dermis::sensor::features;
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
-/// Smallest ratio of length to width of an edge.
+/// Smallest ratio of length to width at which a contact counts as an edge.
 const EDGE_RATIO: f64 = 2.0;
 
 /// Image moments of the taxel forces, in the plane of the sensor.
@@ -41,7 +41,7 @@ impl Features {
         self.features.direction_rad
     }
 
-    /// 0 for a round contact, 1 for a line.
+    /// Eccentricity of the contact: 0 for a round contact, 1 for a line.
     #[getter]
     fn eccentricity(&self) -> f64 {
         self.features.eccentricity
@@ -59,7 +59,7 @@ impl Features {
         self.features.contact_area_m2
     }
 
-    /// "point", or "edge": at least twice as long as wide.
+    /// "edge" if the contact is at least twice as long as wide, else "point".
     #[getter]
     fn kind(&self) -> &'static str {
         match self.features.kind(EDGE_RATIO) {

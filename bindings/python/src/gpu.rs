@@ -23,12 +23,12 @@ pub fn choice(word: &str) -> PyResult<Choice> {
     word.parse::<Choice>().into_py_err()
 }
 
-/// The GPU to use; `None` for the CPU. For the choice "auto" without a GPU, warns once per process.
+/// The GPU to use; `None` for the CPU. Warns once per process if the choice is "auto" and there is no GPU.
 pub fn open(py: Python<'_>, choice: Choice) -> PyResult<Option<Arc<Gpu>>> {
     if choice == Choice::Cpu {
         return Ok(None);
     }
-    // Finds the run-time compiler in pip packages.
+    // Makes nvrtc from pip packages available.
     py.import("dermis._cuda")?.call_method0("preload")?;
     let mut why = None;
     let gpu = choice.gpu(|error| why = Some(error.to_string())).into_py_err()?;
@@ -47,7 +47,7 @@ pub fn warn_once(py: Python<'_>, why: &str) -> PyResult<()> {
     outcome
 }
 
-/// An object on the GPU, uploaded on first use and cached while it is in use on the host.
+/// The object on the GPU. Uploads it on first use and caches it while the host uses it.
 pub fn object_on(gpu: &Arc<Gpu>, object: &Arc<skin::Object>) -> Result<Arc<GpuObject>, GpuError> {
     static KNOWN: Mutex<Vec<(Weak<skin::Object>, Arc<GpuObject>)>> = Mutex::new(Vec::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
 //! The compiled module `dermis._native` of the Python package.
 //!
-//! One file per class, thin over the facade; users import `python/dermis`. Computations run with the GIL released. Returned arrays are
-//! owned by the caller.
+//! One file per class, each a thin layer over the facade; users import `python/dermis`. Computations run with the GIL
+//! released. The caller owns the returned arrays.
 
 mod array;
 mod batch;
@@ -28,7 +28,7 @@ mod world;
 
 use pyo3::prelude::*;
 
-/// Names of the built-in sensors.
+/// Names of the built-in sensors, for ``Sensor.preset``.
 #[pyfunction]
 fn presets() -> Vec<&'static str> {
     dermis::sensor::presets::names().collect()

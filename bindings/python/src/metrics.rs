@@ -6,7 +6,7 @@ use crate::threads::detached;
 use dermis::sensor::metrics::{ChannelImage, Mask, Metrics, Ssim};
 use pyo3::prelude::*;
 
-/// An image of levels 0–255, (height, width) or (height, width, channels).
+/// Reads an image with levels 0 to 255, shape (height, width) or (height, width, channels).
 fn frame(value: &Bound<'_, PyAny>, what: &str) -> PyResult<ChannelImage> {
     let numbers = Numbers::read(value, what)?;
     let (height, width, channels) = match numbers.shape.as_slice() {
@@ -25,7 +25,7 @@ fn mask_of(value: &Bound<'_, PyAny>) -> PyResult<Mask> {
     Mask::new("mask", width, height, numbers.values.iter().map(|&value| value != 0.0).collect()).into_py_err()
 }
 
-/// SSIM, PSNR (dB), MAE and RMSE (of 255), and the number of compared pixels.
+/// Returns SSIM, PSNR (dB), MAE and RMSE (levels, of 255), and the number of compared pixels.
 #[pyfunction]
 pub fn compare_images(
     py: Python<'_>,

@@ -22,7 +22,8 @@ struct Frame {
 }
 
 impl Frame {
-    /// Converts a pose and a velocity in the world to ones relative to the sensor, at its origin.
+    /// Converts a pose and a velocity from the world frame to the sensor frame, with the velocity at the sensor's
+    /// origin.
     fn relative(
         &self,
         object: Arc<skin::Object>,
@@ -80,12 +81,12 @@ impl ObjectMotions {
         Ok(Self { targets })
     }
 
-    /// One object at rest.
+    /// Makes one object at rest at a pose.
     pub fn held(object: &Arc<skin::Object>, sensor_from_object: Pose) -> Self {
         Self { targets: vec![(object.clone(), sensor_from_object, Twist::ZERO)] }
     }
 
-    /// Calls a function with the motion, as skins take it.
+    /// Calls a function with the [`Motion`] that skins take.
     pub fn with<T>(&self, use_motion: impl FnOnce(&Motion<'_>) -> T) -> T {
         let motions: Vec<Target<'_>> = self
             .targets
@@ -96,7 +97,7 @@ impl ObjectMotions {
     }
 }
 
-/// The name of a value's type, for messages.
+/// The name of a value's type, for error messages.
 fn kind(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "a value of unknown type".into(), |name| format!("a {name}"))
 }

@@ -20,13 +20,13 @@ use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Fraction of a time step by which times may be rounded.
+/// Tolerance of time comparisons, as a fraction of a time step.
 const TIME_SLACK: f64 = 1e-6;
 
-/// A sensor in a simulation, made by ``dermis.mujoco.attach``.
+/// A sensor attached to a MuJoCo simulation, made by ``dermis.mujoco.attach``.
 #[pyclass(frozen, module = "dermis.mujoco")]
 pub struct Attachment {
-    /// Dropped before the model and the data that they refer to.
+    /// Dropped before `model` and `data`, which it refers to.
     active: Mutex<Option<Active>>,
     coupling: Arc<Coupling>,
     /// The mujoco.MjModel.
@@ -37,7 +37,7 @@ pub struct Attachment {
     data: Py<PyAny>,
 }
 
-/// Effects of an attachment on MuJoCo in mode "couple", undone on drop.
+/// Effects of an attachment on MuJoCo in mode "couple". Dropping it undoes them.
 struct Active {
     _force: Registration,
     _contacts: DisabledContacts,
@@ -57,11 +57,11 @@ struct Coupling {
 struct Progress {
     /// State at the start of the current step.
     before: History,
-    /// State at its end.
+    /// State at the end of the current step.
     after: History,
-    /// Time (s) at its start; −∞ before the first one.
+    /// Start time of the current step (s); −∞ before the first step.
     time_s: f64,
-    /// Its length (s).
+    /// Length of the current step (s).
     dt_s: f64,
     reading: Option<Arc<ReadingData>>,
     /// Message of the first error since the last reading, in mode "couple".
@@ -83,12 +83,12 @@ impl Coupling {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The model and the data.
+    /// The model and the data at their addresses.
     ///
     /// # Safety
-    /// The Python objects are alive, and nothing else accesses the data meanwhile: the GIL is held.
+    /// The Python objects are alive, and no other code accesses the data during the call: the GIL is held.
     unsafe fn open(&self) -> Result<(Model<'static>, Data<'static>), CouplingError> {
-        // SAFETY: as demanded of the caller.
+        // SAFETY: the caller keeps the model alive.
         let model = unsafe { open_model(self.model)? };
         // SAFETY: `data` belongs to `model`, as `attach` has checked.
         Ok((model, unsafe { Data::new(self.data as *mut _, model) }))
@@ -119,7 +119,7 @@ impl Coupling {
 
     /// Reads the sensor at the current time, in mode "sense". The time since the last reading is one step.
     fn sense(&self, py: Python<'_>) -> PyResult<Arc<ReadingData>> {
-        // SAFETY: called with the GIL held, by a method of the attachment that keeps model and data alive.
+        // SAFETY: the GIL is held, and the calling method of the attachment keeps model and data alive.
         let (model, data) = unsafe { self.open() }.into_py_err()?;
         let time_s = data.time_s();
         if time_s < self.progress().time_s {
@@ -145,9 +145,10 @@ impl Coupling {
         Ok(reading)
     }
 
-    /// Evaluates the skin in the middle of a step of MuJoCo and adds its forces, in mode "couple".
+    /// Evaluates the skin during a step of MuJoCo and adds its forces, in mode "couple".
     ///
-    /// Only whole steps enter the history: evaluations between them, such as Runge–Kutta stages, start from the same state.
+    /// Only whole steps change the history: evaluations within a step, such as Runge–Kutta stages, start from the same
+    /// state.
     fn push(&self, model: &Model<'_>, data: &mut Data<'_>) -> Result<(), String> {
         let (time_s, step_s) = (data.time_s(), model.step_s());
         let mut progress = self.progress();
@@ -166,7 +167,7 @@ impl Coupling {
         }
         let reading = self.read(touch, &mut after, step_s)?;
         (progress.after, progress.reading) = (after, Some(reading.clone()));
-        // Unlocked first: MuJoCo may leave this function by a jump.
+        // Unlock first: MuJoCo may leave this function by `longjmp`.
         drop(progress);
         self.mount.apply(data, &kinematics, &reading.touch);
         Ok(())
@@ -174,7 +175,8 @@ impl Coupling {
 }
 
 impl PassiveForce for Coupling {
-    /// MuJoCo cannot pass on an exception here: the first error is issued as a RuntimeWarning and raised by the next ``read``.
+    /// MuJoCo cannot propagate an exception here: issues the first error as a RuntimeWarning; the next ``read`` raises
+    /// it.
     fn apply(&self, model: &Model<'_>, data: &mut Data<'_>) {
         let outcome = catch_unwind(AssertUnwindSafe(|| self.push(model, data)));
         let Err(message) = outcome.unwrap_or_else(|panic| Err(panic_text(&*panic))) else { return };
@@ -194,10 +196,10 @@ impl PassiveForce for Coupling {
 /// The model at the address of an mjModel.
 ///
 /// # Safety
-/// An mjModel is there and outlives the value.
+/// There is an mjModel at the address, and it outlives the returned value.
 unsafe fn open_model(address: usize) -> Result<Model<'static>, CouplingError> {
     let library = Library::here().ok_or(CouplingError::NotLoaded)?;
-    // SAFETY: as demanded of the caller; the layout is that of the loaded version.
+    // SAFETY: the caller guarantees the address; the layout is that of the loaded version.
     Ok(unsafe { Model::new(address as *const _, library.layout()?, library) })
 }
 
@@ -210,7 +212,7 @@ fn address(value: &Bound<'_, PyAny>, class: &str) -> PyResult<usize> {
     value.getattr("_address")?.extract()
 }
 
-/// A name or number of a `kind` ("site", "body" or "geom"), as its number.
+/// The index of an element of a `kind` ("site", "body" or "geom"), given by name or index.
 fn number(model: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, kind: &str) -> PyResult<usize> {
     let count: usize = model.getattr(format!("n{kind}"))?.extract()?;
     match value.extract::<i64>() {
@@ -228,7 +230,7 @@ fn number(model: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, kind: &str) -> PyR
     }
 }
 
-/// The frame given by one of `site`, `body` and `geom`.
+/// The frame given by exactly one of `site`, `body` and `geom`.
 fn frame(
     model: &Bound<'_, PyAny>,
     view: &Model<'_>,
@@ -252,7 +254,7 @@ fn frame(
     })
 }
 
-/// The geoms given by names of geoms or bodies, or by numbers of geoms.
+/// Indices of the geoms given by names of geoms or bodies, or by indices of geoms.
 fn geoms(model: &Bound<'_, PyAny>, view: &Model<'_>, objects: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     let one = objects.is_instance_of::<PyString>() || objects.extract::<i64>().is_ok();
     let items = if one { vec![objects.clone()] } else { objects.try_iter()?.collect::<PyResult<_>>()? };
@@ -312,7 +314,7 @@ impl Attachment {
             let own = coupling.mount.colliding_own_geoms(&view, built).into_py_err()?;
             let own: Vec<usize> = own.into_iter().map(|(geom, _)| geom).collect();
             let objects: Vec<usize> = coupling.mount.objects.iter().map(|object| object.geom).collect();
-            // SAFETY: the attachment keeps the model alive, and both this and the drop happen with the GIL held.
+            // SAFETY: the attachment keeps the model alive; the GIL is held now and during the drop.
             let contacts = unsafe { DisabledContacts::new(&view, &own, &objects) }.into_py_err()?;
             let force = Registration::new(data_address as *mut _, &coupling).into_py_err()?;
             Some(Active { _force: force, _contacts: contacts })
@@ -322,7 +324,7 @@ impl Attachment {
         Ok(Self { active: Mutex::new(active), coupling, model: model.clone().unbind(), data: data.clone().unbind() })
     }
 
-    /// "sense" or "couple".
+    /// Mode of the attachment: "sense" or "couple".
     #[getter]
     fn mode(&self) -> &'static str {
         match self.coupling.mode {
@@ -337,7 +339,7 @@ impl Attachment {
         Sensor::with_history(self.coupling.sensor.clone(), self.coupling.progress().after.clone())
     }
 
-    /// The geoms that the sensor may touch, in the order of ``reading.touch.on_objects``.
+    /// Names of the geoms that the sensor may touch, in the order of ``reading.touch.on_objects``.
     #[getter]
     fn objects(&self) -> PyResult<Vec<String>> {
         // SAFETY: the GIL is held, and this object keeps model and data alive.
@@ -353,12 +355,13 @@ impl Attachment {
         matrix(py, &self.coupling.mount.world_from_sensor(&data))
     }
 
-    /// Reads the sensor in the state that mj_step or mj_forward has left.
+    /// Reads the sensor in the state after mj_step or mj_forward.
     ///
-    /// "sense": the time since the last reading is one step of the sensor. Reading again at the same time changes nothing.
+    /// "sense": the time since the last reading is one step of the sensor. Reading again at the same time changes
+    /// nothing.
     /// "couple": the sensor steps with MuJoCo; returns its reading at the start of the last step.
-    /// When time has gone back, as after a reset, the sensor starts untouched. Raises dermis.Error for poses that are not finite, here and in
-    /// the steps since the last reading; the simulation can continue.
+    /// When time has gone back, as after a reset, the sensor starts untouched. Raises dermis.Error if a pose is not
+    /// finite now or was not finite in a step since the last reading; the simulation can continue.
     fn read(&self, py: Python<'_>) -> PyResult<Reading> {
         let coupling = &self.coupling;
         // SAFETY: the GIL is held, and this object keeps model and data alive.
@@ -394,7 +397,7 @@ impl Attachment {
         Ok(Reading { data })
     }
 
-    /// Resets the sensor: nothing has touched it.
+    /// Resets the sensor to its untouched state.
     fn reset(&self) -> PyResult<()> {
         self.coupling.reset()
     }

@@ -23,8 +23,8 @@ const MAX_CELLS: usize = 2_000_000;
 
 /// A rigid object that can touch sensors, in its own frame.
 ///
-/// ``Object("sphere:radius=10mm")`` takes the notation of the command line: a shape with its sizes and units, a shape alone, an
-/// indenter (``"indenter:moon"``), or the path of a mesh file with its ``unit`` ("m", "cm", "mm" or "in").
+/// ``Object("sphere:radius=10mm")`` takes the notation of the command line: a shape with its sizes and units, a shape
+/// alone, an indenter (``"indenter:moon"``), or the path of a mesh file with its ``unit`` ("m", "cm", "mm" or "in").
 /// The constructors below take metres. Objects are immutable; they can be shared, copied and pickled.
 #[pyclass(frozen, module = "dermis")]
 pub struct Object {
@@ -116,8 +116,8 @@ impl Object {
 
     /// A sphere at the origin.
     ///
-    /// radius: m. edge: longest triangle edge (m) of its mesh, which gels and layers use; default: a fortieth of the diameter. Springs use
-    /// the exact sphere. mu: coefficient of friction (layers only); default: that of the skin.
+    /// radius: m. edge: longest triangle edge (m) of its mesh, which gels and layers use; default: a fortieth of the
+    /// diameter. Springs use the exact sphere. mu: coefficient of friction (layers only); default: that of the skin.
     #[staticmethod]
     #[pyo3(signature = (*, radius, edge=None, mu=None))]
     fn sphere(py: Python<'_>, radius: f64, edge: Option<f64>, mu: Option<f64>) -> PyResult<Self> {
@@ -166,7 +166,7 @@ impl Object {
 
     /// A capsule along z at the origin.
     ///
-    /// radius: metres. length: of the cylindrical part (m). edge and mu: as for a sphere.
+    /// radius: metres. length: length of the cylindrical part (m). edge and mu: as for a sphere.
     #[staticmethod]
     #[pyo3(signature = (*, radius, length, edge=None, mu=None))]
     fn capsule(py: Python<'_>, radius: f64, length: f64, edge: Option<f64>, mu: Option<f64>) -> PyResult<Self> {
@@ -175,9 +175,9 @@ impl Object {
         Self::make(py, "capsule", Shape::Capsule { radius_m, half_length_m: 0.5 * length, edge_m }, mu)
     }
 
-    /// A solid below z = 0 of its frame.
+    /// A solid plate whose top face is z = 0 of its frame.
     ///
-    /// half_size: half extent along x and y (m). thickness: m.
+    /// half_size: half extent along x and y (m). thickness: extent below z = 0 (m). mu: as for a sphere.
     #[staticmethod]
     #[pyo3(signature = (*, half_size=10.0, thickness=1.0, mu=None))]
     fn plane(py: Python<'_>, half_size: f64, thickness: f64, mu: Option<f64>) -> PyResult<Self> {
@@ -194,8 +194,8 @@ impl Object {
 
     /// A triangle mesh.
     ///
-    /// vertices: metres, shape (n, 3). triangles: vertex indices, shape (m, 3), counter-clockwise seen from outside. A closed
-    /// mesh also detects a skin that is pressed through. mu: as for a sphere.
+    /// vertices: metres, shape (n, 3). triangles: vertex indices, shape (m, 3), counter-clockwise seen from outside.
+    /// With a closed mesh, contacts deeper than the skin are detected too. mu: as for a sphere.
     #[staticmethod]
     #[pyo3(signature = (*, vertices, triangles, name="mesh", mu=None))]
     fn mesh(
@@ -252,7 +252,7 @@ impl Object {
         Self::of_mesh(py, &mesh, mu)
     }
 
-    /// A built-in indenter for optical gels, such as "moon": its tip at the origin, pressing along -z.
+    /// A built-in indenter for optical gels, such as "moon". Its tip is at the origin; it presses along -z.
     #[staticmethod]
     #[pyo3(signature = (name, *, mu=None))]
     fn indenter(py: Python<'_>, name: &str, mu: Option<f64>) -> PyResult<Self> {
@@ -260,10 +260,10 @@ impl Object {
         Self::of_mesh(py, &mesh, mu)
     }
 
-    /// A mesh file: STL, OBJ, PLY or glTF.
+    /// An object from a mesh file: STL, OBJ, PLY or glTF.
     ///
-    /// unit: of the file, "m", "cm", "mm" or "in"; required unless the format has one. repair: drops triangles without area instead
-    /// of refusing the file.
+    /// unit: length unit of the file, "m", "cm", "mm" or "in"; required unless the format defines one. repair: drops
+    /// triangles without area instead of refusing the file.
     #[staticmethod]
     #[pyo3(signature = (path, *, unit=None, repair=false, mu=None))]
     fn load(py: Python<'_>, path: PathBuf, unit: Option<&str>, repair: bool, mu: Option<f64>) -> PyResult<Self> {
@@ -272,13 +272,13 @@ impl Object {
         Self::of_mesh(py, &mesh, mu)
     }
 
-    /// Name used in messages.
+    /// Name of the object in messages.
     #[getter]
     fn name(&self) -> &str {
         &self.definition.name
     }
 
-    /// Coefficient of friction; None: that of the skin.
+    /// Coefficient of friction; None: that of the skin is used.
     #[getter]
     fn mu(&self) -> Option<f64> {
         self.definition.mu
@@ -304,7 +304,7 @@ impl Object {
         vectors(py, &[bounds.min, bounds.max])
     }
 
-    /// True if the surface bounds a solid.
+    /// True if the surface encloses a solid.
     #[getter]
     fn closed(&self) -> bool {
         self.object.surface.is_closed()

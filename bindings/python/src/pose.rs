@@ -22,7 +22,7 @@ pub fn pose_or_identity(value: Option<&Bound<'_, PyAny>>, what: &str) -> PyResul
     value.map_or(Ok(Pose::IDENTITY), |value| pose(value, what))
 }
 
-/// Many poses: (n, 4, 4), (n, 7) or (n, 3).
+/// Reads many poses: (n, 4, 4), (n, 7) or (n, 3).
 pub fn poses(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<Pose>> {
     let numbers = Numbers::read(value, what)?.finite(what)?;
     let refuse = || numbers.wrong_shape(what, "(n, 4, 4), (n, 7) or (n, 3)");
@@ -85,7 +85,7 @@ pub fn matrix<'py>(py: Python<'py>, pose: &Pose) -> PyResult<Bound<'py, PyArrayD
     array(py, &[4, 4], &values)
 }
 
-/// Force and torque as six numbers.
+/// Force (N) and torque (N m) as six numbers.
 pub fn six(wrench: &Wrench) -> [f64; 6] {
     let (f, t) = (wrench.force, wrench.torque);
     [f.x, f.y, f.z, t.x, t.y, t.z]

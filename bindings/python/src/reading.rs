@@ -48,12 +48,12 @@ pub struct ReadingValues {
 }
 
 impl ReadingData {
-    /// A reading whose image has not been rendered.
+    /// A reading whose image has not been rendered yet.
     pub fn new(shared: Arc<SharedSensor>, values: ReadingValues, touch: skin::Touch) -> Self {
         Self { shared, values, touch: Arc::new(touch), camera_frame: OnceLock::new() }
     }
 
-    /// Shape of per-taxel arrays, with trailing axes.
+    /// Shape of per-taxel arrays, with trailing axes `behind`.
     pub fn shape(&self, behind: &[usize]) -> Vec<usize> {
         let reading = &self.values.reading;
         let taxels = match reading.size {
@@ -107,8 +107,8 @@ impl Reading {
 
 #[pymethods]
 impl Reading {
-    /// Normal force on each taxel (N), positive in compression, before the response: shape (rows, cols), row 0 at +y, or (taxels,)
-    /// for taxels without a grid.
+    /// Normal force on each taxel (N), positive in compression, before the response: shape (rows, cols), row 0 at +y,
+    /// or (taxels,) for taxels without a grid.
     #[getter]
     fn taxels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         array(py, &self.data.shape(&[]), &self.reading().values_newton)
@@ -169,13 +169,13 @@ impl Reading {
         self.reading().active()
     }
 
-    /// Number of contacts beyond the range of the skin.
+    /// Number of contact facets beyond the range of the skin.
     #[getter]
     fn saturated(&self) -> usize {
         self.reading().saturated
     }
 
-    /// The contact that was read: loads, facets, surface.
+    /// The contact that the reading was computed from: loads, facets, surface.
     #[getter]
     fn touch(&self) -> Touch {
         Touch { touch: self.data.touch.clone() }
@@ -229,14 +229,16 @@ impl Reading {
         array(py, &[relief.height, relief.width, 3], relief.normals().as_flattened())
     }
 
-    /// Column and row of each marker before and after the contact (pixels), shape (markers, 4); no rows for a gel without markers.
+    /// Column and row of each marker before and after the contact (pixels), shape (markers, 4); no rows for a gel
+    /// without markers.
     #[getter]
     fn markers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let markers = &self.frame(py)?.markers;
         array(py, &[markers.len(), 4], markers.as_flattened())
     }
 
-    /// Optical flow from the untouched image: right and down (pixels), float32, shape (height, width, 2).
+    /// Optical flow from the untouched to the current image: right and down (pixels), float32, shape
+    /// (height, width, 2).
     #[getter]
     fn flow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
         let relief = &self.frame(py)?.relief;
@@ -259,9 +261,9 @@ impl Reading {
         Ok(found.map(|features| Features { features }))
     }
 
-    /// Plots the reading with matplotlib and returns the figure: the taxels, and the camera image if there is one.
+    /// Plots the taxels, and the camera image if there is one, with matplotlib and returns the figure.
     ///
-    /// path: also saves the figure. block: waits until its window is closed.
+    /// path: file to save the figure to. block: waits until the window is closed.
     #[pyo3(signature = (*, path=None, block=false))]
     fn show<'py>(this: &Bound<'py, Self>, path: Option<PathBuf>, block: bool) -> PyResult<Bound<'py, PyAny>> {
         this.py().import("dermis._show")?.call_method1("show", (this, path, block))

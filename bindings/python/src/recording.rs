@@ -1,4 +1,4 @@
-//! Recordings of runs.
+//! Recorded runs.
 
 use crate::array::array;
 use crate::error::Error;
@@ -6,7 +6,7 @@ use dermis::run;
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
-/// Readings and body positions of a run, one row per time.
+/// Readings and body positions of a run, one row per recorded time.
 #[pyclass(frozen, module = "dermis")]
 pub struct Recording {
     recording: run::Recording,
@@ -60,7 +60,7 @@ impl Recording {
         array(py, &[track.rows.len(), 3], &values)
     }
 
-    /// Position of a body (m), shape (rows, 3).
+    /// Position of a body in the world frame (m), shape (rows, 3).
     fn positions<'py>(&self, py: Python<'py>, body: &str) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let track = self.recording.bodies.iter().find(|track| track.name == body).ok_or_else(|| {
             let known: Vec<&str> = self.recording.bodies.iter().map(|track| track.name.as_str()).collect();
@@ -70,7 +70,7 @@ impl Recording {
         array(py, &[track.poses.len(), 3], &values)
     }
 
-    /// Start (s) and name of each phase of the task.
+    /// Start time (s) and name of each phase of the task.
     #[getter]
     fn phases(&self) -> Vec<(f64, String)> {
         self.recording.phases.iter().map(|(time_s, phase)| (*time_s, format!("{phase:?}"))).collect()

@@ -1,4 +1,4 @@
-//! Sensors.
+//! The Python class of a sensor.
 
 use crate::array::{array, positive, vector};
 use crate::batch::presses;
@@ -24,34 +24,36 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A tactile sensor: a soft skin over a transducer, with its state.
 ///
-/// Make one by ``Sensor.preset("uji-foam-14x6")`` (``dermis.presets()`` lists the names), ``Sensor.load("mine.toml")`` or
-/// ``Sensor.parse(text)``. Lengths in m, forces in N, angles in rad, times in s.
+/// Make one by ``Sensor.preset("uji-foam-14x6")`` (``dermis.presets()`` lists the names), ``Sensor.load("mine.toml")``
+/// or ``Sensor.parse(text)``. Lengths in m, forces in N, angles in rad, times in s.
 ///
-/// Sensor frame: origin at the center of the sensing surface, +z out of the skin, towards the objects. A pose is that of the object in
-/// the sensor frame (sensor_from_object): a (4, 4) matrix, (7,) position and quaternion (x, y, z, qw, qx, qy, qz), or (3,) position. A
-/// twist is the velocity of the object's origin (m/s) and its angular velocity (rad/s), (6,).
+/// Sensor frame: origin at the center of the sensing surface, +z out of the skin, towards the objects. A pose is that
+/// of the object in the sensor frame (sensor_from_object): a (4, 4) matrix, (7,) position and quaternion
+/// (x, y, z, qw, qx, qy, qz), or (3,) position. A twist is the velocity of the object's origin (m/s) and its angular
+/// velocity (rad/s), (6,).
 ///
-/// ``press`` and ``settle`` are quasi-static; ``step`` advances time. All three update ``state``; ``reset`` clears it. Copies and pickles
-/// include the state (a pickle of a sensor made from files needs the files at the same paths). Use one copy per thread.
+/// ``press`` and ``settle`` are quasi-static; ``step`` advances time. All three update ``state``; ``reset`` clears it.
+/// Copies and pickles include the state (a pickle of a sensor made from files needs the files at the same paths). Use
+/// one copy per thread.
 #[pyclass(frozen, module = "dermis")]
 pub struct Sensor {
     pub shared: Arc<SharedSensor>,
     history: Mutex<History>,
 }
 
-/// The history of a sensor that nothing has touched.
+/// The history of an untouched sensor.
 pub fn at_rest(sensor: &sensor::Sensor) -> History {
     History { skin: Arc::new(sensor.skin().rest()), response: Arc::new(sensor.chain().rest()), frame: 0 }
 }
 
 impl Sensor {
-    /// A sensor that nothing has touched.
+    /// Makes an untouched sensor.
     pub fn of_shared(shared: Arc<SharedSensor>) -> PyResult<Self> {
         let history = Mutex::new(at_rest(shared.sensor()?));
         Ok(Self { shared, history })
     }
 
-    /// A sensor with a history.
+    /// Makes a sensor with a history.
     pub fn with_history(shared: Arc<SharedSensor>, history: History) -> Self {
         Self { shared, history: Mutex::new(history) }
     }
@@ -88,7 +90,7 @@ impl Sensor {
     }
 }
 
-/// Exactly one of depth and force.
+/// The goal of a press: exactly one of depth (m) and force (N).
 fn goal(depth: Option<f64>, force: Option<f64>) -> PyResult<Goal> {
     match (depth, force) {
         (Some(depth), None) => Ok(Goal::Depth(depth)),
@@ -127,7 +129,7 @@ impl Sensor {
         Self::build(py, SensorSpec::parse(&name, &text).into_py_err()?, folder, skin, parameters)
     }
 
-    /// A sensor from the text of its description (TOML). folder: folder of the files it names.
+    /// A sensor from the text of its description (TOML). folder: folder of the files that the description refers to.
     #[staticmethod]
     #[pyo3(signature = (text, *, folder=None, skin=None, parameters=None))]
     fn parse(
@@ -147,9 +149,10 @@ impl Sensor {
     /// at: x and y of the object's origin over the sensor (m), shape (2,); default: the origin.
     /// tilt: rotation about the sensor's x axis, then y (rad), shape (2,). yaw: rotation about z before that (rad).
     ///
-    /// Returns a Reading: ``taxels`` (rows, cols), ``force`` (3,), ``image`` (height, width, 3) …; its ``pose`` is the final pose of
-    /// the object. The sensor stays pressed, so ``step`` can continue from there. Raises dermis.Error (a ValueError) if the object
-    /// misses the sensor or the goal exceeds the range of the skin; the state is then unchanged.
+    /// Returns a Reading: ``taxels`` (rows, cols), ``force`` (3,), ``image`` (height, width, 3) …; its ``pose`` is the
+    /// final pose of the object. The sensor stays pressed, so ``step`` can continue from there. Raises dermis.Error (a
+    /// ValueError) if the object misses the sensor or the goal exceeds the range of the skin; the state is then
+    /// unchanged.
     ///
     /// >>> import dermis
     /// >>> ball = dermis.Object.sphere(radius=10e-3)
@@ -181,16 +184,18 @@ impl Sensor {
 
     /// Many presses in parallel, on all CPU cores or on a GPU, each of the untouched sensor. Does not change the state.
     ///
-    /// Either poses of the object, (n, 4, 4), (n, 7) or (n, 3); on a GPU also a GPU tensor (of PyTorch, CuPy or JAX: any object with
-    /// ``__dlpack__`` or ``__cuda_array_interface__``), without a copy through the host. Or depth or force with at, tilt (each (n, 2) or
-    /// (2,)) and yaw ((n,) or a number), as for ``press``; depth and force may be (n,) too.
+    /// Give either poses of the object, (n, 4, 4), (n, 7) or (n, 3); on a GPU they may also be a GPU tensor (of
+    /// PyTorch, CuPy or JAX: any object with ``__dlpack__`` or ``__cuda_array_interface__``), which is not copied
+    /// through the host. Or give depth (m) or force (N), each (n,) or a number, with at (m) and tilt (rad), each (n, 2)
+    /// or (2,), and yaw (rad), (n,) or a number, as for ``press``.
     ///
-    /// device: "cpu"; "cuda": an NVIDIA GPU, for springs, hydroelastic pads over grids, and layers with their camera images, at poses or
-    /// to a depth; "auto": the GPU if it supports the presses, else the CPU, with one warning that gives the reason.
+    /// device: "cpu"; "cuda": an NVIDIA GPU, for springs, hydroelastic pads over grids, and layers with their camera
+    /// images, at poses or to a depth; "auto": the GPU if it supports the presses, else the CPU, with one warning that
+    /// gives the reason.
     ///
-    /// Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … as stacked arrays; from a GPU a DeviceBatch, which
-    /// has the same arrays and shares them without a copy. Raises dermis.Error with the number of the first press that fails, and for
-    /// "cuda" without a usable GPU.
+    /// Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … as stacked arrays; from a GPU a
+    /// DeviceBatch, which has the same arrays and shares them without a copy. Raises dermis.Error with the index of the
+    /// first press that fails, and for "cuda" without a usable GPU.
     #[pyo3(signature = (obj, poses=None, *, depth=None, force=None, at=None, tilt=None, yaw=None, device="cpu"))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn press_batch(
@@ -234,7 +239,8 @@ impl Sensor {
         Ok(Py::new(py, detached(py, || presses::make(&self.shared, &object, &wanted))??)?.into_any())
     }
 
-    /// Many untouched copies of this sensor, each with an object obj, that step together on a GPU. Springs only.
+    /// Many untouched copies of this sensor, each with its own instance of obj, that step together on a GPU. Springs
+    /// only.
     ///
     /// >>> envs = sensor.environments(ball, 4096)                      # doctest: +SKIP
     /// >>> batch = envs.step(poses, twists, dt=1e-3)                    # doctest: +SKIP
@@ -250,12 +256,12 @@ impl Sensor {
     /// Advances the sensor by dt (s) while objects move, and reads it, including its response.
     ///
     /// objects: an Object with its ``pose`` and ``twist``, or a sequence of (Object, pose) or (Object, pose, twist).
-    /// pose: pose at the start of the step, in the sensor frame. twist: velocity, (6,); default: at rest.
-    /// sensor_pose, sensor_twist: those of the sensor; all poses and twists are then in the world frame, each twist with the velocity
-    /// of its own frame's origin.
+    /// pose: pose at the start of the step, in the sensor frame. twist: velocity (m/s, rad/s), (6,); default: at rest.
+    /// sensor_pose, sensor_twist: pose and twist of the sensor; if given, all poses and twists are in the world frame,
+    /// each twist with the velocity of its own frame's origin.
     ///
-    /// Returns a Reading. ``reading.touch.on_sensor`` (6,) and ``.on_objects`` (n, 6) are the loads about the sensor's origin, in its
-    /// frame. On an error the state is unchanged.
+    /// Returns a Reading. ``reading.touch.on_sensor`` (6,) and ``.on_objects`` (n, 6) are the loads (N, N m) about the
+    /// sensor's origin, in its frame. On an error the state is unchanged.
     #[pyo3(signature = (objects, *, dt, pose=None, twist=None, sensor_pose=None, sensor_twist=None))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn step(
@@ -299,12 +305,13 @@ impl Sensor {
         Ok(self.keep(History { skin: Arc::new(skin), ..before }, touch, reading))
     }
 
-    /// Reads contact points of another simulator, such as PyBullet or MuJoCo. Uses no skin and no state.
+    /// Reads contact points of another simulator, such as PyBullet or MuJoCo. Uses neither the skin nor the state.
     ///
-    /// points: positions (m), shape (n, 3). forces: on the **sensor** (N), shape (n, 3). normals: out of the sensor, shape (n, 3);
-    /// default: against the forces. objects: index of the object of each point, shape (n,).
+    /// points: positions (m), shape (n, 3). forces: forces on the **sensor** (N), shape (n, 3). normals: normals out
+    /// of the sensor, shape (n, 3); default: against the forces. objects: index of the object of each point, shape
+    /// (n,).
     /// depths: penetration depths (m), shape (n,), for ``reading.touch``; they do not change the forces.
-    /// sensor_pose: pose of the sensor; all of these are then in the world frame.
+    /// sensor_pose: pose of the sensor; if given, points, forces and normals are in the world frame.
     #[pyo3(signature = (points, forces, *, normals=None, objects=None, depths=None, sensor_pose=None))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn read_contacts(
@@ -325,7 +332,7 @@ impl Sensor {
         Ok(Reading::new(ReadingData::new(self.shared.clone(), numbers, touch)))
     }
 
-    /// Resets the sensor: nothing has touched it.
+    /// Resets the sensor to its untouched state.
     fn reset(&self) -> PyResult<()> {
         let rest = at_rest(self.inner()?);
         *self.history() = rest;
@@ -352,10 +359,11 @@ impl Sensor {
         Ok(())
     }
 
-    /// The largest stable time step (s) for a free body pressed on all of this skin, in a simulator that evaluates forces at the start of
-    /// a step, as MuJoCo does.
+    /// The largest stable time step (s) for a free body pressed on the whole skin, in a simulator that evaluates forces
+    /// at the start of a step, as MuJoCo does.
     ///
-    /// mass: of the body (kg). size: its extents along x, y and z (m), shape (3,); it is taken for a uniform box.
+    /// mass: mass of the body (kg). size: extents of the body along x, y and z (m), shape (3,); it is treated as a
+    /// uniform box.
     #[pyo3(signature = (*, mass, size))]
     fn stable_step(&self, py: Python<'_>, mass: f64, size: &Bound<'_, PyAny>) -> PyResult<f64> {
         let mass_kg = positive(mass, "mass", "kilograms")?;
@@ -370,13 +378,13 @@ impl Sensor {
         self.shared.spec().name.clone()
     }
 
-    /// What the sensor is and where its parameters come from.
+    /// Description of the sensor and the sources of its parameters.
     #[getter]
     fn description(&self) -> String {
         self.shared.spec().description.trim().to_owned()
     }
 
-    /// Its description as TOML: ``Sensor.parse(sensor.toml)`` is the same sensor.
+    /// Description of the sensor as TOML: ``Sensor.parse(sensor.toml)`` makes the same sensor.
     #[getter]
     fn toml(&self) -> String {
         self.shared.spec().to_toml()
@@ -398,7 +406,7 @@ impl Sensor {
         vectors(py, self.inner()?.taxels().centers())
     }
 
-    /// Normal of each taxel, shape (taxels, 3).
+    /// Outward unit normal of each taxel, shape (taxels, 3).
     #[getter]
     fn normals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         vectors(py, self.inner()?.taxels().normals())
@@ -417,7 +425,7 @@ impl Sensor {
         Ok(self.inner()?.skin().max_depth_m())
     }
 
-    /// Sampling rate (Hz); None if the description has none.
+    /// Sampling rate (Hz); None if the description defines none.
     #[getter]
     fn rate(&self) -> Option<f64> {
         self.shared.spec().response.sampling.map(|sampling| sampling.rate.si())
@@ -472,7 +480,7 @@ impl Sensor {
     }
 }
 
-/// A finite number.
+/// Checks that a number is finite.
 fn finite(value: f64, what: &str) -> PyResult<f64> {
     if value.is_finite() { Ok(value) } else { Err(Error::new_err(format!("`{what}` must be finite, got {value}"))) }
 }

@@ -1,4 +1,4 @@
-//! A sensor with its description, shared by Python objects.
+//! A sensor with its description, shared between Python objects.
 
 use crate::error::{Error, IntoPyErr};
 use dermis::gpu::array::Arrays;
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-/// A sensor and the description that it was built from. A pickled sensor is built on first use.
+/// A sensor and the description that it was built from. An unpickled sensor is built on first use.
 pub struct SharedSensor {
     spec: SensorSpec,
     folder: Option<PathBuf>,
@@ -20,7 +20,7 @@ pub struct SharedSensor {
 }
 
 impl SharedSensor {
-    /// Builds a sensor from its description. `folder` is the folder of the files it names.
+    /// Builds a sensor from its description. `folder` is the folder of the files that the description refers to.
     pub fn build(spec: SensorSpec, folder: Option<PathBuf>) -> Result<Self, SensorError> {
         let built = OnceLock::from(spec.build(folder.as_deref())?);
         Ok(Self { spec, folder, built, on_gpu: OnceLock::new(), layers: Mutex::default() })

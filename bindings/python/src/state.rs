@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// The state of a sensor: bristles, warm starts, particles, and the state of the response.
 ///
-/// ``saved = sensor.state`` saves it and ``sensor.state = saved`` restores it exactly. States can be pickled.
+/// ``saved = sensor.state`` saves the state and ``sensor.state = saved`` restores it exactly. States can be pickled.
 #[pyclass(frozen, module = "dermis")]
 pub struct State {
     pub history: History,
@@ -23,7 +23,7 @@ pub struct History {
     pub skin: Arc<skin::State>,
     /// State of the response.
     pub response: Arc<ResponseState>,
-    /// Number of steps, which numbers the camera frames.
+    /// Number of steps; also the number of the camera frame.
     pub frame: u64,
 }
 

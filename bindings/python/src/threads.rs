@@ -17,7 +17,8 @@ pub fn remember_process() {
     IMPORTING_PROCESS.get_or_init(std::process::id);
 }
 
-/// The threads of this process, if it was forked: its parent's do not exist here, and work given to them would never run.
+/// The threads of this process, if it was forked. The threads of its parent do not exist here, so work queued for them
+/// would never run.
 fn after_fork() -> PyResult<Option<Arc<ThreadPool>>> {
     let here = std::process::id();
     if IMPORTING_PROCESS.get().is_none_or(|process| *process == here) {
@@ -36,7 +37,8 @@ fn after_fork() -> PyResult<Option<Arc<ThreadPool>>> {
     }
 }
 
-/// Runs work with the GIL released. A panic is a bug in dermis; it becomes an [`Error`] too, so that programs can catch it.
+/// Runs work with the GIL released. A panic is a bug in dermis; it is raised as [`Error`], so that programs can catch
+/// it.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let pool = after_fork()?;
     let guarded = || catch_unwind(AssertUnwindSafe(work));

@@ -1,4 +1,4 @@
-//! What a skin feels.
+//! The contact between a skin and objects.
 
 use crate::array::array;
 use crate::error::Error;
@@ -98,7 +98,7 @@ impl Touch {
         self.each(py, |facet| facet.depth_m)
     }
 
-    /// Index of the object of each facet, in the order of the arguments, shape (facets,).
+    /// Index of the object of each facet, in the order of the objects passed to the sensor, shape (facets,).
     #[getter]
     fn objects<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u32>>> {
         let values: Vec<u32> = self.touch.facets.iter().map(|facet| facet.object).collect();
@@ -123,13 +123,14 @@ impl Touch {
         self.touch.saturated
     }
 
-    /// Reasons why the solution may be inaccurate.
+    /// Warnings that the solution may be inaccurate.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.touch.warnings.iter().map(ToString::to_string).collect()
     }
 
-    /// Displacement of the skin's surface (m), shape (rows, cols, 3), row 0 at +y; None if the skin does not compute it.
+    /// Displacement of the skin's surface (m), shape (rows, cols, 3), row 0 at +y; None if the skin does not compute
+    /// it.
     #[getter]
     fn surface<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
         field(py, self.touch.surface.as_ref())

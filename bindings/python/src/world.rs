@@ -22,10 +22,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Default duration (s) of a run of a world without a scene file.
 const DEFAULT_DURATION_S: f64 = 1.0;
-/// Steps of a run between two checks for signals.
+/// Number of steps of a run between two checks for signals.
 const STEPS_BETWEEN_SIGNALS: u64 = 64;
 
-/// Rigid bodies with tactile sensors: the contact loads that the sensors read also act on the bodies.
+/// Rigid bodies with tactile sensors. The contact loads that the sensors read also act on the bodies.
 ///
 /// ``World.load("scene.toml")`` builds a scene file with its gripper and task; ``World()`` is empty and filled with
 /// ``add_body`` and ``mount``. Poses and twists are in the world frame, z up.
@@ -78,7 +78,7 @@ fn format_of(name: &str) -> PyResult<Format> {
 }
 
 impl World {
-    /// Locks the world with the GIL released while waiting: a run in another thread checks for signals.
+    /// Locks the world. Releases the GIL while waiting, because a run in another thread checks for signals.
     fn state(&self, py: Python<'_>) -> MutexGuard<'_, WorldState> {
         self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
@@ -101,7 +101,8 @@ impl World {
 impl World {
     /// An empty world.
     ///
-    /// gravity: m/s², shape (3,). time_step: s. ground: height of a ground plane (m) that solid bodies collide with; default: none.
+    /// gravity: acceleration (m/s²), shape (3,). time_step: s. ground: height of a ground plane (m) that solid bodies
+    /// collide with; default: none.
     #[new]
     #[pyo3(signature = (*, gravity=None, time_step=1e-3, ground=None, ground_friction=0.5))]
     fn new(
@@ -147,7 +148,7 @@ impl World {
         .into_py_err()
     }
 
-    /// A world from the text of a scene file. folder: folder of the files it names.
+    /// A world from the text of a scene file. folder: folder of the files that the scene refers to.
     #[staticmethod]
     #[pyo3(signature = (text, *, folder=None))]
     fn parse(py: Python<'_>, text: &str, folder: Option<PathBuf>) -> PyResult<Self> {
@@ -157,9 +158,9 @@ impl World {
 
     /// Adds a body.
     ///
-    /// obj: its surface, if it can touch sensors. motion: "fixed", "driven" (by ``set_twist``) or "free" (needs a mass and a closed
-    /// object). mass: kg, uniform over the object. pose, twist: initial pose and velocity. solid: collides with the ground and other
-    /// solid bodies.
+    /// obj: its surface, if it can touch sensors. motion: "fixed", "driven" (by ``set_twist``) or "free" (needs a mass
+    /// and a closed object). mass: mass (kg), uniform over the object. pose, twist: initial pose and velocity (m/s,
+    /// rad/s). solid: True if the body collides with the ground and with other solid bodies.
     #[pyo3(signature = (name, obj=None, *, motion="fixed", mass=None, pose=None, twist=None, solid=false))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn add_body(
@@ -206,7 +207,7 @@ impl World {
         .into_py_err()
     }
 
-    /// Mounts a sensor, untouched, on a body, at a pose in the body frame.
+    /// Mounts an untouched sensor on a body, at a pose in the body frame.
     #[pyo3(signature = (name, sensor, *, body, pose=None))]
     fn mount(
         &self,
@@ -248,8 +249,9 @@ impl World {
 
     /// Runs to the end of the scene, or for ``duration`` (s) from now, and returns a recording.
     ///
-    /// record: a file to write during the run, readable at any time: ``.mcap`` (Foxglove), ``.parquet``, or a folder of arrays and
-    /// images. format: "mcap", "ros2" (a bag, in an ``.mcap`` file), "parquet", "npy" or "png"; default: by the file name.
+    /// record: a file to write during the run, readable at any time: ``.mcap`` (Foxglove), ``.parquet``, or a folder of
+    /// arrays and images. format: "mcap", "ros2" (a bag, in an ``.mcap`` file), "parquet", "npy" or "png"; default:
+    /// from the file name.
     /// image_every: time between two recorded images (s).
     #[pyo3(signature = (*, duration=None, record=None, format=None, image_every=DEFAULT_IMAGE_INTERVAL_S))]
     fn run(
@@ -300,7 +302,7 @@ impl World {
         self.state(py).built.world.parameters().step_s
     }
 
-    /// The largest stable time step (s); None without a limit.
+    /// The largest stable time step (s); None if there is no limit.
     #[getter]
     fn stable_step(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         detached(py, || {
@@ -372,7 +374,8 @@ impl World {
         Sensor::of_shared(self.state(py).sensor(name)?.1)
     }
 
-    /// Vertices (m), shape (n, 3), and triangles, shape (m, 3), of the visible part of a body, in its frame; None if there is none.
+    /// Vertices (m), shape (n, 3), and triangles, shape (m, 3), of the visible part of a body, in its frame; None if
+    /// there is none.
     #[allow(clippy::type_complexity)] // two arrays
     fn mesh<'py>(
         &self,
@@ -392,7 +395,8 @@ impl World {
         matrix(py, &state.built.world.world_from_sensor(state.sensor(sensor)?.0))
     }
 
-    /// Force (N) and torque (N m) of a sensor on a body in the last step, in the world frame about the sensor's origin, shape (6,).
+    /// Force (N) and torque (N m) of a sensor on a body in the last step, in the world frame about the sensor's origin,
+    /// shape (6,).
     #[pyo3(signature = (body, *, sensor))]
     fn load_on<'py>(&self, py: Python<'py>, body: &str, sensor: &str) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let state = self.state(py);

@@ -159,14 +159,14 @@ def test_torch_takes_and_gives_tensors_without_a_copy(foam):
         assert tensor.is_cuda and tensor.data_ptr() == array.__cuda_array_interface__["data"][0], name
         assert tuple(tensor.shape) == array.shape and np.array_equal(tensor.cpu().numpy(), getattr(batch, name)), name
         assert np.array_equal(np.asarray(array), getattr(batch, name))
-    # The tensor alone keeps the memory.
+    # The tensor alone keeps the memory alive.
     tensor = torch.from_dlpack(batch.forces_on_device)
     known = batch.forces
     del batch, array
     gc.collect()
     fill = [foam.press_batch(BALL, places(300, seed=s), device="cuda") for s in range(5)]
     assert np.array_equal(tensor.cpu().numpy(), known) and len(fill) == 5
-    # A capsule that nobody takes lets go as well.
+    # A capsule that is not consumed also releases the memory.
     fill[0].forces_on_device.__dlpack__()
 
 

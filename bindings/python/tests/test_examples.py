@@ -7,7 +7,7 @@ import runpy
 import pytest
 
 EXAMPLES = sorted((pathlib.Path(__file__).parent.parent / "examples").glob("*.py"))
-# What an example needs besides the package; those that are missing are run by `cargo xtask validate`.
+# Packages that an example needs besides dermis; `cargo xtask validate` runs the examples whose packages are missing here.
 NEEDS = {
     "classify_indenters": ["torch", "pyarrow", "PIL"],
     "panda_lift": ["robosuite"],

@@ -21,7 +21,7 @@ def test_gymnasiums_checker_passes(name):
     env = gymnasium.make(name)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # Forces have no bounds, and the checker would rather have some.
+        # Forces have no bounds; the checker warns about infinite bounds.
         warnings.filterwarnings("ignore", message=".*(infinity|-infinity|inf).*")
         check_env(env.unwrapped)
     env.close()

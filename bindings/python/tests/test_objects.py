@@ -43,7 +43,7 @@ def test_a_height_field_is_a_solid_with_row_0_at_the_top():
     assert ground.closed
     peak = ground.vertices[np.argmax(ground.vertices[:, 2])]
     assert peak == pytest.approx([8e-3, 4e-3, 3e-3])
-    # The corner that is raised belongs to one triangle, half a cell: a third of its area times 3 mm is under it.
+    # The raised corner belongs to one triangle, half a cell: the volume below it is a third of its area times 3 mm.
     assert volume(ground) == pytest.approx(16e-3 * 8e-3 * 2e-3 + 2e-3 * 2e-3 * 3e-3 / 6, rel=1e-9)
 
 

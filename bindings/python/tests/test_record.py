@@ -42,7 +42,7 @@ preset = "uji-foam-14x6"
 skin.damping = "2 N s/m"
 at = ["0 mm", "0 mm", "20 mm"]
 """
-# As many times each kind of file is killed.
+# Number of times that the writer of each kind of file is killed.
 KILLS = int(os.environ.get("DERMIS_KILLS", "1"))
 
 

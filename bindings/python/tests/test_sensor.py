@@ -30,7 +30,7 @@ def test_a_press_lights_a_patch_and_the_taxels_carry_the_load(foam):
     assert reading.wrench[:3] == pytest.approx(reading.force, abs=1e-12)
     assert reading.touch.on_objects.sum(axis=0) == pytest.approx(-reading.touch.on_sensor, abs=1e-12)
     assert reading.travel == 2e-3
-    # The ball's middle is a radius over the skin, less the travel; a facet of its mesh may touch first.
+    # The ball's centre is one radius above the skin, minus the travel; a facet of its mesh may touch first.
     assert reading.pose[:3, 3] == pytest.approx([0, 0, 18e-3], abs=2e-5)
 
 

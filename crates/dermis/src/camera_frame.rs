@@ -12,7 +12,7 @@ use std::fmt::Write;
 /// Depth (m) of one level in the 16-bit depth image.
 pub const DEPTH_LEVEL_M: f64 = 1e-7;
 
-/// Surface normals as colours: red points right, green up, blue towards the camera.
+/// Surface normals as colours: red is right, green is up, blue is towards the camera.
 pub fn normals(relief: &Relief) -> Image {
     let normals = relief.normals();
     Image::from_fn(relief.width, relief.height, |x, y| {
@@ -34,7 +34,7 @@ fn depth_image(relief: &Relief, pressed: &[f32]) -> Image {
     })
 }
 
-/// Marker displacements, drawn five times as long over the faded image.
+/// Marker displacements, drawn at five times their length over the faded image.
 fn marker_image(image: &Image, markers: &[[f64; 4]]) -> Image {
     const STRETCH: f64 = 5.0;
     let pale = Image::from_fn(image.width(), image.height(), |x, y| {
@@ -43,7 +43,7 @@ fn marker_image(image: &Image, markers: &[[f64; 4]]) -> Image {
     let mut image = pale;
     let mut canvas = Canvas::new(&mut image);
     for &[x0, y0, x1, y1] in markers {
-        // On a canvas, integers lie between pixels.
+        // On a canvas, integer coordinates lie between pixels.
         let from = Vec2::new(x0 + 0.5, y0 + 0.5);
         let to = from + Vec2::new(x1 - x0, y1 - y0) * STRETCH;
         canvas.line(from, to, 2.0, PALETTE[3]);
@@ -53,7 +53,8 @@ fn marker_image(image: &Image, markers: &[[f64; 4]]) -> Image {
 }
 
 /// Adds a camera frame to a folder: `rgb.png`, `depth.png` (16 bits, 0.1 µm per level), `depth.npy` (m), `normals.png`,
-/// `normals.npy`, `flow.npy` (pixels), `markers.csv` and `markers.npy` (pixels) if there are markers, and an overview, `camera.png`.
+/// `normals.npy`, `flow.npy` (pixels), `markers.csv` and `markers.npy` (pixels) if there are markers, and an overview,
+/// `camera.png`.
 pub fn add(output: &mut Output, optics: &Optics, surface: &SurfaceField, frame: &CameraFrame, title: &str) {
     let CameraFrame { image, relief, markers } = frame;
     let (width, height) = (relief.width, relief.height);
@@ -99,7 +100,7 @@ pub fn add(output: &mut Output, optics: &Optics, surface: &SurfaceField, frame: 
     output.add_image("camera.png", &sheet.render());
 }
 
-/// Points of the gel on a regular grid, before and after the displacement, in the layout of markers.
+/// Points of the gel on a regular grid, before and after the displacement (pixels), in the layout of markers.
 fn flow_points(width: usize, height: usize, right: &[f32], down: &[f32]) -> Vec<[f64; 4]> {
     let step = (width / 16).max(1);
     let places = (step / 2..height).step_by(step).flat_map(|y| (step / 2..width).step_by(step).map(move |x| (x, y)));

@@ -43,7 +43,7 @@ pub struct Options {
 pub struct Comparison {
     /// The first recording, used as the reference.
     pub a: String,
-    /// The second.
+    /// The second recording.
     pub b: String,
     /// Compared signals.
     pub signals: Vec<SignalComparison>,
@@ -92,9 +92,9 @@ pub struct ImageComparison {
     pub times: usize,
     /// Mean scores.
     pub score: Option<Metrics>,
-    /// Mean scores of the first image of the first recording, as a baseline.
+    /// Mean scores of the first image of the first recording against its compared images, as a baseline.
     pub null: Option<Metrics>,
-    /// Why a pair could not be compared.
+    /// Reason for which a pair could not be compared.
     pub left_out: Option<String>,
     /// Time (s) and score of each pair.
     #[serde(skip)]
@@ -131,7 +131,8 @@ fn list(names: &[String]) -> String {
     }
 }
 
-/// Compares the second recording with the first. Signals are interpolated at the times of the first; images are paired by time.
+/// Compares the second recording with the first. Signals are interpolated at the times of the first; images are paired
+/// by time.
 pub fn compare(a: &Log, b: &Log, options: &Options) -> Result<Comparison, CompareError> {
     let (mut a, mut b) = (a.clone(), b.clone());
     if options.from_start {

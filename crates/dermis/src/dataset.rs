@@ -1,7 +1,9 @@
-//! Data sets of labelled touches, generated from one description. The same description gives the same bytes on every machine.
+//! Data sets of labelled touches, generated from one description. The same description gives the same bytes on every
+//! machine.
 //!
-//! A [`Dataset`] is a description with resolved sensors and objects. Episode `k` depends only on the description and on `k`, so shards of
-//! episodes can be made in any order, by any number of threads, programs and machines, and repeated after a failure.
+//! A [`Dataset`] is a description with resolved sensors and objects. Episode `k` depends only on the description and on
+//! `k`, so shards of episodes can be made in any order, by any number of threads, programs and machines, and repeated
+//! after a failure.
 
 mod axis;
 mod cache;

@@ -11,7 +11,8 @@ const FORCE: Rgb = [214, 64, 54];
 /// The colour of the base under a flat sensor's taxels.
 const BASE: Rgb = [112, 120, 132];
 
-/// A tactile image: a heat map for a taxel grid, coloured dots seen along −z otherwise. `max_newton` fixes the colour scale.
+/// A tactile image: a heat map for a taxel grid, coloured dots seen along −z otherwise. `max_newton` fixes the colour
+/// scale.
 pub fn tactile(sensor: &Sensor, reading: &Reading, title: &str, max_newton: Option<f64>) -> Image {
     tactile_values(sensor, &reading.values_newton, title, max_newton)
 }
@@ -40,7 +41,8 @@ pub fn tactile_values(sensor: &Sensor, values: &[f64], title: &str, max_newton: 
     }
 }
 
-/// A grey tactile image without title, axes and colour bar: white is zero, black is `max_newton`. `None` without a taxel grid.
+/// A grey tactile image without title, axes and colour bar: white is zero, black is `max_newton`. `None` without a
+/// taxel grid.
 pub fn tactile_bare(reading: &Reading, max_newton: f64, cell_px: usize) -> Option<Image> {
     let (rows, cols) = reading.size?;
     Some(

@@ -46,7 +46,7 @@ impl Output {
         self.files.iter().find(|(known, _)| known == name.as_ref()).map(|(_, bytes)| bytes.as_slice())
     }
 
-    /// Checks that a folder can be created and written, before a long computation. Leaves nothing behind.
+    /// Checks that a folder can be created and written, before a long computation. Removes all that it creates.
     pub fn probe(folder: &Path) -> Result<(), OutputError> {
         let made = missing_ancestors(folder);
         let probe = folder.join(".dermis-probe");
@@ -58,7 +58,7 @@ impl Output {
         result.map_err(|error| failure(folder, &error))
     }
 
-    /// Writes all files under temporary names, then renames them. On an error, removes everything it wrote.
+    /// Writes all files under temporary names, then renames them. On an error, removes all files that it wrote.
     pub fn commit(self, folder: &Path) -> Result<Vec<PathBuf>, OutputError> {
         let mut made = missing_ancestors(folder);
         let mut staged = Vec::new();
@@ -133,7 +133,7 @@ mod tests {
         output.commit(&root.join("run")).unwrap();
         assert_eq!(std::fs::read_to_string(root.join("run/deep/b.txt")).unwrap(), "b");
 
-        // `a.txt` is a file, so nothing can be written under it: the first file must be taken back too.
+        // `a.txt` is a file, so writing below it fails, and the first file must be removed too.
         let mut output = Output::new();
         output.add("first.txt", "1");
         output.add("a.txt/second.txt", "2");

@@ -28,7 +28,7 @@ pub struct Progress<'a> {
     pub world: &'a World,
     /// Time (s).
     pub time_s: f64,
-    /// Latest end of the run (s).
+    /// Latest end time of the run (s).
     pub duration_s: f64,
     /// Phase of the gripper's task.
     pub phase: Option<Phase>,

@@ -97,9 +97,9 @@ pub struct RecordSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SensorEntry {
-    /// Its name, in messages and records.
+    /// Name of the sensor in messages and records.
     pub name: String,
-    /// The body that carries it; without one it is fixed in the world.
+    /// The body that carries the sensor; default: fixed in the world.
     pub body: Option<String>,
     /// Position of its origin, on the body or in the world.
     #[serde(default)]
@@ -112,7 +112,7 @@ pub struct SensorEntry {
 }
 
 impl SceneSpec {
-    /// Reads a scene; `file` names it in messages.
+    /// Reads a scene; `file` is its name in error messages.
     pub fn parse(file: &str, text: &str) -> Result<Self, SceneError> {
         Ok(parse_toml(file, text)?)
     }
@@ -130,7 +130,7 @@ impl SceneSpec {
         build::validate(self, file)
     }
 
-    /// Builds the world. `file` names the scene in messages; its relative paths start at `folder`.
+    /// Builds the world. `file` is the name of the scene in error messages; its relative paths start at `folder`.
     pub fn build(&self, file: &str, folder: Option<&Path>) -> Result<Built, SceneError> {
         build::build(self, file, folder)
     }

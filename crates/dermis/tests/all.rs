@@ -1,4 +1,4 @@
-//! The tests of `dermis` as one program: many would each take as long to link.
+//! The tests of `dermis` as one program, to link only once.
 
 mod compare;
 mod dataset;

@@ -1,4 +1,4 @@
-//! How far two recordings are apart.
+//! Differences between two recordings.
 
 use dermis::compare::{Options, compare};
 use dermis::record::{Log, SignalLog};
@@ -10,8 +10,8 @@ fn log(name: &str, times_s: impl Iterator<Item = f64>, value: impl Fn(f64) -> [f
     Log { source: format!("{name}.mcap"), signals: vec![signal], ..Log::default() }
 }
 
-/// Straight lines on different times agree everywhere; a constant offset of 0.5 in one of two numbers is 0.25 in the mean and √⅛ in the root mean
-/// square.
+/// Straight lines sampled at different times agree everywhere; a constant offset of 0.5 in one of two numbers gives a
+/// mean of 0.25 and a root mean square of √⅛.
 #[test]
 fn differences_are_those_of_the_signals_not_of_their_times() {
     let a = log("x", (0..50).map(|i| f64::from(i) * 0.1), |t| [t, 1.0 - 2.0 * t]);

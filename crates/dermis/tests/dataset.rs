@@ -1,10 +1,10 @@
-//! Data sets: the same bytes however they are made, labels that are true, and clear refusals.
+//! Data sets: bytes that do not depend on how they are made, correct labels, and clear errors.
 
 use dermis::dataset::{Dataset, DatasetError, Share, check};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Presses with everything drawn: pose, material, noise, gains.
+/// Presses with random pose, material, noise and gains.
 const PRESSES: &str = r#"
 name = "presses"
 format = "FORMAT"
@@ -48,7 +48,7 @@ fn set(text: &str) -> Dataset {
     Dataset::parse("test.toml", text, None).unwrap()
 }
 
-/// Every file of a folder with its bytes, by its name in it.
+/// The bytes of every file of a folder, by its name in the folder.
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -74,7 +74,8 @@ fn same(a: &Path, b: &Path) {
     }
 }
 
-/// One thread at once, three threads stopped again and again, three shares in any order, and shards one by one: the same files, byte for byte.
+/// One thread without interruption, three threads stopped repeatedly, three shares in any order, and single shards give
+/// the same files, byte for byte.
 #[test]
 fn the_bytes_do_not_depend_on_how_a_set_is_made() {
     for format in ["lerobot", "webdataset", "parquet", "robomimic"] {
@@ -90,7 +91,7 @@ fn the_bytes_do_not_depend_on_how_a_set_is_made() {
         let mut runs = 0;
         loop {
             runs += 1;
-            // Half-written files of a killed program do not disturb.
+            // Half-written files of a killed program have no effect.
             std::fs::create_dir_all(stopped.join("data")).unwrap();
             if runs == 2 {
                 std::fs::write(stopped.join("data/.x.host-1-1.part"), b"half").unwrap();
@@ -122,8 +123,8 @@ fn the_bytes_do_not_depend_on_how_a_set_is_made() {
     }
 }
 
-/// What the label says is what the taxels feel: their force vectors sum to the wrench, nothing is measured where nothing touches, and another
-/// seed is another touch.
+/// The labels agree with the taxels: the force vectors sum to the wrench, taxels without contact read zero, and another
+/// seed gives another touch.
 #[test]
 fn labels_are_those_of_the_touch() {
     let ours = set(&PRESSES.replace("FORMAT", "lerobot"));
@@ -166,7 +167,8 @@ depth = "0.5 mm"
 [scenario]
 "#;
 
-/// A ball on a gel: pressed, slid, twisted and rolled as said; friction grows with the way, against it, and sticks to no more than it may.
+/// A ball on a gel is pressed, slid, twisted and rolled as described; friction grows with the distance, opposes the
+/// motion, and stays within its limit.
 #[test]
 fn things_move_over_the_skin_as_said() {
     let play = |scenario: &str| set(&format!("{LAYER}{scenario}")).episode(0).unwrap().frames;
@@ -190,9 +192,9 @@ fn things_move_over_the_skin_as_said() {
     let roll = play("kind = \"roll\"\nangle = \"20 deg\"\nradius = \"4 mm\"\nframes = 4");
     let [x, y, z] = way(&roll);
     let arc = 4e-3 * 20f64.to_radians();
-    // A ball of flat faces stands a little lower than a round one.
+    // A ball with flat faces stands slightly lower than a round one.
     assert!((x - arc).abs() < 2e-6 && y.abs() < 1e-9 && z.abs() < 2e-6, "{x} {arc} {y} {z}");
-    // An edge that leaves the gel is felt less and less.
+    // The force decreases as an edge leaves the gel.
     let scan = format!("{LAYER}kind = \"edge-scan\"\ndistance = \"30 mm\"\nframes = 5")
         .replace("shape.sphere.radius = \"4 mm\"", "shape.cuboid.size = [\"16 mm\", \"8 mm\", \"8 mm\"]");
     let scan = set(&scan).episode(0).unwrap().frames;
@@ -200,7 +202,8 @@ fn things_move_over_the_skin_as_said() {
     assert!(load(0) < load(1) && load(1) < load(2) && load(4) < load(3) && load(3) < load(2), "{}", load(0));
 }
 
-/// The image's contact is where the ball is: its area is that of the touch to the width of a cell, and pixels are as many as asked for.
+/// The contact in the image is at the ball: its area equals that of the touch to within a cell, and the image has the
+/// requested size.
 #[test]
 fn images_come_with_where_they_are_touched() {
     let set = set(&format!("{LAYER}kind = \"press\""));
@@ -211,13 +214,14 @@ fn images_come_with_where_they_are_touched() {
     assert_eq!(&seen.image_png[1..4], b"PNG");
     let pixel_mm = 0.0295 * 8.0;
     let radius_mm = (seen.contact.sum[0] * pixel_mm * pixel_mm / std::f64::consts::PI).sqrt();
-    // Between Hertz's half-space (√(R d) = 1.41 mm) and a foundation of springs (√(2 R d) = 2 mm), by a cell of 0.5 mm.
+    // Between Hertz's half-space (√(R d) = 1.41 mm) and a foundation of springs (√(2 R d) = 2 mm), with cells of
+    // 0.5 mm.
     assert!((1.3..2.1).contains(&radius_mm), "{radius_mm}");
     let touched = observed.contact.iter().filter(|touched| **touched).count() as f64;
     assert!((touched.sqrt() / std::f64::consts::PI.sqrt() - radius_mm).abs() < 0.8, "{touched} mm²");
 }
 
-/// A grasp that is strong enough holds and one that is not slips; both have all their frames.
+/// A grasp with enough force holds and one with too little slips; both record all frames.
 #[test]
 fn grasps_hold_or_slip() {
     let text = |force: &str| {
@@ -228,7 +232,8 @@ fn grasps_hold_or_slip() {
              scenario = {{ kind = \"grasp-and-lift\", mass = \"100 g\", frames = 36, time_step = \"0.25 ms\" }}\n"
         )
     };
-    // A finger carries μ_d F = 0.23 F: 0.49 N of weight each need 1.1 N of static and 2.1 N of dynamic friction.
+    // A finger carries μ_d F = 0.23 F: a weight of 0.49 N per finger needs 1.1 N with static and 2.1 N with dynamic
+    // friction.
     let strong = set(&text("4 N")).episode(0).unwrap();
     let weak = set(&text("0.6 N")).episode(0).unwrap();
     let (held, slipped) = (strong.grasp.unwrap(), weak.grasp.unwrap());
@@ -244,8 +249,8 @@ fn grasps_hold_or_slip() {
     assert!((up - 0.981).abs() < 0.05, "{up}");
 }
 
-/// One number of every stage of a response, of the camera, the light and the skin: each alone changes what is reported, and only that. A slide, because
-/// hysteresis shows where load goes away.
+/// Draws one number of every stage of a response, of the camera, the light and the skin: each changes only its own part
+/// of the report. The motion is a slide, because hysteresis acts on unloading.
 #[test]
 fn every_stage_can_be_drawn() {
     let spec = |randomise: &str| {
@@ -371,7 +376,7 @@ fn another_set_or_other_files_are_not_overwritten() {
     assert!(
         other.make(root.path(), Share::ALL, 1, &mut |_| true).unwrap_err().to_string().contains("another data set")
     );
-    // A file that was cut short is made again; one that was changed is found by its hash.
+    // A truncated file is made again; the hash detects a modified file.
     let shard = root.path().join("shard-000000.tar");
     let whole = std::fs::read(&shard).unwrap();
     std::fs::write(&shard, &whole[..1000]).unwrap();

@@ -1,7 +1,7 @@
-//! Arrays of taxels under one object: many presses at once.
+//! Arrays of taxels under one object: computes many presses at once.
 //!
-//! Kernels compute in `f64`, in the sensor's frame, in the order of the CPU's sums where that is cheap, and without fused products and
-//! sums: results differ from the CPU's by rounding alone. Two runs give the same bytes.
+//! Kernels compute in `f64`, in the sensor's frame, without fused multiply-add, and sum in the order of the CPU where
+//! that is cheap: results differ from the CPU's by rounding only. Two runs give the same bytes.
 
 mod environments;
 mod pads;
@@ -37,7 +37,7 @@ enum ArraySkin {
 }
 
 impl Arrays {
-    /// Uploads a sensor: springs of any shape, or a hydroelastic pad under a grid of taxels. Refuses others.
+    /// Uploads a sensor: springs of any shape, or a hydroelastic pad under a grid of taxels. Refuses other sensors.
     pub fn new(gpu: &Arc<Gpu>, sensor: &Sensor) -> Result<Self, GpuError> {
         if sensor.rays().is_some() {
             return Err(unsupported(sensor.name(), "its taxels read by rays"));
@@ -57,7 +57,7 @@ impl Arrays {
         &self.gpu
     }
 
-    /// Computes the contact loads of an object at rest at each pose: [`dermis_skin::Skin::settle`] from rest.
+    /// Computes the contact loads (N, N m) of an object at rest at each pose: [`dermis_skin::Skin::settle`] from rest.
     pub fn settle(&self, object: &GpuObject, poses: &Poses) -> Result<Presses, GpuError> {
         match &self.skin {
             ArraySkin::Springs(springs) => springs.settle(object, poses),
@@ -68,12 +68,12 @@ impl Arrays {
         }
     }
 
-    /// Uploads poses. Refuses those that are not finite.
+    /// Uploads poses. Refuses poses that are not finite.
     pub fn poses(&self, poses: &[Pose]) -> Result<Poses, GpuError> {
         Poses::of_host(&self.gpu, poses)
     }
 
-    /// Environments that advance in time, without contact at first. Springs alone.
+    /// Makes `count` environments that advance in time, initially without contact. Supports springs only.
     pub fn environments(self: &Arc<Self>, count: usize) -> Result<Environments, GpuError> {
         Environments::new(self, count)
     }
@@ -90,13 +90,13 @@ fn unsupported(sensor: &str, why: &str) -> GpuError {
     GpuError::Unsupported { what: format!("a press on sensor {sensor:?}"), why: why.to_owned() }
 }
 
-/// All programs of arrays.
+/// All CUDA programs of arrays.
 #[cfg(test)]
 pub(crate) fn programs() -> Vec<crate::program::Program> {
     [springs::programs(), vec![pads::program(), poses::program()]].concat()
 }
 
-/// Blocks of `threads` threads for `count` items, `per_block` of them in each.
+/// A launch of `count` items, `per_block` items per block of `threads` threads.
 fn grid(count: usize, per_block: usize, threads: u32) -> LaunchConfig {
     let blocks = count.div_ceil(per_block).max(1) as u32;
     LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }

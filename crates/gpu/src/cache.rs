@@ -1,4 +1,4 @@
-//! Machine code of CUDA programs, kept in a folder of the user's between processes.
+//! Caches machine code of CUDA programs in a folder of the user, across processes.
 
 use crate::GpuError;
 use crate::program::Program;
@@ -8,30 +8,30 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The first bytes of every file; the number changes with the layout of the file.
+/// The first bytes of every file; the version number changes with the file layout.
 const MAGIC: &[u8; 16] = b"dermis cubin 1\n\0";
 const HASH: usize = 32;
-/// Magic, key, version of the compiler, checksum.
+/// Length (bytes) of the header: magic, key, compiler version, checksum.
 const HEADER: usize = MAGIC.len() + HASH + 8 + HASH;
 
-/// A folder of compiled programs; without one every program is compiled anew.
+/// A folder of compiled programs. Without a folder every program is compiled.
 #[derive(Clone, Debug)]
 pub(crate) struct Cache {
     folder: Option<PathBuf>,
 }
 
-/// What the code of a program depends on besides its source and options.
+/// Dependencies of a program's code besides its source and options.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
-    /// Such as `sm_90`.
+    /// Architecture, such as `sm_90`.
     pub architecture: &'a str,
     /// Version of the driver.
     pub driver: i32,
-    /// Version of nvrtc; code of any version will do where it is not installed.
+    /// Version of nvrtc. Without nvrtc, code of any version is accepted.
     pub compiler: Option<[i32; 2]>,
 }
 
-/// Code, and whether it was compiled now.
+/// Machine code, and whether it was compiled now.
 #[derive(Debug)]
 pub(crate) struct Code {
     pub bytes: Vec<u8>,
@@ -39,12 +39,12 @@ pub(crate) struct Code {
 }
 
 impl Cache {
-    /// The user's: `$DERMIS_CACHE_DIR`, else `$XDG_CACHE_HOME/dermis`, else `~/.cache/dermis`.
+    /// The user's cache: `$DERMIS_CACHE_DIR`, else `$XDG_CACHE_HOME/dermis`, else `~/.cache/dermis`.
     pub fn of_user() -> Self {
         Self { folder: folder(|name| env::var_os(name), env::home_dir()) }
     }
 
-    /// True when the folder holds any compiled program.
+    /// True if the folder holds a compiled program.
     pub fn has_programs(&self) -> bool {
         let entries = self.folder.as_deref().and_then(|folder| fs::read_dir(folder).ok());
         entries.is_some_and(|mut all| {
@@ -52,8 +52,9 @@ impl Cache {
         })
     }
 
-    /// The code of a program: read from the folder, else compiled and written there. A file that is corrupt, truncated or of another
-    /// program, compiler or driver is replaced. A folder that cannot be written is no error.
+    /// The code of a program: read from the folder, otherwise compiled and written there. Replaces a file that is
+    /// corrupt, truncated or belongs to another program, compiler or driver. A folder that cannot be written is not an
+    /// error.
     pub fn load(
         &self,
         program: &Program,
@@ -68,7 +69,7 @@ impl Cache {
         }
     }
 
-    /// Compiles a program and writes it to the folder, whatever that holds.
+    /// Compiles a program and writes it to the folder, replacing an existing file.
     pub fn compile(
         &self,
         program: &Program,
@@ -77,7 +78,7 @@ impl Cache {
     ) -> Result<Code, GpuError> {
         let (key, bytes) = (key(program, target), compile()?);
         if let (Some(path), Some(compiler)) = (self.path(program, &key), target.compiler) {
-            // Only a loss of time the next time.
+            // If the file cannot be written, the program is compiled again next time.
             let _ = write(&path, &packed(&bytes, &key, compiler));
         }
         Ok(Code { bytes, is_fresh: true })
@@ -98,7 +99,8 @@ fn folder(variable: impl Fn(&str) -> Option<OsString>, home: Option<PathBuf>) ->
     })
 }
 
-/// Hash of all that the code depends on, but for the compiler, whose version a file tells: without nvrtc no version is known.
+/// Hash of the dependencies of the code. The compiler version is stored in the file instead: it is unknown without
+/// nvrtc.
 fn key(program: &Program, target: Target<'_>) -> [u8; HASH] {
     let mut hash = Sha256::new();
     let mut add = |text: &str| {
@@ -120,7 +122,7 @@ fn packed(code: &[u8], key: &[u8; HASH], compiler: [i32; 2]) -> Vec<u8> {
     [&MAGIC[..], key, &version, &checksum, code].concat()
 }
 
-/// The code in a file, if it is whole and belongs to the key and the compiler.
+/// The code in a file, if the file is intact and matches the key and the compiler.
 fn unpacked(mut file: Vec<u8>, key: &[u8; HASH], compiler: Option<[i32; 2]>) -> Option<Vec<u8>> {
     let (header, code) = file.split_at_checked(HEADER)?;
     let expected = packed(code, key, compiler.unwrap_or_default());
@@ -131,7 +133,7 @@ fn unpacked(mut file: Vec<u8>, key: &[u8; HASH], compiler: Option<[i32; 2]>) -> 
     (same && same_version && !code.is_empty()).then(|| file.split_off(HEADER))
 }
 
-/// Writes a file in one step: a reader sees the old one or the new one.
+/// Writes a file atomically: a reader sees the old or the new file.
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
@@ -193,14 +195,14 @@ mod tests {
         for target in targets {
             assert_eq!(cached(folder.path(), &program(&["-DA"]), target), None, "{target:?}");
         }
-        // Without nvrtc, code of any version is used, and other programs are an error.
+        // Without nvrtc, code of any version is accepted, and programs that are not in the cache are an error.
         let without = Target { compiler: None, ..TARGET };
         assert_eq!(cached(folder.path(), &program(&["-DA"]), without), Some(vec![7]));
         let missing = cache(folder.path()).load(&program(&["-DB"]), without, || Err(GpuError::NoCompiler));
         assert_eq!(missing.unwrap_err(), GpuError::NoCompiler);
     }
 
-    /// Every byte of the file is changed, every length cut, and a file of another program put in its place.
+    /// Changes every byte of the file, truncates it to every length, and replaces it by the file of another program.
     #[test]
     fn corrupt_truncated_and_foreign_files_are_replaced() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,19 +1,19 @@
-//! The compute device that work runs on.
+//! Selects the compute device.
 
 use crate::{Gpu, GpuError};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The compute device that a flag or an argument names.
+/// The compute device given by a flag or an argument.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// A GPU where there is one, else the CPU.
+    /// A GPU if there is one, otherwise the CPU.
     #[default]
     Auto,
     /// The CPU.
     Cpu,
-    /// A GPU; an error where there is none.
+    /// A GPU; an error if there is none.
     Cuda,
 }
 
@@ -21,7 +21,7 @@ impl Choice {
     /// The names of all choices.
     pub const NAMES: [&'static str; 3] = ["auto", "cpu", "cuda"];
 
-    /// The GPU to use; none is the CPU. `warn` gets the reason where [`Choice::Auto`] finds no GPU.
+    /// The GPU to use; `None` for the CPU. Passes the reason to `warn` if [`Choice::Auto`] finds no GPU.
     pub fn gpu(self, warn: impl FnOnce(&GpuError)) -> Result<Option<Arc<Gpu>>, GpuError> {
         match self {
             Self::Cpu => Ok(None),
@@ -37,7 +37,7 @@ impl Choice {
     }
 }
 
-/// Refuses a GPU without compiled programs in the cache and without a compiler.
+/// Refuses a GPU if the cache has no compiled programs and there is no compiler.
 fn usable(gpu: Arc<Gpu>) -> Result<Arc<Gpu>, GpuError> {
     if gpu.has_programs_or_compiler() { Ok(gpu) } else { Err(GpuError::NoCompiler) }
 }

@@ -6,10 +6,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem::offset_of;
 
-/// Values that are copied to and from a GPU byte by byte.
+/// Values that can be copied to and from a GPU byte by byte.
 ///
 /// # Safety
-/// The type has no padding, is valid for any bytes, and holds no address of the host.
+/// The type has no padding, is valid for any bytes, and holds no host address.
 #[allow(unsafe_code)]
 pub unsafe trait Plain: Copy + Send + Sync + 'static {}
 
@@ -25,17 +25,17 @@ plain!(u8, u32, i32, f32, f64, u64, i64);
 // SAFETY: an array has no bytes between its elements.
 #[allow(unsafe_code)]
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
-// SAFETY: three `f64`, `repr(C)`; CUDA's `Vec3` (common.cuh).
+// SAFETY: three `f64`, `repr(C)`; identical to CUDA's `Vec3` (common.cuh).
 #[allow(unsafe_code)]
 unsafe impl Plain for Vec3 {}
-// SAFETY: numbers of four bytes, `repr(C)`; CUDA's `Node` (common.cuh), which asserts the same sizes.
+// SAFETY: four-byte numbers, `repr(C)`; identical to CUDA's `Node` (common.cuh), which asserts the same sizes.
 #[allow(unsafe_code)]
 unsafe impl Plain for FlatNode {}
 const _: () =
     assert!(size_of::<FlatNode>() == 128 && offset_of!(FlatNode, min) == 0 && offset_of!(FlatNode, max) == 48);
 const _: () = assert!(offset_of!(FlatNode, child) == 96 && offset_of!(FlatNode, count) == 112);
 
-/// The name by which CUDA knows [`FlatNode`].
+/// CUDA's name of [`FlatNode`].
 pub(crate) type Node = FlatNode;
 
 /// The bytes of plain values.
@@ -47,7 +47,7 @@ pub(crate) fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
     }
 }
 
-/// The bytes of plain values, to be written.
+/// The mutable bytes of plain values.
 pub(crate) fn bytes_of_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
     // SAFETY: as above, and plain values are valid for any bytes.
     #[allow(unsafe_code)]
@@ -56,7 +56,7 @@ pub(crate) fn bytes_of_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
     }
 }
 
-/// Plain values from their bytes, wherever these lie; a rest that is no whole value is left out.
+/// Plain values from their bytes, at any alignment; ignores an incomplete value at the end.
 pub(crate) fn values_of<T: Plain>(bytes: &[u8]) -> Vec<T> {
     // SAFETY: each chunk has the size of a value, and plain values are valid for any bytes.
     #[allow(unsafe_code)]
@@ -113,9 +113,9 @@ pointer!(
     PtrMut
 );
 
-/// Declares a struct for the host and for CUDA. Fields are numbers (`f64`, `i32`, …), arrays of them (`[f64; 3]`, `[[f64; 3]; 4]`), other
-/// such structs, [`Ptr`] and [`PtrMut`]. Emits the struct with `repr(C)`, its [`Plain`] and `DeviceRepr`, and `CUDA`, the declaration for
-/// the kernels' source. Does not compile where the struct would have padding.
+/// Declares a struct for the host and for CUDA. Fields are numbers (`f64`, `i32`, …), arrays of numbers (`[f64; 3]`,
+/// `[[f64; 3]; 4]`), other such structs, [`Ptr`] and [`PtrMut`]. Emits the struct with `repr(C)`, its [`Plain`] and
+/// `DeviceRepr` implementations, and `CUDA`, the declaration for the kernels' source. Padding is a compile-time error.
 macro_rules! cuda_struct {
     ($(#[$attribute:meta])* $visibility:vis struct $name:ident {
         $($(#[$doc:meta])* $field_visibility:vis $field:ident: $type:tt $(<$target:tt>)?),* $(,)?
@@ -128,7 +128,7 @@ macro_rules! cuda_struct {
         }
 
         impl $name {
-            /// The same struct in CUDA.
+            /// The declaration of the struct in CUDA.
             pub(crate) const CUDA: &'static str = concat!(
                 "struct ", stringify!($name), " {\n",
                 $($crate::cuda_struct::cuda_struct!(@field $type $(<$target>)? = $field),)*
@@ -146,7 +146,7 @@ macro_rules! cuda_struct {
         // SAFETY: `repr(C)`, all fields are plain, and there is no padding between them, as asserted above.
         #[allow(unsafe_code)]
         unsafe impl $crate::cuda_struct::Plain for $name {}
-        // SAFETY: CUDA's declaration is made of the same fields in the same order.
+        // SAFETY: CUDA's declaration has the same fields in the same order.
         #[allow(unsafe_code)]
         unsafe impl cudarc::driver::DeviceRepr for $name {}
     };
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     cuda_struct! {
-        /// All kinds of fields.
+        /// A struct with all kinds of fields.
         #[derive(Default)]
         struct Example {
             number: f64,

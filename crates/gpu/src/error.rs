@@ -4,7 +4,7 @@ use cudarc::driver::DriverError;
 use cudarc::driver::sys::CUresult;
 use dermis_skin::{BackendError, SkinError};
 
-/// Why work cannot run on a GPU.
+/// Reasons for which work cannot run on a GPU.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum GpuError {
@@ -14,7 +14,7 @@ pub enum GpuError {
     /// The driver's library was not found.
     #[error("no NVIDIA driver: libcuda was not found on this machine; install the driver, or use the device cpu")]
     NoDriver,
-    /// The driver sees no GPU.
+    /// The driver reports no GPU.
     #[error(
         "no NVIDIA GPU: the driver says {reason:?}; make one visible (CUDA_VISIBLE_DEVICES), or use the device cpu"
     )]
@@ -25,7 +25,7 @@ pub enum GpuError {
          folder into LD_LIBRARY_PATH, or use the device cpu"
     )]
     NoCompiler,
-    /// The compiler refused a program.
+    /// The compiler rejected a program.
     #[error("the kernels {program:?} cannot be compiled for {architecture} by the nvrtc that is installed: {log}")]
     Compile { program: String, architecture: String, log: String },
     /// The work needs more memory than the GPU has free.
@@ -35,16 +35,16 @@ pub enum GpuError {
         free_mb = free_bytes >> 20
     )]
     OutOfMemory { what: String, needed_bytes: usize, free_bytes: usize, remedy: String },
-    /// Meaningless input.
+    /// Invalid input.
     #[error("{reason}")]
     BadInput { reason: String },
     /// Work that is not supported on a GPU.
     #[error("{what} is not supported on a GPU: {why}; use the device cpu")]
     Unsupported { what: String, why: String },
-    /// A press deeper than the skin allows.
+    /// A press is deeper than the skin allows.
     #[error("press {press}: a depth of {depth_mm} mm is more than {name} can be pressed ({max_mm} mm)")]
     TooDeep { press: usize, name: String, depth_mm: f64, max_mm: f64 },
-    /// The driver refused a call.
+    /// A call of the driver failed.
     #[error("the NVIDIA driver failed: {reason}")]
     Failed { reason: String },
 }

@@ -27,14 +27,14 @@ pub enum GelSkin<'a> {
 }
 
 impl<'a> GelSkin<'a> {
-    /// The gel of a sensor; none if its skin is of another kind.
+    /// The gel of a sensor; `None` if its skin is of another kind.
     pub fn of(sensor: &'a Sensor) -> Option<Self> {
         let skin: &dyn Any = sensor.skin();
         let tacchi = || skin.downcast_ref::<TacchiGel>().map(Self::Tacchi);
         skin.downcast_ref::<Gel>().map(Self::Equilibrium).or_else(tacchi)
     }
 
-    /// The sensor with this gel on a GPU.
+    /// Makes a copy of the sensor whose gel runs on a GPU.
     pub fn on(self, gpu: &Arc<Gpu>, sensor: &Sensor) -> Result<Sensor, GpuError> {
         Ok(match self {
             Self::Equilibrium(gel) => sensor.with_skin(GpuGel::new(gpu, gel.clone())?),
@@ -43,7 +43,7 @@ impl<'a> GelSkin<'a> {
     }
 }
 
-/// All programs of gels.
+/// All CUDA programs of gels.
 #[cfg(test)]
 pub(crate) fn programs() -> Vec<crate::program::Program> {
     vec![layout::program(), mpm::program()]

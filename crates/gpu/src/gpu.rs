@@ -10,10 +10,10 @@ use cudarc::nvrtc::Ptx;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// A GPU with one stream: work runs in the order in which it was queued.
+/// A GPU with one stream: work runs in the order in which it is queued.
 #[derive(Debug)]
 pub struct Gpu {
-    /// The primary context of the GPU, which PyTorch and others share.
+    /// The primary context of the GPU, shared with PyTorch and other libraries.
     pub(crate) context: Arc<CudaContext>,
     pub(crate) stream: Arc<CudaStream>,
     name: String,
@@ -24,7 +24,7 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// The first GPU that the driver shows, opened once in a process.
+    /// Opens the first GPU that the driver reports, once per process.
     pub fn open() -> Result<Arc<Self>, GpuError> {
         static OPENED: OnceLock<Result<Arc<Gpu>, GpuError>> = OnceLock::new();
         OPENED.get_or_init(|| Self::find().map(Arc::new)).clone()
@@ -35,7 +35,7 @@ impl Gpu {
             return Err(GpuError::NoDriver);
         }
         let context = CudaContext::new(0).map_err(|error| GpuError::NoGpu { reason: message(error) })?;
-        // SAFETY: all work goes through one stream, in order, so that no events are needed to order several.
+        // SAFETY: all work goes through one stream, in order, so no events are needed to order streams.
         #[allow(unsafe_code)]
         unsafe {
             context.disable_event_tracking();
@@ -60,38 +60,38 @@ impl Gpu {
         &self.name
     }
 
-    /// The architecture of its machine code, such as `sm_90`.
+    /// The architecture of the GPU's machine code, such as `sm_90`.
     pub fn architecture(&self) -> &str {
         &self.architecture
     }
 
-    /// The number of its multiprocessors.
+    /// Number of multiprocessors.
     pub fn multiprocessors(&self) -> usize {
         self.multiprocessors
     }
 
-    /// Its number among the GPUs that the driver shows.
+    /// Index among the GPUs that the driver reports.
     pub fn ordinal(&self) -> usize {
         self.context.ordinal()
     }
 
-    /// The highest clock (Hz) of its multiprocessors.
+    /// Maximum clock rate (Hz) of the multiprocessors.
     pub fn clock_hz(&self) -> Result<f64, GpuError> {
         Ok(f64::from(self.context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?) * 1e3)
     }
 
-    /// Shared memory (bytes) that one block can have.
+    /// Maximum shared memory (bytes) of one block.
     pub(crate) fn max_shared_bytes(&self) -> Result<usize, GpuError> {
         let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
         Ok(self.context.attribute(attribute)?.max(0) as usize)
     }
 
-    /// CUDA's handle of the stream, for libraries that make their own work wait for ours or ours for theirs.
+    /// CUDA's handle of the stream, for libraries that synchronise with it.
     pub fn stream_handle(&self) -> usize {
         self.stream.cu_stream() as usize
     }
 
-    /// Memory (bytes) that is free for a batch: free by the driver or kept from earlier work, less a reserve.
+    /// Memory (bytes) available for a batch: free memory, plus freed memory in the pool, minus a reserve.
     pub fn free_bytes(&self) -> Result<usize, GpuError> {
         self.stream.synchronize()?;
         trim(&self.context)?;
@@ -99,12 +99,12 @@ impl Gpu {
         Ok(free - free / 16)
     }
 
-    /// False when no program can run: none was compiled before, and there is no compiler.
+    /// False if no program can run: the cache has no compiled program and there is no compiler.
     pub(crate) fn has_programs_or_compiler(&self) -> bool {
         self.cache.has_programs() || library::has_compiler()
     }
 
-    /// The kernels of a program. They are loaded when they are first asked for: from the user's cache, else compiled.
+    /// The kernels of a program. Loads them on first use, from the user's cache or by compiling.
     pub(crate) fn program(&self, program: &Program) -> Result<Arc<CudaModule>, GpuError> {
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = programs.get(&*program.name) {
@@ -116,7 +116,7 @@ impl Gpu {
         let load = |bytes| self.context.load_module(Ptx::from_binary(bytes));
         let code = self.cache.load(program, target, compile)?;
         let module = match load(code.bytes) {
-            // The file was whole, but this driver does not take its code.
+            // The file was intact, but this driver rejects its code.
             Err(_) if !code.is_fresh => load(self.cache.compile(program, target, compile)?.bytes)?,
             loaded => loaded?,
         };
@@ -129,23 +129,23 @@ impl Gpu {
         Ok(self.program(program)?.load_function(name)?)
     }
 
-    /// Starts a clock on the GPU.
+    /// Starts a timer on the GPU.
     pub fn timer(self: &Arc<Self>) -> Result<Timer, GpuError> {
         Timer::start(self)
     }
 
-    /// Waits until all work of our stream is done.
+    /// Waits until all work of this GPU's stream is done.
     pub fn finish(&self) -> Result<(), GpuError> {
         Ok(self.stream.synchronize()?)
     }
 
-    /// Waits until all work on the GPU is done, on the streams of other libraries too.
+    /// Waits until all work on the GPU is done, including the streams of other libraries.
     pub fn finish_all_streams(&self) -> Result<(), GpuError> {
         Ok(self.context.synchronize()?)
     }
 }
 
-/// Keeps freed memory for the next batch: a request to the driver costs as much time as a small batch.
+/// Keeps freed memory in the pool for the next batch: an allocation by the driver takes as long as a small batch.
 fn keep_freed_memory(context: &CudaContext) -> Result<(), GpuError> {
     let mut all = u64::MAX;
     // SAFETY: the attribute is a 64-bit number, and the pool is the one of this GPU.
@@ -157,7 +157,7 @@ fn keep_freed_memory(context: &CudaContext) -> Result<(), GpuError> {
     Ok(())
 }
 
-/// Returns unused kept memory to the driver.
+/// Returns unused memory of the pool to the driver.
 fn trim(context: &CudaContext) -> Result<(), GpuError> {
     // SAFETY: the pool is the one of this GPU.
     #[allow(unsafe_code)]

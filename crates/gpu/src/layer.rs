@@ -1,8 +1,10 @@
 //! Batches of presses on an elastic layer, with the images of the camera under it.
 //!
-//! A press rasterizes the object into a height map over the layer's cells; one block of threads then solves pressure and shear by the CPU's
-//! iterations, with transforms in shared memory where they fit; transforms of the whole grid give the surface and the stress below, and from
-//! these follow the forces of taxels and the image. Fields are double; transforms are single for tolerances of 5e-6 and more, else double.
+//! A press rasterizes the object into a height map over the layer's cells. One block of threads then solves pressure
+//! and shear by the CPU's iterations, with Fourier transforms in shared memory if they fit. Transforms of the whole
+//! grid give the surface displacement and the stress at the sensing depth, from which the taxel forces and the image
+//! are computed. Fields are in double precision; transforms are in single precision for tolerances of 5e-6 and larger,
+//! else in double.
 
 mod camera;
 mod fft_plan;
@@ -30,27 +32,27 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use taxels::TaxelSpans;
 
-/// A sensor with a layer and an object over it on a GPU. Each press starts from rest and ends in equilibrium, as [`Skin::settle`] does, with
-/// the same friction, surface, stress below and images.
+/// A sensor with a layer, and an object to press on it, on a GPU. Each press starts from rest and ends in equilibrium,
+/// as [`Skin::settle`] does, with the same friction, surface, stress at the sensing depth and images.
 #[derive(Debug)]
 pub struct LayerBatch {
     gpu: Arc<Gpu>,
-    /// The sensor, for messages.
+    /// Name of the sensor, for messages.
     name: String,
     object: GpuObject,
     grid: LayerGrid,
     parameters: LayerParameters,
-    /// Whether displacement along the surface is wanted.
+    /// Whether lateral displacements of the surface are needed.
     lateral: bool,
     precision: Precision,
     program: Program,
     influences: Influences,
-    /// Spectra for regions, by the index of their size.
+    /// Spectra for contact regions, by the index of their size.
     regions: Mutex<BTreeMap<usize, Arc<Spectra>>>,
     whole: Spectra,
     taxels: TaxelSpans,
     camera: Option<GpuCamera>,
-    /// Shared memory (bytes) that a block can use for transforms.
+    /// Maximum shared memory (bytes) of a block for transforms.
     max_shared_bytes: usize,
 }
 
@@ -59,10 +61,11 @@ cuda_struct! {
     struct LayerGrid {
         rows: i32,
         cols: i32,
-        /// Edge of a cell and middle of the grid (m).
+        /// Edge of a cell (m) and centre of the grid (m).
         cell: f64,
         center: [f64; 2],
-        /// Objects higher above the surface than this (m) are not met; deeper ones than that (m) are refused.
+        /// Objects higher than `max_height` (m) above the surface have no contact; objects deeper than `max_depth` (m)
+        /// are refused.
         max_height: f64,
         max_depth: f64,
         /// Transforms for regions of up to `sides[i]` cells a side, i < `sizes`.
@@ -71,14 +74,14 @@ cuda_struct! {
     }
 }
 
-/// Shared memory (bytes) that a block needs beside its transforms.
+/// Shared memory (bytes) of a block in addition to its transforms.
 const OTHER_SHARED_BYTES: usize = 1024;
 
 fn unsupported(sensor: &Sensor, why: &str) -> GpuError {
     GpuError::Unsupported { what: format!("a batch of presses on sensor {:?}", sensor.name()), why: why.to_owned() }
 }
 
-/// All programs of layers.
+/// All CUDA programs of layers.
 #[cfg(test)]
 pub(crate) fn programs() -> Vec<Program> {
     vec![Precision::Single.program(), Precision::Double.program(), spectra::program(), camera::program()]
@@ -99,12 +102,12 @@ fn surface_of(layer: &Layer) -> SurfaceField {
 }
 
 impl LayerBatch {
-    /// Uploads a sensor and an object. Refuses sensors that [`LayerBatch::check`] refuses.
+    /// Uploads a sensor and an object. Refuses the sensors that [`LayerBatch::check`] refuses.
     pub fn new(gpu: &Arc<Gpu>, sensor: &Sensor, object: &Object) -> Result<Self, GpuError> {
         let layer = Self::check(sensor)?;
         let (cells, surface) = (layer.grid(), surface_of(layer));
         let mut parameters = layer.parameters().clone();
-        // From rest, pressure alone displaces the surface along itself; without that coupling friction has no effect.
+        // From rest, only pressure displaces the surface laterally; without that coupling friction has no effect.
         parameters.mu = if parameters.coupled { object.mu.unwrap_or(parameters.mu) } else { 0.0 };
         let longest = cells.rows.max(cells.cols);
         let sizes = SIDES.iter().position(|&side| side >= longest).map_or(SIDES.len(), |last| last + 1);
@@ -143,8 +146,8 @@ impl LayerBatch {
         })
     }
 
-    /// The layer of a sensor. Refuses sensors that are not supported on a GPU: those whose skin is no layer or has too many cells, or whose
-    /// camera has noise or too many pixels.
+    /// The layer of a sensor. Refuses sensors that are not supported on a GPU: those whose skin is not a layer or has
+    /// too many cells, or whose camera has noise or too many pixels.
     pub fn check(sensor: &Sensor) -> Result<&Layer, GpuError> {
         let layer = sensor.skin_as::<Layer>().ok_or_else(|| unsupported(sensor, "its skin is no layer"))?;
         let (grid, max) = (layer.grid(), SIDES[SIDES.len() - 1]);
@@ -184,9 +187,9 @@ impl LayerBatch {
         (self.grid.rows * self.grid.cols) as usize
     }
 
-    /// The spectra for regions of one size, computed when they are first needed.
+    /// The spectra for regions of one size, computed on first use.
     fn region_spectra(&self, size: usize) -> Result<Arc<Spectra>, GpuError> {
-        /// Influences that the contact is solved with, the first of [`Pair::ALL`].
+        /// Number of influences in the contact solver: the first ones of [`Pair::ALL`].
         const IN_REGION: usize = 6;
         let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(spectra) = regions.get(&size) {

@@ -1,10 +1,12 @@
 //! CUDA versions of skins: arrays of taxels, layers and gels.
 //!
-//! CUDA is found at run time: a program with this crate starts on any machine, and [`Gpu::open`] says what is missing. All else needs a
-//! [`Gpu`]. Sensors, skins and objects are those of `dermis-sensor` and `dermis-skin`.
+//! CUDA is loaded at run time: a program with this crate starts on any machine, and [`Gpu::open`] reports which library
+//! is missing. All other items need a [`Gpu`]. Sensors, skins and objects are those of `dermis-sensor` and
+//! `dermis-skin`.
 //!
-//! Kernels are compiled by NVIDIA's run-time compiler (nvrtc) when they are first needed, and their machine code is kept in a folder:
-//! `$DERMIS_CACHE_DIR`, else `$XDG_CACHE_HOME/dermis`, else `~/.cache/dermis`. With all of it there, nvrtc need not be installed.
+//! NVIDIA's run-time compiler (nvrtc) compiles kernels on first use. Their machine code is cached in a folder:
+//! `$DERMIS_CACHE_DIR`, else `$XDG_CACHE_HOME/dermis`, else `~/.cache/dermis`. With a complete cache, nvrtc is not
+//! needed.
 
 pub mod array;
 mod cache;

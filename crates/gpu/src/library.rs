@@ -1,10 +1,11 @@
-//! NVIDIA's libraries, loaded when they are first needed.
+//! Loads NVIDIA's libraries on first use.
 
 use cudarc::{driver, nvrtc};
 use libloading::Library;
 use std::sync::OnceLock;
 
-/// The run-time compiler by the names that the loader may know, and where installers put it without telling the loader.
+/// File names of the run-time compiler: those that the loader searches for, then paths outside the loader's search
+/// path.
 const COMPILERS: [&str; 7] = [
     "libnvrtc.so",
     "libnvrtc.so.13",
@@ -15,7 +16,7 @@ const COMPILERS: [&str; 7] = [
     "/usr/lib/x86_64-linux-gnu/libnvrtc.so.12",
 ];
 
-/// True when the driver's library can be loaded.
+/// True if the driver's library can be loaded.
 pub fn has_driver() -> bool {
     // SAFETY: loading a library runs its initialisers, and those of NVIDIA's driver are sound.
     #[allow(unsafe_code)]
@@ -24,14 +25,14 @@ pub fn has_driver() -> bool {
     }
 }
 
-/// True when the run-time compiler can be loaded. Loads it.
+/// Loads the run-time compiler; returns true if it was found.
 pub fn has_compiler() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
-    // Kept loaded before it is looked for, so that it is not loaded twice.
+    // Load it permanently before looking it up, so that it is not loaded twice.
     *FOUND.get_or_init(|| COMPILERS.iter().any(|path| keep_loaded(path) && is_compiler_known()) || is_compiler_known())
 }
 
-/// Version of the run-time compiler, if there is one. Loads it.
+/// Loads the run-time compiler and returns its version; `None` if it was not found.
 pub fn compiler_version() -> Option<[i32; 2]> {
     let mut version = [0; 2];
     let [major, minor] = &mut version;
@@ -41,7 +42,7 @@ pub fn compiler_version() -> Option<[i32; 2]> {
     asked?.ok().map(|()| version)
 }
 
-/// Version of the driver's CUDA interface; zero where it does not tell.
+/// CUDA version that the driver supports; zero if the driver does not report it.
 pub fn driver_version() -> i32 {
     let mut version = 0;
     // SAFETY: called where the driver is loaded; the number is written.
@@ -58,7 +59,7 @@ fn is_compiler_known() -> bool {
     }
 }
 
-/// Loads a library for good: a later request for its name finds it without its folder.
+/// Loads a library permanently: a later request for its name finds it without a path.
 fn keep_loaded(path: &str) -> bool {
     // SAFETY: as for the driver.
     #[allow(unsafe_code)]

@@ -1,4 +1,4 @@
-//! Memory of a GPU.
+//! GPU memory: buffers, uploads and downloads.
 
 use crate::cuda_struct::{Plain, Ptr, PtrMut, bytes_of, bytes_of_mut};
 use crate::{Gpu, GpuError};
@@ -10,7 +10,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Values in the memory of a GPU. The memory is freed in the order of the GPU's stream when the buffer is dropped.
+/// Values in GPU memory. Dropping the buffer frees the memory in the order of the GPU's stream.
 pub struct DeviceBuffer<T> {
     gpu: Arc<Gpu>,
     bytes: CudaSlice<u8>,
@@ -32,12 +32,12 @@ impl<T: Plain> DeviceBuffer<T> {
         Ok(Self { gpu: Arc::clone(gpu), bytes, address, len, values: PhantomData })
     }
 
-    /// How many values it holds.
+    /// Number of values.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// True when it holds none.
+    /// True if the buffer has no values.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -47,7 +47,7 @@ impl<T: Plain> DeviceBuffer<T> {
         self.address
     }
 
-    /// The GPU that it is on.
+    /// The GPU that holds the buffer.
     pub fn gpu(&self) -> &Arc<Gpu> {
         &self.gpu
     }
@@ -64,7 +64,7 @@ impl<T: Plain> DeviceBuffer<T> {
 
     /// Copies all values to the host.
     pub fn download(&self) -> Result<Vec<T>, GpuError> {
-        // The system makes pages of zeros when they are first written, which the copy's threads do.
+        // The system allocates zeroed pages on the first write, which the copying threads make.
         // SAFETY: zero bytes are a valid value of every plain type.
         #[allow(unsafe_code)]
         let mut values = unsafe { Box::<[T]>::new_zeroed_slice(self.len).assume_init() }.into_vec();
@@ -72,19 +72,20 @@ impl<T: Plain> DeviceBuffer<T> {
         Ok(values)
     }
 
-    /// Copies the first values to the host, as many as `to` takes.
+    /// Copies the first `to.len()` values to the host.
     pub fn download_into(&self, to: &mut [T]) -> Result<(), GpuError> {
         let count = to.len().min(self.len);
         download(&self.gpu, self.address, bytes_of_mut(&mut to[..count]))
     }
 
-    /// Queues a copy of the first bytes into pinned memory, as many as fit; [`Gpu::finish`] or a [`crate::Timer`] waits for it.
+    /// Queues a copy of the first bytes into pinned memory, as many as fit. Wait with [`Gpu::finish`] or a
+    /// [`crate::Timer`].
     pub fn copy_to_pinned(&self, to: &mut PinnedBuffer) -> Result<(), GpuError> {
         let len = self.bytes.len().min(to.0.len());
         Ok(self.gpu.stream.memcpy_dtoh(&self.bytes.slice(..len), &mut to.0)?)
     }
 
-    /// Replaces the values from `first` on.
+    /// Replaces the values starting at `first`.
     pub fn write(&mut self, first: usize, values: &[T]) -> Result<(), GpuError> {
         assert!(first + values.len() <= self.len, "written past the end of a buffer");
         if values.is_empty() {
@@ -96,33 +97,34 @@ impl<T: Plain> DeviceBuffer<T> {
         Ok(self.gpu.stream.memcpy_htod(bytes, &mut self.bytes.slice_mut(first..first + bytes.len()))?)
     }
 
-    /// A copy on the GPU.
+    /// Makes a copy on the GPU.
     pub fn duplicate(&self) -> Result<Self, GpuError> {
         Self::new(&self.gpu, self.len, self.gpu.stream.clone_dtod(&self.bytes))
     }
 
-    /// Copies the values of a buffer of the same length over these, on the GPU.
+    /// Copies the values of a buffer of the same length into this buffer, on the GPU.
     pub fn copy_from(&mut self, from: &Self) -> Result<(), GpuError> {
         assert_eq!(self.len, from.len, "buffers of different lengths");
         Ok(self.gpu.stream.memcpy_dtod(&from.bytes, &mut self.bytes)?)
     }
 }
 
-/// Bytes of the host's memory that the GPU writes without the CPU.
+/// Page-locked host memory, to which the GPU copies without the CPU.
 #[derive(Debug)]
 pub struct PinnedBuffer(PinnedHostSlice<u8>);
 
 impl PinnedBuffer {
-    /// Allocates bytes of any value.
+    /// Allocates uninitialised bytes.
     pub fn new(gpu: &Gpu, len: usize) -> Result<Self, GpuError> {
-        // SAFETY: bytes are valid whatever they are.
+        // SAFETY: any byte value is valid.
         #[allow(unsafe_code)]
         let bytes = unsafe { gpu.context.alloc_pinned(len) };
         Ok(Self(bytes?))
     }
 }
 
-// SAFETY: a kernel takes the address of the buffer's values, which live as long as the buffer; one stream keeps all work in order.
+// SAFETY: a kernel takes the address of the buffer's values, which live as long as the buffer; one stream orders all
+// work.
 #[allow(unsafe_code)]
 unsafe impl<'a, 'b: 'a, T> PushKernelArg<&'b DeviceBuffer<T>> for LaunchArgs<'a> {
     fn arg(&mut self, buffer: &'b DeviceBuffer<T>) -> &mut Self {
@@ -130,7 +132,8 @@ unsafe impl<'a, 'b: 'a, T> PushKernelArg<&'b DeviceBuffer<T>> for LaunchArgs<'a>
     }
 }
 
-/// Launches a kernel with the given arguments: `launch!(gpu, &kernel, config, &first, &second)`. Expands to an unsafe call.
+/// Launches a kernel with the given arguments: `launch!(gpu, &kernel, config, &first, &second)`. Expands to an unsafe
+/// call.
 macro_rules! launch {
     ($gpu:expr, $kernel:expr, $config:expr; $($argument:expr),* $(,)?) => {
         $crate::memory::launch!($gpu, $kernel, $config, $($argument),*)
@@ -143,19 +146,19 @@ macro_rules! launch {
 pub(crate) use launch;
 
 impl Gpu {
-    /// Copies values to the GPU. Allocates at least one value, since a kernel's argument needs an address.
+    /// Copies values to the GPU. Allocates at least one value, because a kernel argument needs an address.
     pub fn upload<T: Plain>(self: &Arc<Self>, values: &[T]) -> Result<DeviceBuffer<T>, GpuError> {
         let mut buffer = self.uninitialised(values.len())?;
         buffer.write(0, values)?;
         Ok(buffer)
     }
 
-    /// Allocates values of zero bytes.
+    /// Allocates zeroed values.
     pub fn zeros<T: Plain>(self: &Arc<Self>, len: usize) -> Result<DeviceBuffer<T>, GpuError> {
         DeviceBuffer::new(self, len, self.stream.alloc_zeros(len.max(1) * size_of::<T>()))
     }
 
-    /// Allocates values that a kernel writes before anything reads them.
+    /// Allocates uninitialised values. A kernel must write them before they are read.
     pub(crate) fn uninitialised<T: Plain>(self: &Arc<Self>, len: usize) -> Result<DeviceBuffer<T>, GpuError> {
         // SAFETY: plain values are valid for any bytes, so that even a read of unwritten ones is defined on the host.
         #[allow(unsafe_code)]
@@ -163,7 +166,7 @@ impl Gpu {
         DeviceBuffer::new(self, len, bytes)
     }
 
-    /// Refuses work that needs more memory (bytes) than there is; `remedy` gets the number of free bytes.
+    /// Refuses work that needs more memory (bytes) than is free; `remedy` gets the number of free bytes.
     pub fn require_free(
         &self,
         needed_bytes: usize,
@@ -188,22 +191,23 @@ impl Gpu {
     }
 }
 
-/// Bytes that are copied at once.
+/// Size (bytes) of the parts of a large copy.
 const PART: usize = 16 << 20;
-/// Copies below this many bytes go straight to their place.
+/// Smaller copies (bytes) go directly to their destination.
 const SMALL: usize = 1 << 20;
-/// Threads that copy a part on: the pages of fresh memory are made when they are first touched, which takes longer than the bus.
+/// Threads that copy a part from pinned memory: the first write to fresh pages is slower than the bus.
 const THREADS: usize = 8;
 
-/// Two parts of pinned memory that the GPU writes into by itself, kept for the process.
+/// Two parts of pinned memory to which the GPU copies, kept for the whole process.
 static STAGES: Mutex<Option<[PinnedHostSlice<u8>; 2]>> = Mutex::new(None);
 
-/// Copies bytes to the host at the speed of the bus: through pinned memory, the next part while threads copy the last one on.
+/// Copies bytes to the host at bus speed through pinned memory: the GPU copies the next part while threads copy the
+/// last.
 fn download(gpu: &Gpu, address: u64, to: &mut [u8]) -> Result<(), GpuError> {
     gpu.context.bind_to_thread()?;
     if to.len() < SMALL {
         if !to.is_empty() {
-            // SAFETY: the caller's buffer holds as many bytes at the address, and the stream is waited for below.
+            // SAFETY: the caller's buffer holds as many bytes at the address, and the code below waits for the stream.
             #[allow(unsafe_code)]
             unsafe {
                 result::memcpy_dtoh_async(to, address, gpu.stream.cu_stream())?;
@@ -214,7 +218,7 @@ fn download(gpu: &Gpu, address: u64, to: &mut [u8]) -> Result<(), GpuError> {
     let mut stages = STAGES.lock().unwrap_or_else(PoisonError::into_inner);
     let stages = match &mut *stages {
         Some(stages) => stages,
-        // SAFETY: the GPU writes it before it is read.
+        // SAFETY: the GPU writes the memory before it is read.
         #[allow(unsafe_code)]
         none => none.insert(unsafe {
             [gpu.context.alloc_pinned_with_flags(PART, 0)?, gpu.context.alloc_pinned_with_flags(PART, 0)?]

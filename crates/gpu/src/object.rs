@@ -6,7 +6,7 @@ use dermis_geometry::{Bounds, Primitive, Surface, Vec3};
 use dermis_skin::Object;
 use std::sync::Arc;
 
-/// Surfaces, as kernels number them (common.cuh).
+/// Kinds of surfaces, numbered as in the kernels (common.cuh).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SurfaceKind {
     Sphere = 0,
@@ -19,7 +19,7 @@ pub(crate) enum SurfaceKind {
 }
 
 impl SurfaceKind {
-    /// Those that arrays of springs cast rays at; balls are cast at as their mesh.
+    /// The kinds that springs cast rays at. Rays are cast at the mesh of balls.
     pub const CAST: [(Self, &'static str); 6] = [
         (Self::Sphere, "sphere"),
         (Self::Ellipsoid, "ellipsoid"),
@@ -29,7 +29,7 @@ impl SurfaceKind {
         (Self::Mesh, "mesh"),
     ];
 
-    /// The kind of a primitive, and its lengths (m).
+    /// The kind of a primitive and its dimensions (m).
     pub fn of_primitive(primitive: &Primitive) -> (Self, [f64; 3]) {
         match *primitive {
             Primitive::Sphere { radius_m } => (Self::Sphere, [radius_m, 0.0, 0.0]),
@@ -42,49 +42,50 @@ impl SurfaceKind {
 }
 
 cuda_struct! {
-    /// An object as kernels see it, in its own frame.
+    /// An object in the layout of the kernels, in its own frame.
     pub(crate) struct ObjectView {
-        /// Lengths (m) of a primitive; the radius of each of the balls.
+        /// Dimensions (m) of a primitive, or the radius (m) of all balls.
         pub size: [f64; 3],
-        /// Box around the surface.
+        /// Bounding box of the surface.
         pub low: [f64; 3],
         pub high: [f64; 3],
-        /// Box around the mesh; the boxes of nodes are relative to its middle.
+        /// Bounding box of the mesh; the boxes of nodes are relative to its centre.
         pub tree_low: [f64; 3],
         pub tree_high: [f64; 3],
-        /// The boxes of nodes are larger than their triangles by this (m).
+        /// Padding (m) of the nodes' boxes.
         pub pad: f64,
-        /// Diagonal (m) of the box around the surface.
+        /// Diagonal (m) of the bounding box of the surface.
         pub diagonal: f64,
         pub nodes: Ptr<Node>,
-        /// Nine numbers for each triangle, in the order of the leaves.
+        /// Corners of each triangle (nine numbers, m), in the order of the leaves.
         pub corners: Ptr<f64>,
-        /// Outward face normals, by the number of the triangle.
+        /// Outward face normals, by the index of the triangle.
         pub normals: Ptr<f64>,
-        /// Outward normals of the face, its edges 0-1, 1-2, 2-0 and its corners: 21 numbers a triangle, in the order of the leaves.
+        /// Outward normals of the face, its edges 0-1, 1-2, 2-0 and its corners: 21 numbers per triangle, in the order
+        /// of the leaves.
         pub feature_normals: Ptr<f64>,
-        /// The number of each triangle, in the order of the leaves, and its inverse.
+        /// The index of each triangle, in the order of the leaves, and the inverse map.
         pub order: Ptr<u32>,
         pub place: Ptr<u32>,
-        /// Centres of balls (m), as a balanced tree.
+        /// Centres of balls (m), as a balanced k-d tree.
         pub centers: Ptr<f64>,
         pub triangles: u32,
         pub balls: i32,
-        /// The surface that distances are measured to ([`SurfaceKind`]): a primitive, balls or the mesh.
+        /// The surface for distances ([`SurfaceKind`]): a primitive, balls or the mesh.
         pub kind: i32,
         pub closed: i32,
     }
 }
 
-/// An object in the memory of a GPU: its mesh with a hierarchy, its primitive or its balls. Arrays, layers and gels take it; callers keep
-/// it as long as they press with it.
+/// An object in GPU memory: its mesh with a hierarchy, its primitive or its balls. Arrays, layers and gels use it; keep
+/// it alive while it is in use.
 #[derive(Debug)]
 pub struct GpuObject {
-    /// The surface that rays hit: a primitive or the mesh, which balls have too.
+    /// The surface for rays: a primitive or the mesh, which balls also have.
     pub(crate) cast_kind: SurfaceKind,
     pub(crate) is_rigid: bool,
     pub(crate) area_m2: f64,
-    /// Levels of the mesh's hierarchy.
+    /// Number of levels of the mesh's hierarchy.
     pub(crate) levels: usize,
     view: ObjectView,
     _nodes: DeviceBuffer<Node>,
@@ -155,13 +156,13 @@ impl GpuObject {
         })
     }
 
-    /// What kernels take.
+    /// The argument of kernels.
     pub(crate) fn view(&self) -> &ObjectView {
         &self.view
     }
 }
 
-/// The coordinates of vectors, one vector after the other.
+/// The components of vectors, one vector after the other.
 pub(crate) fn flat(vectors: impl Iterator<Item = Vec3>) -> Vec<f64> {
     vectors.flat_map(|vector| vector.to_array()).collect()
 }

@@ -1,14 +1,14 @@
-//! CUDA programs: their source, and its compilation to machine code.
+//! CUDA programs: source, and compilation to machine code.
 
 use crate::{GpuError, library};
 use cudarc::nvrtc::{result, sys};
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 
-/// Numbers, vectors, rotations, hierarchies and objects: the first part of a program's source.
+/// Numbers, vectors, rotations, hierarchies and objects: the first part of every program's source.
 pub(crate) const COMMON: &str = include_str!("cuda/common.cuh");
 
-/// Keeps the compiler from fusing products with sums, so that both round as on the CPU.
+/// Disables fused multiply-add, so that products and sums are rounded as on the CPU.
 pub(crate) const UNFUSED: &str = "--fmad=false";
 
 /// Kernels that are compiled together. The functions `programs` of `array`, `layer` and `gel` list all of them.
@@ -16,9 +16,9 @@ pub(crate) const UNFUSED: &str = "--fmad=false";
 pub(crate) struct Program {
     /// Unique among all programs.
     pub name: Cow<'static, str>,
-    /// Texts that are compiled one after the other.
+    /// Source texts, which are concatenated.
     pub source: &'static [&'static str],
-    /// Options of the compiler.
+    /// Compiler options.
     pub options: Vec<String>,
 }
 
@@ -27,8 +27,8 @@ impl Program {
         Self { name: name.into(), source, options: options.iter().map(|&option| option.to_owned()).collect() }
     }
 
-    /// Compiles for one architecture, such as `sm_90`, to its machine code: a driver that is older than the compiler can run this, but
-    /// could not read the compiler's intermediate code.
+    /// Compiles to the machine code of one architecture, such as `sm_90`. Unlike PTX, machine code also runs with a
+    /// driver that is older than the compiler.
     pub fn compile(&self, architecture: &str) -> Result<Vec<u8>, GpuError> {
         if !library::has_compiler() {
             return Err(GpuError::NoCompiler);
@@ -44,7 +44,7 @@ impl Program {
         let compilation = Compilation(result::create_program(&text, Some(&title)).map_err(failed)?);
         let mut options = vec![format!("--gpu-architecture={architecture}"), "--std=c++17".to_owned()];
         options.extend_from_slice(&self.options);
-        // SAFETY: nvrtc's program is alive until `compilation` is dropped, and `code` has the size that it asks for.
+        // SAFETY: nvrtc's program is alive until `compilation` is dropped, and `code` has the size that nvrtc reports.
         #[allow(unsafe_code)]
         unsafe {
             if result::compile_program(compilation.0, &options).is_err() {
@@ -76,7 +76,7 @@ impl Compilation {
 
 impl Drop for Compilation {
     fn drop(&mut self) {
-        // SAFETY: it is destroyed once, here.
+        // SAFETY: the program is destroyed once, here.
         #[allow(unsafe_code)]
         let _ = unsafe { result::destroy_program(self.0) };
     }
@@ -89,14 +89,14 @@ mod tests {
     use std::io::Write;
     use std::sync::Mutex;
 
-    /// Compiles every program for the architecture of an H100 or H200; needs nvrtc and no GPU.
+    /// Compiles every program for the architecture of an H100 or H200; needs nvrtc but no GPU.
     #[test]
     fn every_program_compiles() {
         let programs = [array::programs(), layer::programs(), gel::programs()].concat();
         let names: BTreeSet<_> = programs.iter().map(|program| &program.name).collect();
         assert_eq!(names.len(), programs.len(), "two programs have one name");
         if !library::has_compiler() {
-            // Straight to the terminal, since the test runner keeps what tests print.
+            // Directly to the terminal, because the test runner captures the output of tests.
             let _ = writeln!(std::io::stderr(), "SKIPPED: every_program_compiles: libnvrtc was not found");
             return;
         }

@@ -1,4 +1,4 @@
-//! A clock on the GPU.
+//! Measures time on the GPU.
 
 use crate::{Gpu, GpuError};
 use cudarc::driver::CudaEvent;
@@ -13,7 +13,7 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// Starts when all work queued before is done.
+    /// Starts the timer after all work queued before.
     pub fn start(gpu: &Arc<Gpu>) -> Result<Self, GpuError> {
         let start = gpu.stream.record_event(Some(CUevent_flags::CU_EVENT_DEFAULT))?;
         Ok(Self { gpu: Arc::clone(gpu), start })

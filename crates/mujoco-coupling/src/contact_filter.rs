@@ -1,8 +1,9 @@
 //! Disables MuJoCo's own contact between pairs of geoms while a skin computes it.
 //!
-//! Two geoms collide when a bit of one's contype is set in the other's conaffinity. A geom that must not collide with some objects gets
-//! contype 0 and a bit of its own as conaffinity; that bit is added to the contype of every other geom that it collided with. No other
-//! contact changes. Sensors of one model share the original bits, and the last one restores them.
+//! Two geoms collide when a bit of one's contype is set in the other's conaffinity. A geom that must not collide with
+//! some objects gets contype 0 and a new bit as conaffinity; that bit is added to the contype of every other geom that
+//! it collided with. No other contact changes. Sensors of one model share the original bits, and the last one restores
+//! them.
 
 use crate::{CouplingError, Library, Model};
 use libc::c_void;
@@ -16,13 +17,13 @@ pub(crate) type Bits = [i32; 2];
 struct Filter {
     original: Vec<Bits>,
     next: u64,
-    /// Geoms under a skin and the objects that they no longer collide with, by number.
+    /// Geoms under a skin and the objects that they no longer collide with, by the number of the [`DisabledContacts`].
     disabled: BTreeMap<u64, (Vec<usize>, Vec<usize>)>,
 }
 
 static FILTERS: Mutex<BTreeMap<usize, Filter>> = Mutex::new(BTreeMap::new());
 
-/// contype and conaffinity that a geom had before any contact was disabled; `None` when none is.
+/// contype and conaffinity of a geom before any contact was disabled; `None` if no contact is disabled.
 pub(crate) fn original_bits(model: &Model<'_>, geom: usize) -> Option<Bits> {
     let filters = FILTERS.lock().unwrap_or_else(PoisonError::into_inner);
     filters.get(&(model.raw() as usize)).map(|filter| filter.original[geom])
@@ -39,7 +40,8 @@ impl DisabledContacts {
     /// Disables the contact between the geoms `own` and `objects`.
     ///
     /// # Safety
-    /// The model outlives the value, and nothing else accesses the model's contype and conaffinity during this call and the drop.
+    /// The model outlives the value, and no other code accesses contype and conaffinity of the model during this call
+    /// and the drop.
     pub unsafe fn new(model: &Model<'_>, own: &[usize], objects: &[usize]) -> Result<Self, CouplingError> {
         for &geom in own {
             if let Some(&object) = objects.iter().find(|&&object| model.are_paired(geom, object)) {
@@ -68,7 +70,7 @@ impl Drop for DisabledContacts {
     fn drop(&mut self) {
         let Some(library) = Library::here() else { return };
         let Ok(layout) = library.layout() else { return };
-        // SAFETY: the model outlives this value, as `new` demands.
+        // SAFETY: the model outlives this value, as `new` requires.
         let model = unsafe { Model::new(self.model as *const c_void, layout, library) };
         let mut filters = FILTERS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(filter) = filters.get_mut(&self.model) {
@@ -110,14 +112,14 @@ impl Filter {
             return Err(CouplingError::NoFreeBit { geom: model.geom_name(geom) });
         }
         for (geom, bits) in bits.into_iter().enumerate() {
-            // SAFETY: the caller of `DisabledContacts::new` has the bits of the model to itself.
+            // SAFETY: the caller of `DisabledContacts::new` has exclusive access to the bits of the model.
             unsafe { model.set_contact_bits(geom, bits) };
         }
         Ok(())
     }
 }
 
-/// True when the bits of two geoms let them collide.
+/// True if the bits of two geoms allow them to collide.
 pub(crate) fn collide([type_a, affinity_a]: Bits, [type_b, affinity_b]: Bits) -> bool {
     type_a & affinity_b != 0 || type_b & affinity_a != 0
 }

@@ -1,15 +1,15 @@
-//! Errors of coupling a sensor to a model.
+//! Errors in coupling a sensor to a model.
 
 use std::fmt::Display;
 
-/// Why a sensor cannot be coupled to a model, or not evaluated.
+/// Reasons for which a sensor cannot be coupled to a model or evaluated.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum CouplingError {
     /// No MuJoCo library is loaded in this process.
     #[error("MuJoCo is not loaded in this process")]
     NotLoaded,
-    /// The loaded version has no table of offsets.
+    /// There is no table of offsets for the loaded version.
     #[error(
         "MuJoCo {version:?} is not one of the versions {first} to {last} whose data this build of dermis can read; install one of those, or a newer dermis"
     )]
@@ -17,19 +17,19 @@ pub enum CouplingError {
     /// The model has no element of that name.
     #[error("`{key}`: the model has no {kind} '{name}'")]
     UnknownName { key: &'static str, kind: &'static str, name: String },
-    /// A body without geoms.
+    /// The body has no geoms.
     #[error("`objects`: body '{name}' has no geoms")]
     NoGeoms { name: String },
-    /// No geom that the sensor could touch.
+    /// There is no geom that the sensor could touch.
     #[error("there is nothing to touch: no geom of another body takes part in contacts; name some in `objects`")]
     NoObjects,
-    /// An object that moves with the sensor.
+    /// The object moves with the sensor.
     #[error("`objects`: {geom} moves with the sensor's own body and can never press on it")]
     OwnGeom { geom: String },
-    /// A geom without a usable surface.
+    /// The geom has no usable surface.
     #[error("{geom} cannot be touched: {reason}")]
     BadGeom { geom: String, reason: String },
-    /// A `<pair>` that contype and conaffinity cannot disable.
+    /// contype and conaffinity cannot disable a `<pair>`.
     #[error("the model has a <pair> of {own} and {object}, which would press in addition to the skin; remove it")]
     ContactPair { own: String, object: String },
     /// All bits of contype are in use.
@@ -53,7 +53,7 @@ pub enum CouplingError {
 }
 
 impl CouplingError {
-    /// A geom whose surface cannot be built.
+    /// The error for a geom whose surface cannot be built.
     pub(crate) fn bad_geom(geom: &str, reason: impl Display) -> Self {
         Self::BadGeom { geom: geom.to_owned(), reason: reason.to_string() }
     }

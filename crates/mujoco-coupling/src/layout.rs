@@ -1,12 +1,13 @@
 //! Field offsets of mjModel and mjData for every supported version of MuJoCo.
 //!
-//! The structs are not stable: almost every version moves a field. `offsets.py` compiles a program against the headers of each version
-//! and writes [`table`]. Versions that are not in the table are refused.
+//! The structs are not stable: almost every version moves a field. `offsets.py` compiles a program against the headers
+//! of each version and writes [`table`]. Versions without a table are refused.
 
-/// Declares [`Layout`] and its rows from the table: a line of versions, then a line for each field.
+/// Declares [`Layout`] and its rows from the table: a line of versions, then a line per field.
 macro_rules! layout {
     ($($version:literal)*; $($field:ident: $($offset:literal)*;)*) => {
-        /// Offsets in bytes, except for `count_bytes` (the size of a count such as ngeom) and `disable_…` (bits of mjOption's flags).
+        /// Offsets in bytes, except for `count_bytes` (the size of a count such as ngeom) and `disable_…` (bits of
+        /// mjOption's flags).
         #[derive(Clone, Copy, Debug)]
         #[allow(missing_docs, reason = "named as in MuJoCo")]
         pub struct Layout {
@@ -33,7 +34,7 @@ pub use table::{Layout, VERSIONS};
 use crate::CouplingError;
 
 impl Layout {
-    /// The layout of a version as `mj_versionString` writes it.
+    /// The layout of a version, given as `mj_versionString` returns it.
     pub fn of(version: &str) -> Result<Self, CouplingError> {
         let index = VERSIONS.iter().position(|known| *known == version);
         index.map(Self::row).ok_or_else(|| CouplingError::UnknownVersion {
@@ -56,7 +57,7 @@ mod tests {
         }
     }
 
-    /// Values of a C compiler with the headers of each version (`offsetof(mjData, sensordata)`).
+    /// Values from a C compiler with the headers of each version (`offsetof(mjData, sensordata)`).
     #[test]
     fn rows_belong_to_their_versions() {
         assert_eq!(Layout::of("3.3.0").unwrap().count_bytes, 4);

@@ -1,12 +1,12 @@
 //! Couples tactile sensors to a running MuJoCo simulation.
 //!
-//! The engine plugin (`bindings/mujoco`) and `dermis.mujoco.attach` in Python (`bindings/python`) both use this crate. A [`Mount`] is a
-//! sensor on a model: where it is, which geoms it may touch, and how their bodies can move. [`Mount::kinematics`] reads the poses and
-//! velocities of one evaluation from mjData; the sensor computes the contact loads from them; [`Mount::apply`] adds the loads to MuJoCo's
-//! passive forces.
+//! The engine plugin (`bindings/mujoco`) and `dermis.mujoco.attach` in Python (`bindings/python`) both use this crate.
+//! A [`Mount`] is a sensor on a model: its frame, the geoms that it may touch, and the mobility of their bodies.
+//! [`Mount::kinematics`] reads the poses and velocities of one evaluation from mjData; the sensor computes the contact
+//! loads from them; [`Mount::apply`] adds the loads to MuJoCo's passive forces.
 //!
-//! Nothing is linked to a version of MuJoCo: [`library`] finds the library that the process has loaded, and [`layout`] holds the field
-//! offsets of every supported version.
+//! The crate is not linked to a version of MuJoCo: [`library`] finds the library that the process has loaded, and
+//! [`layout`] holds the field offsets of every supported version.
 #![allow(unsafe_code, reason = "MuJoCo's interface is C")]
 
 pub mod contact_filter;

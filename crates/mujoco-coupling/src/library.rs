@@ -1,7 +1,7 @@
 //! The MuJoCo library that this process has loaded.
 //!
-//! Nothing is linked: the file name of libmujoco holds its exact version, and one build must serve many. The library is looked up among
-//! the loaded ones, and its functions by name.
+//! The crate does not link MuJoCo, because the file name of libmujoco contains its exact version and one build must
+//! support many versions. This module finds the library among the loaded ones, and its functions by name.
 
 use crate::CouplingError;
 use crate::layout::Layout;
@@ -47,7 +47,7 @@ pub struct Library {
 static LIBRARY: OnceLock<Option<(Library, String)>> = OnceLock::new();
 
 impl Library {
-    /// The loaded library, looked up once; `None` when the process has no MuJoCo.
+    /// The loaded library, looked up once; `None` if the process has not loaded MuJoCo.
     pub fn here() -> Option<&'static Self> {
         LIBRARY.get_or_init(find).as_ref().map(|(library, _)| library)
     }
@@ -68,7 +68,7 @@ impl Library {
         }
     }
 
-    /// The layout of its structs. Refuses an unsupported version.
+    /// The layout of MuJoCo's structs. Refuses an unsupported version.
     pub fn layout(&self) -> Result<&Layout, CouplingError> {
         self.layout.as_ref().ok_or_else(|| Self::refusal().unwrap_or(CouplingError::NotLoaded))
     }
@@ -76,7 +76,7 @@ impl Library {
 
 /// Collects the names of loaded libraries that may be MuJoCo.
 unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _size: usize, names: *mut c_void) -> c_int {
-    // SAFETY: the loader hands out a valid record, and `names` is the vector given to `dl_iterate_phdr` below.
+    // SAFETY: the loader passes a valid record, and `names` is the vector passed to `dl_iterate_phdr` below.
     unsafe {
         let name = (*info).dlpi_name;
         if !name.is_null() {
@@ -90,13 +90,13 @@ unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _size: usize, names:
     0
 }
 
-/// A handle that finds MuJoCo's symbols: a loaded libmujoco, or the program itself when it is linked in.
+/// A handle to look up MuJoCo's symbols: a loaded libmujoco, or the program itself if MuJoCo is linked into it.
 fn handle() -> Option<*mut c_void> {
     let mut names: Vec<CString> = Vec::new();
-    // SAFETY: the callback runs now, with the vector alive.
+    // SAFETY: the callback runs during the call, while the vector is alive.
     unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut names).cast()) };
     let loaded = names.iter().filter_map(|name| {
-        // SAFETY: a terminated name; RTLD_NOLOAD loads nothing. The handle is never closed.
+        // SAFETY: the name is NUL-terminated; RTLD_NOLOAD loads no library. The handle is never closed.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD) };
         (!handle.is_null()).then_some(handle)
     });
@@ -104,17 +104,17 @@ fn handle() -> Option<*mut c_void> {
 }
 
 fn symbol(handle: *mut c_void, name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: a handle from `dlopen` or the default one, and a terminated name.
+    // SAFETY: the handle is from `dlopen` or the default one, and the name is NUL-terminated.
     let found = unsafe { libc::dlsym(handle, name.as_ptr()) };
     (!found.is_null()).then_some(found)
 }
 
 fn find() -> Option<(Library, String)> {
     let handle = handle()?;
-    /// The function of that name, as the type that MuJoCo's header gives it; unchanged over all known versions.
+    /// The function of a name. Its type is that of MuJoCo's header and the same in all supported versions.
     unsafe fn function<F: Copy>(handle: *mut c_void, name: &CStr) -> Option<F> {
         let found = symbol(handle, name)?;
-        // SAFETY: the caller asks for the function pointer type of this name, which is as large as a pointer.
+        // SAFETY: the caller requests the function pointer type of this name, which has the size of a pointer.
         Some(unsafe { std::mem::transmute_copy::<*mut c_void, F>(&found) })
     }
     // SAFETY: each type is that of the function or variable in mujoco.h, and the library stays loaded.

@@ -1,4 +1,4 @@
-//! The largest stable time step with the current contacts.
+//! Checks the time step against the stability limit of the current contacts.
 
 use crate::CouplingError;
 use crate::data::Data;
@@ -11,18 +11,18 @@ use dermis_world::{BodyStiffness, largest_stable_step_s};
 /// Checks the time step while contacts change.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StepLimit {
-    /// The largest bounds of ω² (1/s²) and γ (1/s) whose contacts were found stable.
+    /// The largest bounds of ω² (1/s²) and γ (1/s) that were found stable.
     passed: (f64, f64),
 }
 
-/// Growth of the bound after which the eigenvalues are computed again.
+/// Growth factor of the bound after which the eigenvalues are computed again.
 const GROWTH: f64 = 1.05;
 
 impl StepLimit {
     /// Refuses a time step that is unstable with these contacts.
     ///
-    /// The bound λ_max(M⁻¹K) ≤ Σ k (1/m + r²/I_min) is cheap and usually sufficient. Where it is not, the eigenvalues are computed, once
-    /// for every 5 % that the bound grows.
+    /// The bound λ_max(M⁻¹K) ≤ Σ k (1/m + r²/I_min) is cheap and usually sufficient. If it is not, the eigenvalues are
+    /// computed, once for every 5 % that the bound grows.
     pub fn check(
         &mut self,
         mount: &Mount,
@@ -61,9 +61,9 @@ impl StepLimit {
 /// Inverse mass and inertia of a body, and its centre of mass.
 #[derive(Clone, Copy)]
 struct Mobility {
-    /// 1/kg.
+    /// Inverse mass (1/kg).
     linear: f64,
-    /// An upper bound (1/(kg m²)).
+    /// Upper bound of the inverse inertia (1/(kg m²)).
     angular: f64,
     center_in_sensor: Vec3,
 }

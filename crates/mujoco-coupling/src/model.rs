@@ -7,7 +7,7 @@ use dermis_geometry::{MassProperties, Mat3, Pose, Quat, Vec3};
 use libc::c_void;
 use std::ffi::{CStr, CString};
 
-/// Inertia of a body whose joints allow no rotation.
+/// Inertia (kg m²) of a body whose joints allow no rotation.
 const LOCKED_INERTIA_KG_M2: f64 = 1e12;
 
 /// An mjModel.
@@ -30,7 +30,7 @@ pub enum FrameId {
 }
 
 impl FrameId {
-    /// The frame of a named "site", "body" or "geom", if the model has it.
+    /// The frame of a named "site", "body" or "geom"; `None` if the model has no such element.
     pub fn find(model: &Model<'_>, kind: &str, name: &str) -> Option<Self> {
         match kind {
             "site" => model.find(table::OBJ_SITE, name).map(Self::Site),
@@ -44,29 +44,30 @@ impl<'a> Model<'a> {
     /// Wraps a pointer to an mjModel.
     ///
     /// # Safety
-    /// `raw` is a model of the version that `layout` belongs to, and outlives the value.
+    /// `raw` is a model of the version of `layout` and outlives the value.
     pub unsafe fn new(raw: *const c_void, layout: &'a Layout, library: &'a Library) -> Self {
         Self { raw, layout, library }
     }
 
-    /// The pointer, for MuJoCo's functions.
+    /// The pointer to the mjModel, for MuJoCo's functions.
     pub fn raw(&self) -> *const c_void {
         self.raw
     }
 
-    /// The layout of its version.
+    /// The layout of the model's version.
     pub fn layout(&self) -> &'a Layout {
         self.layout
     }
 
-    /// The library it belongs to.
+    /// The library of the model.
     pub fn library(&self) -> &'a Library {
         self.library
     }
 
-    /// Element `index` of the array whose pointer is at `offset`.
+    /// Element `index` of the array whose pointer is at `offset` (bytes).
     fn element<T: Copy>(&self, offset: usize, index: usize) -> T {
-        // SAFETY: the table says that a pointer to `T` is at `offset`; callers stay within the counts of the model.
+        // SAFETY: the table guarantees that a pointer to `T` is at `offset`; callers stay within the counts of the
+        // model.
         unsafe { *self.raw.byte_add(offset).cast::<*const T>().read().add(index) }
     }
 
@@ -92,7 +93,7 @@ impl<'a> Model<'a> {
     }
 
     fn count(&self, offset: usize) -> usize {
-        // SAFETY: counts are `int` or `mjtSize`, as `count_bytes` says.
+        // SAFETY: counts are `int` or `mjtSize`, according to `count_bytes`.
         unsafe {
             let at = self.raw.byte_add(offset);
             if self.layout.count_bytes == 8 {
@@ -110,19 +111,19 @@ impl<'a> Model<'a> {
 
     /// Time step (s).
     pub fn step_s(&self) -> f64 {
-        // SAFETY: a double in mjOption.
+        // SAFETY: `timestep` is a double in mjOption.
         unsafe { self.raw.byte_add(self.layout.timestep).cast::<f64>().read() }
     }
 
     fn disabled(&self, flag: usize) -> bool {
-        // SAFETY: an int in mjOption.
+        // SAFETY: `disableflags` is an int in mjOption.
         let flags = unsafe { self.raw.byte_add(self.layout.disableflags).cast::<i32>().read() };
         flags & flag as i32 != 0
     }
 
-    /// A key of a plugin instance's configuration; `None` when it is not given or empty.
+    /// The value of a key of a plugin instance's configuration; `None` if it is missing or empty.
     pub fn config(&self, instance: i32, key: &CStr) -> Option<String> {
-        // SAFETY: the model and a terminated key; MuJoCo answers with a terminated string or null.
+        // SAFETY: the model is valid and the key NUL-terminated; MuJoCo returns a NUL-terminated string or null.
         unsafe {
             let text = (self.library.mj_get_plugin_config)(self.raw, instance, key.as_ptr());
             let text = (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().trim().to_owned())?;
@@ -130,24 +131,24 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The name of an element, if it has one.
+    /// The name of an element; `None` if it has none.
     pub fn name(&self, kind: i32, id: usize) -> Option<String> {
-        // SAFETY: the model; MuJoCo answers with a terminated string or null.
+        // SAFETY: the model is valid; MuJoCo returns a NUL-terminated string or null.
         unsafe {
             let text = (self.library.mj_id2name)(self.raw, kind, id as i32);
             (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
         }
     }
 
-    /// The element of a name, if there is one.
+    /// The index of the element with a name; `None` if there is none.
     pub fn find(&self, kind: i32, name: &str) -> Option<usize> {
         let name = CString::new(name).ok()?;
-        // SAFETY: the model and a terminated name.
+        // SAFETY: the model is valid and the name NUL-terminated.
         let id = unsafe { (self.library.mj_name2id)(self.raw, kind, name.as_ptr()) };
         usize::try_from(id).ok()
     }
 
-    /// A geom as messages name it.
+    /// The name of a geom in messages.
     pub fn geom_name(&self, geom: usize) -> String {
         match (self.name(table::OBJ_GEOM, geom), self.name(table::OBJ_BODY, self.geom_body(geom))) {
             (Some(name), _) => format!("geom '{name}'"),
@@ -156,22 +157,22 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The body of a geom.
+    /// Index of the body of a geom.
     pub fn geom_body(&self, geom: usize) -> usize {
         self.index(self.layout.geom_bodyid, geom)
     }
 
-    /// `mjtGeom`.
+    /// Type of a geom (`mjtGeom`).
     pub fn geom_type(&self, geom: usize) -> i32 {
         self.element(self.layout.geom_type, geom)
     }
 
-    /// The mesh or height field of a geom.
+    /// Index of the mesh or height field of a geom.
     pub fn geom_data(&self, geom: usize) -> Option<usize> {
         usize::try_from(self.element::<i32>(self.layout.geom_dataid, geom)).ok()
     }
 
-    /// Sizes of a geom (m); their meaning depends on its type.
+    /// Sizes of a geom (m); their meaning depends on the type of the geom.
     pub fn geom_size(&self, geom: usize) -> Vec3 {
         self.vector(self.layout.geom_size, geom)
     }
@@ -181,14 +182,14 @@ impl<'a> Model<'a> {
         self.element(self.layout.geom_rbound, geom)
     }
 
-    /// The geoms of a body.
+    /// Indices of the geoms of a body.
     pub fn body_geoms(&self, body: usize) -> std::ops::Range<usize> {
         let first = self.index(self.layout.body_geomadr, body);
         first..first + self.index(self.layout.body_geomnum, body)
     }
 
-    /// The body that a body is welded to: bodies with the same one do not move relative to each other. A mocap body is its own root;
-    /// older versions of MuJoCo weld it to the world.
+    /// The body that a body is welded to: bodies with the same weld body do not move relative to each other. A mocap
+    /// body is its own weld body here; older versions of MuJoCo weld it to the world.
     pub fn weld(&self, body: usize) -> usize {
         let weld = self.index(self.layout.body_weldid, body);
         let mut at = if weld == 0 { body } else { 0 };
@@ -210,7 +211,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Pose of a frame on its body.
+    /// Pose of a frame in the frame of its body.
     pub fn body_from(&self, frame: FrameId) -> Pose {
         match frame {
             FrameId::Site(site) => self.pose(self.layout.site_pos, self.layout.site_quat, site),
@@ -219,7 +220,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Pose of a body on the one that it is welded to.
+    /// Pose of a body in the frame of its weld body.
     pub fn weld_from_body(&self, body: usize) -> Pose {
         let (mut at, mut pose) = (body, Pose::IDENTITY);
         while at != 0 && at != self.weld(body) {
@@ -229,7 +230,7 @@ impl<'a> Model<'a> {
         pose
     }
 
-    /// Vertices and triangles of a mesh.
+    /// Vertices (m) and triangles (vertex indices) of a mesh.
     pub fn mesh(&self, mesh: usize) -> (&'a [f32], &'a [i32]) {
         let vertices = (self.index(self.layout.mesh_vertadr, mesh), self.index(self.layout.mesh_vertnum, mesh));
         let faces = (self.index(self.layout.mesh_faceadr, mesh), self.index(self.layout.mesh_facenum, mesh));
@@ -247,7 +248,7 @@ impl<'a> Model<'a> {
         (rows, cols, size, self.slice(self.layout.hfield_data, first, rows * cols))
     }
 
-    /// The `<sensor>` elements of a plugin instance.
+    /// Indices of the `<sensor>` elements of a plugin instance.
     pub fn sensors(&self, instance: i32) -> impl Iterator<Item = usize> + use<'a> {
         let model = *self;
         (0..self.count(self.layout.nsensor))
@@ -269,7 +270,7 @@ impl<'a> Model<'a> {
         self.index(self.layout.plugin_stateadr, instance as usize)
     }
 
-    /// True when a geom takes part in contacts at all.
+    /// True if a geom can collide with other geoms.
     pub fn collides(&self, geom: usize) -> bool {
         self.contact_bits(geom) != [0, 0]
     }
@@ -282,7 +283,7 @@ impl<'a> Model<'a> {
     /// Writes contype and conaffinity of a geom.
     ///
     /// # Safety
-    /// Nothing else accesses these fields meanwhile.
+    /// No other code accesses these fields during the call.
     pub(crate) unsafe fn set_contact_bits(&self, geom: usize, bits: Bits) {
         for (offset, bits) in [self.layout.geom_contype, self.layout.geom_conaffinity].into_iter().zip(bits) {
             // SAFETY: as in `element`; the model is MuJoCo's own memory, which may be written.
@@ -290,7 +291,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// True when the model has a `<pair>` of these geoms.
+    /// True if the model has a `<pair>` of these geoms.
     pub(crate) fn are_paired(&self, a: usize, b: usize) -> bool {
         (0..self.count(self.layout.npair)).any(|pair| {
             let geoms = [self.index(self.layout.pair_geom1, pair), self.index(self.layout.pair_geom2, pair)];
@@ -298,7 +299,7 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// True when MuJoCo itself would let two geoms touch, if no sensor had disabled their contact.
+    /// True if MuJoCo would compute contact between two geoms without the contacts that sensors have disabled.
     pub fn would_touch(&self, a: usize, b: usize) -> bool {
         if self.disabled(self.layout.disable_contact) {
             return false;
@@ -321,15 +322,16 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// True when MuJoCo ignores contact between two bodies because one is the parent of the other. The world is no parent in this sense.
+    /// True if MuJoCo ignores contact between two bodies because one is the parent of the other. The world does not
+    /// count as a parent.
     pub fn are_parent_and_child(&self, a: usize, b: usize) -> bool {
         let (a, b) = (self.weld(a), self.weld(b));
         let parent = |body: usize| self.weld(self.index(self.layout.body_parentid, body));
         a != 0 && b != 0 && (parent(a) == b || parent(b) == a) && !self.disabled(self.layout.disable_filterparent)
     }
 
-    /// Effective mass of a body: its own when it is free, else the average that its joints allow (`body_invweight0`). `None` when it
-    /// cannot move.
+    /// Effective mass of a body: its own mass if the body is free, else the average over its joints
+    /// (`body_invweight0`). `None` if the body cannot move.
     pub fn mass(&self, body: usize) -> Option<MassProperties> {
         let [linear, angular] = self.element::<[f64; 2]>(self.layout.body_invweight0, body);
         if linear <= 0.0 {

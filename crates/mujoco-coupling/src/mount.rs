@@ -8,15 +8,15 @@ use dermis_sensor::Sensor;
 use dermis_skin::{Motion, Skin, Target, Touch};
 use dermis_world::limit_when_pressed_s;
 
-/// Pose in the sensor frame of objects that are too far away to touch it.
+/// Pose in the sensor frame assigned to objects that are too far away to touch the sensor.
 const FAR_AWAY: Pose = Pose { translation: Vec3::new(0.0, 0.0, 1e6), ..Pose::IDENTITY };
 
-/// What the contact forces are used for.
+/// The use of the contact forces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// They are reported.
+    /// The sensor only reports the forces.
     Sense,
-    /// They also act on the bodies, instead of MuJoCo's contact forces.
+    /// The forces also act on the bodies and replace MuJoCo's contact forces.
     Couple,
 }
 
@@ -34,15 +34,15 @@ impl Mode {
 /// A geom that the sensor may touch.
 #[derive(Debug)]
 pub struct ObjectGeom {
-    /// The geom.
+    /// Index of the geom.
     pub geom: usize,
-    /// Its body.
+    /// Index of the geom's body.
     pub body: usize,
-    /// Its surface.
+    /// Surface of the geom.
     shape: Shape,
     /// Radius (m) of its bounding sphere; `None` for a plane.
     radius_m: Option<f64>,
-    /// Effective mass of its body; `None` when it cannot move.
+    /// Effective mass of its body; `None` if the body cannot move.
     pub mass: Option<MassProperties>,
 }
 
@@ -62,9 +62,9 @@ pub struct Kinematics {
 pub struct Mount {
     /// The body that carries the sensor.
     pub body: usize,
-    /// Effective mass of that body; `None` when it cannot move.
+    /// Effective mass of that body; `None` if the body cannot move.
     pub mass: Option<MassProperties>,
-    /// The geoms that the sensor may touch, in the order of a touch's objects.
+    /// The geoms that the sensor may touch, in the order of the objects of a [`Touch`].
     pub objects: Vec<ObjectGeom>,
     frame: FrameId,
     frame_from_sensor: Pose,
@@ -73,8 +73,8 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// Looks up a sensor on a model. `objects` are the geoms that it may touch; `None` selects all geoms of other bodies that take part
-    /// in contacts, except those of the parent and child bodies.
+    /// Mounts a sensor on a model. `objects` are the geoms that it may touch; `None` selects all geoms of other bodies
+    /// that can collide, except those of the parent and child bodies.
     pub fn new(
         model: &Model<'_>,
         sensor: &Sensor,
@@ -94,12 +94,13 @@ impl Mount {
         })
     }
 
-    /// Pose of the sensor in the world.
+    /// Pose of the sensor in the world frame.
     pub fn world_from_sensor(&self, data: &Data<'_>) -> Pose {
         data.world_from(self.frame) * self.frame_from_sensor
     }
 
-    /// Poses and velocities of the current evaluation. Objects outside the reach of the skin are taken to be at rest far away.
+    /// Poses and velocities of the current evaluation. Objects beyond the reach of the skin are placed at rest far
+    /// away.
     pub fn kinematics(&self, model: &Model<'_>, data: &Data<'_>) -> Result<Kinematics, CouplingError> {
         let world_from_frame = data.world_from(self.frame);
         let world_from_sensor = world_from_frame * self.frame_from_sensor;
@@ -129,7 +130,7 @@ impl Mount {
         Ok(Kinematics { world_from_sensor, objects, step_s: model.step_s() })
     }
 
-    /// The objects with their poses and velocities, as a skin takes them.
+    /// The objects with their poses and velocities, as input of a skin.
     pub fn targets<'a>(&'a self, kinematics: &Kinematics) -> Vec<Target<'a>> {
         let target = |(object, &(sensor_from_object, velocity)): (&'a ObjectGeom, &(Pose, Twist))| Target {
             object: &object.shape.object,
@@ -153,7 +154,8 @@ impl Mount {
         }
     }
 
-    /// Geoms that move with the sensor, reach into its skin, and would also collide in MuJoCo with an object; each with the first such object.
+    /// Geoms that move with the sensor, reach into its skin, and would also collide with an object in MuJoCo; each with
+    /// the first such object.
     pub fn colliding_own_geoms(
         &self,
         model: &Model<'_>,
@@ -178,8 +180,9 @@ impl Mount {
         Ok(found)
     }
 
-    /// Refuses a time step that is unstable when an object presses on all of the skin under it as a free box of the two bodies' reduced
-    /// mass. Neglects the inertia of the sensor's body, unlike [`Self::check_step`] and [`crate::StepLimit`].
+    /// Refuses a time step that is unstable when an object presses on all of the skin under it, where the object is a
+    /// free box with the reduced mass of the two bodies. Unlike [`Self::check_step`] and [`crate::StepLimit`], neglects
+    /// the inertia of the sensor's body.
     pub fn check_step_of_box(&self, model: &Model<'_>, sensor: &Sensor) -> Result<(), CouplingError> {
         let inverse = |mass: &Option<MassProperties>| mass.as_ref().map_or(0.0, |mass| 1.0 / mass.mass_kg);
         for object in &self.objects {
@@ -193,7 +196,7 @@ impl Mount {
         Ok(())
     }
 
-    /// Refuses a time step that is unstable when all of the skin under an object is pressed.
+    /// Refuses a time step that is unstable when an object presses on all of the skin under it.
     pub fn check_step(&self, model: &Model<'_>, sensor: &Sensor) -> Result<(), CouplingError> {
         let pressed = sensor.skin().fully_pressed();
         for object in self.objects.iter().filter(|object| object.mass.is_some() || self.mass.is_some()) {
@@ -205,7 +208,8 @@ impl Mount {
     }
 }
 
-/// The largest stable step (s) when a free, uniform box of a size (m) and mass (kg) presses on all of a skin under it.
+/// The largest stable step (s) for a free, uniform box of a size (m) and mass (kg) that presses on all of the skin
+/// under it.
 pub fn limit_of_box_s(skin: &dyn Skin, size_m: Vec3, mass_kg: f64) -> f64 {
     let square = size_m * size_m;
     let inertia = (Vec3::splat(square.x + square.y + square.z) - square) * (mass_kg / 12.0);
@@ -213,18 +217,18 @@ pub fn limit_of_box_s(skin: &dyn Skin, size_m: Vec3, mass_kg: f64) -> f64 {
     limit_when_pressed_s(&skin.fully_pressed(), size_m, Some(&mass), None)
 }
 
-/// Refuses a step (s) over a limit (s).
+/// Refuses a step (s) that exceeds a limit (s).
 pub(crate) fn refuse_longer(step_s: f64, limit_s: f64, object: impl FnOnce() -> String) -> Result<(), CouplingError> {
     if step_s <= limit_s {
         return Ok(());
     }
-    // Rounded down to one digit, so that the advised step is stable.
+    // Rounded down to one digit, so that the recommended step is stable.
     let digit = 10f64.powf(limit_s.log10().floor());
     let advised_s = format!("{:.0e}", (limit_s / digit).floor() * digit).parse().unwrap_or(limit_s);
     Err(CouplingError::StepTooLong { step_s, object: object(), limit_s, advised_s })
 }
 
-/// The geom of a name, or the geoms of a body of that name. Of a body's geoms only those that take part in contacts, if any does.
+/// The geom of a name, or the geoms of a body of that name. If any geom of the body can collide, only those that can.
 pub fn geoms_named(model: &Model<'_>, name: &str) -> Result<Vec<usize>, CouplingError> {
     if let Some(geom) = model.find(table::OBJ_GEOM, name) {
         return Ok(vec![geom]);

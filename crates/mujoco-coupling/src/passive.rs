@@ -1,8 +1,9 @@
 //! Adds forces in MuJoCo's callback for passive forces, `mjcb_passive`.
 //!
-//! The process has one such callback. This module installs a C function that first calls the callback that was set before and then
-//! evaluates the forces registered for the mjData being stepped. It is removed with the last registration. Being C, it works from any
-//! thread and does not keep MuJoCo from compiling a model, as a callback in Python does.
+//! The process has one such callback. This module installs a C function that first calls the previous callback and then
+//! evaluates the forces registered for the mjData being stepped. Dropping the last registration removes it. Because it
+//! is a C function, it works from any thread and, unlike a Python callback, does not prevent MuJoCo from compiling a
+//! model.
 
 use crate::{CouplingError, Data, Library, Model};
 use libc::c_void;
@@ -22,9 +23,9 @@ pub trait PassiveForce: Send + Sync {
 #[derive(Default)]
 struct Registry {
     next: u64,
-    /// Address of the mjData and number of the registration.
+    /// Forces by the address of the mjData and the number of the registration.
     forces: BTreeMap<(usize, u64), Weak<dyn PassiveForce>>,
-    /// Address of the callback that was set before; 0 for none.
+    /// Address of the previous callback; 0 for none.
     previous: usize,
 }
 
@@ -34,7 +35,7 @@ fn registry() -> std::sync::MutexGuard<'static, Registry> {
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps a force registered while it lives.
+/// The registration of a force. Dropping it removes the force.
 #[derive(Debug)]
 pub struct Registration {
     key: (usize, u64),
@@ -65,20 +66,20 @@ impl Drop for Registration {
             && let Some(library) = Library::here()
         {
             let previous = std::mem::take(&mut registry.previous) as *mut c_void;
-            // Leaves a callback alone that someone else has set since.
+            // Leave the callback in place if other code has replaced it.
             let ours = evaluate as *mut c_void;
             let _ = library.mjcb_passive.compare_exchange(ours, previous, Ordering::AcqRel, Ordering::Relaxed);
         }
     }
 }
 
-/// The callback. Holds nothing while it calls the previous one, which may leave it by an exception or a jump.
+/// The callback. Holds no lock while it calls the previous callback, which may leave by an exception or `longjmp`.
 unsafe extern "C-unwind" fn evaluate(model: *const c_void, data: *mut c_void) {
     let previous = registry().previous;
     if previous != 0 {
-        // SAFETY: MuJoCo held this address as its callback.
+        // SAFETY: MuJoCo stored this address as its callback.
         let previous = unsafe { std::mem::transmute::<usize, Callback>(previous) };
-        // SAFETY: with the arguments that MuJoCo passes.
+        // SAFETY: the arguments are those that MuJoCo passes.
         unsafe { previous(model, data) };
     }
     let address = data as usize;

@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Half extent (m) of a plane; MuJoCo's planes are infinite.
+/// Half extent (m) of the finite box that represents a plane; MuJoCo's planes are infinite.
 const PLANE_HALF_M: f64 = 1e3;
-/// Thickness (m) of the solid under a plane.
+/// Thickness (m) of that box.
 const PLANE_DEPTH_M: f64 = 1.0;
 /// Longest triangle edge of a round shape's mesh, as a fraction of its size.
 const EDGE_OF_SIZE: f64 = 1.0 / 40.0;
@@ -25,7 +25,7 @@ pub struct Shape {
     pub geom_from_object: Pose,
 }
 
-/// The geometry of a geom. Equal ones share one surface.
+/// The geometry of a geom. Geoms with equal geometry share one surface.
 #[derive(PartialEq)]
 enum Geometry<'a> {
     Primitive(Primitive),
@@ -36,7 +36,7 @@ enum Geometry<'a> {
 static BUILT: Mutex<Option<HashMap<[u64; 2], Weak<Object>>>> = Mutex::new(None);
 
 impl Shape {
-    /// The surface of a geom.
+    /// Builds the surface of a geom.
     pub fn of(model: &Model<'_>, geom: usize) -> Result<Self, CouplingError> {
         let size = model.geom_size(geom);
         let bad = |reason: String| CouplingError::BadGeom { geom: model.geom_name(geom), reason };
@@ -70,7 +70,7 @@ impl Shape {
 }
 
 impl Geometry<'_> {
-    /// The surface, built unless an equal one is in use. Many mjData, sensors and models share it.
+    /// The surface; reuses an equal surface that is in use by other mjData, sensors or models.
     fn shared(&self, name: &str) -> Result<Arc<Object>, CouplingError> {
         let key = [0u8, 1].map(|salt| self.digest(salt));
         let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -116,7 +116,7 @@ impl Geometry<'_> {
                     .map_err(bad)
             }
             Self::HeightField { rows, cols, size_m: [x, y, top, bottom], heights } => {
-                // MuJoCo's row 0 is at −y, and its heights are fractions of the largest.
+                // MuJoCo's row 0 is at −y, and its heights are fractions of the largest height.
                 let heights: Vec<f64> = heights.chunks(*cols).rev().flatten().map(|&h| top * f64::from(h)).collect();
                 shapes::terrain(*rows, *cols, [2.0 * x, 2.0 * y], *bottom, &heights).map(Object::new).map_err(bad)
             }

@@ -64,8 +64,9 @@ pub struct BallPresses {
 }
 
 impl BallPresses {
-    /// Reads a background and a table of presses with the columns `file` (relative to the table), `center_x_px`, `center_y_px`,
-    /// `contact_radius_px` and, optionally, `x_mm` and `y_mm`. All images must have the size of the background and contain their contact.
+    /// Reads a background and a table of presses with the columns `file` (relative to the table), `center_x_px`,
+    /// `center_y_px`, `contact_radius_px` and, optionally, `x_mm` and `y_mm`. All images must have the size of the
+    /// background and contain their contact.
     pub fn read(background: &Path, table: &Path) -> Result<Self, BallPressesError> {
         let background = read_image(background, "the image without contact")?;
         let path = table.display().to_string();

@@ -21,7 +21,7 @@ use std::time::Instant;
 pub struct Bench {
     /// Its name.
     pub name: &'static str,
-    /// What it measures, in one line.
+    /// Description of the measurement, in one line.
     pub title: &'static str,
     run: fn() -> BTreeMap<String, f64>,
     on_gpu: Option<OnGpu>,
@@ -81,7 +81,7 @@ impl Bench {
     }
 }
 
-/// The benchmark `gel` with the finite-element and measured data of `validate feats` at the same cells, in the same run.
+/// The benchmark `gel`, with the comparison of `validate feats` at the same cell size in the same run.
 pub fn gel_with_feats(folder: &Path) -> Result<BTreeMap<String, f64>, ValidateError> {
     gel::run_with_feats(folder)
 }
@@ -91,7 +91,7 @@ pub fn find(name: &str) -> Option<&'static Bench> {
     ALL.iter().find(|bench| bench.name == name)
 }
 
-/// Time of one call (ns): the median of several batches after a warm-up, each long enough for the clock.
+/// Time of one call (ns): the median of several batches after a warm-up, each long enough for the clock's resolution.
 fn nanoseconds(mut call: impl FnMut(usize)) -> f64 {
     let mut step = 0;
     let mut batch = |count: usize| {

@@ -1,7 +1,7 @@
 //! The experiments of the papers: `dermis reproduce`.
 //!
-//! Each experiment has a folder under `experiments/` in the repository with the claim in words and `expected.toml`, which gives
-//! the paper's numbers and the bounds for ours. The code is here.
+//! Each experiment has a folder under `experiments/` in the repository with the claim in words and `expected.toml`,
+//! which lists the paper's numbers and the bounds for ours. The code is in this module.
 
 mod edge_image;
 mod expected;
@@ -104,9 +104,9 @@ pub struct Options {
     pub full: bool,
     /// Folder of measurements, for the experiments that need some ([`Experiment::needs_data`]).
     pub data: Option<PathBuf>,
-    /// Folder for images that are saved at once, so that an interrupted experiment can continue.
+    /// Folder for images that are saved as they are made, so that an interrupted experiment can continue.
     pub out: Option<PathBuf>,
-    /// Another skin than the sensor's own, for experiments that support several.
+    /// A skin that replaces the sensor's own, for experiments that support several.
     pub skin: Option<String>,
 }
 

@@ -1,7 +1,7 @@
 //! One HTML page with every claim of the papers and the result of its experiment.
 //!
-//! [`claims`] lists the claims and the experiments that check them, [`Report`] collects results, and [`Report::html`] writes the page,
-//! with style and figures embedded.
+//! [`claims`] lists the claims and the experiments that check them, [`Report`] collects results, and [`Report::html`]
+//! writes the page, with style and figures embedded.
 
 pub mod claims;
 mod page;

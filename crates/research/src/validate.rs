@@ -1,4 +1,4 @@
-//! Comparisons with reference solutions and measurements of others: `dermis validate`.
+//! Comparisons with reference solutions and with published measurements: `dermis validate`.
 
 pub mod feats;
 pub mod hydroelastic;

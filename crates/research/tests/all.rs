@@ -1,4 +1,4 @@
-//! The tests of `dermis-research` as one program: many would each take as long to link.
+//! The tests of `dermis-research` as one program, to link only once.
 
 mod bench;
 mod experiments;

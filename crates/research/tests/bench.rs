@@ -1,6 +1,6 @@
-//! The cost of a response chain beside the skin's.
+//! Compares the time of a response chain with that of the skin.
 
-/// Prints both times; the bound is loose, because other tests share the machine.
+/// Prints both times; the bound is loose, because other tests run on the same machine.
 #[test]
 fn a_full_chain_costs_less_than_the_skin() {
     let numbers = dermis_research::bench::find("response").unwrap().run();

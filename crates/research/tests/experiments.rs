@@ -4,7 +4,7 @@
 
 use dermis_research::experiments::{ALL, Options, find};
 
-/// The experiments run one after the other: each uses all cores.
+/// The experiments run one after the other, because each uses all cores.
 #[test]
 fn every_claim_holds() {
     let folder = std::env::var_os("DERMIS_OUT");

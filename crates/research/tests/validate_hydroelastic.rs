@@ -1,9 +1,9 @@
-//! Contact surfaces against Drake's, on Drake's own meshes.
+//! Compares contact surfaces with those of Drake, on Drake's own meshes.
 
 use dermis_research::validate::hydroelastic;
 use std::path::Path;
 
-/// 33 pairs of every kind; integrals of a piecewise linear pressure over the same polygons differ by rounding alone.
+/// 33 pairs of every kind; integrals of a piecewise linear pressure over the same polygons differ by rounding only.
 #[test]
 fn every_golden_case_agrees_to_rounding() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../skin/tests/golden/hydroelastic/golden.json");

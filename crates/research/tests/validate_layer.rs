@@ -1,10 +1,11 @@
-//! The layer against the closed solution of a paraboloid on a bonded layer.
+//! Compares the layer with the closed-form solution of a paraboloid on a bonded layer.
 
 use dermis_research::validate::layer;
 use std::path::Path;
 
-/// On 256 × 256 cells: force within 0.1 %, contact radius within half a cell, surface within 0.2 % of the depth, stress on the base
-/// within 0.5 % of its peak; and the force error falls at least as the cell, fitted over 64 … 512 cells.
+/// On 256 × 256 cells: force within 0.1 %, contact radius within half a cell, surface within 0.2 % of the depth, stress
+/// on the base within 0.5 % of its peak. The force error decreases at least linearly with the cell size, fitted over 64
+/// to 512 cells.
 #[test]
 fn every_golden_case_is_within_its_bars() {
     let golden =

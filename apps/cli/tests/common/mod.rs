@@ -1,4 +1,4 @@
-//! What the end-to-end tests share.
+//! Shared helpers of the end-to-end tests.
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -12,7 +12,7 @@ pub fn write(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) {
     std::fs::write(folder.join(name), bytes).unwrap();
 }
 
-/// A small sensor; `rows` stands in line 5.
+/// A small sensor; `rows` is in line 5.
 pub const SENSOR: &str = r#"name = "mine"
 description = "for tests"
 
@@ -37,7 +37,7 @@ mu_dynamic = 0.3
 stribeck_speed = "0.3 m/s"
 "#;
 
-/// A ball on a pad of 2304 texels: enough for the threads. `mass` stands in line 9.
+/// A ball on a pad of 2304 texels, enough to use all threads. `mass` is in line 9.
 pub const SCENE: &str = r#"
 [world]
 duration = "20 ms"

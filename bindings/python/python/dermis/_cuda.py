@@ -20,7 +20,7 @@ def preload() -> None:
     _searched = True
     found = importlib.util.find_spec("nvidia")
     for root in (found.submodule_search_locations or []) if found else []:
-        # The newest first: a driver also runs code of older compilers.
+        # Newest first: a driver also runs code from older compilers.
         for path in sorted(pathlib.Path(root).glob("*/lib/libnvrtc.so.*"), reverse=True):
             try:
                 ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)

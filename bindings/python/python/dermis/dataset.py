@@ -97,7 +97,7 @@ def _make_with_ray(
     if not ray.is_initialized():
         ray.init(address=None if address == "local" else address, log_to_driver=False)
     whole = _native.Dataset(text, file, folder)
-    # Shards are files: Ray repeats lost tasks, and so does the loop below.
+    # Shards are files, so lost tasks can be repeated, by Ray and by the loop below.
     task = ray.remote(num_cpus=1, max_retries=8)(_make_one)
     wanted = missing = whole.missing(out)
     done = 0
@@ -106,7 +106,7 @@ def _make_with_ray(
         running: dict[Any, int] = {}
         lost: Exception | None = None
         while waiting or running:
-            # A few more tasks than can run, so that no worker waits.
+            # Slightly more tasks than can run at once, so that no worker idles.
             room = 4 * max(1, int(ray.cluster_resources().get("CPU", 1)))
             while waiting and len(running) < room:
                 shard = waiting.pop(0)

@@ -1,4 +1,4 @@
-//! Reads and makes the presses of a batch.
+//! Reads the arguments of a batch of presses and computes the presses.
 
 use super::Batch;
 use crate::array::Numbers;
@@ -22,7 +22,7 @@ pub enum PressRequest {
     Hold(Pose),
 }
 
-/// A value for all presses, or one for each.
+/// One value for all presses, or one value per press.
 struct Each {
     what: &'static str,
     width: usize,
@@ -112,7 +112,7 @@ pub fn depth_pose(sensor: &Sensor, object: &skin::Object, request: &PressRequest
     }
 }
 
-/// Makes the presses on all cores; the readings are in the order of the requests.
+/// Computes the presses on all cores; the readings are in the order of the requests.
 pub fn make(shared: &Arc<SharedSensor>, object: &Arc<skin::Object>, requests: &[PressRequest]) -> PyResult<Batch> {
     let one = |(number, request): (usize, &PressRequest)| {
         let outcome = match request {
@@ -121,7 +121,7 @@ pub fn make(shared: &Arc<SharedSensor>, object: &Arc<skin::Object>, requests: &[
         };
         outcome.map_err(|error| Error::new_err(format!("press {number}: {error}"))).map(Arc::new)
     };
-    // The error of the first failed press is reported, whichever thread finds one first.
+    // Reports the error of the first failed press, whichever thread fails first.
     let all: Vec<PyResult<Arc<ReadingData>>> = requests.par_iter().enumerate().map(one).collect();
     Ok(Batch { readings: all.into_iter().collect::<PyResult<_>>()?, shared: shared.clone() })
 }

@@ -22,8 +22,8 @@ use std::sync::Arc;
 /// The readings of many presses of one sensor, in GPU memory.
 ///
 /// ``taxels``, ``forces``, ``force`` … are those of a ``Batch``: numpy arrays, copied to the host on access.
-/// ``taxels_on_device``, ``forces_on_device`` … are the same arrays in GPU memory: ``torch.from_dlpack(batch.forces_on_device)`` shares them
-/// without a copy and keeps the memory alive.
+/// ``taxels_on_device``, ``forces_on_device`` … are the same arrays in GPU memory:
+/// ``torch.from_dlpack(batch.forces_on_device)`` shares them without a copy and keeps the memory alive.
 #[pyclass(frozen, module = "dermis")]
 pub struct DeviceBatch {
     shared: Arc<SharedSensor>,
@@ -97,12 +97,12 @@ impl DeviceBatch {
             let (arrays, object) = (shared.on_gpu(gpu)?, super::object_on(gpu, object)?);
             Self::of_presses(shared, arrays.settle(&object, &poses)?)
         };
-        // Users of the arrays need not synchronise with our stream.
+        // Waits for the stream, so that users of the arrays need not synchronise with it.
         gpu.finish()?;
         Ok(Self { travel_m, ..made })
     }
 
-    /// Presses an object on a layer: taxel forces, and camera images if there is a camera.
+    /// Presses an object on a layer: computes taxel forces, and camera images if the sensor has a camera.
     fn of_layer(
         gpu: &Arc<Gpu>,
         shared: &Arc<SharedSensor>,
@@ -127,7 +127,7 @@ impl DeviceBatch {
         Self { shared: Arc::clone(shared), presses, images: None, travel_m: None }
     }
 
-    /// Shape of per-taxel arrays: presses, then rows and columns or taxels, then the last axes.
+    /// Shape of per-taxel arrays: presses, then rows and columns or taxels, then the trailing axes `behind`.
     fn shape(&self, behind: &[usize]) -> PyResult<Vec<usize>> {
         let taxels = self.shared.sensor()?.taxels();
         let each = taxels.size().map_or_else(|| vec![taxels.len()], |(rows, cols)| vec![rows, cols]);
@@ -138,7 +138,8 @@ impl DeviceBatch {
         DeviceArray::whole(&self.presses.gpu, data, shape)
     }
 
-    /// Reported values of every press, without memory and noise; computed on the CPU.
+    /// Reported values of every press, without noise and without the response stages that have memory; computed on the
+    /// CPU.
     fn reports(&self, py: Python<'_>) -> PyResult<Vec<Report>> {
         let (sensor, presses) = (self.shared.sensor()?, &self.presses);
         let made = detached(py, || {
@@ -156,113 +157,113 @@ impl DeviceBatch {
         self.presses.count
     }
 
-    /// Name of the GPU.
+    /// Name of the GPU that holds the arrays.
     #[getter]
     fn device(&self) -> &str {
         self.presses.gpu.name()
     }
 
-    /// ``Reading.taxels`` of all (N), shape (n, rows, cols) or (n, taxels), copied.
+    /// ``Reading.taxels`` of all readings (N), shape (n, rows, cols) or (n, taxels), copied.
     #[getter]
     fn taxels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.taxels_on_device()?.numpy(py)
     }
 
-    /// ``Reading.reported`` of all (N), shape of ``taxels``, computed on the CPU.
+    /// ``Reading.reported`` of all readings (N), shape of ``taxels``, computed on the CPU.
     #[getter]
     fn reported<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let all: Vec<f64> = self.reports(py)?.into_iter().flat_map(|report| report.newton).collect();
         array(py, &self.shape(&[])?, &all)
     }
 
-    /// ``Reading.raw`` of all (counts), shape of ``taxels``, computed on the CPU.
+    /// ``Reading.raw`` of all readings (counts), shape of ``taxels``, computed on the CPU.
     #[getter]
     fn raw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u32>>> {
         let all: Vec<u32> = self.reports(py)?.into_iter().flat_map(|report| report.raw).collect();
         array(py, &self.shape(&[])?, &all)
     }
 
-    /// ``Reading.forces`` of all (N), shape (n, rows, cols, 3) or (n, taxels, 3), copied.
+    /// ``Reading.forces`` of all readings (N), shape (n, rows, cols, 3) or (n, taxels, 3), copied.
     #[getter]
     fn forces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.forces_on_device()?.numpy(py)
     }
 
-    /// ``Reading.force`` of all (N), shape (n, 3), copied.
+    /// ``Reading.force`` of all readings (N), shape (n, 3), copied.
     #[getter]
     fn force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.force_on_device()?.numpy(py)
     }
 
-    /// ``Reading.wrench`` of all (N, N m), shape (n, 6), copied.
+    /// ``Reading.wrench`` of all readings (N, N m), shape (n, 6), copied.
     #[getter]
     fn wrench<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.wrench_on_device()?.numpy(py)
     }
 
-    /// ``Reading.outside`` of all (N), shape (n, 3), copied.
+    /// ``Reading.outside`` of all readings (N), shape (n, 3), copied.
     #[getter]
     fn outside<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.outside_on_device()?.numpy(py)
     }
 
-    /// ``Reading.saturated`` of all, shape (n,), copied.
+    /// ``Reading.saturated`` of all readings, shape (n,), copied.
     #[getter]
     fn saturated<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.saturated_on_device()?.numpy(py)
     }
 
-    /// ``Reading.travel`` of all (m), shape (n,); NaN for presses at given poses.
+    /// ``Reading.travel`` of all readings (m), shape (n,); NaN for presses at given poses.
     #[getter]
     fn travel<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let unknown = vec![f64::NAN; self.presses.count];
         array(py, &[self.presses.count], self.travel_m.as_deref().unwrap_or(&unknown))
     }
 
-    /// ``Reading.image`` of all, uint8, shape (n, height, width, 3), copied.
+    /// ``Reading.image`` of all readings, uint8, shape (n, height, width, 3), copied.
     #[getter]
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.image_on_device()?.numpy(py)
     }
 
-    /// ``taxels`` in GPU memory.
+    /// ``taxels`` (N) in GPU memory, float64, shape (n, rows, cols) or (n, taxels).
     #[getter]
     fn taxels_on_device(&self) -> PyResult<DeviceArray> {
         Ok(self.whole(Data::F64(Arc::clone(&self.presses.values_newton)), &self.shape(&[])?))
     }
 
-    /// ``forces`` in GPU memory.
+    /// ``forces`` (N) in GPU memory, float64, shape (n, rows, cols, 3) or (n, taxels, 3).
     #[getter]
     fn forces_on_device(&self) -> PyResult<DeviceArray> {
         Ok(self.whole(Data::F64(Arc::clone(&self.presses.forces_newton)), &self.shape(&[3])?))
     }
 
-    /// ``force`` in GPU memory: the first half of every ``wrench``.
+    /// ``force`` (N) in GPU memory, float64, shape (n, 3): a view of the first half of every ``wrench``.
     #[getter]
     fn force_on_device(&self) -> PyResult<DeviceArray> {
         let wrench = self.wrench_on_device()?;
         Ok(DeviceArray { shape: vec![self.presses.count, 3], ..wrench })
     }
 
-    /// ``wrench`` in GPU memory.
+    /// ``wrench`` (N, N m) in GPU memory, float64, shape (n, 6).
     #[getter]
     fn wrench_on_device(&self) -> PyResult<DeviceArray> {
         Ok(self.whole(Data::F64(Arc::clone(&self.presses.wrench)), &[self.presses.count, 6]))
     }
 
-    /// ``outside`` in GPU memory.
+    /// ``outside`` (N) in GPU memory, float64, shape (n, 3).
     #[getter]
     fn outside_on_device(&self) -> PyResult<DeviceArray> {
         Ok(self.whole(Data::F64(Arc::clone(&self.presses.outside_newton)), &[self.presses.count, 3]))
     }
 
-    /// ``saturated`` in GPU memory.
+    /// ``saturated`` in GPU memory, uint32, shape (n,).
     #[getter]
     fn saturated_on_device(&self) -> PyResult<DeviceArray> {
         Ok(self.whole(Data::U32(Arc::clone(&self.presses.saturated)), &[self.presses.count]))
     }
 
-    /// ``image`` in GPU memory.
+    /// ``image`` in GPU memory, uint8, shape (n, height, width, 3).
     #[getter]
     fn image_on_device(&self) -> PyResult<DeviceArray> {
         let why = || Error::new_err(format!("sensor {:?} has no camera on the GPU", self.shared.spec().name));

@@ -8,9 +8,9 @@ use std::ffi::{CStr, c_char, c_void};
 
 /// DLPack device type of CUDA.
 pub const CUDA: i32 = 2;
-/// DLPack type code.
+/// DLPack type code of unsigned integers.
 pub const UNSIGNED: u8 = 1;
-/// DLPack type code.
+/// DLPack type code of floating-point numbers.
 pub const FLOAT: u8 = 2;
 
 const NAME: &CStr = c"dltensor";
@@ -54,13 +54,13 @@ struct Contents {
 }
 
 unsafe extern "C" fn delete(managed: *mut Managed) {
-    // SAFETY: the context is the box that `capsule` leaked, and a deleter is called once.
+    // SAFETY: the context is the box that `capsule` leaked, and DLPack calls a deleter once.
     drop(unsafe { Box::from_raw((*managed).context.cast::<Contents>()) });
 }
 
-/// Called when Python frees a capsule that was not consumed.
+/// Frees the contents of a capsule that was not consumed. Python calls it when it frees the capsule.
 unsafe extern "C" fn forget(capsule: *mut ffi::PyObject) {
-    // SAFETY: a consumed capsule has another name; the pointer of an unconsumed one is the one stored in it.
+    // SAFETY: a consumed capsule has another name; an unconsumed one still holds the pointer that `capsule` stored.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule, NAME.as_ptr()) == 1 {
             let managed = ffi::PyCapsule_GetPointer(capsule, NAME.as_ptr()).cast::<Managed>();
@@ -69,7 +69,7 @@ unsafe extern "C" fn forget(capsule: *mut ffi::PyObject) {
     }
 }
 
-/// A capsule of memory that `owner` keeps alive until the consumer releases it.
+/// Makes a capsule of memory that `owner` keeps alive until the consumer releases it.
 pub fn capsule(
     py: Python<'_>,
     address: u64,
@@ -109,16 +109,16 @@ pub fn capsule(
     }
 }
 
-/// A tensor of another library, released on drop.
+/// A tensor of another library. Dropping it calls the deleter.
 pub struct Taken {
     managed: *mut Managed,
 }
 
 impl Taken {
-    /// Consumes a capsule, which can be done once.
+    /// Consumes a capsule. A capsule can be consumed once.
     pub fn new(capsule: &Bound<'_, PyAny>) -> PyResult<Self> {
         let (name, used): (*const c_char, *const c_char) = (NAME.as_ptr(), USED.as_ptr());
-        // SAFETY: the pointer is checked by the capsule's name, and the capsule renamed, so that only we call the deleter.
+        // SAFETY: the name of the capsule is checked, and the capsule renamed, so that no other code calls the deleter.
         unsafe {
             if ffi::PyCapsule_IsValid(capsule.as_ptr(), name) != 1 {
                 return Err(PyBufferError::new_err("__dlpack__ gave no capsule of the name \"dltensor\""));
@@ -132,7 +132,7 @@ impl Taken {
     }
 
     fn tensor(&self) -> &Tensor {
-        // SAFETY: it is alive until the deleter is called, in `drop`.
+        // SAFETY: the tensor is alive until `drop` calls the deleter.
         unsafe { &(*self.managed).tensor }
     }
 
@@ -146,7 +146,7 @@ impl Taken {
         self.tensor().device
     }
 
-    /// Bits of an element, if it is a floating-point number.
+    /// Bits per element of a floating-point tensor; `None` for other types.
     pub fn real_bits(&self) -> Option<u8> {
         let tensor = self.tensor();
         (tensor.code == FLOAT && tensor.lanes == 1).then_some(tensor.bits)
@@ -155,7 +155,7 @@ impl Taken {
     /// Extent along each axis.
     pub fn shape(&self) -> Vec<usize> {
         let tensor = self.tensor();
-        // SAFETY: the protocol says that there are `ndim` numbers.
+        // SAFETY: the protocol guarantees `ndim` numbers.
         (0..tensor.ndim as usize).map(|axis| unsafe { *tensor.shape.add(axis) } as usize).collect()
     }
 
@@ -165,14 +165,14 @@ impl Taken {
         if tensor.strides.is_null() {
             return None;
         }
-        // SAFETY: the protocol says that a pointer that is not null has `ndim` numbers.
+        // SAFETY: the protocol guarantees `ndim` numbers behind a pointer that is not null.
         Some((0..tensor.ndim as usize).map(|axis| unsafe { *tensor.strides.add(axis) }).collect())
     }
 }
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        // SAFETY: the capsule was consumed here, so nothing else calls the deleter.
+        // SAFETY: `new` consumed the capsule, so no other code calls the deleter.
         unsafe {
             if let Some(deleter) = (*self.managed).deleter {
                 deleter(self.managed);

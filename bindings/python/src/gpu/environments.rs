@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Many copies of a sensor, each with one object, stepped together on a GPU. Their states stay in GPU memory.
 ///
-/// Made by ``Sensor.environments``. ``step`` is ``Sensor.step`` for all of them, without the response.
+/// Made by ``Sensor.environments``. ``step`` does the same as ``Sensor.step`` for all of them, without the response.
 #[pyclass(frozen, module = "dermis")]
 pub struct Environments {
     shared: Arc<SharedSensor>,
@@ -25,7 +25,7 @@ pub struct Environments {
 }
 
 impl Environments {
-    /// `count` untouched environments.
+    /// Makes `count` untouched environments.
     pub fn new(
         gpu: &Arc<Gpu>,
         shared: &Arc<SharedSensor>,
@@ -37,7 +37,7 @@ impl Environments {
     }
 }
 
-/// Velocities on the host, converted from the objects' origins to the sensor's.
+/// Converts velocities (m/s, rad/s) at the objects' origins to velocities at the sensor's origin, on the host.
 fn moved(poses: &[Pose], twists: &[[f64; 6]]) -> Vec<Twist> {
     let one = |(pose, v): (&Pose, &[f64; 6])| {
         Twist::new(Vec3::new(v[0], v[1], v[2]), Vec3::new(v[3], v[4], v[5])).moved(-pose.translation)
@@ -53,10 +53,11 @@ impl Environments {
 
     /// Advances every environment by dt (s).
     ///
-    /// poses: pose of each object at the start of the step, (n, 4, 4), (n, 7) or (n, 3). twists: velocity of the object's origin (m/s) and
-    /// angular velocity (rad/s), (n, 6); default: at rest. Both are numpy arrays, or both GPU tensors.
+    /// poses: pose of each object at the start of the step, (n, 4, 4), (n, 7) or (n, 3). twists: velocity of the
+    /// object's origin (m/s) and angular velocity (rad/s), (n, 6); default: at rest. Both are numpy arrays, or both GPU
+    /// tensors.
     ///
-    /// Returns a DeviceBatch.
+    /// Returns a DeviceBatch of the n environments.
     #[pyo3(signature = (poses, twists=None, *, dt))]
     fn step(
         &self,
@@ -96,7 +97,7 @@ impl Environments {
         Ok(DeviceBatch::of_presses(&self.shared, felt.into_py_err()?))
     }
 
-    /// Resets the environments where ``which`` is True, (n,); default: all.
+    /// Resets the environments where ``which`` is True, bool, shape (n,); default: all.
     #[pyo3(signature = (which=None))]
     fn reset(&self, which: Option<Vec<bool>>) -> PyResult<()> {
         let which = which.unwrap_or_else(|| vec![true; self.count]);

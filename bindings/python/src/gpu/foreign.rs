@@ -1,4 +1,4 @@
-//! GPU arrays of other libraries.
+//! Reads GPU arrays of other libraries.
 
 use super::dlpack::{self, Taken};
 use crate::error::{Error, IntoPyErr};
@@ -16,7 +16,7 @@ pub struct OnGpu {
     _owner: Option<Taken>,
 }
 
-/// Reads an array in GPU memory; `None` for other values. Work of its owner on it finishes before ours.
+/// Reads an array in GPU memory; `None` for other values. Our stream waits for pending work of the owner on the array.
 pub fn read(value: &Bound<'_, PyAny>, gpu: &Arc<Gpu>, what: &str) -> PyResult<Option<OnGpu>> {
     if value.hasattr("__dlpack_device__")? {
         let (kind, _): (i32, i32) = value.call_method0("__dlpack_device__")?.extract()?;
@@ -30,7 +30,7 @@ pub fn read(value: &Bound<'_, PyAny>, gpu: &Arc<Gpu>, what: &str) -> PyResult<Op
 
 fn by_dlpack(value: &Bound<'_, PyAny>, gpu: &Arc<Gpu>, what: &str) -> PyResult<OnGpu> {
     let arguments = PyDict::new(value.py());
-    // The owner makes our stream wait for its own.
+    // The owner makes our stream wait for its own stream.
     arguments.set_item("stream", gpu.stream_handle())?;
     let taken = Taken::new(&value.call_method("__dlpack__", (), Some(&arguments))?)?;
     let own = gpu.ordinal() as i32;
@@ -61,7 +61,7 @@ fn by_interface(value: &Bound<'_, PyAny>, gpu: &Arc<Gpu>, what: &str) -> PyResul
     let strides = strides.map(|strides| strides.extract::<Vec<usize>>()).transpose()?;
     contiguous(&shape, strides.as_deref(), if is_f32 { 4 } else { 8 }, what)?;
     let (address, _): (u64, bool) = get("data")?.extract()?;
-    // A stream of the owner may still write: waits for all streams.
+    // The owner's stream is unknown and may still write: wait for all streams.
     gpu.finish_all_streams().into_py_err()?;
     let array = ExternalArray { address, count: shape.first().copied().unwrap_or(0), is_f32 };
     Ok(OnGpu { array, shape, _owner: None })
@@ -92,7 +92,7 @@ impl OnGpu {
         Error::new_err(format!("`{what}` must have shape {wanted}, got {:?}", self.shape))
     }
 
-    /// The array as poses.
+    /// Reads the array as poses.
     pub fn poses(&self, gpu: &Arc<Gpu>, what: &str) -> PyResult<Poses> {
         let format = match self.shape[..] {
             [_, 3] => PoseFormat::Position,
@@ -100,16 +100,17 @@ impl OnGpu {
             [_, 4, 4] => PoseFormat::Matrix,
             _ => return Err(self.wrong_shape(what, "(n, 4, 4), (n, 7) or (n, 3)")),
         };
-        // SAFETY: the owner gave the address and length of the array, keeps it alive while `self` lives, and has finished its work on it.
+        // SAFETY: the owner reported the address and length of the array, keeps it alive while `self` lives, and has
+        // finished its work.
         #[allow(unsafe_code)]
         let read = unsafe { Poses::of_device(gpu, self.array, format) };
         read.into_py_err()
     }
 
-    /// The array as velocities of objects at `poses`.
+    /// Reads the array as velocities (m/s, rad/s) of objects at `poses`.
     pub fn twists(&self, gpu: &Arc<Gpu>, poses: &Poses, what: &str) -> PyResult<Twists> {
         let [_, 6] = self.shape[..] else { return Err(self.wrong_shape(what, "(n, 6)")) };
-        // SAFETY: as for poses.
+        // SAFETY: as in `poses`.
         #[allow(unsafe_code)]
         let read = unsafe { Twists::of_device(gpu, self.array, poses) };
         read.into_py_err()

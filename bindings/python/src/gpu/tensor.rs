@@ -12,8 +12,9 @@ use std::sync::Arc;
 
 /// An array in GPU memory.
 ///
-/// ``torch.from_dlpack(x)``, ``cupy.from_dlpack(x)`` or ``jax.dlpack.from_dlpack(x)`` share it without a copy and keep it
-/// alive. ``numpy.asarray(x)`` or ``x.numpy()`` copy it to the host. Do not write into it: other views share it.
+/// ``torch.from_dlpack(x)``, ``cupy.from_dlpack(x)`` or ``jax.dlpack.from_dlpack(x)`` share it without a copy and keep
+/// it alive. ``numpy.asarray(x)`` or ``x.numpy()`` copy it to the host. Do not write to it: other views share the
+/// memory.
 #[pyclass(frozen, module = "dermis")]
 pub struct DeviceArray {
     pub gpu: Arc<Gpu>,
@@ -50,7 +51,7 @@ impl Data {
 }
 
 impl DeviceArray {
-    /// A whole buffer, row-major.
+    /// A row-major array of a whole buffer.
     pub fn whole(gpu: &Arc<Gpu>, data: Data, shape: &[usize]) -> Self {
         let mut strides = vec![1; shape.len()];
         for axis in (1..shape.len()).rev() {
@@ -59,7 +60,7 @@ impl DeviceArray {
         Self { gpu: Arc::clone(gpu), data, shape: shape.to_vec(), strides }
     }
 
-    /// A copy in host memory.
+    /// Copies the array to host memory.
     fn fetch<'py, T>(&self, py: Python<'py>, buffer: &DeviceBuffer<T>) -> PyResult<Bound<'py, PyAny>>
     where
         T: Plain + numpy::Element,
@@ -90,19 +91,19 @@ impl DeviceArray {
 
 #[pymethods]
 impl DeviceArray {
-    /// Extent along each axis.
+    /// Extent along each axis, a tuple of ints.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.shape)
     }
 
-    /// Element type, as numpy names it.
+    /// Element type by its numpy name, such as "float64".
     #[getter]
     fn dtype(&self) -> &'static str {
         self.data.kind().name
     }
 
-    /// A copy in host memory.
+    /// Copies the array to a numpy array of the same shape and dtype.
     pub fn numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.data {
             Data::F64(data) => self.fetch(py, data),
@@ -129,12 +130,12 @@ impl DeviceArray {
         self.shape.first().copied().unwrap_or(0)
     }
 
-    /// (2, index of the GPU): 2 stands for CUDA.
+    /// DLPack device: (2, index of the GPU), where 2 is the device type of CUDA.
     fn __dlpack_device__(&self) -> (i32, i32) {
         (dlpack::CUDA, self.gpu.ordinal() as i32)
     }
 
-    /// Exports the array by the DLPack protocol. A batch is complete when it is made, so no stream has to wait.
+    /// Exports the array by the DLPack protocol. A batch is complete before it is returned, so no stream has to wait.
     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
     fn __dlpack__(
         &self,
@@ -153,7 +154,7 @@ impl DeviceArray {
         dlpack::capsule(py, address, self.__dlpack_device__(), self.data.kind(), &self.shape, &self.strides, owner)
     }
 
-    /// Exports the array by the CUDA array interface. Keep this object while it is used.
+    /// Exports the array by the CUDA array interface. Keep a reference to this object while the interface is in use.
     #[getter]
     fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let kind = self.data.kind();

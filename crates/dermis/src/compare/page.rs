@@ -6,10 +6,11 @@ use dermis_draw::{FigurePage, Image, LineStyle, Plot, Series};
 use dermis_record::Log;
 use std::fmt::Write;
 
-/// Upper bound on the plots of a page; the table lists all signals.
+/// Maximum number of plots on a page; the table lists all signals.
 const MAX_PLOTS: usize = 24;
 
-/// Adds `compare.png`, the signals and scores over time, `errors.csv` and, where images were compared, the least similar pair.
+/// Adds `compare.png`, the signals and scores over time, `errors.csv` and, where images were compared, the least
+/// similar pair.
 pub fn add(output: &mut Output, comparison: &Comparison, a: &Log, b: &Log) {
     let title = format!("{} (truth) and {}", file_name(&comparison.a), file_name(&comparison.b));
     let mut sheet = FigurePage::new(3).title(title);
@@ -73,7 +74,8 @@ fn pair(images: &ImageComparison, a: &Log, b: &Log) -> Option<Image> {
     Some(sheet.render())
 }
 
-/// One row per time and signal: root mean square of the first, the second and their difference; for images SSIM, PSNR and MAE.
+/// One row per time and signal: root mean square of the first, the second and their difference; for images SSIM, PSNR
+/// (dB) and MAE.
 pub fn csv(comparison: &Comparison) -> String {
     let mut text = String::from("time_s,name,first_rms,second_rms,difference_rms,ssim,psnr_db,mae_255\n");
     for signal in &comparison.signals {

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 
 /// The value type of an axis: a number with or without a unit.
 pub trait Measure: Clone + DeserializeOwned {
-    /// An example for messages.
+    /// An example for error messages.
     const EXAMPLE: &'static str;
     /// The number.
     fn number(&self) -> f64;
@@ -42,8 +42,12 @@ impl Measure for f64 {
     }
 }
 
-/// A number of an episode. In a file: `"1 mm"`; `{ values = ["1 mm", "2 mm"] }` or `{ from = "0 mm", to = "2 mm", steps = 5 }`, which make
-/// a grid; `{ uniform = ["0 mm", "2 mm"] }` or `{ normal = ["1 mm", "0.2 mm"], within = ["0 mm", "2 mm"] }`, which are drawn for every episode.
+/// A number of an episode, written in a file as
+///
+/// - a constant: `"1 mm"`;
+/// - grid values: `{ values = ["1 mm", "2 mm"] }` or `{ from = "0 mm", to = "2 mm", steps = 5 }`;
+/// - a distribution, drawn for every episode: `{ uniform = ["0 mm", "2 mm"] }` or
+///   `{ normal = ["1 mm", "0.2 mm"], within = ["0 mm", "2 mm"] }`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Axis<T> {
     /// A constant.
@@ -76,7 +80,7 @@ struct Table<T> {
 
 /// Upper bound on the values of one axis; more are an input error.
 const MAX_VALUES: usize = 1_000_000;
-/// Draws outside the bounds before a normal axis falls back to its clamped mean.
+/// Maximum number of draws outside the bounds before a normal axis falls back to its clamped mean.
 const MAX_DRAWS: usize = 1000;
 
 impl<T: Measure> Table<T> {
@@ -122,7 +126,7 @@ impl<T: Measure> Table<T> {
 }
 
 impl<T: Measure> Axis<T> {
-    /// How many values it has on the grid.
+    /// Number of values on the grid.
     pub fn steps(&self) -> usize {
         match self {
             Self::Values(values) => values.len(),
@@ -130,7 +134,7 @@ impl<T: Measure> Axis<T> {
         }
     }
 
-    /// The value at a place of the grid, or a drawn one.
+    /// The value at a grid index, or a drawn value.
     pub fn at(&self, place: usize, random: &mut Random) -> T {
         match self {
             Self::Fixed(value) => value.clone(),
@@ -163,9 +167,9 @@ impl<T: Measure> Axis<T> {
 
 /// An axis of any unit, as a plain number.
 pub(super) trait GridAxis {
-    /// How many values it has on the grid.
+    /// Number of values on the grid.
     fn steps(&self) -> usize;
-    /// The value at a place of the grid, or a drawn one, in SI units.
+    /// The value at a grid index, or a drawn value, in SI units.
     fn number(&self, place: usize, random: &mut Random) -> f64;
 }
 

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub struct Cache<V> {
     capacity: usize,
-    /// The last is the most recently used.
+    /// Cached values, most recently used last.
     kept: Mutex<Vec<(usize, Slot<V>)>>,
 }
 
-/// Locked while its value is built; other threads that need the same value wait.
+/// A cached value. Locked while the value is built; other threads that need it wait.
 type Slot<V> = Arc<Mutex<Option<Arc<V>>>>;
 
 impl<V> Cache<V> {

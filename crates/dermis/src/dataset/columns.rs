@@ -5,7 +5,7 @@ use super::set::Dataset;
 use dermis_record::lerobot::{Feature, Statistics, own_features};
 use dermis_record::table::{Table, TableError, Values};
 
-/// How a table stores images.
+/// The storage of images in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Images {
     /// As embedded bytes.
@@ -63,7 +63,7 @@ fn column(part: &str, what: &str) -> String {
     if part.is_empty() { format!("observation.{what}") } else { format!("observation.{part}.{what}") }
 }
 
-/// Column names of a sensor's image and of its contact mask.
+/// Column names of the image and of the contact mask of a sensor.
 pub fn image_names(part: &str) -> [String; 2] {
     let end = if part.is_empty() { String::new() } else { format!("_{part}") };
     [format!("observation.images.tactile{end}"), format!("observation.images.contact{end}")]

@@ -39,8 +39,8 @@ pub struct Grasp {
 pub struct Frame {
     /// Time since the start of the episode (s).
     pub time_s: f64,
-    /// Motion of the object until the next frame, in the sensor's frame: translation x, y, z (m) and rotation vector (rad); zero in
-    /// the last frame. For a grasp, motion of the hand: rise (m), closing (m), then zeros.
+    /// Motion of the object until the next frame, in the sensor's frame: translation x, y, z (m) and rotation vector
+    /// (rad); zero in the last frame. For a grasp, motion of the hand: rise (m), closing (m), then zeros.
     pub action: [f32; 6],
     /// One entry per sensor: a single one, or the left and right finger.
     pub sensors: Vec<SensorFrame>,

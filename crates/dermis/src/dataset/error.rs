@@ -36,7 +36,7 @@ pub enum DatasetError {
     /// The folder holds other files.
     #[error("{folder}: {what}; give another folder, or empty this one")]
     OtherSet { folder: String, what: String },
-    /// An invalid share.
+    /// An invalid share, such as 3/2.
     #[error("the share {text:?} is invalid: write i/n with i from 1 to n, such as 3/16")]
     BadShare { text: String },
     /// The disk is full.
@@ -65,31 +65,31 @@ pub enum DatasetError {
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum EpisodeError {
-    /// The press.
+    /// An error of the press.
     #[error(transparent)]
     Press(#[from] PressError),
-    /// The skin.
+    /// An error of the skin.
     #[error(transparent)]
     Skin(#[from] SkinError),
-    /// The response.
+    /// An error of the response.
     #[error(transparent)]
     Response(#[from] ResponseError),
-    /// The camera.
+    /// An error of the camera.
     #[error(transparent)]
     Optics(#[from] OpticsError),
-    /// The sensor with its drawn values.
+    /// The sensor with its drawn values is invalid.
     #[error(transparent)]
     Sensor(#[from] SensorError),
-    /// The world of a grasp.
+    /// An error of the world of a grasp.
     #[error(transparent)]
     World(#[from] WorldError),
     /// An object that is not closed has no mass.
     #[error("it cannot be lifted: {0}")]
     Open(#[from] dermis_geometry::TopologyError),
-    /// The object.
+    /// An invalid object.
     #[error(transparent)]
     Object(#[from] ObjectError),
-    /// A drawn value that its key does not accept.
+    /// A key does not accept its drawn value.
     #[error("`{key}`: {reason}")]
     Drawn { key: String, reason: String },
 }

@@ -6,16 +6,16 @@ use dermis_record::atomic_folder::AtomicFolder;
 use std::path::Path;
 use std::time::Instant;
 
-/// Counts, and estimates from a few trial episodes.
+/// Counts of a data set, and estimates from a few trial episodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
-    /// Episodes in total.
+    /// Number of episodes.
     pub episodes: usize,
-    /// Frames in total.
+    /// Number of frames.
     pub frames: usize,
-    /// Shards.
+    /// Number of shards.
     pub shards: usize,
-    /// Trial episodes behind the estimate.
+    /// Number of trial episodes.
     pub tried: usize,
     /// Time per episode on one core (s).
     pub episode_s: f64,
@@ -27,11 +27,11 @@ pub struct Estimate {
 
 /// Time limit of the trial (s).
 const TRIAL_S: f64 = 2.0;
-/// Most trial episodes.
+/// Maximum number of trial episodes.
 const MAX_TRIALS: usize = 64;
 
 impl Dataset {
-    /// Makes a few episodes, spread over the whole set, and extrapolates. They are written to `folder` temporarily.
+    /// Makes a few episodes, spread over the whole set, and extrapolates. Writes them to `folder` temporarily.
     pub fn estimate(&self, folder: &Path, threads: usize) -> Result<Estimate, DatasetError> {
         let atomic_folder = AtomicFolder::open(folder)?;
         // The first episode fills the caches.

@@ -13,10 +13,10 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-/// The list of all files, as `sha256sum --check` reads it.
+/// The list of all files, in the format of `sha256sum --check`.
 pub const SUMS: &str = "SHA256SUMS";
 
-/// Writes the files that describe the whole set. The same shards give the same bytes, and calling it twice is harmless.
+/// Writes the files that describe the whole set. The same shards give the same bytes; calling it again is harmless.
 pub fn finish(set: &Dataset, atomic_folder: &AtomicFolder) -> Result<(), DatasetError> {
     let mut files: Vec<Placed> = Vec::new();
     let mut sums: Vec<(String, Statistics)> = Vec::new();
@@ -103,7 +103,7 @@ fn lerobot_files(
 /// Rows of the episode table in memory at a time.
 const EPISODES_AT_ONCE: usize = 1 << 16;
 
-/// A table error as an I/O error.
+/// Converts a table error to an I/O error.
 pub fn table_io_error(error: TableError) -> io::Error {
     match error {
         TableError::Io(error) => error,
@@ -141,7 +141,7 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 
-/// Compares every file of a finished set with its hash; returns how many there are.
+/// Compares every file of a finished set with its hash; returns the number of files.
 pub fn check(folder: &Path) -> Result<usize, DatasetError> {
     let list = folder.join(SUMS);
     let damaged =

@@ -65,8 +65,8 @@ pub struct MakeSummary {
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Dataset {
-    /// Makes the missing shards of a share, and completes the set when all shards exist. `progress` is called regularly and stops the run
-    /// by returning `false`; finished shards are kept, and the next run continues from there.
+    /// Makes the missing shards of a share, and completes the set when all shards exist. Calls `progress` regularly,
+    /// which stops the run by returning `false`; finished shards are kept, and the next run continues from there.
     pub fn make(
         &self,
         out: &Path,
@@ -112,7 +112,8 @@ impl Dataset {
         Ok(atomic_folder.sweep()?)
     }
 
-    /// Makes the given shards one after the other and skips finished ones. For programs that distribute the work themselves.
+    /// Makes the given shards one after the other and skips finished ones. For programs that distribute the work
+    /// themselves.
     pub fn make_shards(&self, out: &Path, shards: &[usize], go_on: &dyn Fn() -> bool) -> Result<(), DatasetError> {
         let atomic_folder = self.claim(out)?;
         for &shard in shards.iter().filter(|shard| **shard < self.shards()) {
@@ -162,7 +163,7 @@ impl Dataset {
         Ok(atomic_folder)
     }
 
-    /// Turns a full disk into [`DatasetError::Full`].
+    /// Converts a full-disk error to [`DatasetError::Full`].
     fn full(&self, atomic_folder: &AtomicFolder, error: DatasetError) -> DatasetError {
         match error {
             DatasetError::AtomicFolder(error) if error.is_full() => DatasetError::Full {
@@ -210,8 +211,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Each thread takes the next shard until none is left. Skins run single-threaded inside: all threads are busy with shards, and results do
-    /// not depend on the number of threads.
+    /// Each thread takes the next shard until none is left. Skins run single-threaded, because all threads are busy
+    /// with shards. Results do not depend on the number of threads.
     fn work_with(&self, threads: usize, progress: &mut dyn FnMut(usize) -> bool) -> Result<(), DatasetError> {
         let working = AtomicUsize::new(threads);
         std::thread::scope(|scope| {

@@ -13,7 +13,7 @@ use std::path::Path;
 /// An object of a data set, built on demand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DatasetObject {
-    /// Its label; several objects may share one.
+    /// Label of the object; several objects may share a label.
     pub label: String,
     /// Index of the label, in order of first appearance.
     pub label_index: usize,
@@ -92,7 +92,7 @@ fn shapes(source: &ObjectSource, file: &str, folder: Option<&Path>) -> Result<Ve
     let entries = std::fs::read_dir(&path).map_err(|error| rule(format!("{}: {error}", path.display())))?;
     let mut files: Vec<_> =
         entries.flatten().map(|entry| entry.path()).filter(|path| Format::from_path(path).is_some()).collect();
-    // The file system lists files in no particular order.
+    // The file system lists files in arbitrary order.
     files.sort();
     if files.is_empty() {
         return Err(rule(format!("{} holds no mesh files ({})", path.display(), Format::extension_list())));

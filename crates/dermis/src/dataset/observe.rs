@@ -49,8 +49,8 @@ pub fn observe(
     })
 }
 
-/// The taxels under the contact. For most skins these are the loaded taxels. A skin with a base stress loads all taxels, so
-/// there each contact facet is assigned to the nearest taxel.
+/// The taxels under the contact. For most skins these are the loaded taxels. A skin with a base stress loads all
+/// taxels, so there each contact facet is assigned to the nearest taxel.
 fn touched_taxels(sensor: &Sensor, touch: &Touch, reading: &Reading) -> Vec<bool> {
     if touch.base.is_none() {
         return reading.forces_newton.iter().map(|force| *force != Vec3::ZERO).collect();
@@ -73,7 +73,7 @@ fn touched_taxels(sensor: &Sensor, touch: &Touch, reading: &Reading) -> Vec<bool
     touched
 }
 
-/// Converts to 32 bits; negative zero becomes zero.
+/// Converts to `f32`; negative zero becomes zero.
 pub fn plain(value: f64) -> f32 {
     value as f32 + 0.0
 }

@@ -5,9 +5,9 @@ use dermis_geometry::Random;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// One key of a sensor's description (`response.noise.sd`, `skin.young`, `camera.exposure`, `light.sources.0.azimuth`) to randomise: exactly one
-/// of `value`, which replaces it, `scale`, which multiplies it, and `seed = true`, which draws a seed. Keys of the skin and of the surface are
-/// drawn once per material, all others once per episode.
+/// One key of a sensor's description (`response.noise.sd`, `skin.young`, `camera.exposure`, `light.sources.0.azimuth`)
+/// to randomise, with exactly one of `value`, which replaces it, `scale`, which multiplies it, and `seed = true`, which
+/// draws a seed. Keys of the skin and of the surface are drawn once per material, all others once per episode.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RandomiseSpec {
@@ -105,11 +105,11 @@ impl RandomiseSpec {
         }
     }
 
-    /// Draws a value and writes it into a description. Returns the new number, in the unit of `value`, or for `scale` in the unit of the
-    /// description (SI). Grids (`values`) are sampled uniformly.
+    /// Draws a value and writes it into a description. Returns the new number, in the unit of `value`, or for `scale`
+    /// in the unit of the description (SI). Grids (`values`) are sampled uniformly.
     pub fn apply(&self, description: &mut Value, random: &mut Random) -> Result<f64, String> {
         if self.seed {
-            // 32 bits fit the integers of other programs.
+            // A seed of 32 bits fits the integers of other programs.
             let seed = u64::from(random.next_u32());
             *entry(description, &self.key)? = Value::from(seed);
             return Ok(seed as f64);

@@ -1,4 +1,5 @@
-//! Writes episodes as robomimic demonstrations: `data/demo_K` with `actions`, `rewards`, `dones` and `obs`, one HDF5 file per shard.
+//! Writes episodes as robomimic demonstrations: `data/demo_K` with `actions`, `rewards`, `dones` and `obs`, one HDF5
+//! file per shard.
 
 use super::episode::{Episode, SensorFrame};
 use super::set::Dataset;

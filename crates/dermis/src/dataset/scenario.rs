@@ -15,7 +15,7 @@ use trajectory::Trajectory;
 /// The values drawn for an episode.
 #[derive(Clone, Debug)]
 pub struct Draw {
-    /// Where the object approaches the sensor.
+    /// Position and orientation of the approach to the sensor.
     pub aim: Aim,
     /// Depth or force of the press.
     pub goal: Goal,
@@ -25,7 +25,7 @@ pub struct Draw {
     pub noise: u64,
 }
 
-/// Noise frames reserved for each episode; episodes do not share any.
+/// Number of noise frames reserved for each episode; episodes do not share frames.
 const NOISE_FRAMES_PER_EPISODE: u64 = 1 << 20;
 
 /// Simulates an episode.
@@ -88,7 +88,7 @@ fn first_noise(noise: u64) -> u64 {
     noise.wrapping_mul(NOISE_FRAMES_PER_EPISODE)
 }
 
-/// The depth (m) of the press: given, or found from the force.
+/// The depth (m) of the press: the given depth, or the depth at the given force.
 fn depth(sensor: &Sensor, object: &Object, draw: &Draw, contact: &Pose) -> Result<f64, EpisodeError> {
     match draw.goal {
         Goal::Depth(depth_m) => {

@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 pub struct DatasetSensor {
     /// The description.
     pub spec: SensorSpec,
-    /// Where its files are looked for.
+    /// Folder of its files.
     folder: Option<PathBuf>,
 }
 
 impl DatasetSensor {
-    /// Resolves an entry to a description. `file` names the data set's description in messages.
+    /// Resolves an entry to a description. `file` is the name of the data set's description in error messages.
     pub fn resolve(entry: &SensorEntry, file: &str, folder: Option<&Path>) -> Result<Self, DatasetError> {
         let source = &entry.source;
         let stem = || source.file.as_ref()?.file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -48,7 +48,8 @@ impl DatasetSensor {
         Ok(Material { sensor, description, drawn: numbers })
     }
 
-    /// The sensor of one episode: a material with drawn response, camera, light and markers. Also returns the drawn values.
+    /// The sensor of one episode: a material with drawn response, camera, light and markers. Also returns the drawn
+    /// values.
     pub fn with_draws(
         &self,
         material: &Material,
@@ -104,7 +105,7 @@ mod tests {
     use super::*;
     use dermis_sensor::presets;
 
-    /// `stiffness_per_area` takes the place of the preset's `stiffness`, and a conversion comes before the overrides.
+    /// `stiffness_per_area` replaces the preset's `stiffness`, and a conversion is applied before the overrides.
     #[test]
     fn an_override_follows_the_rule_of_the_sensor() {
         let resolved = |text: &str| {

@@ -14,15 +14,15 @@ use dermis_sensor::{Aim, Goal, Sensor, SkinSpec};
 use dermis_skin::Object;
 use std::path::{Path, PathBuf};
 
-/// Sensors that stay in memory; a fine layer takes tens of megabytes.
+/// Number of sensors kept in memory; a fine layer takes tens of megabytes.
 const CACHED_MATERIALS: usize = 8;
-/// Objects that stay in memory.
+/// Number of objects kept in memory.
 const CACHED_OBJECTS: usize = 64;
-/// Most episodes in a shard by default.
+/// Default maximum number of episodes per shard.
 const MAX_SHARD_EPISODES: usize = 500;
-/// Approximate upper bound on the bytes of a shard by default.
+/// Default approximate maximum size of a shard (bytes).
 const MAX_SHARD_BYTES: usize = 32 << 20;
-/// Fewest shards by default.
+/// Default minimum number of shards.
 const MIN_SHARDS: usize = 16;
 
 /// A data set that is ready to be made. Episode `k` depends only on the description, its seed and `k`.
@@ -30,9 +30,9 @@ const MIN_SHARDS: usize = 16;
 pub struct Dataset {
     /// The description.
     pub spec: DatasetSpec,
-    /// Its text.
+    /// The text of the description.
     pub text: String,
-    /// The name of the description in messages.
+    /// The name of the description in error messages.
     pub file: String,
     /// Its sensors.
     pub sensors: Vec<DatasetSensor>,
@@ -50,7 +50,7 @@ pub struct Dataset {
     pixels: Option<(usize, usize)>,
 }
 
-/// The purposes of random draws. Each has a stream of its own, so that adding one leaves the others unchanged.
+/// The purposes of random draws. Each has its own stream, so that adding a purpose leaves the other draws unchanged.
 #[derive(Clone, Copy)]
 enum Stream {
     Objects = 1,
@@ -67,7 +67,7 @@ impl Dataset {
         Self::new(spec, text, &path.display().to_string(), path.parent())
     }
 
-    /// Reads a description. `file` names it in messages; its relative paths start at `folder`.
+    /// Reads a description. `file` is its name in error messages; its relative paths start at `folder`.
     pub fn parse(file: &str, text: &str, folder: Option<&Path>) -> Result<Self, DatasetError> {
         Self::new(DatasetSpec::parse(file, text)?, text.to_owned(), file, folder)
     }
@@ -106,7 +106,7 @@ impl Dataset {
         Ok(set)
     }
 
-    /// Finds the sizes of the sensors' readings, which must agree, and refuses draws that no sensor accepts.
+    /// Determines the sizes of the sensors' readings, which must agree, and refuses draws that no sensor accepts.
     fn measure(&mut self) -> Result<(), DatasetError> {
         for (index, source) in self.sensors.iter().enumerate() {
             let refused = |error: EpisodeError| DatasetError::Rule {
@@ -131,12 +131,12 @@ impl Dataset {
         Ok(())
     }
 
-    /// A hash of everything the data depend on: the description, and the sensors and meshes it names.
+    /// A hash of all inputs of the data: the description, and the sensors and meshes that it refers to.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// Taxels of a sensor.
+    /// Number of taxels of a sensor.
     pub fn taxels(&self) -> usize {
         self.taxels
     }
@@ -161,7 +161,8 @@ impl Dataset {
 
     /// Episodes in a shard.
     pub fn shard_len(&self) -> usize {
-        // A shard stays in memory until it is written. Compressed gel images take about 2 bytes a pixel; HDF5 stores them uncompressed.
+        // A shard stays in memory until it is written. Compressed gel images take about 2 bytes per pixel; HDF5 stores
+        // them uncompressed.
         let bytes_of_a_pixel = if self.spec.format == FormatSpec::Robomimic { 6 } else { 2 };
         let images = self.pixels.map_or(0, |(height, width)| bytes_of_a_pixel * height * width);
         let frame = (images + 17 * self.taxels + 200) * self.parts().len();
@@ -286,7 +287,7 @@ fn mixed(seed: u64, stream: Stream, number: usize) -> u64 {
     mix(mix(mix(seed) ^ stream as u64) ^ number as u64) >> 1
 }
 
-/// Hashes everything the data depend on. Mesh files count by their content.
+/// Hashes all inputs of the data. Mesh files are hashed by their content.
 fn fingerprint(
     spec: &DatasetSpec,
     text: &str,

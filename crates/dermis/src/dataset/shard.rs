@@ -20,7 +20,7 @@ use std::io::{self, Write};
 pub struct ShardRecord {
     /// Its files.
     pub files: Vec<Placed>,
-    /// Sums by column; only where the format keeps statistics.
+    /// Sums by column, for formats with statistics.
     pub sums: Vec<(String, Statistics)>,
 }
 
@@ -65,7 +65,8 @@ impl ShardRecord {
 }
 
 impl Dataset {
-    /// Makes a shard and writes it to the folder. `go_on` is called before every episode; returns `None` when it returns `false`.
+    /// Makes a shard and writes it to the folder. Calls `go_on` before every episode; returns `None` if it returns
+    /// `false`.
     pub fn make_shard(
         &self,
         atomic_folder: &AtomicFolder,

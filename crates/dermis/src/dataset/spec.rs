@@ -28,7 +28,7 @@ pub struct DatasetSpec {
     pub count: Option<usize>,
     /// Episodes per shard, the unit of work and of files; by default a sixteenth of all, and at most 500.
     pub shard: Option<usize>,
-    /// Number of materials to draw, where `randomise` names keys of a skin or a surface.
+    /// Number of materials to draw, if `randomise` has keys of a skin or a surface.
     #[serde(default = "one")]
     pub materials: usize,
     /// The sensors; all must have the same number of taxels and pixels.
@@ -55,7 +55,7 @@ pub enum FormatSpec {
     Lerobot,
     /// WebDataset: tar files.
     Webdataset,
-    /// Parquet, and PNG files beside it.
+    /// Parquet, with images in separate PNG files.
     Parquet,
     /// HDF5 in robomimic's layout.
     Robomimic,
@@ -111,7 +111,8 @@ pub struct ObjectSource {
     pub roughness: Option<RoughnessSpec>,
 }
 
-/// Pose and depth of the object, see [`dermis_sensor::Aim`]; for a grasp, the position of the object between the fingers.
+/// Pose and depth of the object, see [`dermis_sensor::Aim`]; for a grasp, the position of the object between the
+/// fingers.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PoseSpec {
@@ -127,7 +128,7 @@ pub struct PoseSpec {
     pub tilt_y: Option<Axis<Angle>>,
     /// Travel past first contact.
     pub depth: Option<Axis<Length>>,
-    /// Normal force instead of a depth; for a grasp, the tactile sum to hold with.
+    /// Normal force instead of a depth; for a grasp, the desired tactile sum.
     pub force: Option<Axis<Force>>,
     /// Coefficient of friction of the object; by default the skin's own (layer skins only).
     pub mu: Option<Axis<f64>>,
@@ -206,7 +207,8 @@ pub enum ScenarioSpec {
         #[serde(default = "thirty")]
         rate: Frequency,
     },
-    /// A parallel gripper grasps an object on the ground by tactile feedback and lifts it; the label is held or slipped.
+    /// A parallel gripper grasps an object on the ground by tactile feedback and lifts it; the label is held or
+    /// slipped.
     GraspAndLift {
         /// Mass of the object.
         mass: Axis<Mass>,
@@ -321,13 +323,13 @@ impl ScenarioSpec {
     }
 }
 
-/// False for zero, negative numbers and NaN.
+/// True for positive numbers; false for zero, negative numbers and NaN.
 fn is_positive(value: f64) -> bool {
     value > 0.0
 }
 
 impl DatasetSpec {
-    /// Reads a description; `file` names it in messages.
+    /// Reads a description; `file` is its name in error messages.
     pub fn parse(file: &str, text: &str) -> Result<Self, DatasetError> {
         let spec: Self = parse_toml(file, text)?;
         spec.validate(file)?;

@@ -28,7 +28,7 @@ pub struct RunRecorder {
 const MIN_HEAT_PX: usize = 240;
 
 impl RunRecorder {
-    /// Starts the recording of a scene. Without a format, the file name decides.
+    /// Starts the recording of a scene. Without a format, the file name determines it.
     pub fn open(built: &Built, path: &Path, format: Option<Format>, image_every_s: f64) -> Result<Self, RecordError> {
         let format = format.map_or_else(|| Format::of_path(path), Ok)?;
         let recorder = format.record(path, &layout(built))?;
@@ -90,7 +90,8 @@ impl RunRecorder {
     }
 }
 
-/// A heat map of the taxels with `max_newton` as its brightest colour: bare cells for a grid, dots with a scale otherwise.
+/// A heat map of the taxels with `max_newton` as its brightest colour: bare cells for a grid, dots with a scale
+/// otherwise.
 fn heat(sensor: &Sensor, values_newton: &[f64], max_newton: f64) -> Image {
     let max = if max_newton > 0.0 { max_newton } else { 1.0 };
     match sensor.taxels().size() {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
 
-/// How a body moves.
+/// The motion of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BodyMotion {
@@ -27,9 +27,9 @@ pub enum BodyMotion {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BodySpec {
-    /// Its name, in messages and records.
+    /// Name of the body in messages and records.
     pub name: String,
-    /// How it moves.
+    /// The motion of the body.
     #[serde(default)]
     pub motion: BodyMotion,
     /// Mass of a free body; exclusive with `density`.

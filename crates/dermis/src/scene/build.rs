@@ -8,9 +8,9 @@ use dermis_world::{Body, BodyId, PickAndPlace, SensorId, Stability, World, World
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Upper bound on time steps; more suggest a wrong unit.
+/// Maximum number of time steps; more suggest a wrong unit.
 const MAX_STEPS: f64 = 1e9;
-/// Upper bound on recorded values, which stay in memory.
+/// Maximum number of recorded values, which are kept in memory.
 const MAX_VALUES: f64 = 2e8;
 
 /// A scene that is ready to run.
@@ -172,7 +172,8 @@ pub fn build(scene: &SceneSpec, file: &str, folder: Option<&Path>) -> Result<Bui
     })
 }
 
-/// Builds the sensor `name` of a scene. `file` is what messages call the scene, `folder` where its files are looked for.
+/// Builds the sensor `name` of a scene. `file` is the name of the scene in error messages, `folder` the folder of its
+/// files.
 pub(super) fn build_sensor(
     source: &SensorSource,
     name: &str,

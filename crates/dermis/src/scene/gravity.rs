@@ -9,7 +9,7 @@ use std::fmt;
 /// Gravity (m/s²) in the world.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct GravitySpec(
-    /// Along x, y and z.
+    /// Components along x, y and z.
     pub [Acceleration; 3],
 );
 
@@ -21,12 +21,12 @@ impl Default for GravitySpec {
 }
 
 impl GravitySpec {
-    /// Along −z.
+    /// Gravity along −z.
     pub fn down(size: Acceleration) -> Self {
         Self([Acceleration::new(0.0), Acceleration::new(0.0), Acceleration::new(-size.si())])
     }
 
-    /// As a vector (m/s²).
+    /// Gravity as a vector (m/s²).
     pub fn vector(&self) -> Vec3 {
         Vec3::from_array(self.0.map(Acceleration::si))
     }

@@ -38,7 +38,7 @@ pub struct GripperSpec {
     pub finger_mass: Option<Mass>,
     /// Mass of the hand that carries the fingers.
     pub hand_mass: Option<Mass>,
-    /// Greatest force of a finger's motor.
+    /// Maximum force of a finger's motor.
     pub force_limit: Option<Force>,
 }
 
@@ -166,7 +166,7 @@ pub struct TaskSpec {
     pub closing_speed: Option<Speed>,
     /// Tactile sum that counts as contact.
     pub touch_force: Option<Force>,
-    /// Tactile sum to hold with.
+    /// Desired tactile sum while holding.
     pub hold_force: Option<Force>,
     /// Gain of the integral part of the force control.
     pub integral_gain: Option<Frequency>,

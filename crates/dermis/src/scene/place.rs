@@ -20,7 +20,7 @@ impl Default for PlaceSpec {
 }
 
 impl PlaceSpec {
-    /// As a vector (m).
+    /// The point as a vector (m).
     pub fn vector(&self) -> Vec3 {
         Vec3::from_array(self.0.map(Length::si))
     }

@@ -55,7 +55,7 @@ fn a_change_leaves_the_rest_of_the_preset() {
     assert_eq!(built.world.sensor(built.sensors[0].1).skin().fully_pressed()[0].tangent.stiffness_tangential, 0.0);
 }
 
-/// Another kind of skin replaces that of the preset: nothing of the springs is left, and what it lacks is asked for.
+/// Another kind of skin replaces that of the preset: no key of the springs remains, and missing keys are reported.
 #[test]
 fn a_preset_of_springs_can_be_made_hydroelastic() {
     let with = |skin: &str| BALL_ON_PAD.replace("skin.friction.sigma0 = \"200 N/m\"", skin);
@@ -71,7 +71,7 @@ fn a_preset_of_springs_can_be_made_hydroelastic() {
         (sum / (60e3 / 6e-3 * area_m2) - 1.0).abs() < 1e-9 && (depth_m - 6e-3).abs() < 1e-12,
         "{sum} N/m, {depth_m} m"
     );
-    // The kind alone: as stiff as the springs were.
+    // The kind alone converts the springs to a pad of the same stiffness.
     let (sum, _) = stiffness(&with("skin.kind = \"hydroelastic\""));
     assert!((sum / (84.0 * 58.5) - 1.0).abs() < 1e-9, "{sum} N/m");
     let message = refusal(&with("skin = { kind = \"hydroelastic\", modulus = \"60 kPa\" }"));
@@ -82,7 +82,7 @@ fn a_preset_of_springs_can_be_made_hydroelastic() {
     assert!(message.contains("`spacing`"), "{message}");
 }
 
-/// `stiffness_per_area` takes the place of the preset's `stiffness`.
+/// `stiffness_per_area` replaces the preset's `stiffness`.
 #[test]
 fn an_override_follows_the_rule_of_the_sensor() {
     let text = BALL_ON_PAD.replace("skin.friction.sigma0 = \"200 N/m\"", "skin.stiffness_per_area = \"10 MPa/m\"");

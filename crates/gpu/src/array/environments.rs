@@ -1,4 +1,4 @@
-//! Springs that advance in time, in many environments at once.
+//! Steps springs in many environments at once.
 
 use super::Arrays;
 use super::poses::{Poses, THREADS, Twists, same_count};
@@ -9,20 +9,20 @@ use crate::{DeviceBuffer, GpuError, GpuObject};
 use dermis_geometry::Twist;
 use std::sync::Arc;
 
-/// Many simulations of one sensor with one object each. Their bristles stay on the GPU between steps.
+/// Many simulations of one sensor, each with one object. Their bristles stay on the GPU between steps.
 #[derive(Debug)]
 pub struct Environments {
     arrays: Arc<Arrays>,
     count: usize,
-    /// Deflection and normal of the contact plane, (environments, 6, springs).
+    /// Deflection (m) and normal of the contact plane, (environments, 6, springs).
     bristles: DeviceBuffer<f64>,
-    /// The triangle that each spring touched last, (environments, springs).
+    /// Index of the triangle that each spring touched last, (environments, springs).
     held: DeviceBuffer<u32>,
 }
 
-/// A spring without contact.
+/// Marks a spring without contact.
 const FREE: u32 = u32::MAX;
-/// Bytes of a spring's history.
+/// Size of a spring's history (bytes).
 const HISTORY_BYTES: usize = 52;
 
 impl Environments {
@@ -38,12 +38,13 @@ impl Environments {
         Ok(Self { arrays: Arc::clone(arrays), count, bristles, held })
     }
 
-    /// How many there are.
+    /// Number of environments.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Advances every environment by `dt_s` and computes its contact loads: [`dermis_skin::Skin::touch`] in each.
+    /// Advances every environment by `dt_s` and computes its contact loads (N, N m): [`dermis_skin::Skin::touch`] in
+    /// each.
     pub fn step(&mut self, object: &GpuObject, poses: &Poses, twists: &Twists, dt_s: f64) -> Result<Presses, GpuError> {
         same_count(self.count, poses.count, "poses")?;
         same_count(self.count, twists.count, "twists")?;
@@ -54,19 +55,19 @@ impl Environments {
         self.arrays.springs()?.press(object, poses, Some(&step))
     }
 
-    /// Uploads velocities relative to the sensor, at its origin. Refuses those that are not finite.
+    /// Uploads velocities (m/s, rad/s) relative to the sensor, at its origin. Refuses velocities that are not finite.
     pub fn twists(&self, twists: &[Twist]) -> Result<Twists, GpuError> {
         Twists::of_host(&self.arrays.gpu, twists)
     }
 
-    /// Ends all contact in the environments for which `which` is true.
+    /// Ends all contact in the environments where `which` is true.
     pub fn reset(&mut self, which: &[bool]) -> Result<(), GpuError> {
         same_count(self.count, which.len(), "flags")?;
         let (gpu, sites) = (&self.arrays.gpu, self.arrays.springs()?.sites);
         let flags = gpu.upload(&which.iter().map(|&reset| u8::from(reset)).collect::<Vec<_>>())?;
         let kernel = gpu.kernel(&poses::program(), "reset")?;
         let config = grid(self.count * sites, THREADS as usize, THREADS);
-        // SAFETY: there is a flag for every environment and a number for each of its springs.
+        // SAFETY: `which` has a flag per environment, and `held` an index per spring of each environment.
         #[allow(unsafe_code)]
         unsafe {
             launch!(gpu, &kernel, config, &flags, &(sites as u32), &(self.count as u32), &self.held)?;
@@ -75,7 +76,7 @@ impl Environments {
     }
 }
 
-/// A step in time of all environments.
+/// One time step of all environments.
 pub(super) struct Step<'a> {
     pub twists: &'a Twists,
     pub dt_s: f64,

@@ -1,35 +1,35 @@
-// A rigid mesh in a pressure field of tetrahedra under a grid of taxels (Elandt et al. 2019): `dermis_skin::Hydroelastic`, one warp for
-// each press.
+// Contact of a rigid mesh with a pressure field of tetrahedra under a grid of taxels (Elandt et al. 2019): `dermis_skin::Hydroelastic`.
 //
-// The warp walks the hierarchy of the mesh together. A lane then takes one triangle near the field and finds the tetrahedra that it
-// reaches; the pairs are cut 32 at once, one for each lane. Forces on taxels are summed as whole numbers of a small part of a newton, so
-// that the order in which lanes add does not matter. STACK is given when it is compiled.
+// One warp computes each press. All lanes of the warp traverse the hierarchy of the mesh together. Each lane then takes one triangle near
+// the field and finds the tetrahedra that it may intersect; the pairs are clipped 32 at a time, one per lane. Forces on taxels are summed
+// as integers in units of 1/scale N, so that the sum does not depend on the order of the lanes. STACK is a compile-time definition.
 
-// Numbers of nodes, triangles and pairs that a warp keeps in shared memory; as in pads.rs.
+// Capacities of a warp's lists of nodes, triangles and pairs in shared memory; as in pads.rs.
 #define NODE_LIST 512
-// Beyond this many nodes one at a time is expanded, so that a walk down fits: it adds at most three at each of 82 levels.
+// With more nodes than this, one node at a time is expanded, so that the list cannot overflow: a descent adds at most three nodes at each
+// of 82 levels.
 #define NODES_AT_ONCE (NODE_LIST - 32 - 3 * 82)
 #define TRIANGLE_LIST 160
 #define PAIR_LIST 64
-// Corners of a polygon: three, and one for each cut by a face (4) or an end of a piece of the pressure law (2).
+// Maximum corners of a polygon: three, plus one for each cut by a face (4) or by an end of a piece of the pressure law (2).
 #define CORNERS 10
-// Corners of a part of it on one taxel: borders and heights add at most six.
+// Maximum corners of a part of a polygon on one taxel: cuts at borders and heights add at most six.
 #define PART_CORNERS 16
 
-// A convex polygon in a triangle, its corners as weights of the triangle's three. Cuts write from one of two buffers into the other.
+// A convex polygon in a triangle. Its corners are barycentric weights of the triangle. A cut reads one of two buffers and writes the other.
 struct Polygon {
     double w[2][CORNERS][3];
     int len, now;
 };
 
-// The value of a linear function, v at the triangle's corners, at a corner of the polygon.
+// Value at a corner of the polygon of a linear function that has the values v at the triangle's corners.
 __device__ __forceinline__ double value_at(const Polygon& p, int corner, const double* v) {
     const double* w = p.w[p.now][corner];
     return w[0] * v[0] + w[1] * v[1] + w[2] * v[2];
 }
 
-// Cuts the polygon to where a linear function, a0, a1, a2 at the triangle's corners, is not negative (Sutherland–Hodgman). False when
-// no area is left.
+// Clips the polygon to the half-plane where a linear function with the values a0, a1, a2 at the triangle's corners is not negative
+// (Sutherland–Hodgman). Returns false if no area is left.
 __device__ __noinline__ bool clip(Polygon& p, double a0, double a1, double a2) {
     double v[3] = {a0, a1, a2};
     double h[CORNERS];
@@ -78,7 +78,7 @@ struct Facet {
     int len;
 };
 
-// ∫ p dA (N), by triangles from the first corner.
+// ∫ p dA (N), summed over triangles that share the first corner.
 __device__ double load_of(const Facet& q) {
     double sum = 0.0;
     for (int i = 2; i < q.len; i++) {
@@ -90,7 +90,7 @@ __device__ double load_of(const Facet& q) {
     return sum;
 }
 
-// The coordinate that a facet is split at: column or row of the grid of taxels, or height (m).
+// The coordinate along which a facet is split: column or row of the grid of taxels, or height (m).
 #define COLUMN 0
 #define ROW 1
 #define HEIGHT 2
@@ -104,7 +104,7 @@ __device__ __forceinline__ void push(Facet& to, const Corner& corner) {
     if (to.len < PART_CORNERS) to.corners[to.len++] = corner;
 }
 
-// Splits a facet where a coordinate is below a number and where it is not. A facet on the border goes to the second.
+// Splits a facet into the parts where a coordinate is below `at` and where it is not. A facet on the border goes to the second part.
 __device__ __noinline__ void split(const PadField& f, int axis, double at, const Facet& q, Facet& below, Facet& above) {
     double s[PART_CORNERS];
     bool none_below = true, none_above = true;
@@ -141,7 +141,7 @@ struct Sums {
     u32 saturated;
 };
 
-// Adds a load (N) along −normal to a taxel, or to the force outside all of them. taxels: (rows, cols, 3), in 1/scale newtons.
+// Adds a load (N) along −normal to a taxel, or to the force outside all taxels. taxels: (rows, cols, 3), in units of 1/scale N.
 __device__ __forceinline__ void add_load(const PadField& f, u64* taxels, int row, int col, double load, Vec3 normal, Sums& sums) {
     Vec3 force = normal * -load;
     if (row < 0 || col < 0 || row >= (int)f.rows || col >= (int)f.cols) {
@@ -154,10 +154,10 @@ __device__ __forceinline__ void add_load(const PadField& f, u64* taxels, int row
     atomicAdd(taxel + 2, (u64)__double2ll_rn(force.z * f.scale));
 }
 
-// The cell of a coordinate; −1 and `count` are outside.
+// Index of the cell at a coordinate; −1 and `count` are outside.
 __device__ __forceinline__ int cell_of(double x, u32 count) { return (int)fmin(fmax(floor(x), -1.0), (double)count); }
 
-// Adds the load of a facet over one taxel: its part within the field's heights to the taxel, the rest outside.
+// Adds the load of a facet over one taxel: the part within the field's heights to the taxel, the rest to the force outside all taxels.
 __device__ __noinline__ void add_within_heights(const PadField& f, u64* taxels, int row, int col, const Facet& facet, Vec3 normal,
                                                 Sums& sums) {
     Facet within, above, below, inside;
@@ -167,7 +167,7 @@ __device__ __noinline__ void add_within_heights(const PadField& f, u64* taxels, 
     add_load(f, taxels, row, col, load_of(inside), normal, sums);
 }
 
-// Adds the loads of a facet over one column of taxels, split at their rows. The rest of it alternates between two buffers.
+// Adds the loads of a facet over one column of taxels, split at their rows. The remaining part alternates between two buffers.
 __device__ __forceinline__ void add_column(const PadField& f, u64* taxels, int col, const Facet& column, bool within_heights, Vec3 normal,
                                            Sums& sums) {
     Facet buffers[2], piece;
@@ -241,13 +241,13 @@ struct Triangle {
     Vec3 normal;
 };
 
-// Whether all corners lie under a plane by more than rounding.
+// True if all corners lie below a plane by more than `flat` (rounding).
 __device__ __forceinline__ bool is_under(const Vec3* corners, Vec3 normal, double height, double flat) {
     return dot(normal, corners[0]) - height < -flat && dot(normal, corners[1]) - height < -flat &&
            dot(normal, corners[2]) - height < -flat;
 }
 
-// Whether a triangle may have a part in a tetrahedron, and faces its pressure gradient. offset: normal·corner.
+// True if a triangle may intersect a tetrahedron and faces its pressure gradient. offset: normal·corner.
 __device__ __forceinline__ bool reaches(const PadField& f, const Triangle& triangle, double offset, const Tetrahedron& tet) {
     Vec3 gradient = vec3(tet.gradient);
     double slope = tet.slope;
@@ -263,7 +263,7 @@ __device__ __forceinline__ bool reaches(const PadField& f, const Triangle& trian
     return !(over || under);
 }
 
-// Cuts a triangle to a tetrahedron. Of two tetrahedra that share the triangle's plane, the one in front of it has it.
+// Clips a triangle to a tetrahedron. If two tetrahedra share the triangle's plane, the one in front of the triangle takes it.
 __device__ __forceinline__ bool clip_to_tetrahedron(const PadField& f, const Triangle& triangle, const Tetrahedron& tet, Polygon& polygon) {
     polygon.len = 3;
     polygon.now = 0;
@@ -284,7 +284,7 @@ __device__ __forceinline__ bool clip_to_tetrahedron(const PadField& f, const Tri
     return true;
 }
 
-// Cuts a polygon to the extents of one piece of the pressure law. extent: at the triangle's corners.
+// Clips a polygon to the extents of one piece of the pressure law. extent: values at the triangle's corners.
 __device__ __forceinline__ bool clip_to_piece(const PadField& f, const LawPiece& piece, const double* extent, Polygon& part) {
     double from = piece.from, until = piece.to;
     if (!(from <= 0.0 && !f.is_cut) && !clip(part, extent[0] - from, extent[1] - from, extent[2] - from)) return false;
@@ -297,7 +297,7 @@ __device__ __forceinline__ bool clip_to_piece(const PadField& f, const LawPiece&
     return true;
 }
 
-// The facet of a polygon, with pressures p = at + slope (e − from); returns the greatest.
+// Makes the facet of a polygon, with pressures p = at + slope (e − from) (Pa); returns the largest pressure.
 __device__ __forceinline__ double facet_of(const Polygon& part, const Triangle& triangle, const LawPiece& piece, const double* extent,
                                            Facet& facet) {
     double pressures[3];
@@ -314,7 +314,7 @@ __device__ __forceinline__ double facet_of(const Polygon& part, const Triangle& 
     return greatest;
 }
 
-// ∫ p dA (N), ∫ p x dA (N m) and twice the vector area (m²) of a facet. The mid-points of the edges integrate both exactly.
+// ∫ p dA (N), ∫ p x dA (N m) and twice the vector area (m²) of a facet. Quadrature at the midpoints of the edges is exact for both.
 __device__ __forceinline__ double integrate(const Facet& facet, Vec3& moment, Vec3& doubled) {
     doubled = vec3(0.0, 0.0, 0.0);
     moment = vec3(0.0, 0.0, 0.0);
@@ -333,7 +333,7 @@ __device__ __forceinline__ double integrate(const Facet& facet, Vec3& moment, Ve
     return load;
 }
 
-// Whether a pressure (Pa) belongs to an extent that counts as saturated.
+// True if a pressure (Pa) corresponds to a saturated extent.
 __device__ __forceinline__ bool is_saturated(const PadField& f, double pressure) {
     u32 law = f.piece_count - 1;
     while (law > 0 && !(f.pieces[law].at_pa <= pressure)) law--;
@@ -341,7 +341,7 @@ __device__ __forceinline__ bool is_saturated(const PadField& f, double pressure)
     return piece.from + (pressure - piece.at_pa) / piece.slope_pa >= f.saturated_extent;
 }
 
-// Cuts a triangle to a tetrahedron and adds the loads of the facets, one for each piece of the pressure law.
+// Clips a triangle to a tetrahedron and adds the loads of the facets, one facet per piece of the pressure law.
 __device__ __noinline__ void add_contact(const PadField& f, u64* taxels, const Triangle& triangle, const Tetrahedron& tet, Sums& sums) {
     Polygon polygon;
     if (!clip_to_tetrahedron(f, triangle, tet, polygon)) return;
@@ -349,7 +349,7 @@ __device__ __noinline__ void add_contact(const PadField& f, u64* taxels, const T
     for (int c = 0; c < 3; c++) extent[c] = tet.extent + dot(vec3(tet.gradient), triangle.corners[c] - vec3(tet.corners));
     for (u32 index = 0; index < f.piece_count; index++) {
         const LawPiece& piece = f.pieces[index];
-        // The last piece may have the polygon itself; most laws have only one.
+        // The last piece clips the polygon itself, without a copy; most laws have only one piece.
         Polygon copy;
         if (index + 1 < f.piece_count) copy = polygon;
         Polygon& part = index + 1 < f.piece_count ? copy : polygon;
@@ -368,19 +368,19 @@ __device__ __noinline__ void add_contact(const PadField& f, u64* taxels, const T
     }
 }
 
-// One press: its warp's object in the field's frame, and its lists in shared memory.
+// One press: the pose of its object in the field's frame, and the warp's lists in shared memory.
 struct Press {
     Mat3 rotation;
     Vec3 position;
     u32 lane;
-    // (rows, cols, 3), in 1/scale newtons.
+    // (rows, cols, 3), in units of 1/scale N.
     u64* taxels;
-    // Nodes of the mesh to visit, positions of triangles to look at, and pairs of a triangle and a tetrahedron to cut.
+    // Nodes of the mesh to visit, positions of triangles to test, and pairs of a triangle and a tetrahedron to clip.
     u32 *nodes, *triangles, *pairs;
     u32 node_count, triangle_count, pair_count;
 };
 
-// Lanes before this one.
+// Mask of the lanes before this one.
 __device__ __forceinline__ u32 lanes_before(u32 lane) { return (1u << lane) - 1u; }
 
 __device__ __forceinline__ Triangle triangle_at(const ObjectView& object, const Press& press, u32 position) {
@@ -391,7 +391,7 @@ __device__ __forceinline__ Triangle triangle_at(const ObjectView& object, const 
     return t;
 }
 
-// Cuts the last `count` pairs, one for each lane.
+// Clips the last `count` pairs, one per lane.
 __device__ __forceinline__ void cut_pairs(const PadField& f, const ObjectView& object, Press& press, u32 count, Sums& sums) {
     press.pair_count -= count;
     if (press.lane < count) {
@@ -402,7 +402,7 @@ __device__ __forceinline__ void cut_pairs(const PadField& f, const ObjectView& o
     __syncwarp();
 }
 
-// The field's box in f32, relative to the middle of the mesh's tree, and the rotation by rows: boxes of nodes are tested with these.
+// The field's box in f32, relative to the centre of the mesh's tree, and the rotation by rows; used to test the boxes of nodes.
 struct FieldBox {
     float below[3], above[3];
     float rotation[3][3];
@@ -423,7 +423,7 @@ __device__ __forceinline__ FieldBox field_box(const PadField& f, const ObjectVie
     return box;
 }
 
-// Whether the rotated box of a node's child meets the field's.
+// True if the rotated box of a node's child overlaps the field's box.
 __device__ __forceinline__ bool meets_field(const FieldBox& box, const Node& node, u32 side) {
     float c[3], h[3];
     for (int k = 0; k < 3; k++) {
@@ -441,8 +441,8 @@ __device__ __forceinline__ bool meets_field(const FieldBox& box, const Node& nod
     return meets;
 }
 
-// Visits up to eight nodes of the mesh, a child for each lane: inner children that meet the field are listed as nodes, the triangles of
-// leaves as triangles.
+// Visits up to eight nodes of the mesh, one child per lane. Inner children that overlap the field are added to the list of nodes, the
+// triangles of leaves to the list of triangles.
 __device__ __forceinline__ void visit_nodes(const ObjectView& object, const FieldBox& box, Press& press) {
     u32 take = press.node_count > NODES_AT_ONCE ? 1u : min(8u, press.node_count);
     u32 which = press.lane >> 2, side = press.lane & 3u;
@@ -468,8 +468,8 @@ __device__ __forceinline__ void visit_nodes(const ObjectView& object, const Fiel
     __syncwarp();
 }
 
-// A lane's walk through the hierarchy of the tetrahedra whose boxes meet that of its triangle. Its stack of nodes is an array beside it:
-// inside, its dynamic index would keep all of the struct out of registers.
+// A lane's traversal of the hierarchy of tetrahedra whose boxes overlap the box of its triangle. The stack of nodes is a separate array:
+// its dynamic index would otherwise keep the whole struct out of registers.
 struct TetWalk {
     float from[3], until[3];
     int top;
@@ -477,13 +477,13 @@ struct TetWalk {
     bool busy;
 };
 
-// Starts a walk, which is over at once where the triangle lies beside the field.
+// Starts a traversal. It ends at once if the triangle lies outside the field.
 __device__ __forceinline__ void start_walk(const PadField& f, const Triangle& triangle, bool busy, u32* stack, TetWalk& walk) {
     for (int k = 0; k < 3; k++) {
         double a = component(triangle.corners[0], k), b = component(triangle.corners[1], k), c = component(triangle.corners[2], k);
         double low = fmin(fmin(a, b), c) - f.flat, high = fmax(fmax(a, b), c) + f.flat;
         busy = busy && low - f.flat <= f.high[k] && high + f.flat >= f.low[k];
-        // The boxes of nodes are padded by more than this rounding.
+        // The padding of the nodes' boxes exceeds this rounding.
         walk.from[k] = (float)fmax(low - f.center[k], 2.0 * (f.low[k] - f.high[k]));
         walk.until[k] = (float)fmin(high - f.center[k], 2.0 * (f.high[k] - f.low[k]));
     }
@@ -494,7 +494,7 @@ __device__ __forceinline__ void start_walk(const PadField& f, const Triangle& tr
     walk.side = 4;
 }
 
-// The next tetrahedron whose box overlaps; NONE at the end, when the walk is no longer busy.
+// The next tetrahedron whose box overlaps; NONE at the end, when the traversal is no longer busy.
 __device__ __forceinline__ u32 next_tetrahedron(const PadField& f, u32* stack, TetWalk& walk) {
     while (walk.busy) {
         if (walk.item < walk.items) return walk.first + walk.item++;
@@ -524,8 +524,7 @@ __device__ __forceinline__ u32 next_tetrahedron(const PadField& f, u32* stack, T
     return NONE;
 }
 
-// Takes up to 32 triangles, one for each lane, and lists the pairs with tetrahedra that they reach; cuts pairs when there is one for each
-// lane.
+// Takes up to 32 triangles, one per lane, and lists their pairs with tetrahedra; clips pairs as soon as there is one per lane.
 __device__ __forceinline__ void pair_triangles(const PadField& f, const ObjectView& object, Press& press, Sums& sums) {
     u32 batch = min(press.triangle_count, 32u);
     press.triangle_count -= batch;
@@ -551,8 +550,8 @@ __device__ __forceinline__ void pair_triangles(const PadField& f, const ObjectVi
     }
 }
 
-// Contact loads of n presses: blocks of up to four warps, a warp for each press, with 3 × taxels 64-bit numbers and the lists in shared
-// memory. poses: (n, 7). forces: (n, taxels, 3). values: (n, taxels), the force along −z. wrench: (n, 6). outside: (n, 3). saturated: (n).
+// Contact loads of n presses: one warp per press, up to four warps per block. Shared memory per warp: 3 × taxels 64-bit integers and the
+// lists. poses: (n, 7). forces: (n, taxels, 3). values: (n, taxels), the force along −z. wrench: (n, 6). outside: (n, 3). saturated: (n).
 extern "C" __global__ void __launch_bounds__(128)
     pads(PadField f, ObjectView object, const double* __restrict__ poses, u32 n, double* __restrict__ forces,
          double* __restrict__ values, double* __restrict__ wrench, double* __restrict__ outside, u32* __restrict__ saturated) {

@@ -17,13 +17,13 @@ use std::sync::Arc;
 
 const SOURCE: &[&str] =
     &[COMMON, ObjectView::CUDA, Tetrahedron::CUDA, LawPiece::CUDA, PadField::CUDA, include_str!("pads.cu")];
-/// Lists of a warp besides its cells (bytes); as in the kernel.
+/// Size (bytes) of a warp's lists in shared memory, without its taxels; as in the kernel.
 const LIST_BYTES: usize = 4 * (512 + 160 + 2 * 64);
-/// Warps of a block at most.
+/// Maximum number of warps per block.
 const MAX_WARPS: usize = 4;
-/// Shared memory (bytes) that a block has without an attribute.
+/// Shared memory (bytes) of a block unless a larger size is requested by an attribute.
 const DEFAULT_SHARED_BYTES: usize = 48 << 10;
-/// Levels of a hierarchy over tetrahedra that the kernel's stack is enough for.
+/// Maximum number of levels of a hierarchy of tetrahedra; the kernel's stack is sized for it.
 const MAX_LEVELS: usize = 15;
 
 /// A pressure field under a grid of taxels, on the GPU.
@@ -44,9 +44,9 @@ cuda_struct! {
         /// Extent at the first corner.
         extent: f64,
         gradient: [f64; 3],
-        /// Length of the gradient (1/m).
+        /// Norm of the gradient of the extent (1/m).
         slope: f64,
-        /// Inward unit normals of the faces opposite to each corner, and n·x (m) on them.
+        /// Inward unit normal of the face opposite to each corner, and n·x (m) on that face.
         inward: [f64; 12],
         height: [f64; 4],
     }
@@ -63,38 +63,38 @@ cuda_struct! {
 }
 
 cuda_struct! {
-    /// The field as the kernel sees it, over a grid of taxels in z = 0, row 0 at +y.
+    /// The field in the layout of the kernel, over a grid of taxels in z = 0, row 0 at +y.
     struct PadField {
-        /// Box around the tetrahedra, and its middle.
+        /// Bounding box of the tetrahedra, and its centre.
         low: [f64; 3],
         high: [f64; 3],
         center: [f64; 3],
-        /// Lengths (m) and areas (m²) below these are rounding.
+        /// Lengths (m) and areas (m²) below these values count as zero.
         flat: f64,
         min_area: f64,
-        /// Faces count whose normal has a cosine above this with the pressure gradient.
+        /// Minimum cosine between a face's normal and the pressure gradient; other faces carry no load.
         min_cosine: f64,
-        /// Extent from which on a facet counts as saturated.
+        /// Smallest extent at which a facet counts as saturated.
         saturated_extent: f64,
         pitch: f64,
-        /// Loads count up to this far (m) above or below z = 0; may be infinite.
+        /// Taxels measure loads up to this distance (m) above and below z = 0; may be infinite.
         height: f64,
-        /// Forces are summed as whole numbers of 1/scale (N).
+        /// Forces are summed as integers in units of 1/scale (N).
         scale: f64,
         nodes: Ptr<Node>,
-        /// In the order of the leaves.
+        /// Tetrahedra, in the order of the leaves.
         tets: Ptr<Tetrahedron>,
         pieces: Ptr<LawPiece>,
         piece_count: u32,
         rows: u32,
         cols: u32,
-        /// Whether the surface cuts through tetrahedra.
+        /// 1 if the sensing surface cuts through tetrahedra, else 0.
         is_cut: i32,
     }
 }
 
 impl Pads {
-    /// Uploads a pad. Refuses taxels that are no grid and fields that are not of tetrahedra.
+    /// Uploads a pad. Refuses taxels without a grid and fields that do not consist of tetrahedra.
     pub fn new(gpu: &Arc<Gpu>, pad: &Hydroelastic, sensor: &Sensor) -> Result<Self, GpuError> {
         let refuse = |why: &str| unsupported(sensor.name(), why);
         let taxels = sensor.taxels();
@@ -152,7 +152,7 @@ impl Pads {
         if shared_bytes > DEFAULT_SHARED_BYTES {
             kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes as i32)?;
         }
-        // The object's whole surface under the greatest pressure is the largest force (N); it fits into 62 bits.
+        // Upper bound of a force (N): the object's whole surface under the largest pressure. It must fit into 62 bits.
         let max_newton = self.max_pa * object.area_m2;
         let field = PadField { scale: (62f64 - max_newton.log2().ceil()).exp2(), ..self.field };
         let config = LaunchConfig {
@@ -160,7 +160,7 @@ impl Pads {
             block_dim: (32 * warps as u32, 1, 1),
             shared_mem_bytes: shared_bytes as u32,
         };
-        // SAFETY: the buffers hold `count` presses, and a block has the memory that its warps' cells and lists take.
+        // SAFETY: the buffers hold `count` presses, and a block has the memory for the taxels and lists of its warps.
         #[allow(unsafe_code)]
         unsafe {
             launch!(
@@ -181,7 +181,7 @@ impl Pads {
         Ok(outputs)
     }
 
-    /// Warps of a block, and the shared memory (bytes) of all of them.
+    /// Number of warps per block, and the shared memory (bytes) of the block.
     fn shared_memory(&self) -> Result<(usize, usize), GpuError> {
         let one = 24 * self.taxels + LIST_BYTES;
         if one <= DEFAULT_SHARED_BYTES {
@@ -212,7 +212,7 @@ impl From<&Cell> for Tetrahedron {
     }
 }
 
-/// The greatest pressure (Pa) in a field.
+/// The largest pressure (Pa) in a field.
 fn max_pa(compliance: &Compliance, tets: &TetField) -> f64 {
     let extent = tets.cells().iter().map(|cell| cell.max_extent).fold(0.0, f64::max);
     let reached = compliance.pieces().iter().filter(|piece| piece.from <= extent);

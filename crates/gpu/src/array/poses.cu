@@ -1,6 +1,6 @@
-// Poses and velocities of other libraries in the form of our kernels, and small kernels of arrays. One thread for each item.
+// Converts poses and velocities of other libraries to the format of the kernels; other small kernels for arrays. One thread per item.
 
-// A number of an array of f32 or f64.
+// Reads a number of an array of f32 or f64.
 __device__ __forceinline__ double number(const void* from, int is_f32, u64 index) {
     return is_f32 ? (double)((const float*)from)[index] : ((const double*)from)[index];
 }
@@ -9,7 +9,7 @@ __device__ __forceinline__ bool finite(double x) { return fabs(x) <= 1.797693134
 #define NOT_FINITE 0
 #define NOT_A_ROTATION 1
 
-// The quaternion of a rotation matrix, by its columns. The largest of its four parts comes first, so that no small number is a divisor.
+// Quaternion of a rotation matrix, given by columns. Computes the largest component first, to avoid division by a small number.
 __device__ __forceinline__ Quat quaternion_of(const Mat3& m) {
     double m00 = m.x.x, m01 = m.x.y, m02 = m.x.z, m10 = m.y.x, m11 = m.y.y, m12 = m.y.z, m20 = m.z.x, m21 = m.z.y, m22 = m.z.z;
     if (m22 <= 0.0) {
@@ -30,7 +30,7 @@ __device__ __forceinline__ Quat quaternion_of(const Mat3& m) {
     return Quat{(m12 - m21) * by, (m20 - m02) * by, (m01 - m10) * by, four * by};
 }
 
-// Whether a 4 × 4 matrix (rows v) is a rigid transform: R Rᵀ = 1 to within `slack`, det R > 0, last row 0, 0, 0, 1.
+// True if a 4 × 4 matrix (rows v) is a rigid transform: R Rᵀ = 1 to within `slack`, det R > 0, last row 0, 0, 0, 1.
 __device__ __forceinline__ bool is_rigid(const double* v, double slack) {
     bool rigid = true;
     for (int i = 0; i < 3; i++)
@@ -42,8 +42,9 @@ __device__ __forceinline__ bool is_rigid(const double* v, double slack) {
     return rigid && dot(x, cross(y, z)) > 0.0 && v[12] == 0.0 && v[13] == 0.0 && v[14] == 0.0 && v[15] == 1.0;
 }
 
-// Poses as position (m) and unit quaternion x, y, z, w, from `width` numbers each: 3 a position, 7 position and quaternion w, x, y, z, 16 a
-// 4 × 4 matrix by rows. first_fault: twice the number of the first that is no pose, plus why; written only if there is one.
+// Converts poses to position (m) and unit quaternion x, y, z, w. `width` numbers per pose: 3 for a position, 7 for position and quaternion
+// w, x, y, z, 16 for a 4 × 4 matrix by rows. first_fault: twice the index of the first invalid pose, plus the reason; unchanged if there
+// is none.
 extern "C" __global__ void read_poses(const void* from, int is_f32, int width, u32 n, double* __restrict__ poses, u64* first_fault) {
     u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
@@ -61,7 +62,7 @@ extern "C" __global__ void read_poses(const void* from, int is_f32, int width, u
     Quat q{0.0, 0.0, 0.0, 1.0};
     bool rigid = true;
     if (width == 16) {
-        // Rounding to f32 takes a rotation this far from one.
+        // Tolerance for matrices that were rounded to f32.
         rigid = is_rigid(v, is_f32 ? 1e-5 : 1e-6);
         q = quaternion_of(Mat3{vec3(v[0], v[4], v[8]), vec3(v[1], v[5], v[9]), vec3(v[2], v[6], v[10])});
     } else if (width == 7) {
@@ -78,7 +79,7 @@ extern "C" __global__ void read_poses(const void* from, int is_f32, int width, u
     to[3] = q.x * by; to[4] = q.y * by; to[5] = q.z * by; to[6] = q.w * by;
 }
 
-// Velocities at the sensor's origin, v + ω × (−p), from those of the objects' origins p: linear (m/s), then angular (rad/s), (n, 6).
+// Converts velocities at the objects' origins p to velocities at the sensor's origin, v + ω × (−p): linear (m/s), angular (rad/s), (n, 6).
 extern "C" __global__ void read_twists(const void* from, int is_f32, u32 n, const double* __restrict__ poses,
                                        double* __restrict__ twists, u64* first_fault) {
     u32 i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -13,11 +13,11 @@ pub(super) fn program() -> Program {
     Program::new("array-poses", &[COMMON, include_str!("poses.cu")], &[UNFUSED])
 }
 
-/// Many poses of an object in the sensor's frame, seven numbers each: position (m), then the rotation's quaternion x, y, z, w.
+/// Many poses of an object in the sensor's frame: position (m) and quaternion x, y, z, w of each.
 #[derive(Debug)]
 pub struct Poses {
     pub(crate) values: DeviceBuffer<f64>,
-    /// How many there are.
+    /// Number of poses.
     pub count: usize,
 }
 
@@ -25,14 +25,14 @@ pub struct Poses {
 #[derive(Debug)]
 pub struct Twists {
     pub(super) values: DeviceBuffer<f64>,
-    /// How many there are.
+    /// Number of velocities.
     pub count: usize,
 }
 
-/// How another library writes a pose.
+/// The format of a pose in another library's array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PoseFormat {
-    /// Position alone.
+    /// Position only.
     Position = 3,
     /// Position and quaternion w, x, y, z.
     Quaternion = 7,
@@ -40,22 +40,22 @@ pub enum PoseFormat {
     Matrix = 16,
 }
 
-/// Contiguous numbers in the GPU's memory that another library owns.
+/// A contiguous array in GPU memory that another library owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExternalArray {
-    /// The address of the first.
+    /// Address of the first element.
     pub address: u64,
-    /// How many poses or velocities there are.
+    /// Number of poses or velocities.
     pub count: usize,
-    /// Whether they are `f32`; else `f64`.
+    /// True for `f32` elements, false for `f64`.
     pub is_f32: bool,
 }
 
-/// The kernels found no fault.
+/// The value of `first_fault` if all items are valid.
 const FINE: u64 = u64::MAX;
 
 impl Poses {
-    /// Uploads poses. Refuses those that are not finite.
+    /// Uploads poses. Refuses poses that are not finite.
     pub fn of_host(gpu: &Arc<Gpu>, poses: &[Pose]) -> Result<Self, GpuError> {
         if let Some(bad) = poses.iter().position(|pose| !pose.is_finite()) {
             return Err(GpuError::BadInput { reason: format!("pose {bad} is not finite") });
@@ -65,11 +65,11 @@ impl Poses {
         Ok(Self { values: gpu.upload(values.as_flattened())?, count: poses.len() })
     }
 
-    /// Reads another library's poses, before it returns. Refuses numbers that are no poses.
+    /// Reads another library's poses; the array is not used after the call returns. Refuses invalid poses.
     ///
     /// # Safety
-    /// `from.count` poses of that format must lie at `from.address` in the memory of this GPU, and all work that writes them must be done
-    /// or precede the GPU's stream.
+    /// `from.address` must point to `from.count` poses of that format in the memory of this GPU, and all work that
+    /// writes them must be complete or ordered before the GPU's stream.
     #[allow(unsafe_code)]
     pub unsafe fn of_device(gpu: &Arc<Gpu>, from: ExternalArray, format: PoseFormat) -> Result<Self, GpuError> {
         let values = gpu.uninitialised(7 * from.count)?;
@@ -77,7 +77,7 @@ impl Poses {
         let kernel = gpu.kernel(&program(), "read_poses")?;
         let (is_f32, width, count) = (i32::from(from.is_f32), format as i32, from.count as u32);
         let config = grid(from.count, THREADS as usize, THREADS);
-        // SAFETY: the caller vouches for what the kernel reads; it writes seven numbers for each pose.
+        // SAFETY: the caller guarantees the input; the kernel writes seven numbers per pose.
         unsafe {
             launch!(gpu, &kernel, config, &from.address, &is_f32, &width, &count, &values, &first_fault)?;
         }
@@ -87,7 +87,7 @@ impl Poses {
 }
 
 impl Twists {
-    /// Uploads velocities at the sensor's origin. Refuses those that are not finite.
+    /// Uploads velocities (m/s, rad/s) at the sensor's origin. Refuses velocities that are not finite.
     pub fn of_host(gpu: &Arc<Gpu>, twists: &[Twist]) -> Result<Self, GpuError> {
         if let Some(bad) = twists.iter().position(|twist| !twist.is_finite()) {
             return Err(GpuError::BadInput { reason: format!("twist {bad} is not finite") });
@@ -100,7 +100,7 @@ impl Twists {
     /// Reads another library's velocities: linear (m/s) of the origins of objects at `poses`, and angular (rad/s).
     ///
     /// # Safety
-    /// As for [`Poses::of_device`], with six numbers for each.
+    /// As for [`Poses::of_device`], with six numbers per velocity.
     #[allow(unsafe_code)]
     pub unsafe fn of_device(gpu: &Arc<Gpu>, from: ExternalArray, poses: &Poses) -> Result<Self, GpuError> {
         same_count(poses.count, from.count, "twists")?;
@@ -109,7 +109,8 @@ impl Twists {
         let kernel = gpu.kernel(&program(), "read_twists")?;
         let (is_f32, count) = (i32::from(from.is_f32), from.count as u32);
         let config = grid(from.count, THREADS as usize, THREADS);
-        // SAFETY: the caller vouches for what the kernel reads, and there are as many poses; it writes six numbers for each.
+        // SAFETY: the caller guarantees the input, and there are as many poses; the kernel writes six numbers per
+        // velocity.
         unsafe {
             launch!(gpu, &kernel, config, &from.address, &is_f32, &count, &poses.values, &values, &first_fault)?;
         }
@@ -126,7 +127,7 @@ pub(super) fn same_count(expected: usize, got: usize, what: &str) -> Result<(), 
     Err(GpuError::BadInput { reason: format!("there are {expected} poses or environments and {got} {what}") })
 }
 
-/// An error for the first pose or velocity that a kernel found fault with: twice its number, plus one where it is finite.
+/// The error for the first invalid pose or velocity; the kernel reports twice its index, plus one if it is finite.
 fn refuse_fault(first_fault: &DeviceBuffer<u64>, what: &str) -> Result<(), GpuError> {
     let reason = match first_fault.download()?[0] {
         FINE => return Ok(()),

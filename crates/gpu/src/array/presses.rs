@@ -1,4 +1,4 @@
-//! Contact loads of many presses, kept on the GPU.
+//! Contact loads of many presses in GPU memory.
 
 use super::grid;
 use super::poses::{self, THREADS};
@@ -8,14 +8,14 @@ use crate::{DeviceBuffer, Gpu, GpuError};
 use dermis_geometry::Vec3;
 use std::sync::Arc;
 
-/// The contact loads of many presses, in the memory of the GPU. Forces act on the sensor, in its frame.
+/// The contact loads of many presses in GPU memory. Forces act on the sensor and are in its frame.
 #[derive(Clone, Debug)]
 pub struct Presses {
     /// The GPU.
     pub gpu: Arc<Gpu>,
-    /// How many presses.
+    /// Number of presses.
     pub count: usize,
-    /// How many taxels each has.
+    /// Number of taxels.
     pub taxels: usize,
     /// Force vectors of the taxels (N), (presses, taxels, 3).
     pub forces_newton: Arc<DeviceBuffer<f64>>,
@@ -23,23 +23,24 @@ pub struct Presses {
     pub values_newton: Arc<DeviceBuffer<f64>>,
     /// Force (N) and torque about the sensor's origin (N m) on the sensor, (presses, 6).
     pub wrench: Arc<DeviceBuffer<f64>>,
-    /// Force (N) outside all taxels, (presses, 3).
+    /// Force (N) on the skin outside all taxels, (presses, 3).
     pub outside_newton: Arc<DeviceBuffer<f64>>,
-    /// How many contacts are pressed deeper than the skin can show, (presses).
+    /// Number of contacts beyond the range of the skin, (presses).
     pub saturated: Arc<DeviceBuffer<u32>>,
 }
 
-/// Batches below this many bytes are allocated without asking for free memory, which makes the GPU wait.
+/// Smaller batches (bytes) are allocated without a query for free memory, because the query synchronises with the GPU.
 const SMALL_BYTES: usize = 1 << 30;
 
 impl Presses {
-    /// Bytes of one press on the GPU.
+    /// Size of one press in GPU memory (bytes).
     pub fn bytes_of_one(taxels: usize) -> usize {
         8 * (4 * taxels + 9) + 4
     }
 
-    /// Presses whose loads another kernel computed: `forces` (N, presses × taxels × 3), `outside` (N, presses × 3) and `wrench`
-    /// (presses × 6). Values follow from the taxels' outward `normals`; nothing is saturated.
+    /// Wraps loads that another kernel computed: `forces` (N, presses × taxels × 3), `outside` (N, presses × 3) and
+    /// `wrench` (N and N m, presses × 6). Computes the values from the taxels' outward `normals`; no contact is
+    /// saturated.
     pub fn of_forces(
         gpu: &Arc<Gpu>,
         count: usize,
@@ -78,7 +79,7 @@ impl Presses {
         })
     }
 
-    /// Buffers that kernels write, all but `outside_newton`, which is zero; `other_bytes` are needed too.
+    /// Allocates buffers for kernels to write; only `outside_newton` is zeroed. `other_bytes` are required in addition.
     pub(super) fn allocate(gpu: &Arc<Gpu>, count: usize, taxels: usize, other_bytes: usize) -> Result<Self, GpuError> {
         let one = Self::bytes_of_one(taxels);
         let needed_bytes = count * one + other_bytes;

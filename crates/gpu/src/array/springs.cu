@@ -1,17 +1,17 @@
-// Springs under one object (Moisio et al. 2013, algorithm 1), one warp for each press and one lane for each spring: `dermis_skin::Springs`
-// with the same steps and the same rounding. KIND, STACK and STEP are given when it is compiled; with STEP the object moves and bristles
-// have a history, else it is at rest.
+// Springs under one object (Moisio et al. 2013, algorithm 1): `dermis_skin::Springs` with the same operations and the same rounding. One
+// warp per press, one lane per spring. KIND, STACK and STEP are compile-time definitions; with STEP the object moves and bristles have a
+// history, otherwise the object is at rest.
 
 #define NO_FRICTION 0
 #define LUGRE 1
 #define COULOMB 2
 #define MIN_COSINE 0.2
-// Below this exponent exp(−x) is summed as a series.
+// exp(−x) uses a series for x below this value.
 #define SMALL_EXPONENT 0.05
-// Presses of a block.
+// Presses per block.
 #define WARPS 8
 
-// Contact of a spring: depth (m), normal out of the sensor in its frame, triangle, and whether the object is past the full depth.
+// Contact of a spring: depth (m), outward normal in the sensor's frame, triangle, and whether the object is beyond the full depth.
 struct Contact {
     double depth;
     Vec3 normal;
@@ -19,7 +19,7 @@ struct Contact {
     bool saturated;
 };
 
-// Vector i of vectors that are stored axis by axis.
+// Vector i of an array that is stored axis by axis.
 __device__ __forceinline__ Vec3 vector_at(const double* axes, u32 count, u32 i) {
     return vec3(axes[i], axes[count + i], axes[2 * count + i]);
 }
@@ -29,7 +29,7 @@ __device__ __forceinline__ void set_vector(double* axes, u32 count, u32 i, Vec3 
     axes[2 * count + i] = v.z;
 }
 
-// From the sensor's frame into the object's. A sphere looks the same in all directions: it is asked in axes along the sensor's.
+// Transforms from the sensor's frame to the object's. A sphere needs no rotation: its frame has the axes of the sensor.
 struct Placement {
     Mat3 object_from_sensor;
     Vec3 sensor_origin_in_object;
@@ -62,8 +62,8 @@ __device__ __forceinline__ Vec3 to_sensor(const Placement& p, Vec3 v) {
 #endif
 }
 
-// Casts a ray from point − h out to point; the depth is h less the distance of the hit. Where the ray starts inside a closed object, and the
-// object covers all of it, the depth is h and the spring saturated.
+// Casts a ray from point − h out to point; the depth is h minus the distance of the hit. If the ray starts inside a closed object that
+// covers it completely, the depth is h and the spring is saturated.
 __device__ __forceinline__ bool find_contact(const ObjectView& object, const Placement& placement, double h, Vec3 point, Vec3 out,
                                              u32 hint, Contact& contact) {
     Vec3 start = point - out * h;
@@ -92,7 +92,7 @@ __device__ __forceinline__ bool find_contact(const ObjectView& object, const Pla
     return hit.distance <= h;
 }
 
-// Elastic force (N) at a depth: k d, or a table, straight between its points and beyond the last.
+// Elastic force (N) at a depth (m): k d, or a table with linear interpolation and extrapolation.
 __device__ __forceinline__ double elastic_force(const SpringSkin& skin, double depth, double share, double area) {
     if (skin.table_rows == 0) return (skin.stiffness_texel * share + skin.stiffness_area * area) * depth;
     const double* depths = skin.table;
@@ -119,7 +119,7 @@ __device__ __forceinline__ void decay(double x, double& exponential, double& phi
     }
 }
 
-// Rotates a deflection with the contact plane, by the shortest rotation from one normal to the other.
+// Rotates a deflection (m) with the contact plane, by the smallest rotation from one normal to the other.
 __device__ Vec3 carried(Vec3 z, Vec3 from, Vec3 to) {
     if (from.x == to.x && from.y == to.y && from.z == to.z) return z;
     double cosine = dot(from, to), one_and_cosine = 1.0 + cosine;
@@ -127,7 +127,7 @@ __device__ Vec3 carried(Vec3 z, Vec3 from, Vec3 to) {
     if (one_and_cosine > 1e-6) {
         t = z - from * (dot(from + to, z) / one_and_cosine);
     } else if (cosine < -(1.0 - 2.0 * 2.220446049250313e-16)) {
-        // Opposite normals: half a rotation about the CPU's axis of the many that would do.
+        // Opposite normals: a rotation by 180° about the axis that the CPU chooses.
         double sign = copysign(1.0, from.z), a = -1.0 / (sign + from.z), b = from.x * from.y * a;
         t = rotate(Quat{b, sign + from.y * from.y * a, -from.y, 6.123233995736766e-17}, z);
     } else {
@@ -142,7 +142,7 @@ __device__ Vec3 carried(Vec3 z, Vec3 from, Vec3 to) {
 // Friction on the sensor (N) and the bristle's deflection z (m) after dt:
 //   LuGre    ż = v − σ₀|v| z / g,  g = f_n (μ_d + (μ_s − μ_d) exp(−(|v|/v_s)²)),  force = σ₀ z + σ₁ ż + c_t v;  v held over the step
 //   Coulomb  force = μ f_n v / max(|v|, v₀)
-// v: velocity (m/s) of the object in the contact plane; load: f_n (N); share: the spring's part of its texel.
+// v: velocity (m/s) of the object in the contact plane; load: f_n (N); share: the spring's fraction of its texel.
 __device__ __forceinline__ void friction_force(const SpringSkin& skin, Vec3 v, double load, double share, double dt, Vec3& z,
                                                Vec3& force) {
     Vec3 zero = vec3(0.0, 0.0, 0.0);
@@ -176,13 +176,13 @@ __device__ __forceinline__ void friction_force(const SpringSkin& skin, Vec3 v, d
 struct Motion {
     Vec3 linear, angular;
     double dt;
-    // Deflection and contact normal, (6, sites), and the triangle that each spring touched last, (sites).
+    // Deflection (m) and contact normal, (6, sites), and the triangle that each spring touched last, (sites).
     double* bristles;
     u32* held;
 };
 
-// The force (N) of one spring in contact on the sensor, at the point `at`:
-//   f_n = (k d + c ḋ / (n·n_c)) / (n·n_c), never negative; the paper's law without the quotients.
+// Force (N) on the sensor of one spring in contact, at the point `at`:
+//   f_n = max((k d + c ḋ / (n·n_c)) / (n·n_c), 0); the law of the paper omits the quotients.
 __device__ __forceinline__ Vec3 contact_force(const SpringSkin& skin, const Contact& contact, u32 site, bool had_contact, Vec3 out, Vec3 at,
                                               double area, double share, const Motion& motion) {
     double cosine = fmax(dot(out, contact.normal), MIN_COSINE);
@@ -214,7 +214,7 @@ struct Sums {
     u32 saturated;
 };
 
-// The force (N) of one spring on the sensor, zero without contact.
+// Force (N) of one spring on the sensor; zero without contact.
 __device__ __forceinline__ Vec3 spring_force(const SpringSkin& skin, const ObjectView& object, const Placement& placement, u32 site,
                                              const Motion& motion, Sums& sums) {
     const double* sites = skin.sites;
@@ -242,10 +242,10 @@ __device__ __forceinline__ Vec3 spring_force(const SpringSkin& skin, const Objec
     return force;
 }
 
-// Contact loads of n presses: blocks of WARPS warps, a warp for each press, whose lanes take every 32nd spring.
-// forces: (n, sites, 3). values: (n, sites), where each site is a taxel (taxel_normals given). wrench: (n, 6). saturated: (n).
+// Contact loads of n presses: one warp per press, WARPS warps per block; lane i computes springs i, i + 32, ….
+// forces: (n, sites, 3). values: (n, sites), if each site is a taxel (taxel_normals is not null). wrench: (n, 6). saturated: (n).
 // With STEP also twists (n, 6), velocities at the sensor's origin, and the history: bristles (n, 6, sites) and held (n, sites).
-// Three blocks side by side: with fewer registers for each, more warps hide the latency of memory.
+// The launch bound of three blocks per multiprocessor limits the registers per thread, so that more warps hide the memory latency.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 3)
     springs(SpringSkin skin, ObjectView object, const double* __restrict__ poses, u32 n, double* __restrict__ forces,
             double* __restrict__ values, double* __restrict__ wrench, u32* __restrict__ saturated, const double* __restrict__ twists,
@@ -271,7 +271,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 3)
             if (skin.taxel_normals)
                 values[(u64)press * count + site] = 0.0 - dot(force, vector_at(skin.taxel_normals, count, site));
         }
-        // Through shared memory, so that the warp writes side by side.
+        // Through shared memory, so that the writes of the warp are coalesced.
         double* own_stage = stage[warp];
         own_stage[3 * lane] = force.x;
         own_stage[3 * lane + 1] = force.y;
@@ -290,9 +290,9 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 3)
     }
 }
 
-// Forces of taxels over springs that are parts of them, or that a cover spreads: force = Σ weight × force of a site, in the order of the
-// sites. A sparse matrix by rows: `starts` has taxels + 2 entries; the last row is the force outside all taxels. One thread for each row of
-// each press. site_forces: (n, sites, 3). normals: (3, taxels). forces: (n, taxels, 3). values: (n, taxels). outside: (n, 3).
+// Forces of taxels that consist of several springs or lie under a cover that spreads forces: force = Σ weight × force of a site, in the
+// order of the sites. A sparse matrix by rows: `starts` has taxels + 2 entries; the last row is the force outside all taxels. One thread
+// per row of each press. site_forces: (n, sites, 3). normals: (3, taxels). forces: (n, taxels, 3). values: (n, taxels). outside: (n, 3).
 extern "C" __global__ void sum_over_taxels(const u32* __restrict__ starts, const u32* __restrict__ from,
                                            const double* __restrict__ weights, u32 taxels, u32 sites, u32 n,
                                            const double* __restrict__ site_forces, const double* __restrict__ normals,

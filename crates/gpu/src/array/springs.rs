@@ -16,12 +16,12 @@ use std::sync::Arc;
 
 const SOURCE: &[&str] =
     &[COMMON, ObjectView::CUDA, SpringSkin::CUDA, include_str!("../cuda/ray.cuh"), include_str!("springs.cu")];
-/// Presses of a block, one warp each; as in the kernel.
+/// Presses per block, one warp each; as in the kernel.
 const WARPS: usize = 8;
 const THREADS: u32 = 32 * WARPS as u32;
-/// Bytes for the forces of springs while they are summed over taxels.
+/// Size (bytes) of the buffer for forces of springs before they are summed over taxels.
 const SCRATCH_BYTES: usize = 1 << 29;
-/// Levels of a hierarchy that a ray walks with the small stack, and those of the deepest.
+/// Levels of a hierarchy that the small and the large stack of the kernel can traverse.
 const LEVELS: [usize; 2] = [13, 82];
 
 /// An array of springs on the GPU.
@@ -33,12 +33,12 @@ pub(super) struct Springs {
     skin: SpringSkin,
     weights: Option<TaxelWeights>,
     normals: DeviceBuffer<f64>,
-    /// The numbers that `skin` points to.
+    /// The buffers that `skin` points to.
     _numbers: [DeviceBuffer<f64>; 2],
 }
 
 cuda_struct! {
-    /// The springs as the kernel sees them; see [`skin::SpringParameters`].
+    /// The springs in the layout of the kernel; see [`skin::SpringParameters`].
     #[derive(Default)]
     struct SpringSkin {
         max_penetration: f64,
@@ -46,31 +46,32 @@ cuda_struct! {
         stiffness_area: f64,
         damping_texel: f64,
         damping_area: f64,
-        /// 1 for the conservative law, 0 for the paper's.
+        /// 1 for the conservative force law, 0 for that of the paper.
         conservative: f64,
         sigma0: f64,
         sigma1: f64,
         viscous: f64,
         mu_static: f64,
         mu_dynamic: f64,
-        /// Stribeck velocity of LuGre friction, regularisation of Coulomb's (m/s).
+        /// Stribeck velocity of LuGre friction, or regularisation velocity of Coulomb friction (m/s).
         speed: f64,
-        /// Point, normal, area and share of all sites, number by number: (8, sites).
+        /// Point, normal, area and share of all sites, component by component: (8, sites).
         sites: Ptr<f64>,
-        /// Outward normals of the taxels, (3, taxels), where site i is taxel i; else null.
+        /// Outward normals of the taxels, (3, taxels), if site i is taxel i; else null.
         taxel_normals: Ptr<f64>,
-        /// Depths, then loads, of a table of the elasticity.
+        /// Depths, then loads, of the elasticity table.
         table: Ptr<f64>,
-        /// Rows of the table; zero without one.
+        /// Number of rows of the table; zero without a table.
         table_rows: u32,
         count: u32,
         table_per_area: i32,
-        /// 0 none, 1 LuGre, 2 Coulomb.
+        /// Friction model: 0 none, 1 LuGre, 2 Coulomb.
         friction: i32,
     }
 }
 
-/// Which part of which spring's force each taxel measures: rows of a sparse matrix, the last one for the force outside all taxels.
+/// Weights of the springs' forces in the force of each taxel: a sparse matrix whose last row is the force outside all
+/// taxels.
 #[derive(Debug)]
 struct TaxelWeights {
     starts: DeviceBuffer<u32>,
@@ -78,7 +79,7 @@ struct TaxelWeights {
     weights: DeviceBuffer<f64>,
 }
 
-/// Vectors axis by axis.
+/// Components of vectors, axis by axis.
 fn by_axis(vectors: impl Iterator<Item = Vec3> + Clone) -> impl Iterator<Item = f64> {
     (0..3).flat_map(move |axis| vectors.clone().map(move |vector| vector[axis]))
 }
@@ -115,7 +116,8 @@ impl Springs {
         self.press(object, poses, None)
     }
 
-    /// Runs the kernel over all presses. Where taxels are no single springs, it does so part by part and sums the forces over taxels.
+    /// Runs the kernel over all presses. If a taxel is not a single spring, processes the presses in parts and sums the
+    /// forces over taxels.
     pub(super) fn press(
         &self,
         object: &GpuObject,
@@ -142,7 +144,8 @@ impl Springs {
                 [step.twists.values.at(6 * first).0, step.bristles.at(6 * first * self.sites).0]
             });
             let held = step.map_or(PtrMut::default(), |step| step.held.at_mut(first * self.sites));
-            // SAFETY: the buffers have the lengths that the kernel's comment states, for `part` presses from `first` on.
+            // SAFETY: the buffers have the lengths given in the kernel's comment, for `part` presses starting at
+            // `first`.
             #[allow(unsafe_code)]
             unsafe {
                 launch!(
@@ -170,7 +173,7 @@ impl Springs {
         Ok(outputs)
     }
 
-    /// Forces of taxels from those of springs, for `count` presses from `first` on.
+    /// Sums the forces of springs over taxels, for `count` presses starting at `first`.
     fn sum_over_taxels(
         &self,
         program: &Program,
@@ -181,7 +184,8 @@ impl Springs {
         outputs: &Presses,
     ) -> Result<(), GpuError> {
         let kernel = self.gpu.kernel(program, "sum_over_taxels")?;
-        // SAFETY: the matrix names springs below `sites`, and the buffers hold `count` presses from `first` on.
+        // SAFETY: the indices of the matrix are below `sites`, and the buffers hold `count` presses starting at
+        // `first`.
         #[allow(unsafe_code)]
         unsafe {
             launch!(
@@ -243,7 +247,7 @@ impl From<&skin::SpringParameters> for SpringSkin {
 }
 
 impl TaxelWeights {
-    /// None where spring i is taxel i and nothing is outside.
+    /// The weights; `None` if spring i is taxel i and no force is outside the taxels.
     fn new(gpu: &Arc<Gpu>, springs: &skin::Springs, taxels: &Taxels) -> Result<Option<Self>, GpuError> {
         let mut rows = vec![Vec::new(); taxels.len() + 1];
         for (site, place) in springs.sites().iter().enumerate() {
@@ -269,11 +273,11 @@ impl TaxelWeights {
     }
 }
 
-/// The kernels for one kind of object, at rest or in time. Meshes whose hierarchy is deep need a larger stack.
+/// The kernels for one kind of object, at rest or in time. Meshes with a deep hierarchy need the large stack.
 fn program(kind: SurfaceKind, levels: usize, in_time: bool) -> Program {
     let is_deep = kind == SurfaceKind::Mesh && levels > LEVELS[0];
     let (deep, steps) = (if is_deep { "deep-" } else { "" }, if in_time { "-steps" } else { "" });
-    // Three children wait at each level, and four at the last.
+    // Each level leaves three children on the stack, and the last level four.
     let stack = 3 * LEVELS[usize::from(is_deep)] + 4;
     let [kind_option, step, stack] =
         [format!("-DKIND={}", kind as i32), format!("-DSTEP={}", i32::from(in_time)), format!("-DSTACK={stack}")];

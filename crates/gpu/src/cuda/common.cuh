@@ -1,5 +1,5 @@
-// Numbers, vectors, rotations, bounding-volume hierarchies and objects, for all kernels. The host puts the structs that it declares
-// with `cuda_struct!` between this text and a program's own.
+// Numbers, vectors, rotations, bounding-volume hierarchies and objects, for all kernels. The host inserts the structs that it declares
+// with `cuda_struct!` between this text and the text of a program.
 
 typedef float f32;
 typedef double f64;
@@ -9,13 +9,13 @@ typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-// Addresses on the GPU, as the host's types of the same names.
+// GPU addresses; the host has types of the same names.
 template <class T>
 using Ptr = const T*;
 template <class T>
 using PtrMut = T*;
 
-// No index: of a child that is missing, of a triangle that was not hit.
+// The index of a missing child, or of the triangle of a ray that hits none.
 #define NONE 0xffffffffu
 #define ALL_LANES 0xffffffffu
 
@@ -39,13 +39,13 @@ __device__ __forceinline__ Vec3 cross(Vec3 a, Vec3 b) {
 __device__ __forceinline__ double length(Vec3 a) { return sqrt(dot(a, a)); }
 __device__ __forceinline__ double component(Vec3 a, int axis) { return axis == 0 ? a.x : (axis == 1 ? a.y : a.z); }
 
-// a / |a|; zero where that is not finite.
+// a / |a|; zero if that is not finite.
 __device__ __forceinline__ Vec3 unit_or_zero(Vec3 a) {
     double recip = 1.0 / sqrt(dot(a, a));
     return recip < 1e300 && recip > 0.0 ? a * recip : vec3(0.0, 0.0, 0.0);
 }
 
-// A unit quaternion, in the order of the host and of every pose: x, y, z, w.
+// A unit quaternion x, y, z, w, as on the host.
 struct Quat {
     double x, y, z, w;
 };
@@ -56,7 +56,7 @@ __device__ __forceinline__ Quat conjugate(Quat q) { return Quat{-q.x, -q.y, -q.z
 __device__ __forceinline__ Vec3 position_of(const double* pose) { return vec3(pose); }
 __device__ __forceinline__ Quat rotation_of(const double* pose) { return Quat{pose[3], pose[4], pose[5], pose[6]}; }
 
-// Products and sums that round one by one even where the compiler fuses others, as on the CPU.
+// Products and sums that are rounded separately, as on the CPU, even where the compiler fuses multiply and add.
 __device__ __forceinline__ double rounded_product(double a, double b) { return __dmul_rn(a, b); }
 __device__ __forceinline__ double rounded_sum(double a, double b) { return __dadd_rn(a, b); }
 __device__ __forceinline__ double rounded_difference(double a, double b) { return __dadd_rn(a, -b); }
@@ -76,7 +76,7 @@ __device__ __forceinline__ Vec3 rotate(Quat q, Vec3 v) {
 #undef D
 }
 
-// The columns of a rotation matrix.
+// A rotation matrix by columns.
 struct Mat3 {
     Vec3 x, y, z;
 };
@@ -92,22 +92,22 @@ __device__ __forceinline__ Mat3 transposed(const Mat3& m) {
     return Mat3{vec3(m.x.x, m.y.x, m.z.x), vec3(m.x.y, m.y.y, m.z.y), vec3(m.x.z, m.y.z, m.z.z)};
 }
 
-// Four children of a bounding-volume hierarchy: `dermis_geometry::FlatNode`, whose layout the host checks too. Boxes are relative to
-// the middle of the tree's own box. A child with items is a leaf: `child` is the position of its first item, else the node's index.
+// Four children of a bounding-volume hierarchy: `dermis_geometry::FlatNode`; the host checks the layout too. Boxes are relative to the
+// centre of the tree's bounding box. `child` is the position of the first item of a leaf (a child with items), otherwise the node's index.
 struct Node {
     float4 min[3];
     float4 max[3];
     u32 child[4];
     u32 count[4];
 };
-// The members fill the struct, so that their sizes fix their offsets.
+// The members fill the struct, so their sizes determine their offsets.
 static_assert(sizeof(Node) == 128 && sizeof(Node::min) == 48 && sizeof(Node::max) == 48 && sizeof(Node::child) == 16 &&
                   sizeof(Node::count) == 16,
               "Node differs from the host's FlatNode");
 __device__ __forceinline__ float box_min(const Node& node, int axis, u32 lane) { return ((const float*)&node.min[axis])[lane]; }
 __device__ __forceinline__ float box_max(const Node& node, int axis, u32 lane) { return ((const float*)&node.max[axis])[lane]; }
 
-// Surfaces, as the host numbers them (object.rs). Macros, since programs are compiled for one of them.
+// Kinds of surfaces, numbered as on the host (object.rs). Macros, because programs are compiled for one kind.
 #define SPHERE 0
 #define ELLIPSOID 1
 #define CUBOID 2
@@ -116,7 +116,7 @@ __device__ __forceinline__ float box_max(const Node& node, int axis, u32 lane) {
 #define MESH 5
 #define BALLS 6
 
-// Sum over a warp, in lane 0, in a fixed order.
+// Sum over a warp in a fixed order; the result is in lane 0.
 __device__ __forceinline__ double warp_sum(double x) {
     for (int k = 16; k > 0; k >>= 1) x += __shfl_down_sync(ALL_LANES, x, k);
     return x;

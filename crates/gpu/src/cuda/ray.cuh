@@ -1,7 +1,7 @@
-// The first hit of a ray on one object, in f64, with the steps and the rounding of the CPU's `Surface::cast`. Programs are compiled for
-// one KIND of object, and for meshes with a STACK of nodes: other code would only take registers.
+// The first hit of a ray on one object, in f64, with the operations and the rounding of the CPU's `Surface::cast`. Programs are compiled
+// for one KIND of object, and for meshes with a STACK of nodes, because code for other kinds would occupy registers.
 //
-// A ray starts at `origin`, runs along the unit vector `direction` for at most `length` (m), all in the object's frame.
+// A ray starts at `origin` and runs along the unit vector `direction` for at most `length` (m), all in the object's frame.
 
 struct Hit {
     double distance;
@@ -12,7 +12,7 @@ struct Hit {
 };
 
 #if KIND == SPHERE
-// |origin + t direction| = radius: the smaller root that is not negative.
+// |origin + t direction| = radius: the smaller non-negative root.
 __device__ __forceinline__ bool cast_sphere(double radius, Vec3 origin, Vec3 direction, double length, Hit& hit) {
     double middle = -dot(origin, direction);
     Vec3 nearest = origin + direction * middle;
@@ -31,13 +31,13 @@ __device__ __forceinline__ bool cast_sphere(double radius, Vec3 origin, Vec3 dir
 #if KIND >= ELLIPSOID && KIND < MESH
 #define FAR (1.0 / 0.0)
 
-// The stretch of a ray inside a convex solid, as distances.
+// The interval of a ray inside a convex solid, as distances (m) along the ray.
 struct Interval {
     double enter, leave;
     bool any;
 };
 
-// Inside the unit sphere; the direction need not have length 1.
+// Interval inside the unit sphere; the direction need not have length 1.
 __device__ Interval in_unit_sphere(Vec3 origin, Vec3 direction) {
     double squared = dot(direction, direction);
     double middle = -dot(origin, direction) / squared;
@@ -47,14 +47,14 @@ __device__ Interval in_unit_sphere(Vec3 origin, Vec3 direction) {
     return Interval{middle - half, middle + half, missed <= 1.0};
 }
 
-// Inside −half ≤ x ≤ half, along one axis.
+// Interval inside −half ≤ x ≤ half along one axis.
 __device__ Interval in_slab(double origin, double direction, double half) {
     if (direction == 0.0) return Interval{-FAR, FAR, fabs(origin) <= half};
     double a = (-half - origin) / direction, b = (half - origin) / direction;
     return Interval{fmin(a, b), fmax(a, b), true};
 }
 
-// Inside an infinite cylinder about z.
+// Interval inside an infinite cylinder about z.
 __device__ Interval in_cylinder(Vec3 origin, Vec3 direction, double radius) {
     Vec3 p = vec3(origin.x / radius, origin.y / radius, 0.0), q = vec3(direction.x / radius, direction.y / radius, 0.0);
     if (q.x == 0.0 && q.y == 0.0) return Interval{-FAR, FAR, dot(p, p) <= 1.0};
@@ -67,7 +67,7 @@ __device__ Interval intersection(Interval a, Interval b) {
     return r;
 }
 
-// Of solids that overlap: the smallest interval around both.
+// The smallest interval that contains both intervals, for solids that overlap.
 __device__ Interval joined(Interval a, Interval b) {
     if (!a.any) return b;
     if (!b.any) return a;
@@ -100,7 +100,7 @@ __device__ __forceinline__ Vec3 primitive_normal(const ObjectView& object, Vec3 
     const double a = object.size[0], b = object.size[1], c = object.size[2];
     return unit_or_zero(vec3(at.x / (a * a), at.y / (b * b), at.z / (c * c)));
 #elif KIND == CUBOID
-    // The face that the point is farthest out of.
+    // The face whose plane the point is farthest outside of.
     double gx = fabs(at.x) - object.size[0], gy = fabs(at.y) - object.size[1], gz = fabs(at.z) - object.size[2];
     if (gy > gx) return gz > gy ? vec3(0.0, 0.0, sign_of(at.z)) : vec3(0.0, sign_of(at.y), 0.0);
     return gz > gx ? vec3(0.0, 0.0, sign_of(at.z)) : vec3(sign_of(at.x), 0.0, 0.0);
@@ -124,7 +124,7 @@ __device__ bool cast_primitive(const ObjectView& object, Vec3 origin, Vec3 direc
 #endif
 
 #if KIND == MESH
-// A ray sheared so that it runs along axis kz (Woop, Benthin and Wald 2013).
+// A ray sheared to run along axis kz (Woop, Benthin and Wald 2013).
 struct ShearedRay {
     double ox, oy, oz, sx, sy, sz;
     int kx, ky, kz;
@@ -150,7 +150,7 @@ __device__ __forceinline__ ShearedRay sheared(Vec3 o, Vec3 d) {
     return r;
 }
 
-// Distance to the triangle with corners c (nine numbers); negative where the ray misses it. Watertight along edges.
+// Distance (m) to the triangle with corners c (nine numbers); negative if the ray misses it. Watertight along edges.
 __device__ __forceinline__ double triangle_distance(const ShearedRay& r, const double* __restrict__ c) {
     double akz = c[r.kz] - r.oz, bkz = c[3 + r.kz] - r.oz, ckz = c[6 + r.kz] - r.oz;
     double ax = (c[r.kx] - r.ox) - r.sx * akz, ay = (c[r.ky] - r.oy) - r.sy * akz;
@@ -163,7 +163,7 @@ __device__ __forceinline__ double triangle_distance(const ShearedRay& r, const d
     return (u * akz + v * bkz + w * ckz) * r.sz / sum;
 }
 
-// The ray in f32, from where it enters the box around the tree, relative to that box's middle: boxes of nodes are padded for this.
+// The ray in f32, starting where it enters the tree's box, relative to the centre of that box. Boxes of nodes are padded for rounding.
 struct BoxRay {
     float px, py, pz, ix, iy, iz, slack;
     double near;
@@ -171,7 +171,7 @@ struct BoxRay {
 
 __device__ __forceinline__ double away_from_zero(double c) { return fabs(c) < 1e-18 ? copysign(1e-18, c) : c; }
 
-// False where the ray misses the box around the tree.
+// Returns false if the ray misses the tree's box.
 __device__ __forceinline__ bool enter_tree(const ObjectView& s, Vec3 o, Vec3 d, double length, BoxRay& ray) {
     double ix = 1.0 / away_from_zero(d.x), iy = 1.0 / away_from_zero(d.y), iz = 1.0 / away_from_zero(d.z);
     double two = 2.0 * s.pad;
@@ -192,7 +192,7 @@ __device__ __forceinline__ bool enter_tree(const ObjectView& s, Vec3 o, Vec3 d, 
     return true;
 }
 
-// The nearest triangle so far, and the distance in the tree's f32 beyond which nothing can be nearer.
+// The nearest triangle so far, and its distance in f32: boxes farther away are skipped.
 struct Nearest {
     double distance;
     u32 triangle;
@@ -204,7 +204,7 @@ __device__ __forceinline__ void set_limit(const BoxRay& ray, Nearest& nearest) {
     nearest.limit = fmaxf(rest + fabsf(rest) * 1e-6f + ray.slack, 0.0f);
 }
 
-// Tests the triangle at a position of the leaves. Of two at one distance the one with the smaller number counts.
+// Tests the triangle at a position of the leaves. Of two triangles at the same distance, takes the one with the smaller index.
 __device__ __forceinline__ void test_triangle(const ObjectView& object, const ShearedRay& sheared, const BoxRay& ray, u32 position,
                                               Nearest& nearest) {
     double t = triangle_distance(sheared, object.corners + 9 * (u64)position);
@@ -218,7 +218,8 @@ __device__ __forceinline__ void test_triangle(const ObjectView& object, const Sh
     }
 }
 
-// Distances are not negative, so their bits are in order; the lane takes the two lowest bits, which rounds the distance down.
+// Sort key of a child. Distances are not negative, so their bits sort like the numbers; the lane replaces the two lowest bits, which rounds
+// the distance down.
 __device__ __forceinline__ u32 child_key(float near, float far, u32 lane) {
     return near <= far * (1.0f + 1e-6f) ? ((__float_as_uint(near * (1.0f - 1e-6f)) & ~3u) | lane) : (0xfffffffcu | lane);
 }
@@ -228,7 +229,7 @@ __device__ __forceinline__ void sort_two(u32& a, u32& b) {
     b = high;
 }
 
-// Keys of the four children of a node, the nearest box first; a box that is missed sorts last.
+// Keys of the four children of a node, nearest box first; missed boxes sort last.
 __device__ __forceinline__ void sorted_children(const Node* node, const BoxRay& ray, u32* keys) {
     float4 lx = node->min[0], hx = node->max[0], ly = node->min[1], hy = node->max[1], lz = node->min[2], hz = node->max[2];
 #define LANE(lane, c) { \
@@ -247,7 +248,7 @@ __device__ __forceinline__ void sorted_children(const Node* node, const BoxRay& 
     sort_two(keys[1], keys[2]);
 }
 
-// `hint`: a triangle that may be hit, or NONE; it changes the speed alone.
+// `hint`: index of a triangle that the ray may hit, or NONE; it affects the speed only.
 __device__ bool cast_mesh(const ObjectView& object, Vec3 o, Vec3 d, double length, u32 hint, Hit& hit) {
     if (object.triangles == 0) return false;
     ShearedRay along_axis = sheared(o, d);
@@ -263,7 +264,7 @@ __device__ bool cast_mesh(const ObjectView& object, Vec3 o, Vec3 d, double lengt
         const Node* node = object.nodes + index;
         u32 keys[4];
         sorted_children(node, ray, keys);
-        // Leaves at once, the nearest first; of the inner children the nearest is next and the others wait.
+        // Tests leaves at once, nearest first; continues with the nearest inner child and pushes the others on the stack.
         u32 inner = 0;
 #pragma unroll
         for (int k = 0; k < 4; k++) {

@@ -1,4 +1,4 @@
-//! Buffers and cooperative kernel of one solver.
+//! The buffers and the cooperative kernel of one solver.
 
 use crate::cuda_struct::{Plain, Ptr, PtrMut, bytes_of, values_of};
 use crate::program::Program;
@@ -6,7 +6,7 @@ use crate::{DeviceBuffer, Gpu, GpuError};
 use cudarc::driver::{CudaFunction, DeviceRepr, LaunchConfig, PushKernelArg};
 use std::sync::Arc;
 
-/// Buffers by their addresses, which a solver's task holds.
+/// Owns buffers; a solver's task holds their addresses.
 #[derive(Debug)]
 pub(super) struct Arena {
     gpu: Arc<Gpu>,
@@ -23,12 +23,12 @@ impl Arena {
         self.upload_mut(values).map(|at| Ptr::new(at.0))
     }
 
-    /// Uploads values that kernels change.
+    /// Uploads values that kernels modify.
     pub fn upload_mut<T: Plain>(&mut self, values: &[T]) -> Result<PtrMut<T>, GpuError> {
         self.keep(self.gpu.upload(bytes_of(values))?)
     }
 
-    /// Allocates values of zero bytes.
+    /// Allocates zeroed values.
     pub fn zeros<T: Plain>(&mut self, len: usize) -> Result<PtrMut<T>, GpuError> {
         self.keep(self.gpu.zeros(len * size_of::<T>())?)
     }
@@ -54,13 +54,13 @@ impl Arena {
     }
 }
 
-/// A kernel that runs in one cooperative launch, with as many blocks as are resident at once.
+/// A kernel that runs in one cooperative launch, with as many blocks as can be resident at once.
 #[derive(Debug)]
 pub(super) struct CooperativeKernel {
     gpu: Arc<Gpu>,
     kernel: CudaFunction,
     threads: u32,
-    /// Blocks of a launch.
+    /// Number of blocks of a launch.
     pub blocks: u32,
 }
 
@@ -76,12 +76,13 @@ impl CooperativeKernel {
     /// Runs the kernel and returns its time (s).
     ///
     /// # Safety
-    /// `task` is the kernel's argument, and its addresses are those of buffers of the sizes that the kernel expects.
+    /// `task` is the kernel's argument, and its addresses point to buffers of the sizes that the kernel expects.
     #[allow(unsafe_code)]
     pub unsafe fn launch<T: DeviceRepr>(&self, task: &T) -> Result<f64, GpuError> {
         let (grid_dim, block_dim) = ((self.blocks, 1, 1), (self.threads, 1, 1));
         let timer = self.gpu.timer()?;
-        // SAFETY: the caller's; all blocks are resident at once, as a cooperative launch needs.
+        // SAFETY: the caller guarantees the argument; all blocks are resident at once, as a cooperative launch
+        // requires.
         unsafe {
             let config = LaunchConfig { grid_dim, block_dim, shared_mem_bytes: 0 };
             self.gpu.stream.launch_builder(&self.kernel).arg(task).launch_cooperative(config)?;

@@ -1,4 +1,4 @@
-// Contact at stencils: surface points, and interfaces to held parts (those with a spring stiffness). One thread per stencil.
+// Contact at stencils: surface points, and interfaces to held parts (stencils with a spring stiffness). One thread per stencil.
 
 // Interpolates a nodal vector v, or v + scale * step, at a stencil.
 __device__ __noinline__ Vec3 at_stencil(const EquilibriumTask& t, int stencil, const double* v, double scale) {
@@ -116,13 +116,13 @@ __device__ __noinline__ double evaluate_contact(const EquilibriumTask& t, const 
     return energy;
 }
 
-// Whether a surface point has contact stiffness.
+// True if a surface point has contact stiffness.
 __device__ inline bool is_stiff(const EquilibriumTask& t, int stencil) {
     return t.stencil_stiffness[stencil] != 0.0f || t.stencil_stiffness[3 * t.stencils + stencil] != 0.0f ||
            t.stencil_stiffness[5 * t.stencils + stencil] != 0.0f;
 }
 
-// Adds sign times the forces at a cell's stencils to its nodes, for component c and z-layer d: those of interfaces, or of surface points.
+// Adds sign times the forces (N) at a cell's stencils, either interfaces or surface points, to its nodes, for component c and z-layer d.
 __device__ inline void add_stencil_forces(const EquilibriumTask& t, int cell, int c, int d, bool interfaces, double sign,
                                           double out[9]) {
     for (int stencil = t.stencil_first[cell]; stencil < t.stencil_first[cell + 1]; stencil++) {

@@ -3,7 +3,7 @@
 __device__ inline double largest(Vec3 a) { return fmax(a.x, fmax(a.y, a.z)); }
 __device__ inline double sign(double a) { return a < 0.0 ? -1.0 : 1.0; }
 __device__ inline Vec3 signs(Vec3 a) { return {sign(a.x), sign(a.y), sign(a.z)}; }
-// a / |a|, or `other` where a is zero.
+// a / |a|, or `other` if a is zero.
 __device__ inline Vec3 unit_or(Vec3 a, Vec3 other) {
     double l = length(a);
     return l > 0.0 ? a * (1.0 / l) : other;
@@ -15,7 +15,7 @@ struct Gap {
     Vec3 normal;
 };
 
-// R p and R p + t, for a pose as nine entries of R by rows and three of t.
+// R p and R p + t; a pose is nine entries of R by rows, then three of t.
 __device__ inline Vec3 rotated(const double* m, Vec3 p) {
     return {m[0] * p.x + m[1] * p.y + m[2] * p.z, m[3] * p.x + m[4] * p.y + m[5] * p.z,
             m[6] * p.x + m[7] * p.y + m[8] * p.z};
@@ -92,8 +92,8 @@ __device__ Vec3 closest_on_triangle(Vec3 p, const double* t, int& feature) {
 
 #define MAX_STACK 128
 
-// Gap to a mesh: best-first descent of its bounding-volume hierarchy with boxes in f32 and triangles in f64. Of two triangles at the same
-// distance the one with the smaller number counts, as on the CPU.
+// Gap to a mesh: best-first traversal of its bounding-volume hierarchy with boxes in f32 and triangles in f64. Of two triangles at the same
+// distance, takes the one with the smaller index, as on the CPU.
 __device__ __noinline__ Gap mesh_gap(const ObjectView& object, Vec3 p) {
     Vec3 local = p - (vec3(object.tree_low) + vec3(object.tree_high)) * 0.5;
     float q[3] = {(float)local.x, (float)local.y, (float)local.z};
@@ -165,7 +165,7 @@ __device__ __noinline__ Gap mesh_gap(const ObjectView& object, Vec3 p) {
     return {s * d, d > 1e-9 ? arm * (s / d) : normal};
 }
 
-// Gap to the nearest ball, by a balanced k-d tree: the middle of every range splits it along the axis of its depth.
+// Gap to the nearest ball, by a balanced k-d tree: the middle element of every range splits it along the axis of its depth.
 __device__ __noinline__ Gap balls_gap(const ObjectView& object, Vec3 p) {
     struct Range {
         double away;
@@ -227,7 +227,7 @@ __device__ Gap object_gap(const ObjectView& object, Vec3 p) {
     }
 }
 
-// Gap to an object at a pose; false if the point is farther than `reach` (m) from its bounding box.
+// Gap to an object at a pose; returns false if the point is farther than `reach` (m) from its bounding box.
 __device__ inline bool posed_gap(const ObjectView& object, const IndenterPose& pose, Vec3 at, double reach, Gap& gap) {
     Vec3 low = vec3(pose.low) - at, high = at - vec3(pose.high);
     if (fmax(largest(low), largest(high)) > reach) return false;

@@ -28,7 +28,7 @@ struct Cell {
     int node;
 };
 
-// The cell of a number; padding cells repeat the last one and have fill 0.
+// The cell of an index; padding cells repeat the last cell with fill 0.
 __device__ inline Cell cell_of(const EquilibriumTask& t, int cell) {
     int i = min(cell, t.all_cells - 1);
     Cell c;
@@ -148,7 +148,7 @@ __device__ inline double inverse_transposed(const double f[9], double g[9]) {
     return j;
 }
 
-// As the host's Constitution.
+// Material laws, numbered as the host's Constitution.
 enum Constitution { NEO_HOOKEAN, FIXED_COROTATED, LINEAR };
 
 // Response to a displacement gradient h (by rows), F = I + h, J = det F:

@@ -3,7 +3,7 @@
 //
 // Thread layout: blocks of nine warps. Cells are processed in batches of 32, one per lane; warps 0 to 7 take one particle of each cell,
 // then all nine warps take one (component, z-layer) of each cell's nodes. Nodal loops take one thread per component of a node, contact
-// loops one thread per stencil. Blocks synchronise between phases, and all sums have a fixed order, so that runs repeat bit by bit.
+// loops one thread per stencil. Blocks synchronise between phases, and all sums have a fixed order, so that runs are bitwise repeatable.
 
 #define THREADS 288
 #define WARPS 9
@@ -17,7 +17,8 @@
 #define FOR_STENCILS(t, stencil) \
     for (int stencil = blockIdx.x * THREADS + threadIdx.x; stencil < (t).stencils; stencil += gridDim.x * THREADS)
 
-// Slots of grid-wide sums. Those of evaluations alternate, so that none is written while it is read. The host allocates REDUCE_SLOTS.
+// Slots of grid-wide sums. Evaluations alternate between two sets, so that no slot is written while it is read. The host allocates
+// REDUCE_SLOTS.
 #define REDUCE_DELTA 0
 #define REDUCE_GAMMA 1
 #define REDUCE_SLOPE 2
@@ -28,7 +29,7 @@
 #define REDUCE_EVALUATION 7
 static_assert(REDUCE_EVALUATION + 6 == REDUCE_SLOTS, "slots of grid-wide sums");
 
-// Sum over the threads of a block, in all of them: by shuffles in a warp, then over warps.
+// Sum over the threads of a block, returned in all threads: by shuffles within a warp, then over warps.
 __device__ double block_sum(double value) {
     __shared__ double parts[WARPS];
     for (int d = 16; d > 0; d /= 2) value += __shfl_xor_sync(0xffffffffu, value, d);
@@ -58,7 +59,7 @@ struct NodeIndex {
 __device__ inline NodeIndex node_index(const EquilibriumTask& t, int node) {
     return {node % t.nodes[0], node / t.nodes[0] % t.nodes[1], node / (t.nodes[0] * t.nodes[1])};
 }
-// The cell whose node (i, j, k) of 3 x 3 x 3 this node is, or -1.
+// The cell that has this node as node (i, j, k) of its 3 x 3 x 3 nodes, or -1.
 __device__ inline int cell_at(const EquilibriumTask& t, NodeIndex n, int i, int j, int k) {
     int cx = n.x - i, cy = n.y - j, cz = n.z - k;
     if (cx < 0 || cy < 0 || cz < 0 || cx >= t.cells[0] || cy >= t.cells[1] || cz >= t.cells[2]) return -1;
@@ -70,7 +71,7 @@ __device__ inline void store_cell_forces(const EquilibriumTask& t, int cell, int
     for (int i = 0; i < 9; i++) t.cell_force[((d * 9 + i) * 3 + c) * t.padded + cell] = out[i];
 }
 
-// Adds the energy of one particle of a cell at u + scale * step; its stress times volume goes to shared memory, its tangent to global memory.
+// Adds the energy (J) of one particle of a cell at u + scale * step; stores stress times volume in shared, the tangent in global memory.
 __device__ inline void evaluate_particle(const EquilibriumTask& t, const Cell& cell, int number, int particle, double scale,
                                          double* stress, double& energy) {
     int lane = threadIdx.x % CELLS_PER_BATCH;
@@ -330,8 +331,8 @@ struct SolverState {
     i64 newton, conjugate, updates, failed, evaluations;
 };
 
-// Newton's method with backtracking at fixed contact pressures, until |r| <= tolerance |contact forces|. Every round evaluates one point: the
-// first, a trial u + scale * step, or, where no trial has lower energy, the first again.
+// Newton's method with backtracking at fixed contact pressures, until |r| <= tolerance |contact forces|. Each round evaluates one point:
+// the initial point, a trial u + scale * step, or the initial point again if no trial has lower energy.
 __device__ void newton(const EquilibriumTask& t, const IndenterPose* poses, double tolerance, SolverState& state, double* stress) {
     double energy = 0.0, load = 0.0, norm = 0.0, slope = 0.0, scale = 0.0;
     bool stalled = false;
@@ -349,7 +350,7 @@ __device__ void newton(const EquilibriumTask& t, const IndenterPose* poses, doub
         } else if (!(there <= energy - 1e-4 * scale * slope + 1e-13 * fabs(energy))) {
             scale *= 0.5;
             if (scale < 1e-4) {
-                // No descent: rounding, or an edge at which the contact direction is discontinuous.
+                // No descent, because of rounding or an edge where the contact direction is discontinuous.
                 stalled = true;
                 scale = 0.0;
             }
@@ -371,7 +372,7 @@ __device__ void newton(const EquilibriumTask& t, const IndenterPose* poses, doub
     }
 }
 
-// Tangent plane of the nearest object at a point; its object is -1 where none is within reach.
+// Tangent plane of the nearest object at a point; its object is -1 if no object is within reach.
 __device__ __noinline__ ContactPlane nearest_plane(const EquilibriumTask& t, const IndenterPose* poses, Vec3 at) {
     Gap gap = {0.0, {0.0, 0.0, 1.0}};
     ContactPlane plane;
@@ -386,7 +387,7 @@ __device__ inline Vec3 position_of_point(const EquilibriumTask& t, int stencil) 
     return rest_of(t, stencil) + at_stencil(t, stencil, t.displacement, 0.0);
 }
 
-// Tangent planes that the points faced before the load step, moved with their objects.
+// Tangent planes of the points before the load step, moved with their objects.
 __device__ void move_planes(const EquilibriumTask& t, const IndenterPose* before, const IndenterPose* poses) {
     FOR_STENCILS(t, stencil) {
         if (t.stencil_spring[stencil] > 0.0) continue;
@@ -401,7 +402,7 @@ __device__ void move_planes(const EquilibriumTask& t, const IndenterPose* before
     }
 }
 
-// Load-weighted mean penetration (m), and how far the bounds of friction lag behind the pressures, divided by the load.
+// Load-weighted mean penetration (m), and the lag of the friction bounds behind the pressures, relative to the load.
 __device__ void contact_errors(const EquilibriumTask& t, double& mean_gap, double& lag_by_load) {
     double penetration = 0.0, load = 0.0, lag = 0.0;
     FOR_STENCILS(t, stencil) {
@@ -421,7 +422,7 @@ __device__ void contact_errors(const EquilibriumTask& t, double& mean_gap, doubl
     lag_by_load = t.coefficients.friction > 0.0 && load > 0.0 ? reduce_load(t, REDUCE_LAG) / load : 0.0;
 }
 
-// Contact state of a point after an update; `settled` lets the anchor of a slipping point follow, so that its spring is just at its limit.
+// Contact state of a point after an update; if `settled`, the anchor of a slipping point follows so that its spring is at its limit.
 __device__ inline ContactState next_state(const EquilibriumTask& t, const IndenterPose* poses, int stencil, bool settled) {
     const ContactPoint& point = t.points[stencil];
     ContactState state = {0.0, {0.0, 0.0, 0.0}, -1};
@@ -438,7 +439,7 @@ __device__ inline ContactState next_state(const EquilibriumTask& t, const Indent
     return state;
 }
 
-// Plane of a point for the next update: the old one while the point is still in front of that face, else the nearest if `all`, else none.
+// Plane of a point for the next update: the old plane while the point is in front of that face, else the nearest if `all`, else none.
 __device__ inline ContactPlane next_plane(const EquilibriumTask& t, const IndenterPose* poses, int stencil, bool all) {
     Vec3 at = position_of_point(t, stencil);
     ContactPlane next = nearest_plane(t, poses, at), old = t.planes[stencil];
@@ -453,7 +454,7 @@ __device__ inline ContactPlane next_plane(const EquilibriumTask& t, const Indent
     return next;
 }
 
-// Equilibrium for one load step, to a residual divided by load and a mean gap (m): objects move from the poses `before` to `poses`.
+// Equilibrium for one load step, to a residual relative to the load and a mean gap (m). Objects move from the poses `before` to `poses`.
 __device__ void solve_load(const EquilibriumTask& t, const IndenterPose* before, const IndenterPose* poses, double residual,
                            double max_gap, SolverState& state, double* stress) {
     move_planes(t, before, poses);
@@ -486,7 +487,7 @@ __device__ void solve_load(const EquilibriumTask& t, const IndenterPose* before,
     }
 }
 
-// Elastic forces, including those on ghost nodes, into `residual`, and the strain energy; then the outcome.
+// Stores elastic forces (N), including those on ghost nodes, in `residual`, and the strain energy (J); then writes the outcome.
 __device__ void report(const EquilibriumTask& t, SolverState& state, double* stress) {
     int lane = threadIdx.x % CELLS_PER_BATCH, warp = threadIdx.x / CELLS_PER_BATCH;
     double energy = 0.0;
@@ -518,8 +519,8 @@ __device__ void report(const EquilibriumTask& t, SolverState& state, double* str
         *t.outcome = {state.residual, energy, state.newton, state.conjugate, state.updates, state.failed};
 }
 
-// Solves all load steps. Launch: cooperative, THREADS threads per block, as many blocks as are resident; `displacement` and `states` hold the
-// initial state, `step` and `barrier` zeros. Leaves `displacement`, `residual` (elastic forces), `points`, `states` and `outcome`.
+// Solves all load steps. Launch: cooperative, THREADS threads per block, as many blocks as are resident. Input: `displacement` and `states`
+// hold the initial state, `step` and `barrier` zeros. Output: `displacement`, `residual` (elastic forces), `points`, `states`, `outcome`.
 extern "C" __global__ void __launch_bounds__(THREADS, 2) solve_equilibrium(const __grid_constant__ EquilibriumTask t) {
     __shared__ double stress[8 * 9 * CELLS_PER_BATCH];
     SolverState state = {};

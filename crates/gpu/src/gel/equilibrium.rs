@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Threads per block, as in the kernel.
 const THREADS: u32 = 288;
 
-/// A gel whose equilibrium is solved on a GPU. Its dynamics run on the CPU. One press at a time.
+/// A gel whose equilibrium is solved on a GPU, one press at a time. Its dynamics run on the CPU.
 #[derive(Debug)]
 pub struct GpuGel {
     gpu: Arc<Gpu>,
@@ -19,7 +19,7 @@ pub struct GpuGel {
     kernel: CooperativeKernel,
     arena: Mutex<Arena>,
     task: EquilibriumTask,
-    /// Number of the stencil of each surface point.
+    /// Index of the stencil of each surface point.
     stencil_of_point: Vec<usize>,
     stencils: usize,
 }
@@ -48,7 +48,7 @@ impl GpuGel {
         &self.gel
     }
 
-    /// [`Gel::equilibrium`] on the GPU; also returns the time (s) of the kernel.
+    /// [`Gel::equilibrium`] on the GPU; also returns the kernel time (s).
     pub fn equilibrium(
         &self,
         state: &State,
@@ -61,7 +61,7 @@ impl GpuGel {
         Ok((touch, state, stats, gpu_s))
     }
 
-    /// Follows a load path; none if the initial state has an inverted particle. Also returns the time (s) of the kernel.
+    /// Follows a load path; `None` if the initial state has an inverted particle. Also returns the kernel time (s).
     fn solve(&self, path: &LoadPath<'_>, motion: &Motion<'_>) -> Result<(Option<EquilibriumSolution>, f64), GpuError> {
         self.gpu.context.bind_to_thread()?;
         let surfaces = || motion.targets.iter().map(|target| &target.object.surface);
@@ -87,7 +87,8 @@ impl GpuGel {
         arena.write(task.step, &vec![0.0; displacement.len()])?;
         arena.write(task.states, &self.initial_states(path.contacts))?;
         arena.write(task.barrier, &[0])?;
-        // SAFETY: the task is the kernel's; its addresses are in `arena`, `objects`, `shapes` and `poses`, which outlive the launch.
+        // SAFETY: the task belongs to the kernel; its addresses are in `arena`, `objects`, `shapes` and `poses`, which
+        // outlive the launch.
         #[allow(unsafe_code)]
         let gpu_s = unsafe { self.kernel.launch(&task)? };
         let outcome = arena.read(task.outcome, 1)?[0];
@@ -134,7 +135,7 @@ impl GpuGel {
 }
 
 impl layout::ContactPoint {
-    /// The contact point of a surface point; none if no object is near.
+    /// The contact point of a surface point; `None` if no object is near.
     fn on_host(&self, point: u32) -> Option<ContactPoint> {
         Some(ContactPoint {
             point,
@@ -150,7 +151,7 @@ impl layout::ContactPoint {
 }
 
 impl layout::ContactState {
-    /// The contact state of a surface point; none without contact.
+    /// The contact state of a surface point; `None` without contact.
     fn on_host(&self, point: u32) -> Option<ContactState> {
         let object = u32::try_from(self.object).ok()?;
         Some(ContactState { point, object, pressure_pa: self.pressure, anchor: self.anchor })

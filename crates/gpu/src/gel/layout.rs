@@ -1,7 +1,7 @@
-//! The equilibrium problem as the kernels read it.
+//! The memory layout of the equilibrium problem for the kernels.
 //!
-//! Cells are numbered along x first, then y, then z, and padded to whole warps; nodes likewise without padding, and nodal vectors are
-//! stored component by component.
+//! Cells are numbered along x first, then y, then z, and padded to whole warps; nodes are numbered in the same order
+//! without padding. Nodal vectors are stored component by component.
 
 use super::arena::Arena;
 use crate::GpuError;
@@ -13,11 +13,11 @@ use dermis_skin::gel::{Coefficients, EquilibriumProblem, Face, FixedFaces, Refer
 
 /// Cells that a warp processes at once.
 const CELLS_PER_BATCH: usize = 32;
-/// Grid-wide sums.
+/// Number of grid-wide sums.
 const REDUCE_SLOTS: usize = 13;
-/// Numbers stored of a particle's tangent.
+/// Numbers stored per particle for its tangent.
 const TANGENT_VALUES: usize = 12;
-/// Faces by the bits of `EquilibriumTask::fixed_faces`.
+/// The face of each bit of `EquilibriumTask::fixed_faces`.
 const FACES: [Face; 5] = [Face::LowX, Face::HighX, Face::LowY, Face::HighY, Face::Bottom];
 
 const SOURCE: &[&str] = &[
@@ -42,12 +42,14 @@ pub(super) fn program() -> Program {
     Program::new("gel-equilibrium", SOURCE, &[&format!("-DREDUCE_SLOTS={REDUCE_SLOTS}")])
 }
 
-// SAFETY: `repr(C)`, `f64` alone, and any bytes are valid; CUDA's declaration has the same fields in the same order.
+// SAFETY: `repr(C)`, all fields are `f64`, and any bytes are valid; CUDA's declaration has the same fields in the same
+// order.
 #[allow(unsafe_code)]
 unsafe impl Plain for Coefficients {}
 
 cuda_struct! {
-    /// Pose of an object: rotation by rows and translation (m), both ways, and its bounding box in the sensor's frame (m).
+    /// Pose of an object: rotation by rows and translation (m), in both directions, and its bounding box in the
+    /// sensor's frame (m).
     pub(super) struct IndenterPose {
         sensor_from_object: [f64; 12],
         object_from_sensor: [f64; 12],
@@ -57,7 +59,7 @@ cuda_struct! {
 }
 
 cuda_struct! {
-    /// `dermis_skin::gel::ContactPoint`; `object` is −1 where none is near.
+    /// `dermis_skin::gel::ContactPoint`; `object` is −1 if no object is near.
     pub(super) struct ContactPoint {
         pub distance: f64,
         pub normal: Vec3,
@@ -90,20 +92,20 @@ cuda_struct! {
 }
 
 cuda_struct! {
-    /// Result of all load steps.
+    /// The result of all load steps.
     pub(super) struct Outcome {
         pub residual: f64,
         pub strain_j: f64,
         pub newton: i64,
         pub conjugate: i64,
         pub updates: i64,
-        /// Not zero if the initial state has an inverted particle.
+        /// Nonzero if the initial state has an inverted particle.
         pub failed: i64,
     }
 }
 
 cuda_struct! {
-    /// Argument of `solve_equilibrium`.
+    /// The argument of `solve_equilibrium`.
     #[derive(Default)]
     pub(super) struct EquilibriumTask {
         cells: [i32; 3],
@@ -116,24 +118,25 @@ cuda_struct! {
         /// Bits: low x, high x, low y, high y, bottom.
         fixed_faces: i32,
         constitution: i32,
-        /// Stencils in the order of their cells: surface points, and interfaces to held parts, whose `stencil_spring` is positive.
+        /// Stencils in the order of their cells: surface points, and interfaces to held parts, which have a positive
+        /// `stencil_spring`.
         stencils: i32,
-        /// Cells with surface points.
+        /// Number of cells with surface points.
         surface_cells: i32,
         pub objects: i32,
         pub loads: i32,
         coefficients: Coefficients,
-        /// Inverse edges of a cell (1/m).
+        /// Inverse edge lengths of a cell (1/m).
         per_edge: [f64; 3],
         /// Volume of a full particle (m³).
         volume: f64,
-        /// Residual divided by load, and mean gap (m), of all load steps but the last, and of the last.
+        /// Residual relative to the load, and mean gap (m): for all load steps but the last, and for the last.
         pub path_precision: [f64; 2],
         pub final_precision: [f64; 2],
-        /// Fraction of a full particle, by particle, then by cell.
+        /// Volume fraction of each particle, by particle, then by cell.
         fill: Ptr<f32>,
         diagonal: Ptr<f64>,
-        /// First stencil of each cell, and of the end.
+        /// First stencil of each cell; the last entry is the number of stencils.
         stencil_first: Ptr<i32>,
         stencil_node: Ptr<i32>,
         /// Weights along x, y, z of three nodes: nine columns.
@@ -142,7 +145,7 @@ cuda_struct! {
         stencil_area: Ptr<f64>,
         /// Spring stiffness (N/m) of an interface, 0 for a surface point.
         stencil_spring: Ptr<f64>,
-        /// Number of each cell among those with surface points, or −1.
+        /// Index of each cell among those with surface points, or −1.
         surface: Ptr<i32>,
         pub shapes: Ptr<ObjectView>,
         pub poses: Ptr<IndenterPose>,
@@ -162,7 +165,7 @@ cuda_struct! {
         /// F⁻ᵀ, V μ, V α, V β of each particle: twelve columns.
         tangent: PtrMut<f32>,
         stencil_stiffness: PtrMut<f32>,
-        /// Grid-wide sums: one part per block of the grid.
+        /// Grid-wide sums: one partial sum per block of the grid.
         sums: PtrMut<f64>,
         pub points: PtrMut<ContactPoint>,
         pub states: PtrMut<ContactState>,
@@ -194,7 +197,7 @@ fn rows(pose: &Pose) -> [f64; 12] {
     std::array::from_fn(|i| if i < 9 { rotation.col(i % 3)[i / 3] } else { pose.translation[i - 9] })
 }
 
-/// Index in a nodal vector of `grid` of every number of a nodal vector on the GPU, in order.
+/// For every number of a nodal vector on the GPU, in order, its index in a nodal vector of `grid`.
 pub(super) fn node_order(grid: &ReferenceGrid) -> impl Iterator<Item = usize> {
     let [nx, ny, nz] = grid.cells.map(|count| count + 2);
     (0..3 * nz * ny * nx).map(move |i| {
@@ -203,7 +206,7 @@ pub(super) fn node_order(grid: &ReferenceGrid) -> impl Iterator<Item = usize> {
     })
 }
 
-/// A surface point (by its number) or an interface (by its spring stiffness), with its cell.
+/// A surface point (by its index) or an interface (by its spring stiffness), with its cell.
 struct SortedStencil {
     cell: [usize; 3],
     stencil: Stencil,
@@ -213,7 +216,7 @@ struct SortedStencil {
     point: Option<usize>,
 }
 
-/// Uploads a problem; also returns the number of the stencil of each surface point. `blocks` is the size of the launch.
+/// Uploads a problem; also returns the index of the stencil of each surface point. `blocks` is the size of the launch.
 pub(super) fn upload(
     arena: &mut Arena,
     problem: &EquilibriumProblem<'_>,
@@ -305,7 +308,7 @@ pub(super) fn upload(
     Ok((task, stencil_of_point))
 }
 
-/// Memory (bytes) of a problem on the GPU, without that of its stencils: nodal vectors and diagonal, forces and tangents of cells.
+/// GPU memory (bytes) of a problem without its stencils: nodal vectors and diagonal, forces and tangents of cells.
 pub(super) fn bytes_needed(grid: &ReferenceGrid) -> usize {
     let cells: usize = grid.cells.iter().product();
     let nodes: usize = grid.cells.iter().map(|count| count + 2).product();
@@ -329,7 +332,8 @@ fn sorted_stencils(problem: &EquilibriumProblem<'_>, number: impl Fn([usize; 3])
     sorted
 }
 
-/// Weights of a stencil, with those of ghost nodes outside fixed faces subtracted from those of their mirror nodes.
+/// Weights of a stencil. The weights of ghost nodes outside fixed faces are subtracted from those of their mirror
+/// nodes.
 fn folded_weights(faces: FixedFaces, cells: [usize; 3], sorted: &SortedStencil) -> [[f64; 3]; 3] {
     let mut weights = sorted.stencil.weights;
     for (axis, w) in weights.iter_mut().enumerate() {

@@ -1,6 +1,7 @@
-// Explicit MLS-MPM steps, many in one cooperative launch: the CPU's gel/mpm. Blocks of 4 x 4 x 4 cells own particles. Each transfers from the
-// nodes to its particles and back into a tile of 8 x 8 x 8 nodes of its own, and tiles are summed in a fixed order. Within a tile momentum
-// is summed in integers, so that the order of particles does not matter. Particles that leave their block are sorted between steps.
+// Explicit MLS-MPM steps, many in one cooperative launch: the CPU's gel/mpm. Blocks of 4 x 4 x 4 cells own particles. Each block transfers
+// from the nodes to its particles and back into its own tile of 8 x 8 x 8 nodes; tiles are summed in a fixed order. Within a tile momentum
+// is summed in integers, so that the result does not depend on the order of particles. Particles that leave their block are sorted between
+// steps.
 //
 // Thread layout: 128 threads per block of the grid. Transfers take one block of cells per block of the grid and one particle per thread;
 // the grid update takes one node per thread; sorting takes one particle, one block of cells or one brick of nodes per thread.
@@ -124,8 +125,8 @@ __device__ inline void gather(const MpmTask& t, const float4* velocities, const 
     for (int i = 0; i < 9; i++) p.affine[i] *= 4.0f / t.edge[i % 3];
 }
 
-// Replaces the velocity of a prescribed particle; moving ones (index > 1) get no affine velocity. With RECORD, adds the impulse that a moving
-// one received to `impulse`, in fixed point.
+// Replaces the velocity of a prescribed particle; moving ones (index > 1) get no affine velocity. With RECORD, adds the impulse on a moving
+// particle to `impulse`, in fixed point.
 template <bool RECORD>
 __device__ inline void prescribe(const MpmTask& t, u32 index, Particle& p, i64 impulse[3]) {
 #pragma unroll
@@ -196,7 +197,7 @@ __device__ inline void scatter(const MpmTask& t, const Weights& weights, float f
             }
 }
 
-// One particle through a transfer.
+// Transfers one particle.
 template <int KIND>
 __device__ inline void transfer_particle(const MpmTask& t, const ParticleColumns& columns, int slot, int step, const float4* velocities,
                                          int* tile, i64 impulse[3]) {
@@ -234,7 +235,7 @@ __device__ inline void transfer_particle(const MpmTask& t, const ParticleColumns
     }
 }
 
-// A transfer of all particles. `velocities` (TILE nodes) and `tile` (4 * TILE integers) are shared memory.
+// Transfers all particles. `velocities` (TILE nodes) and `tile` (4 * TILE integers) are shared memory.
 template <int KIND>
 __device__ void transfer(const MpmTask& t, int set, int step, float4* velocities, int* tile) {
     i64 impulse[3] = {0, 0, 0};
@@ -268,7 +269,7 @@ __device__ void transfer(const MpmTask& t, int set, int step, float4* velocities
             if (impulse[c] != 0) atomicAdd(&t.status->impulse[c], (u64)impulse[c]);
 }
 
-// The block at (bx, by, bz), as its index, or -1 outside.
+// Index of the block at (bx, by, bz), or -1 outside.
 __device__ inline int block_at(const MpmTask& t, int bx, int by, int bz) {
     if (bx < 0 || by < 0 || bz < 0 || bx >= t.blocks[0] || by >= t.blocks[1] || bz >= t.blocks[2]) return -1;
     return (bz * t.blocks[1] + by) * t.blocks[0] + bx;
@@ -297,8 +298,8 @@ __device__ inline float4 damped_velocity(const MpmTask& t, float4 sum) {
     return make_float4(sum.x * scale, sum.y * scale, sum.z * scale, sum.w);
 }
 
-// Grid update: velocities of all nodes near particles. Pairs of nodes on both sides of the wall get opposite velocities, so that the wall is
-// still, with the least change in kinetic energy.
+// Grid update: velocities of all nodes near particles. Pairs of nodes on both sides of the wall get opposite velocities, so that the wall
+// is at rest, with the smallest change in kinetic energy.
 __device__ void update_grid(const MpmTask& t, int set) {
     int wide = t.blocks[0] + 1, deep = t.blocks[1] + 1;
     for (u32 item = blockIdx.x * THREADS + threadIdx.x; item < t.status->bricks * 64u; item += gridDim.x * THREADS) {
@@ -330,7 +331,7 @@ __device__ void update_grid(const MpmTask& t, int set) {
     }
 }
 
-// Sorting, phase 1: block of every particle, and its rank among the particles of that block. Shifts positions to the new block's corner.
+// Sorting, phase 1: finds the block of every particle and its rank in that block. Shifts positions to the new block's corner.
 __device__ void assign_blocks(const MpmTask& t, int set, int step) {
     const ParticleColumns& columns = t.columns[set];
     int n = t.slots;
@@ -361,7 +362,7 @@ __device__ void assign_blocks(const MpmTask& t, int set, int step) {
     }
 }
 
-// Phase 2: slots of every block that has particles now.
+// Phase 2: allocates the slots of every block that now has particles.
 __device__ void allocate_slots(const MpmTask& t, int set) {
     int all = t.blocks[0] * t.blocks[1] * t.blocks[2];
     for (int block = blockIdx.x * THREADS + threadIdx.x; block < all; block += gridDim.x * THREADS) {
@@ -394,7 +395,7 @@ __device__ void move_particles(const MpmTask& t, int set) {
     }
 }
 
-// Phase 3 too: lists the bricks of nodes beside blocks with particles, clears those that are new, and resets the counts of phase 1.
+// Also phase 3: lists the bricks of nodes next to blocks with particles, clears new bricks, and resets the counts of phase 1.
 __device__ void list_bricks(const MpmTask& t, int set) {
     int wide = t.blocks[0] + 1, deep = t.blocks[1] + 1, high = t.blocks[2] + 1;
     int all = t.blocks[0] * t.blocks[1] * t.blocks[2];
@@ -415,7 +416,7 @@ __device__ void list_bricks(const MpmTask& t, int set) {
     }
 }
 
-// Sorts particles into the blocks that they are in, from one set of columns into the other.
+// Sorts particles into their current blocks, from one set of columns into the other.
 __device__ void sort_particles(const MpmTask& t, int set, int step) {
     assign_blocks(t, set, step);
     grid_sync(&t.status->barrier);
@@ -434,7 +435,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) run_mpm_steps(const __g
     transfer<P2G>(t, set, 0, velocities, tile);
     grid_sync(&t.status->barrier);
     for (int step = 0; step < t.steps; step++) {
-        // No block writes these between two transfers, so that all blocks read the same.
+        // No block writes these between two transfers, so all blocks read the same values.
         bool strayed = t.status->strayed != 0, failed = t.status->failed != ~0ull;
         if (failed) break;
         update_grid(t, set);

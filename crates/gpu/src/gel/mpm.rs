@@ -11,19 +11,19 @@ use std::sync::Arc;
 
 /// Threads per block, as in the kernel.
 const THREADS: u32 = 128;
-/// Cells along an edge of a block, and nodes in a tile, as in the kernel.
+/// Cells along an edge of a block, and nodes per tile, as in the kernel.
 const BLOCK: i32 = 4;
 const TILE: usize = 512;
-/// Empty blocks around those with particles: the distance that particles may travel.
+/// Number of empty blocks around those with particles, which bounds the travel of particles.
 const MARGIN_BLOCKS: i32 = 2;
-/// Slots of a block begin at multiples of this.
+/// The first slot of a block is a multiple of this.
 const ROW: usize = 8;
-/// The mass of a full particle, and a speed of one cell per step, in fixed point.
+/// Fixed-point units of the mass of a full particle, and of a speed of one cell per step.
 const MASS_UNIT: f32 = (1 << 22) as f32;
 const SPEED_UNIT: f32 = (1 << 24) as f32;
-/// Impulses of prescribed particles are recorded in units this much finer.
+/// Factor by which the fixed-point unit of recorded impulses is finer.
 const IMPULSE_UNIT: u32 = 256;
-/// Number of prescribed velocities that the kernel takes.
+/// Maximum number of prescribed velocities.
 const MAX_PRESCRIBED: usize = 4;
 
 const SOURCE: &[&str] = &[
@@ -42,7 +42,8 @@ pub(super) fn program() -> Program {
     Program::new("gel-mpm", SOURCE, &[&format!("-DROW={ROW}"), &format!("-DIMPULSE_UNIT={IMPULSE_UNIT}")])
 }
 
-// SAFETY: `repr(C)`, `f32` alone, and any bytes are valid; CUDA's declaration has the same fields in the same order.
+// SAFETY: `repr(C)`, all fields are `f32`, and any bytes are valid; CUDA's declaration has the same fields in the same
+// order.
 #[allow(unsafe_code)]
 unsafe impl Plain for StepConstants {}
 
@@ -51,7 +52,7 @@ unsafe impl Plain for StepConstants {}
 type float4 = [f32; 4];
 
 cuda_struct! {
-    /// A block with particles: its index, its first slot, and how many slots.
+    /// A block with particles: its index, its first slot, and its number of slots.
     struct OccupiedBlock {
         block: i32,
         first: i32,
@@ -61,7 +62,8 @@ cuda_struct! {
 }
 
 cuda_struct! {
-    /// Particle state by slot; a matrix has nine columns. Positions are in cells from the corner of the slot's block.
+    /// Particle state by slot; a matrix has nine columns. Positions (cells) are relative to the corner of the slot's
+    /// block.
     #[derive(Default)]
     struct ParticleColumns {
         position: PtrMut<f32>,
@@ -73,21 +75,21 @@ cuda_struct! {
 }
 
 cuda_struct! {
-    /// Progress of a run, on the GPU.
+    /// Progress of a run, in GPU memory.
     #[derive(Default)]
     struct MpmStatus {
-        /// Blocks with particles in each of the two sets of columns.
+        /// Number of blocks with particles in each of the two sets of columns.
         occupied: [u32; 2],
         slots: u32,
-        /// Bricks of nodes near particles.
+        /// Number of bricks of nodes near particles.
         bricks: u32,
-        /// Not zero when particles must be sorted.
+        /// Nonzero if particles must be sorted.
         strayed: u32,
-        /// The set of columns in use.
+        /// Index of the set of columns in use.
         set: u32,
         barrier: u32,
         sorts: u32,
-        /// Step (upper half) and number of the first particle that was inverted or left its tile.
+        /// Step (upper half) and index (lower half) of the first particle that was inverted or left its tile.
         failed: u64,
         /// Impulse on moving prescribed particles in the last step, in fixed point.
         impulse: [u64; 3],
@@ -95,19 +97,19 @@ cuda_struct! {
 }
 
 cuda_struct! {
-    /// Argument of `run_mpm_steps`.
+    /// The argument of `run_mpm_steps`.
     #[derive(Default)]
     struct MpmTask {
         steps: i32,
         slots: i32,
         corotated: i32,
         has_wall: i32,
-        /// Blocks along each axis, and the cell at their corner.
+        /// Number of blocks along each axis, and the cell at their corner.
         blocks: [i32; 3],
         low: [i32; 3],
         wall_axis: i32,
         wall_plane: i32,
-        /// The set of columns in use.
+        /// Index of the set of columns in use.
         set: i32,
         unused: i32,
         constants: StepConstants,
@@ -121,7 +123,7 @@ cuda_struct! {
         occupied: [PtrMut<OccupiedBlock>; 2],
         /// Index of each block among those with particles, or −1.
         block_index: [PtrMut<i32>; 2],
-        /// Bricks of 4³ nodes near particles: their list, and a flag for each brick.
+        /// Bricks of 4³ nodes near particles: the list of bricks, and a flag for each brick.
         bricks: PtrMut<i32>,
         active: PtrMut<i32>,
         block_counts: PtrMut<u32>,
@@ -134,32 +136,32 @@ cuda_struct! {
     }
 }
 
-/// Outcome of a run of steps.
+/// The result of a run of steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MpmRun {
-    /// Time (s) of the kernel.
+    /// Kernel time (s).
     pub gpu_s: f64,
-    /// How often particles were sorted since the upload.
+    /// Number of sorts since the upload.
     pub sorts: usize,
-    /// Impulse that moving prescribed particles received in the last step (in full-particle masses, m/s).
+    /// Impulse on moving prescribed particles in the last step (full-particle masses times m/s).
     pub prescribed_impulse: Vec3,
-    /// The first particle that was inverted or lost, and the step.
+    /// Index and step of the first particle that was inverted or lost.
     pub failed: Option<(u32, u64)>,
 }
 
-/// Particles that stay on the GPU between steps.
+/// Particles in GPU memory that advance by MPM steps.
 #[derive(Debug)]
 pub struct GpuMpm {
     kernel: CooperativeKernel,
     arena: Arena,
     task: MpmTask,
     setup: MpmSetup,
-    /// The state at the upload, whose volume fractions and prescribed velocities do not change.
+    /// The state at the upload; its volume fractions and prescribed velocities do not change.
     initial: ParticleState,
 }
 
 impl GpuMpm {
-    /// Uploads particles; runs no step.
+    /// Uploads particles without running a step.
     pub fn new(gpu: &Arc<Gpu>, steps: &MpmSteps) -> Result<Self, GpuError> {
         let MpmSteps { setup, particles, .. } = steps;
         check_supported(setup, particles)?;
@@ -178,7 +180,7 @@ impl GpuMpm {
         let status = MpmStatus { barrier: 0, impulse: [0; 3], failed: u64::MAX, ..before };
         self.arena.write(self.task.status, &[status])?;
         let task = MpmTask { steps: steps as i32, set: status.set as i32, ..self.task };
-        // SAFETY: the task is the kernel's, and its addresses are in `arena`.
+        // SAFETY: the task belongs to the kernel, and its addresses are in `arena`.
         #[allow(unsafe_code)]
         let gpu_s = unsafe { self.kernel.launch(&task)? };
         let status = self.status()?;
@@ -238,7 +240,7 @@ fn check_supported(setup: &MpmSetup, particles: &ParticleState) -> Result<(), Gp
     Ok(())
 }
 
-/// Lowest cell of a block, for blocks that begin at block `low`.
+/// Lowest cell of a block; `low` is the first block of the grid.
 fn corner(low: [i32; 3], blocks: [i32; 3], block: i32) -> [i32; 3] {
     let at = [block % blocks[0], block / blocks[0] % blocks[1], block / (blocks[0] * blocks[1])];
     std::array::from_fn(|axis| (low[axis] + at[axis]) * BLOCK)
@@ -246,13 +248,13 @@ fn corner(low: [i32; 3], blocks: [i32; 3], block: i32) -> [i32; 3] {
 
 /// Particles sorted into blocks.
 struct SortedParticles {
-    /// Positions in cells.
+    /// Positions (cells).
     cells: Vec<[f64; 3]>,
     low: [i32; 3],
     blocks: [i32; 3],
     block: Vec<u32>,
     occupied: Vec<OccupiedBlock>,
-    /// Slot and number of every particle.
+    /// Slot and index of every particle.
     slots: Vec<(usize, u32)>,
     used_slots: usize,
 }
@@ -280,7 +282,8 @@ impl SortedParticles {
         sorted
     }
 
-    /// Orders the particles of a block so that neighbours in a warp come from different cells and seldom add to the same node.
+    /// Orders the particles of a block so that neighbours in a warp lie in different cells and seldom add to the same
+    /// node.
     fn assign_slots(&mut self) {
         let mut order: Vec<u32> = (0..self.cells.len() as u32).collect();
         let inner = |p: u32| {
@@ -303,7 +306,7 @@ impl SortedParticles {
         self.used_slots = first;
     }
 
-    /// Numbers of blocks, of bricks of nodes, of blocks that can have particles at once, and of slots.
+    /// Number of blocks, of bricks of nodes, of blocks that can have particles at once, and of slots.
     fn counts(&self) -> (usize, usize, usize, usize) {
         let all = self.blocks.iter().map(|&count| count as usize).product();
         let bricks = self.blocks.iter().map(|&count| count as usize + 1).product();
@@ -311,7 +314,7 @@ impl SortedParticles {
         (all, bricks, max_occupied, (self.cells.len() + (ROW - 1) * max_occupied).next_multiple_of(ROW))
     }
 
-    /// Memory (bytes) on the GPU.
+    /// GPU memory (bytes).
     fn bytes_needed(&self) -> usize {
         let (all, bricks, max_occupied, slots) = self.counts();
         4 * (2 * 15 + 12 + 2) * slots + 16 * (all + 64 * bricks) + (16 * TILE + 32) * max_occupied + 8 * bricks
@@ -399,7 +402,7 @@ impl SortedParticles {
     }
 }
 
-/// For every brick of nodes, 1 if it is beside a block with particles.
+/// For every brick of nodes, 1 if it is next to a block with particles.
 fn active_bricks(blocks: [i32; 3], occupied: &[OccupiedBlock]) -> Vec<i32> {
     let [wide, deep, high] = blocks.map(|count| count + 1);
     let mut active = vec![0; (wide * deep * high) as usize];

@@ -7,7 +7,7 @@ use dermis_skin::gel::TacchiGel;
 use dermis_skin::{Motion, Object, Skin, SkinError, State, Support, Touch};
 use std::sync::Arc;
 
-/// [`TacchiGel`] with its steps on a GPU.
+/// [`TacchiGel`] with its MPM steps on a GPU.
 #[derive(Debug)]
 pub struct GpuTacchiGel {
     gpu: Arc<Gpu>,
@@ -15,12 +15,12 @@ pub struct GpuTacchiGel {
 }
 
 impl GpuTacchiGel {
-    /// The same gel on a GPU.
+    /// Makes the GPU version of a gel.
     pub fn new(gpu: &Arc<Gpu>, gel: TacchiGel) -> Self {
         Self { gpu: Arc::clone(gpu), gel }
     }
 
-    /// [`TacchiGel::press`] on the GPU; also returns the run of its steps.
+    /// [`TacchiGel::press`] on the GPU; also returns the result of its MPM steps.
     pub fn press(&self, object: &Object, sensor_from_object: Pose) -> Result<(Touch, MpmRun), SkinError> {
         let steps = self.gel.steps(object, sensor_from_object);
         let solved = GpuMpm::new(&self.gpu, &steps).and_then(|mut mpm| {
@@ -40,7 +40,7 @@ impl Skin for GpuTacchiGel {
         self.gel.rest()
     }
 
-    /// Stateless: every call is a press from above.
+    /// Ignores the state: every call is a press from above.
     fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
         match motion.targets {
             [target] => {

@@ -1,16 +1,16 @@
-// Images of a camera behind a layer, from the displacement of its surface: heights at nodes that are about as dense as the cells, heights and
-// slopes at pixels, then light. The same steps in the same order as on the CPU (`Lattice`, `Calibrated`, `Phong`, `Shadow`, `Markers`).
+// Images of a camera behind a layer, from the displacement of its surface: heights at nodes about as dense as the cells, heights and
+// slopes at pixels, then light. The same operations in the same order as on the CPU (`Lattice`, `Calibrated`, `Phong`, `Shadow`, `Markers`).
 // blockIdx.x is the press in every kernel.
 
 __device__ __forceinline__ Vec3 operator*(double s, Vec3 a) { return {s * a.x, s * a.y, s * a.z}; }
 
-// Displacement (m) of a cell; the surface holds x, y and down, one after the other.
+// Displacement (m) of a cell; the surface holds the components x, y and down, one after the other.
 __device__ __forceinline__ Vec3 displacement(const CameraView& view, const double* surface, int row, int col) {
     const int i = row * view.cols + col, cells = view.rows * view.cols;
     return {surface[i], surface[cells + i], 0.0 - surface[2 * cells + i]};
 }
 
-// The cell at or before a coordinate, clamped to the grid, and how far past it (cells).
+// The cell at or before a coordinate, clamped to the grid, and the distance past it (cells).
 __device__ __forceinline__ int split(double coordinate, int count, double& past) {
     const double clamped = fmin(fmax(coordinate, 0.0), count - 1.0);
     const int cell = min((int)clamped, max(count - 2, 0));
@@ -21,7 +21,7 @@ __device__ __forceinline__ int split(double coordinate, int count, double& past)
 // The i-th of the four neighbours of a cell, clamped to the grid.
 __device__ __forceinline__ int neighbour(int cell, int i, int count) { return min(max(cell + i - 1, 0), count - 1); }
 
-// Weights of four neighbours in cubic convolution (Keys 1981), t past the second.
+// Weights of four neighbours in cubic convolution (Keys 1981), at t past the second neighbour.
 __device__ __forceinline__ void cubic_weights(double t, double* weights) {
     const double t2 = t * t, t3 = t * t * t;
     weights[0] = 0.5 * (-t3 + 2.0 * t2 - t);
@@ -49,15 +49,15 @@ __device__ __forceinline__ Vec3 displacement_at(const CameraView& view, const do
     return sum;
 }
 
-// Finds the point of the surface that each node shows, by Newton's method on the line of sight, and writes its height (m) and its distance
-// inside the rim (cells). `rim` is set where any node of a press shows a point outside. blockIdx.y: 128 nodes, one per thread.
+// Finds the surface point that each node shows, by Newton's method on the line of sight, and writes its height (m) and its distance
+// inside the rim (cells). Sets `rim` if any node of a press shows a point outside. blockIdx.y: 128 nodes, one per thread.
 extern "C" __global__ void __launch_bounds__(128) find_nodes(CameraView view, const double* surfaces, float* heights, float* margins, int* rim) {
     const int nodes = view.nodes[0] * view.nodes[1], i = blockIdx.y * blockDim.x + threadIdx.x;
     if (i >= nodes) return;
     const double* surface = surfaces + 3ll * blockIdx.x * view.rows * view.cols;
     const double node_row = view.first[0] + i / view.nodes[1] * view.stride, node_col = view.first[1] + i % view.nodes[1] * view.stride;
     const double target_x = plane_x(view, node_col), target_y = plane_y(view, node_row);
-    // Sideways motion of the line of sight per height.
+    // Lateral motion of the line of sight per unit of height.
     const double lean_x = view.distance > 0.0 ? (target_x - view.axis[0]) / view.distance : 0.0;
     const double lean_y = view.distance > 0.0 ? (target_y - view.axis[1]) / view.distance : 0.0;
     double past;
@@ -90,15 +90,15 @@ extern "C" __global__ void __launch_bounds__(128) find_nodes(CameraView view, co
     if ((float)margin < 0.0f) atomicOr(&rim[blockIdx.x], 1);
 }
 
-// Value less a sixth of the second difference.
+// The value minus a sixth of the second difference.
 __device__ __forceinline__ float sharpened(float before, float at, float after) { return at - (before - 2.0f * at + after) * (1.0f / 6.0f); }
 
-// The same for the i-th of `count` values of a line; the ends stay as they are.
+// The same for the i-th of `count` values of a line; the ends are unchanged.
 __device__ __forceinline__ float sharpened_at(const float* line, int i, int count) {
     return i > 0 && i < count - 1 ? sharpened(line[i - 1], line[i], line[i + 1]) : line[i];
 }
 
-// Takes a sixth of the second difference off the heights, along rows and then along columns. blockIdx.y: 128 nodes, one per thread.
+// Subtracts a sixth of the second difference from the heights, along rows and then along columns. blockIdx.y: 128 nodes, one per thread.
 extern "C" __global__ void __launch_bounds__(128) sharpen_nodes(CameraView view, const float* heights, float* out) {
     const int nodes = view.nodes[0] * view.nodes[1], i = blockIdx.y * blockDim.x + threadIdx.x;
     if (i >= nodes) return;
@@ -113,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(128) sharpen_nodes(CameraView view,
     out[(long long)blockIdx.x * nodes + i] = value;
 }
 
-// Value at a pixel: the 4 × 4 nodes of its taps, weighted.
+// Value at a pixel: weighted sum of the 4 × 4 nodes of its taps.
 __device__ __forceinline__ float pixel_value(const float* nodes, int cols, const Tap& across, const Tap& down) {
     float sum = 0.0f;
 #pragma unroll
@@ -163,7 +163,7 @@ extern "C" __global__ void __launch_bounds__(128) track_markers(CameraView view,
     to[1] = (float)(view.axis_px[1] - (plane_y(view, row) + by.y - view.axis[1]) * scale);
 }
 
-// The end of every light: black outside of the gel, markers, exposure and vignetting, then eight bits, rounded.
+// Final stage of every light model: black outside the gel, markers, exposure and vignetting, then rounding to eight bits.
 __device__ __forceinline__ void write_pixel(const CameraView& view, float* level, int row, int col, const float* margins, bool rim, const Tap* across,
                                        const Tap* down, const float* tracks, unsigned char* out) {
     if (rim && pixel_value(margins, view.nodes[1], across[col], down[row]) < 0.0f) level[0] = level[1] = level[2] = 0.0f;
@@ -184,7 +184,7 @@ __device__ __forceinline__ void write_pixel(const CameraView& view, float* level
 }
 
 // Adds Σₖ value[k] · polynomial[k](x) to each colour. `lines`: DEGREE + 1 coefficients for each colour and monomial k, lowest power first;
-// values stand 256 apart.
+// values have a stride of 256.
 template <int DEGREE>
 __device__ __forceinline__ void add_calibrated(const float* lines, const float* values, int monomials, float x, float* level) {
     for (int c = 0; c < 3; c++) {
@@ -203,10 +203,10 @@ __device__ __forceinline__ void add_calibrated(const float* lines, const float* 
     }
 }
 
-// Calibrated light: background plus polynomials of position times monomials of the normal (right, down) and the depth (mm). `lines`: for each
-// row, colour and monomial a polynomial of the position along the row; `positions`: that of each column; `products`: each monomial as (earlier
-// monomial or −1, factor 0 right, 1 down, 2 depth). A warp shades 32 pixels of a row from a multiple of 32 on, and adds nothing where all of
-// them are flat and not pressed; blockIdx.y: eight warps. Shared memory: 256 values per monomial.
+// Calibrated light: background plus polynomials of position times monomials of the normal (right, down) and the depth (mm). `lines`: for
+// each row, colour and monomial a polynomial of the position along the row; `positions`: the position of each column; `products`: each
+// monomial as (earlier monomial or −1, factor: 0 right, 1 down, 2 depth). A warp shades 32 consecutive pixels of a row, aligned to 32, and
+// adds no light if all of them are flat and not pressed; blockIdx.y: eight warps. Shared memory: 256 values per monomial.
 extern "C" __global__ void __launch_bounds__(256) shade_calibrated(CameraView view, CalibratedLight light, const float* background, const float* lines, const float* positions,
                                                                const int* products, const float* z, const float* margins, const int* rim,
                                                                const Tap* across, const Tap* down, const float* tracks, unsigned char* images) {
@@ -251,8 +251,8 @@ extern "C" __global__ void __launch_bounds__(256) shade_calibrated(CameraView vi
            tracks + 2ll * blockIdx.x * view.markers, images + 3 * ((long long)blockIdx.x * pixels + i));
 }
 
-// Phong light: background plus (n·l − flat) diffuse + ((r·v)^shininess − flat) specular of each lamp. `lit`: the part of each lamp that reaches
-// each pixel, or null without shadows. blockIdx.y: 256 pixels, one per thread.
+// Phong light: background plus (n·l − flat) diffuse + ((r·v)^shininess − flat) specular of each lamp. `lit`: the fraction of each lamp's
+// light that reaches each pixel, or null without shadows. blockIdx.y: 256 pixels, one per thread.
 extern "C" __global__ void __launch_bounds__(256) shade_phong(CameraView view, const Lamp* lamps, int count, int shininess, const float* background, const float* lit,
                                                               const float* z, const float* margins, const int* rim, const Tap* across,
                                                               const Tap* down, const float* tracks, unsigned char* images) {
@@ -267,7 +267,7 @@ extern "C" __global__ void __launch_bounds__(256) shade_phong(CameraView view, c
         const Lamp& lamp = lamps[k];
         float diffuse = fmaxf(lamp.direction[0] * nx + lamp.direction[1] * ny + lamp.direction[2] * nz, 0.0f), specular = 0.0f;
         if (lamp.specular[0] != 0.0f || lamp.specular[1] != 0.0f || lamp.specular[2] != 0.0f) {
-            // A face that is turned away from the lamp has no highlight.
+            // A face that points away from the lamp has no highlight.
             float factor = diffuse > 0.0f ? fmaxf(2.0f * diffuse * nz - lamp.direction[2], 0.0f) : 0.0f;
             specular = 1.0f;
             for (int left = shininess; left > 0; left >>= 1) {
@@ -290,9 +290,9 @@ extern "C" __global__ void __launch_bounds__(256) shade_phong(CameraView view, c
            tracks + 2ll * blockIdx.x * view.markers, images + 3 * ((long long)blockIdx.x * pixels + i));
 }
 
-// The part of each lamp that reaches each pixel. The greatest height so far, falling with the ray, is carried away from the lamp from one line
-// of pixels to the next; a pixel h below it gets 1 − strength · smoothstep(h/softness). blockIdx.y: lamp; one pixel of a line per thread.
-// Shared memory: two lines.
+// The fraction of each lamp's light that reaches each pixel. The largest height so far, decreasing with the slope of the ray, is propagated
+// away from the lamp from one line of pixels to the next; a pixel h below it gets 1 − strength · smoothstep(h/softness). blockIdx.y: lamp;
+// one pixel of a line per thread. Shared memory: two lines.
 extern "C" __global__ void __launch_bounds__(256) cast_shadows(CameraView view, const Lamp* lamps, float strength, float softness, float pixel, const float* z,
                                                                float* lits) {
     extern __shared__ float shared[];
@@ -306,7 +306,7 @@ extern "C" __global__ void __launch_bounds__(256) cast_shadows(CameraView view, 
         for (int i = threadIdx.x; i < pixels; i += blockDim.x) lit[i] = 1.0f;
         return;
     }
-    // Lines run across the ray's main direction; `shift` is how far it moves along a line from one to the next.
+    // Lines run across the ray's main direction; `shift` is the motion of the ray along a line from one line to the next.
     const int lines = sideways ? view.width : view.height, length = sideways ? view.height : view.width;
     const float shift = sideways ? up / fabsf(right) : -right / fabsf(up);
     const float fall = pixel * sqrtf(1.0f + (aside / along) * (aside / along)) * towards / sqrtf(right * right + up * up);

@@ -19,30 +19,32 @@ pub(super) fn program() -> Program {
 }
 
 cuda_struct! {
-    /// A camera and the surface that it sees.
+    /// A camera and the surface in its view.
     struct CameraView {
-        /// The surface: cells, their edge (m) and the middle (m).
+        /// The surface: number of cells, their edge (m) and the centre (m).
         rows: i32,
         cols: i32,
         cell: f64,
         center: [f64; 2],
-        /// Pixels, and what one spans on the undeformed surface (m).
+        /// Image size (pixels), and the size of a pixel on the undeformed surface (m).
         width: i32,
         height: i32,
         pixel: f64,
-        /// From the pinhole to that surface (m); zero where it is infinitely far.
+        /// Distance from the pinhole to that surface (m); zero for an infinite distance.
         distance: f64,
-        /// Where the optical axis meets the surface (m) and the image (pixels); −1 for a mirrored image, else 1.
+        /// Intersection of the optical axis with the surface (m) and the image (pixels); −1 for a mirrored image, else
+        /// 1.
         axis: [f64; 2],
         axis_px: [f64; 2],
         right: f64,
-        /// Nodes where the surface is found: cell coordinates of the first, cells from one to the next, and how many.
+        /// Nodes where the surface is evaluated: cell coordinates of the first, cells from one node to the next, and
+        /// count.
         first: [i32; 2],
         stride: i32,
         nodes: [i32; 2],
         exposure: f32,
         vignetting: f32,
-        /// Markers on the gel: how many, radius (pixels) and colour (levels).
+        /// Markers on the gel: count, radius (pixels) and colour (levels).
         markers: i32,
         radius: f32,
         colour: [f32; 3],
@@ -50,7 +52,7 @@ cuda_struct! {
 }
 
 cuda_struct! {
-    /// The four nodes, from `first` on, whose weighted sum is a pixel.
+    /// Four nodes, starting at `first`, whose weighted sum is the value of a pixel.
     struct Tap {
         first: i32,
         weights: [f32; 4],
@@ -58,23 +60,23 @@ cuda_struct! {
 }
 
 cuda_struct! {
-    /// Limits of a calibrated light.
+    /// Parameters of a calibrated light.
     struct CalibratedLight {
-        /// Degree of the polynomials of position.
+        /// Degree of the polynomials in position.
         degree: i32,
-        /// Monomials of normal and depth.
+        /// Number of monomials in normal and depth.
         monomials: i32,
-        /// Larger depths (mm) count as this.
+        /// Larger depths (mm) are clamped to this value.
         max_depth_mm: f32,
-        /// Where slopes and depths (mm) of 32 adjacent pixels are smaller, no light is added.
+        /// If slopes and depths (mm) of 32 adjacent pixels are smaller, no light is added.
         min_slope: f32,
         min_depth_mm: f32,
     }
 }
 
 cuda_struct! {
-    /// A distant lamp: its direction (right, up, towards the camera), colours (levels), and the diffuse and specular light that an untouched
-    /// gel gets, where that is subtracted.
+    /// A distant lamp: its direction (right, up, towards the camera), colours (levels), and the diffuse and specular
+    /// factors of a flat gel, which are subtracted (zero if the light is not relative to a flat gel).
     struct Lamp {
         direction: [f32; 3],
         diffuse: [f32; 3],
@@ -109,10 +111,10 @@ pub(super) struct GpuCamera {
     light: GpuLight,
 }
 
-/// Threads of a block that computes pixels, and of one that computes nodes or markers.
+/// Threads per block: for pixels, and for nodes or markers.
 const THREADS: usize = 256;
 const NODE_THREADS: usize = 128;
-/// CUDA's limit on blocks along y, times their threads.
+/// Maximum number of pixels: CUDA's limit on blocks along y, times the threads per block.
 const MAX_PIXELS: usize = 65_535 * THREADS;
 
 fn grid(x: usize, y: usize, threads: usize, shared_bytes: usize) -> LaunchConfig {
@@ -120,7 +122,7 @@ fn grid(x: usize, y: usize, threads: usize, shared_bytes: usize) -> LaunchConfig
     LaunchConfig { grid_dim: (x as u32, y as u32, 1), block_dim, shared_mem_bytes: shared_bytes as u32 }
 }
 
-/// Refuses images that are too large.
+/// Refuses a camera whose images are too large.
 pub(super) fn check_size(camera: &Camera) -> Result<(), String> {
     if camera.width.div_ceil(32) * 32 * camera.height > MAX_PIXELS {
         return Err(format!("its image of {} x {} pixels has more than {MAX_PIXELS}", camera.width, camera.height));
@@ -180,7 +182,8 @@ impl GpuCamera {
         [self.view.height as usize, self.view.width as usize]
     }
 
-    /// Renders the images of `count` surfaces (displacement along x, y and down, one after the other) into `images`, from the `first` on.
+    /// Renders the images of `count` surfaces (displacement along x, y and down, one after the other) into `images`,
+    /// starting at image `first`.
     pub fn render(
         &self,
         surfaces: &DeviceBuffer<f64>,
@@ -202,7 +205,7 @@ impl GpuCamera {
         let over_nodes = grid(count, nodes.div_ceil(NODE_THREADS), NODE_THREADS, 0);
         let over_pixels = grid(count, pixels.div_ceil(THREADS), THREADS, 0);
         let out = images.at_mut(first * 3 * pixels);
-        // SAFETY: nodes, pixels and tracks have room for every press, the images too; taps lead to nodes.
+        // SAFETY: nodes, pixels, tracks and images have space for every press; all taps are valid nodes.
         #[allow(unsafe_code)]
         unsafe {
             launch!(gpu, &kernel("find_nodes")?, over_nodes, view, surfaces, &heights, &margins, &rim)?;
@@ -235,7 +238,7 @@ impl GpuCamera {
         Ok(())
     }
 
-    /// The part of each lamp that reaches each pixel.
+    /// The fraction of each lamp's light that reaches each pixel.
     fn shadows(
         &self,
         lamps: &DeviceBuffer<Lamp>,

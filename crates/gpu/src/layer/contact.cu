@@ -1,11 +1,11 @@
-// Tractions that keep the layer out of the indenter, with friction, for many presses. The same steps in the same order as on the CPU
-// (`Solution`).
+// Tractions that prevent the layer from penetrating the indenter, with friction, for many presses. The same operations in the same order
+// as on the CPU (`Solution`).
 
-// Exchanges between pressure and shear, and enlargements of a region.
+// Maximum number of exchanges between pressure and shear, and of enlargements of a region.
 constexpr int MAX_EXCHANGES = 12, MAX_GROWTHS = 16;
 
-// Solves pressure and shear in turn, since each deflects the other's surface, until the pressure changes by less than 1e-5 of its peak.
-// `tolerance` is relative, `tolerance_m` is that times the greatest depth. Returns iterations.
+// Solves pressure and shear alternately, since each deflects the surface of the other, until the pressure changes by less than 1e-5 of its
+// peak. `tolerance` is relative; `tolerance_m` is `tolerance` times the largest depth. Returns the number of iterations.
 __device__ int solve_tractions(const Workspace& work, double mu, double tolerance, double tolerance_m) {
     const double* depth = work.buffer(DEPTH);
     double *p = work.buffer(PRESSURE), *x = work.buffer(SHEAR_X), *y = work.buffer(SHEAR_Y), *sheared_depth = work.buffer(SHEARED_DEPTH);
@@ -25,7 +25,7 @@ __device__ int solve_tractions(const Workspace& work, double mu, double toleranc
             if (p[i] > 0.0) largest = fmax(largest, fmax(fabs(target_x[i]), fabs(target_y[i])));
         }
         largest = reduce_max(largest, work.shared);
-        // Errors of the shear stay for good, so its tolerance is tighter.
+        // Later iterations do not correct errors of the shear, so its tolerance is tighter.
         iterations += solve_friction(work, mu, fmax(0.1 * tolerance * largest, 1e-4 * tolerance_m));
         response_to_shear(work, false, x, y, sheared_depth, nullptr);
         FOR_EACH(i, work.count) sheared_depth[i] = depth[i] - sheared_depth[i];
@@ -44,7 +44,7 @@ __device__ int solve_tractions(const Workspace& work, double mu, double toleranc
     return iterations;
 }
 
-// The next press that no block has taken. `taken` counts in global memory, `next` is shared by the block.
+// The next press that no block has taken. `taken` is a counter in global memory; the block shares `next`.
 __device__ __forceinline__ int next_press(int* taken, int* next) {
     __syncthreads();
     if (threadIdx.x == 0) *next = atomicAdd(taken, 1);
@@ -62,7 +62,7 @@ __device__ __forceinline__ void load_region(Workspace& work, const ContactRegion
     __syncthreads();
     FOR_EACH(i, work.count) {
         const int cell = (region.row + i / region.cols) * grid_cols + region.col + i % region.cols;
-        // Cells without an indenter get a finite depth far above the surface.
+        // Cells without an indenter get a finite negative depth: the indenter is far above the surface.
         work.buffer(DEPTH)[i] = fmax(depth[cell], -10.0 * region.max_depth);
         work.buffer(SHEAR_X)[i] = traction[cell];
         work.buffer(SHEAR_Y)[i] = traction[cells + cell];
@@ -85,7 +85,7 @@ __device__ __forceinline__ void store_region(const Workspace& work, const Contac
     __syncthreads();
 }
 
-// Whether pressure reaches the border of a region inside of the grid: contact may go on beyond it.
+// True if pressure reaches the border of a region inside the grid: the contact may continue beyond it.
 __device__ __forceinline__ bool reaches_border(const LayerGrid& grid, const ContactRegion& region, const Bounds& bounds) {
     return bounds.bottom >= 0 && ((bounds.top == 0 && region.row > 0) || (bounds.left == 0 && region.col > 0) ||
                                   (bounds.bottom + 1 == region.rows && region.row + region.rows < grid.rows) ||
@@ -107,8 +107,8 @@ __device__ __forceinline__ void grow_region(const LayerGrid& grid, ContactRegion
 }
 
 // Tractions (Pa) along x, along y and as pressure on the whole grid, for `count` presses `members` whose regions fit one transform size.
-// Each block takes one press after the other. A press whose region outgrows the size stays OPEN, with a larger size. Transforms run in shared
-// memory (`in_shared`), or in `planes` through a tile of `tile_lines` lines; `buffers` holds REGION_BUFFERS · side² values per block.
+// Each block takes one press after the other. A press whose region outgrows the size stays OPEN, with a larger size. Transforms run in
+// shared memory (`in_shared`), or in `planes` through a tile of `tile_lines` lines; `buffers` holds REGION_BUFFERS · side² values per block.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     solve_contact(LayerGrid grid, LayerParameters layer, FftPlan plan, FftPlan half, int in_shared, int tile_lines, const int* members, int count,
                   int* taken, const double* depths, double* tractions, ContactRegion* regions, const Real* spectra, const Real* inverse,

@@ -18,7 +18,7 @@ __device__ __forceinline__ Complex conj(Complex a) { return {a.x, -a.y}; }
 // i a
 __device__ __forceinline__ Complex times_i(Complex a) { return {-a.y, a.x}; }
 
-// Integer division by a fixed number: a product with its float reciprocal, corrected by at most one.
+// Integer division by a fixed divisor: a product with its float reciprocal, corrected by at most one.
 struct Divisor {
     int by;
     float inverse;
@@ -55,7 +55,7 @@ template <int R> __device__ __forceinline__ Complex root(int j) {
     else return {(Real)of16[16 / R * j][0], (Real)of16[16 / R * j][1]};
 }
 
-// X[k] = Σₙ x[n] exp(S 2πi nk/R) for R = 2, 3 or 4 elements that stand STEP apart, in place, by one thread.
+// X[k] = Σₙ x[n] exp(S 2πi nk/R) for R = 2, 3 or 4 elements with a stride of STEP, in place, by one thread.
 template <int R, int S, int STEP> __device__ __forceinline__ void butterfly(Complex* v) {
     if constexpr (R == 2) {
         Complex a = v[0], b = v[STEP];
@@ -77,7 +77,7 @@ template <int R, int S, int STEP> __device__ __forceinline__ void butterfly(Comp
     }
 }
 
-// The same for A·B adjacent elements: B transforms of length A, then A of length B. X[k1 + A k2] is left at v[B k1 + k2].
+// The same for A·B adjacent elements: B transforms of length A, then A of length B. Stores X[k1 + A k2] at v[B k1 + k2].
 template <int A, int B, int S> __device__ __forceinline__ void composite_butterfly(Complex* v) {
 #pragma unroll
     for (int n = 0; n < B; n++) {
@@ -95,9 +95,9 @@ template <int A, int B, int S> __device__ __forceinline__ void composite_butterf
     for (int k = 0; k < A; k++) butterfly<B, S, 1>(v + B * k);
 }
 
-// One stage of radix R = A·B over `lines` lines: butterflies of elements m = length/R apart within each stretch of `length` elements. S = −1
-// multiplies by the roots of unity after the butterfly, S = +1 before it. Elements outside [from, to) count as zero. One butterfly per thread;
-// `lines_first` gives neighbouring threads neighbouring lines, otherwise neighbouring elements of a line.
+// One stage of radix R = A·B over `lines` lines: butterflies of elements with a stride of m = length/R within each segment of `length`
+// elements. S = −1 multiplies by the roots of unity after the butterfly, S = +1 before it. Elements outside [from, to) are treated as zero.
+// One butterfly per thread; with `lines_first`, neighbouring threads process neighbouring lines, otherwise neighbouring elements of a line.
 template <int R, int A, int B, int S>
 __device__ __forceinline__ void fft_stage(Complex* a, const Complex* roots, int size, int length, int lines, int line_step, int step,
                                       int from, int to, bool lines_first) {
@@ -128,7 +128,7 @@ __device__ __forceinline__ void fft_stage(Complex* a, const Complex* roots, int 
         else composite_butterfly<A, B, S>(v);
 #pragma unroll
         for (int j = 0; j < R; j++) {
-            // butterfly leaves the j-th coefficient here.
+            // The butterfly stores the j-th coefficient here.
             Complex out = v[B * (j % A) + j / A];
             if (S < 0 && q > 0 && j > 0) out = out * conj(roots[j * angle]);
             at[j * hop] = out;
@@ -136,7 +136,7 @@ __device__ __forceinline__ void fft_stage(Complex* a, const Complex* roots, int 
     }
 }
 
-// One stage of the transform with a radix that is known at run time only.
+// One stage of the transform with a radix chosen at run time.
 template <int S>
 __device__ __forceinline__ void fft_pass(Complex* a, const Complex* roots, int size, int radix, int length, int lines, int line_step,
                                      int step, int from, int to, bool lines_first) {
@@ -153,7 +153,7 @@ __device__ __forceinline__ void fft_pass(Complex* a, const Complex* roots, int s
     __syncthreads();
 }
 
-// Forward transform of lines that are `line_step` apart with elements `step` apart; zero outside [from, to). `roots` are exp(2πi j/size).
+// Forward transform of lines with stride `line_step` and element stride `step`; zero outside [from, to). `roots` are exp(2πi j/size).
 __device__ __noinline__ void fft_forward(Complex* a, const Complex* roots, const FftPlan* plan, int lines, int line_step, int step,
                                       int from, int to, bool lines_first) {
     int length = plan->size;
@@ -165,7 +165,7 @@ __device__ __noinline__ void fft_forward(Complex* a, const Complex* roots, const
     }
 }
 
-// Inverse transform, times the size.
+// Inverse transform, scaled by the size.
 __device__ __noinline__ void fft_inverse(Complex* a, const Complex* roots, const FftPlan* plan, int lines, int line_step, int step,
                                        bool lines_first) {
     int length = 1;
@@ -175,8 +175,8 @@ __device__ __noinline__ void fft_inverse(Complex* a, const Complex* roots, const
     }
 }
 
-// A square plane of complex numbers with rows `pitch` apart, in shared memory or in global memory. Transforms of a global plane go through
-// `tile` in shared memory, `tile_lines` lines at a time, or run in global memory where there is no tile.
+// A square plane of complex numbers with a row stride of `pitch`, in shared or global memory. Transforms of a global plane go through
+// `tile` in shared memory, `tile_lines` lines at a time, or run in global memory without a tile.
 struct Plane {
     Complex* data;
     int pitch;
@@ -203,7 +203,7 @@ __device__ __forceinline__ void copy_tile(const Plane& plane, Complex* at, bool 
     __syncthreads();
 }
 
-// Transforms the rows (`along_rows`) or columns of a plane, of which elements [from, to) are not zero.
+// Transforms the rows (`along_rows`) or columns of a plane; elements outside [from, to) are zero.
 __device__ __noinline__ void fft_lines(const Plane& plane, Complex* at, const Complex* roots, const FftPlan* plan, bool along_rows, int lines, int from, int to,
                                        bool inverse) {
     const int size = plan->size;
@@ -223,14 +223,15 @@ __device__ __noinline__ void fft_lines(const Plane& plane, Complex* at, const Co
     }
 }
 
-// 2-D spectrum of a field that is zero outside `rows` rows from `row` on and `cols` columns from `col` on; memory outside need not be zero.
+// 2-D spectrum of a field that is zero outside `rows` rows starting at `row` and `cols` columns starting at `col`; memory outside need not
+// be zero.
 __device__ __forceinline__ void fft_2d(const Plane& plane, const Complex* roots, const FftPlan* plan, int row, int rows, int col, int cols) {
     __syncthreads();
     fft_lines(plane, plane.data + (long long)row * plane.pitch, roots, plan, true, rows, col, col + cols, false);
     fft_lines(plane, plane.data, roots, plan, false, plan->size, row, row + rows, false);
 }
 
-// The first `rows` rows of the field of a 2-D spectrum, times size².
+// The first `rows` rows of the field of a 2-D spectrum, scaled by size².
 __device__ __forceinline__ void ifft_2d(const Plane& plane, const Complex* roots, const FftPlan* plan, int rows) {
     __syncthreads();
     fft_lines(plane, plane.data, roots, plan, false, plan->size, 0, plan->size, true);

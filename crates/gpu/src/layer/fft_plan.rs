@@ -1,14 +1,14 @@
-//! Mixed-radix transforms.
+//! Plans of mixed-radix Fourier transforms.
 
 use crate::cuda_struct::cuda_struct;
 
-/// Largest sides (cells) of regions that share a transform, of twice as many points.
+/// Largest sides (cells) of contact regions for each transform; a transform has twice as many points along a side.
 pub(super) const SIDES: [usize; 27] = [
     8, 12, 16, 18, 24, 27, 32, 36, 48, 54, 64, 72, 96, 108, 128, 144, 192, 216, 256, 288, 384, 432, 512, 576, 768, 864,
     1024,
 ];
 
-/// The radices that kernels know.
+/// The radices that the kernels implement.
 const RADICES: [usize; 8] = [16, 12, 9, 8, 6, 4, 3, 2];
 const MAX_STAGES: usize = 6;
 
@@ -23,7 +23,7 @@ cuda_struct! {
 }
 
 impl FftPlan {
-    /// Plans a transform of a size 2ᵃ3ᵇ in as few stages as possible, with radices as even as possible.
+    /// Plans a transform of size 2ᵃ3ᵇ with the fewest stages and with radices as equal as possible.
     pub fn new(size: usize) -> Self {
         let found = factors(size, 0, MAX_STAGES).unwrap_or_default();
         let mut radix = [0; MAX_STAGES];
@@ -31,7 +31,7 @@ impl FftPlan {
         Self { size: size as i32, stages: found.len() as i32, radix }
     }
 
-    /// The wave number at each place of a spectrum in the order of the kernels.
+    /// The wave number at each position of a spectrum in the order of the kernels.
     pub fn waves(&self) -> Vec<usize> {
         let size = self.size as usize;
         let wave = |place: usize| {
@@ -48,21 +48,22 @@ impl FftPlan {
         (0..size).map(wave).collect()
     }
 
-    /// The place of each wave number.
+    /// The position of each wave number.
     pub fn places(&self) -> Vec<usize> {
         let mut places = vec![0; self.size as usize];
         self.waves().into_iter().enumerate().for_each(|(place, wave)| places[wave] = place);
         places
     }
 
-    /// For each place that of the opposite wave number.
+    /// For each position, the position of the opposite wave number.
     pub fn opposite(&self) -> Vec<i32> {
         let (size, places) = (self.size as usize, self.places());
         self.waves().into_iter().map(|wave| places[(size - wave) % size] as i32).collect()
     }
 }
 
-/// The fewest radices, from the `from`-th on and `max` at most, whose product is a size; of these the ones with the smallest largest.
+/// The fewest radices with a given product, starting at the `from`-th radix and at most `max` of them; among these, the
+/// ones whose largest radix is smallest.
 fn factors(size: usize, from: usize, max: usize) -> Option<Vec<usize>> {
     if size == 1 {
         return Some(Vec::new());
@@ -94,7 +95,7 @@ mod tests {
         }
     }
 
-    /// Every wave number has one place, and the opposite of the opposite is itself.
+    /// Every wave number has one position, and the opposite of the opposite is itself.
     #[test]
     fn places_are_a_permutation() {
         for size in [16, 54, 72, 216] {

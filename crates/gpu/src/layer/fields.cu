@@ -1,11 +1,12 @@
-// Fields on the whole grid for given tractions: displacement of the surface, stress at the sensing depth, forces of the taxels.
+// Fields on the whole grid for given tractions: displacement of the surface, stress at the sensing depth, forces on the taxels.
 
-// Pairs of real fields that one complex transform gives: displacement along x and y, deflection and pressure below, shear below along x and y.
+// Pairs of real fields computed by one complex transform: displacement along x and y, deflection and pressure below, shear below along x
+// and y.
 enum Response { LATERAL, NORMAL, LATERAL_BELOW };
 
 // Spectrum of first + i · balance · second for one pair of fields, from the spectra of the pressure and of shear x + iy:
 //   lateral: (xx x + xy y + i xp p, xy x + yy y + i yp p);  normal: (c p − i (xp x + yp y), b p + i (bx x + by y)).
-// `balance` brings the second to the size of the first, whose digits would be lost beside a much larger one. One pair k, −k per thread.
+// `balance` scales the second field to the magnitude of the first, to limit rounding errors. One pair k, −k per thread.
 __device__ __noinline__ void combine_responses(int which, int size, const Real* spectra, const int* opposite, bool sheared,
                                                const Complex* pressure, const Complex* shear, Real balance, Complex* out) {
     const long long all = (long long)size * size;
@@ -38,7 +39,7 @@ __device__ __noinline__ void combine_responses(int which, int size, const Real* 
     }
 }
 
-// Enlarges a region that overlaps the indenter elsewhere, by the rows and columns of the overlap.
+// Enlarges a region by the rows and columns of an overlap with the indenter outside the region.
 __device__ __forceinline__ void include_overlap(const LayerGrid& grid, ContactRegion& region, const Bounds& overlap) {
     const int last_row = max(region.row + region.rows, overlap.bottom + 1), last_col = max(region.col + region.cols, overlap.right + 1);
     region.row = min(region.row, overlap.top);
@@ -50,7 +51,7 @@ __device__ __forceinline__ void include_overlap(const LayerGrid& grid, ContactRe
     region.size = fft_size_of(grid, region.rows, region.cols);
 }
 
-// The planes of a block: spectra of the pressure and of the shear, and a pair of fields in work.
+// The planes of a block: spectra of the pressure and of the shear, and the pair of fields being computed.
 struct FieldPlanes {
     Plane pressure, shear, out;
     const Complex* roots;
@@ -90,7 +91,7 @@ __device__ __forceinline__ void normal_fields(const FieldPlanes& planes, const F
         pressure_below[i] = value.y / balance;
         const bool within =
             row >= region.row && row < region.row + region.rows && col >= region.col && col < region.col + region.cols;
-        // Where the surface bulges it may meet the indenter outside of the region.
+        // A bulging surface may touch the indenter outside the region.
         if (!within && value.x - depth[i] < -tolerance) overlap.include(row, col);
     }
 }
@@ -112,9 +113,9 @@ __device__ __forceinline__ void lateral_fields(int which, const FieldPlanes& pla
     }
 }
 
-// Surface (m) along x, y and down, and stress below (Pa) along x, y and as pressure, of `count` presses `members`. Each block takes one press
-// after the other and owns three planes. A press whose surface overlaps the indenter outside of its region becomes OPEN again, with a larger
-// region. `lateral`: displacement along the surface is wanted without friction too; `lateral_below`: so is shear below.
+// Surface displacement (m) along x, y and down, and stress below (Pa) along x, y and as pressure, of `count` presses `members`. Each block
+// takes one press after the other and owns three planes. A press whose surface overlaps the indenter outside its region becomes OPEN again,
+// with a larger region. `lateral`: compute lateral displacement without friction too; `lateral_below`: the same for shear below.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     evaluate_fields(LayerGrid grid, LayerParameters layer, FftPlan plan, int lateral, int lateral_below, int tile_lines, const int* members,
                     int count, int* taken, const double* depths, const double* tractions, ContactRegion* regions, const Real* spectra,
@@ -136,7 +137,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         const int press = members[k];
         double *surface = surfaces + 3ll * press * cells, *below = belows + 3ll * press * cells;
         ContactRegion region = regions[press];
-        // A region that has outgrown its transform is not solved yet.
+        // A region that outgrew its transform is not solved yet.
         if (region.status == OPEN) continue;
         if (region.rows * region.cols == 0) {
             FOR_EACH(i, 3 * cells) surface[i] = below[i] = 0.0;
@@ -164,9 +165,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
 }
 
-// Force vectors (N) of the taxels and of all that is outside of them, and force (N) and torque about the origin (N m) on the sensor. A taxel
-// integrates the stress below over its cells: `spans` holds (first cell, cells, first weight) for each row of taxels, then for each column;
-// `weights` are overlaps in parts of the pitch. One block per press; one taxel, then one cell per thread.
+// Force vectors (N) on the taxels and outside all taxels, and force (N) and torque about the origin (N m) on the sensor. A taxel integrates
+// the stress below over its cells: `spans` holds (first cell, cells, first weight) for each row of taxels, then for each column; `weights`
+// are overlaps as fractions of the pitch. One block per press; one taxel, then one cell per thread.
 extern "C" __global__ void __launch_bounds__(THREADS)
     integrate_forces(LayerGrid grid, TaxelGrid taxel_grid, const int* spans, const double* weights, const double* tractions,
                      const double* surfaces, const double* belows, double* forces, double* outsides, double* wrenches) {

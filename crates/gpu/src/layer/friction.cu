@@ -1,9 +1,9 @@
 // Partial slip: shear q with |q| ≤ μp that brings the surface to its target displacement, by projected gradients with the step lengths of
-// Barzilai and Borwein and a non-monotone line search. The same steps in the same order as on the CPU (`partial_slip`). One cell per thread
-// throughout.
+// Barzilai and Borwein and a non-monotone line search. The same operations in the same order as on the CPU (`partial_slip`). One cell per
+// thread throughout.
 
 constexpr int MAX_SLIP_ITERATIONS = 600;
-// Energies that the line search compares with.
+// Number of past energies that the line search compares with.
 constexpr int ENERGY_HISTORY = 10;
 
 // Buffers of the solver.
@@ -21,7 +21,7 @@ __device__ __forceinline__ void clamp_length(double& x, double& y, double bound)
     }
 }
 
-// Clamps the last shear to the cone and finds the displacement by it.
+// Clamps the last shear to the friction cone and computes its displacement.
 __device__ __forceinline__ void start_shear(const Workspace& work, const Slip& s, double mu) {
     double largest = 0.0;
     FOR_EACH(i, work.count) {
@@ -35,7 +35,7 @@ __device__ __forceinline__ void start_shear(const Workspace& work, const Slip& s
     }
 }
 
-// The largest error (m) of the displacement: all of it where the cell sticks, the part across the shear where it slips.
+// The largest error (m) of the displacement: the whole vector where the cell sticks, the component across the shear where it slips.
 __device__ __forceinline__ double slip_error(const Workspace& work, const Slip& s, double mu) {
     double worst = 0.0;
     FOR_EACH(i, work.count) {
@@ -49,7 +49,7 @@ __device__ __forceinline__ double slip_error(const Workspace& work, const Slip& 
     return reduce_max(worst, work.shared);
 }
 
-// Step length of the steepest descent: e·e / e·Ae with the error e of the pressed cells.
+// Step length of steepest descent: e·e / e·Ae with the error e of the cells under pressure.
 __device__ __forceinline__ double first_step_length(const Workspace& work, const Slip& s, double mu) {
     FOR_EACH(i, work.count) {
         const bool pressed = mu * s.p[i] > 0.0;
@@ -94,7 +94,7 @@ __device__ __forceinline__ void step_products(const Workspace& work, const Slip&
     reduce_sum(dots, work.shared);
 }
 
-// Takes a part of the step.
+// Adds a fraction of the step.
 __device__ __forceinline__ void take_step(const Workspace& work, const Slip& s, double part) {
     FOR_EACH(i, work.count) {
         s.x[i] += part * s.step_x[i];
@@ -104,7 +104,8 @@ __device__ __forceinline__ void take_step(const Workspace& work, const Slip& s, 
     }
 }
 
-// Shear that brings the surface to its target (m) as far as friction allows, to `tolerance` (m). Returns iterations.
+// Solves for the shear that brings the surface to its target (m) within the friction limit, to `tolerance` (m). Returns the number of
+// iterations.
 __device__ __noinline__ int solve_friction(const Workspace& work, double mu, double tolerance) {
     const Slip s = {work.buffer(PRESSURE), work.buffer(TARGET_X), work.buffer(TARGET_Y), work.buffer(SHEAR_X), work.buffer(SHEAR_Y),
                     work.buffer(DISPLACEMENT_X), work.buffer(DISPLACEMENT_Y), work.buffer(STEP_X), work.buffer(STEP_Y),
@@ -127,7 +128,7 @@ __device__ __noinline__ int solve_friction(const Workspace& work, double mu, dou
         if (!(dots[1] > 0.0 && slope > 0.0)) return iterations;
         const bool whole = energy - slope + 0.5 * dots[1] <= highest - 1e-4 * slope;
         take_step(work, s, whole ? 1.0 : fmin(slope / dots[1], 1.0));
-        // The long and the short step of Barzilai and Borwein alternate: the long one is fast, the short one damps.
+        // The long and the short step of Barzilai and Borwein alternate: the long step converges fast, the short step damps oscillations.
         length = (iterations + 1) % 2 == 0 ? dots[0] / dots[1] : dots[1] / dots[2];
     }
 }

@@ -1,6 +1,6 @@
 // Height maps of an indenter over the cells of a layer, and the region where it reaches below the rest surface.
 //
-// A height map holds one 64-bit key per cell whose unsigned order is the order of the heights, so that `atomicMin` finds the lowest triangle.
+// A height map holds one 64-bit key per cell. Keys sort as unsigned integers like the heights, so that `atomicMin` finds the lowest triangle.
 
 // Rounded as on the CPU: adjacent triangles must agree on their common edge.
 #define P rounded_product
@@ -10,10 +10,10 @@
 // z component of a × b.
 __device__ __forceinline__ double cross_z(double ax, double ay, double bx, double by) { return D(P(ax, by), P(ay, bx)); }
 
-// The status of a press, beside OPEN and TOO_DEEP of the host: without contact, tractions found, fields found.
+// Status of a press, besides the host's OPEN and TOO_DEEP: no contact, tractions computed, fields computed.
 enum Status { CLEAR = 0, SOLVED = 2, DONE = 3 };
 
-// The key of a height (m), and back.
+// Converts a height (m) to its key, and back.
 __device__ __forceinline__ unsigned long long key_of(double height) {
     const unsigned long long bits = (unsigned long long)__double_as_longlong(height);
     return bits >> 63 ? ~bits : bits | 0x8000000000000000ull;
@@ -31,12 +31,12 @@ __device__ __forceinline__ double y_of(const LayerGrid& grid, int row) {
     return S(grid.center[1], P(D(0.5 * (grid.rows - 1.0), (double)row), grid.cell));
 }
 
-// A triangle over the grid, and the cells whose centres may lie inside it.
+// A triangle over the grid, and the cells whose centres it may contain.
 struct Triangle {
     Vec3 a, b, c;
     int row, last_row, col, last_col;
 
-    // From a pose and nine coordinates in the object's frame.
+    // Constructed from a pose and nine coordinates in the object's frame.
     __device__ __forceinline__ Triangle(const double* pose, const double* corners)
         : a(placed(pose, corners)), b(placed(pose, corners + 3)), c(placed(pose, corners + 6)) {}
 
@@ -45,7 +45,7 @@ struct Triangle {
         return {S(v.x, t.x), S(v.y, t.y), S(v.z, t.z)};
     }
 
-    // Finds the cells; false where there are none.
+    // Finds the cells; returns false if there are none.
     __device__ __forceinline__ bool find_cells(const LayerGrid& grid) {
         const double slack = 5e-3;
         const double low_x = fmin(a.x, fmin(b.x, c.x)), high_x = fmax(a.x, fmax(b.x, c.x));
@@ -60,7 +60,7 @@ struct Triangle {
         return true;
     }
 
-    // Lowers a cell's height to that of the triangle at the cell's centre, by barycentric weights u, v, w, if the centre is inside.
+    // Lowers a cell's height to that of the triangle at the cell's centre, by barycentric weights u, v, w, if the triangle contains the centre.
     __device__ __forceinline__ void rasterize_cell(const LayerGrid& grid, int row, int col, unsigned long long* keys) const {
         const double x = x_of(grid, col), y = y_of(grid, row);
         const double ax = D(a.x, x), ay = D(a.y, y), bx = D(b.x, x), by = D(b.y, y), cx = D(c.x, x), cy = D(c.y, y);
@@ -78,9 +78,9 @@ struct Triangle {
 constexpr int LARGE_CELLS = 48;
 constexpr int MAX_LARGE = 64;
 
-// Lowers the height map of each press to the lowest point of the object's mesh over each cell. blockIdx.x: press; blockIdx.y: which
-// `triangles_per_block` of the triangles. One small triangle per thread, then the large ones by the whole block. Faces of a closed mesh that
-// look up are never lowest and are skipped.
+// Lowers the height map of each press to the lowest point of the object's mesh over each cell. blockIdx.x: press; blockIdx.y: batch of
+// `triangles_per_block` triangles. One small triangle per thread, then the large ones by the whole block. Skips upward faces of a closed
+// mesh, which are never lowest.
 extern "C" __global__ void __launch_bounds__(THREADS)
     rasterize_indenter(LayerGrid grid, const double* poses, ObjectView object, int triangles_per_block, unsigned long long* keys) {
     __shared__ int large[MAX_LARGE];
@@ -119,18 +119,18 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// Sets `count` keys to an infinite height: no indenter. One key per thread of a one-dimensional grid.
+// Sets `count` keys to an infinite height (no indenter). One key per thread of a one-dimensional grid.
 extern "C" __global__ void clear_heights(unsigned long long* keys, long long count) {
     for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < count; i += (long long)gridDim.x * blockDim.x) {
         keys[i] = key_of(infinity());
     }
 }
 
-// Rows and columns that hold something, found by all threads of a block in shared memory.
+// Bounding rows and columns of marked cells, found by all threads of a block in shared memory.
 struct Bounds {
     int top, bottom, left, right;
 
-    // By one thread.
+    // Called by one thread.
     __device__ __forceinline__ void clear() {
         top = left = 1 << 30;
         bottom = right = -1;
@@ -150,17 +150,17 @@ __device__ __forceinline__ void widen(int& first, int& count, int margin, int li
     count = wanted;
 }
 
-// Index of the smallest transform that a region fits.
+// Index of the smallest transform that fits a region.
 __device__ __forceinline__ int fft_size_of(const LayerGrid& grid, int rows, int cols) {
     int size = 0;
     while (size < grid.sizes - 1 && grid.sides[size] < max(rows, cols)) size++;
     return size;
 }
 
-// Cells around the overlap that contact is looked for in at first.
+// Margin (cells) of the initial contact region around the overlap.
 constexpr int MARGIN = 3;
 
-// Replaces the keys of each press by depths (m) below the rest surface, in place, and writes its greatest depth, region and status.
+// Replaces the keys of each press by depths (m) below the rest surface, in place, and writes its largest depth, region and status.
 // One block per press, one cell per thread.
 extern "C" __global__ void __launch_bounds__(THREADS) find_contact_region(LayerGrid grid, unsigned long long* keys, ContactRegion* regions) {
     __shared__ unsigned long long max_depth;

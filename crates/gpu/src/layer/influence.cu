@@ -1,9 +1,9 @@
-// Spectra of the influences of cells on each other.
+// Spectra of the influence functions between cells.
 
-// Spectrum of an influence: the response of the cell `row`, `col` away, known for row and col ≥ 0 and continued as even or odd (`odd`: bit 0
-// in x, bit 1 in y) on a grid of plan.size². An influence that is odd in one direction has an imaginary spectrum; the part that is not zero is
-// stored times `scale`, in float (`single`) or double. `compliance` gets the first spectrum in double. One block per influence, one cell per
-// thread; `planes` holds plan.size² numbers per block.
+// Spectrum of an influence: the response of the cell `row`, `col` away, given for row and col ≥ 0 and extended as even or odd (`odd`: bit 0
+// in x, bit 1 in y) on a grid of plan.size². An influence that is odd in one direction has an imaginary spectrum; the nonzero part is
+// stored times `scale`, in float (`single`) or double. `compliance` gets the first spectrum in double. One block per influence, one cell
+// per thread; `planes` holds plan.size² numbers per block.
 extern "C" __global__ void __launch_bounds__(THREADS) influence_spectra(const double* influences, const int* odd, int rows, int cols, FftPlan plan,
                                                                     Complex* planes, void* spectra, int single, double* compliance,
                                                                     double scale) {

@@ -1,4 +1,4 @@
-//! The precision of transforms.
+//! The floating-point precision of Fourier transforms.
 
 use super::LayerGrid;
 use super::fft_plan::FftPlan;
@@ -26,23 +26,23 @@ const SOURCE: &[&str] = &[
     include_str!("fields.cu"),
 ];
 
-/// As on the CPU: single where the tolerance allows it, else double. Fields are double in any case.
+/// As on the CPU: single precision if the tolerance allows it, else double. Fields are always double.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Precision {
     Single,
     Double,
 }
 
-/// Products in single precision have errors of some 1e-7 of the depth, which this tolerance and larger ones allow.
+/// Smallest tolerance for single precision: products in single precision have errors of about 1e-7 of the depth.
 const MIN_SINGLE_TOLERANCE: f64 = 5e-6;
 
 impl Precision {
-    /// For a remaining violation in parts of the greatest depth.
+    /// The precision for a tolerance: the largest remaining violation as a fraction of the largest depth.
     pub fn for_tolerance(tolerance: f64) -> Self {
         if tolerance >= MIN_SINGLE_TOLERANCE { Self::Single } else { Self::Double }
     }
 
-    /// Bytes of a real number.
+    /// Size of a real number (bytes).
     pub fn bytes(self) -> usize {
         match self {
             Self::Single => 4,
@@ -50,14 +50,15 @@ impl Precision {
         }
     }
 
-    /// Bytes of `count` complex numbers.
+    /// Size of `count` complex numbers (bytes).
     pub fn complex_bytes(self, count: usize) -> usize {
         2 * self.bytes() * count
     }
 
-    /// The kernels with transforms of this precision. They see the numbers of [`LayerParameters::numbers`] as a struct of the same names.
+    /// The kernels with transforms of this precision. They read [`LayerParameters::numbers`] as a struct with the same
+    /// names.
     pub fn program(self) -> Program {
-        // More blocks per multiprocessor leave fewer registers for each.
+        // More blocks per multiprocessor leave fewer registers per thread.
         let (name, real, blocks) = match self {
             Self::Single => ("layer-single", "float", 4),
             Self::Double => ("layer-double", "double", 2),

@@ -1,4 +1,4 @@
-//! From poses to results.
+//! Computes presses on a layer, from poses to results.
 
 use super::spectra::Spectra;
 use super::taxels::TaxelGrid;
@@ -13,35 +13,35 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 cuda_struct! {
-    /// The region of cells where a press is solved, and its progress.
+    /// The region of cells where a press is solved, and the progress of its solution.
     pub(super) struct ContactRegion {
         row: i32,
         col: i32,
         rows: i32,
         cols: i32,
-        /// Index of the transform's size.
+        /// Index of the transform size.
         size: i32,
-        /// Status: [`OPEN`], [`TOO_DEEP`], or one that the kernels alone know.
+        /// Status: [`OPEN`], [`TOO_DEEP`], or one that only the kernels use.
         status: i32,
-        /// How often the region was solved, and in how many iterations.
+        /// Number of times the region was solved, and total number of iterations.
         growths: i32,
         iterations: i32,
-        /// The greatest depth (m) of the object below the rest surface.
+        /// Largest depth (m) of the object below the rest surface.
         max_depth: f64,
     }
 }
 
-/// Statuses that the host acts on: to be solved, and refused.
+/// Statuses that the host handles: not solved yet, and refused.
 pub(super) const OPEN: i32 = 1;
 pub(super) const TOO_DEEP: i32 = 4;
 
-/// Threads of a block.
+/// Threads per block.
 pub(super) const THREADS: u32 = 256;
-/// Buffers of a region in work.
+/// Number of buffers of a region while it is solved.
 pub(super) const REGION_BUFFERS: usize = 14;
-/// Numbers of a pose.
+/// Numbers per pose.
 const POSE: usize = 7;
-/// More presses than this at once keep the GPU no busier.
+/// Maximum number of presses per chunk; more do not increase the GPU's utilisation.
 const MAX_AT_ONCE: usize = 4096;
 /// Triangles that a block rasterizes.
 const TRIANGLES_PER_BLOCK: usize = 4096;
@@ -50,7 +50,7 @@ pub(super) fn grid(x: usize, y: usize) -> LaunchConfig {
     LaunchConfig { grid_dim: (x as u32, y as u32, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
 }
 
-/// Work on a stream beside the GPU's own, and the memory it uses.
+/// Work on a second stream, and the memory that it uses.
 struct SideStream {
     main: Arc<CudaStream>,
     stream: Arc<CudaStream>,
@@ -60,7 +60,7 @@ struct SideStream {
 }
 
 impl Drop for SideStream {
-    /// Makes the main stream, in whose order memory is freed, wait for this one. If that fails the stream has failed, and so will later calls.
+    /// Makes the main stream, on which memory is freed, wait for this stream. If this fails, later calls fail too.
     fn drop(&mut self) {
         let _ = self.main.join(&self.stream);
     }
@@ -69,9 +69,10 @@ impl Drop for SideStream {
 /// The fields of presses that are solved together.
 struct Chunk {
     count: usize,
-    /// Depth (m) of the object; the kernels' height map at first.
+    /// Depth (m) of the object; initially the height map of the kernels.
     depths: DeviceBuffer<f64>,
-    /// Traction along x, along y and as pressure (Pa), surface along x, y and down (m), stress below along x, y and as pressure (Pa).
+    /// Tractions along x, along y and as pressure (Pa), surface displacement along x, y and down (m), stress at the
+    /// sensing depth along x, y and as pressure (Pa).
     tractions: DeviceBuffer<f64>,
     surfaces: DeviceBuffer<f64>,
     belows: DeviceBuffer<f64>,
@@ -79,12 +80,13 @@ struct Chunk {
 }
 
 impl LayerBatch {
-    /// Presses the object at many poses in the sensor's frame. Refuses poses that are not finite or deeper than the layer allows.
+    /// Presses the object at many poses in the sensor's frame. Refuses poses that are not finite or deeper than the
+    /// layer allows.
     pub fn press(&self, sensor_from_object: &[Pose], outputs: Outputs) -> Result<LayerTouches, GpuError> {
         self.press_on_device(&Poses::of_host(&self.gpu, sensor_from_object)?, outputs)
     }
 
-    /// As [`LayerBatch::press`], with poses on the GPU.
+    /// Like [`LayerBatch::press`], with poses on the GPU.
     pub fn press_on_device(&self, poses: &Poses, outputs: Outputs) -> Result<LayerTouches, GpuError> {
         let mut touches = self.allocate(poses.count, outputs)?;
         let (mut first, mut at_once) = (0, MAX_AT_ONCE);
@@ -97,7 +99,7 @@ impl LayerBatch {
             };
             match chunk().and_then(|chunk| self.solve(&chunk, first, outputs, &mut touches)) {
                 Ok(()) => first = last,
-                // Fewer may fit.
+                // A smaller chunk may fit.
                 Err(error) if error.is_out_of_memory() && at_once > 1 => at_once = (last - first).div_ceil(2),
                 Err(error) if error.is_out_of_memory() => {
                     let free_bytes = self.gpu.free_bytes()?;
@@ -112,10 +114,11 @@ impl LayerBatch {
         Ok(touches)
     }
 
-    /// Presses indenters of any shape, given as height maps (m) over the layer's cells, row by row and press after press.
+    /// Presses indenters of any shape, given as height maps (m) over the layer's cells, row-major, one press after the
+    /// other.
     pub fn press_height_maps(&self, heights_m: &[f64], outputs: Outputs) -> Result<LayerTouches, GpuError> {
         let mut touches = self.allocate(heights_m.len() / self.cells(), outputs)?;
-        // The kernels' keys: whole numbers in the order of the heights.
+        // The kernels' keys: integers that sort like the heights.
         let key = |height: &f64| {
             let bits = height.to_bits();
             f64::from_bits(if bits >> 63 == 1 { !bits } else { bits | 1 << 63 })
@@ -174,13 +177,13 @@ impl LayerBatch {
         })
     }
 
-    /// Height maps of the object at each pose.
+    /// Computes the height map of the object at each pose.
     fn rasterize(&self, chunk: &Chunk, poses: Ptr<f64>) -> Result<(), GpuError> {
         let (gpu, keys) = (&self.gpu, chunk.count * self.cells());
         let blocks = grid(keys.div_ceil(THREADS as usize).min(1 << 16), 1);
         let over_triangles = grid(chunk.count, (self.object.view().triangles as usize).div_ceil(TRIANGLES_PER_BLOCK));
         let each = TRIANGLES_PER_BLOCK as i32;
-        // SAFETY: depths hold one grid for each press, and there is a pose for each.
+        // SAFETY: `depths` holds one grid per press, and there is one pose per press.
         #[allow(unsafe_code)]
         unsafe {
             launch!(gpu, &self.kernel("clear_heights")?, blocks, &chunk.depths, &(keys as i64))?;
@@ -190,10 +193,10 @@ impl LayerBatch {
         Ok(())
     }
 
-    /// From height maps to results, which go behind those of the `first` presses.
+    /// Computes results from height maps and stores them after those of the `first` presses.
     fn solve(&self, chunk: &Chunk, first: usize, outputs: Outputs, touches: &mut LayerTouches) -> Result<(), GpuError> {
         let (gpu, kernel) = (&self.gpu, self.kernel("find_contact_region")?);
-        // SAFETY: there is a grid of depths and a region for each press.
+        // SAFETY: there is one grid of depths and one region per press.
         #[allow(unsafe_code)]
         unsafe {
             launch!(gpu, &kernel, grid(chunk.count, 1), &self.grid, &chunk.depths, &chunk.regions)?;
@@ -212,7 +215,7 @@ impl LayerBatch {
                     groups.entry(region.size).or_default().push(member);
                 }
             }
-            // The largest first, and concurrently: the last blocks of one size leave room for the next.
+            // Largest size first, and concurrently: idle multiprocessors at the end of one size start on the next.
             let mut running = Vec::new();
             for (size, group) in groups.iter().rev() {
                 running.push(self.solve_contact(chunk, &*self.region_spectra(*size as usize)?, group)?);
@@ -228,7 +231,8 @@ impl LayerBatch {
         Ok(())
     }
 
-    /// Operations of the transforms of a press: 5 n log₂ n for each line, one product for each iteration, rows of zeros left out.
+    /// Floating-point operations of the transforms of a press: 5 n log₂ n per line, one product per iteration, without
+    /// rows of zeros.
     fn operations(&self, region: &ContactRegion, lateral_below: bool) -> f64 {
         let line = |size: f64| 5.0 * size * size.log2();
         let (rows, size) = (f64::from(region.rows), 2.0 * f64::from(self.grid.sides[region.size as usize]));
@@ -243,14 +247,14 @@ impl LayerBatch {
         f64::from(region.iterations) * product + transforms * line(whole)
     }
 
-    /// Lines of a plane in global memory that are transformed at once: sixteen are read in whole memory transactions, and several blocks
-    /// fit a multiprocessor.
+    /// Number of lines of a plane in global memory that are transformed at once: sixteen lines fill whole memory
+    /// transactions, and several blocks fit on a multiprocessor.
     fn tile_lines(&self, size: usize) -> usize {
         const MAX_BYTES: usize = 64 << 10;
         (MAX_BYTES / self.precision.complex_bytes(size + 1)).clamp(1, 16)
     }
 
-    /// Blocks that run at once, each with `shared_bytes`, for so many presses.
+    /// Number of blocks that run at once for the given number of presses, each with `shared_bytes`.
     fn blocks(
         &self,
         kernel: &cudarc::driver::CudaFunction,
@@ -265,7 +269,7 @@ impl LayerBatch {
     fn solve_contact(&self, chunk: &Chunk, spectra: &Spectra, members: &[i32]) -> Result<SideStream, GpuError> {
         let (gpu, kernel) = (&self.gpu, self.kernel("solve_contact")?);
         let (size, side) = (spectra.size, spectra.size / 2);
-        // A row in shared memory has one number more, so that a column is spread over all banks.
+        // A row in shared memory is padded by one number, so that a column is spread over all banks.
         let bytes = |numbers: usize| self.precision.complex_bytes(numbers);
         let all_shared_bytes = bytes(size + side + size * (size + 1));
         let in_shared = all_shared_bytes <= self.max_shared_bytes;
@@ -280,7 +284,8 @@ impl LayerBatch {
         let side = SideStream { main, stream, _buffers: buffers, _planes: planes, _lists: [list, taken] };
         let [list, taken] = &side._lists;
         let config = LaunchConfig { shared_mem_bytes: shared_bytes as u32, ..grid(blocks, 1) };
-        // SAFETY: regions of these presses have at most `side` cells a side, and each block has buffers and a plane of its own.
+        // SAFETY: the regions of these presses have at most `side` cells per side, and each block has its own buffers
+        // and plane.
         #[allow(unsafe_code)]
         unsafe {
             launch!(
@@ -292,7 +297,7 @@ impl LayerBatch {
         Ok(side)
     }
 
-    /// Computes the surface and the stress below of presses from their tractions.
+    /// Computes the surface and the stress at the sensing depth of presses from their tractions.
     fn evaluate_fields(&self, chunk: &Chunk, members: &[i32], lateral_below: bool) -> Result<(), GpuError> {
         let (gpu, kernel, size) = (&self.gpu, self.kernel("evaluate_fields")?, self.whole.size);
         let tile_lines = self.tile_lines(size);
@@ -303,7 +308,7 @@ impl LayerBatch {
         let (lateral, lateral_below, tile_lines) =
             (i32::from(self.lateral), i32::from(lateral_below), tile_lines as i32);
         let config = LaunchConfig { shared_mem_bytes: shared_bytes as u32, ..grid(blocks, 1) };
-        // SAFETY: each block has three planes of its own, and there are fields for each press.
+        // SAFETY: each block has three planes of its own, and there are fields for every press.
         #[allow(unsafe_code)]
         unsafe {
             launch!(
@@ -315,14 +320,14 @@ impl LayerBatch {
         Ok(())
     }
 
-    /// From fields to results.
+    /// Computes results from fields.
     fn finish(&self, chunk: &Chunk, first: usize, outputs: Outputs, touches: &LayerTouches) -> Result<(), GpuError> {
         let (gpu, cells, over_presses) = (&self.gpu, self.cells(), grid(chunk.count, 1));
         let taxels = if outputs.taxels { self.taxels.grid } else { TaxelGrid::default() };
         let each = 3 * (taxels.rows * taxels.cols) as usize;
         let (forces, outside) = (touches.forces.at_mut(first * each), touches.outside.at_mut(3 * first));
         let wrench = touches.wrench.at_mut(6 * first);
-        // SAFETY: the results of every press of the batch are allocated; results that are not wanted are null.
+        // SAFETY: the results of every press of the batch are allocated; unused results are null.
         #[allow(unsafe_code)]
         unsafe {
             launch!(

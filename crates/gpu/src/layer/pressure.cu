@@ -1,5 +1,5 @@
 // Frictionless contact: p ≥ 0, gap ≥ 0, p · gap = 0 with gap = compliance * p − depth, by preconditioned conjugate gradients on the active
-// cells (Polonsky and Keer 1999). The same steps in the same order as on the CPU (`Complementarity`). One cell per thread throughout.
+// cells (Polonsky and Keer 1999). The same operations in the same order as on the CPU (`Complementarity`). One cell per thread throughout.
 
 constexpr int MAX_PRESSURE_ITERATIONS = 400;
 
@@ -9,7 +9,7 @@ struct Pressing {
     double *p, *gap, *active, *direction, *response, *residual, *last_residual, *z;
 };
 
-// Pressure and gap to start from: the last pressure scaled to the least energy, Σ depth p / Σ deflection p, or none. Marks the active cells.
+// Initial pressure and gap: the last pressure scaled to minimum energy, Σ depth p / Σ deflection p, or zero. Marks the active cells.
 __device__ __forceinline__ void start_pressure(const Workspace& work, const Pressing& s) {
     double largest = 0.0;
     FOR_EACH(i, work.count) {
@@ -63,7 +63,8 @@ __device__ __forceinline__ double update_direction(const Workspace& work, const 
     return product;
 }
 
-// Steps to the least energy along the direction, clips tension and marks the active cells. Returns whether the next direction must restart.
+// Steps to the minimum energy along the direction, clips tension and marks the active cells. Returns whether the next direction must
+// restart.
 __device__ __forceinline__ bool step_pressure(const Workspace& work, const Pressing& s, double step) {
     int clipped = 0;
     FOR_EACH(i, work.count) {
@@ -87,7 +88,7 @@ __device__ __forceinline__ bool step_pressure(const Workspace& work, const Press
     return __syncthreads_or(changed) || clipped;
 }
 
-// Pressure under which no active cell has a gap or overlap of more than `tolerance` (m). Returns iterations.
+// Solves for the pressure at which no active cell has a gap or overlap of more than `tolerance` (m). Returns the number of iterations.
 __device__ __noinline__ int solve_contact_pcg(const Workspace& work, const double* depth, double tolerance) {
     const Pressing s = {depth, work.buffer(PRESSURE), work.buffer(GAP), work.buffer(ACTIVE), work.buffer(DIRECTION), work.buffer(RESPONSE),
                         work.buffer(RESIDUAL), work.buffer(LAST_RESIDUAL), work.buffer(PRECONDITIONED)};

@@ -1,20 +1,20 @@
-// What one block of threads works with while it solves one press: fields of the contact region and their products with the influences.
+// The workspace of one block while it solves one press: fields of the contact region and their products with the influences.
 
-// Buffers of a region, one value per cell each. The pressure solver and the friction solver run in turn and share memory.
+// Buffers of a region, each with one value per cell. The pressure solver and the friction solver alternate and share memory.
 enum Buffer {
     DEPTH,            // indenter below the rest surface (m)
-    SHEARED_DEPTH,    // the same, less the deflection by shear (m)
+    SHEARED_DEPTH,    // the same minus the deflection by shear (m)
     PRESSURE,         // (Pa)
     SHEAR_X, SHEAR_Y, // (Pa)
     // Pressure solver.
-    GAP,              // deflection by pressure less depth (m)
+    GAP,              // deflection by pressure minus depth (m)
     ACTIVE,           // 1 in cells that are in contact or overlap, 0 elsewhere
     DIRECTION,        // search direction (Pa)
     RESPONSE,         // deflection by the search direction (m)
     RESIDUAL, LAST_RESIDUAL, // gap of the active cells, now and in the last iteration (m)
     PRECONDITIONED,   // preconditioned residual (Pa)
     // Friction solver.
-    TARGET_X = GAP, TARGET_Y,             // displacement that sticking asks for (m)
+    TARGET_X = GAP, TARGET_Y,             // displacement at full sticking (m)
     DISPLACEMENT_X, DISPLACEMENT_Y,       // displacement by shear (m)
     STEP_X, STEP_Y,                       // step of the shear (Pa)
     STEP_RESPONSE_X, STEP_RESPONSE_Y,     // displacement by the step (m)
@@ -117,7 +117,7 @@ __device__ __forceinline__ void store_plane(const Workspace& work, int pitch, do
     }
 }
 
-// x + iy = F⁻¹(multiply(F(x + iy))). `multiply(i, row, col, pitch)` changes the number at a row and column of the plane, whose spectra stand at
+// x + iy = F⁻¹(multiply(F(x + iy))). `multiply(i, row, col, pitch)` changes the number at a row and column of the plane; its spectra have index
 // i. One wave number per thread.
 template <class Multiply>
 __device__ __forceinline__ void transformed(const Workspace& work, const FftPlan* plan, const Complex* roots, const double* x, const double* y,

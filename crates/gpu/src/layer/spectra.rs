@@ -1,4 +1,4 @@
-//! Spectra of a layer's influences for transforms of one size.
+//! Spectra of a layer's influences for one transform size.
 
 use super::fft_plan::FftPlan;
 use super::precision::Precision;
@@ -19,13 +19,13 @@ pub(super) fn program() -> Program {
     program
 }
 
-/// Spectra that transforms of one size are multiplied by.
+/// Spectra for products with transforms of one size.
 #[derive(Debug)]
 pub(super) struct Spectra {
     pub plan: FftPlan,
     pub half: FftPlan,
     pub size: usize,
-    /// In the precision of the transforms, as `inverse` is.
+    /// Spectra of the influences, in the precision of the transforms; `inverse` has the same precision.
     pub spectra: DeviceBuffer<u8>,
     /// Preconditioner: the inverse of the compliance on a periodic grid of half the size.
     pub inverse: DeviceBuffer<u8>,
@@ -42,7 +42,7 @@ pub(super) struct Influences {
     precision: Precision,
 }
 
-/// The preconditioner takes smaller parts of the largest compliance for this part.
+/// Lower bound of the compliance in the preconditioner, as a fraction of the largest compliance.
 const MIN_COMPLIANCE: f64 = 1e-3;
 
 impl Influences {
@@ -52,7 +52,7 @@ impl Influences {
         let mut odd = Vec::new();
         for pair in Pair::ALL {
             let influence = layer.influences().get(pair);
-            // Without coupling, pressure does not displace the surface along itself.
+            // Without coupling, pressure causes no lateral displacement of the surface.
             let factor = if !coupled && matches!(pair, Pair::XPressure | Pair::YPressure) { 0.0 } else { 1.0 };
             values.extend(influence.values.iter().map(|value| factor * value));
             odd.push(match influence.parity {
@@ -65,7 +65,7 @@ impl Influences {
         Ok(Self { values: gpu.upload(&values)?, odd: gpu.upload(&odd)?, rows: grid.rows, cols: grid.cols, precision })
     }
 
-    /// The spectra of the first `count` influences, for regions of up to `side` cells a side.
+    /// The spectra of the first `count` influences, for regions of up to `side` cells per side.
     pub fn spectra(&self, gpu: &Arc<Gpu>, side: usize, count: usize) -> Result<Spectra, GpuError> {
         let size = 2 * side;
         let (plan, half, cells) = (FftPlan::new(size), FftPlan::new(side), size * size);
@@ -76,7 +76,7 @@ impl Influences {
         let single = i32::from(self.precision == Precision::Single);
         let shared_mem_bytes = Precision::Double.complex_bytes(size) as u32;
         let config = LaunchConfig { shared_mem_bytes, ..grid(count, 1) };
-        // SAFETY: the planes and the spectra hold `count` squares of the plan's size, and `compliance` one.
+        // SAFETY: the planes and the spectra hold `count` squares of the plan's size, and `compliance` holds one.
         #[allow(unsafe_code)]
         unsafe {
             launch!(
@@ -87,7 +87,7 @@ impl Influences {
         let largest = compliance.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
         let (places, waves) = (plan.places(), half.waves());
         let at = |i: usize| compliance[places[2 * waves[i / side]] * size + places[2 * waves[i % side]]];
-        // Spectra are divided by the number of points of their transform, so the inverse is divided by both.
+        // Each spectrum is divided by the number of points of its transform, so the inverse is divided by both numbers.
         let by = scale / (side * side) as f64;
         let inverse: Vec<f64> = (0..side * side).map(|i| by / at(i).max(MIN_COMPLIANCE * largest)).collect();
         Ok(Spectra {

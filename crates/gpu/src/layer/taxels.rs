@@ -1,4 +1,4 @@
-//! Taxels over the cells of a layer.
+//! The overlap of taxels with the cells of a layer.
 
 use crate::cuda_struct::cuda_struct;
 use crate::{DeviceBuffer, Gpu, GpuError};
@@ -7,7 +7,7 @@ use dermis_skin::SurfaceField;
 use std::sync::Arc;
 
 cuda_struct! {
-    /// A grid of taxels, each of an area (m²); without rows and columns where the taxels are no grid.
+    /// A grid of taxels of equal area (m²); zero rows and columns if the taxels have no grid.
     #[derive(Default)]
     pub(super) struct TaxelGrid {
         pub rows: i32,
@@ -16,24 +16,24 @@ cuda_struct! {
     }
 }
 
-/// The cells over each row and each column of taxels, on the GPU.
+/// The cells of each row and each column of taxels, on the GPU.
 #[derive(Debug)]
 pub(super) struct TaxelSpans {
     pub grid: TaxelGrid,
     /// First cell, number of cells and first weight of each row of taxels, then of each column.
     pub spans: DeviceBuffer<i32>,
-    /// Overlap of each cell, in parts of the taxels' pitch.
+    /// Overlap of each cell with the taxel, as a fraction of the taxels' pitch.
     pub weights: DeviceBuffer<f64>,
 }
 
 impl TaxelSpans {
-    /// Of taxels under a layer with such a surface.
+    /// Computes and uploads the spans of taxels under a layer with the given surface.
     pub fn new(gpu: &Arc<Gpu>, taxels: &Taxels, surface: &SurfaceField) -> Result<Self, GpuError> {
         let (grid, spans, weights) = spans(taxels, surface);
         Ok(Self { grid, spans: gpu.upload(spans.as_flattened())?, weights: gpu.upload(&weights)? })
     }
 
-    /// How many taxels there are; none where they are no grid.
+    /// Number of taxels; zero if they have no grid.
     pub fn count(&self) -> usize {
         (self.grid.rows * self.grid.cols) as usize
     }

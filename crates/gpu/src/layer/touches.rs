@@ -1,35 +1,35 @@
-//! The results of a batch of presses, on the GPU.
+//! The results of a batch of presses in GPU memory.
 
 use crate::DeviceBuffer;
 
-/// Which results of a batch are computed. Wrenches and the force outside of the taxels always are.
+/// Selects the results of a batch. Wrenches and the force outside the taxels are always computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outputs {
-    /// Images, if the sensor has a camera.
+    /// Camera images, if the sensor has a camera.
     pub images: bool,
-    /// Pressure on every cell.
+    /// Pressure (Pa) on every cell.
     pub pressure: bool,
-    /// Displacement of the surface at every cell.
+    /// Displacement (m) of the surface at every cell.
     pub surface: bool,
-    /// Force vectors of the taxels, if they are a grid.
+    /// Force vectors (N) on the taxels, if they form a grid.
     pub taxels: bool,
 }
 
 impl Outputs {
     /// All results.
     pub const ALL: Self = Self { images: true, pressure: true, surface: true, taxels: true };
-    /// Images alone.
+    /// Images only.
     pub const IMAGES: Self = Self { images: true, ..Self::NONE };
-    /// Wrenches alone.
+    /// Wrenches only.
     pub const NONE: Self = Self { images: false, pressure: false, surface: false, taxels: false };
 }
 
-/// The results of presses, one press after the other, in the memory of the GPU. Those that were not asked for are empty.
+/// The results of presses, one press after the other, in GPU memory. Results that were not selected are empty.
 #[derive(Debug)]
 pub struct LayerTouches {
-    /// How many presses.
+    /// Number of presses.
     pub count: usize,
-    /// Red, green and blue of each pixel of each image, rows from the top: (press, height, width, 3).
+    /// Red, green and blue (0 to 255) of each pixel, rows from the top: (press, height, width, 3).
     pub images: DeviceBuffer<u8>,
     /// Pressure (Pa) of each cell: (press, rows, cols).
     pub pressure: DeviceBuffer<f32>,
@@ -37,12 +37,12 @@ pub struct LayerTouches {
     pub surface: DeviceBuffer<f32>,
     /// Force vector (N) of each taxel: (press, taxels, 3).
     pub forces: DeviceBuffer<f64>,
-    /// Force vector (N) outside of all taxels: (press, 3).
+    /// Force vector (N) outside all taxels: (press, 3).
     pub outside: DeviceBuffer<f64>,
     /// Force (N) and torque about the origin (N m) on the sensor: (press, 6).
     pub wrench: DeviceBuffer<f64>,
-    /// Iterations of all presses together.
+    /// Total number of iterations of all presses.
     pub iterations: usize,
-    /// Least number of floating-point operations that their transforms take.
+    /// Lower bound of the floating-point operations of their transforms.
     pub operations: f64,
 }

@@ -1,4 +1,4 @@
-//! The gel on a GPU against the gel on the CPU, on the cases of the CPU's own tests.
+//! Compares the gel on a GPU with the gel on the CPU, for the cases of the CPU's own tests.
 
 #[path = "../../../skin/tests/common/paraboloid.rs"]
 mod paraboloid;
@@ -28,7 +28,8 @@ fn at(x: f64, y: f64, z: f64) -> Pose {
     Pose::from_translation(Vec3::new(x, y, z))
 }
 
-/// The largest difference between surfaces by the largest displacement, and of the force by itself.
+/// The largest difference of the surface relative to the largest displacement, and the relative difference of the
+/// force.
 fn differences(a: &Touch, b: &Touch) -> (f64, f64) {
     let (fa, fb) = (a.surface.as_ref().unwrap(), b.surface.as_ref().unwrap());
     let deepest = fa.values.iter().map(|u| u.length()).fold(0.0, f64::max);
@@ -37,7 +38,8 @@ fn differences(a: &Touch, b: &Touch) -> (f64, f64) {
     (off / deepest, force)
 }
 
-/// Presses at one place after the other on both; surfaces must agree to 0.1 % of depth, forces to 0.2 %, and two runs on the GPU to the bit.
+/// Presses at one pose after the other on the GPU and the CPU. Surfaces must agree to 0.1 % of the depth, forces to 0.2
+/// %, and two runs on the GPU bit by bit.
 fn compare(gpu: &Arc<Gpu>, name: &str, gel: Gel, object: &Object, poses: &[Pose]) -> Touch {
     let gpu = GpuGel::new(gpu, gel).unwrap();
     let (mut on_cpu, mut on_gpu) = (gpu.rest(), gpu.rest());
@@ -71,7 +73,8 @@ fn compare(gpu: &Arc<Gpu>, name: &str, gel: Gel, object: &Object, poses: &[Pose]
     last
 }
 
-/// A rigid paraboloid on a bonded layer, cases 0, 2 and 4 of the golden file: agrees with the CPU and, to 2 %, with elasticity.
+/// A rigid paraboloid on a bonded layer, cases 0, 2 and 4 of the golden file: agrees with the CPU and, to 2 %, with
+/// elasticity.
 #[test]
 fn a_paraboloid_press_agrees_with_the_cpu() {
     let Some(gpu) = gpu("a_paraboloid_press_agrees_with_the_cpu") else { return };
@@ -96,7 +99,7 @@ fn a_paraboloid_press_agrees_with_the_cpu() {
     }
 }
 
-/// Balls, shapes in closed form, meshes and points, upright and tilted.
+/// Balls, primitives, meshes and points, upright and tilted.
 #[test]
 fn all_kinds_of_objects_agree_with_the_cpu() {
     let Some(gpu) = gpu("all_kinds_of_objects_agree_with_the_cpu") else { return };
@@ -155,14 +158,15 @@ fn all_kinds_of_gels_agree_with_the_cpu() {
     }
 }
 
-/// All steps on the GPU: the particles afterwards, and the run.
+/// Runs all steps on the GPU; returns the particles and the result of the run.
 fn solved(gpu: &Arc<Gpu>, steps: &MpmSteps) -> (ParticleState, MpmRun) {
     let mut mpm = GpuMpm::new(gpu, steps).unwrap();
     let run = mpm.run(steps.count).unwrap();
     (mpm.particles().unwrap(), run)
 }
 
-/// Particles that fly, spin and swing: after 60 steps positions agree to 1e-4 of the distance travelled, and two runs to the bit.
+/// Particles that translate, rotate and oscillate: after 60 steps positions agree to 1e-4 of the distance travelled,
+/// and two runs agree bit by bit.
 #[test]
 fn mpm_steps_agree_with_the_cpu() {
     let Some(gpu) = gpu("mpm_steps_agree_with_the_cpu") else { return };
@@ -184,7 +188,8 @@ fn mpm_steps_agree_with_the_cpu() {
     }
 }
 
-/// The press of Chen et al. 2023, smaller: surface within 0.1 % of depth, force within 0.1 %, and two runs to the bit.
+/// The press of Chen et al. 2023 at a smaller size: surface within 0.1 % of the depth, force within 0.1 %, and two runs
+/// agree bit by bit.
 #[test]
 fn tacchi_s_press_agrees_with_the_cpu() {
     let Some(gpu) = gpu("tacchi_s_press_agrees_with_the_cpu") else { return };
@@ -218,7 +223,7 @@ fn an_inverted_particle_is_reported() {
     assert!(run.failed.is_some(), "{run:?}");
 }
 
-/// A sensor with a gel reads the same on the GPU; one without a gel is left.
+/// A sensor with a gel gives the same reading on the GPU; a sensor without a gel is not moved to the GPU.
 #[test]
 fn a_sensor_with_a_gel_reads_the_same_on_the_gpu() {
     let Some(gpu) = gpu("a_sensor_with_a_gel_reads_the_same_on_the_gpu") else { return };

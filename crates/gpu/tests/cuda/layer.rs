@@ -1,4 +1,4 @@
-//! The layer and its camera on a GPU against the CPU.
+//! Compares the layer and its camera on a GPU with the CPU.
 
 use crate::gpu;
 use dermis_geometry::shapes::{cuboid, indenters, sphere};
@@ -17,7 +17,8 @@ fn preset(name: &str) -> SensorSpec {
     SensorSpec::find(name).unwrap().0
 }
 
-/// A preset whose layer is solved much closer than usual, so that what differs is not what both leave.
+/// A preset with a much smaller solver tolerance, so that remaining errors of the solvers do not dominate the
+/// difference.
 fn precise(name: &str) -> Sensor {
     let spec = preset(name);
     let SkinSpec::Layer(skin) = &spec.skin else { panic!("{name} has no layer") };
@@ -30,7 +31,7 @@ fn placed(turn: [f64; 3], at_mm: [f64; 3]) -> Pose {
     Pose::new(turn, Vec3::from_array(at_mm) * 1e-3)
 }
 
-/// Round, sharp, flat, tilted, near the rim, barely touching and not at all.
+/// Round, sharp, flat, tilted, near the rim, barely in contact and without contact.
 fn cases() -> Vec<(&'static str, TriMesh, Vec<Pose>)> {
     let ball = vec![
         placed([0.3, 0.0, 0.5], [0.3, 0.1, 3.0]),
@@ -71,7 +72,7 @@ fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().fold(0.0, |most, value| most.max(value.abs()))
 }
 
-/// What came to the host.
+/// Results on the host.
 struct Came {
     images: Vec<u8>,
     pressure: Vec<f32>,
@@ -149,7 +150,8 @@ fn touches_are_those_of_the_cpu() {
     println!("worst: pressure {worst_pressure:e}, surface {worst_surface:e}, forces {worst_force:e}");
 }
 
-/// As presets are solved, with transforms in single precision, against much closer solutions: what the tolerance leaves is all that differs.
+/// The presets' own tolerance, with transforms in single precision, against much more accurate solutions: the
+/// difference is within the tolerance.
 #[test]
 fn single_precision_is_enough_for_its_tolerance() {
     let Some(gpu) = gpu("single_precision_is_enough_for_its_tolerance") else { return };
@@ -179,7 +181,7 @@ fn single_precision_is_enough_for_its_tolerance() {
 }
 
 /// The tests of the CPU's layer, whose objects are functions: Hertz, a flat punch, stacks, roughness, thin and
-/// incompressible layers; up to 384 cells along a side and to regions that fill no shared memory.
+/// incompressible layers; up to 384 cells along a side, and regions too large for shared memory.
 #[test]
 fn layers_under_heights_are_those_of_the_cpu() {
     let Some(gpu) = gpu("layers_under_heights_are_those_of_the_cpu") else { return };
@@ -246,7 +248,7 @@ fn layers_under_heights_are_those_of_the_cpu() {
     }
 }
 
-/// The sensor with another's camera, light and markers.
+/// The sensor with the camera, light and markers of another sensor.
 fn seen_by(sensor: &Sensor, spec: &SensorSpec, change: impl Fn(CameraSpec) -> CameraSpec) -> Sensor {
     let optics = OpticsSpec {
         camera: change(spec.camera.clone().unwrap()),
@@ -256,7 +258,8 @@ fn seen_by(sensor: &Sensor, spec: &SensorSpec, change: impl Fn(CameraSpec) -> Ca
     sensor.with_optics(Optics::new(&optics, None).unwrap())
 }
 
-/// Calibrated light, lamps, dots, shadows, a near camera, a mirrored one and one that sees beyond the gel: within a level everywhere.
+/// Calibrated light, lamps, markers, shadows, a near camera, a mirrored one and one that sees beyond the gel: all
+/// pixels agree within one level.
 #[test]
 fn images_are_those_of_the_cpu() {
     let Some(gpu) = gpu("images_are_those_of_the_cpu") else { return };
@@ -308,14 +311,14 @@ fn images_are_those_of_the_cpu() {
     }
 }
 
-/// Twice the same bytes, and none that depends on what else is in the batch or on its size.
+/// Two runs give the same bytes, which do not depend on the other presses of the batch or on its size.
 #[test]
 fn the_same_poses_give_the_same_bytes() {
     let Some(gpu) = gpu("the_same_poses_give_the_same_bytes") else { return };
     let sensor = small_gelsight();
     let ball = Object::new(sphere(4e-3, 0.3e-3).unwrap());
     let batch = LayerBatch::new(&gpu, &sensor, &ball).unwrap();
-    // A ball of 4 mm radius, rotated, 0.3 to 1.2 mm deep, somewhere in the middle 8 mm.
+    // A ball of 4 mm radius, rotated, 0.3 to 1.2 mm deep, within the central 8 mm.
     let pose = |i: i32| {
         let t = f64::from(i);
         placed([t, 0.0, 2.0 * t], [4.0 * (0.7 * t).sin(), 4.0 * (1.3 * t).cos(), 3.25 + 0.45 * (2.1 * t).sin()])
@@ -331,7 +334,7 @@ fn the_same_poses_give_the_same_bytes() {
     assert_eq!(one.wrench[695 * 6..696 * 6], alone.wrench[..]);
 }
 
-/// Too deep, not a number: named by its place in the batch, in the CPU's words.
+/// Presses that are too deep or not finite are reported by their index in the batch, with the CPU's message.
 #[test]
 fn impossible_presses_are_refused_by_number() {
     let Some(gpu) = gpu("impossible_presses_are_refused_by_number") else { return };
@@ -352,7 +355,7 @@ fn impossible_presses_are_refused_by_number() {
     assert!(message.contains("pose 2") && message.contains("not finite"), "{message}");
 }
 
-/// The preset `gelsight` with half as many pixels along a side: 320 × 240.
+/// The preset `gelsight` with half as many pixels along each side: 320 × 240.
 fn small_gelsight() -> Sensor {
     let source = SensorSource { preset: Some("gelsight".to_owned()), resolution: Some(0.5), ..SensorSource::default() };
     source.resolve("gelsight", None).unwrap().0.build(None).unwrap()

@@ -8,7 +8,7 @@ use dermis_gpu::Gpu;
 use std::io::Write;
 use std::sync::Arc;
 
-/// The GPU; without one prints SKIPPED straight to the terminal, since the test runner captures what tests print.
+/// The GPU. Without one, prints SKIPPED directly to the terminal, because the test runner captures the output of tests.
 fn gpu(test: &str) -> Option<Arc<Gpu>> {
     let say = |error| drop(writeln!(std::io::stderr(), "SKIPPED: {test} ran nothing: {error}"));
     Gpu::open().map_err(say).ok()

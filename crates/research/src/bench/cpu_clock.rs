@@ -16,7 +16,8 @@ pub fn program_s() -> Option<f64> {
     ticks.sum::<Option<f64>>().map(|ticks| ticks / 100.0)
 }
 
-/// CPU time of one call (ns): the minimum of several batches after a warm-up. Uses wall-clock time where CPU time is unavailable.
+/// CPU time of one call (ns): the minimum of several batches after a warm-up. Uses wall-clock time where CPU time is
+/// unavailable.
 pub(super) fn best_cpu_nanoseconds(mut call: impl FnMut(usize)) -> f64 {
     let mut step = 0;
     let mut batch = |count: usize| {

@@ -80,7 +80,8 @@ fn timed<T>(call: impl FnOnce() -> T) -> (T, f64, f64) {
     (out, wall, program_s().zip(ran).map_or(wall, |(after, before)| after - before))
 }
 
-/// A 1 mm press with a ball of 4 mm radius on a gel of 20 × 20 × 4 mm, on two threads: equilibrium, and the paper's method.
+/// A 1 mm press with a ball of 4 mm radius on a gel of 20 × 20 × 4 mm, on two threads: equilibrium, and the paper's
+/// method.
 fn press(numbers: &mut BTreeMap<String, f64>) -> Option<()> {
     const DEPTH_M: f64 = 1e-3;
     let mesh = Object::new(sphere(4e-3, 0.2e-3).ok()?);

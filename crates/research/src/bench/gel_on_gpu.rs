@@ -17,10 +17,12 @@ const RUNS: usize = 5;
 const BYTES_PER_S: f64 = 4.3e12;
 const SINGLES_PER_S: f64 = 67e12;
 const DOUBLES_PER_S: f64 = 34e12;
-/// Bytes and operations of one particle step: position and deformation are read and written; cell, index and material are read.
+/// Bytes and operations of one particle step: position and deformation are read and written; cell, index and material
+/// are read.
 const STEP_BYTES: f64 = (2 * 12 + 3) as f64 * 4.0;
 const STEP_OPERATIONS: f64 = 1700.0;
-/// Bytes and operations of one cell in a stiffness product: twelve numbers for each of eight particles, and three nodal vectors.
+/// Bytes and operations of one cell in a stiffness product: twelve numbers for each of eight particles, and three nodal
+/// vectors.
 const CELL_BYTES: f64 = (8 * 12 * 4 + 3 * 3 * 8) as f64;
 const CELL_OPERATIONS: f64 = 8.0 * (540.0 + 110.0) + 9.0 * 200.0;
 
@@ -29,7 +31,7 @@ fn not_done(why: impl std::fmt::Display) -> GpuError {
     GpuError::Unsupported { what: "the benchmark of the gel".to_owned(), why: why.to_string() }
 }
 
-/// The largest difference between two surfaces, over the largest displacement.
+/// The largest difference between two surfaces, relative to the largest displacement.
 fn apart(a: &SurfaceField, b: &SurfaceField) -> f64 {
     let deepest = a.values.iter().map(|u| u.length()).fold(0.0, f64::max);
     a.values.iter().zip(&b.values).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max) / deepest

@@ -41,8 +41,8 @@ fn thread_ms(start: Instant) -> f64 {
     cpu_nanoseconds().map_or_else(|| start.elapsed().as_secs_f64() * 1e3, |ns| ns * 1e-6)
 }
 
-/// The minimum over four batches of the mean time of a call (ms), after a warm-up call. Single calls cannot be timed: the kernel counts in
-/// ticks of a few milliseconds.
+/// The minimum over four batches of the mean time of a call (ms), after a warm-up call. Single calls cannot be timed:
+/// the kernel counts in ticks of a few milliseconds.
 fn best_ms(runs: usize, mut call: impl FnMut(usize) -> Option<()>) -> Option<f64> {
     call(0)?;
     let (clock, mut best) = (Instant::now(), f64::INFINITY);
@@ -82,7 +82,7 @@ fn measure(numbers: &mut BTreeMap<String, f64>) -> Option<()> {
     numbers.insert("ball_triangles".into(), ball.surface.mesh().triangles().len() as f64);
     let quarter = depth_of(&ball, 0.25 * SIDE_M)?;
     let half = depth_of(&ball, 0.5 * SIDE_M)?;
-    // Every step has six fields with lateral displacements, two without.
+    // Every step computes six fields with lateral displacements, two without.
     for (fields, lateral) in [("", false), ("_with_lateral", true)] {
         let layer = gel(256, lateral)?;
         for (name, depth_m) in [("quarter", quarter), ("half", half)] {

@@ -29,7 +29,8 @@ fn ball_poses(count: usize, seed: u64) -> Vec<Pose> {
     (0..count).map(|_| pose()).collect()
 }
 
-/// Memory bandwidth (byte/s, copy) and single-precision throughput (operations/s, data sheet) of an H200, for lower bounds on the time.
+/// Memory bandwidth (byte/s, copy) and single-precision throughput (operations/s, data sheet) of an H200, for lower
+/// bounds on the time.
 const BYTES_PER_S: f64 = 4.3e12;
 const OPERATIONS_PER_S: f64 = 67e12;
 

@@ -11,7 +11,7 @@ use std::hint::black_box;
 
 const RADIUS: f64 = 0.020;
 const DEPTH: f64 = 3e-3;
-/// Side of the array (m), which is refined.
+/// Side of the array (m); the number of texels varies.
 const SIDE: f64 = 0.036;
 const MAX_PENETRATION: f64 = 0.012;
 

@@ -17,8 +17,8 @@ const RADIUS: f64 = 0.010;
 /// Edge length (m) that gives the ball about 2,000 triangles.
 const EDGE: f64 = 1.45e-3;
 
-/// Double-precision operations of the kernel per spring under a ball, in contact and without contact; a root or a division counts as
-/// eight.
+/// Double-precision operations of the kernel per spring under a ball, in contact and without contact; a root or a
+/// division counts as eight.
 const TOUCHED_OPERATIONS: f64 = 116.0;
 const MISSED_OPERATIONS: f64 = 33.0;
 /// Double-precision operations per multiprocessor and clock cycle.

@@ -9,8 +9,8 @@ pub const ACTUAL: Rgb = [214, 39, 40];
 /// Colour of the desired edge.
 pub const DESIRED: Rgb = [24, 150, 60];
 
-/// Draws the forces (N) of a taxel grid (row 0 at +y) on a scale up to `max_newton`, with a green line through the centre along
-/// `desired_rad` and a red line through the contact along its principal direction.
+/// Draws the forces (N) of a taxel grid (row 0 at +y) on a scale up to `max_newton`, with a green line through the
+/// centre along `desired_rad` and a red line through the contact along its principal direction.
 pub fn edge_image(
     (rows, cols): (usize, usize),
     pitch_m: f64,

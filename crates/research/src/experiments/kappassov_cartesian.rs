@@ -31,8 +31,8 @@ const DEPTH: f64 = 2.5e-3;
 const SETTLE_S: f64 = 1.5;
 const MOVE_S: f64 = 20.0;
 
-/// A WTS 0614 under a soft foam cover: spread and counts of the preset, a noise of two counts, and no threshold (the paper's threshold
-/// was measured on bare rubber).
+/// A WTS 0614 under a soft foam cover: spread and counts of the preset, a noise of two counts, and no threshold (the
+/// paper's threshold was measured on bare rubber).
 fn palm_array() -> Result<Sensor, ExperimentError> {
     let mut spec = SensorSpec {
         name: "palm".into(),

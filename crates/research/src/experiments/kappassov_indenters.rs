@@ -77,7 +77,7 @@ fn edge(findings: &mut Findings) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-/// How the load is spread over tactels.
+/// The distribution of the load over tactels.
 #[derive(Clone, Copy)]
 enum Spreading {
     None,
@@ -87,9 +87,9 @@ enum Spreading {
     OfLoads,
 }
 
-/// Compares a layer, which predicts the spread, with springs of the same stiffness under a wide plate and a fitted spread, before any
-/// response. σ is fitted to the first half of the shapes. Baselines: springs without spread, and the load shared evenly by the loaded
-/// tactels.
+/// Compares a layer, which predicts the spread, with springs of the same stiffness under a wide plate and a fitted
+/// spread, before any response. σ is fitted to the first half of the shapes. Baselines: springs without spread, and the
+/// load shared evenly by the loaded tactels.
 fn layer_column(findings: &mut Findings, shapes: &[(&'static str, TriMesh)]) -> Result<(), ExperimentError> {
     let spec = frictionless(presets::find("wts0614-layer")?);
     let layer = spec.build(None)?;

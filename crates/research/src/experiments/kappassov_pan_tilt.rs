@@ -186,8 +186,8 @@ fn scene(world: &World) -> Image {
     scene.render(&camera, 640, 480)
 }
 
-/// Measures the Jacobian as on a bench, by small motions of the plate under the cylinder. Only its diagonal is kept: an edge that crosses
-/// a few large taxels obliquely loads them unevenly, which would be mistaken for a tilt.
+/// Measures the Jacobian as on a bench, by small motions of the plate under the cylinder. Only its diagonal is kept: an
+/// edge that crosses a few large taxels obliquely loads them unevenly, which would be mistaken for a tilt.
 fn measured_jacobian(object: &Object) -> Result<TactileJacobian, ExperimentError> {
     let pitch = COLS as f64 * PITCH + PanTiltParameters::default().gap_m;
     let placed: Vec<(Sensor, Pose)> = arrays()?

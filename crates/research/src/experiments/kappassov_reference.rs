@@ -21,7 +21,7 @@ pub const SITES: f64 = 9.0;
 /// Noise of the bench's force sensor (N) and of its manual stage (m): an ATI Nano17 resolves 3 mN.
 const BENCH_FORCE_NOISE: f64 = 3e-3;
 const BENCH_DEPTH_NOISE: f64 = 10e-6;
-/// An image is read this long after the weight is placed (s), and averaged over this many readings.
+/// Time (s) from placing the weight to reading an image, and number of readings in the average.
 const SETTLE_S: f64 = 1.0;
 const READINGS: usize = 10;
 const STEP_S: f64 = 0.01;
@@ -58,8 +58,8 @@ fn counts() -> Response {
     Response { counts_per_newton: 1.0 / 0.42e-3, bits: 12 }
 }
 
-/// The reference sensor. Its spread is a narrow peak with wide tails, wider along the array than across it, and its response curve is
-/// exponential; the fitted Gaussian and cubic can represent neither exactly.
+/// The reference sensor. Its spread is a narrow peak with wide tails, wider along the array than across it, and its
+/// response curve is exponential; the fitted Gaussian and cubic can represent neither exactly.
 pub fn reference() -> Result<(Sensor, Truth), ExperimentError> {
     let mut spec = nominal()?;
     spec.name = "reference".into();

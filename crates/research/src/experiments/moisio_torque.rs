@@ -14,8 +14,8 @@ const DEPTH: f64 = 1e-3;
 const MU: f64 = 0.435;
 const STIFFNESS_PA_PER_M: f64 = 3.93e6;
 
-/// Twists a disc slowly on `n` × `n` texels over a square of 1.2 times its diameter (`n` = 1 is a point contact). Returns the curve of
-/// angle (rad) and torque about the normal (N m), and the load (N).
+/// Twists a disc slowly on `n` × `n` texels over a square of 1.2 times its diameter (`n` = 1 is a point contact).
+/// Returns the curve of angle (rad) and torque about the normal (N m), and the load (N).
 fn twist(n: usize, progress: &mut dyn FnMut(f64) -> bool) -> Result<(Vec<(f64, f64)>, f64), ExperimentError> {
     let side = 2.4 * RADIUS;
     let pitch = side / n as f64;

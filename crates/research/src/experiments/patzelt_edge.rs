@@ -49,7 +49,7 @@ impl Trace {
         (0..self.values.len()).map(|taxel| self.peak(taxel)).fold(0.0, f64::max)
     }
 
-    /// Total variation over twice the peak: 1 for a single rise and fall.
+    /// Total variation divided by twice the peak: 1 for a single rise and fall.
     fn roughness(&self, taxel: usize) -> f64 {
         let variation: f64 = self.values[taxel].windows(2).map(|pair| (pair[1] - pair[0]).abs()).sum();
         variation / (2.0 * self.peak(taxel))
@@ -69,7 +69,7 @@ impl Trace {
 struct Slide {
     exact: Trace,
     rays: Trace,
-    /// |taxels + outside − net| over the largest force.
+    /// |taxels + outside − net|, relative to the largest force.
     imbalance: f64,
 }
 

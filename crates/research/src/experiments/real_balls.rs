@@ -180,7 +180,8 @@ fn plain(preset: &str, background: &FloatImage, cell_m: Option<f64>) -> Result<S
     Ok(SensorSpec { camera: Some(camera), light: None, markers: None, ..spec }.build(None)?)
 }
 
-/// Presses outside the fit: real image, calibrated light, Phong light, and four times the error of the calibrated light.
+/// Presses outside the fit: real image, calibrated light, Phong light, and four times the error of the calibrated
+/// light.
 fn side_by_side(title: &str, odd: &[&BallPress], lights: &Lights, background: &FloatImage) -> Image {
     const SHOWN: usize = 4;
     let mut sheet = FigurePage::new(4).title(title).gap(10);

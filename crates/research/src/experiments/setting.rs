@@ -12,8 +12,8 @@ use std::sync::Arc;
 /// g of the paper's Table 3 (m/s²).
 pub const GRAVITY: f64 = 9.8;
 
-/// Friction coefficients of the paper (section 3.4.2) with given bristle parameters (N/m, N s/m): the paper's σ₀ of 1 N/m would
-/// let one kilogram sag by two centimetres.
+/// Friction coefficients of the paper (section 3.4.2) with given bristle parameters (N/m, N s/m): the paper's σ₀ of
+/// 1 N/m would let one kilogram sag by two centimetres.
 pub fn lugre(sigma0: f64, sigma1: f64) -> FrictionSpec {
     FrictionSpec::Lugre {
         sigma0: Stiffness::new(sigma0),
@@ -81,7 +81,7 @@ pub fn frictionless(mut spec: SensorSpec) -> SensorSpec {
     spec
 }
 
-/// The median of several numbers; NaN of none.
+/// The median of several numbers; NaN for an empty list.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let n = values.len();

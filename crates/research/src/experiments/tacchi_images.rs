@@ -149,8 +149,8 @@ fn file(folder: &Path, series: &PressSeries, depth: usize) -> PathBuf {
     folder.join(indenters::NAMES[series.indenter]).join(format!("x{x:+}_y{y:+}_d{depth:02}.png"))
 }
 
-/// Presses to increasing depths, each from the previous state, and saves missing images. A series with a missing image is solved from its
-/// start, so that the result does not depend on where an earlier run stopped.
+/// Presses to increasing depths, each from the previous state, and saves missing images. A series with a missing image
+/// is solved from its start, so that the result does not depend on where an earlier run stopped.
 fn shoot(
     sensor: &Sensor,
     object: &Object,
@@ -246,8 +246,8 @@ fn judged(
     })
 }
 
-/// The radius (px) of the rim around a point: the ring where the mean slope falls fastest. Under a ball the slope grows up to the contact
-/// edge and falls like a square root beyond it, so it falls fastest at the edge.
+/// The radius (px) of the rim around a point: the ring where the mean slope falls fastest. Under a ball the slope grows
+/// up to the contact edge and falls like a square root beyond it, so it falls fastest at the edge.
 fn rim_px(relief: &Relief, [column, row]: [f64; 2]) -> f64 {
     let mut rings = vec![(0.0f64, 0usize); relief.width];
     for i in 0..relief.z_m.len() {
@@ -333,7 +333,8 @@ mod tests {
         shoot(&spec.build(None).unwrap(), &object, &series, None, &made, &kept).unwrap()
     }
 
-    /// A gel and a layer show the same ball at two depths: they differ by less than half of the change that the ball makes to the image.
+    /// A gel and a layer show the same ball at two depths: they differ by less than half of the change that the ball
+    /// makes to the image.
     /// So does the smoothed imprint that the paper compares with.
     #[test]
     fn every_skin_shows_the_same_ball() {

@@ -30,13 +30,13 @@ pub struct Claim {
     pub says: String,
     /// The number that the paper gives.
     pub number: String,
-    /// What checks it.
+    /// The check of the claim.
     pub ground: Ground,
     /// A remark on the comparison.
     pub beside: Option<String>,
 }
 
-/// What checks a claim.
+/// The check of a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ground {
     /// Metrics of an experiment.
@@ -53,7 +53,7 @@ pub enum Ground {
         /// The command.
         command: String,
     },
-    /// Nothing: the data are not available.
+    /// No check: the data are not available.
     OutOfReach {
         /// The reason.
         reason: String,
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use crate::experiments::{ALL, find};
 
-    /// Experiments of ours, which no paper claims.
+    /// Our own experiments, which no paper claims.
     const OURS: [&str; 3] = ["real-balls", "gelsight-mini-force", "skins-compared"];
 
     #[test]

@@ -1,8 +1,9 @@
 //! The gel of a GelSight Mini against finite elements and measured forces (Helmut et al. 2024, "FEATS").
 //!
-//! The folder holds the authors' published data: `measured_force_depth.csv` (`depth_mm,force_N`) of a hemisphere of 7.5 mm radius, and surfaces
-//! `calculix_surface_d*.csv` (`x_mm,y_mm,z_mm,ux_mm,uy_mm,uz_mm`, one row per node of the top) of the same press by finite elements. Their
-//! contact is compliant, so surfaces are compared at equal displacements of the centre.
+//! The folder holds the authors' published data: `measured_force_depth.csv` (`depth_mm,force_N`) of a hemisphere of 7.5
+//! mm radius, and surfaces `calculix_surface_d*.csv` (`x_mm,y_mm,z_mm,ux_mm,uy_mm,uz_mm`, one row per node of the top)
+//! of the same press by finite elements. Their contact is compliant, so surfaces are compared at equal displacements of
+//! the centre.
 
 use super::{ValidateError, read_text};
 use dermis::geometry::shapes::sphere;
@@ -15,13 +16,13 @@ use std::path::Path;
 /// A measured force and ours.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FeatsForce {
-    /// Depth (mm).
+    /// Depth of the hemisphere (mm).
     pub depth_mm: f64,
-    /// Measured (N).
+    /// Measured force (N).
     pub measured_n: f64,
-    /// Ours (N).
+    /// Our force (N).
     pub ours_n: f64,
-    /// Ours over measured.
+    /// Our force divided by the measured force.
     pub ratio: f64,
 }
 
@@ -34,20 +35,20 @@ pub struct FeatsSurface {
     pub depth_mm: f64,
     /// Number of compared nodes.
     pub nodes: usize,
-    /// Root mean square difference in height, over the depth.
+    /// Root mean square difference in height, relative to the depth.
     pub rms_of_depth: f64,
-    /// Largest difference in height, over the depth.
+    /// Largest difference in height, relative to the depth.
     pub worst_of_depth: f64,
 }
 
 /// The comparison with all measurements.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FeatsReport {
-    /// Particles of the gel.
+    /// Number of particles of the gel.
     pub particles: usize,
-    /// Forces.
+    /// Comparison of forces.
     pub forces: Vec<FeatsForce>,
-    /// Surfaces.
+    /// Comparison of surfaces.
     pub surfaces: Vec<FeatsSurface>,
 }
 
@@ -200,7 +201,7 @@ mod tests {
         let body = body().unwrap();
         body.check_closed().unwrap();
         let block = SIDES_M[0] * SIDES_M[1] * THICKNESS_M;
-        // Under the crown by ∫ x²/2Rx + y²/2Ry: a³b/24Rx + ab³/24Ry.
+        // The volume below the crown is reduced by ∫ x²/2Rx + y²/2Ry = a³b/24Rx + ab³/24Ry.
         let crown = SIDES_M[0].powi(3) * SIDES_M[1] / (24.0 * CROWN_M[0])
             + SIDES_M[0] * SIDES_M[1].powi(3) / (24.0 * CROWN_M[1]);
         assert!((body.volume_m3() / (block - crown) - 1.0).abs() < 1e-3);

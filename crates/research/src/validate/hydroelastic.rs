@@ -1,8 +1,8 @@
 //! Hydroelastic contact surfaces against a golden file.
 //!
-//! The file lists pairs of bodies with their poses and the results of another program: area, centroids, force and torque on the
-//! first. Meshes, with vertex pressures for compliant bodies, are in `mesh_dir` beside it, so only the contact is compared, not the
-//! meshing.
+//! The file lists pairs of bodies with their poses and the results of another program: area, centroids, force and
+//! torque on the first. Meshes, with vertex pressures for compliant bodies, are in its `mesh_dir`, so only the contact
+//! is compared, not the meshing.
 
 mod time;
 
@@ -18,13 +18,15 @@ use std::path::Path;
 pub struct CaseErrors {
     /// Name of the case.
     pub id: String,
-    /// |F − F*| / |F*|.
+    /// Error of the force: |F − F*| / |F*|.
     pub force_rel: f64,
-    /// |T − T*| / (|F*| arm), about the world's origin; the arm is the distance of the centre of pressure plus √area.
+    /// Error of the torque about the world's origin: |T − T*| / (|F*| arm), where the arm is the distance of the centre
+    /// of pressure plus √area.
     pub torque_rel: f64,
-    /// |A − A*| / A*.
+    /// Error of the area: |A − A*| / A*.
     pub area_rel: f64,
-    /// The larger distance of the two centroids (of area and of pressure) from theirs, over √A*.
+    /// Error of the centroids: the larger distance of the centroids of area and of pressure from theirs, divided by
+    /// √A*.
     pub centroid_rel: f64,
     /// Time per contact surface (s), if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,20 +36,20 @@ pub struct CaseErrors {
 /// The largest errors of all cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct WorstErrors {
-    /// Of the force.
+    /// Largest error of the force.
     pub force_rel: f64,
-    /// Of the torque.
+    /// Largest error of the torque.
     pub torque_rel: f64,
-    /// Of the area.
+    /// Largest error of the area.
     pub area_rel: f64,
-    /// Of the centroids.
+    /// Largest error of the centroids.
     pub centroid_rel: f64,
 }
 
 /// The comparison with a golden file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HydroelasticReport {
-    /// In the order of the file.
+    /// Errors of the cases, in the order of the file.
     pub cases: Vec<CaseErrors>,
     /// The largest of each error.
     pub worst: WorstErrors,
@@ -115,11 +117,11 @@ struct Expected {
 
 /// A body of a golden pair.
 pub enum GoldenBody {
-    /// Triangles.
+    /// A rigid triangle mesh.
     Rigid(Box<Surface>),
-    /// z ≤ 0.
+    /// The rigid half-space z ≤ 0.
     RigidHalfSpace,
-    /// A pressure field.
+    /// A compliant body with a pressure field.
     Compliant(Box<Compliance>),
 }
 
@@ -150,7 +152,7 @@ impl GoldenPair {
         self.contact_moved(&Pose::IDENTITY)
     }
 
-    /// The same with the second body moved in the world.
+    /// The contact surface with the second body at another pose in the world.
     pub fn contact_moved(&self, world_from_moved: &Pose) -> Result<ContactSurface, dermis::skin::SkinError> {
         let a_from_b = self.a.1.inverse() * (*world_from_moved * self.b.1);
         contact(self.a.0.side(), self.b.0.side(), &a_from_b, AngleLimit::default())

@@ -1,7 +1,7 @@
 //! The layer skin against an independent solution for a paraboloid on a bonded layer.
 //!
-//! The file lists cases in SI units: a rigid, frictionless paraboloid z = r²/(2R) pressed to a known depth, with its force and contact
-//! radius, and the surface displacement and base pressure at several distances from the axis.
+//! The file lists cases in SI units: a rigid, frictionless paraboloid z = r²/(2R) pressed to a known depth, with its
+//! force and contact radius, and the surface displacement and base pressure at several distances from the axis.
 
 use super::{ValidateError, read_json};
 use dermis::geometry::HeightField;
@@ -13,13 +13,13 @@ use std::path::Path;
 /// Errors of one case, or the largest of all cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct LayerErrors {
-    /// |F − F*| / F*.
+    /// Error of the force: |F − F*| / F*.
     pub force_rel: f64,
-    /// |a − a*| in cells, where π a² is the area of the cells in contact.
+    /// Error of the contact radius (cells): |a − a*|, where π a² is the area of the cells in contact.
     pub radius_cells: f64,
-    /// Largest error of the surface displacement, over the depth.
+    /// Largest error of the surface displacement, relative to the depth.
     pub surface_rel: f64,
-    /// Largest error of the base pressure, over its peak.
+    /// Largest error of the base pressure, relative to its peak.
     pub base_rel: f64,
 }
 
@@ -38,7 +38,7 @@ impl LayerErrors {
 /// The comparison with a golden file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LayerReport {
-    /// In the order of the file.
+    /// Errors of the cases, in the order of the file.
     pub cases: Vec<LayerErrors>,
     /// The largest of each error.
     pub worst: LayerErrors,
@@ -121,7 +121,8 @@ impl Case {
         Ok(self.errors(&touch, cell_m))
     }
 
-    /// The case with `factor` times the radius of the paraboloid: depth, force, displacements and stresses shrink by it.
+    /// The case with `factor` times the radius of the paraboloid: divides depth, force, displacements and
+    /// stresses by `factor`.
     pub(crate) fn flatter(mut self, factor: f64) -> Self {
         self.radius_m *= factor;
         let lists = self.surface_displacement_m.iter_mut().chain(&mut self.base_normal_stress_pa);

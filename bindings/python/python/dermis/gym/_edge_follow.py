@@ -20,7 +20,7 @@ PRESSED = 1.0e-3  # penetration of the cable into the skin (m)
 RADIUS, SEGMENT, SEGMENTS = 3e-3, 12e-3, 30  # of the cable (m)
 REACH = 9e-3  # distance from the cable (m) at which it counts as lost
 
-# Repositioned in every episode; not at the origin, where MuJoCo would give them the world's frame.
+# Each episode repositions them. They do not start at the origin, where MuJoCo would give them the world's frame.
 _CABLE = "".join(f'<geom name="cable{i}" type="capsule" size="{RADIUS} {SEGMENT / 2}" pos="1 1 0" euler="0 90 0"/>' for i in range(SEGMENTS))
 MODEL = f"""<mujoco model="edge-follow"><option gravity="0 0 0" timestep="{STEP}"/>
   <default><geom contype="0" conaffinity="0" mass="0.1"/></default>
@@ -102,7 +102,7 @@ class EdgeFollow(gymnasium.Env[Any, Any]):
         self._nodes = np.concatenate([[[0.0, 0.0]], np.cumsum(directions * SEGMENT, axis=0)])
         for geom, start, end, heading in zip(self._geoms, self._nodes[:-1], self._nodes[1:], headings):
             self.model.geom_pos[geom] = [*(0.5 * (start + end)), 0]
-            # The axis of a capsule is z: rotated by 90° about y to x, then to its heading.
+            # The axis of a capsule is z: rotate by 90° about y onto x, then to its heading.
             lie, head = np.array([np.sqrt(0.5), 0, np.sqrt(0.5), 0]), np.array([np.cos(heading / 2), 0, 0, np.sin(heading / 2)])
             mujoco.mju_mulQuat(self.model.geom_quat[geom], head, lie)
         return headings

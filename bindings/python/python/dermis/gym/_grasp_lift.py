@@ -22,7 +22,7 @@ CLOSING, LIFTING = 0.03, 0.08  # m/s at full action
 GOAL, HOLD = 0.06, 10  # height (m) and number of steps to hold it
 MASSES = 0.05, 0.3  # kg
 CRUSHED = 12.0  # grip force (N) that crushes the block
-# Bristles that are stable with steps of 1 ms and the lightest block between two fingers.
+# Bristle stiffness and damping that are stable with steps of 1 ms and the lightest block between two fingers.
 SOFTER = {"contact_points": 1, "skin": {"friction": {"sigma0": "300 N/m", "sigma1": "0.3 N s/m"}}}
 FINGERS = ("left", "right")
 

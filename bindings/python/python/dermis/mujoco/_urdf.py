@@ -121,6 +121,6 @@ def _array(path: str, name: str, node: xml.Element, preset: str | None) -> tuple
         raise Error(f"{path}: sensor {name!r}: `spacing` must be the same in both directions for a grid, got {spacing[0]} and {spacing[1]} m")
     grid = {"rows": rows, "cols": cols, "pitch": f"{float(spacing[0])!r} m"}
     sensor = Sensor.preset(preset, parameters={"name": name, "surface": {"grid": grid}})
-    # Rows of the grid run along -y and columns along +x; rotated by 90° they run along +x and +y.
+    # Grid rows run along -y and columns along +x; after a rotation by 90° they run along +x and +y.
     middle = [0.5 * (rows - 1) * spacing[0] - offset[0], 0.5 * (cols - 1) * spacing[1] - offset[1], 0]
     return sensor, _rigid([[0, -1, 0], [1, 0, 0], [0, 0, 1]], middle)

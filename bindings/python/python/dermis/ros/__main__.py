@@ -23,7 +23,7 @@ def _arguments() -> argparse.ArgumentParser:
 def main() -> None:
     """Runs the node."""
     parser = _arguments()
-    # Remappings of ROS are for rospy.
+    # rospy handles ROS remapping arguments.
     options = parser.parse_args([word for word in sys.argv[1:] if ":=" not in word])
     if options.duration is not None and not options.duration > 0:
         parser.error(f"--duration must be positive, got {options.duration}")

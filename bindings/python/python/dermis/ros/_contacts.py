@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import dermis
 
-# Definition of the message of Gazebo's bumper, for subscribers without gazebo_msgs.
+# Definition of Gazebo's contact message, for subscribers without gazebo_msgs.
 CONTACTS_STATE_TYPE = "gazebo_msgs/ContactsState"
 _LINE = "=" * 80
 CONTACTS_STATE = f"""Header header
@@ -95,7 +95,7 @@ def parse_contacts(message: Any, *, collision: str | None = None) -> Contacts:
         for position, load, normal, depth in zip(positions, wrenches, given, deep):
             force = sign * np.array(_row(load.force))
             out = -force if normal is None else np.array(_row(normal))
-            # Contacts push: the normal out of the sensor is against the force on it.
+            # Contacts only push, so the outward normal of the sensor points against the force on it.
             out = -out if out @ force > 0 else out
             points.append(_row(position))
             forces.append(force.tolist())

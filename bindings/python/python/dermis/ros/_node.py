@@ -15,7 +15,7 @@ from dermis._names import plain_name
 from dermis.ros import _contacts, _messages
 
 WORLD = "world"
-# Rate of readings of sensors that define none, and of images.
+# Rate (Hz) of images, and of readings of sensors without a sampling rate.
 DEFAULT_RATE_HZ = 100.0
 IMAGE_RATE_HZ = 30.0
 
@@ -81,7 +81,7 @@ class Sensor:
             try:
                 seen = reading.image
             except dermis.Error:
-                # Contacts of another simulator do not define the surface.
+                # Contacts from another simulator do not define the deformed surface.
                 return
             self._stamped(self._to_camera, self._image(), _messages.image(seen), now)
 
@@ -132,7 +132,7 @@ def simulate(world: dermis.World, *, duration: float | None) -> None:
         if behind < world.time_step:
             time.sleep(min(world.time_step, 1 / rate))
             continue
-        # At most one reading period at a time: a slow world falls behind the clock but publishes every reading.
+        # Step at most one reading period at a time: a slow world falls behind the clock but publishes every reading.
         world.step(max(1, min(round(behind / world.time_step), round(1 / rate / world.time_step))))
         if behind > 1 and not warned:
             warned = True

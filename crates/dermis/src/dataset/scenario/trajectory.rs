@@ -26,8 +26,8 @@ impl Trajectory {
         Self { start: *start, pivot: start.translation, rotation: Vec3::Z * angle_rad, shift: Vec3::ZERO }
     }
 
-    /// Rolling without slip by an angle (rad) in a direction (rad), with a rolling radius (m). The contact is assumed to lie
-    /// below the object's origin, at the pressed depth.
+    /// Rolling without slip by an angle (rad) in a direction (rad), with a rolling radius (m). The contact is assumed
+    /// to lie below the object's origin, at the pressed depth.
     pub fn rolling(
         start: &Pose,
         depth_m: f64,
@@ -49,7 +49,7 @@ impl Trajectory {
         }
     }
 
-    /// The pose at a fraction of the motion.
+    /// The pose at a fraction of the motion (0 to 1).
     pub fn at(&self, part: f64) -> Pose {
         let rotation = Quat::from_scaled_axis(self.rotation * part);
         let about = Pose::new(rotation, self.pivot + self.shift * part - rotation * self.pivot);
@@ -65,7 +65,7 @@ fn level(direction_rad: f64) -> Vec3 {
 mod tests {
     use super::*;
 
-    /// A ball that rolls keeps its centre at one height, goes as far as its arc, and its lowest point stands still.
+    /// The centre of a rolling ball stays at one height and moves by the arc length, and its lowest point is at rest.
     #[test]
     fn rolling_does_not_slip() {
         let (radius, depth) = (4e-3, 0.5e-3);

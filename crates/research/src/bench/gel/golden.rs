@@ -16,7 +16,7 @@ pub(super) fn errors(cell_m: f64) -> Option<LayerErrors> {
     let mut worst = LayerErrors::default();
     for case in golden.cases {
         let (h, a) = (case.layer_thickness_m, case.contact_radius_m);
-        // Farther out, the edges of the block matter, which the layer does not have.
+        // Farther out, the edges of the block have an effect; the layer has no edges.
         let case = case.flatter(FLATTENING).within(a + 1.5 * h);
         let parameters =
             GelParameters { young_pa: case.young_pa, poisson: case.poisson, cell_m, ..GelParameters::default() };
