@@ -230,7 +230,7 @@ fn a_scene_with_a_slip() {
     refused_scene("name = \"pad\"", "name = \"pad\"\npreset = \"wts0614\"", &["\"pad\"", "`preset`", "`surface`"]);
     refused_scene("pitch = \"0.5 mm\"", "pitch = \"0 mm\"", &["\"pad\"", "`pitch`"]);
     refused_scene("sigma0 = \"1 N/m\"", "sigma0 = \"1 N\"", &["\"pad\"", "`skin.friction.sigma0`", "\"1 N\""]);
-    refused_scene("mu_dynamic = 0.3", "mu = 0.3", &["\"pad\"", "`friction.mu`"]);
+    refused_scene("mu_dynamic = 0.3", "mu = 0.3", &["\"pad\"", "`skin.friction.mu`"]);
     refused_scene("shape.sphere.radius", "shape.ball.radius", &["ball", "sphere"]);
     refused_scene("shape.sphere.radius", "shape.mesh.file", &["15 mm"]);
     refused_scene(

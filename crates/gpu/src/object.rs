@@ -96,11 +96,15 @@ pub struct GpuObject {
 impl GpuObject {
     /// Uploads an object.
     pub fn new(gpu: &Arc<Gpu>, object: &Object) -> Result<Self, GpuError> {
-        Ok(Self { is_rigid: object.compliance.is_none(), ..Self::of_surface(gpu, &object.surface)? })
+        Ok(Self { is_rigid: object.compliance.is_none(), ..Self::upload(gpu, &object.surface, true)? })
     }
 
-    /// Uploads the surface of a rigid object.
-    pub fn of_surface(gpu: &Arc<Gpu>, surface: &Surface) -> Result<Self, GpuError> {
+    /// Uploads the surface of a rigid object for distances, which need no mesh where they have a closed form.
+    pub fn for_distances(gpu: &Arc<Gpu>, surface: &Surface) -> Result<Self, GpuError> {
+        Self::upload(gpu, surface, surface.primitive().is_none() && surface.balls().is_none())
+    }
+
+    fn upload(gpu: &Arc<Gpu>, surface: &Surface, with_mesh: bool) -> Result<Self, GpuError> {
         let (cast_kind, mut size) =
             surface.primitive().map_or((SurfaceKind::Mesh, [0.0; 3]), SurfaceKind::of_primitive);
         let mut kind = cast_kind;
@@ -108,21 +112,23 @@ impl GpuObject {
             (kind, size[0]) = (SurfaceKind::Balls, balls.radius_m());
         }
         let centers = surface.balls().map_or(&[][..], |balls| balls.centers());
-        let (bvh, count) = (surface.bvh(), surface.mesh().triangles().len());
+        let bvh = surface.bvh();
+        let (order, nodes) = if with_mesh { (bvh.order(), bvh.flat()) } else { (&[][..], Vec::new()) };
+        let count = order.len();
         let corners = (0..count).flat_map(|position| surface.leaf_corners(position).iter());
-        let features = bvh.order().iter().flat_map(|&triangle| surface.directions(triangle));
+        let features = order.iter().flat_map(|&triangle| surface.directions(triangle));
         let mut place = vec![0; count];
-        for (position, &triangle) in bvh.order().iter().enumerate() {
+        for (position, &triangle) in order.iter().enumerate() {
             place[triangle as usize] = position as u32;
         }
-        let nodes = gpu.upload(&bvh.flat())?;
+        let nodes = gpu.upload(&nodes)?;
         let numbers = [
             gpu.upload(&flat(corners.copied()))?,
             gpu.upload(&flat((0..count).map(|triangle| surface.normal(triangle as u32))))?,
             gpu.upload(&flat(features))?,
             gpu.upload(&flat(centers.iter().copied()))?,
         ];
-        let indices = [gpu.upload(bvh.order())?, gpu.upload(&place)?];
+        let indices = [gpu.upload(order)?, gpu.upload(&place)?];
         let (Bounds { min, max }, tree) = (*surface.bounds(), bvh.bounds());
         let view = ObjectView {
             size,

@@ -66,7 +66,7 @@ impl GpuGel {
         self.gpu.context.bind_to_thread()?;
         let surfaces = || motion.targets.iter().map(|target| &target.object.surface);
         let objects: Vec<GpuObject> =
-            surfaces().map(|surface| GpuObject::of_surface(&self.gpu, surface)).collect::<Result<_, _>>()?;
+            surfaces().map(|surface| GpuObject::for_distances(&self.gpu, surface)).collect::<Result<_, _>>()?;
         let poses: Vec<IndenterPose> = path
             .poses
             .iter()
