@@ -2,7 +2,7 @@
 //!
 //! - [`experiments`]: the papers' experiments, as `dermis reproduce` runs them;
 //! - [`report`]: one HTML page with every claim and its result;
-//! - [`bench`]: measured speeds, as `dermis bench` runs them;
+//! - [`mod@bench`]: measured speeds, as `dermis bench` runs them;
 //! - [`validate`]: errors against reference solutions and measurements, as `dermis validate` runs them;
 //! - [`ball_presses`]: labelled images of ball presses on real optical sensors.
 //!

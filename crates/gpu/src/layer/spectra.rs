@@ -50,6 +50,10 @@ impl Influences {
         let (grid, coupled) = (layer.grid(), layer.parameters().coupled);
         let mut values = Vec::with_capacity(Pair::ALL.len() * grid.rows * grid.cols);
         let mut odd = Vec::new();
+        // Each influence is computed on first use, about 10 ms on one core.
+        std::thread::scope(|scope| {
+            Pair::ALL.iter().for_each(|pair| drop(scope.spawn(|| layer.influences().get(*pair))))
+        });
         for pair in Pair::ALL {
             let influence = layer.influences().get(pair);
             // Without coupling, pressure causes no lateral displacement of the surface.
