@@ -10,26 +10,21 @@ use std::mem::offset_of;
 ///
 /// # Safety
 /// The type has no padding, is valid for any bytes, and holds no host address.
-#[allow(unsafe_code)]
 pub unsafe trait Plain: Copy + Send + Sync + 'static {}
 
 macro_rules! plain {
     ($($number:ty),*) => {$(
         // SAFETY: a number has no padding and is valid for any bytes.
-        #[allow(unsafe_code)]
         unsafe impl Plain for $number {}
     )*};
 }
 plain!(u8, u32, i32, f32, f64, u64, i64);
 
 // SAFETY: an array has no bytes between its elements.
-#[allow(unsafe_code)]
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 // SAFETY: three `f64`, `repr(C)`; identical to CUDA's `Vec3` (common.cuh).
-#[allow(unsafe_code)]
 unsafe impl Plain for Vec3 {}
 // SAFETY: four-byte numbers, `repr(C)`; identical to CUDA's `Node` (common.cuh), which asserts the same sizes.
-#[allow(unsafe_code)]
 unsafe impl Plain for FlatNode {}
 const _: () =
     assert!(size_of::<FlatNode>() == 128 && offset_of!(FlatNode, min) == 0 && offset_of!(FlatNode, max) == 48);
@@ -41,25 +36,18 @@ pub(crate) type Node = FlatNode;
 /// The bytes of plain values.
 pub(crate) fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
     // SAFETY: plain values have no padding, so all of their bytes are initialised.
-    #[allow(unsafe_code)]
-    unsafe {
-        std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values))
-    }
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
 /// The mutable bytes of plain values.
 pub(crate) fn bytes_of_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
     // SAFETY: as above, and plain values are valid for any bytes.
-    #[allow(unsafe_code)]
-    unsafe {
-        std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values))
-    }
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
 }
 
 /// Plain values from their bytes, at any alignment; ignores an incomplete value at the end.
 pub(crate) fn values_of<T: Plain>(bytes: &[u8]) -> Vec<T> {
     // SAFETY: each chunk has the size of a value, and plain values are valid for any bytes.
-    #[allow(unsafe_code)]
     bytes.chunks_exact(size_of::<T>()).map(|chunk| unsafe { chunk.as_ptr().cast::<T>().read_unaligned() }).collect()
 }
 
@@ -97,10 +85,8 @@ macro_rules! pointer {
         }
 
         // SAFETY: a 64-bit number, which is an address on the GPU and not on the host.
-        #[allow(unsafe_code)]
         unsafe impl<T: 'static> Plain for $name<T> {}
         // SAFETY: CUDA's pointers have 64 bits.
-        #[allow(unsafe_code)]
         unsafe impl<T> DeviceRepr for $name<T> {}
     };
 }
@@ -144,10 +130,8 @@ macro_rules! cuda_struct {
         };
 
         // SAFETY: `repr(C)`, all fields are plain, and there is no padding between them, as asserted above.
-        #[allow(unsafe_code)]
         unsafe impl $crate::cuda_struct::Plain for $name {}
         // SAFETY: CUDA's declaration has the same fields in the same order.
-        #[allow(unsafe_code)]
         unsafe impl cudarc::driver::DeviceRepr for $name {}
     };
     (@field [[$type:ident; $inner:tt]; $outer:tt] = $field:ident) => {

@@ -36,7 +36,6 @@ impl Gpu {
         }
         let context = CudaContext::new(0).map_err(|error| GpuError::NoGpu { reason: message(error) })?;
         // SAFETY: all work goes through one stream, in order, so no events are needed to order streams.
-        #[allow(unsafe_code)]
         unsafe {
             context.disable_event_tracking();
         }
@@ -149,7 +148,6 @@ impl Gpu {
 fn keep_freed_memory(context: &CudaContext) -> Result<(), GpuError> {
     let mut all = u64::MAX;
     // SAFETY: the attribute is a 64-bit number, and the pool is the one of this GPU.
-    #[allow(unsafe_code)]
     unsafe {
         let attribute = CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
         sys::cuMemPoolSetAttribute(pool(context)?, attribute, (&raw mut all).cast()).result()?;
@@ -160,7 +158,6 @@ fn keep_freed_memory(context: &CudaContext) -> Result<(), GpuError> {
 /// Returns unused memory of the pool to the driver.
 fn trim(context: &CudaContext) -> Result<(), GpuError> {
     // SAFETY: the pool is the one of this GPU.
-    #[allow(unsafe_code)]
     unsafe {
         sys::cuMemPoolTrimTo(pool(context)?, 0).result()?;
     }
@@ -170,7 +167,6 @@ fn trim(context: &CudaContext) -> Result<(), GpuError> {
 fn pool(context: &CudaContext) -> Result<sys::CUmemoryPool, GpuError> {
     let mut pool = std::ptr::null_mut();
     // SAFETY: the device is the context's, and the pointer is written before it is read.
-    #[allow(unsafe_code)]
     unsafe {
         sys::cuDeviceGetMemPool(&raw mut pool, context.cu_device()).result()?;
     }

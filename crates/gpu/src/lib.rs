@@ -8,6 +8,8 @@
 //! `$DERMIS_CACHE_DIR`, else `$XDG_CACHE_HOME/dermis`, else `~/.cache/dermis`. With a complete cache, nvrtc is not
 //! needed.
 
+#![allow(unsafe_code, reason = "calls of the CUDA driver and of nvrtc are unsafe; each block has a SAFETY comment")]
+
 pub mod array;
 mod cache;
 mod choice;

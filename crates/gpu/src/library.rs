@@ -19,10 +19,7 @@ const COMPILERS: [&str; 7] = [
 /// True if the driver's library can be loaded.
 pub fn has_driver() -> bool {
     // SAFETY: loading a library runs its initialisers, and those of NVIDIA's driver are sound.
-    #[allow(unsafe_code)]
-    unsafe {
-        driver::sys::is_culib_present()
-    }
+    unsafe { driver::sys::is_culib_present() }
 }
 
 /// Loads the run-time compiler; returns true if it was found.
@@ -37,7 +34,6 @@ pub fn compiler_version() -> Option<[i32; 2]> {
     let mut version = [0; 2];
     let [major, minor] = &mut version;
     // SAFETY: the library is loaded, and both numbers are written.
-    #[allow(unsafe_code)]
     let asked = has_compiler().then(|| unsafe { nvrtc::sys::nvrtcVersion(major, minor).result() });
     asked?.ok().map(|()| version)
 }
@@ -46,23 +42,18 @@ pub fn compiler_version() -> Option<[i32; 2]> {
 pub fn driver_version() -> i32 {
     let mut version = 0;
     // SAFETY: called where the driver is loaded; the number is written.
-    #[allow(unsafe_code)]
     let _ = unsafe { driver::sys::cuDriverGetVersion(&raw mut version).result() };
     version
 }
 
 fn is_compiler_known() -> bool {
     // SAFETY: as for the driver.
-    #[allow(unsafe_code)]
-    unsafe {
-        nvrtc::sys::is_culib_present()
-    }
+    unsafe { nvrtc::sys::is_culib_present() }
 }
 
 /// Loads a library permanently: a later request for its name finds it without a path.
 fn keep_loaded(path: &str) -> bool {
     // SAFETY: as for the driver.
-    #[allow(unsafe_code)]
     let loaded = unsafe { Library::new(path) };
     loaded.map(std::mem::forget).is_ok()
 }

@@ -66,7 +66,6 @@ impl<T: Plain> DeviceBuffer<T> {
     pub fn download(&self) -> Result<Vec<T>, GpuError> {
         // The system allocates zeroed pages on the first write, which the copying threads make.
         // SAFETY: zero bytes are a valid value of every plain type.
-        #[allow(unsafe_code)]
         let mut values = unsafe { Box::<[T]>::new_zeroed_slice(self.len).assume_init() }.into_vec();
         self.download_into(&mut values)?;
         Ok(values)
@@ -117,7 +116,6 @@ impl PinnedBuffer {
     /// Allocates uninitialised bytes.
     pub fn new(gpu: &Gpu, len: usize) -> Result<Self, GpuError> {
         // SAFETY: any byte value is valid.
-        #[allow(unsafe_code)]
         let bytes = unsafe { gpu.context.alloc_pinned(len) };
         Ok(Self(bytes?))
     }
@@ -125,7 +123,6 @@ impl PinnedBuffer {
 
 // SAFETY: a kernel takes the address of the buffer's values, which live as long as the buffer; one stream orders all
 // work.
-#[allow(unsafe_code)]
 unsafe impl<'a, 'b: 'a, T> PushKernelArg<&'b DeviceBuffer<T>> for LaunchArgs<'a> {
     fn arg(&mut self, buffer: &'b DeviceBuffer<T>) -> &mut Self {
         self.arg(&buffer.address)
@@ -161,7 +158,6 @@ impl Gpu {
     /// Allocates uninitialised values. A kernel must write them before they are read.
     pub(crate) fn uninitialised<T: Plain>(self: &Arc<Self>, len: usize) -> Result<DeviceBuffer<T>, GpuError> {
         // SAFETY: plain values are valid for any bytes, so that even a read of unwritten ones is defined on the host.
-        #[allow(unsafe_code)]
         let bytes = unsafe { self.stream.alloc(len.max(1) * size_of::<T>()) };
         DeviceBuffer::new(self, len, bytes)
     }
@@ -208,7 +204,6 @@ fn download(gpu: &Gpu, address: u64, to: &mut [u8]) -> Result<(), GpuError> {
     if to.len() < SMALL {
         if !to.is_empty() {
             // SAFETY: the caller's buffer holds as many bytes at the address, and the code below waits for the stream.
-            #[allow(unsafe_code)]
             unsafe {
                 result::memcpy_dtoh_async(to, address, gpu.stream.cu_stream())?;
             }
@@ -219,7 +214,6 @@ fn download(gpu: &Gpu, address: u64, to: &mut [u8]) -> Result<(), GpuError> {
     let stages = match &mut *stages {
         Some(stages) => stages,
         // SAFETY: the GPU writes the memory before it is read.
-        #[allow(unsafe_code)]
         none => none.insert(unsafe {
             [gpu.context.alloc_pinned_with_flags(PART, 0)?, gpu.context.alloc_pinned_with_flags(PART, 0)?]
         }),
@@ -228,7 +222,6 @@ fn download(gpu: &Gpu, address: u64, to: &mut [u8]) -> Result<(), GpuError> {
     let start = |part: usize, stage: &mut PinnedHostSlice<u8>| -> Result<CudaEvent, GpuError> {
         let len = PART.min(bytes - part * PART);
         // SAFETY: the stage is as long as a part, and is not read before the event.
-        #[allow(unsafe_code)]
         unsafe {
             let stage = &mut stage.as_mut_slice()?[..len];
             result::memcpy_dtoh_async(stage, address + (part * PART) as u64, gpu.stream.cu_stream())?;

@@ -45,7 +45,6 @@ impl Program {
         let mut options = vec![format!("--gpu-architecture={architecture}"), "--std=c++17".to_owned()];
         options.extend_from_slice(&self.options);
         // SAFETY: nvrtc's program is alive until `compilation` is dropped, and `code` has the size that nvrtc reports.
-        #[allow(unsafe_code)]
         unsafe {
             if result::compile_program(compilation.0, &options).is_err() {
                 return Err(refused(compilation.log()));
@@ -66,7 +65,6 @@ impl Compilation {
     fn log(&self) -> String {
         const LINES: usize = 12;
         // SAFETY: the program is alive, and its log ends with a zero.
-        #[allow(unsafe_code)]
         let log = unsafe {
             result::get_program_log(self.0).map(|log| CStr::from_ptr(log.as_ptr()).to_string_lossy().into_owned())
         };
@@ -77,7 +75,6 @@ impl Compilation {
 impl Drop for Compilation {
     fn drop(&mut self) {
         // SAFETY: the program is destroyed once, here.
-        #[allow(unsafe_code)]
         let _ = unsafe { result::destroy_program(self.0) };
     }
 }

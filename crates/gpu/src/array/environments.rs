@@ -68,7 +68,6 @@ impl Environments {
         let kernel = gpu.kernel(&poses::program(), "reset")?;
         let config = grid(self.count * sites, THREADS as usize, THREADS);
         // SAFETY: `which` has a flag per environment, and `held` an index per spring of each environment.
-        #[allow(unsafe_code)]
         unsafe {
             launch!(gpu, &kernel, config, &flags, &(sites as u32), &(self.count as u32), &self.held)?;
         }

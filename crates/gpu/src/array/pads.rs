@@ -161,7 +161,6 @@ impl Pads {
             shared_mem_bytes: shared_bytes as u32,
         };
         // SAFETY: the buffers hold `count` presses, and a block has the memory for the taxels and lists of its warps.
-        #[allow(unsafe_code)]
         unsafe {
             launch!(
                 gpu,

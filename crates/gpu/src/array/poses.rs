@@ -70,7 +70,6 @@ impl Poses {
     /// # Safety
     /// `from.address` must point to `from.count` poses of that format in the memory of this GPU, and all work that
     /// writes them must be complete or ordered before the GPU's stream.
-    #[allow(unsafe_code)]
     pub unsafe fn of_device(gpu: &Arc<Gpu>, from: ExternalArray, format: PoseFormat) -> Result<Self, GpuError> {
         let values = gpu.uninitialised(7 * from.count)?;
         let first_fault = gpu.upload(&[FINE])?;
@@ -101,7 +100,6 @@ impl Twists {
     ///
     /// # Safety
     /// As for [`Poses::of_device`], with six numbers per velocity.
-    #[allow(unsafe_code)]
     pub unsafe fn of_device(gpu: &Arc<Gpu>, from: ExternalArray, poses: &Poses) -> Result<Self, GpuError> {
         same_count(poses.count, from.count, "twists")?;
         let values = gpu.uninitialised(6 * from.count)?;

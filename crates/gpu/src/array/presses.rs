@@ -63,7 +63,6 @@ impl Presses {
         let kernel = gpu.kernel(&poses::program(), "along_normals")?;
         let config = grid(count * taxels, THREADS as usize, THREADS);
         // SAFETY: the lengths were checked above.
-        #[allow(unsafe_code)]
         unsafe {
             launch!(gpu, &kernel, config, &forces, &normals, &(taxels as u32), &(count as u32), &*values)?;
         }

@@ -146,7 +146,6 @@ impl Springs {
             let held = step.map_or(PtrMut::default(), |step| step.held.at_mut(first * self.sites));
             // SAFETY: the buffers have the lengths given in the kernel's comment, for `part` presses starting at
             // `first`.
-            #[allow(unsafe_code)]
             unsafe {
                 launch!(
                     gpu,
@@ -186,7 +185,6 @@ impl Springs {
         let kernel = self.gpu.kernel(program, "sum_over_taxels")?;
         // SAFETY: the indices of the matrix are below `sites`, and the buffers hold `count` presses starting at
         // `first`.
-        #[allow(unsafe_code)]
         unsafe {
             launch!(
                 self.gpu,

@@ -77,7 +77,6 @@ impl CooperativeKernel {
     ///
     /// # Safety
     /// `task` is the kernel's argument, and its addresses point to buffers of the sizes that the kernel expects.
-    #[allow(unsafe_code)]
     pub unsafe fn launch<T: DeviceRepr>(&self, task: &T) -> Result<f64, GpuError> {
         let (grid_dim, block_dim) = ((self.blocks, 1, 1), (self.threads, 1, 1));
         let timer = self.gpu.timer()?;

@@ -89,7 +89,6 @@ impl GpuGel {
         arena.write(task.barrier, &[0])?;
         // SAFETY: the task belongs to the kernel; its addresses are in `arena`, `objects`, `shapes` and `poses`, which
         // outlive the launch.
-        #[allow(unsafe_code)]
         let gpu_s = unsafe { self.kernel.launch(&task)? };
         let outcome = arena.read(task.outcome, 1)?[0];
         if outcome.failed != 0 {

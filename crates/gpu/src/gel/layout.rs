@@ -44,7 +44,6 @@ pub(super) fn program() -> Program {
 
 // SAFETY: `repr(C)`, all fields are `f64`, and any bytes are valid; CUDA's declaration has the same fields in the same
 // order.
-#[allow(unsafe_code)]
 unsafe impl Plain for Coefficients {}
 
 cuda_struct! {

@@ -44,7 +44,6 @@ pub(super) fn program() -> Program {
 
 // SAFETY: `repr(C)`, all fields are `f32`, and any bytes are valid; CUDA's declaration has the same fields in the same
 // order.
-#[allow(unsafe_code)]
 unsafe impl Plain for StepConstants {}
 
 /// CUDA's vector of four `f32`: velocity or momentum, and mass.
@@ -181,7 +180,6 @@ impl GpuMpm {
         self.arena.write(self.task.status, &[status])?;
         let task = MpmTask { steps: steps as i32, set: status.set as i32, ..self.task };
         // SAFETY: the task belongs to the kernel, and its addresses are in `arena`.
-        #[allow(unsafe_code)]
         let gpu_s = unsafe { self.kernel.launch(&task)? };
         let status = self.status()?;
         let unit = f64::from(self.task.speed_unit) * f64::from(IMPULSE_UNIT);

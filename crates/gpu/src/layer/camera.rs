@@ -206,7 +206,6 @@ impl GpuCamera {
         let over_pixels = grid(count, pixels.div_ceil(THREADS), THREADS, 0);
         let out = images.at_mut(first * 3 * pixels);
         // SAFETY: nodes, pixels, tracks and images have space for every press; all taps are valid nodes.
-        #[allow(unsafe_code)]
         unsafe {
             launch!(gpu, &kernel("find_nodes")?, over_nodes, view, surfaces, &heights, &margins, &rim)?;
             launch!(gpu, &kernel("sharpen_nodes")?, over_nodes, view, &heights, &sharp)?;
@@ -250,7 +249,6 @@ impl GpuCamera {
         let lit = z.gpu().zeros::<f32>(count * lamps.len() * height * width)?;
         let config = grid(count, lamps.len(), THREADS, 8 * height.max(width));
         // SAFETY: there is an image for each press and lamp, and shared memory for two lines of pixels.
-        #[allow(unsafe_code)]
         unsafe {
             launch!(
                 z.gpu(), &z.gpu().kernel(&program(), "cast_shadows")?, config;

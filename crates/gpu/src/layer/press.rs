@@ -184,7 +184,6 @@ impl LayerBatch {
         let over_triangles = grid(chunk.count, (self.object.view().triangles as usize).div_ceil(TRIANGLES_PER_BLOCK));
         let each = TRIANGLES_PER_BLOCK as i32;
         // SAFETY: `depths` holds one grid per press, and there is one pose per press.
-        #[allow(unsafe_code)]
         unsafe {
             launch!(gpu, &self.kernel("clear_heights")?, blocks, &chunk.depths, &(keys as i64))?;
             let (rasterize, object) = (self.kernel("rasterize_indenter")?, self.object.view());
@@ -197,7 +196,6 @@ impl LayerBatch {
     fn solve(&self, chunk: &Chunk, first: usize, outputs: Outputs, touches: &mut LayerTouches) -> Result<(), GpuError> {
         let (gpu, kernel) = (&self.gpu, self.kernel("find_contact_region")?);
         // SAFETY: there is one grid of depths and one region per press.
-        #[allow(unsafe_code)]
         unsafe {
             launch!(gpu, &kernel, grid(chunk.count, 1), &self.grid, &chunk.depths, &chunk.regions)?;
         }
@@ -286,7 +284,6 @@ impl LayerBatch {
         let config = LaunchConfig { shared_mem_bytes: shared_bytes as u32, ..grid(blocks, 1) };
         // SAFETY: the regions of these presses have at most `side` cells per side, and each block has its own buffers
         // and plane.
-        #[allow(unsafe_code)]
         unsafe {
             launch!(
                 side, &kernel, config; &self.grid, &self.parameters.numbers(), &spectra.plan, &spectra.half, &in_shared, &tile_lines,
@@ -309,7 +306,6 @@ impl LayerBatch {
             (i32::from(self.lateral), i32::from(lateral_below), tile_lines as i32);
         let config = LaunchConfig { shared_mem_bytes: shared_bytes as u32, ..grid(blocks, 1) };
         // SAFETY: each block has three planes of its own, and there are fields for every press.
-        #[allow(unsafe_code)]
         unsafe {
             launch!(
                 gpu, &kernel, config; &self.grid, &self.parameters.numbers(), &self.whole.plan, &lateral, &lateral_below, &tile_lines,
@@ -328,7 +324,6 @@ impl LayerBatch {
         let (forces, outside) = (touches.forces.at_mut(first * each), touches.outside.at_mut(3 * first));
         let wrench = touches.wrench.at_mut(6 * first);
         // SAFETY: the results of every press of the batch are allocated; unused results are null.
-        #[allow(unsafe_code)]
         unsafe {
             launch!(
                 gpu, &self.kernel("integrate_forces")?, over_presses; &self.grid, &taxels, &self.taxels.spans, &self.taxels.weights,

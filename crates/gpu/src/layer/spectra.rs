@@ -81,7 +81,6 @@ impl Influences {
         let shared_mem_bytes = Precision::Double.complex_bytes(size) as u32;
         let config = LaunchConfig { shared_mem_bytes, ..grid(count, 1) };
         // SAFETY: the planes and the spectra hold `count` squares of the plan's size, and `compliance` holds one.
-        #[allow(unsafe_code)]
         unsafe {
             launch!(
                 gpu, &gpu.kernel(&program(), "influence_spectra")?, config; &self.values, &self.odd, &rows, &cols, &plan, &planes, &spectra, &single, &compliance, &scale
