@@ -230,7 +230,7 @@ impl GelSpec {
         let layer = match &spec.skin {
             SkinSpec::Layer(layer) => layer.clone(),
             SkinSpec::Springs(_) => LayerSpec::replacing(spec)?,
-            SkinSpec::Hydroelastic(_) | SkinSpec::Imprint(_) | SkinSpec::Gel(_) => {
+            _ => {
                 return Err(refused(
                     "= \"gel\" can replace a layer, or springs on a grid; describe the skin in a file",
                 ));
