@@ -9,7 +9,7 @@ use dermis_gpu::layer::{LayerTouches, Outputs};
 use dermis_sensor::SkinSpec;
 use dermis_sensor::optics::{CameraSpec, Optics, OpticsSpec};
 use dermis_sensor::{Sensor, SensorSource, SensorSpec};
-use dermis_skin::layer::{IndenterHeightMap, Ply, Poisson};
+use dermis_skin::layer::{IndenterHeightMap, LayerContact, Ply, Poisson};
 use dermis_skin::{Layer, LayerParameters, SkinError};
 use dermis_skin::{Motion, Object, Skin, Target, Touch};
 
@@ -22,7 +22,8 @@ fn preset(name: &str) -> SensorSpec {
 fn precise(name: &str) -> Sensor {
     let spec = preset(name);
     let SkinSpec::Layer(skin) = &spec.skin else { panic!("{name} has no layer") };
-    let parameters = LayerParameters { tolerance: 1e-7, ..skin.parameters(name, &spec.surface).unwrap() };
+    let mut parameters = skin.parameters(name, &spec.surface).unwrap();
+    parameters.contact.tolerance = 1e-7;
     spec.build(None).unwrap().with_skin(Layer::new(parameters).unwrap())
 }
 
@@ -223,8 +224,7 @@ fn layers_under_heights_are_those_of_the_cpu() {
         for mu in [0.0, 0.5] {
             let parameters = LayerParameters {
                 plies: plies.clone(),
-                tolerance: 1e-7,
-                mu,
+                contact: LayerContact { mu, tolerance: 1e-7 },
                 ..LayerParameters::new(plies[0], [side_m; 2], side_m / cells as f64)
             };
             let layer = Layer::new(parameters).unwrap();
