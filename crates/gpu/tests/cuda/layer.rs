@@ -9,7 +9,7 @@ use dermis_gpu::layer::{LayerTouches, Outputs};
 use dermis_sensor::SkinSpec;
 use dermis_sensor::optics::{CameraSpec, Optics, OpticsSpec};
 use dermis_sensor::{Sensor, SensorSource, SensorSpec};
-use dermis_skin::layer::{IndenterHeightMap, LayerContact, Ply, Poisson};
+use dermis_skin::layer::{IndenterHeightMap, Ply, Poisson};
 use dermis_skin::{Layer, LayerParameters, SkinError};
 use dermis_skin::{Motion, Object, Skin, Target, Touch};
 
@@ -222,11 +222,9 @@ fn layers_under_heights_are_those_of_the_cpu() {
     let plate = preset("gelsight").build(None).unwrap();
     for (name, plies, side_m, cells, height) in cases {
         for mu in [0.0, 0.5] {
-            let parameters = LayerParameters {
-                plies: plies.clone(),
-                contact: LayerContact { mu, tolerance: 1e-7 },
-                ..LayerParameters::new(plies[0], [side_m; 2], side_m / cells as f64)
-            };
+            let mut parameters = LayerParameters::new(plies[0], [side_m; 2], side_m / cells as f64);
+            parameters.plies = plies.clone();
+            (parameters.contact.mu, parameters.contact.tolerance) = (mu, 1e-7);
             let layer = Layer::new(parameters).unwrap();
             let field = HeightField::from_fn(layer.grid(), &height);
             let indenter = IndenterHeightMap::of_heights(&field);
