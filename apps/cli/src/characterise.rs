@@ -53,6 +53,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         !interrupt.came()
     });
     bar.finish_and_clear();
+    interrupt.check("nothing is written")?;
     let bench = bench?;
     say(format!(
         "{}: {} readings of {} taxels, {} of creep",

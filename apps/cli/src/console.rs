@@ -5,7 +5,6 @@ use dermis::output::Output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Writes a line to stdout. Ignores a closed pipe (`| head`).
@@ -48,28 +47,73 @@ pub fn progress(what: &'static str, length: u64) -> ProgressBar {
     bar
 }
 
+/// Ctrl-C was pressed while a command listened to it.
+static PRESSED: AtomicBool = AtomicBool::new(false);
+/// A command listens to Ctrl-C: it ends by itself and keeps its results.
+static LISTENING: AtomicBool = AtomicBool::new(false);
+
+/// Makes Ctrl-C end the program with exit code 130, at once unless a command listens to it.
+pub fn handle_interrupt() {
+    // If the handler cannot be installed, the signal ends the program.
+    let _ = ctrlc::set_handler(|| {
+        if !LISTENING.load(Ordering::SeqCst) || PRESSED.swap(true, Ordering::SeqCst) {
+            say_aside("dermis: interrupted");
+            std::process::exit(i32::from(Ended::INTERRUPTED));
+        }
+    });
+}
+
 /// Detects Ctrl-C. A second Ctrl-C ends the program at once.
-pub struct Interrupt(Arc<AtomicBool>);
+pub struct Interrupt;
 
 impl Interrupt {
-    /// Installs the handler.
+    /// Listens from now on.
     pub fn listen() -> Self {
-        let pressed = Arc::new(AtomicBool::new(false));
-        let shared = Arc::clone(&pressed);
-        // If the handler cannot be installed, Ctrl-C ends the program.
-        let _ = ctrlc::set_handler(move || {
-            if shared.swap(true, Ordering::SeqCst) {
-                std::process::exit(130);
-            }
-        });
-        Self(pressed)
+        LISTENING.store(true, Ordering::SeqCst);
+        Self
     }
 
     /// True after Ctrl-C.
     pub fn came(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        PRESSED.load(Ordering::SeqCst)
+    }
+
+    /// After Ctrl-C, the error that ends the command.
+    pub fn check(&self, kept: &str) -> anyhow::Result<()> {
+        if self.came() { Err(Ended::interrupted(kept).into()) } else { Ok(()) }
     }
 }
+
+/// The end of a command that did its work, but not all of it. The message goes to stderr.
+#[derive(Debug)]
+pub struct Ended {
+    message: String,
+    /// Exit code.
+    pub code: u8,
+}
+
+impl Ended {
+    const INTERRUPTED: u8 = 130;
+    const INCOMPLETE: u8 = 3;
+
+    /// Ctrl-C: exit code 130.
+    pub fn interrupted(kept: &str) -> Self {
+        Self { message: format!("interrupted; {kept}"), code: Self::INTERRUPTED }
+    }
+
+    /// The result is written and not what was asked for: exit code 3.
+    pub fn incomplete(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: Self::INCOMPLETE }
+    }
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Ended {}
 
 /// Checks that a folder can be written, before a long computation.
 pub fn probe(folder: Option<&Path>) -> anyhow::Result<()> {

@@ -141,7 +141,8 @@ fn make(arguments: &MakeArguments) -> anyhow::Result<()> {
         !interrupt.came()
     });
     bar.clear();
-    tell(&set, &arguments.out, &made?, arguments.json)
+    tell(&set, &arguments.out, &made?, arguments.json)?;
+    interrupt.check("the finished shards are kept: the same command continues")
 }
 
 fn tell(set: &Dataset, out: &Path, made: &MakeSummary, as_json: bool) -> anyhow::Result<()> {

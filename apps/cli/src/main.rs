@@ -84,12 +84,13 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    console::handle_interrupt();
     let outcome = console::use_threads(cli.threads).and_then(|()| dispatch(cli.command));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("dermis: {}", console::one_line(&format!("{error:#}")));
-            ExitCode::FAILURE
+            error.downcast_ref::<console::Ended>().map_or(ExitCode::FAILURE, |ended| ExitCode::from(ended.code))
         }
     }
 }

@@ -163,7 +163,7 @@ fn as_json(sensor: &Sensor, object: &str, pressed: &Pressed) -> Value {
         "saturated": reading.saturated,
         "kinetic_by_strain_energy": touch.energy.map(|energy| energy.ratio()),
         "strain_energy_j": touch.energy.map(|energy| energy.strain_j),
-        "warnings": touch.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "warnings": touch.warning_texts(),
         "outside_n": reading.outside_newton.to_array(),
         "values_n": reading.values_newton,
         "raw": reading.raw,
@@ -181,10 +181,6 @@ fn tell(sensor: &Sensor, object: &str, pressed: &Pressed) {
             format!("x {:.1}, y {:.1}, z {:.1} mm", at.x, at.y, at.z)
         }
     };
-    let saturation = match reading.saturated {
-        0 => "none".to_owned(),
-        count => format!("{count} contact points exceed the maximum penetration: the force is a lower bound"),
-    };
     say(format!("{object} on {}", sensor.name()));
     say(format!("  force       {} N (taxels sum to {} N)", short(-touch.on_sensor.force.z), short(reading.sum_newton)));
     say(format!("  depth       {} mm", short(pressed.depth_m * 1e3)));
@@ -195,12 +191,11 @@ fn tell(sensor: &Sensor, object: &str, pressed: &Pressed) {
         short(touch.area_m2() * 1e6)
     ));
     say(format!("  peak        {} N at {place}", short(value)));
-    say(format!("  saturation  {saturation}"));
     if let Some(energy) = touch.energy {
         let ratio = if energy.kinetic_j > 0.0 { short(energy.ratio()) } else { "0 (at rest)".to_owned() };
         say(format!("  energy      {} µJ of strain; kinetic by strain {ratio}", short(energy.strain_j * 1e6)));
     }
-    for warning in &touch.warnings {
+    for warning in touch.warning_texts() {
         say(format!("  warning     {warning}"));
     }
 }

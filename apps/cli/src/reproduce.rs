@@ -80,7 +80,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
                 eprintln!("dermis: {error:#}");
                 reports.push(Report { name: experiment.name, passed: false, metrics: BTreeMap::new(), wall_s: 0.0 });
             }
-            Err(error) => return Err(error),
+            Err(error) => {
+                interrupt.check(&format!("{} experiments are finished", reports.len()))?;
+                return Err(error);
+            }
         }
     }
     if let Some(path) = page.path() {
