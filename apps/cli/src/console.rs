@@ -5,16 +5,33 @@ use dermis::output::Output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI8, Ordering};
 
 /// Writes a line to stdout. Ignores a closed pipe (`| head`).
 pub fn say(line: impl std::fmt::Display) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
 
-/// Writes a line to stderr.
+/// Writes a line to stderr, unless `-q` is given.
 pub fn say_aside(line: impl std::fmt::Display) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    if VERBOSITY.load(Ordering::Relaxed) >= 0 {
+        let _ = writeln!(std::io::stderr().lock(), "{line}");
+    }
+}
+
+/// Writes a line to stderr if `-v` is given.
+pub fn say_verbose(line: impl std::fmt::Display) {
+    if VERBOSITY.load(Ordering::Relaxed) > 0 {
+        say_aside(line);
+    }
+}
+
+/// -1: quiet (`-q`), 0: normal, 1: verbose (`-v`).
+static VERBOSITY: AtomicI8 = AtomicI8::new(0);
+
+/// Sets the amount of text on stderr. Results on stdout and errors do not depend on it.
+pub fn set_verbosity(verbose: bool, quiet: bool) {
+    VERBOSITY.store(i8::from(verbose) - i8::from(quiet), Ordering::Relaxed);
 }
 
 /// Writes a value as the one JSON document on stdout.
@@ -35,11 +52,15 @@ pub fn use_threads(threads: Option<u16>) -> anyhow::Result<()> {
     pool.build_global().with_context(|| format!("`--threads {threads}`: cannot start the thread pool"))
 }
 
+/// Where progress bars are drawn: on stderr if it is a terminal, without `-q`.
+pub fn progress_target() -> ProgressDrawTarget {
+    let shown = std::io::stderr().is_terminal() && VERBOSITY.load(Ordering::Relaxed) >= 0;
+    if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() }
+}
+
 /// A progress bar on stderr, from 0 to `length`; hidden if stderr is not a terminal.
 pub fn progress(what: &'static str, length: u64) -> ProgressBar {
-    let target =
-        if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(Some(length), target).with_message(what);
+    let bar = ProgressBar::with_draw_target(Some(length), progress_target()).with_message(what);
     let style = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3} % {eta:>4}");
     if let Ok(style) = style {
         bar.set_style(style);
@@ -126,7 +147,7 @@ pub fn commit(output: Output, folder: &Path, json: bool) -> anyhow::Result<()> {
     output.commit(folder)?;
     let line = format!("wrote {}: {}", folder.display(), names.join(", "));
     if json {
-        eprintln!("{line}")
+        say_aside(line)
     } else {
         say(line)
     }

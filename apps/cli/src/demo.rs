@@ -18,6 +18,7 @@ const SCENE: &str = include_str!("../scenes/demo.toml");
 
 /// Run a demonstration: a gripper with two tactile sensors picks up a ball.
 #[derive(clap::Args)]
+#[command(after_help = "Example:\n  dermis demo --out demo")]
 pub struct Arguments {
     /// Write images and readings into this folder.
     #[arg(long, value_name = "DIR", default_value = "out/demo")]

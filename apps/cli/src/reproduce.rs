@@ -1,6 +1,6 @@
 //! `dermis reproduce`: runs the experiments of the papers.
 
-use crate::console::{Interrupt, commit, probe, progress, say, say_json, short};
+use crate::console::{Interrupt, commit, probe, progress, say, say_aside, say_json, short};
 use anyhow::{Context, bail};
 use dermis::output::Output;
 use dermis_research::experiments::{ALL, Experiment, Options, Outcome, find};
@@ -11,6 +11,7 @@ use std::time::Instant;
 
 /// Run the experiments of the papers and compare the numbers with ours.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:\n  dermis reproduce --list\n  dermis reproduce moisio-grasps --out out")]
 pub struct Arguments {
     /// Names of the experiments.
     #[arg(value_name = "NAME", required_unless_present_any = ["all", "list"])]
@@ -88,7 +89,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     if let Some(path) = page.path() {
         let line = format!("wrote {}", path.display());
-        if arguments.json { eprintln!("{line}") } else { say(line) }
+        if arguments.json { say_aside(line) } else { say(line) }
     }
     if arguments.json {
         match &reports[..] {

@@ -1,6 +1,6 @@
 //! `dermis run`: runs a scene file.
 
-use crate::console::{Ended, Interrupt, commit, probe, progress, say, say_json, short};
+use crate::console::{Ended, Interrupt, commit, probe, progress, say, say_aside, say_json, short};
 use crate::image;
 use crate::web::{Live, LiveArguments};
 use anyhow::Context;
@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 /// Exit code 3: the results are written, but a body left the scene or passed through a sensor, or the task was not finished. Exit code
 /// 130: Ctrl-C; the results so far are written.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:\n  dermis run scene.toml --out out\n  dermis run scene.toml --record run.mcap")]
 pub struct Arguments {
     /// The scene.
     scene: PathBuf,
@@ -94,7 +95,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     for path in recorded {
         let line = format!("recorded {}", path.display());
-        if arguments.json { eprintln!("{line}") } else { say(line) }
+        if arguments.json { say_aside(line) } else { say(line) }
     }
     arguments.out.as_ref().map_or(Ok(()), |out| write_results(&built, &recording, out, arguments.json))?;
     verdict(&recording)

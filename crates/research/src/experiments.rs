@@ -43,8 +43,8 @@ use std::path::PathBuf;
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ExperimentError {
     /// Unknown experiment.
-    #[error("there is no experiment {name:?}; there are {known}")]
-    Unknown { name: String, known: String },
+    #[error("there is no experiment {name:?}{meant}; there are {known}")]
+    Unknown { name: String, meant: String, known: String },
     /// The caller stopped the experiment.
     #[error("interrupted")]
     Interrupted,
@@ -207,6 +207,7 @@ pub static ALL: &[Experiment] = &[
 pub fn find(name: &str) -> Result<&'static Experiment, ExperimentError> {
     ALL.iter().find(|experiment| experiment.name == name).ok_or_else(|| ExperimentError::Unknown {
         name: name.to_owned(),
+        meant: dermis::sensor::did_you_mean(name, ALL.iter().map(|experiment| experiment.name)),
         known: ALL.iter().map(|experiment| experiment.name).collect::<Vec<_>>().join(", "),
     })
 }

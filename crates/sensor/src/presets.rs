@@ -17,7 +17,11 @@ pub fn text(name: &str) -> Option<&'static str> {
 
 /// Finds a preset by name.
 pub fn find(name: &str) -> Result<SensorSpec, SensorError> {
-    let unknown = || SensorError::Unknown { name: name.to_owned(), known: names().collect::<Vec<_>>().join(", ") };
+    let unknown = || SensorError::Unknown {
+        name: name.to_owned(),
+        meant: crate::did_you_mean(name, names()),
+        known: names().collect::<Vec<_>>().join(", "),
+    };
     SensorSpec::parse(&format!("preset {name}"), text(name).ok_or_else(unknown)?)
 }
 

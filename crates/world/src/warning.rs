@@ -15,7 +15,9 @@ pub enum WorldWarning {
     )]
     Beside { sensor: String, body: String, carrier: String, time_s: f64, peak_newton: f64 },
     /// An object went through a skin and its base.
-    #[error("{body:?} passed through {sensor:?} at t = {time_s:.4} s: a body that is `solid` would stop at its base, or take a shorter `time_step`")]
+    #[error(
+        "{body:?} passed through {sensor:?} at t = {time_s:.4} s: a body that is `solid` would stop at its base, or take a shorter `time_step`"
+    )]
     PassedThrough { body: String, sensor: String, time_s: f64 },
     /// A body is far from all others.
     #[error("{body:?} left the scene at t = {time_s:.4} s: nothing holds it")]

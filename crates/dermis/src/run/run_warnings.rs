@@ -30,9 +30,10 @@ impl RunWarnings {
             let touch = built.world.touch(*id);
             let force_newton = touch.on_sensor.force.length();
             for warning in touch.all_warnings() {
-                let known = self.of_skins.iter_mut().find(|known| {
-                    known.sensor == *name && discriminant(&known.warning) == discriminant(&warning)
-                });
+                let known = self
+                    .of_skins
+                    .iter_mut()
+                    .find(|known| known.sensor == *name && discriminant(&known.warning) == discriminant(&warning));
                 match known {
                     Some(known) => {
                         known.steps += 1;

@@ -110,8 +110,7 @@ impl rapier::PhysicsHooks for CarrierContacts<'_> {
     }
 
     fn modify_solver_contacts(&self, context: &mut rapier::ContactModificationContext) {
-        let (bodies, colliders) =
-            ([context.rigid_body1, context.rigid_body2], [context.collider1, context.collider2]);
+        let (bodies, colliders) = ([context.rigid_body1, context.rigid_body2], [context.collider1, context.collider2]);
         for skin in &self.skins {
             let Some(side) = bodies.iter().position(|body| *body == Some(skin.body)) else { continue };
             let on_base = skin.base.collider == Some(colliders[side]);
@@ -121,7 +120,8 @@ impl rapier::PhysicsHooks for CarrierContacts<'_> {
             }
             let Some(rigid) = context.rigid_mut() else { continue };
             // Rapier's normal points from the first collider to the second.
-            let outward = skin.sensor_from_world.transform_vector(if side == 0 { *rigid.normal } else { -*rigid.normal });
+            let outward =
+                skin.sensor_from_world.transform_vector(if side == 0 { *rigid.normal } else { -*rigid.normal });
             rigid.solver_contacts.retain(|contact| {
                 let point = if side == 0 { contact.anchor1 } else { contact.anchor2 };
                 let point = skin.sensor_from_world.transform_point(point);

@@ -96,7 +96,8 @@ impl World {
         };
         let mut left = Vec::new();
         for id in self.bodies().filter(|id| matches!(self.body(*id).kind, BodyKind::Free(_)) && !lost(self, *id)) {
-            let (center, size) = (self.pose(id).transform_point(self.bodies[id.0].center()), self.bodies[id.0].size_m());
+            let (center, size) =
+                (self.pose(id).transform_point(self.bodies[id.0].center()), self.bodies[id.0].size_m());
             let is_out = match self.parameters.ground_z_m {
                 Some(z_m) => self.bodies[id.0].ground_contact.is_some() && center.z < z_m - size,
                 None => {
