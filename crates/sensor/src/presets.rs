@@ -46,8 +46,7 @@ mod tests {
         for name in names() {
             let spec = find(name).unwrap();
             let text = spec.to_toml();
-            let again = SensorSpec::parse("again", &text).unwrap();
-            assert_eq!(again.to_toml(), text);
+            assert_eq!(SensorSpec::parse("again", &text).unwrap(), spec);
             let same = serde_json::json!({ "name": name });
             assert_eq!(spec.with_overrides(same.as_object().unwrap()).unwrap().to_toml(), text);
         }
