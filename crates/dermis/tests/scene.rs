@@ -8,7 +8,8 @@ fn run_scene(text: &str) -> Recording {
     run(&mut built, &mut |_| Continue::Yes).unwrap()
 }
 
-/// A ball of 2 kg above a foam array (12 mm of travel) on a block; `x` shifts the ball.
+/// A ball of 2 kg above a foam array (12 mm of travel) on a block; `x_mm` shifts the ball. The friction of the preset is
+/// so soft that the ball would slide off.
 fn ball_on_block(x_mm: f64, sensor_on: &str, more: &str) -> String {
     format!(
         r#"
@@ -29,6 +30,7 @@ fn ball_on_block(x_mm: f64, sensor_on: &str, more: &str) -> String {
         [[sensor]]
         name = "pad"
         preset = "uji-foam-14x6"
+        skin.friction = {{ sigma0 = "500 N/m", sigma1 = "1 N s/m", mu_static = 0.9, mu_dynamic = 0.9 }}
         {sensor_on}
         "#
     )
@@ -73,6 +75,7 @@ fn a_ball_beside_the_array_rests_on_the_carrier() {
 #[test]
 fn what_passes_through_or_leaves_is_said() {
     let text = ball_on_block(0.0, "body = \"block\"\nat = [\"0 mm\", \"0 mm\", \"20 mm\"]", "solid = false");
+    let text = text.replace("\"2 kg\"", "\"20 kg\"").replace("\"0.6 s\"", "\"1.5 s\"");
     let recording = run_scene(&text);
     let warnings = recording.warnings.texts();
     assert!(recording.warnings.lost_body());

@@ -6,12 +6,12 @@
 pub enum WorldWarning {
     /// A skin is pressed to its base, which carries a load that the sensor does not read.
     #[error(
-        "{body:?} presses the skin of {sensor:?} to its base ({depth_mm:.3} mm) at t = {time_s:.4} s: the base carries up to {peak_newton:.3} N that the sensor does not read"
+        "{body:?} presses the skin of {sensor:?} to its base ({depth_mm:.3} mm) at t = {time_s:.4} s: the base carries up to {peak_newton:.3} N in a time step, which the sensor does not read"
     )]
     BottomedOut { sensor: String, body: String, depth_mm: f64, time_s: f64, peak_newton: f64 },
     /// An object rests on the sensor and on its carrier.
     #[error(
-        "{body:?} rests on {carrier:?} beside the skin of {sensor:?} from t = {time_s:.4} s: the carrier takes up to {peak_newton:.3} N that the sensor does not read; a sensor that stands out of its carrier carries the whole load"
+        "{body:?} rests on {carrier:?} beside the skin of {sensor:?} from t = {time_s:.4} s: the carrier takes up to {peak_newton:.3} N in a time step, which the sensor does not read; a sensor that stands out of its carrier carries the whole load"
     )]
     Beside { sensor: String, body: String, carrier: String, time_s: f64, peak_newton: f64 },
     /// An object went through a skin and its base.
