@@ -1,6 +1,6 @@
 //! `dermis press`: presses an object on a sensor.
 
-use crate::console::{commit, probe, say, say_aside, say_json, short};
+use crate::console::{commit, probe, say, say_json, say_verbose, short};
 use crate::sensor::SensorArguments;
 use dermis::camera_frame;
 use dermis::geometry::files::LengthUnit;
@@ -19,6 +19,9 @@ use std::str::FromStr;
 /// Press an object on a sensor and report the reading.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("goal").required(true).args(["depth", "force"]))]
+#[command(
+    after_help = "Examples:\n  dermis press --sensor wts0614 --object sphere:radius=10mm --force 3N\n  dermis press --sensor gelsight --object indenter:moon --depth 0.5mm --out out"
+)]
 pub struct Arguments {
     #[command(flatten)]
     sensor: SensorArguments,
@@ -137,7 +140,7 @@ fn on_device(sensor: Sensor, choice: Choice) -> anyhow::Result<Sensor> {
         ),
         (Some(gel), _) => gel,
     };
-    let Some(gpu) = choice.gpu(|error| say_aside(format!("{error}; the gel runs on the CPU")))? else {
+    let Some(gpu) = choice.gpu(|error| say_verbose(format!("{error}; the gel runs on the CPU")))? else {
         return Ok(sensor);
     };
     Ok(gel.on(&gpu, &sensor)?)
@@ -157,13 +160,13 @@ fn as_json(sensor: &Sensor, object: &str, pressed: &Pressed) -> Value {
         "force_n": -touch.on_sensor.force.z,
         "sum_n": reading.sum_newton,
         "on_sensor_n": touch.on_sensor.force.to_array(),
-        "lit": reading.active(),
+        "active": reading.active(),
         "peak_n": peak(reading).1,
         "area_m2": touch.area_m2(),
         "saturated": reading.saturated,
         "kinetic_by_strain_energy": touch.energy.map(|energy| energy.ratio()),
         "strain_energy_j": touch.energy.map(|energy| energy.strain_j),
-        "warnings": touch.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "warnings": touch.warning_texts(),
         "outside_n": reading.outside_newton.to_array(),
         "values_n": reading.values_newton,
         "raw": reading.raw,
@@ -181,26 +184,21 @@ fn tell(sensor: &Sensor, object: &str, pressed: &Pressed) {
             format!("x {:.1}, y {:.1}, z {:.1} mm", at.x, at.y, at.z)
         }
     };
-    let saturation = match reading.saturated {
-        0 => "none".to_owned(),
-        count => format!("{count} contact points exceed the maximum penetration: the force is a lower bound"),
-    };
     say(format!("{object} on {}", sensor.name()));
     say(format!("  force       {} N (taxels sum to {} N)", short(-touch.on_sensor.force.z), short(reading.sum_newton)));
     say(format!("  depth       {} mm", short(pressed.depth_m * 1e3)));
     say(format!(
-        "  contact     {} of {} taxels lit, {} mm²",
+        "  contact     {} of {} taxels active, {} mm²",
         reading.active(),
         sensor.taxels().len(),
         short(touch.area_m2() * 1e6)
     ));
     say(format!("  peak        {} N at {place}", short(value)));
-    say(format!("  saturation  {saturation}"));
     if let Some(energy) = touch.energy {
         let ratio = if energy.kinetic_j > 0.0 { short(energy.ratio()) } else { "0 (at rest)".to_owned() };
         say(format!("  energy      {} µJ of strain; kinetic by strain {ratio}", short(energy.strain_j * 1e6)));
     }
-    for warning in &touch.warnings {
+    for warning in touch.warning_texts() {
         say(format!("  warning     {warning}"));
     }
 }

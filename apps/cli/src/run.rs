@@ -1,6 +1,6 @@
 //! `dermis run`: runs a scene file.
 
-use crate::console::{Interrupt, commit, probe, progress, say, say_json, short};
+use crate::console::{Ended, Interrupt, commit, probe, progress, say, say_aside, say_json, short};
 use crate::image;
 use crate::web::{Live, LiveArguments};
 use anyhow::Context;
@@ -14,7 +14,11 @@ use dermis::scene::{Built, SceneSpec, slug};
 use std::path::{Path, PathBuf};
 
 /// Run a scene file and record the readings.
+///
+/// Exit code 3: the results are written, but a body left the scene or passed through a sensor, or the task was not finished. Exit code
+/// 130: Ctrl-C; the results so far are written.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:\n  dermis run scene.toml --out out\n  dermis run scene.toml --record run.mcap")]
 pub struct Arguments {
     /// The scene.
     scene: PathBuf,
@@ -91,9 +95,23 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     for path in recorded {
         let line = format!("recorded {}", path.display());
-        if arguments.json { eprintln!("{line}") } else { say(line) }
+        if arguments.json { say_aside(line) } else { say(line) }
     }
-    arguments.out.as_ref().map_or(Ok(()), |out| write_results(&built, &recording, out, arguments.json))
+    arguments.out.as_ref().map_or(Ok(()), |out| write_results(&built, &recording, out, arguments.json))?;
+    verdict(&recording)
+}
+
+/// An error if the run is not what the scene describes.
+pub fn verdict(recording: &Recording) -> anyhow::Result<()> {
+    let warnings = &recording.warnings;
+    let reason = match (warnings.lost_body(), warnings.unfinished_task()) {
+        _ if recording.interrupted => return Err(Ended::interrupted("the results so far are kept").into()),
+        (false, false) => return Ok(()),
+        (true, false) => "a body passed through a sensor or left the scene",
+        (false, true) => "the task is not finished; `duration` may be too short",
+        (true, true) => "the task is not finished, and a body passed through a sensor or left the scene",
+    };
+    Err(Ended::incomplete(format!("{}: {reason}; see the warnings", recording.scene)).into())
 }
 
 /// Writes tables and images of a finished run.
@@ -127,11 +145,7 @@ pub fn simulate(
         if interrupt.came() { Continue::No } else { Continue::Yes }
     });
     bar.finish_and_clear();
-    let recording = recording?;
-    if recording.interrupted {
-        eprintln!("interrupted; the results so far are kept");
-    }
-    Ok(recording)
+    Ok(recording?)
 }
 
 fn tell(recording: &Recording) {
@@ -142,4 +156,5 @@ fn tell(recording: &Recording) {
         let last = track.rows.last().map_or(0.0, |row| row.sum_newton);
         say(format!("  {:<16} peak {} N, at the end {} N", track.name, short(peak), short(last)));
     }
+    recording.warnings.texts().iter().for_each(|warning| say(format!("  warning          {warning}")));
 }

@@ -184,7 +184,7 @@ fn shown(
         "taxels": reading.values_newton.len(),
         "area_mm2": touch.area_m2() * 1e6,
         "saturated": reading.saturated,
-        "warnings": touch.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "warnings": touch.warning_texts(),
     });
     if let Some(field) = &touch.surface {
         answer["surface"] = render::surface(arrays, field);

@@ -317,6 +317,12 @@ impl World {
         self.state(py).built.task.as_ref().map(|task| format!("{:?}", task.phase()))
     }
 
+    /// Warnings since the start: loads that no sensor reads, and bodies that passed a sensor or left the scene.
+    #[getter]
+    fn warnings(&self, py: Python<'_>) -> Vec<String> {
+        self.state(py).built.world.warnings().iter().map(ToString::to_string).collect()
+    }
+
     /// Names of the bodies.
     #[getter]
     fn bodies(&self, py: Python<'_>) -> Vec<String> {

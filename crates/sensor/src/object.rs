@@ -19,13 +19,13 @@ use std::path::{Path, PathBuf};
 pub enum ObjectError {
     /// An unknown shape.
     #[error(
-        "there is no shape {name:?}; the shapes are {known}, or give points:FILE, or the path of a mesh file ({})",
+        "there is no shape {name:?}{meant}; the shapes are {known}, or give points:FILE, or the path of a mesh file ({})",
         Format::extension_list()
     )]
-    Unknown { name: String, known: String },
+    Unknown { name: String, meant: String, known: String },
     /// A key that the shape does not have.
-    #[error("object {given:?}: {shape} has no `{key}`; it has {known}")]
-    UnknownKey { given: String, shape: &'static str, key: String, known: String },
+    #[error("object {given:?}: {shape} has no `{key}`{meant}; it has {known}")]
+    UnknownKey { given: String, shape: &'static str, key: String, meant: String, known: String },
     /// A value that is invalid for its key.
     #[error("object {given:?}: `{key}` of {shape}: {reason}; write for example {example:?}")]
     BadValue { given: String, shape: &'static str, key: String, reason: String, example: String },

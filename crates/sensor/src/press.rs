@@ -39,6 +39,12 @@ pub struct Pressed {
     pub reading: Reading,
 }
 
+/// A number to four significant digits, for messages.
+fn rounded(value: f64) -> f64 {
+    let digits = 10f64.powi(3 - value.abs().max(f64::MIN_POSITIVE).log10().floor().clamp(-300.0, 300.0) as i32);
+    (value * digits).round() / digits
+}
+
 /// Errors of a press.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
@@ -49,14 +55,15 @@ pub enum PressError {
     )]
     Misses { object: String, sensor: String, x_mm: f64, y_mm: f64 },
     /// An invalid goal.
-    #[error("the {what} of a press must be a positive, finite number, got {got}")]
-    BadGoal { what: &'static str, got: f64 },
+    #[error("the {what} of a press must be a positive, finite number, got {got} {unit}")]
+    BadGoal { what: &'static str, got: f64, unit: &'static str },
     /// A depth beyond the range of the skin.
-    #[error("a depth of {depth_mm} mm is more than sensor {sensor:?} can be pressed ({max_mm} mm)")]
+    #[error("a depth of {depth_mm} mm is more than sensor {sensor:?} can be pressed ({} mm)", rounded(*max_mm))]
     TooDeep { sensor: String, depth_mm: f64, max_mm: f64 },
     /// A force beyond the range of the skin.
     #[error(
-        "sensor {sensor:?} cannot carry {force_n} N from {object} there: pressed as deep as it goes ({max_mm} mm) it gives {max_n} N"
+        "sensor {sensor:?} cannot carry {force_n} N from {object} there: pressed as deep as it goes ({} mm) it gives {} N",
+        rounded(*max_mm), rounded(*max_n)
     )]
     TooStrong { sensor: String, object: String, force_n: f64, max_mm: f64, max_n: f64 },
     /// An error of the skin.
@@ -66,12 +73,12 @@ pub enum PressError {
 
 /// Presses an object along −z into a sensor, without sliding and quasi-statically.
 pub fn press(sensor: &Sensor, object: &Object, aim: &Aim, goal: Goal) -> Result<Pressed, PressError> {
-    let (what, got) = match goal {
-        Goal::Depth(depth_m) => ("depth", depth_m * 1e3),
-        Goal::Force(force_n) => ("force", force_n),
+    let (what, got, unit) = match goal {
+        Goal::Depth(depth_m) => ("depth", depth_m * 1e3, "mm"),
+        Goal::Force(force_n) => ("force", force_n, "N"),
     };
     if !(got > 0.0 && got.is_finite()) {
-        return Err(PressError::BadGoal { what, got });
+        return Err(PressError::BadGoal { what, got, unit });
     }
     let contact = first_contact(sensor, object, aim)?;
     match goal {
@@ -86,7 +93,7 @@ pub fn press(sensor: &Sensor, object: &Object, aim: &Aim, goal: Goal) -> Result<
 /// Final pose of the object in a press to a depth (m). Returns an error in the same cases as [`press`].
 pub fn depth_pose(sensor: &Sensor, object: &Object, aim: &Aim, depth_m: f64) -> Result<Pose, PressError> {
     if !(depth_m > 0.0 && depth_m.is_finite()) {
-        return Err(PressError::BadGoal { what: "depth", got: depth_m * 1e3 });
+        return Err(PressError::BadGoal { what: "depth", got: depth_m * 1e3, unit: "mm" });
     }
     let contact = first_contact(sensor, object, aim)?;
     not_too_deep(sensor, depth_m)?;

@@ -20,7 +20,7 @@ impl Pressed {
             return Ok(self.clone());
         }
         if !length_m.is_finite() {
-            return Err(PressError::BadGoal { what: "shear", got: length_m * 1e3 });
+            return Err(PressError::BadGoal { what: "shear", got: length_m * 1e3, unit: "mm" });
         }
         let skin = sensor.skin();
         // The state of a gel holds the poses of the objects, so it settles step by step; other skins need the velocity.

@@ -2,6 +2,7 @@
 
 use crate::{SensorError, Taxels, urdf};
 use dermis_geometry::files::{Import, LengthUnit, read};
+use dermis_geometry::limits::MAX_TAXELS;
 use dermis_geometry::quantity::{Angle, Length};
 use dermis_geometry::shapes::{self, Fingertip};
 use dermis_geometry::{TriMesh, Vec3};
@@ -123,9 +124,6 @@ pub(crate) struct BuiltSurface {
     pub taxels: Taxels,
     pub mesh: TriMesh,
 }
-
-/// Maximum number of taxels; guards against a wrong unit.
-const MAX_TAXELS: usize = 1_000_000;
 
 impl SurfaceSpec {
     /// The same shape with facets of about `spacing_m`, for generated shapes, so that a camera sees a smooth surface.

@@ -8,6 +8,7 @@ use crate::{
     require_positive,
 };
 use blur::Blur;
+use dermis_geometry::limits::MAX_LAYER_CELLS;
 use dermis_geometry::{HeightGrid, Vec2, Vec3};
 use std::sync::Arc;
 
@@ -49,8 +50,6 @@ pub struct Imprint {
 
 /// Number of smoothing passes.
 const PASSES: usize = 6;
-/// Maximum number of cells; guards against a wrong unit.
-const MAX_CELLS: f64 = 2048.0 * 2048.0;
 
 impl Imprint {
     /// Checks the parameters and builds the skin.
@@ -66,8 +65,8 @@ impl Imprint {
         require_not_negative("bulge", "1", parameters.bulge)?;
         let grid = Self::cells(size_m, parameters.center_m, cell_m);
         let (rows, cols) = (grid.rows as f64, grid.cols as f64);
-        if rows * cols > MAX_CELLS {
-            return Err(SkinError::TooManyCells { rows, cols, max: MAX_CELLS });
+        if rows * cols > MAX_LAYER_CELLS {
+            return Err(SkinError::TooManyCells { rows, cols, max: MAX_LAYER_CELLS });
         }
         let expected = grid.rows * grid.cols;
         if let Some(got) =

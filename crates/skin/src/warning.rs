@@ -18,4 +18,7 @@ pub enum Warning {
     /// Inertia in a press that is assumed quasi-static.
     #[error("the kinetic energy is {ratio:.3} of the strain energy: the press is too fast to be quasi-static")]
     NotQuasiStatic { ratio: f64 },
+    /// Contact beyond the range of the skin.
+    #[error("{points} contact points exceed the maximum penetration of the skin: the force is a lower bound")]
+    Saturated { points: usize },
 }

@@ -168,21 +168,25 @@ fn a_load_that_makes_the_step_too_long_is_refused_when_it_comes() {
     assert!(world.time_s() > 0.0);
 }
 
-/// A solid sensor body and a solid object touch only through the skin: Rapier adds no contact between them.
+/// A solid carrier adds no contact where its skin covers it: under an object smaller than a flush skin, and under one
+/// wider than a skin that stands out of its carrier.
 #[test]
 fn nothing_but_the_skin_acts_between_a_sensor_and_what_it_feels() {
-    let mut world = world(1e-4, 9.8);
-    let (_, block) = cube(0.06, 1.0);
-    let mut finger = Body::fixed("finger", Pose::from_translation(Vec3::Z * -0.03)).touchable(block).solid();
-    finger.solid = true;
-    let finger = world.add_body(finger).unwrap();
-    let id = world.mount(sensor(1000.0, 10.0, lugre()), finger, Pose::from_translation(Vec3::Z * 0.03));
-    let (mass, object) = cube(0.06, 1.0);
-    let start = Pose::from_translation(Vec3::Z * 0.03);
-    world.add_body(Body::free("cube", start, mass).touchable(object).solid()).unwrap();
-    world.run_until(1.0, |_| Ok(true)).unwrap();
-    let sum = world.reading(id).sum_newton;
-    assert!((sum / 9.8 - 1.0).abs() < 1e-9, "the skin carries all of it: {sum}");
+    for (side_m, stands_out_m) in [(0.02, 0.0), (0.06, 0.002)] {
+        let mut world = world(1e-4, 9.8);
+        let (_, block) = cube(0.06, 1.0);
+        let finger = Body::fixed("finger", Pose::from_translation(Vec3::Z * -0.03)).touchable(block).solid();
+        let finger = world.add_body(finger).unwrap();
+        let place = Pose::from_translation(Vec3::Z * (0.03 + stands_out_m));
+        let id = world.mount(sensor(1000.0, 10.0, lugre()), finger, place);
+        let (mass, object) = cube(side_m, 1.0);
+        let start = Pose::from_translation(Vec3::Z * (0.5 * side_m + stands_out_m));
+        world.add_body(Body::free("cube", start, mass).touchable(object).solid()).unwrap();
+        world.run_until(1.0, |_| Ok(true)).unwrap();
+        let sum = world.reading(id).sum_newton;
+        assert!((sum / 9.8 - 1.0).abs() < 1e-9, "the skin carries all of it: {sum}");
+        assert_eq!(world.warnings(), []);
+    }
 }
 
 #[test]

@@ -467,6 +467,8 @@ class Recording:
     """Names of the bodies."""
     phases: Final[list[tuple[float, str]]]
     """Start (s) and name of each phase of the task."""
+    warnings: Final[list[str]]
+    """Warnings of skins, world and task."""
     def taxels(self, sensor: str) -> _F64:
         """Normal force on each taxel (N), (rows, taxels)."""
 
@@ -537,6 +539,8 @@ class World:
     """Largest stable time step (s); None without a free body on a sensor."""
     phase: Final[str | None]
     """Current phase of the task."""
+    warnings: Final[list[str]]
+    """Loads that no sensor reads, and bodies that passed a sensor or left the scene."""
     bodies: Final[list[str]]
     """Names of the bodies."""
     sensors: Final[list[str]]

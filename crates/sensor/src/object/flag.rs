@@ -48,7 +48,11 @@ pub fn parse(text: &str, unit: Option<LengthUnit>) -> Result<ObjectSpec, ObjectE
         if text.contains(['/', '\\', '.']) {
             return Ok(ObjectSpec::Mesh { file: text.into(), unit, repair: false });
         }
-        return Err(ObjectError::Unknown { name: name.to_owned(), known: names().collect::<Vec<_>>().join(", ") });
+        return Err(ObjectError::Unknown {
+            name: name.to_owned(),
+            meant: crate::did_you_mean(name.trim(), names()),
+            known: names().collect::<Vec<_>>().join(", "),
+        });
     };
     let mut fields = Map::new();
     for (key, takes, default) in keys.iter().filter(|(_, _, default)| !default.is_empty()) {
@@ -62,6 +66,7 @@ pub fn parse(text: &str, unit: Option<LengthUnit>) -> Result<ObjectSpec, ObjectE
             given: text.to_owned(),
             shape,
             key: key.clone(),
+            meant: crate::did_you_mean(&key, keys.iter().map(|(known, ..)| *known)),
             known: keys.iter().map(|(key, ..)| format!("`{key}`")).collect::<Vec<_>>().join(", "),
         };
         let &(_, takes, default) = keys.iter().find(|(known, ..)| *known == key).ok_or_else(unknown)?;
