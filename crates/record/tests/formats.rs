@@ -3,7 +3,7 @@
 mod common;
 
 use common::{FORMATS, layout, sample};
-use dermis_record::{Format, Log, Recorder};
+use dermis_record::{ExportFormat, Format, Log, Recorder, export};
 use std::path::Path;
 
 fn recorded(folder: &Path, format: Format, name: &str) -> Log {
@@ -166,6 +166,75 @@ fn damaged_parquet_gives_an_error() {
             let message = Log::read(&path).unwrap_err().to_string();
             assert!(start.elapsed().as_secs() < 20, "{message}");
             println!("{message}");
+        }
+    }
+}
+
+/// Chunks that unpack to gigabytes and chunks in chunks are reported within a bounded time and memory.
+#[test]
+fn mcap_bombs_are_refused() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/damaged");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|end| end == "mcap") {
+            let start = std::time::Instant::now();
+            match Log::read(&path) {
+                Ok(log) => assert!(log.damaged > 0 || log.cut || log.signals.is_empty(), "{}", path.display()),
+                Err(error) => println!("{error}"),
+            }
+            assert!(start.elapsed().as_secs() < 20, "{}", path.display());
+        }
+    }
+}
+
+/// Names with commas, quotes, line breaks, places and no owner, signals of unequal length, NaN and times that repeat.
+#[test]
+fn an_exported_table_reads_back_as_it_was() {
+    use dermis_record::mcap::{Channel, McapWriter};
+    let folder = tempfile::tempdir().unwrap();
+    let from = folder.path().join("odd.mcap");
+    let topics = [
+        "plain",
+        "a/b",
+        "/a,b",
+        "say \"hi\"",
+        "two\nlines",
+        "v.0",
+        "v.1",
+        "fx_n",
+        "body",
+        "t3_n",
+        " a/b ",
+        "x/y.7",
+        "#",
+    ];
+    let channel =
+        |topic: &&str| Channel { topic: (*topic).into(), encoding: "json".into(), schema: None, metadata: vec![] };
+    let mut writer = McapWriter::create(&from, "", vec![], topics.iter().map(channel).collect(), &[]).unwrap();
+    for (i, time) in [0u64, 2, 1, 1, 5].into_iter().enumerate() {
+        for place in 0..topics.len() {
+            let numbers: Vec<f64> = (0..1 + (i * place) % 3).map(|k| 0.1 * (i + place + k) as f64).collect();
+            let text = if place % 2 == 0 { numbers[0].to_string() } else { format!("{numbers:?}") };
+            writer.add(place, time * 1_000_000, text.as_bytes()).unwrap();
+        }
+    }
+    writer.finish().unwrap();
+    let log = Log::read(&from).unwrap();
+    assert_eq!(log.signals.len(), topics.len());
+    for name in ["out.csv", "out.parquet"] {
+        let to = folder.path().join(name);
+        let made = export(&from, &to, ExportFormat::of_path(&to).unwrap()).unwrap();
+        assert_eq!(made.times, 5);
+        let back = Log::read(&to).unwrap();
+        for signal in &log.signals {
+            let found = back.signal(&signal.name).unwrap_or_else(|| panic!("{name}: {:?}", signal.name));
+            assert_eq!((found.width, &found.times_s), (signal.width, &signal.times_s), "{name}: {:?}", signal.name);
+            let same = found
+                .values
+                .iter()
+                .zip(&signal.values)
+                .all(|(a, b)| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan());
+            assert!(same, "{name}: {:?}", signal.name);
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Reads Parquet: a row per time and sensor, or per time.
 
-use super::Log;
+use super::{Log, LogBuilder};
 use crate::RecordError;
 use crate::table::{ReadColumn, ReadValues, read_columns};
 use std::path::PathBuf;
 
 /// Reads consecutive files.
 pub fn read(paths: &[PathBuf]) -> Result<Log, RecordError> {
-    let mut log = Log::default();
+    let mut log = LogBuilder::default();
     for path in paths {
         let bytes = std::fs::read(path).map_err(|error| RecordError::read(path, &error))?;
         read_columns(bytes).and_then(|columns| take(&mut log, &columns)).map_err(|reason| RecordError::Damaged {
@@ -16,10 +16,10 @@ pub fn read(paths: &[PathBuf]) -> Result<Log, RecordError> {
             reason,
         })?;
     }
-    Ok(log)
+    Ok(log.finish())
 }
 
-fn take(log: &mut Log, columns: &[ReadColumn]) -> Result<(), String> {
+fn take(log: &mut LogBuilder, columns: &[ReadColumn]) -> Result<(), String> {
     let find = |name: &str| columns.iter().find(|column| column.name == name && column.lengths.is_none());
     let Some(ReadValues::Numbers(times)) = find("time_s").map(|column| &column.values) else {
         let names: Vec<&str> = columns.iter().take(8).map(|column| column.name.as_str()).collect();
@@ -37,11 +37,17 @@ fn take(log: &mut Log, columns: &[ReadColumn]) -> Result<(), String> {
         for (row, time_s) in times.iter().enumerate() {
             let count = column.lengths.as_ref().map_or(Some(1), |lengths| lengths.get(row).copied());
             let end = start + count.unwrap_or(0);
-            let owner = owners.map(|owners| String::from_utf8_lossy(&owners[row]));
-            let name = match &owner {
-                Some(owner) if !column.name.contains('/') => format!("{owner}/{}", column.name),
+            let name = match owners {
+                Some(owners) if !column.name.contains('/') => {
+                    format!("{}/{}", String::from_utf8_lossy(&owners[row]), column.name)
+                }
                 _ => column.name.clone(),
             };
+            // The rows of all sensors repeat the signals of the bodies.
+            if owners.is_some_and(|owners| column.name.contains('/') && owners[row] != owners[0]) {
+                start = end;
+                continue;
+            }
             match &column.values {
                 ReadValues::Bytes(files) => {
                     if let (Some(name), Some(file)) = (name.strip_suffix(".bytes"), files.get(row))
