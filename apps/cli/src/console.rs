@@ -40,6 +40,20 @@ pub fn say_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Says on stderr what is missing or differs in a recording that was read.
+pub fn tell_notes(source: &str, is_cut: bool, notes: &[String]) {
+    if is_cut {
+        say_aside(format!("{source}: the file is truncated; the readable part is used"));
+    }
+    notes.iter().for_each(|note| say_aside(format!("{source}: {note}")));
+}
+
+/// Fails at the end of a command that has used the readable rest of a damaged recording.
+pub fn fail_if_damaged(source: &str, damaged: usize) -> anyhow::Result<()> {
+    anyhow::ensure!(damaged == 0, "{source}: damaged in {damaged} places; the result holds the readable rest");
+    Ok(())
+}
+
 /// Replaces line breaks and runs of spaces by one space.
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -33,8 +33,7 @@ impl ParquetSink {
         }
         std::fs::create_dir(&parts).map_err(|error| RecordError::write(&parts, &error))?;
         let file = AtomicFile::create_in(&parts, path).map_err(|error| RecordError::write(path, &error))?;
-        let writer = TableWriter::new(file).map_err(|error| RecordError::table(path, error))?;
-        let (path, layout) = (path.to_owned(), layout.clone());
+        let (path, layout, writer) = (path.to_owned(), layout.clone(), TableWriter::new(file));
         Ok(Self { path, parts, layout, writer, waiting: Vec::new(), count: 0 })
     }
 }

@@ -7,6 +7,8 @@ pub mod claims;
 mod page;
 
 use crate::experiments::{ALL, Experiment, Outcome, Verdict};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use claims::{Claim, Ground};
 use std::collections::BTreeMap;
 
@@ -109,7 +111,7 @@ impl Report {
 
 /// A PNG as a data URI (RFC 2397).
 fn data_uri(png: &[u8]) -> String {
-    format!("data:image/png;base64,{}", dermis::record::base64::encode(png))
+    format!("data:image/png;base64,{}", BASE64_STANDARD.encode(png))
 }
 
 impl Shown {

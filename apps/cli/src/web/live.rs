@@ -4,6 +4,8 @@ use super::files::Skins;
 use super::hub::Hub;
 use super::{Server, open};
 use crate::console::say_aside;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use dermis::prelude::*;
 use dermis::run::Progress;
 use dermis::scene::Built;
@@ -179,7 +181,7 @@ fn image(world: &World, id: SensorId) -> Value {
     let step = width.div_ceil(MAX_WIDTH);
     let rows: Vec<&[[u8; 3]]> = image.pixels().chunks(width).step_by(step).collect();
     let thin: Vec<u8> = rows.iter().flat_map(|row| row.iter().step_by(step).flatten().copied()).collect();
-    json!([width.div_ceil(step), rows.len(), dermis::record::base64::encode(&thin)])
+    json!([width.div_ceil(step), rows.len(), BASE64_STANDARD.encode(&thin)])
 }
 
 fn to_mm(metres: f64) -> f32 {

@@ -20,6 +20,7 @@ pub fn read(folder: &Path) -> Result<Log, RecordError> {
     for path in tables {
         let table = from_csv::read(path)?;
         log.signals.extend(table.signals);
+        log.notes.extend(table.notes);
     }
     let times = folder.join(TIMES);
     let times_s = if times.exists() { Some(npy::read(&times)?.2) } else { None };
