@@ -3,7 +3,7 @@
 use crate::ground::{GroundContact, outermost_points};
 use crate::joint::JoinedJoint;
 use crate::{Body, BodyId, BodyKind, Drive, Joint, JointId, JointKind, WorldError, require_positive};
-use dermis_geometry::{Pose, Twist, Vec3, Wrench};
+use dermis_geometry::{Pose, Primitive, Twist, Vec3, Wrench};
 use dermis_sensor::{Reading, ResponseState, Sensor};
 use dermis_skin::{Motion, Object, State, Target, Touch};
 use rapier3d_f64::prelude as rapier;
@@ -147,7 +147,7 @@ impl World {
         let ground_contact = match (&body.kind, &body.object, self.parameters.ground_z_m) {
             (BodyKind::Free(mass), Some(object), Some(_)) if body.solid => {
                 let p = &self.parameters;
-                Some(GroundContact::new(object.surface.mesh(), mass, p.ground_friction, p.step_s))
+                Some(GroundContact::new(&object.surface, mass, p.ground_friction, p.step_s))
             }
             _ => None,
         };
@@ -434,7 +434,22 @@ impl World {
     }
 }
 
-/// The convex hull of an object, for Rapier's own contacts.
+/// The shape of an object for Rapier's own contacts: a primitive, else the convex hull.
 fn hull(object: &Object) -> Option<rapier::ColliderBuilder> {
+    match object.surface.primitive() {
+        Some(Primitive::Sphere { radius_m }) => return Some(rapier::ColliderBuilder::ball(*radius_m)),
+        Some(Primitive::Capsule { radius_m, half_length_m }) => {
+            return Some(rapier::ColliderBuilder::capsule_z(*half_length_m, *radius_m));
+        }
+        Some(Primitive::Cuboid { half_m }) => {
+            return Some(rapier::ColliderBuilder::cuboid(half_m.x, half_m.y, half_m.z));
+        }
+        // Rapier's cylinders run along y.
+        Some(Primitive::Cylinder { radius_m, half_length_m }) => {
+            let upright = rapier::ColliderBuilder::cylinder(*half_length_m, *radius_m);
+            return Some(upright.rotation(Vec3::X * std::f64::consts::FRAC_PI_2));
+        }
+        Some(Primitive::Ellipsoid { .. }) | None => {}
+    }
     rapier::ColliderBuilder::convex_hull(&outermost_points(object.surface.mesh()))
 }

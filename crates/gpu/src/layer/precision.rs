@@ -19,6 +19,7 @@ const SOURCE: &[&str] = &[
     TaxelGrid::CUDA,
     include_str!("fft.cu"),
     include_str!("height_map.cu"),
+    include_str!("indenter.cu"),
     include_str!("products.cu"),
     include_str!("pressure.cu"),
     include_str!("friction.cu"),

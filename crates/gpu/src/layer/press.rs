@@ -6,6 +6,7 @@ use super::{LayerBatch, LayerTouches, Outputs};
 use crate::array::Poses;
 use crate::cuda_struct::{Ptr, cuda_struct};
 use crate::memory::launch;
+use crate::object::SurfaceKind;
 use crate::{DeviceBuffer, GpuError};
 use cudarc::driver::{CudaStream, LaunchConfig};
 use dermis_geometry::Pose;
@@ -45,6 +46,10 @@ const POSE: usize = 7;
 const MAX_AT_ONCE: usize = 4096;
 /// Triangles that a block rasterizes.
 const TRIANGLES_PER_BLOCK: usize = 4096;
+/// Cells of a primitive's height map that a block computes.
+const CELLS_PER_BLOCK: usize = 4096;
+/// Samples of a cell under a cliff, as in the kernels.
+const SAMPLES: usize = 16;
 
 pub(super) fn grid(x: usize, y: usize) -> LaunchConfig {
     LaunchConfig { grid_dim: (x as u32, y as u32, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
@@ -177,17 +182,31 @@ impl LayerBatch {
         })
     }
 
-    /// Computes the height map of the object at each pose.
+    /// Computes the height map of the object at each pose: of a primitive in closed form, else of its mesh.
     fn rasterize(&self, chunk: &Chunk, poses: Ptr<f64>) -> Result<(), GpuError> {
-        let (gpu, keys) = (&self.gpu, chunk.count * self.cells());
+        let (gpu, object) = (&self.gpu, self.object.view());
+        // At the centres of the cells, and at their samples.
+        let planes = 1 + SAMPLES;
+        let keys = planes * chunk.count * self.cells();
+        let samples = gpu.uninitialised::<f64>(keys)?;
+        let over_planes = |batches: usize| {
+            let plain = grid(chunk.count, batches);
+            LaunchConfig { grid_dim: (plain.grid_dim.0, plain.grid_dim.1, planes as u32), ..plain }
+        };
         let blocks = grid(keys.div_ceil(THREADS as usize).min(1 << 16), 1);
-        let over_triangles = grid(chunk.count, (self.object.view().triangles as usize).div_ceil(TRIANGLES_PER_BLOCK));
-        let each = TRIANGLES_PER_BLOCK as i32;
-        // SAFETY: `depths` holds one grid per press, and there is one pose per press.
+        // SAFETY: `samples` holds `planes` grids and `depths` one grid per press, and there is one pose per press.
         unsafe {
-            launch!(gpu, &self.kernel("clear_heights")?, blocks, &chunk.depths, &(keys as i64))?;
-            let (rasterize, object) = (self.kernel("rasterize_indenter")?, self.object.view());
-            launch!(gpu, &rasterize, over_triangles, &self.grid, &poses, object, &each, &chunk.depths)?;
+            if self.object.cast_kind == SurfaceKind::Mesh {
+                launch!(gpu, &self.kernel("clear_heights")?, blocks, &samples, &(keys as i64))?;
+                let batches = over_planes((object.triangles as usize).div_ceil(TRIANGLES_PER_BLOCK));
+                let (rasterize, each) = (self.kernel("rasterize_indenter")?, TRIANGLES_PER_BLOCK as i32);
+                launch!(gpu, &rasterize, batches, &self.grid, &poses, object, &each, &samples)?;
+            } else {
+                let batches = over_planes(self.cells().div_ceil(CELLS_PER_BLOCK));
+                let (enter, each) = (self.kernel("enter_primitive")?, CELLS_PER_BLOCK as i32);
+                launch!(gpu, &enter, batches, &self.grid, &poses, object, &each, &samples)?;
+            }
+            launch!(gpu, &self.kernel("average_cliffs")?, grid(chunk.count, 1), &self.grid, &samples, &chunk.depths)?;
         }
         Ok(())
     }
