@@ -5,7 +5,7 @@ use crate::{Bounds, Pose, Primitive, Ray, Surface, Vec2, Vec3};
 /// Fraction of a cell added on every side of a triangle before its cells are searched; the exact test follows.
 const SLACK: f64 = 5e-3;
 /// Number of samples of a cell under a cliff along each axis.
-const SAMPLES: usize = 4;
+const SAMPLES: usize = 6;
 
 /// A regular grid of square cells in the plane z = 0, row 0 at +y, column 0 at −x.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,6 +27,8 @@ pub struct HeightField {
     pub grid: HeightGrid,
     /// Heights (m) above z = 0, row by row; infinite without a surface.
     pub heights_m: Vec<f64>,
+    /// Fraction of each cell that the object covers: below 1 only where it reaches below z = 0 under a cliff.
+    pub covered: Vec<f64>,
 }
 
 impl HeightGrid {
@@ -64,22 +66,23 @@ impl HeightGrid {
 impl HeightField {
     /// A height field without a surface.
     pub fn empty(grid: HeightGrid) -> Self {
-        Self { grid, heights_m: vec![f64::INFINITY; grid.rows * grid.cols] }
+        let cells = grid.rows * grid.cols;
+        Self { grid, heights_m: vec![f64::INFINITY; cells], covered: vec![1.0; cells] }
     }
 
     /// Samples a function of x and y (m) at the cell centres.
     pub fn from_fn(grid: HeightGrid, height_m: impl Fn(f64, f64) -> f64) -> Self {
         let cells = (0..grid.rows).flat_map(|row| (0..grid.cols).map(move |col| (row, col)));
-        Self { grid, heights_m: cells.map(|(row, col)| height_m(grid.x_m(col), grid.y_m(row))).collect() }
+        let heights_m = cells.map(|(row, col)| height_m(grid.x_m(col), grid.y_m(row))).collect();
+        Self { grid, heights_m, covered: vec![1.0; grid.rows * grid.cols] }
     }
 
     /// Rasterises a surface as seen along +z from below. The height of a cell is that of the surface over its centre, to
     /// rounding; a primitive is evaluated in closed form. A centre under an edge or a corner of a mesh belongs to all
     /// triangles there, so a closed mesh leaves no gap.
     ///
-    /// A cell under a cliff, such as the rim of a punch, holds the average over its area where the object reaches below
-    /// z = 0: parts of the cell that the object leaves free, or where it stays above z = 0, count as z = 0. Without this
-    /// the rim would be a staircase of whole cells.
+    /// A cell under a cliff, such as the rim of a punch, holds the fraction of its area where the object reaches below
+    /// z = 0, and the average height there. Without this the rim would be a staircase of whole cells.
     pub fn of_surface(grid: HeightGrid, surface: &Surface, grid_from_surface: &Pose) -> Self {
         let mut field = Self::empty(grid);
         field.lower(surface, grid_from_surface, f64::INFINITY);
@@ -96,9 +99,9 @@ impl HeightField {
         }
         own.average_cliffs(surface, grid_from_surface);
         let mut fell = false;
-        for (lowest, height) in self.heights_m.iter_mut().zip(own.heights_m) {
-            if height < *lowest {
-                *lowest = height;
+        for (i, (height, covered)) in own.heights_m.into_iter().zip(own.covered).enumerate() {
+            if height < self.heights_m[i] {
+                (self.heights_m[i], self.covered[i]) = (height, covered);
                 fell = true;
             }
         }
@@ -138,31 +141,35 @@ impl HeightField {
         }
     }
 
-    /// Replaces the height of every cell under a cliff by the average described at [`HeightField::of_surface`], over
-    /// [`SAMPLES`]² points whose rows and columns all differ.
+    /// Sets height and covered fraction of every cell under a cliff ([`HeightField::of_surface`]) from [`SAMPLES`]² points
+    /// whose rows and columns all differ.
     fn average_cliffs(&mut self, surface: &Surface, grid_from_surface: &Pose) {
         let (grid, surface_from_grid) = (self.grid, grid_from_surface.inverse());
         let direction = surface_from_grid.transform_vector(Vec3::Z);
         let bounds = surface.bounds();
         let reach = 0.5 * bounds.size().length() + grid.cell_m;
         let below_m = grid_from_surface.transform_point(bounds.center()).z - reach;
-        let at_cliffs: Vec<(usize, f64)> = (0..self.heights_m.len())
+        let at_cliffs: Vec<(usize, f64, f64)> = (0..self.heights_m.len())
             .filter(|&cell| self.is_at_cliff(cell))
             .filter_map(|cell| {
                 let middle = grid.cell_center(cell / grid.cols, cell % grid.cols);
-                let (mut sum, mut lowest) = (0.0, f64::INFINITY);
+                let (mut sum, mut count) = (0.0, 0.0);
                 for i in 0..SAMPLES * SAMPLES {
                     let at = middle + sample(i) * grid.cell_m;
                     let origin = surface_from_grid.transform_point(at.extend(below_m));
                     let ray = Ray { origin, direction, length: 2.0 * reach };
                     let height = surface.cast(&ray, None).map_or(f64::INFINITY, |hit| below_m + hit.distance);
-                    lowest = height.min(lowest);
-                    sum += height.min(0.0);
+                    if height < 0.0 {
+                        sum += height;
+                        count += 1.0;
+                    }
                 }
-                (lowest < 0.0).then_some((cell, sum / (SAMPLES * SAMPLES) as f64))
+                (count > 0.0).then(|| (cell, sum / count, count / (SAMPLES * SAMPLES) as f64))
             })
             .collect();
-        at_cliffs.into_iter().for_each(|(cell, height)| self.heights_m[cell] = height);
+        for (cell, height_m, covered) in at_cliffs {
+            (self.heights_m[cell], self.covered[cell]) = (height_m, covered);
+        }
     }
 
     /// True if a cell or one of its eight neighbours is below z = 0 and their heights differ by more than a cell.

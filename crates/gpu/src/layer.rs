@@ -128,9 +128,13 @@ impl LayerBatch {
             gpu.kernel(&program, name)?.set_attribute(MAX_SHARED, max_shared_bytes as i32)?;
         }
         let influences = Influences::new(gpu, layer, precision)?;
+        let object = GpuObject::for_heights(gpu, object)?;
+        if object.view().triangles > 0 && object.levels > press::MAX_LEVELS {
+            return Err(unsupported(sensor, "the hierarchy of the object's mesh is too deep; simplify the mesh"));
+        }
         Ok(Self {
             name: format!("sensor {:?}", sensor.name()),
-            object: GpuObject::new(gpu, object)?,
+            object,
             grid,
             lateral: parameters.lateral || parameters.mu > 0.0,
             parameters,

@@ -80,6 +80,21 @@ fn transforms_must_be_possible() {
     assert!(error.contains("1e6 m") && error.contains("mesh 0, primitive 0"), "{error}");
 }
 
+/// Exporters write names, data of their own, materials and extensions that do not change the shape.
+#[test]
+fn what_does_not_shape_the_mesh_is_ignored() {
+    let node =
+        r#"{"mesh": 0, "name": "part", "extras": {"made by": ["hand", 3]}, "extensions": {"ACME_note": {"a": 1}}}"#;
+    assert_cube("extras", &with_nodes(node).unwrap(), 10.0);
+    let json = make::gltf().replacen(
+        r#""scene": 0"#,
+        r#""materials": [{"name": "red", "pbrMetallicRoughness": {"baseColorFactor": [1, 0, 0, 1]}, "extras": {"x": 1}}],
+"extensionsUsed": ["KHR_materials_unlit"], "scene": 0"#,
+        1,
+    );
+    assert_cube("materials", &parse(&json).unwrap(), 10.0);
+}
+
 #[test]
 fn without_a_scene_all_roots_are_shown() {
     let json = make::gltf().replacen(r#""scene": 0, "scenes": [{"nodes": [0]}],"#, "", 1);

@@ -31,30 +31,18 @@ __device__ __forceinline__ double y_of(const LayerGrid& grid, int row) {
     return S(grid.center[1], P(D(0.5 * (grid.rows - 1.0), (double)row), grid.cell));
 }
 
-// Number of samples of a cell under a cliff along each axis, and in total.
-constexpr int SAMPLES_ALONG = 4;
-constexpr int SAMPLES = SAMPLES_ALONG * SAMPLES_ALONG;
-
-// Offset (m) from the centre of a cell of its sample 1, 2, … SAMPLES, no two of which share a row or a column; sample 0 is the centre.
-__device__ __forceinline__ Vec3 sample_offset(const LayerGrid& grid, int sample) {
-    if (sample == 0) return vec3(0.0, 0.0, 0.0);
-    const int row = (sample - 1) / SAMPLES_ALONG, col = (sample - 1) % SAMPLES_ALONG;
-    const double x = (SAMPLES_ALONG * col + row + 0.5) / SAMPLES - 0.5, y = (SAMPLES_ALONG * row + col + 0.5) / SAMPLES - 0.5;
-    return vec3(x * grid.cell, y * grid.cell, 0.0);
-}
-
-// A triangle over the grid, and the cells that contain it if their samples at `offset` (m) from their centres are taken as centres.
+// A triangle over the grid, and the cells whose centres it may contain.
 struct Triangle {
     Vec3 a, b, c;
     int row, last_row, col, last_col;
 
     // Constructed from a pose and nine coordinates in the object's frame.
-    __device__ __forceinline__ Triangle(const double* pose, const double* corners, Vec3 offset)
-        : a(placed(pose, corners, offset)), b(placed(pose, corners + 3, offset)), c(placed(pose, corners + 6, offset)) {}
+    __device__ __forceinline__ Triangle(const double* pose, const double* corners)
+        : a(placed(pose, corners)), b(placed(pose, corners + 3)), c(placed(pose, corners + 6)) {}
 
-    __device__ static __forceinline__ Vec3 placed(const double* pose, const double* corner, Vec3 offset) {
+    __device__ static __forceinline__ Vec3 placed(const double* pose, const double* corner) {
         const Vec3 v = rotate(rotation_of(pose), vec3(corner)), t = position_of(pose);
-        return {D(S(v.x, t.x), offset.x), D(S(v.y, t.y), offset.y), S(v.z, t.z)};
+        return {S(v.x, t.x), S(v.y, t.y), S(v.z, t.z)};
     }
 
     // Finds the cells; returns false if there are none.
@@ -90,21 +78,20 @@ struct Triangle {
 constexpr int LARGE_CELLS = 48;
 constexpr int MAX_LARGE = 64;
 
-// Lowers the height maps of each press, at the centres of the cells (blockIdx.z = 0) and at their samples (blockIdx.z = 1, 2, …), to the
-// lowest point of the object's mesh over each cell. blockIdx.x: press; blockIdx.y: batch of `triangles_per_block` triangles. One small triangle per thread, then the large ones by the whole block. Skips upward faces of a closed
+// Lowers the height map of each press to the lowest point of the object's mesh over each cell. blockIdx.x: press; blockIdx.y: batch of
+// `triangles_per_block` triangles. One small triangle per thread, then the large ones by the whole block. Skips upward faces of a closed
 // mesh, which are never lowest.
 extern "C" __global__ void __launch_bounds__(THREADS)
     rasterize_indenter(LayerGrid grid, const double* poses, ObjectView object, int triangles_per_block, unsigned long long* keys) {
     __shared__ int large[MAX_LARGE];
     __shared__ int large_count;
     const double* pose = poses + (long long)POSE_NUMBERS * blockIdx.x;
-    unsigned long long* own = keys + ((long long)blockIdx.z * gridDim.x + blockIdx.x) * grid.rows * grid.cols;
-    const Vec3 offset = sample_offset(grid, blockIdx.z);
+    unsigned long long* own = keys + (long long)blockIdx.x * grid.rows * grid.cols;
     if (threadIdx.x == 0) large_count = 0;
     __syncthreads();
     const int end = min((int)object.triangles, (int)(blockIdx.y + 1) * triangles_per_block);
     for (int t = blockIdx.y * triangles_per_block + threadIdx.x; t < end; t += blockDim.x) {
-        Triangle triangle(pose, object.corners + 9ll * t, offset);
+        Triangle triangle(pose, object.corners + 9ll * t);
         const Vec3 a = triangle.a, b = triangle.b, c = triangle.c;
         if (a.z > grid.max_height && b.z > grid.max_height && c.z > grid.max_height) continue;
         const double doubled_area = cross_z(D(b.x, a.x), D(b.y, a.y), D(c.x, a.x), D(c.y, a.y));
@@ -123,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
     __syncthreads();
     for (int k = 0; k < min(large_count, MAX_LARGE); k++) {
-        Triangle triangle(pose, object.corners + 9ll * large[k], offset);
+        Triangle triangle(pose, object.corners + 9ll * large[k]);
         if (!triangle.find_cells(grid)) continue;
         const int width = triangle.last_col - triangle.col + 1, cells = width * (triangle.last_row - triangle.row + 1);
         for (int i = threadIdx.x; i < cells; i += blockDim.x) {

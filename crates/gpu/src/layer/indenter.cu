@@ -1,6 +1,9 @@
 // Heights of primitives over the cells of a layer in closed form, and averages over cells under a cliff, as
 // `dermis_geometry::HeightField` computes them.
 
+// Samples of a cell under a cliff along each axis, as on the CPU.
+constexpr int SAMPLES = 6;
+
 // The distances (m) along a line between which it is inside a convex solid; empty if enter > leave.
 struct Span {
     double enter, leave;
@@ -47,18 +50,28 @@ __device__ __forceinline__ double enter(const ObjectView& object, Vec3 o, Vec3 d
     return first;
 }
 
-// Writes the heights of a primitive at the centres of the cells (blockIdx.z = 0) and at their samples (blockIdx.z = 1, 2, …).
-// blockIdx.x: press; blockIdx.y: batch of `cells_per_block` cells, one per thread at a time.
+// Height (m) of the object over x and y (m), given its pose and that pose's inverse rotation; infinite beside the object.
+__device__ __forceinline__ double height_over(const ObjectView& object, const double* pose, Quat back, double x, double y) {
+    const Vec3 up = rotate(back, vec3(0.0, 0.0, 1.0)), from = position_of(pose);
+    if (object.kind != MESH && object.kind != BALLS) return enter(object, rotate(back, vec3(x, y, 0.0) - from), up);
+    // The ray starts below the mesh.
+    const Vec3 middle = (vec3(object.tree_low) + vec3(object.tree_high)) * 0.5;
+    const double reach = object.diagonal, below = rotate(rotation_of(pose), middle).z + from.z - reach;
+    Hit hit;
+    const bool met = cast_mesh(object, rotate(back, vec3(x, y, below) - from), up, 2.0 * reach, NONE, hit);
+    return met ? below + hit.distance : infinity();
+}
+
+// Writes the heights of a primitive at the centres of the cells. blockIdx.x: press; blockIdx.y: batch of `cells_per_block` cells, one per
+// thread at a time.
 extern "C" __global__ void __launch_bounds__(THREADS)
     enter_primitive(LayerGrid grid, const double* poses, ObjectView object, int cells_per_block, unsigned long long* keys) {
     const double* pose = poses + (long long)POSE_NUMBERS * blockIdx.x;
     const int cells = grid.rows * grid.cols, end = min(cells, (int)(blockIdx.y + 1) * cells_per_block);
-    unsigned long long* own = keys + ((long long)blockIdx.z * gridDim.x + blockIdx.x) * cells;
     const Quat back = conjugate(rotation_of(pose));
-    const Vec3 up = rotate(back, vec3(0.0, 0.0, 1.0)), offset = sample_offset(grid, blockIdx.z);
     for (int i = blockIdx.y * cells_per_block + threadIdx.x; i < end; i += blockDim.x) {
-        const Vec3 foot = vec3(x_of(grid, i % grid.cols) + offset.x, y_of(grid, i / grid.cols) + offset.y, 0.0);
-        own[i] = key_of(enter(object, rotate(back, foot - position_of(pose)), up));
+        const double height = height_over(object, pose, back, x_of(grid, i % grid.cols), y_of(grid, i / grid.cols));
+        keys[(long long)blockIdx.x * cells + i] = key_of(height);
     }
 }
 
@@ -75,23 +88,30 @@ __device__ __forceinline__ bool is_at_cliff(const LayerGrid& grid, const unsigne
     return false;
 }
 
-// Copies the heights at the centres of the cells; a cell under a cliff that reaches below z = 0 gets Σ min(height, 0) / SAMPLES over
-// its samples. One block per press, one cell per thread.
+// Copies the heights at the centres of the cells; a cell under a cliff that reaches below z = 0 gets the mean of min(height, 0) over
+// SAMPLES² points, no two of which share a row or a column. blockIdx.x: press; blockIdx.y: batch of `cells_per_block` cells, one per thread
+// at a time.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    average_cliffs(LayerGrid grid, const unsigned long long* samples, unsigned long long* keys) {
-    const long long cells = grid.rows * grid.cols, plane = gridDim.x * cells;
-    const unsigned long long* own = samples + blockIdx.x * cells;
-    for (int i = threadIdx.x; i < cells; i += blockDim.x) {
+    average_cliffs(LayerGrid grid, const double* poses, ObjectView object, int cells_per_block, const unsigned long long* centers,
+                   unsigned long long* keys) {
+    const double* pose = poses + (long long)POSE_NUMBERS * blockIdx.x;
+    const int cells = grid.rows * grid.cols, end = min(cells, (int)(blockIdx.y + 1) * cells_per_block);
+    const unsigned long long* own = centers + (long long)blockIdx.x * cells;
+    const Quat back = conjugate(rotation_of(pose));
+    for (int i = blockIdx.y * cells_per_block + threadIdx.x; i < end; i += blockDim.x) {
         unsigned long long key = own[i];
         if (is_at_cliff(grid, own, i)) {
+            const double x = x_of(grid, i % grid.cols), y = y_of(grid, i / grid.cols), count = SAMPLES * SAMPLES;
             double sum = 0.0, lowest = infinity();
-            for (int s = 1; s <= SAMPLES; s++) {
-                const double height = height_of(own[s * plane + i]);
+            for (int s = 0; s < SAMPLES * SAMPLES; s++) {
+                const int row = s / SAMPLES, col = s % SAMPLES;
+                const double dx = (SAMPLES * col + row + 0.5) / count - 0.5, dy = (SAMPLES * row + col + 0.5) / count - 0.5;
+                const double height = height_over(object, pose, back, x + dx * grid.cell, y + dy * grid.cell);
                 lowest = fmin(lowest, height);
                 sum += fmin(height, 0.0);
             }
-            if (lowest < 0.0) key = key_of(sum / SAMPLES);
+            if (lowest < 0.0) key = key_of(sum / count);
         }
-        keys[blockIdx.x * cells + i] = key;
+        keys[(long long)blockIdx.x * cells + i] = key;
     }
 }

@@ -46,10 +46,10 @@ const POSE: usize = 7;
 const MAX_AT_ONCE: usize = 4096;
 /// Triangles that a block rasterizes.
 const TRIANGLES_PER_BLOCK: usize = 4096;
-/// Cells of a primitive's height map that a block computes.
-const CELLS_PER_BLOCK: usize = 4096;
-/// Samples of a cell under a cliff, as in the kernels.
-const SAMPLES: usize = 16;
+/// Cells of a height map that a block computes.
+const CELLS_PER_BLOCK: usize = 2048;
+/// Levels of the hierarchy of a mesh for which the stack of a ray has room.
+pub(super) const MAX_LEVELS: usize = 15;
 
 pub(super) fn grid(x: usize, y: usize) -> LaunchConfig {
     LaunchConfig { grid_dim: (x as u32, y as u32, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
@@ -184,29 +184,24 @@ impl LayerBatch {
 
     /// Computes the height map of the object at each pose: of a primitive in closed form, else of its mesh.
     fn rasterize(&self, chunk: &Chunk, poses: Ptr<f64>) -> Result<(), GpuError> {
-        let (gpu, object) = (&self.gpu, self.object.view());
-        // At the centres of the cells, and at their samples.
-        let planes = 1 + SAMPLES;
-        let keys = planes * chunk.count * self.cells();
-        let samples = gpu.uninitialised::<f64>(keys)?;
-        let over_planes = |batches: usize| {
-            let plain = grid(chunk.count, batches);
-            LaunchConfig { grid_dim: (plain.grid_dim.0, plain.grid_dim.1, planes as u32), ..plain }
-        };
+        let (gpu, object, keys) = (&self.gpu, self.object.view(), chunk.count * self.cells());
+        let centers = gpu.uninitialised::<f64>(keys)?;
         let blocks = grid(keys.div_ceil(THREADS as usize).min(1 << 16), 1);
-        // SAFETY: `samples` holds `planes` grids and `depths` one grid per press, and there is one pose per press.
+        let over_triangles = grid(chunk.count, (object.triangles as usize).div_ceil(TRIANGLES_PER_BLOCK));
+        let over_cells = grid(chunk.count, self.cells().div_ceil(CELLS_PER_BLOCK));
+        let (triangles, cells) = (TRIANGLES_PER_BLOCK as i32, CELLS_PER_BLOCK as i32);
+        // SAFETY: `centers` and `depths` hold one grid per press, and there is one pose per press.
         unsafe {
             if self.object.cast_kind == SurfaceKind::Mesh {
-                launch!(gpu, &self.kernel("clear_heights")?, blocks, &samples, &(keys as i64))?;
-                let batches = over_planes((object.triangles as usize).div_ceil(TRIANGLES_PER_BLOCK));
-                let (rasterize, each) = (self.kernel("rasterize_indenter")?, TRIANGLES_PER_BLOCK as i32);
-                launch!(gpu, &rasterize, batches, &self.grid, &poses, object, &each, &samples)?;
+                launch!(gpu, &self.kernel("clear_heights")?, blocks, &centers, &(keys as i64))?;
+                let rasterize = self.kernel("rasterize_indenter")?;
+                launch!(gpu, &rasterize, over_triangles, &self.grid, &poses, object, &triangles, &centers)?;
             } else {
-                let batches = over_planes(self.cells().div_ceil(CELLS_PER_BLOCK));
-                let (enter, each) = (self.kernel("enter_primitive")?, CELLS_PER_BLOCK as i32);
-                launch!(gpu, &enter, batches, &self.grid, &poses, object, &each, &samples)?;
+                let enter = self.kernel("enter_primitive")?;
+                launch!(gpu, &enter, over_cells, &self.grid, &poses, object, &cells, &centers)?;
             }
-            launch!(gpu, &self.kernel("average_cliffs")?, grid(chunk.count, 1), &self.grid, &samples, &chunk.depths)?;
+            let average = self.kernel("average_cliffs")?;
+            launch!(gpu, &average, over_cells, &self.grid, &poses, object, &cells, &centers, &chunk.depths)?;
         }
         Ok(())
     }

@@ -25,8 +25,26 @@ pub(super) struct Triangle {
 
 /// Number of edges across the part of a round primitive that may be in contact.
 const EDGES_ACROSS: f64 = 24.0;
+/// Approximate limit on the triangles of that part: a long, narrow contact is divided less.
+const MAX_PARTS: f64 = 2e4;
 /// Maximum number of divisions of a triangle of a primitive's mesh.
 const MAX_LEVELS: f64 = 16.0;
+
+/// Longest edge (m) of the triangles of a round primitive, given the size (m) of the box around its part inside a field: the
+/// smallest extent is at least the depth δ, at which the contact of a radius R is √(8Rδ) wide.
+fn edge_m(primitive: &Primitive, inside: Vec3) -> f64 {
+    let [thin, middle, long] = {
+        let mut sorted = inside.to_array();
+        sorted.sort_by(f64::total_cmp);
+        sorted
+    };
+    let radius_m = match *primitive {
+        Primitive::Ellipsoid { semi_axes_m } => semi_axes_m.min_element().powi(2) / semi_axes_m.max_element(),
+        _ => 0.5 * primitive.bounds().size().min_element(),
+    };
+    let fine_m = long.min((8.0 * radius_m * thin).sqrt()) / EDGES_ACROSS;
+    fine_m.max((long * middle / (0.433 * MAX_PARTS)).sqrt())
+}
 
 /// Divides triangles of a round primitive.
 struct RoundParts<'a> {
@@ -68,7 +86,7 @@ impl Rigid<'_> {
     pub fn near(&self, bounds: &Bounds, mut visit: impl FnMut(&Triangle)) {
         if let Some(primitive) = self.shell.primitive().filter(|primitive| primitive.is_round()) {
             let Some(inside) = primitive.bounds_in(&self.field_from_shell, bounds) else { return };
-            let edge_m = inside.size().max_element() / EDGES_ACROSS;
+            let edge_m = edge_m(primitive, inside.size());
             let parts = RoundParts { primitive, frame: self.field_from_shell, bounds };
             // A triangle deviates from the surface by less than half its longest edge.
             let longest = |corners: [Vec3; 3]| {

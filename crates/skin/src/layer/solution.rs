@@ -199,7 +199,8 @@ impl Problem<'_> {
             cells.iter().zip(&self.past[2]).map(|(&cell, past)| self.indenter.depth_m[cell].max(clear_m) + past);
         let depth: Vec<f64> = depth.collect();
         let product = self.solver.influences.within(&region);
-        let mut normal = Complementarity::new(self.solver.influences, &product, region, self.solver.tolerance);
+        let mut normal = Complementarity::new(self.solver.influences, &product, region, self.solver.tolerance)
+            .covering(cells.iter().map(|&cell| self.indenter.covered[cell]));
         let mu: Vec<f64> = cells.iter().map(|&cell| (self.friction.mu)(self.indenter.owner[cell])).collect();
         effort.add(normal.solve(&depth, &mut tractions.parts[2], self.tolerance_m));
         if mu.iter().all(|&mu| mu == 0.0) {
