@@ -68,6 +68,8 @@ cuda_struct! {
         /// are refused.
         max_height: f64,
         max_depth: f64,
+        /// Deflection of a cell by a pressure on itself (m/Pa).
+        own_compliance: f64,
         /// Transforms for regions of up to `sides[i]` cells a side, i < `sizes`.
         sizes: i32,
         sides: [i32; 27],
@@ -118,6 +120,7 @@ impl LayerBatch {
             center: cells.center.to_array(),
             max_height: layer.max_height_m(),
             max_depth: layer.max_depth_m(),
+            own_compliance: layer.influences().get(Pair::ZPressure).values[0],
             sizes: sizes as i32,
             sides: SIDES.map(|side| side as i32),
         };

@@ -88,30 +88,34 @@ __device__ __forceinline__ bool is_at_cliff(const LayerGrid& grid, const unsigne
     return false;
 }
 
-// Copies the heights at the centres of the cells; a cell under a cliff that reaches below z = 0 gets the mean of min(height, 0) over
-// SAMPLES² points, no two of which share a row or a column. blockIdx.x: press; blockIdx.y: batch of `cells_per_block` cells, one per thread
-// at a time.
+// Copies the heights at the centres of the cells. Of a cell under a cliff, takes SAMPLES² points, no two of which share a row or a column:
+// the mean height of those below z = 0, and their number by SAMPLES² as the covered fraction. blockIdx.x: press; blockIdx.y: batch of
+// `cells_per_block` cells, one per thread at a time.
 extern "C" __global__ void __launch_bounds__(THREADS)
     average_cliffs(LayerGrid grid, const double* poses, ObjectView object, int cells_per_block, const unsigned long long* centers,
-                   unsigned long long* keys) {
+                   unsigned long long* keys, double* covered) {
     const double* pose = poses + (long long)POSE_NUMBERS * blockIdx.x;
     const int cells = grid.rows * grid.cols, end = min(cells, (int)(blockIdx.y + 1) * cells_per_block);
-    const unsigned long long* own = centers + (long long)blockIdx.x * cells;
+    const long long first = (long long)blockIdx.x * cells;
     const Quat back = conjugate(rotation_of(pose));
     for (int i = blockIdx.y * cells_per_block + threadIdx.x; i < end; i += blockDim.x) {
-        unsigned long long key = own[i];
-        if (is_at_cliff(grid, own, i)) {
-            const double x = x_of(grid, i % grid.cols), y = y_of(grid, i / grid.cols), count = SAMPLES * SAMPLES;
-            double sum = 0.0, lowest = infinity();
-            for (int s = 0; s < SAMPLES * SAMPLES; s++) {
-                const int row = s / SAMPLES, col = s % SAMPLES;
-                const double dx = (SAMPLES * col + row + 0.5) / count - 0.5, dy = (SAMPLES * row + col + 0.5) / count - 0.5;
-                const double height = height_over(object, pose, back, x + dx * grid.cell, y + dy * grid.cell);
-                lowest = fmin(lowest, height);
-                sum += fmin(height, 0.0);
+        keys[first + i] = centers[first + i];
+        covered[first + i] = 1.0;
+        if (!is_at_cliff(grid, centers + first, i)) continue;
+        const double x = x_of(grid, i % grid.cols), y = y_of(grid, i / grid.cols), all = SAMPLES * SAMPLES;
+        double sum = 0.0, count = 0.0;
+        for (int s = 0; s < SAMPLES * SAMPLES; s++) {
+            const int row = s / SAMPLES, col = s % SAMPLES;
+            const double dx = (SAMPLES * col + row + 0.5) / all - 0.5, dy = (SAMPLES * row + col + 0.5) / all - 0.5;
+            const double height = height_over(object, pose, back, x + dx * grid.cell, y + dy * grid.cell);
+            if (height < 0.0) {
+                sum += height;
+                count += 1.0;
             }
-            if (lowest < 0.0) key = key_of(sum / count);
         }
-        keys[(long long)blockIdx.x * cells + i] = key;
+        if (count > 0.0) {
+            keys[first + i] = key_of(sum / count);
+            covered[first + i] = count / all;
+        }
     }
 }
