@@ -64,7 +64,7 @@ impl Engine {
         };
         let mesh = object.surface.mesh();
         render::mesh(arrays, mesh);
-        let bounds = mesh.bounds();
+        let bounds = object.surface.bounds();
         let answer = json!({
             "triangles": mesh.triangles().len(),
             "low_mm": (bounds.min * 1e3).to_array(),
@@ -144,8 +144,7 @@ fn beside(sensor: &Sensor, object: &Object, aim: &Aim) -> Pose {
     let rotation = Quat::from_rotation_y(aim.tilt_rad[1])
         * Quat::from_rotation_x(aim.tilt_rad[0])
         * Quat::from_rotation_z(aim.yaw_rad);
-    let lowest =
-        object.surface.mesh().vertices().iter().map(|vertex| (rotation * *vertex).z).fold(f64::INFINITY, f64::min);
+    let lowest = (rotation * object.surface.support(rotation.inverse() * Vec3::NEG_Z)).z;
     Pose::new(rotation, Vec3::new(x, y, sensor.surface().bounds().max.z - lowest))
 }
 

@@ -178,7 +178,7 @@ impl World {
         let mut body = match (motion, mass, &obj) {
             ("free", Some(mass), Some(obj)) => {
                 let mass_kg = positive(mass, "mass", "kilograms")?;
-                let mass = obj.object.surface.mesh().mass_properties(mass_kg).into_py_err()?;
+                let mass = obj.object.surface.mass_properties(mass_kg).into_py_err()?;
                 Body::free(name, pose, mass)
             }
             ("free", ..) => {

@@ -17,4 +17,5 @@ mod optics_calibration;
 mod press;
 mod rays;
 mod response;
+mod shapes;
 mod shear;

@@ -99,7 +99,10 @@ impl Imprint {
     }
 
     /// Downward displacement (m) of each cell.
-    fn displacements(&self, overlap_m: &[f64]) -> Vec<f64> {
+    fn displacements(&self, indenter: &IndenterHeightMap) -> Vec<f64> {
+        // Under the rim of an object, the mean over the cell.
+        let overlap_m: Vec<f64> =
+            indenter.depth_m.iter().zip(&indenter.covered).map(|(depth, covered)| depth * covered).collect();
         let mut down_m: Vec<f64> = overlap_m.iter().map(|depth| depth.max(0.0)).collect();
         if down_m.iter().all(|depth| *depth == 0.0) {
             return down_m;
@@ -152,7 +155,8 @@ impl Skin for Imprint {
         for (cell, &depth_m) in overlap.depth_m.iter().enumerate().filter(|(_, depth)| **depth > 0.0) {
             let (anchor, normal) = (self.rest(cell / cols, cell % cols), self.normal(cell / cols, cell % cols));
             // An inclined cell has a larger area than its projection, and a smaller depth along its normal.
-            let (area_m2, along_m) = (cell_area_m2 / normal.z, depth_m.min(thickness_m) * normal.z);
+            let (area_m2, along_m) =
+                (overlap.covered[cell] * cell_area_m2 / normal.z, depth_m.min(thickness_m) * normal.z);
             let stiffness = stiffness_pa_per_m * area_m2;
             let at = anchor - Vec3::Z * depth_m;
             let load = Load::Point { at, anchor, area_m2, force: normal * (-stiffness * along_m) };
@@ -166,7 +170,7 @@ impl Skin for Imprint {
             cols,
             cell_m: self.grid.cell_m,
             center: Vec3::new(self.grid.center.x, self.grid.center.y, 0.0),
-            values: self.displacements(&overlap.depth_m).iter().map(|down| -Vec3::Z * *down).collect(),
+            values: self.displacements(&overlap).iter().map(|down| -Vec3::Z * *down).collect(),
             rest_heights_m: self.parameters.rest_heights_m.clone(),
         });
         Ok((touch, State::Imprint))

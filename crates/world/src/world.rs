@@ -146,7 +146,7 @@ impl World {
         let ground_contact = match (&body.kind, &body.object, self.parameters.ground_z_m) {
             (BodyKind::Free(mass), Some(object), Some(_)) if body.solid => {
                 let p = &self.parameters;
-                Some(GroundContact::new(object.surface.mesh(), mass, p.ground_friction, p.step_s))
+                Some(GroundContact::new(&object.surface, mass, p.ground_friction, p.step_s))
             }
             _ => None,
         };

@@ -39,7 +39,7 @@ class Object(_Copyable):
 
     @staticmethod
     def sphere(*, radius: float, edge: float | None = None, mu: float | None = None) -> Object:
-        """A sphere at the origin. radius, edge (longest edge of its mesh): m. mu: coefficient of friction."""
+        """A sphere at the origin, exact on every skin. radius, edge (of the drawn mesh): m. mu: coefficient of friction."""
 
     @staticmethod
     def ellipsoid(*, semi_axes: ArrayLike, edge: float | None = None, mu: float | None = None) -> Object:

