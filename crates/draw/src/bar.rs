@@ -1,8 +1,8 @@
 //! The colour bar of a map.
 
+use crate::Image;
 use crate::axis::Scale;
 use crate::canvas::Canvas;
-use crate::Image;
 use crate::colour::{ColourMap, INK, PAPER, SOFT};
 use crate::rect::Rect;
 use crate::text::Font;

@@ -126,12 +126,8 @@ impl<'a> Canvas<'a> {
     }
 
     fn stroke(&mut self, path: Option<Path>, width: f64, ink: impl Into<Ink>) {
-        let stroke = Stroke {
-            width: width as f32,
-            line_cap: LineCap::Round,
-            line_join: LineJoin::Round,
-            ..Stroke::default()
-        };
+        let stroke =
+            Stroke { width: width as f32, line_cap: LineCap::Round, line_join: LineJoin::Round, ..Stroke::default() };
         self.fill(path.and_then(|path| path.stroke(&stroke, 1.0)), ink);
     }
 

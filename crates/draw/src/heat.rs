@@ -229,7 +229,8 @@ mod tests {
     fn cells_have_their_colours_with_row_zero_on_top_and_column_zero_left() {
         let values = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
         for bare in [false, true] {
-            let mut map = HeatMap::new(2, 3, &values).map(ColourMap::Grey).title("cells").extent_mm((-6.0, 6.0), (-4.0, 4.0));
+            let mut map =
+                HeatMap::new(2, 3, &values).map(ColourMap::Grey).title("cells").extent_mm((-6.0, 6.0), (-4.0, 4.0));
             map.bare = bare;
             let image = map.render();
             let mut places = Vec::new();
@@ -266,7 +267,11 @@ mod tests {
         let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0, 1e308];
         let arrows = [Vec2::NAN, Vec2::INFINITY, Vec2::ZERO, Vec2::X, -Vec2::Y, Vec2::ONE];
         for values in [&odd[..], &[], &[f64::NAN; 6], &[0.0; 6]] {
-            let map = HeatMap::new(2, 3, values).arrows(&arrows).cell_values(2).extent_mm((0.0, 0.0), (0.0, f64::NAN)).max(f64::NAN);
+            let map = HeatMap::new(2, 3, values)
+                .arrows(&arrows)
+                .cell_values(2)
+                .extent_mm((0.0, 0.0), (0.0, f64::NAN))
+                .max(f64::NAN);
             assert_eq!(map.render().encode_png(), map.render().encode_png());
         }
         HeatMap::new(0, 0, &[]).render();

@@ -35,7 +35,7 @@ impl MapAxes {
 
     /// Width (px) of the axis to the left of a map of this height.
     pub fn left(&self, height: f64) -> f64 {
-        42.0 + widest(&self.y_ticks(height))
+        (42.0 + widest(&self.y_ticks(height))).round()
     }
 
     fn y_ticks(&self, height: f64) -> Ticks {

@@ -61,7 +61,7 @@ impl ScatterMap {
         let (middle, half) = ((low + high) / 2.0, size / (2.0 * px_per_mm));
         let axes = MapAxes::mm((middle.x - half.x, middle.x + half.x), (middle.y - half.y, middle.y + half.y));
         let (left, top) = (axes.left(size.y), if self.title.is_empty() { 16.0 } else { 44.0 });
-        (axes, Rect::new(left.round(), top, left.round() + size.x, top + size.y), radius)
+        (axes, Rect::new(left, top, left + size.x, top + size.y), radius)
     }
 
     /// Pixel of a point (mm) in the image.

@@ -151,7 +151,8 @@ mod tests {
     fn every_character_of_figures_has_a_glyph() {
         for face in [&*REGULAR, &*BOLD] {
             let latin = (' '..='~').chain('\u{a1}'..='ÿ').chain('α'..='ω');
-            for character in latin.chain("ΔΣΩ°µμ·×±√–−→≤≥≈∞ẋ²³⁻¹⁰⁴⁵⁶⁷⁸⁹₀₁₂₉½…".chars()) {
+            for character in latin.chain("ΔΣΩ°µμ·×±√–−→≤≥≈∞ẋ²³⁻¹⁰⁴⁵⁶⁷⁸⁹₀₁₂₉½…".chars())
+            {
                 assert_ne!(face.glyph_id(character).0, 0, "{character:?} is missing");
             }
         }
