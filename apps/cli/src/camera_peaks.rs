@@ -2,7 +2,6 @@
 
 use dermis::camera_frame;
 use dermis::output::Output;
-use dermis::prelude::*;
 use dermis::run::Progress;
 use dermis::scene::{Built, slug};
 use dermis::skin::Touch;

@@ -24,7 +24,7 @@ pub fn world(world: &World) -> Scene {
 pub fn figure(of: &World, title: &str) -> Image {
     let scene = world(of);
     let bounds = scene.bounds();
-    let length_m = image::round_length_m(0.25 * bounds.size().max_element());
+    let length_m = image::round_down(0.25 * bounds.size().max_element());
     let scene = image::with_axes(scene, bounds.min - Vec3::new(0.5, 0.5, 0.0) * length_m, length_m);
     let rendered = scene.render(&Camera::framing(scene.bounds(), -62.0, 16.0), 960, 720);
     let caption = format!(

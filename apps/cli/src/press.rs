@@ -201,7 +201,8 @@ fn tell(sensor: &Sensor, object: &str, pressed: &Pressed) {
     say(format!("{object} on {}", sensor.name()));
     say(format!("  force       {} N (taxels sum to {} N)", short(-load.z), short(reading.sum_newton)));
     if load.truncate().length() > 1e-3 * load.z.abs() {
-        say(format!("  tangential  fx {} N, fy {} N on the sensor", short(load.x), short(load.y)));
+        let [x, y] = [load.x, load.y].map(|part| short(if part.abs() < 1e-4 * load.length() { 0.0 } else { part }));
+        say(format!("  tangential  fx {x} N, fy {y} N on the sensor"));
     }
     say(format!("  depth       {} mm", short(pressed.depth_m * 1e3)));
     say(format!(

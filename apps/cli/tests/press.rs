@@ -29,7 +29,7 @@ fn text_and_table_name_the_same_taxel_in_the_sensor_frame() {
         let rows: Vec<Vec<f64>> =
             table.lines().skip(1).map(|row| row.split(',').map(|n| n.parse().unwrap()).collect()).collect();
         let peak = rows.iter().max_by(|a, b| a[7].total_cmp(&b[7])).unwrap();
-        let (taxel, x_mm, y_mm) = (peak[0] as usize, peak[1] * 1e3, peak[2] * 1e3);
+        let (taxel, [x_mm, y_mm]) = (peak[0] as usize, [peak[1], peak[2]].map(|at_m| (at_m * 1e5).round() / 1e2));
         assert!((x_mm - 5.0 * sign).abs() < 3.4 && (y_mm - 13.0 * sign).abs() < 3.4, "{x_mm} {y_mm}");
         let said = format!("taxel {taxel} (row {}, column {}), x {x_mm} mm, y {y_mm} mm", taxel / 6, taxel % 6);
         assert!(line(&text, "peak").ends_with(&said), "{said} in {text}");

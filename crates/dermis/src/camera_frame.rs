@@ -1,5 +1,6 @@
 //! Camera frames of optical sensors as images and arrays.
 
+use crate::image::round_down;
 use crate::output::Output;
 use dermis_draw::{Canvas, ColourMap, FigurePage, Image, PALETTE, with_colour_bar};
 use dermis_geometry::Vec2;
@@ -35,9 +36,15 @@ fn depth_image(relief: &Relief, pressed: &[f32]) -> Image {
     with_colour_bar(&depth, ColourMap::Ember, (0.0, deepest * 1e3), "Depth (mm)")
 }
 
-/// Marker displacements, drawn at five times their length over the faded image.
-fn marker_image(image: &Image, markers: &[[f64; 4]]) -> Image {
-    const STRETCH: f64 = 5.0;
+/// A round factor (1, 2 or 5 times a power of ten) that makes the longest displacement about as long as the spacing of a
+/// grid of 16 points across the image.
+fn stretch_of(width: usize, markers: &[[f64; 4]]) -> f64 {
+    let longest = markers.iter().map(|[x0, y0, x1, y1]| (x1 - x0).hypot(y1 - y0)).fold(0.0, f64::max);
+    round_down(width as f64 / 16.0 / longest.max(1e-3)).max(1.0)
+}
+
+/// Marker displacements, drawn at `stretch` times their length over the faded image.
+fn marker_image(image: &Image, markers: &[[f64; 4]], stretch: f64) -> Image {
     let pale = Image::from_fn(image.width(), image.height(), |x, y| {
         image.pixel(x, y).map(|c| (160 + u16::from(c) * 3 / 8) as u8)
     });
@@ -46,7 +53,7 @@ fn marker_image(image: &Image, markers: &[[f64; 4]]) -> Image {
     for &[x0, y0, x1, y1] in markers {
         // On a canvas, integer coordinates lie between pixels.
         let from = Vec2::new(x0 + 0.5, y0 + 0.5);
-        let to = from + Vec2::new(x1 - x0, y1 - y0) * STRETCH;
+        let to = from + Vec2::new(x1 - x0, y1 - y0) * stretch;
         canvas.disc(from, 2.0, PALETTE[0]);
         canvas.arrow(from, to, 2.2, PALETTE[3]);
     }
@@ -103,12 +110,13 @@ pub fn overview(optics: &Optics, surface: &SurfaceField, frame: &CameraFrame, ti
     } else {
         (markers.clone(), "markers")
     };
+    let stretch = stretch_of(relief.width, &moved);
     FigurePage::new(2)
         .title(title)
         .image(rgb.clone(), "camera image")
         .image(depth_image(relief, &pressed_m(relief, rest.as_ref())), "indentation")
         .image(normals(relief), "normals (red right, green up, blue to the camera)")
-        .image(marker_image(&rgb, &moved), format!("displacement of {what}, arrows five times as long"))
+        .image(marker_image(&rgb, &moved, stretch), format!("displacement of {what}, arrows {stretch} times as long"))
         .render()
 }
 

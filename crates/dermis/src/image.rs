@@ -123,10 +123,10 @@ pub fn with_axes(scene: Scene, at: Vec3, length_m: f64) -> Scene {
     })
 }
 
-/// The largest of 1, 2 and 5 times a power of ten that is at most `length_m`: a round length for axes.
-pub fn round_length_m(length_m: f64) -> f64 {
-    let decade = 10f64.powf(length_m.max(1e-9).log10().floor());
-    decade * [5.0, 2.0, 1.0].into_iter().find(|step| step * decade <= length_m).unwrap_or(1.0)
+/// The largest of 1, 2 and 5 times a power of ten that is at most `value`: a round length of axes and arrows.
+pub fn round_down(value: f64) -> f64 {
+    let decade = 10f64.powf(value.max(1e-9).log10().floor());
+    decade * [5.0, 2.0, 1.0].into_iter().find(|step| step * decade <= value).unwrap_or(1.0)
 }
 
 /// A rendered scene as a figure: title, colour bar of the taxels' force up to `peak_newton`, and a caption.
@@ -180,7 +180,7 @@ pub fn press_view(
             scene = scene.arrow(*center - arrow, *center, 0.006 * size, FORCE);
         }
     }
-    let length_m = round_length_m(0.3 * size);
+    let length_m = round_down(0.3 * size);
     let corner = sensor.surface().bounds().min - Vec3::new(0.4, 0.4, 0.0) * length_m;
     scene = with_axes(scene, corner, length_m);
     let image = scene.render(&Camera::framing(scene.bounds(), -60.0, 28.0), 900, 700);
@@ -227,9 +227,9 @@ mod tests {
     }
 
     #[test]
-    fn axes_have_round_lengths() {
+    fn lengths_of_axes_are_round() {
         for (given, round) in [(0.0137, 0.01), (0.0049, 0.002), (0.05, 0.05), (1.9, 1.0)] {
-            assert!((round_length_m(given) / round - 1.0).abs() < 1e-9, "{given}");
+            assert!((round_down(given) / round - 1.0).abs() < 1e-9, "{given}");
         }
     }
 }
