@@ -88,7 +88,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let spec = SensorSpec { name: name.clone(), description, light: Some(light), ..bare };
     let mut output = Output::new();
     output.add(format!("{name}.toml"), spec.to_toml());
-    output.add_image(format!("{name}-background.png"), &background.to_rgb8());
+    output.add(format!("{name}-background.png"), background.to_rgb8().encode_png());
     output.add_image(format!("{name}-fit.png"), &trial.figure);
     output.add(format!("{name}-fit.json"), serde_json::to_string_pretty(&report)? + "\n");
     commit(output, &folder, arguments.json)

@@ -1,5 +1,6 @@
 //! `dermis run`: runs a scene file.
 
+use crate::camera_peaks::CameraPeaks;
 use crate::console::{Ended, Interrupt, commit, probe, progress, say, say_aside, say_json, short};
 use crate::image;
 use crate::web::{Live, LiveArguments};
@@ -22,7 +23,7 @@ use std::path::{Path, PathBuf};
 pub struct Arguments {
     /// The scene.
     scene: PathBuf,
-    /// Write readings, poses, a summary and images into this folder.
+    /// Write readings, poses, a summary and images into this folder; for an optical sensor also camera-NAME.png at its largest force.
     #[arg(long, value_name = "DIR", required_unless_present_any = ["record", "view"])]
     out: Option<PathBuf>,
     /// Record during the run: an `.mcap` file (for Foxglove), a `.parquet` file, or a folder of numpy arrays and images.
@@ -84,7 +85,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     probe(arguments.out.as_deref())?;
     let mut run_recorder = run_recorder(arguments, &built)?;
     let mut live = Live::begin(&arguments.live, &built)?;
-    let mut show = |progress: Progress<'_>| live.iter_mut().for_each(|live| live.step(&progress));
+    let mut peaks = CameraPeaks::new(&built);
+    let mut show = |progress: Progress<'_>| {
+        peaks.step(&progress);
+        live.iter_mut().for_each(|live| live.step(&progress));
+    };
     let recording = simulate(&mut built, run_recorder.as_mut(), &mut show).with_context(|| file.clone())?;
     live.into_iter().for_each(|live| live.end(recording.interrupted));
     let recorded = run_recorder.map_or(Ok(Vec::new()), RunRecorder::finish)?;
@@ -97,7 +102,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let line = format!("recorded {}", path.display());
         if arguments.json { say_aside(line) } else { say(line) }
     }
-    arguments.out.as_ref().map_or(Ok(()), |out| write_results(&built, &recording, out, arguments.json))?;
+    arguments.out.as_ref().map_or(Ok(()), |out| write_results(&built, &recording, &peaks, out, arguments.json))?;
     verdict(&recording)
 }
 
@@ -115,11 +120,19 @@ pub fn verdict(recording: &Recording) -> anyhow::Result<()> {
 }
 
 /// Writes tables and images of a finished run.
-fn write_results(built: &Built, recording: &Recording, out: &Path, json: bool) -> anyhow::Result<()> {
+fn write_results(
+    built: &Built,
+    recording: &Recording,
+    peaks: &CameraPeaks,
+    out: &Path,
+    json: bool,
+) -> anyhow::Result<()> {
     let mut output = Output::new();
     recording.write_into(&mut output);
     output.add_image("forces.png", &image::forces(recording));
-    output.add_image("scene.png", &image::render(&image::world(&built.world), 960, 720));
+    let title = format!("{} at {} s", recording.scene, short(recording.times_s.last().copied().unwrap_or_default()));
+    output.add_image("scene.png", &image::figure(&built.world, &title));
+    peaks.add(&mut output, built)?;
     for track in &recording.sensors {
         let peak = track.rows.iter().enumerate().max_by(|a, b| a.1.sum_newton.total_cmp(&b.1.sum_newton));
         if let (Some((row, sample)), Some(id)) = (peak, built.sensor(&track.name)) {

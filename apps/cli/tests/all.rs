@@ -7,5 +7,6 @@ mod common;
 mod dataset;
 mod metrics;
 mod optics;
+mod press;
 mod record;
 mod view;

@@ -114,8 +114,9 @@ impl Engine {
                 Err(error) => Err(error.into()),
             };
         }
-        let pressed = match press(sensor, object, &aim, Goal::Depth(request.depth_mm * 1e-3)) {
-            Ok(pressed) => pressed.sheared(sensor, object, request.shear_mm.map(|part| part * 1e-3))?,
+        let goal = Goal::Depth(request.depth_mm * 1e-3);
+        let pressed = match press(sensor, object, &aim, goal) {
+            Ok(pressed) => pressed.sheared(sensor, object, request.shear_mm.map(|part| part * 1e-3), goal)?,
             Err(PressError::Misses { .. }) => {
                 return untouched(sensor, &beside(sensor, object, &aim), false, arrays);
             }
@@ -179,7 +180,7 @@ fn shown(
         "torque_nm": touch.on_sensor.torque.to_array(),
         "sum_n": reading.sum_newton,
         "outside_n": reading.outside_newton.to_array(),
-        "lit": reading.active(),
+        "active": reading.active(),
         "taxels": reading.values_newton.len(),
         "area_mm2": touch.area_m2() * 1e6,
         "saturated": reading.saturated,

@@ -163,7 +163,7 @@ impl Reading {
         self.reading().sum_newton
     }
 
-    /// Number of taxels under load.
+    /// Number of taxels with at least 1 % of the largest load.
     #[getter]
     fn active(&self) -> usize {
         self.reading().active()

@@ -146,6 +146,36 @@ impl Image {
         self.encode(png::Compression::Fast)
     }
 
+    /// Like [`Image::encode_png`], with a palette if the image has at most 256 colours, which makes figures about half as
+    /// large. Not for image data: some readers return the indices of a palette instead of its colours.
+    pub fn encode_png_figure(&self) -> Vec<u8> {
+        let mut index_of = std::collections::HashMap::new();
+        let mut palette: Vec<Rgb> = Vec::new();
+        let mut indices = Vec::with_capacity(self.pixels.len());
+        for &colour in &self.pixels {
+            let index = *index_of.entry(colour).or_insert(palette.len());
+            if index == 256 {
+                return self.encode_png();
+            }
+            if index == palette.len() {
+                palette.push(colour);
+            }
+            indices.push(index as u8);
+        }
+        let mut bytes = Vec::new();
+        // The sides of an image that fits into memory and has a row of pixels fit into 32 bits.
+        let mut encoder = png::Encoder::new(&mut bytes, self.width as u32, self.height as u32);
+        encoder.set_color(png::ColorType::Indexed);
+        encoder.set_palette(palette.as_flattened());
+        encoder.set_compression(png::Compression::Balanced);
+        encoder.set_filter(png::Filter::NoFilter);
+        let written = encoder.write_header().and_then(|mut writer| {
+            writer.write_image_data(&indices)?;
+            writer.finish()
+        });
+        written.map_or_else(|_| self.encode_png(), |()| bytes)
+    }
+
     fn encode(&self, compression: png::Compression) -> Vec<u8> {
         let pixels = self.pixels.as_flattened();
         encode(self.width, self.height, png::ColorType::Rgb, png::BitDepth::Eight, Some(compression), pixels)
@@ -234,6 +264,20 @@ mod tests {
         let image = chequered();
         assert_eq!(Image::decode_png(&image.encode_png()).unwrap(), image);
         assert_eq!(Image::decode_png(&image.encode_png_fast()).unwrap(), image);
+        assert_eq!(Image::decode_png(&image.encode_png_figure()).unwrap(), image);
+    }
+
+    #[test]
+    fn a_figure_of_few_colours_is_small_and_one_of_many_keeps_them() {
+        for colours in [1, 2, 256, 257, 4000] {
+            let image = Image::from_fn(80, 50, |x, y| {
+                let i = (y * 80 + x) % colours;
+                [(i % 251) as u8, (i / 251) as u8, (i % 7) as u8]
+            });
+            let figure = image.encode_png_figure();
+            assert_eq!(Image::decode_png(&figure).unwrap(), image, "{colours}");
+            assert_eq!(figure == image.encode_png(), colours > 256, "{colours}");
+        }
     }
 
     #[test]

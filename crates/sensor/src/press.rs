@@ -66,6 +66,11 @@ pub enum PressError {
         rounded(*max_mm), rounded(*max_n)
     )]
     TooStrong { sensor: String, object: String, force_n: f64, max_mm: f64, max_n: f64 },
+    /// A force that is lost during a shear.
+    #[error(
+        "sensor {sensor:?} cannot hold the force over a shear of {shear_mm} mm: shear less, or press to a depth instead"
+    )]
+    NotHeld { sensor: String, shear_mm: f64 },
     /// An error of the skin.
     #[error(transparent)]
     Skin(#[from] SkinError),

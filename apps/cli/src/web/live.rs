@@ -155,7 +155,7 @@ impl Live {
                 "pose": pose(&world.world_from_sensor(*id)),
                 "sum_n": reading.sum_newton,
                 "force_n": reading.net_force_newton().to_array(),
-                "lit": reading.active(),
+                "active": reading.active(),
                 "saturated": reading.saturated,
                 "values": values,
                 "image": if with_image { image(world, *id) } else { Value::Null },

@@ -75,7 +75,8 @@ fn claim_row(page: &mut String, report: &Report, number: usize, claim: &Claim) {
     let beside = claim.beside.as_ref().map_or(String::new(), |beside| format!("<p class=\"sub\">{}</p>", text(beside)));
     let _ = write!(
         page,
-        "<tr id=\"claim-{number}\"><td>{}<p class=\"sub\">{}</p>{beside}</td><td>{}</td><td>",
+        "<tr id=\"claim-{number}\"><td>{}<p class=\"sub\">{}</p>{beside}</td><td data-label=\"Paper\">{}</td>\
+         <td data-label=\"Ours\">",
         text(&claim.says),
         text(&claim.place),
         text(&claim.number)
@@ -182,7 +183,8 @@ fn verdict_table(page: &mut String, findings: &Shown) {
         let standing = if verdict.passed { Standing::Holds } else { Standing::Fails };
         let _ = writeln!(
             page,
-            "<tr><td>{}</td><td>{}</td><td><b>{}</b></td><td>{}</td><td>{}</td></tr>",
+            "<tr><td>{}</td><td data-label=\"Paper\">{}</td><td data-label=\"Ours\"><b>{}</b></td>\
+             <td data-label=\"Passes when\">{}</td><td>{}</td></tr>",
             text(&verdict.expectation.what),
             verdict.expectation.paper.as_deref().map_or("".into(), text),
             value(verdict),
