@@ -114,6 +114,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         output.add("taxels.csv", taxels_csv(&sensor, &pressed.reading));
         if let Some(optics) = sensor.optics() {
             let seen = sensor.render(&pressed.touch, 0)?;
+            optics.warning(&seen.relief).iter().for_each(|warning| say_aside(format!("  warning     {warning}")));
             let heading = format!("{} on {}: {title}", arguments.object, sensor.name());
             pressed
                 .touch

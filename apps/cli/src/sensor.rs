@@ -23,6 +23,9 @@ impl SensorArguments {
     /// Builds the sensor.
     pub fn build(&self) -> anyhow::Result<Sensor> {
         let (mut spec, folder) = SensorSpec::find(&self.sensor)?;
+        if let Some(folder) = folder {
+            spec = spec.with_files_in(folder);
+        }
         if let Some(kind) = self.skin {
             spec = spec.with_skin(kind)?;
         }
@@ -30,7 +33,7 @@ impl SensorArguments {
         for text in &self.set {
             merge(&mut changes, &entry(text)?);
         }
-        let sensor = spec.with_overrides(&changes)?.build(folder);
+        let sensor = spec.with_overrides(&changes)?.build(None);
         if folder.is_some() { sensor.with_context(|| self.sensor.clone()) } else { Ok(sensor?) }
     }
 }
