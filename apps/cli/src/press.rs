@@ -116,7 +116,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(folder) = &arguments.out {
         let mut output = Output::new();
         let title = format!("{} N at {} mm", short(-pressed.touch.on_sensor.force.z), short(pressed.depth_m * 1e3));
-        let heading = format!("{} on {}: {title}", arguments.object, sensor.name());
         let (mesh, pose) = (object.surface.mesh(), &pressed.sensor_from_object);
         output.add_image("tactile.png", &image::load_and_report(&sensor, &pressed.reading, &title));
         output.add_image("scene.png", &image::press_view(&sensor, &pressed.reading, mesh, pose, &heading));
@@ -124,6 +123,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         output.add("taxels.csv", taxels_csv(&sensor, &pressed.reading));
         if let Some(optics) = sensor.optics() {
             let seen = sensor.render(&pressed.touch, 0)?;
+            optics.warning(&seen.relief).iter().for_each(|warning| say_aside(format!("  warning     {warning}")));
             pressed
                 .touch
                 .surface

@@ -31,6 +31,9 @@ impl SensorArguments {
     /// The sensor's description with all overrides, and the folder of its file.
     pub fn spec(&self) -> anyhow::Result<(SensorSpec, Option<&Path>)> {
         let (mut spec, folder) = SensorSpec::find(&self.sensor)?;
+        if let Some(folder) = folder {
+            spec = spec.with_files_in(folder);
+        }
         if let Some(kind) = self.skin {
             spec = spec.with_skin(kind)?;
         }

@@ -216,6 +216,59 @@ time = "1.5 s"
     assert!(near(&device["fit"]["spread"]["sigma_taxels"], 0.5), "{}", device["fit"]["spread"]);
 }
 
+/// The commands of the README, in its order. Those that need other files, a GPU or minutes are named here.
+#[test]
+fn the_readmes_chain_of_commands_runs() {
+    const ELSEWHERE: [&str; 12] = [
+        "part.stl",
+        "cuda",
+        "run scene",
+        "compare ",
+        "export ",
+        "calibrate optics",
+        "dataset ",
+        "reproduce ",
+        "bench ",
+        "view",
+        "demo",
+        "sensors  ",
+    ];
+    let folder = TempDir::new().unwrap();
+    let readme = include_str!("../../../README.md");
+    let commands = readme.lines().filter_map(|line| line.strip_prefix("    cargo run --release -- "));
+    let mut ran = Vec::new();
+    for command in commands.filter(|command| !ELSEWHERE.iter().any(|other| command.contains(other))) {
+        let plain = command.split(" #").next().unwrap_or_default().trim();
+        let mut arguments = Vec::new();
+        // Quoted parts are one argument.
+        for (i, part) in plain.split('\'').enumerate() {
+            if i % 2 == 1 {
+                arguments.push(part);
+            } else {
+                arguments.extend(part.split_whitespace());
+            }
+        }
+        dermis(folder.path(), &arguments);
+        ran.push(arguments[0].to_owned());
+    }
+    assert!(["press", "characterise", "calibrate"].iter().all(|name| ran.iter().any(|ran| ran == name)), "{ran:?}");
+    // The calibrated sensor reads as the measured one.
+    let raw = |sensor: &str| -> f64 {
+        let press =
+            ["press", "--sensor", sensor, "--object", "cylinder:radius=5mm,length=10mm", "--depth", "1mm", "--json"];
+        let reading = json(&dermis(folder.path(), &press));
+        reading["raw"].as_array().unwrap().iter().map(|counts| counts.as_f64().unwrap()).sum()
+    };
+    let (measured, fitted) = (raw("wts0614"), raw("out/fit/sensor.toml"));
+    assert!((fitted / measured - 1.0).abs() < 0.01, "{fitted} counts for {measured}");
+    // A sensor without creep, noise and hysteresis is fitted, too.
+    let bench = ["calibrate", "sensor", "out/bench/presses.csv", "out/bench/creep.csv", "--sensor", "wts0614"];
+    let text = dermis(folder.path(), &[&bench[..], &["--out", "out/all"]].concat());
+    assert!(text.contains("creep         none found"), "{text}");
+    let all = raw("out/all/sensor.toml");
+    assert!((all / measured - 1.0).abs() < 0.02, "{all} counts for {measured}");
+}
+
 #[test]
 fn reproduce_and_bench_say_what_there_is() {
     let folder = TempDir::new().unwrap();

@@ -101,7 +101,22 @@ pub enum BodySpec {
     },
 }
 
+impl SurfaceSpec {
+    pub(crate) fn files_mut(&mut self) -> Vec<&mut PathBuf> {
+        match self {
+            Self::Mesh { file, .. } => vec![file],
+            Self::Points { body, .. } => body.file_mut().into_iter().collect(),
+            Self::Urdf { file, body, .. } => std::iter::once(file).chain(body.file_mut()).collect(),
+            Self::Grid { .. } | Self::SphericalPatch { .. } | Self::Fingertip { .. } => Vec::new(),
+        }
+    }
+}
+
 impl BodySpec {
+    fn file_mut(&mut self) -> Option<&mut PathBuf> {
+        if let Self::Mesh { file, .. } = self { Some(file) } else { None }
+    }
+
     fn build(&self, folder: Option<&Path>) -> Result<TriMesh, SensorError> {
         match self {
             Self::Fingertip { length, width, thickness, edge } => {

@@ -2,6 +2,7 @@
 
 #[path = "common/ball.rs"]
 mod ball;
+mod calibration_round_trip;
 mod characterise;
 mod common;
 mod conservation;
