@@ -99,6 +99,11 @@ def main():
         *("/whole/readings/left_pad/force", "/whole/bodies/cube", "/press/camera", "/press/tactile"),
     }
     check("entities", wanted <= entities, f"{len(wanted & entities)} of {len(wanted)}")
+    two = SCENE + SCENE[SCENE.index("[[sensor]]"):].replace("Left", "Right").replace('"0 mm", "20 mm"]', '"50 mm", "20 mm"]')
+    scene, *pads = dermis.rerun.blueprint(dermis.World.parse(two)).root_container.contents
+    origins = [[str(view.origin) for view in pad.contents] for pad in pads]
+    apart = [[f"dermis/readings/{name}_pad/{what}" for what in ("tactile", "force")] for name in ("left", "right")]
+    check("two sensors in columns of their own", origins == apart, str(origins))
     static = {chunk.entity_path for chunk in chunks if chunk.is_static}
     check("meshes, once for all times", {"/dermis/bodies/cube/mesh", "/dermis/sensors/left_pad/mesh"} <= static, "static")
     rows = columns(chunks, "/dermis/readings/left_pad/force", "scalars")
