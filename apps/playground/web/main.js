@@ -3,6 +3,7 @@
 import { Client } from "./client.js";
 import { CommandRow } from "./command.js";
 import { MODES, listen } from "./drag.js";
+import { copied, say } from "./message.js";
 import { Panel } from "./panel.js";
 import { Slider } from "./slider.js";
 import { SensorView } from "./view.js";
@@ -13,8 +14,6 @@ import { followTheme } from "./theme.js";
 const MAX_BYTES = 120e6;
 /** Time (ms) without a change after which the state is written to the address; browsers limit how often that may be done. */
 const REMEMBER_MS = 300;
-/** Time (ms) for which a button says that it has copied. */
-const COPIED_MS = 1500;
 
 const $ = (id) => document.getElementById(id);
 const client = new Client();
@@ -251,7 +250,7 @@ async function build(slot) {
   const skin = state.skins[slot];
   if (!offer.skins.includes(skin.skin)) {
     const other = offer.skins.find((name) => name !== state.skins[0].skin) ?? offer.skins[0];
-    state.skins[slot] = { skin: slot ? other : offer.skins[0] };
+    state.skins[slot] = { ...skin, skin: slot ? other : offer.skins[0] };
   }
   const { skin: kind, ...controls } = state.skins[slot];
   const [sensor] = await client.ask([{ request: { do: "sensor", slot, preset: state.sensor, skin: kind, controls, width_px: state.width } }]);
@@ -327,28 +326,6 @@ function showState() {
   const shown = commands.slice(0, visible.length);
   shown.forEach((row, slot) => row.show(state, panels[slot].sensor?.toml));
   if ($("commands").childElementCount !== shown.length) $("commands").replaceChildren(...shown.map((row) => row.element));
-}
-
-/** Shows or clears a message; a message about a press is cleared by the next successful press. */
-function say(text, about = "") {
-  $("message").dataset.about = about;
-  $("message").textContent = text;
-  $("message").hidden = !text;
-}
-
-/** Copies a text and says so on the button; `otherwise` is said where a page may not copy. */
-async function copied(button, text, otherwise) {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    return say(otherwise);
-  }
-  say("");
-  $("status").textContent = "Copied";
-  const label = (button.dataset.label ??= button.textContent);
-  button.textContent = "Copied";
-  clearTimeout(Number(button.dataset.timer));
-  button.dataset.timer = setTimeout(() => ([button.textContent, $("status").textContent] = [label, ""]), COPIED_MS);
 }
 
 function copyCommand(button, code) {

@@ -55,17 +55,16 @@ export class SensorView {
   home() {
     const { low_mm: low, high_mm: high } = this.shown;
     this.scene.frame(low, [high[0], high[1], Math.max(high[2], 0.2 * this.size)]);
-    Object.assign(this.scene.view, { azimuth: -60, elevation: 28 });
+    Object.assign(this.scene.view, { azimuth: -60, elevation: 28, distance: 1.1 * this.scene.view.distance });
     this.draw();
   }
 
-  /** The axes of the sensor frame beside the sensor, as long as their label says. */
+  /** The axes of the sensor frame at a corner of the sensor, as long as their label says. */
   #axes() {
-    const { low_mm: low } = this.shown;
+    const { low_mm: low, high_mm: high, size } = this.shown;
     this.axis = 10 ** Math.floor(Math.log10(0.3 * this.size));
     this.axis *= [5, 2, 1].find((step) => step * this.axis <= 0.3 * this.size);
-    const gap = 0.08 * this.size;
-    this.corner = [low[0] - gap, low[1] - gap, low[2]];
+    this.corner = [low[0], low[1], size ? high[2] : low[2]];
     AXES.forEach((tint, i) => {
       const along = [0, 1, 2].map((k) => (k === i ? this.axis : 0));
       this.scene.put(`axis${i}`, { ...arrow(this.corner, along, 0.008 * this.size), tint, glow: 0.5 });
@@ -77,7 +76,7 @@ export class SensorView {
   #label() {
     if (!this.scene.clip || !this.corner) return;
     this.labels.forEach((label, i) => {
-      const [x, y] = this.scene.project(this.corner.map((part, k) => part + (k === i ? 1.18 * this.axis : 0)));
+      const [x, y] = this.scene.project(this.corner.map((part, k) => part + (k === i ? 1.28 * this.axis : 0)));
       label.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px) translate(-50%, -50%)`;
     });
   }
