@@ -62,7 +62,7 @@ def test_sliders_of_the_skin_are_written_to_a_file_for_the_program(page, tmp_pat
     go(page, sensor="wts0614", skin0="layer", object="sphere:radius=5mm", depth=0.7, stiffness0=6000, thickness0=2.5, friction0=0.2)
     assert force(page) > 1.5 * soft
     with page.expect_download() as download:
-        page.click("#toml")
+        page.click("#toml-0")
     download.value.save_as(tmp_path / download.value.suggested_filename)
     assert by_command(page, tmp_path)["force_n"] == pytest.approx(force(page), rel=0.01)
 
