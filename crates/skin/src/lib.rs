@@ -26,6 +26,7 @@ mod imprint;
 pub mod layer;
 mod lugre;
 mod motion;
+mod shared_numbers;
 mod simd;
 mod springs;
 mod state;
