@@ -56,6 +56,25 @@ fn above_the_sensor_nothing_is_felt_and_beside_it_nothing_breaks() {
 }
 
 #[test]
+fn a_force_is_reached_and_its_depth_gives_it_again() {
+    let mut engine = ready("wts0614", "springs");
+    let mut wanted = question(0.0);
+    wanted["force_n"] = json!(1.5);
+    let by_force = ask(&mut engine, wanted.clone()).0;
+    assert!((by_force["force_n"][2].as_f64().unwrap() + 1.5).abs() < 1e-9, "{by_force}");
+    let by_depth = ask(&mut engine, question(by_force["depth_mm"].as_f64().unwrap())).0;
+    assert!((by_depth["force_n"][2].as_f64().unwrap() + 1.5).abs() < 1e-9, "{by_depth}");
+    wanted["force_n"] = json!(1e6);
+    assert!(ask(&mut engine, wanted).0["error"].as_str().unwrap().contains("cannot carry"));
+}
+
+#[test]
+fn every_preset_is_offered() {
+    let missing: Vec<_> = presets::names().filter(|name| OFFERS.iter().all(|offer| offer.preset != *name)).collect();
+    assert_eq!(missing, ["tacchi"]);
+}
+
+#[test]
 fn every_offer_is_a_preset_with_skins_that_it_can_have() {
     for offer in OFFERS {
         let spec = presets::find(offer.preset).unwrap();
