@@ -74,7 +74,7 @@ impl SensorSource {
             }
         };
         name.clone_into(&mut spec.name);
-        spec.contact_points = self.contact_points.unwrap_or(spec.contact_points);
+        spec.contact_points = self.contact_points.or(spec.contact_points);
         if let Some(kind) = self.skin_kind {
             spec = spec.with_skin(kind)?;
         }
