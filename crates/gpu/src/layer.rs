@@ -16,7 +16,7 @@ mod touches;
 
 pub use touches::{LayerTouches, Outputs};
 
-use crate::cuda_struct::cuda_struct;
+use crate::cuda_struct::{Plain, cuda_struct};
 use crate::program::Program;
 use crate::{Gpu, GpuError, GpuObject};
 use camera::GpuCamera;
@@ -24,7 +24,8 @@ use cudarc::driver::CudaFunction;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as MAX_SHARED;
 use dermis_geometry::Vec3;
 use dermis_sensor::Sensor;
-use dermis_skin::{Layer, LayerParameters, Object, Skin, SurfaceField, layer::Pair};
+use dermis_skin::layer::{LayerContact, Pair};
+use dermis_skin::{Layer, LayerParameters, Object, Skin, SurfaceField};
 use fft_plan::SIDES;
 use precision::Precision;
 use spectra::{Influences, Spectra};
@@ -56,8 +57,12 @@ pub struct LayerBatch {
     max_shared_bytes: usize,
 }
 
+// SAFETY: `repr(C)`, all fields are `f64`, and any bytes are valid; CUDA's declaration has the same fields in the same
+// order.
+unsafe impl Plain for LayerContact {}
+
 cuda_struct! {
-    /// The cells of a layer, row 0 at +y and column 0 at −x, and the sizes of transforms.
+    /// The cells of a layer, row 0 at +y and column 0 at −x, its contact parameters, and the sizes of transforms.
     struct LayerGrid {
         rows: i32,
         cols: i32,
@@ -68,6 +73,7 @@ cuda_struct! {
         /// are refused.
         max_height: f64,
         max_depth: f64,
+        contact: LayerContact,
         /// Transforms for regions of up to `sides[i]` cells a side, i < `sizes`.
         sizes: i32,
         sides: [i32; 27],
@@ -108,7 +114,8 @@ impl LayerBatch {
         let (cells, surface) = (layer.grid(), surface_of(layer));
         let mut parameters = layer.parameters().clone();
         // From rest, only pressure displaces the surface laterally; without that coupling friction has no effect.
-        parameters.mu = if parameters.coupled { object.mu.unwrap_or(parameters.mu) } else { 0.0 };
+        let contact = parameters.contact.with_object(object.mu);
+        parameters.contact = if parameters.coupled { contact } else { contact.without_friction() };
         let longest = cells.rows.max(cells.cols);
         let sizes = SIDES.iter().position(|&side| side >= longest).map_or(SIDES.len(), |last| last + 1);
         let grid = LayerGrid {
@@ -118,11 +125,12 @@ impl LayerBatch {
             center: cells.center.to_array(),
             max_height: layer.max_height_m(),
             max_depth: layer.max_depth_m(),
+            contact: parameters.contact,
             sizes: sizes as i32,
             sides: SIDES.map(|side| side as i32),
         };
         let max_shared_bytes = gpu.max_shared_bytes()?.saturating_sub(OTHER_SHARED_BYTES);
-        let precision = Precision::for_tolerance(parameters.tolerance);
+        let precision = Precision::for_tolerance(parameters.contact.tolerance);
         let program = precision.program();
         for name in ["solve_contact", "evaluate_fields"] {
             gpu.kernel(&program, name)?.set_attribute(MAX_SHARED, max_shared_bytes as i32)?;
@@ -132,7 +140,7 @@ impl LayerBatch {
             name: format!("sensor {:?}", sensor.name()),
             object: GpuObject::new(gpu, object)?,
             grid,
-            lateral: parameters.lateral || parameters.mu > 0.0,
+            lateral: parameters.lateral || parameters.contact.has_friction(),
             parameters,
             precision,
             program,

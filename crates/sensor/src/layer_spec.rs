@@ -3,7 +3,7 @@
 use crate::skin_spec::FullyPressed;
 use crate::{SensorError, SensorSpec, SkinKind, SurfaceSpec};
 use dermis_geometry::quantity::{Length, Pressure, Time};
-use dermis_skin::layer::{Branch, Ply, Poisson};
+use dermis_skin::layer::{Branch, LayerContact, Ply, Poisson};
 use dermis_skin::{Layer, LayerParameters};
 use serde::{Deserialize, Serialize};
 
@@ -109,7 +109,7 @@ impl LayerSpec {
         let branch = |branch: &BranchSpec| Branch { ratio: branch.ratio, time_s: branch.time.si() };
         Ok(LayerParameters {
             plies,
-            mu: self.mu,
+            contact: LayerContact { mu: self.mu, ..LayerContact::FRICTIONLESS },
             relaxation: self.relaxation.iter().map(branch).collect(),
             sense_depth_m: self.sense_depth.map(Length::si),
             ..LayerParameters::new(ply, size_m, cell_m)

@@ -20,7 +20,7 @@ pub use complementarity::{Complementarity, Effort};
 pub use indenter::IndenterHeightMap;
 pub use kernel::{Functions, Influence, Pair, Parity};
 pub use material::{Ply, Poisson};
-pub use parameters::LayerParameters;
+pub use parameters::{LayerContact, LayerParameters};
 pub use product::{Influences, Product, Region};
 pub use relaxation::{Branch, Tractions};
 pub use solution::Solution;
@@ -133,9 +133,9 @@ impl Layer {
         if indenter.depth_m.iter().any(|depth_m| depth_m.is_nan()) {
             return Err(SkinError::NotFinite { object: 0, what: "height" });
         }
-        let mu = |_| self.parameters.mu;
+        let contact = |_| self.parameters.contact;
         let slide_m = |_, cell: usize| self.slide_m(indenter, velocity, cell, dt_s);
-        self.solve(state, indenter, &SlidingFriction { mu: &mu, slide_m: &slide_m }, dt_s)
+        self.solve(state, indenter, &SlidingFriction { contact: &contact, slide_m: &slide_m }, dt_s)
     }
 
     fn solve(
@@ -147,7 +147,8 @@ impl Layer {
     ) -> Result<Solution, SkinError> {
         let state = self.check_state(state)?;
         self.check_depth(indenter)?;
-        Ok(self.solver().solve(state, indenter, friction, dt_s))
+        let solver = Solver { influences: &self.influences, parameters: &self.parameters };
+        Ok(solver.solve(state, indenter, friction, dt_s))
     }
 
     /// Tangential displacement (m) of an object over a step, at a cell.
@@ -156,16 +157,6 @@ impl Layer {
         let velocity = velocity.at(Vec3::new(at.x, at.y, -indenter.depth_m[cell].max(0.0)));
         let dt_s = dt_s.unwrap_or(0.0);
         [velocity.x * dt_s, velocity.y * dt_s]
-    }
-
-    fn solver(&self) -> Solver<'_> {
-        Solver {
-            influences: &self.influences,
-            coupled: self.parameters.coupled,
-            lateral: self.parameters.lateral,
-            branches: &self.parameters.relaxation,
-            tolerance: self.parameters.tolerance,
-        }
     }
 
     fn check_state<'a>(&self, state: &'a State) -> Result<&'a LayerState, SkinError> {
@@ -196,9 +187,9 @@ impl Layer {
         motion.check()?;
         let indenter = IndenterHeightMap::of_motion(self.grid, motion, self.max_height_m());
         let target = |owner: u32| &motion.targets[owner as usize];
-        let mu = |owner: u32| target(owner).object.mu.unwrap_or(self.parameters.mu);
+        let contact = |owner: u32| self.parameters.contact.with_object(target(owner).object.mu);
         let slide_m = |owner: u32, cell: usize| self.slide_m(&indenter, &target(owner).velocity, cell, dt_s);
-        let solution = self.solve(state, &indenter, &SlidingFriction { mu: &mu, slide_m: &slide_m }, dt_s)?;
+        let solution = self.solve(state, &indenter, &SlidingFriction { contact: &contact, slide_m: &slide_m }, dt_s)?;
         let mut touch = self.touch_of(&solution, &indenter, motion.targets.len());
         touch.warnings.extend(unresolved_on_grid(&touch.facets, motion, &self.grid, None));
         Ok((touch, State::Layer(solution.state)))
@@ -242,7 +233,7 @@ impl Layer {
         let deepest_m = touch.max_depth_m();
         let nu = self.laminate.top().poisson.ratio();
         let power = if nu == 0.5 { 3.0 } else { 2.0 };
-        let sticks = if self.parameters.mu > 0.0 { 2.0 * (1.0 - nu) / (2.0 - nu) } else { 0.0 };
+        let sticks = if self.parameters.contact.has_friction() { 2.0 * (1.0 - nu) / (2.0 - nu) } else { 0.0 };
         for facet in &mut touch.facets {
             let stiffness = if deepest_m > 0.0 { power * facet.normal_force() / deepest_m } else { 0.0 };
             facet.tangent.stiffness_normal = stiffness;
@@ -327,7 +318,7 @@ impl Skin for Layer {
         let response = self.laminate.response(std::f64::consts::TAU / size_m, 0.0);
         let at_once = 1.0 + self.parameters.relaxation.iter().map(|branch| branch.ratio).sum::<f64>();
         let area_m2 = (rows * cols) as f64 * self.grid.cell_m.powi(2) / (BLOCKS * BLOCKS) as f64;
-        let sticks = if self.parameters.mu > 0.0 { 1.0 } else { 0.0 };
+        let sticks = if self.parameters.contact.has_friction() { 1.0 } else { 0.0 };
         let place = |i: usize, count: usize| ((i as f64 + 0.5) / BLOCKS as f64 - 0.5) * count as f64 * self.grid.cell_m;
         (0..BLOCKS * BLOCKS)
             .map(|i| Support {

@@ -27,6 +27,7 @@ pub mod layer;
 mod lugre;
 mod motion;
 mod resolution;
+mod shared_numbers;
 mod simd;
 mod springs;
 mod state;

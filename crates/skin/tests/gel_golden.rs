@@ -101,7 +101,12 @@ fn the_contact_area_is_that_of_the_deformed_surface() {
             let ball = Object::of_primitive(dermis_geometry::Primitive::Sphere { radius_m }, 0.2e-3).unwrap();
             let target = Target::at_rest(&ball, Pose::from_translation(Vec3::Z * (radius_m - depth_m)));
             let (touch, _) = gel.settle(&gel.rest(), &Motion { targets: &[target] }).unwrap();
-            println!("ball {radius_m} depth {depth_m}: {:.4} mm2, {:.4} mm2 undeformed, force {:.4}", touch.area_m2() * 1e6, touch.facets.len() as f64 * 0.04, -touch.on_sensor.force.z);
+            println!(
+                "ball {radius_m} depth {depth_m}: {:.4} mm2, {:.4} mm2 undeformed, force {:.4}",
+                touch.area_m2() * 1e6,
+                touch.facets.len() as f64 * 0.04,
+                -touch.on_sensor.force.z
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Frictionless contact of a layer, compared with closed forms and tables.
 
 use dermis_geometry::{HeightField, Pose, Vec3, shapes};
-use dermis_skin::layer::{Complementarity, IndenterHeightMap, Ply, Poisson, Region};
+use dermis_skin::layer::{Complementarity, IndenterHeightMap, LayerContact, Ply, Poisson, Region};
 use dermis_skin::{Layer, LayerParameters, Motion, Object, Skin, SkinError, Target, Touch, Warning};
 
 fn ply(thickness_m: f64, nu: f64) -> Ply {
@@ -237,7 +237,9 @@ fn impossible_parameters_are_refused_by_name() {
     assert!(refusal(with(Ply { young_pa: f64::NAN, ..base })).contains("young"));
     assert!(refusal(LayerParameters { cell_m: 0.0, ..good.clone() }).contains("cell"));
     assert!(refusal(LayerParameters { cell_m: 1e-9, ..good.clone() }).contains("cells"));
-    assert!(refusal(LayerParameters { mu: -0.1, ..good.clone() }).contains("mu"));
+    assert!(
+        refusal(LayerParameters { contact: LayerContact { mu: -0.1, ..good.contact }, ..good.clone() }).contains("mu")
+    );
     assert!(refusal(LayerParameters { sense_depth_m: Some(3e-3), ..good.clone() }).contains("sense_depth"));
     assert!(refusal(LayerParameters { plies: Vec::new(), ..good }).contains("ply"));
 }
@@ -249,7 +251,11 @@ fn single_precision_is_enough_for_its_tolerance() {
     let ball = |x: f64, y: f64| (x * x + y * y) / 2.0 / 15e-3 - 1e-3;
     let with = |tolerance: f64| {
         let parameters = LayerParameters::new(ply, [20e-3; 2], 20e-3 / 96.0);
-        under(&Layer::new(LayerParameters { tolerance, ..parameters }).unwrap(), ball)
+        under(
+            &Layer::new(LayerParameters { contact: LayerContact { tolerance, ..parameters.contact }, ..parameters })
+                .unwrap(),
+            ball,
+        )
     };
     let (single, double) = (with(1e-5), with(1e-9));
     let (a, b) = (single.on_sensor.force.z, double.on_sensor.force.z);

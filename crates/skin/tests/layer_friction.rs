@@ -1,7 +1,7 @@
 //! Friction on a layer, compared with Cattaneo, Mindlin and Lubkin.
 
 use dermis_geometry::{HeightField, Twist, Vec3};
-use dermis_skin::layer::{IndenterHeightMap, Ply, Poisson};
+use dermis_skin::layer::{IndenterHeightMap, LayerContact, Ply, Poisson};
 use dermis_skin::{Layer, LayerParameters, Load, Skin, State, Touch};
 use std::f64::consts::PI;
 
@@ -13,7 +13,8 @@ fn thick(nu: f64, coupled: bool, cells: usize) -> Layer {
     let ply = Ply { thickness_m: 1.0, young_pa: 2e5, poisson: Poisson::Ratio(nu) };
     // The contact radius is √(RD) = 1 mm.
     let parameters = LayerParameters::new(ply, [3e-3; 2], 3e-3 / cells as f64);
-    Layer::new(LayerParameters { mu: MU, coupled, ..parameters }).unwrap()
+    Layer::new(LayerParameters { contact: LayerContact { mu: MU, ..parameters.contact }, coupled, ..parameters })
+        .unwrap()
 }
 
 fn ball(layer: &Layer) -> IndenterHeightMap {

@@ -1,7 +1,7 @@
 //! Viscoelastic relaxation, compared with closed forms of the standard linear solid.
 
 use dermis_geometry::{HeightField, Twist};
-use dermis_skin::layer::{Branch, IndenterHeightMap, Ply, Poisson};
+use dermis_skin::layer::{Branch, IndenterHeightMap, LayerContact, Ply, Poisson};
 use dermis_skin::{Layer, LayerParameters, Skin, State, Touch};
 
 const TAU: f64 = 0.3;
@@ -10,7 +10,12 @@ const RATIO: f64 = 0.8;
 fn gel(branches: Vec<Branch>) -> Layer {
     let ply = Ply { thickness_m: 2e-3, young_pa: 2e5, poisson: Poisson::Ratio(0.45) };
     let parameters = LayerParameters::new(ply, [12e-3; 2], 0.25e-3);
-    Layer::new(LayerParameters { relaxation: branches, tolerance: 1e-9, ..parameters }).unwrap()
+    Layer::new(LayerParameters {
+        relaxation: branches,
+        contact: LayerContact { tolerance: 1e-9, ..parameters.contact },
+        ..parameters
+    })
+    .unwrap()
 }
 
 fn solid() -> Layer {

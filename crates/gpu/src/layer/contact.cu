@@ -5,13 +5,13 @@
 constexpr int MAX_EXCHANGES = 12, MAX_GROWTHS = 16;
 
 // Solves pressure and shear alternately, since each deflects the surface of the other, until the pressure changes by less than 1e-5 of its
-// peak. `tolerance` is relative; `tolerance_m` is `tolerance` times the largest depth. Returns the number of iterations.
-__device__ int solve_tractions(const Workspace& work, double mu, double tolerance, double tolerance_m) {
+// peak. `tolerance_m` is the contact's tolerance times the largest depth. Returns the number of iterations.
+__device__ int solve_tractions(const Workspace& work, const LayerContact& contact, double tolerance_m) {
     const double* depth = work.buffer(DEPTH);
     double *p = work.buffer(PRESSURE), *x = work.buffer(SHEAR_X), *y = work.buffer(SHEAR_Y), *sheared_depth = work.buffer(SHEARED_DEPTH);
     double *target_x = work.buffer(TARGET_X), *target_y = work.buffer(TARGET_Y), *last = work.buffer(LAST_PRESSURE);
     int iterations = solve_contact_pcg(work, depth, tolerance_m);
-    if (mu == 0.0) {
+    if (!has_friction(contact)) {
         FOR_EACH(i, work.count) x[i] = y[i] = 0.0;
         return iterations;
     }
@@ -26,7 +26,7 @@ __device__ int solve_tractions(const Workspace& work, double mu, double toleranc
         }
         largest = reduce_max(largest, work.shared);
         // Later iterations do not correct errors of the shear, so its tolerance is tighter.
-        iterations += solve_friction(work, mu, fmax(0.1 * tolerance * largest, 1e-4 * tolerance_m));
+        iterations += solve_friction(work, contact, fmax(0.1 * contact.tolerance * largest, 1e-4 * tolerance_m));
         response_to_shear(work, false, x, y, sheared_depth, nullptr);
         FOR_EACH(i, work.count) sheared_depth[i] = depth[i] - sheared_depth[i];
         iterations += solve_contact_pcg(work, sheared_depth, tolerance_m);
@@ -40,7 +40,7 @@ __device__ int solve_tractions(const Workspace& work, double mu, double toleranc
         if (change <= 1e-5 * peak) break;
     }
     // The last pressure differs from the one that bounded the shear.
-    FOR_EACH(i, work.count) clamp_length(x[i], y[i], mu * p[i]);
+    FOR_EACH(i, work.count) clamp_length(x[i], y[i], max_shear(contact, p[i]));
     return iterations;
 }
 
@@ -110,7 +110,7 @@ __device__ __forceinline__ void grow_region(const LayerGrid& grid, ContactRegion
 // Each block takes one press after the other. A press whose region outgrows the size stays OPEN, with a larger size. Transforms run in
 // shared memory (`in_shared`), or in `planes` through a tile of `tile_lines` lines; `buffers` holds REGION_BUFFERS · side² values per block.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    solve_contact(LayerGrid grid, LayerParameters layer, FftPlan plan, FftPlan half, int in_shared, int tile_lines, const int* members, int count,
+    solve_contact(LayerGrid grid, FftPlan plan, FftPlan half, int in_shared, int tile_lines, const int* members, int count,
                   int* taken, const double* depths, double* tractions, ContactRegion* regions, const Real* spectra, const Real* inverse,
                   const int* opposite, double* buffers, Complex* planes) {
     extern __shared__ Complex memory[];
@@ -141,10 +141,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         const double* depth = depths + (long long)press * cells;
         double* traction = tractions + 3ll * press * cells;
         ContactRegion region = regions[press];
-        const double tolerance_m = layer.tolerance * region.max_depth;
+        const double tolerance_m = grid.contact.tolerance * region.max_depth;
         while (true) {
             load_region(work, region, grid.cols, cells, depth, traction);
-            region.iterations += solve_tractions(work, layer.mu, layer.tolerance, tolerance_m);
+            region.iterations += solve_tractions(work, grid.contact, tolerance_m);
             region.growths++;
             store_region(work, region, grid.cols, cells, traction, bounds);
             if (!reaches_border(grid, region, bounds) || region.growths >= MAX_GROWTHS) {

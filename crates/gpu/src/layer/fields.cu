@@ -117,7 +117,7 @@ __device__ __forceinline__ void lateral_fields(int which, const FieldPlanes& pla
 // takes one press after the other and owns three planes. A press whose surface overlaps the indenter outside its region becomes OPEN again,
 // with a larger region. `lateral`: compute lateral displacement without friction too; `lateral_below`: the same for shear below.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    evaluate_fields(LayerGrid grid, LayerParameters layer, FftPlan plan, int lateral, int lateral_below, int tile_lines, const int* members,
+    evaluate_fields(LayerGrid grid, FftPlan plan, int lateral, int lateral_below, int tile_lines, const int* members,
                     int count, int* taken, const double* depths, const double* tractions, ContactRegion* regions, const Real* spectra,
                     const int* opposite, Complex* all_planes, double* surfaces, double* belows) {
     extern __shared__ Complex roots[];
@@ -130,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     const FieldPlanes planes = {first,
                                 {first.data + all, size, false, roots + size, tile_lines},
                                 {first.data + 2 * all, size, false, roots + size, tile_lines},
-                                roots, layer.mu > 0.0};
+                                roots, has_friction(grid.contact)};
     while (true) {
         const int k = next_press(taken, &next);
         if (k >= count) return;
@@ -146,7 +146,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         __syncthreads();
         if (threadIdx.x == 0) overlap.clear();
         transform_tractions(planes, plan, grid, region, tractions + 3ll * press * cells);
-        normal_fields(planes, plan, grid, spectra, opposite, region, 10.0 * layer.tolerance * region.max_depth,
+        normal_fields(planes, plan, grid, spectra, opposite, region, 10.0 * grid.contact.tolerance * region.max_depth,
                       depths + (long long)press * cells, surface + 2 * cells, below + 2 * cells, overlap);
         __syncthreads();
         const bool missed = overlap.bottom >= 0 && region.growths < MAX_GROWTHS;

@@ -6,6 +6,12 @@ constexpr int MAX_SLIP_ITERATIONS = 600;
 // Number of past energies that the line search compares with.
 constexpr int ENERGY_HISTORY = 10;
 
+// The CPU's `LayerContact::has_friction`.
+__device__ __forceinline__ bool has_friction(const LayerContact& contact) { return contact.mu > 0.0; }
+
+// Maximum shear (Pa) under a pressure (Pa): μp. The CPU's `LayerContact::max_shear_pa`.
+__device__ __forceinline__ double max_shear(const LayerContact& contact, double pressure) { return contact.mu * pressure; }
+
 // Buffers of the solver.
 struct Slip {
     const double *p, *target_x, *target_y;
@@ -22,10 +28,10 @@ __device__ __forceinline__ void clamp_length(double& x, double& y, double bound)
 }
 
 // Clamps the last shear to the friction cone and computes its displacement.
-__device__ __forceinline__ void start_shear(const Workspace& work, const Slip& s, double mu) {
+__device__ __forceinline__ void start_shear(const Workspace& work, const Slip& s, const LayerContact& contact) {
     double largest = 0.0;
     FOR_EACH(i, work.count) {
-        clamp_length(s.x[i], s.y[i], mu * s.p[i]);
+        clamp_length(s.x[i], s.y[i], max_shear(contact, s.p[i]));
         largest = fmax(largest, fmax(fabs(s.x[i]), fabs(s.y[i])));
     }
     if (reduce_max(largest, work.shared) > 0.0) {
@@ -36,10 +42,10 @@ __device__ __forceinline__ void start_shear(const Workspace& work, const Slip& s
 }
 
 // The largest error (m) of the displacement: the whole vector where the cell sticks, the component across the shear where it slips.
-__device__ __forceinline__ double slip_error(const Workspace& work, const Slip& s, double mu) {
+__device__ __forceinline__ double slip_error(const Workspace& work, const Slip& s, const LayerContact& contact) {
     double worst = 0.0;
     FOR_EACH(i, work.count) {
-        const double bound = mu * s.p[i];
+        const double bound = max_shear(contact, s.p[i]);
         if (!(bound > 0.0)) continue;
         const double ex = s.target_x[i] - s.moved_x[i], ey = s.target_y[i] - s.moved_y[i], size = sqrt(s.x[i] * s.x[i] + s.y[i] * s.y[i]);
         const double along = size > 0.0 ? (ex * s.x[i] + ey * s.y[i]) / size : 0.0;
@@ -50,9 +56,9 @@ __device__ __forceinline__ double slip_error(const Workspace& work, const Slip& 
 }
 
 // Step length of steepest descent: e·e / e·Ae with the error e of the cells under pressure.
-__device__ __forceinline__ double first_step_length(const Workspace& work, const Slip& s, double mu) {
+__device__ __forceinline__ double first_step_length(const Workspace& work, const Slip& s, const LayerContact& contact) {
     FOR_EACH(i, work.count) {
-        const bool pressed = mu * s.p[i] > 0.0;
+        const bool pressed = max_shear(contact, s.p[i]) > 0.0;
         s.step_x[i] = pressed ? s.target_x[i] - s.moved_x[i] : 0.0;
         s.step_y[i] = pressed ? s.target_y[i] - s.moved_y[i] : 0.0;
     }
@@ -67,12 +73,12 @@ __device__ __forceinline__ double first_step_length(const Workspace& work, const
 }
 
 // Projected step: step = project(q + length · error) − q. Returns the energy before it, ½ q·u − q·target, and the slope, step · error.
-__device__ __forceinline__ void project_step(const Workspace& work, const Slip& s, double mu, double length, double& energy, double& slope) {
+__device__ __forceinline__ void project_step(const Workspace& work, const Slip& s, const LayerContact& contact, double length, double& energy, double& slope) {
     double sums[2] = {0.0, 0.0};
     FOR_EACH(i, work.count) {
         const double error_x = s.target_x[i] - s.moved_x[i], error_y = s.target_y[i] - s.moved_y[i];
         double to_x = s.x[i] + length * error_x, to_y = s.y[i] + length * error_y;
-        clamp_length(to_x, to_y, mu * s.p[i]);
+        clamp_length(to_x, to_y, max_shear(contact, s.p[i]));
         s.step_x[i] = to_x - s.x[i];
         s.step_y[i] = to_y - s.y[i];
         sums[0] += 0.5 * (s.x[i] * s.moved_x[i] + s.y[i] * s.moved_y[i]) - s.x[i] * s.target_x[i] - s.y[i] * s.target_y[i];
@@ -106,18 +112,18 @@ __device__ __forceinline__ void take_step(const Workspace& work, const Slip& s, 
 
 // Solves for the shear that brings the surface to its target (m) within the friction limit, to `tolerance` (m). Returns the number of
 // iterations.
-__device__ __noinline__ int solve_friction(const Workspace& work, double mu, double tolerance) {
+__device__ __noinline__ int solve_friction(const Workspace& work, const LayerContact& contact, double tolerance) {
     const Slip s = {work.buffer(PRESSURE), work.buffer(TARGET_X), work.buffer(TARGET_Y), work.buffer(SHEAR_X), work.buffer(SHEAR_Y),
                     work.buffer(DISPLACEMENT_X), work.buffer(DISPLACEMENT_Y), work.buffer(STEP_X), work.buffer(STEP_Y),
                     work.buffer(STEP_RESPONSE_X), work.buffer(STEP_RESPONSE_Y)};
-    start_shear(work, s, mu);
+    start_shear(work, s, contact);
     double length = 0.0, history[ENERGY_HISTORY];
     for (int k = 0; k < ENERGY_HISTORY; k++) history[k] = -infinity();
     for (int iterations = 0;; iterations++) {
-        if (slip_error(work, s, mu) <= tolerance || iterations >= MAX_SLIP_ITERATIONS) return iterations;
-        if (iterations == 0) length = first_step_length(work, s, mu);
+        if (slip_error(work, s, contact) <= tolerance || iterations >= MAX_SLIP_ITERATIONS) return iterations;
+        if (iterations == 0) length = first_step_length(work, s, contact);
         double energy, slope;
-        project_step(work, s, mu, length, energy, slope);
+        project_step(work, s, contact, length, energy, slope);
         double highest = -infinity();
         for (int k = 0; k < ENERGY_HISTORY; k++) {
             if (k == iterations % ENERGY_HISTORY) history[k] = energy;

@@ -7,13 +7,14 @@ use super::taxels::TaxelGrid;
 use crate::object::ObjectView;
 use crate::program::{COMMON, Program};
 use crate::{DeviceBuffer, Gpu, GpuError};
-use dermis_skin::LayerParameters;
+use dermis_skin::layer::LayerContact;
 use std::sync::Arc;
 
 const SOURCE: &[&str] = &[
     COMMON,
     ObjectView::CUDA,
     FftPlan::CUDA,
+    LayerContact::CUDA,
     LayerGrid::CUDA,
     ContactRegion::CUDA,
     TaxelGrid::CUDA,
@@ -55,15 +56,13 @@ impl Precision {
         2 * self.bytes() * count
     }
 
-    /// The kernels with transforms of this precision. They read [`LayerParameters::numbers`] as a struct with the same
-    /// names.
+    /// The kernels with transforms of this precision.
     pub fn program(self) -> Program {
         // More blocks per multiprocessor leave fewer registers per thread.
         let (name, real, blocks) = match self {
             Self::Single => ("layer-single", "float", 4),
             Self::Double => ("layer-double", "double", 2),
         };
-        let fields: String = LayerParameters::NUMBERS.iter().map(|name| format!("double {name};")).collect();
         let mut program = Program::new(name, SOURCE, &[]);
         program.options = vec![
             format!("-DREAL={real}"),
@@ -72,7 +71,6 @@ impl Precision {
             format!("-DREGION_BUFFERS={REGION_BUFFERS}"),
             format!("-DOPEN={OPEN}"),
             format!("-DTOO_DEEP={TOO_DEEP}"),
-            format!("-DLAYER_PARAMETERS={fields}"),
         ];
         program
     }

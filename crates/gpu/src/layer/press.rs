@@ -239,7 +239,7 @@ impl LayerBatch {
             return 0.0;
         }
         let product = 2.0 * (rows + size) * line(size) + 14.0 * size * size;
-        let sources = if self.parameters.mu > 0.0 { 2.0 } else { 1.0 };
+        let sources = if self.parameters.contact.has_friction() { 2.0 } else { 1.0 };
         let responses = 1.0 + f64::from(u8::from(self.lateral)) * (1.0 + f64::from(u8::from(lateral_below)));
         let transforms = sources * (rows + whole) + responses * (whole + all_rows);
         f64::from(region.iterations) * product + transforms * line(whole)
@@ -286,7 +286,7 @@ impl LayerBatch {
         // and plane.
         unsafe {
             launch!(
-                side, &kernel, config; &self.grid, &self.parameters.numbers(), &spectra.plan, &spectra.half, &in_shared, &tile_lines,
+                side, &kernel, config; &self.grid, &spectra.plan, &spectra.half, &in_shared, &tile_lines,
                 list, &count, taken, &chunk.depths, &chunk.tractions, &chunk.regions, &spectra.spectra, &spectra.inverse,
                 &spectra.opposite, &side._buffers, &side._planes
             )?;
@@ -308,7 +308,7 @@ impl LayerBatch {
         // SAFETY: each block has three planes of its own, and there are fields for every press.
         unsafe {
             launch!(
-                gpu, &kernel, config; &self.grid, &self.parameters.numbers(), &self.whole.plan, &lateral, &lateral_below, &tile_lines,
+                gpu, &kernel, config; &self.grid, &self.whole.plan, &lateral, &lateral_below, &tile_lines,
                 &list, &count, &taken, &chunk.depths, &chunk.tractions, &chunk.regions, &self.whole.spectra, &self.whole.opposite,
                 &planes, &chunk.surfaces, &chunk.belows
             )?;

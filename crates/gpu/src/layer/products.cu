@@ -28,11 +28,6 @@ static_assert(BUFFERS == REGION_BUFFERS, "the host allocates REGION_BUFFERS buff
 enum Pair { COMPLIANCE, XX, YY, XY, X_PRESSURE, Y_PRESSURE, BELOW_PRESSURE, BELOW_XX, BELOW_YY, BELOW_XY, BELOW_X_PRESSURE, BELOW_Y_PRESSURE,
             BELOW_PRESSURE_X, BELOW_PRESSURE_Y };
 
-// The layer's parameters, by the names of the CPU's `LayerParameters`.
-struct LayerParameters {
-    LAYER_PARAMETERS
-};
-
 // Runs over i in [0, count), one per thread of the block.
 #define FOR_EACH(i, count) _Pragma("unroll 4") for (int i = threadIdx.x; i < (count); i += THREADS)
 

@@ -22,7 +22,8 @@ fn preset(name: &str) -> SensorSpec {
 fn precise(name: &str) -> Sensor {
     let spec = preset(name);
     let SkinSpec::Layer(skin) = &spec.skin else { panic!("{name} has no layer") };
-    let parameters = LayerParameters { tolerance: 1e-7, ..skin.parameters(name, &spec.surface).unwrap() };
+    let mut parameters = skin.parameters(name, &spec.surface).unwrap();
+    parameters.contact.tolerance = 1e-7;
     spec.build(None).unwrap().with_skin(Layer::new(parameters).unwrap())
 }
 
@@ -221,12 +222,9 @@ fn layers_under_heights_are_those_of_the_cpu() {
     let plate = preset("gelsight").build(None).unwrap();
     for (name, plies, side_m, cells, height) in cases {
         for mu in [0.0, 0.5] {
-            let parameters = LayerParameters {
-                plies: plies.clone(),
-                tolerance: 1e-7,
-                mu,
-                ..LayerParameters::new(plies[0], [side_m; 2], side_m / cells as f64)
-            };
+            let mut parameters = LayerParameters::new(plies[0], [side_m; 2], side_m / cells as f64);
+            parameters.plies = plies.clone();
+            (parameters.contact.mu, parameters.contact.tolerance) = (mu, 1e-7);
             let layer = Layer::new(parameters).unwrap();
             let field = HeightField::from_fn(layer.grid(), &height);
             let indenter = IndenterHeightMap::of_heights(&field);

@@ -1,5 +1,6 @@
 //! Material and numerical parameters of a gel, and the coefficients that solvers derive from them.
 
+use crate::shared_numbers::shared_numbers;
 use crate::{SkinError, require_not_negative, require_positive};
 use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
@@ -151,25 +152,6 @@ impl GelParameters {
 const CONTACT_BY_CONFINED: f64 = 2.0;
 /// Tangential contact stiffness divided by the normal one.
 const TANGENTIAL_BY_NORMAL: f64 = 6.0;
-
-/// Declares a struct of equal numbers for CPU and GPU; `CUDA` is its declaration for the kernels' source.
-macro_rules! shared_numbers {
-    ($(#[$doc:meta])* $type:ident: $number:ty { $($(#[$field_doc:meta])* $field:ident,)* }) => {
-        $(#[$doc])*
-        #[repr(C)]
-        #[derive(Clone, Copy, Debug, Default, PartialEq)]
-        pub struct $type { $($(#[$field_doc])* pub $field: $number,)* }
-
-        impl $type {
-            /// The same struct in CUDA.
-            pub const CUDA: &'static str = concat!(
-                "struct ", stringify!($type), " {\n",
-                $("    ", stringify!($number), " ", stringify!($field), ";\n",)*
-                "};\n"
-            );
-        }
-    };
-}
 
 shared_numbers! {
     /// Coefficients of the equilibrium problem.

@@ -1,6 +1,7 @@
 //! Parameters of a layer.
 
 use super::{Branch, Laminate, Ply};
+use crate::shared_numbers::shared_numbers;
 use crate::{SkinError, require_not_negative, require_positive};
 use dermis_geometry::{HeightGrid, Vec2};
 
@@ -13,8 +14,8 @@ pub struct LayerParameters {
     pub size_m: [f64; 2],
     /// Edge of a cell (m).
     pub cell_m: f64,
-    /// Friction coefficient μ for objects that do not define their own; zero is frictionless.
-    pub mu: f64,
+    /// Contact with objects.
+    pub contact: LayerContact,
     /// Couples normal and tangential tractions and displacements. Closed forms of friction hold without coupling.
     pub coupled: bool,
     /// Also computes tangential displacements and stresses for a frictionless layer. Without them a step takes half the
@@ -24,8 +25,46 @@ pub struct LayerParameters {
     pub relaxation: Vec<Branch>,
     /// Depth (m) at which stress is sensed; defaults to the base.
     pub sense_depth_m: Option<f64>,
-    /// Maximum residual overlap or gap, relative to the maximum depth.
-    pub tolerance: f64,
+}
+
+shared_numbers! {
+    /// Contact between a layer and an object.
+    LayerContact: f64 {
+        /// Friction coefficient μ for objects that do not define their own; zero is frictionless.
+        mu,
+        /// Maximum residual overlap or gap, relative to the maximum depth.
+        tolerance,
+    }
+}
+
+impl LayerContact {
+    /// No friction, tolerance 1e-5.
+    pub const FRICTIONLESS: Self = Self { mu: 0.0, tolerance: 1e-5 };
+
+    /// The contact with an object that may define its own friction coefficient.
+    pub fn with_object(&self, mu: Option<f64>) -> Self {
+        Self { mu: mu.unwrap_or(self.mu), ..*self }
+    }
+
+    /// The same contact without friction.
+    pub fn without_friction(&self) -> Self {
+        Self { tolerance: self.tolerance, ..Self::FRICTIONLESS }
+    }
+
+    /// True if the contact transfers shear. `has_friction` in `friction.cu`.
+    pub fn has_friction(&self) -> bool {
+        self.mu > 0.0
+    }
+
+    /// Maximum shear traction (Pa) under a pressure (Pa): μp. `max_shear` in `friction.cu`.
+    pub fn max_shear_pa(&self, pressure_pa: f64) -> f64 {
+        self.mu * pressure_pa
+    }
+
+    fn validate(&self) -> Result<(), SkinError> {
+        require_not_negative("mu", "1", self.mu)?;
+        require_positive("tolerance", "1", self.tolerance)
+    }
 }
 
 /// Maximum number of cells; guards against a wrong unit.
@@ -38,21 +77,12 @@ impl LayerParameters {
             plies: vec![ply],
             size_m,
             cell_m,
-            mu: 0.0,
+            contact: LayerContact::FRICTIONLESS,
             coupled: true,
             lateral: true,
             relaxation: Vec::new(),
             sense_depth_m: None,
-            tolerance: 1e-5,
         }
-    }
-
-    /// Names of the numbers that solvers use per cell. GPU kernels access them as a struct of these fields.
-    pub const NUMBERS: [&str; 2] = ["mu", "tolerance"];
-
-    /// The values of [`LayerParameters::NUMBERS`].
-    pub fn numbers(&self) -> [f64; Self::NUMBERS.len()] {
-        [self.mu, self.tolerance]
     }
 
     /// Checks the parameters and returns the laminate.
@@ -61,8 +91,7 @@ impl LayerParameters {
         require_positive("size", "m", self.size_m[0])?;
         require_positive("size", "m", self.size_m[1])?;
         require_positive("cell", "m", self.cell_m)?;
-        require_not_negative("mu", "1", self.mu)?;
-        require_positive("tolerance", "1", self.tolerance)?;
+        self.contact.validate()?;
         self.relaxation.iter().try_for_each(Branch::validate)?;
         if let Some(depth_m) = self.sense_depth_m {
             require_positive("sense_depth", "m", depth_m)?;

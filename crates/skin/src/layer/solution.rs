@@ -2,16 +2,17 @@
 
 use super::complementarity::{Complementarity, Effort};
 use super::indenter::IndenterHeightMap;
+use super::parameters::{LayerContact, LayerParameters};
 use super::partial_slip::PartialSlip;
 use super::product::{Influences, Region};
-use super::relaxation::{Branch, RelaxationStep, Tractions};
+use super::relaxation::{RelaxationStep, Tractions};
 use super::response::{Output, SurfaceResponse};
 use super::state::{LayerState, moved};
 
 /// Friction of the objects over a step.
 pub struct SlidingFriction<'a> {
-    /// Friction coefficient μ of an object.
-    pub mu: &'a dyn Fn(u32) -> f64,
+    /// Contact of the layer with an object.
+    pub contact: &'a dyn Fn(u32) -> LayerContact,
     /// Displacement (m) of an object along x and y over a step, at a cell.
     pub slide_m: &'a dyn Fn(u32, usize) -> [f64; 2],
 }
@@ -21,14 +22,8 @@ pub struct SlidingFriction<'a> {
 pub struct Solver<'a> {
     /// Influence coefficients of the grid.
     pub influences: &'a Influences,
-    /// Couples normal and tangential components.
-    pub coupled: bool,
-    /// Also computes tangential fields without friction.
-    pub lateral: bool,
-    /// The relaxation spectrum.
-    pub branches: &'a [Branch],
-    /// Maximum residual, relative to the maximum depth.
-    pub tolerance: f64,
+    /// Parameters of the layer.
+    pub parameters: &'a LayerParameters,
 }
 
 /// Tractions, surface displacement and stress after a step.
@@ -66,15 +61,15 @@ impl Solver<'_> {
     ) -> Solution {
         let (rows, cols) = (self.influences.rows, self.influences.cols);
         let whole = Region { row: 0, col: 0, rows, cols };
-        let relaxation = RelaxationStep::new(self.branches, dt_s, &state.lasting, &state.held);
-        let response = SurfaceResponse { influences: self.influences, coupled: self.coupled };
+        let relaxation = RelaxationStep::new(&self.parameters.relaxation, dt_s, &state.lasting, &state.held);
+        let response = SurfaceResponse { influences: self.influences, coupled: self.parameters.coupled };
         let below = Region::around(rows, cols, |i| indenter.depth_m[i] > 0.0);
         let mut effort = Effort::default();
         if below.is_empty() {
             let tractions = Tractions::zero(state.region.len());
             return self.finish(state, &relaxation, state.region, tractions, &whole, effort);
         }
-        let tolerance_m = self.tolerance * indenter.deepest_m();
+        let tolerance_m = self.parameters.contact.tolerance * indenter.deepest_m();
         let pressed = warm_region(state).filter(|warm| !intersection(warm, &below).is_empty());
         let mut region = pressed.unwrap_or(below).grown(MARGIN, rows, cols);
         let mut scaled = Tractions { parts: [Vec::new(), Vec::new(), Vec::new()] };
@@ -121,7 +116,7 @@ impl Solver<'_> {
         whole: &Region,
         effort: Effort,
     ) -> Solution {
-        let relaxes = !self.branches.is_empty();
+        let relaxes = !self.parameters.relaxation.is_empty();
         let all = if relaxes { state.region.union(&region) } else { region };
         let on_all = |tractions: &Tractions, from: &Region| Tractions {
             parts: tractions.parts.each_ref().map(|part| moved(part, from, &all)),
@@ -148,13 +143,14 @@ impl Solver<'_> {
         tractions: &Tractions,
         whole: &Region,
     ) -> ([Vec<f64>; 3], [Vec<f64>; 3]) {
-        let (surface, below) = if self.lateral || !next.lasting.is_shear_free() || !tractions.is_shear_free() {
+        let (surface, below) = if self.parameters.lateral || !next.lasting.is_shear_free() || !tractions.is_shear_free()
+        {
             (&SURFACE[..], &BELOW[..])
         } else {
             (&SURFACE[2..], &BELOW[2..])
         };
-        let response = SurfaceResponse { influences: self.influences, coupled: self.coupled };
-        let (moved, stress) = if self.branches.is_empty() {
+        let response = SurfaceResponse { influences: self.influences, coupled: self.parameters.coupled };
+        let (moved, stress) = if self.parameters.relaxation.is_empty() {
             let outputs = [surface, below].concat();
             let mut fields = response.of(&next.region, &next.lasting, whole, &outputs);
             let stress = fields.split_off(surface.len());
@@ -199,15 +195,17 @@ impl Problem<'_> {
             cells.iter().zip(&self.past[2]).map(|(&cell, past)| self.indenter.depth_m[cell].max(clear_m) + past);
         let depth: Vec<f64> = depth.collect();
         let product = self.solver.influences.within(&region);
-        let mut normal = Complementarity::new(self.solver.influences, &product, region, self.solver.tolerance);
-        let mu: Vec<f64> = cells.iter().map(|&cell| (self.friction.mu)(self.indenter.owner[cell])).collect();
+        let tolerance = self.solver.parameters.contact.tolerance;
+        let mut normal = Complementarity::new(self.solver.influences, &product, region, tolerance);
+        let contacts = cells.iter().map(|&cell| (self.friction.contact)(self.indenter.owner[cell]));
+        let contacts: Vec<LayerContact> = contacts.collect();
         effort.add(normal.solve(&depth, &mut tractions.parts[2], self.tolerance_m));
-        if mu.iter().all(|&mu| mu == 0.0) {
+        if !contacts.iter().any(LayerContact::has_friction) {
             tractions.parts[0].fill(0.0);
             tractions.parts[1].fill(0.0);
             return;
         }
-        let response = SurfaceResponse { influences: self.solver.influences, coupled: self.solver.coupled };
+        let response = SurfaceResponse { influences: self.solver.influences, coupled: self.solver.parameters.coupled };
         // A sticking cell moves with its object from its last position.
         let mut carried = response.of(&self.state.region, &self.state.lasting, &region, &[Output::X, Output::Y]);
         for (i, &cell) in cells.iter().enumerate() {
@@ -230,15 +228,16 @@ impl Problem<'_> {
                     }
                 }
             }
-            let bound: Vec<f64> = mu.iter().zip(&pressure.parts[2]).map(|(mu, p)| mu * p).collect();
+            let bound = contacts.iter().zip(&pressure.parts[2]).map(|(contact, &p)| contact.max_shear_pa(p));
+            let bound: Vec<f64> = bound.collect();
             let [x, y, _] = std::mem::take(&mut tractions.parts);
             let mut shear = [x, y];
             // Errors of a step persist.
-            let tolerance_m = (0.1 * self.solver.tolerance * far).max(1e-4 * self.tolerance_m);
+            let tolerance_m = (0.1 * tolerance * far).max(1e-4 * self.tolerance_m);
             effort.add(sticking.solve(&wanted, &bound, &mut shear, tolerance_m));
             let [x, y] = shear;
             tractions.parts = [x, y, pressure.parts[2].clone()];
-            if !self.solver.coupled {
+            if !self.solver.parameters.coupled {
                 return;
             }
             let shear_alone =
@@ -256,7 +255,7 @@ impl Problem<'_> {
         // The final pressure differs slightly from the pressure that bounded the shear.
         let [x, y, pressure] = &mut tractions.parts;
         for i in 0..pressure.len() {
-            let (size, bound) = (x[i].hypot(y[i]), mu[i] * pressure[i]);
+            let (size, bound) = (x[i].hypot(y[i]), contacts[i].max_shear_pa(pressure[i]));
             if size > bound {
                 (x[i], y[i]) = (x[i] * bound / size, y[i] * bound / size);
             }
