@@ -14,7 +14,7 @@ pub struct Arguments {
     #[command(flatten)]
     sensor: SensorArguments,
     /// Diameter of the round indenter.
-    #[arg(long, default_value = "1 mm")]
+    #[arg(long, default_value = "2 mm")]
     indenter: Length,
     /// Maximum depth.
     #[arg(long, default_value = "1.4 mm")]

@@ -4,10 +4,13 @@ use crate::array::array;
 use crate::error::Error;
 use crate::pose::{six, vectors};
 use dermis::geometry::Vec3;
-use dermis::skin::{self, Facet, Load, SurfaceField};
+use dermis::skin::{self, Facet, Load, SurfaceField, Warning};
 use numpy::PyArrayDyn;
+use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
+use std::ffi::CString;
+use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 
 /// The contact between a skin and objects: loads on both, contact facets and the deformed surface.
@@ -16,6 +19,21 @@ use std::sync::Arc;
 #[pyclass(frozen, module = "dermis")]
 pub struct Touch {
     pub touch: Arc<skin::Touch>,
+}
+
+/// Kinds of warnings that were issued.
+pub type Issued = Vec<Discriminant<Warning>>;
+
+/// Issues warnings through Python's ``warnings``, each kind once: their numbers differ from step to step.
+pub fn warn<'a>(py: Python<'_>, warnings: impl IntoIterator<Item = &'a Warning>, issued: &mut Issued) -> PyResult<()> {
+    for warning in warnings {
+        if !issued.contains(&discriminant(warning)) {
+            issued.push(discriminant(warning));
+            let text = CString::new(warning.to_string()).unwrap_or_default();
+            PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &text, 1)?;
+        }
+    }
+    Ok(())
 }
 
 /// The center of a facet.

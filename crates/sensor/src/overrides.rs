@@ -159,7 +159,7 @@ mod tests {
             let spec =
                 changed("wts0614", serde_json::json!({ "skin": { "kind": kind }, "contact_points": 1 })).unwrap();
             assert_eq!(spec.skin, presets::find("wts0614").unwrap().with_skin(kind).unwrap().skin);
-            assert_eq!((spec.skin.kind(), spec.contact_points), (kind, 1));
+            assert_eq!((spec.skin.kind(), spec.contact_points), (kind, Some(1)));
         }
     }
 

@@ -13,6 +13,7 @@ use dermis_sensor::{ResponseSpec, Sensor, SensorSpec, Spread, SurfaceSpec};
 fn device() -> SensorSpec {
     let mut spec = SensorSpec::find("wts0614").unwrap().0;
     spec.name = "small".into();
+    spec.contact_points = Some(1);
     let SurfaceSpec::Grid { rows, cols, .. } = &mut spec.surface else { panic!("a grid") };
     (*rows, *cols) = (5, 4);
     spec.response.spread = Some(Spread::gaussian(0.55, 3));
@@ -77,8 +78,8 @@ fn tables_carry_their_units() {
 
 #[test]
 fn benches_and_data_that_say_nothing_are_refused() {
-    let sensor = SensorSpec { contact_points: 4, ..device() }.build(None).unwrap();
-    let protocol = Protocol::default();
+    let sensor = SensorSpec { contact_points: Some(4), ..device() }.build(None).unwrap();
+    let protocol = Protocol { indenter_m: 1e-3, ..Protocol::default() };
     let error = characterise(&sensor, &protocol, |_| true).unwrap_err();
     assert!(matches!(error, BenchError::TouchesNothing { .. }), "{error}");
     let falling = Protocol { depths_m: vec![2e-3, 1e-3], ..Protocol::default() };

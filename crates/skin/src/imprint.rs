@@ -3,6 +3,7 @@
 mod blur;
 
 use crate::layer::IndenterHeightMap;
+use crate::resolution::unresolved_on_grid;
 use crate::{
     Facet, Load, Motion, Skin, SkinError, State, Support, SurfaceField, Tangent, Touch, require_not_negative,
     require_positive,
@@ -145,8 +146,11 @@ impl Skin for Imprint {
         State::Imprint
     }
 
-    fn touch(&self, _: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
+    fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
         require_positive("dt", "s", dt_s)?;
+        if *state != State::Imprint {
+            return Err(SkinError::OtherSkin { expected: "imprint" });
+        }
         motion.check()?;
         let ImprintParameters { stiffness_pa_per_m, thickness_m, .. } = self.parameters;
         let overlap = self.overlap(motion);
@@ -165,6 +169,8 @@ impl Skin for Imprint {
             facets.push(Facet { object: overlap.owner[cell], normal, depth_m, saturated, load, tangent });
         }
         let mut touch = Touch::from_facets(facets, motion.targets.len());
+        let rest_heights_m = self.parameters.rest_heights_m.as_deref();
+        touch.warnings = unresolved_on_grid(&touch.facets, motion, &self.grid, rest_heights_m);
         touch.surface = Some(SurfaceField {
             rows: self.grid.rows,
             cols,

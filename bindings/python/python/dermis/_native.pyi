@@ -23,6 +23,16 @@ __version__: str
 class Error(ValueError):
     """An input that dermis refuses. The message names the key, the rule and the value."""
 
+def hydroelastic_modulus(
+    *,
+    young: float,
+    poisson: float,
+    depth: float | None = None,
+    radius: float | None = None,
+    indentation: float | None = None,
+) -> float:
+    """Hydroelastic modulus (Pa) of a body with Young's modulus young (Pa) and Poisson's ratio poisson."""
+
 def presets() -> list[str]:
     """Names of the built-in sensors."""
 

@@ -40,7 +40,7 @@ class SensorFit:
 def characterise(
     sensor: Sensor,
     *,
-    indenter: float = 1e-3,
+    indenter: float = 2e-3,
     depths: Sequence[float] | None = None,
     presses: int = 3,
     dwell: float = 0.1,

@@ -36,7 +36,7 @@ const MOVE_S: f64 = 20.0;
 fn palm_array() -> Result<Sensor, ExperimentError> {
     let mut spec = SensorSpec {
         name: "palm".into(),
-        contact_points: 4,
+        contact_points: Some(4),
         skin: springs(60.0, 0.3, FrictionSpec::None),
         ..presets::find("wts0614")?
     };

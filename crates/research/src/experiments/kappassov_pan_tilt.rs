@@ -51,7 +51,7 @@ const STARTS: [(f64, f64); 14] = [
 
 /// A DigiTacts array with its own noise seed.
 fn array(name: &str, seed: u64) -> Result<Sensor, ExperimentError> {
-    let mut spec = SensorSpec { name: name.into(), contact_points: 3, ..presets::find("digitacts-6x4")? };
+    let mut spec = SensorSpec { name: name.into(), contact_points: Some(3), ..presets::find("digitacts-6x4")? };
     spec.response.noise = spec.response.noise.map(|noise| Noise { seed, ..noise });
     Ok(spec.build(None)?)
 }

@@ -42,7 +42,7 @@ pub struct Truth {
 /// The nominal sensor: the preset with several contact points per tactel and the stiffness that the paper measured.
 pub fn nominal() -> Result<SensorSpec, ExperimentError> {
     let mut spec = presets::find("wts0614")?;
-    spec.contact_points = POINTS;
+    spec.contact_points = Some(POINTS);
     set_stiffness(&mut spec, SITES * 2000.0);
     Ok(spec)
 }
@@ -131,6 +131,7 @@ fn nearest_sigma(rows: &[Vec<f64>]) -> f64 {
 /// The bench protocol: presses beyond saturation, so that neighbours respond as well.
 pub fn protocol() -> Protocol {
     Protocol {
+        indenter_m: 1e-3,
         depths_m: (1..=12).map(|i| f64::from(i) * 0.15e-3).collect(),
         presses: 3,
         rest_s: 6.0,

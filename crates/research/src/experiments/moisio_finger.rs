@@ -6,7 +6,7 @@ use dermis::draw::{Camera, FigurePage, Material, PALETTE, Scene};
 use dermis::geometry::shapes::{self, Fingertip};
 use dermis::geometry::{Pose, Quat, TriMesh, Vec3};
 use dermis::image;
-use dermis::sensor::{Sensor, presets};
+use dermis::sensor::{Sensor, SensorSpec, presets};
 use dermis::world::{Body, BodyId, SensorId, World};
 
 const STEP_S: f64 = 1e-4;
@@ -67,7 +67,8 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     for digit in &digits {
         let body = Body::fixed(digit.name, digit.pose()).with_visual_mesh(shapes::finger(&digit.size, 1e-3)?);
         let body = add(&mut world, body)?;
-        sensors.push(world.mount(presets::find(digit.preset)?.build(None)?, body, Pose::IDENTITY));
+        let spec = SensorSpec { contact_points: Some(1), ..presets::find(digit.preset)? };
+        sensors.push(world.mount(spec.build(None)?, body, Pose::IDENTITY));
     }
     let cylinder = shapes::cylinder(RADIUS, LENGTH, 5e-4)?;
     let cylinder = add(&mut world, free_body("cylinder", cylinder, MASS_KG, Pose::IDENTITY)?)?;

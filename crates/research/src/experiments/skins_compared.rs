@@ -82,7 +82,7 @@ pub(super) fn as_springs(layer: &SensorSpec) -> Result<SensorSpec, ExperimentErr
         springs.max_penetration = of.thickness;
         springs.friction = dermis::sensor::FrictionSpec::None;
     }
-    spec.contact_points = 8;
+    spec.contact_points = Some(8);
     Ok(spec)
 }
 

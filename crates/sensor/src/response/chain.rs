@@ -113,7 +113,7 @@ impl Chain {
         let step = Step { number: state.step, start_s: state.time_s, dt_s };
         self.stages.iter().for_each(|stage| stage.step(&mut values, &mut state, &step));
         state.time_s = step.end_s();
-        state.step += 1;
+        state.step = state.step.wrapping_add(1);
         Ok((self.report(values), state))
     }
 
@@ -151,6 +151,7 @@ impl Chain {
         }
         match state.misfit(&self.rest, taxels) {
             Some((got, expected)) => Err(ResponseError::Mismatch { what: "state", got, expected }),
+            None if !state.is_sound() => Err(ResponseError::DamagedState),
             None => Ok(()),
         }
     }

@@ -1,6 +1,7 @@
 //! The grid over the undeformed gel: cells, particles in them, nodes around them, and interpolation between nodes and
 //! points.
 
+use super::contact::SurfacePoint;
 use super::fixed_faces::{Face, FixedFaces};
 use super::parameters::GelParameters;
 use crate::SkinError;
@@ -352,6 +353,13 @@ impl ReferenceGrid {
             columns[axis] = self.at(values, &slope);
         }
         Mat3::from_cols(columns[0], columns[1], columns[2])
+    }
+
+    /// Deformed divided by undeformed area at a point of the surface: |cof F N| (Nanson's formula).
+    pub(crate) fn stretch(&self, u: &[f64], point: &SurfacePoint) -> f64 {
+        let f = Mat3::IDENTITY + self.gradient(u, point.rest);
+        let n = point.normal;
+        (f.y_axis.cross(f.z_axis) * n.x + f.z_axis.cross(f.x_axis) * n.y + f.x_axis.cross(f.y_axis) * n.z).length()
     }
 
     /// Visits the nodes of a stencil: index, weight, and position relative to the point (m).
