@@ -1,6 +1,6 @@
 //! `dermis press`: presses an object on a sensor.
 
-use crate::console::{commit, probe, say, say_json, say_verbose, short};
+use crate::console::{commit, probe, say, say_aside, say_json, say_verbose, short};
 use crate::sensor::SensorArguments;
 use dermis::camera_frame;
 use dermis::geometry::files::LengthUnit;
@@ -116,6 +116,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(folder) = &arguments.out {
         let mut output = Output::new();
         let title = format!("{} N at {} mm", short(-pressed.touch.on_sensor.force.z), short(pressed.depth_m * 1e3));
+        let heading = format!("{} on {}: {title}", arguments.object, sensor.name());
         let (mesh, pose) = (object.surface.mesh(), &pressed.sensor_from_object);
         output.add_image("tactile.png", &image::load_and_report(&sensor, &pressed.reading, &title));
         output.add_image("scene.png", &image::press_view(&sensor, &pressed.reading, mesh, pose, &heading));

@@ -12,7 +12,8 @@ const DEPTH: f64 = 1e-3;
 
 pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
     let mut findings = Findings::default();
-    findings.partial = (!options.full).then(|| "a quarter of the paper's gel, and cells of 0.5 mm for 0.4 mm".to_owned());
+    findings.partial =
+        (!options.full).then(|| "a quarter of the paper's gel, and cells of 0.5 mm for 0.4 mm".to_owned());
     let ball = Object::new(sphere(RADIUS, 0.25e-3)?);
     let pose = |depth: f64| Pose::from_translation(Vec3::Z * (RADIUS - depth));
     // The paper's gel, or a quarter of it with the same particle spacing and grid.
