@@ -53,7 +53,7 @@ fn press_reports_force_and_writes_its_files() {
     let report = json(&dermis(folder.path(), &[&plate[..], &["--depth", "1mm", "--json", "--out", "o"]].concat()));
     assert!((report["force_n"].as_f64().unwrap() - 168.0).abs() < 1e-9, "{report}");
     assert!((report["area_m2"].as_f64().unwrap() - 84.0 * 3.4e-3 * 3.4e-3).abs() < 1e-12);
-    assert_eq!((&report["lit"], &report["saturated"]), (&Value::from(84), &Value::from(0)));
+    assert_eq!((&report["active"], &report["saturated"]), (&Value::from(84), &Value::from(0)));
     assert_eq!(report["size"], serde_json::json!([14, 6]));
     assert_eq!(report["values_n"].as_array().unwrap().len(), 84);
     assert_eq!(report["raw"].as_array().unwrap().len(), 84);
@@ -239,7 +239,7 @@ fn press_takes_another_skin() {
     let finger = ["press", "--sensor", "shadow-fingertip", "--object", "sphere", "--force", "1N", "--json"];
     let report = json(&dermis(folder.path(), &finger));
     assert_eq!(report["values_n"].as_array().unwrap().len(), 12);
-    assert!(report["lit"].as_u64().unwrap() >= 2, "{report}");
+    assert!(report["active"].as_u64().unwrap() >= 2, "{report}");
 }
 
 /// On 64 cells the errors of the golden cases are at most one percent; the document has the keys that other programs
