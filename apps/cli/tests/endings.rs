@@ -37,7 +37,8 @@ fn a_ball_that_leaves_the_scene_is_in_text_summary_and_exit_code() {
     assert_eq!(done.status.code(), Some(3), "{}", text(&done.stderr));
     assert!(text(&done.stdout).contains("\"ball\" left the scene"), "{}", text(&done.stdout));
     assert!(text(&done.stderr).contains("left the scene"), "{}", text(&done.stderr));
-    let summary: Value = serde_json::from_slice(&std::fs::read(folder.path().join("out/summary.json")).unwrap()).unwrap();
+    let summary: Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("out/summary.json")).unwrap()).unwrap();
     assert_eq!(summary["lost_body"], true);
     assert!(summary["warnings"][0].as_str().unwrap().contains("left the scene"), "{summary}");
 }
@@ -78,9 +79,17 @@ fn a_run_gives_the_warnings_of_a_press() {
 #[test]
 fn ctrl_c_ends_every_long_command_with_130() {
     let folder = tempfile::tempdir().unwrap();
-    let long = FALLING.replace("\"1 s\"", "\"100 s\"").replace("time_step", "#").replace("[world]", "[world]\ntime_step = \"0.02 ms\"");
+    let long = FALLING
+        .replace("\"1 s\"", "\"100 s\"")
+        .replace("time_step", "#")
+        .replace("[world]", "[world]\ntime_step = \"0.02 ms\"");
     write(folder.path(), "long.toml", long);
-    let commands = ["run long.toml --out out", "reproduce moisio-tilt --full", "bench springs", "characterise --sensor gelsight --out bench"];
+    let commands = [
+        "run long.toml --out out",
+        "reproduce moisio-tilt --full",
+        "bench springs",
+        "characterise --sensor gelsight --out bench",
+    ];
     for line in commands {
         let mut child = Command::new(env!("CARGO_BIN_EXE_dermis"))
             .current_dir(folder.path())
