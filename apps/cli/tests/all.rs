@@ -5,6 +5,7 @@ mod commands;
 mod common;
 #[cfg(unix)]
 mod dataset;
+mod endings;
 mod metrics;
 mod optics;
 mod press;

@@ -81,6 +81,7 @@ impl RunRecorder {
             reading,
             camera,
             tactile,
+            warnings: touch.warning_texts(),
         }
     }
 

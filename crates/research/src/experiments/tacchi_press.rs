@@ -10,8 +10,8 @@ use dermis::skin::{Gel, GelParameters, Motion, Object, Skin, SurfaceField, Targe
 const DEPTH: f64 = 1e-3;
 
 pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
-    let mut findings = Findings::default();
-    findings.partial = (!options.full).then(|| "cells of 1 mm for 0.4 mm".to_owned());
+    let partial = (!options.full).then(|| "cells of 1 mm for 0.4 mm".to_owned());
+    let mut findings = Findings { partial, ..Findings::default() };
     let cell_m = if options.full { 0.4e-3 } else { 1e-3 };
     let gel = Gel::block(
         Vec3::new(20e-3, 20e-3, 4e-3),
