@@ -257,4 +257,23 @@ mod tests {
             assert_eq!(figures(value), expected);
         }
     }
+
+    /// Below 45rem the header of a table is hidden and its rows are stacked, so every number needs its own label.
+    #[test]
+    fn tables_are_readable_on_a_narrow_screen() {
+        assert!(STYLE.contains("@media (max-width: 45rem)") && STYLE.contains("content: attr(data-label)"));
+        let expectation = crate::experiments::Expectation {
+            metric: "m".into(),
+            what: "force (N)".into(),
+            paper: Some("9.8".into()),
+            min: Some(9.0),
+            max: None,
+        };
+        let verdicts = vec![Verdict { expectation, ours: Some(9.7), passed: true }];
+        let mut page = String::new();
+        verdict_table(&mut page, &Shown { verdicts, notes: Vec::new(), figures: Vec::new() });
+        for cell in ["Paper\">9.8", "Ours\"><b>9.7</b>", "Passes when\">at least 9"] {
+            assert!(page.contains(&format!("<td data-label=\"{cell}</td>")), "{cell} in {page}");
+        }
+    }
 }
