@@ -85,20 +85,26 @@ def by_package(press):
     return [*reading.force, reading.sum]
 
 
+# Largest difference from the program, relative to the sum of the taxels or to 1 mN where that is less. Package and program are the same machine
+# code. WebAssembly has other elementary functions, which move the vertices of curved sensors by a rounding error, and other Fourier transforms: a
+# layer is solved to 1e-7. tests/engine.rs compares the engine of the page, compiled as the program is, to 1e-12.
+MAX_OFF = {"package": 1e-12, "page": 1e-10, "page, layer": 2e-7}
+
+
 def test_page_program_and_package_agree_on_a_hundred_presses(page):
-    """Differences are relative to the sum of the taxels, or to 1 mN where that is less."""
     page.evaluate(ENGINE)
     deepest = {}
     for preset, skin in PRESETS.items():
         request = {"do": "sensor", "slot": 0, "preset": preset, "skin": skin, "width_px": 160}
         deepest[preset] = page.evaluate("request => window.ask(request).max_depth_mm", request)
-    worst = {"page": (0, None), "package": (0, None)}
+    worst = dict.fromkeys(MAX_OFF, (0, None))
     for press in presses(deepest):
         program = by_program(press)
         scale = max(abs(program[3]), 1e-3)
-        for name, numbers in (("page", by_page(page, press)), ("package", by_package(press))):
+        kind = "page, layer" if PRESETS[press["preset"]] == "layer" else "page"
+        for name, numbers in ((kind, by_page(page, press)), ("package", by_package(press))):
             if numbers is not None:
                 off = max(abs(a - b) for a, b in zip(numbers, program)) / scale
                 worst[name] = max(worst[name], (off, str(press)))
     print(worst)
-    assert all(off < 1e-12 for off, _ in worst.values()), worst
+    assert all(off < MAX_OFF[name] for name, (off, _) in worst.items()), worst

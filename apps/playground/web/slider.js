@@ -51,6 +51,6 @@ export class Slider {
   }
 
   #text() {
-    return String(Number(this.value.toPrecision(6)));
+    return String(Number(this.value.toPrecision(5)));
   }
 }
