@@ -4,7 +4,7 @@ use crate::array::array;
 use crate::error::Error;
 use crate::pose::{six, vectors};
 use dermis::geometry::Vec3;
-use dermis::skin::{self, Facet, Load, SurfaceField, Warning};
+use dermis::skin::{self, Facet, SurfaceField, Warning};
 use numpy::PyArrayDyn;
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
@@ -34,23 +34,6 @@ pub fn warn<'a>(py: Python<'_>, warnings: impl IntoIterator<Item = &'a Warning>,
         }
     }
     Ok(())
-}
-
-/// The center of a facet.
-fn center(facet: &Facet) -> Vec3 {
-    match &facet.load {
-        Load::Point { at, .. } => *at,
-        Load::Polygon(corners) => {
-            let (mut sum, mut total) = (Vec3::ZERO, 0.0);
-            for i in 2..corners.len() {
-                let [a, b, c] = [corners[0].at, corners[i - 1].at, corners[i].at];
-                let area = (b - a).cross(c - a).length();
-                sum += (a + b + c) * (area / 3.0);
-                total += area;
-            }
-            if total > 0.0 { sum / total } else { corners.first().map_or(Vec3::ZERO, |corner| corner.at) }
-        }
-    }
 }
 
 fn field<'py>(py: Python<'py>, field: Option<&SurfaceField>) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
@@ -89,7 +72,7 @@ impl Touch {
     /// Center of each contact facet (m), shape (facets, 3).
     #[getter]
     fn points<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-        self.each3(py, center)
+        self.each3(py, Facet::at)
     }
 
     /// Force on the sensor from each facet (N), shape (facets, 3).

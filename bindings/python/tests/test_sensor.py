@@ -1,6 +1,7 @@
 """Presses, steps and what is kept in all of them."""
 
 import copy
+import json
 import multiprocessing
 import os
 import pickle
@@ -281,3 +282,12 @@ def test_youngs_modulus_converts_to_a_hydroelastic_modulus():
     with pytest.raises(dermis.Error, match="hydroelastic_modulus"):
         own = {"kind": "hydroelastic", "modulus": "60 kPa", "thickness": "6 mm"}
         dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": own})
+
+
+def test_a_damaged_state_is_refused(foam):
+    foam.step(BALL, pose=(0, 0, 19e-3), dt=1e-3)
+    saved = json.loads(foam.state.__reduce__()[1][0])
+    saved["skin"]["Springs"]["bristles"][-1]["site"] = 10**6
+    damaged = dermis.State._restore(json.dumps(saved).encode())
+    with pytest.raises(dermis.Error, match="damaged"):
+        foam.state = damaged

@@ -252,7 +252,8 @@ impl SurfaceSpec {
         let centers: Vec<Vec3> = centers.iter().map(|center| Vec3::from_array(center.map(Length::si))).collect();
         let taxels = Taxels::points(centers.clone(), normals.clone(), vec![0.0; centers.len()], reach_m);
         let areas = taxels.areas_on(&mesh);
-        let sites = if points_per_side > 1 {
+        // Springs refuse a taxel without area, at its centre.
+        let sites = if points_per_side > 1 && areas.iter().all(|area| *area > 0.0) {
             let spacing_m = (areas.iter().sum::<f64>() / areas.len() as f64).sqrt() / points_per_side as f64;
             sites_on(&mesh, &taxels, &areas, spacing_m)
         } else {
@@ -290,9 +291,9 @@ impl SurfaceSpec {
     }
 }
 
-/// Contact points about `spacing_m` apart on the parts of a body that belong to taxels. Those of a taxel have its area.
+/// Contact points about `spacing_m` apart on the parts of a body that belong to taxels.
 fn sites_on(mesh: &TriMesh, taxels: &Taxels, areas_m2: &[f64], spacing_m: f64) -> Vec<Site> {
-    let (mut sites, mut owners, mut parts_m2) = (Vec::new(), Vec::new(), vec![0.0; taxels.len()]);
+    let mut sites = Vec::new();
     for t in 0..mesh.triangles().len() {
         let (corners, normal) = (mesh.corners(t), mesh.face_normal(t));
         let parts = (longest_edge(mesh, t) / spacing_m).ceil().clamp(1.0, MAX_PARTS) as usize;
@@ -300,15 +301,9 @@ fn sites_on(mesh: &TriMesh, taxels: &Taxels, areas_m2: &[f64], spacing_m: f64) -
         for weights in part_centers(parts) {
             let point = corners[0] * weights[0] + corners[1] * weights[1] + corners[2] * weights[2];
             if let Some(owner) = taxels.locate(point).filter(|&taxel| taxels.faces(taxel, normal)) {
-                parts_m2[owner] += area_m2;
-                owners.push(owner);
-                sites.push(Site { point, normal, area_m2, share: 0.0 });
+                sites.push(Site { point, normal, area_m2, share: area_m2 / areas_m2[owner] });
             }
         }
-    }
-    for (site, owner) in sites.iter_mut().zip(owners) {
-        site.share = site.area_m2 / parts_m2[owner];
-        site.area_m2 = site.share * areas_m2[owner];
     }
     sites
 }

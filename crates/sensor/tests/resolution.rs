@@ -152,8 +152,9 @@ fn listed_taxels_on_a_mesh_have_exact_cells() {
          body = {{ mesh = {{ file = \"body.stl\", unit = \"m\" }} }}\n[skin]\n{skin}",
         "[0.0, 0.0, 1.0], ".repeat(35)
     );
-    let grid =
-        format!("name = \"grid\"\nsurface.grid = {{ rows = 7, cols = 5, pitch = \"{pitch} mm\" }}\n[skin]\n{skin}");
+    let grid = format!(
+        "name = \"grid\"\ncontact_points = 20\nsurface.grid = {{ rows = 7, cols = 5, pitch = \"{pitch} mm\" }}\n[skin]\n{skin}"
+    );
     let force = |sensor: &Sensor| -pressed(sensor, 6.0, 0.5, [1.1, 0.7]).touch.on_sensor.force.z;
     let truth = force(&SensorSpec::parse("grid", &grid).unwrap().build(None).unwrap());
     for _ in 0..3 {
