@@ -155,6 +155,18 @@ pub fn probe(folder: Option<&Path>) -> anyhow::Result<()> {
     folder.map_or(Ok(()), |folder| Ok(Output::probe(folder)?))
 }
 
+/// Refuses a folder that holds files, so that the results of two commands do not mix.
+pub fn refuse_filled(folder: Option<&Path>, force: bool) -> anyhow::Result<()> {
+    let is_filled = |folder: &&Path| std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+    match folder.filter(|_| !force).filter(is_filled) {
+        Some(folder) => anyhow::bail!(
+            "{}: the folder is not empty; name a new one, or write into it with `--force`",
+            folder.display()
+        ),
+        None => Ok(()),
+    }
+}
+
 /// Writes the files and lists them on stdout, or on stderr if stdout holds JSON.
 pub fn commit(output: Output, folder: &Path, json: bool) -> anyhow::Result<()> {
     let names: Vec<String> = output.names().map(|name| name.display().to_string()).collect();

@@ -1,6 +1,6 @@
 //! `dermis press`: presses an object on a sensor.
 
-use crate::console::{commit, probe, say, say_aside, say_json, say_verbose, short};
+use crate::console::{commit, probe, refuse_filled, say, say_aside, say_json, say_verbose, short};
 use crate::sensor::SensorArguments;
 use dermis::camera_frame;
 use dermis::geometry::files::LengthUnit;
@@ -61,6 +61,9 @@ pub struct Arguments {
     /// .npy, normals.png and .npy, flow.npy, markers.csv and .npy, and camera.png.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Write into a folder that holds other files.
+    #[arg(long)]
+    force: bool,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -80,6 +83,7 @@ fn pair_or_one(text: &str) -> Result<(Angle, Angle), String> {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     probe(arguments.out.as_deref())?;
+    refuse_filled(arguments.out.as_deref(), arguments.force)?;
     let sensor = on_device(arguments.sensor.build()?, arguments.device)?;
     let object =
         ObjectSpec::parse_flag(&arguments.object, arguments.unit)?.object(None, arguments.roughness.as_ref())?;

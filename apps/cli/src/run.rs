@@ -1,7 +1,7 @@
 //! `dermis run`: runs a scene file.
 
 use crate::camera_peaks::CameraPeaks;
-use crate::console::{Ended, Interrupt, commit, probe, progress, say, say_aside, say_json, short};
+use crate::console::{Ended, Interrupt, commit, probe, progress, refuse_filled, say, say_aside, say_json, short};
 use crate::image;
 use crate::web::{Live, LiveArguments};
 use anyhow::Context;
@@ -36,6 +36,9 @@ pub struct Arguments {
     /// Time between two recorded images; by default 30 images per second.
     #[arg(long, value_name = "TIME", requires = "record")]
     image_every: Option<Time>,
+    /// Replace an existing recording, and write into a folder that holds other files.
+    #[arg(long)]
+    force: bool,
     /// Print the summary as one JSON document.
     #[arg(long)]
     json: bool,
@@ -75,7 +78,7 @@ fn run_recorder(arguments: &Arguments, built: &Built) -> anyhow::Result<Option<R
     let Some(path) = &arguments.record else { return Ok(None) };
     let every_s = arguments.image_every.map_or(DEFAULT_IMAGE_INTERVAL_S, Time::si);
     anyhow::ensure!(every_s > 0.0, "`--image-every` must be a positive time, got {every_s} s");
-    Ok(Some(RunRecorder::open(built, path, arguments.format.map(Format::from), every_s)?))
+    Ok(Some(RunRecorder::open(built, path, arguments.format.map(Format::from), every_s, arguments.force)?))
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -83,6 +86,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let file = arguments.scene.display().to_string();
     let mut built = spec.build(&file, arguments.scene.parent())?;
     probe(arguments.out.as_deref())?;
+    refuse_filled(arguments.out.as_deref(), arguments.force)?;
     let mut run_recorder = run_recorder(arguments, &built)?;
     let mut live = Live::begin(&arguments.live, &built)?;
     let mut peaks = CameraPeaks::new(&built);

@@ -1,6 +1,6 @@
 //! Writes a set of files completely or not at all.
 
-use dermis_record::atomic_file::AtomicFile;
+use dermis_record::atomic_file::{self, AtomicFile};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -60,6 +60,10 @@ impl Output {
 
     /// Writes all files under temporary names, then renames them. On an error, removes all files that it wrote.
     pub fn commit(self, folder: &Path) -> Result<Vec<PathBuf>, OutputError> {
+        if folder.is_dir() {
+            // What a killed program has left.
+            let _ = atomic_file::sweep(folder);
+        }
         let mut made = missing_ancestors(folder);
         let mut staged = Vec::new();
         let mut written = Vec::new();

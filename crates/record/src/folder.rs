@@ -5,6 +5,7 @@ use crate::signals::{Signal, signals, values};
 use crate::{Layout, RecordError, Sample, Sink, write_file};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 /// File name of the times (s), beside the arrays and beside each sequence of images.
@@ -15,6 +16,7 @@ const WARNINGS: &str = "warnings.txt";
 /// Writes `times_s.npy` and one array per signal, `NAME/force_n.npy`, with a row per sample; images as
 /// `NAME/camera/000000.png` …, with their own `times_s.npy`. Warnings of the skins are lines of `warnings.txt`.
 pub struct FolderSink {
+    _lock: Option<File>,
     folder: PathBuf,
     numbers: Option<Numbers>,
     frames: Vec<String>,
@@ -36,10 +38,11 @@ struct Sequence {
 impl FolderSink {
     /// Starts a recording in a new or empty folder, with or without numbers.
     pub fn create(folder: &Path, layout: &Layout, with_numbers: bool) -> Result<Self, RecordError> {
+        let lock = locked_folder(folder)?;
         empty_folder(folder)?;
         let numbers = with_numbers.then(|| Numbers::create(folder, &signals(layout))).transpose()?;
         let (frames, sequences, warnings) = (layout.sensor_frames(), BTreeMap::new(), String::new());
-        Ok(Self { folder: folder.to_owned(), numbers, frames, sequences, warnings })
+        Ok(Self { _lock: lock, folder: folder.to_owned(), numbers, frames, sequences, warnings })
     }
 }
 
@@ -114,6 +117,16 @@ impl Sequence {
         self.count += 1;
         self.times.push(&[time_s]);
         Ok(())
+    }
+}
+
+/// Creates a folder and locks it, where the system has locks of folders; an error if another program holds it.
+pub fn locked_folder(folder: &Path) -> Result<Option<File>, RecordError> {
+    made(folder)?;
+    let Ok(file) = File::open(folder) else { return Ok(None) };
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(RecordError::InUse { path: folder.display().to_string() }),
+        _ => Ok(Some(file)),
     }
 }
 

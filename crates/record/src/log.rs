@@ -75,12 +75,12 @@ impl SignalLog {
 }
 
 impl Log {
-    /// Reads a recording: MCAP, Parquet, CSV, or a folder written by `dermis run`.
+    /// Reads a recording: MCAP, Parquet, CSV, or a folder: of `dermis run`, or a ROS 2 bag of MCAP files.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
         let parts = parts_folder(path);
         let mut log = match path.extension().and_then(|end| end.to_str()) {
             _ if path.is_dir() => from_folder::read(path)?,
-            Some("mcap") => from_mcap::read(path)?,
+            Some("mcap") => from_mcap::read(&[path.to_owned()])?,
             Some("parquet") if !path.exists() && parts.is_dir() => from_folder::read(&parts)?,
             Some("parquet") => from_parquet::read(&[path.to_owned()])?,
             Some("csv") => from_csv::read(path)?,

@@ -1,14 +1,17 @@
 //! Records one Parquet table: a row per sample and sensor.
 
 use crate::atomic_file::AtomicFile;
+use crate::folder::locked_folder;
 use crate::signals::{OF_BODY, OF_SENSOR, values};
 use crate::table::{Table, TableError, TableWriter, Values};
 use crate::{Layout, RecordError, Sample, Sink, write_file};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Writes a Parquet file. The index is at its end, so that the file cannot be read during the run. Until the run ends,
 /// every part is also written to a file in the folder `FILE.parts`, which is then removed.
 pub struct ParquetSink {
+    _lock: Option<File>,
     path: PathBuf,
     parts: PathBuf,
     layout: Layout,
@@ -28,13 +31,14 @@ impl ParquetSink {
     /// Starts a recording.
     pub fn create(path: &Path, layout: &Layout) -> Result<Self, RecordError> {
         let parts = parts_folder(path);
-        if parts.exists() {
+        let is_left_over = parts.exists();
+        let lock = locked_folder(&parts)?;
+        if is_left_over {
             return Err(RecordError::LeftOver { parts: parts.display().to_string() });
         }
-        std::fs::create_dir(&parts).map_err(|error| RecordError::write(&parts, &error))?;
         let file = AtomicFile::create_in(&parts, path).map_err(|error| RecordError::write(path, &error))?;
         let (path, layout, writer) = (path.to_owned(), layout.clone(), TableWriter::new(file));
-        Ok(Self { path, parts, layout, writer, waiting: Vec::new(), count: 0 })
+        Ok(Self { _lock: lock, path, parts, layout, writer, waiting: Vec::new(), count: 0 })
     }
 }
 
@@ -61,7 +65,7 @@ impl Sink for ParquetSink {
         let file = writer.finish().map_err(|error| RecordError::table(&path, error))?;
         let end = || -> std::io::Result<()> {
             file.sync()?;
-            file.persist()?;
+            file.persist_new()?;
             std::fs::remove_dir_all(&parts)
         };
         end().map_err(|error| RecordError::write(&path, &error))?;

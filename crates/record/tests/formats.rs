@@ -240,3 +240,47 @@ fn an_exported_table_reads_back_as_it_was() {
         }
     }
 }
+
+/// A recording neither replaces a file nor mixes with another that is in progress.
+#[test]
+fn a_place_is_written_by_one_recording_only() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, format, file) in FORMATS {
+        let path = folder.path().join(file);
+        let mut first = format.record(&path, &layout()).unwrap();
+        first.record(sample(0.0, true)).unwrap();
+        for second in [format.record(&path, &layout()), format.record_over(&path, &layout())] {
+            let message = second.unwrap_err().to_string();
+            assert!(message.contains("exists") || message.contains("another program"), "{name}: {message}");
+        }
+        first.finish().unwrap();
+        assert!(Log::read(&path).is_ok(), "{name}");
+        let message = format.record(&path, &layout()).unwrap_err().to_string();
+        let is_file = path.is_file();
+        assert!(message.contains(if is_file { "--force" } else { "not empty" }), "{name}: {message}");
+        if is_file {
+            let mut third = format.record_over(&path, &layout()).unwrap();
+            third.record(sample(7.0, false)).unwrap();
+            third.finish().unwrap();
+            assert_eq!(Log::read(&path).unwrap().signal("pad/taxels_n").unwrap().times_s, [7.0], "{name}");
+        }
+    }
+}
+
+/// A bag of ROS 2 is a folder of MCAP files, split by size or time, beside `metadata.yaml`.
+#[test]
+fn a_folder_of_mcap_files_is_read_as_one_bag() {
+    let folder = tempfile::tempdir().unwrap();
+    let bag = folder.path().join("bag");
+    std::fs::create_dir(&bag).unwrap();
+    std::fs::write(bag.join("metadata.yaml"), "rosbag2_bagfile_information:\n  version: 9\n").unwrap();
+    for (part, start) in [(0, 0), (1, 10)] {
+        let path = bag.join(format!("bag_{part}.mcap"));
+        let mut recorder = Format::Ros2.record(&path, &layout()).unwrap();
+        (start..start + 10).for_each(|step| recorder.record(sample(f64::from(step) * 0.1, false)).unwrap());
+        recorder.finish().unwrap();
+    }
+    let log = Log::read(&bag).unwrap();
+    assert_eq!(log.signal("pad/force_n").unwrap().times_s.len(), 20);
+    assert!(log.notes.is_empty(), "{:?}", log.notes);
+}

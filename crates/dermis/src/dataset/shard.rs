@@ -96,8 +96,8 @@ impl Dataset {
             FormatSpec::Lerobot => self.write_table(atomic_folder, &data_file(shard), "", Images::Inside, episodes),
             FormatSpec::Webdataset => self.write_tar(atomic_folder, shard, episodes),
             FormatSpec::Robomimic => {
-                let placed =
-                    atomic_folder.place(&format!("shard-{shard:06}.hdf5"), &robomimic::file(self, episodes))?;
+                let name = format!("shard-{shard:06}.hdf5");
+                let placed = atomic_folder.place_with(&name, |file| robomimic::write(self, episodes, file))?;
                 Ok(ShardRecord { files: vec![placed], sums: Vec::new() })
             }
             FormatSpec::Parquet => {

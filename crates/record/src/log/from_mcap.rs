@@ -9,49 +9,57 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use dermis_geometry::{Pose, Quat, Vec3};
 use serde_json::Value;
-use std::path::Path;
+use std::path::PathBuf;
 
-pub fn read(path: &Path) -> Result<Log, RecordError> {
-    let file = McapLog::read(path)?;
-    let (mut log, mut unread) = (LogBuilder::default(), 0);
+/// Reads consecutive files, such as those of a split bag.
+pub fn read(paths: &[PathBuf]) -> Result<Log, RecordError> {
+    let (mut log, mut unread, mut cut, mut damaged) = (LogBuilder::default(), 0, false, Vec::new());
+    let (mut messages, mut found) = (0, Vec::new());
+    for path in paths {
+        let file = McapLog::read(path)?;
+        unread += take_file(&mut log, &file);
+        cut |= file.cut;
+        messages += file.messages.len();
+        found.extend(file.channels.iter().map(|channel| {
+            let schema = channel.schema.map_or("no schema", |schema| &file.schemas[schema].name);
+            format!("{} ({schema}, {})", channel.topic, channel.encoding)
+        }));
+        damaged.extend(file.damaged);
+    }
+    let mut log = Log { cut, damaged: damaged.len() + unread, ..log.finish() };
+    log.notes.splice(0..0, damaged);
+    if unread > 0 {
+        log.notes.push(format!("{unread} messages were skipped: they are no JSON, or nested too deeply"));
+    }
+    if log.signals.is_empty() && log.images.is_empty() && messages > 0 {
+        let path = paths.first().map(|path| path.display().to_string()).unwrap_or_default();
+        return Err(RecordError::Nothing { path, task: "read here", found: found.join(", ") });
+    }
+    Ok(log)
+}
+
+/// Adds the messages of a file; returns the number of unreadable ones.
+fn take_file(log: &mut LogBuilder, file: &McapLog) -> usize {
+    let mut unread = 0;
     for message in &file.messages {
         let channel = &file.channels[message.channel];
         let schema = channel.schema.map_or("", |schema| file.schemas[schema].name.as_str());
         let (topic, time_s) = (channel.topic.trim_matches('/'), message.time_ns as f64 * 1e-9);
         match channel.encoding.as_str() {
-            "json" => {
-                // The parser limits the nesting.
-                match serde_json::from_slice(&message.data) {
-                    Ok(value) => take_json(&mut log, topic, schema, time_s, &value),
-                    Err(_) => unread += 1,
-                }
-            }
+            // The parser limits the nesting.
+            "json" => match serde_json::from_slice(&message.data) {
+                Ok(value) => take_json(log, topic, schema, time_s, &value),
+                Err(_) => unread += 1,
+            },
             "cdr" => {
                 if let Some(message) = decode(schema, &message.data) {
-                    take_ros(&mut log, topic, time_s, message);
+                    take_ros(log, topic, time_s, message);
                 }
             }
             _ => (),
         }
     }
-    let mut log = Log { cut: file.cut, damaged: file.damaged.len() + unread, ..log.finish() };
-    log.notes.splice(0..0, file.damaged.iter().cloned());
-    if unread > 0 {
-        log.notes.push(format!("{unread} messages were skipped: they are no JSON, or nested too deeply"));
-    }
-    if log.signals.is_empty() && log.images.is_empty() && !file.messages.is_empty() {
-        let found: Vec<String> = file
-            .channels
-            .iter()
-            .map(|channel| {
-                let schema = channel.schema.map_or("no schema", |schema| &file.schemas[schema].name);
-                format!("{} ({schema}, {})", channel.topic, channel.encoding)
-            })
-            .collect();
-        let (path, found) = (path.display().to_string(), found.join(", "));
-        return Err(RecordError::Nothing { path, task: "read here", found });
-    }
-    Ok(log)
+    unread
 }
 
 /// The sensor that a topic such as `pad/wrench` belongs to.
