@@ -268,6 +268,7 @@ mod tests {
             paper: Some("9.8".into()),
             min: Some(9.0),
             max: None,
+            one_sided: None,
         };
         let verdicts = vec![Verdict { expectation, ours: Some(9.7), passed: true }];
         let mut page = String::new();
