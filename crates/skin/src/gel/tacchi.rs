@@ -207,15 +207,19 @@ impl TacchiGel {
         let rest = |particle: usize| self.rest_position([particle % nx, particle / nx % ny, particle / (nx * ny)]);
         let surface = self.layer(nz - 1, 0.0, |particle| particles.position[particle] - rest(particle));
         // Particles interact across a cell of the grid.
-        let reach_m = 0.5 * p.grid_edge_m / p.grid_nodes as f64;
+        let reach_m = p.grid_edge_m / p.grid_nodes as f64;
         let touches = |at: Vec3| indenter.gap(at, reach_m).is_some_and(|gap| gap.distance_m < reach_m);
         // A little more than the pressure, so that a gel that recoils everywhere carries the force too.
         let weight = |particle: usize| {
             1e-6 * p.material.young_pa - stress_on_z_pa(&p.material, &particles.deformation[particle]).z.min(0.0)
         };
         let top = (nz - 1) * nx * ny..nz * nx * ny;
-        let pressed: Vec<(usize, f64)> =
-            top.filter(|&i| touches(particles.position[i])).map(|i| (i, weight(i))).collect();
+        let mut pressed: Vec<(usize, f64)> =
+            top.clone().filter(|&i| touches(particles.position[i])).map(|i| (i, weight(i))).collect();
+        if pressed.is_empty() && force != Vec3::ZERO {
+            let lowest = |a: &usize, b: &usize| particles.position[*a].z.total_cmp(&particles.position[*b].z);
+            pressed.extend(top.min_by(lowest).map(|particle| (particle, 1.0)));
+        }
         let sum: f64 = pressed.iter().map(|(_, pressure)| pressure).sum();
         let facet = |&(particle, pressure): &(usize, f64)| {
             let (at, anchor) = (particles.position[particle], rest(particle));
