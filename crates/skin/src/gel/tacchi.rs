@@ -154,8 +154,8 @@ impl TacchiGel {
         let MpmSteps { setup, particles, count } = self.steps(object, sensor_from_object);
         let mut solver = MpmSolver::new(setup, &particles);
         solver.run(count, |_, _| ())?;
-        let indenter = Indenter::new(object, sensor_from_object);
-        Ok((self.touch_under(&indenter, &solver.particles(), solver.prescribed_impulse), solver.steps))
+        let (particles, impulse) = (solver.particles(), solver.prescribed_impulse);
+        Ok((self.touch_after(object, sensor_from_object, &particles, impulse), solver.steps))
     }
 
     /// Contact load and surface after the steps of [`Self::steps`]. `indenter_impulse` is the impulse that the
@@ -167,15 +167,11 @@ impl TacchiGel {
         particles: &ParticleState,
         indenter_impulse: Vec3,
     ) -> Touch {
-        self.touch_under(&Indenter::new(object, sensor_from_object), particles, indenter_impulse)
-    }
-
-    fn touch_under(&self, indenter: &Indenter<'_>, particles: &ParticleState, indenter_impulse: Vec3) -> Touch {
         let p = &self.parameters;
         let volume = self.spacing_m.x * self.spacing_m.y * self.spacing_m.z;
         let mass = volume * f64::from((p.material.density_kg_per_m3 * p.material.mass_scaling) as f32);
         let force_on_gel = indenter_impulse * (-mass / p.step_s);
-        let mut touch = self.touch_of(force_on_gel, indenter, particles);
+        let mut touch = self.touch_of(force_on_gel, &Indenter::new(object, sensor_from_object), particles);
         let energy = particles.energy(&p.material, volume, mass, p.particles.iter().product());
         touch.energy = Some(energy);
         touch.warnings.extend(energy.warning());
