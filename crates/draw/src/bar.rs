@@ -9,7 +9,7 @@ use crate::text::Font;
 use dermis_geometry::Vec2;
 
 /// Number of colours in a figure with a colour bar.
-const STEPS: f64 = 96.0;
+const STEPS: f64 = 97.0;
 
 /// A colour map with its range of values and their unit.
 #[derive(Clone, Debug, PartialEq)]

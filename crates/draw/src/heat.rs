@@ -238,7 +238,7 @@ mod tests {
                 for col in 0..3 {
                     let (x, y) = middle(map.cell_rect(row, col));
                     let grey = 255.0 * (1.0 - values[row * 3 + col] / 5.0);
-                    // A figure has steps of 1/95 of its scale, bare cells all 256 greys.
+                    // A figure has steps of 1/96 of its scale, bare cells all 256 greys.
                     let tolerance = if bare { 0.5 } else { 1.5 };
                     assert!((f64::from(image.pixel(x, y)[0]) - grey).abs() <= tolerance, "row {row} col {col}");
                     places.push((x, y));

@@ -129,7 +129,7 @@ mod tests {
         let points = [Vec2::new(0.0, 0.0), Vec2::new(1.0, 0.0), Vec2::new(0.0, 1.0)];
         let map = ScatterMap::new(&points, &[1.0, 0.5, 0.0]).map(ColourMap::Grey).long_side_px(200.0);
         let image = map.render();
-        assert_eq!(points.map(|point| pixel(&map, &image, point)[0]), [0, 127, 255]);
+        assert_eq!(points.map(|point| pixel(&map, &image, point)[0]), [0, 128, 255]);
         let [origin, right, up] = points.map(|point| map.pixel_of_mm(point));
         assert!((right - origin - Vec2::new(200.0, 0.0)).length() < 1e-9, "{right}");
         assert!((up - origin - Vec2::new(0.0, -200.0)).length() < 1e-9, "{up}");
@@ -143,7 +143,7 @@ mod tests {
         assert!(empty.width() > 60 && empty.height() > 120 && discs(&empty) == 0);
         let one = ScatterMap::new(&[Vec2::NAN, Vec2::ZERO], &[1.0, 0.5]).map(ColourMap::Grey).max(1.0).title("one");
         assert_eq!(one.points.len(), 1);
-        assert_eq!(pixel(&one, &one.render(), Vec2::ZERO)[0], 127, "the value of the point that is kept");
+        assert_eq!(pixel(&one, &one.render(), Vec2::ZERO)[0], 128, "the value of the point that is kept");
         let pale = ScatterMap::new(&[Vec2::ZERO, Vec2::X], &[1.0]);
         let image = pale.render();
         assert_eq!(pixel(&pale, &image, Vec2::X), NO_VALUE);

@@ -155,7 +155,13 @@ fn listed_taxels_on_a_mesh_have_exact_cells() {
     let grid = format!(
         "name = \"grid\"\ncontact_points = 20\nsurface.grid = {{ rows = 7, cols = 5, pitch = \"{pitch} mm\" }}\n[skin]\n{skin}"
     );
-    let force = |sensor: &Sensor| -pressed(sensor, 6.0, 0.5, [1.1, 0.7]).touch.on_sensor.force.z;
+    let ball = exact_ball(6e-3);
+    let force = |sensor: &Sensor| {
+        let pose = Pose::from_translation(Vec3::new(1.1e-3, 0.7e-3, 5.5e-3));
+        let motion = [dermis_skin::Target::at_rest(&ball, pose)];
+        let settled = sensor.skin().settle(&sensor.skin().rest(), &dermis_skin::Motion { targets: &motion });
+        -settled.unwrap().0.on_sensor.force.z
+    };
     let truth = force(&SensorSpec::parse("grid", &grid).unwrap().build(None).unwrap());
     for _ in 0..3 {
         let stl = dermis_geometry::files::write_stl(&body, dermis_geometry::files::LengthUnit::Metre);

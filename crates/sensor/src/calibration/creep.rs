@@ -38,7 +38,7 @@ const REMEDY: &str = "hold the load several times as long as it creeps, and read
 /// Maximum number of points in the fit; neighbours are averaged beyond it.
 const ENOUGH: usize = 240;
 
-/// Largest amplitude of readings that are called steady.
+/// Readings are steady if a creep ten times slower than the record would have at most this amplitude.
 const STEADY: f64 = 0.01;
 
 /// Least-squares fit of one or two relaxation terms to points (s, reading); `None` for steady readings. For given time
@@ -99,9 +99,13 @@ pub fn fit_creep(points: &[(f64, f64)], terms: usize) -> Result<Option<CreepFit>
         rms: (linear.squares / merged.len() as f64).sqrt(),
         points: points.len(),
     };
-    let small = |term: &CreepTermFit| term.amplitude.value.abs() + term.amplitude.ci95 < STEADY;
     let unclear = |e: &Estimate| !(e.value.is_finite() && e.ci95 < 0.5 * e.value.abs());
-    if fit.terms.iter().all(|term| small(term) && (unclear(&term.amplitude) || unclear(&term.time_s))) {
+    let steady = solve(&rows(&[10.0 * span]), &targets).is_some_and(|slow| {
+        let variance = slow.squares / (merged.len() - 2) as f64 * slow.inverse[(1, 1)];
+        let ci95 = student_975(merged.len() - 2) * variance.sqrt();
+        slow.coefficients[1].abs() + ci95 < STEADY * slow.coefficients[0].abs()
+    });
+    if steady && fit.terms.iter().all(|term| unclear(&term.amplitude) || unclear(&term.time_s)) {
         return Ok(None);
     }
     for term in &fit.terms {

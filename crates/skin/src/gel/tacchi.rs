@@ -154,8 +154,8 @@ impl TacchiGel {
         let MpmSteps { setup, particles, count } = self.steps(object, sensor_from_object);
         let mut solver = MpmSolver::new(setup, &particles);
         solver.run(count, |_, _| ())?;
-        let indenter = Indenter::new(object, sensor_from_object);
-        Ok((self.touch_under(&indenter, &solver.particles(), solver.prescribed_impulse), solver.steps))
+        let (particles, impulse) = (solver.particles(), solver.prescribed_impulse);
+        Ok((self.touch_after(object, sensor_from_object, &particles, impulse), solver.steps))
     }
 
     /// Contact load and surface after the steps of [`Self::steps`]. `indenter_impulse` is the impulse that the
@@ -167,15 +167,11 @@ impl TacchiGel {
         particles: &ParticleState,
         indenter_impulse: Vec3,
     ) -> Touch {
-        self.touch_under(&Indenter::new(object, sensor_from_object), particles, indenter_impulse)
-    }
-
-    fn touch_under(&self, indenter: &Indenter<'_>, particles: &ParticleState, indenter_impulse: Vec3) -> Touch {
         let p = &self.parameters;
         let volume = self.spacing_m.x * self.spacing_m.y * self.spacing_m.z;
         let mass = volume * f64::from((p.material.density_kg_per_m3 * p.material.mass_scaling) as f32);
         let force_on_gel = indenter_impulse * (-mass / p.step_s);
-        let mut touch = self.touch_of(force_on_gel, indenter, particles);
+        let mut touch = self.touch_of(force_on_gel, &Indenter::new(object, sensor_from_object), particles);
         let energy = particles.energy(&p.material, volume, mass, p.particles.iter().product());
         touch.energy = Some(energy);
         touch.warnings.extend(energy.warning());
@@ -207,15 +203,19 @@ impl TacchiGel {
         let rest = |particle: usize| self.rest_position([particle % nx, particle / nx % ny, particle / (nx * ny)]);
         let surface = self.layer(nz - 1, 0.0, |particle| particles.position[particle] - rest(particle));
         // Particles interact across a cell of the grid.
-        let reach_m = 0.5 * p.grid_edge_m / p.grid_nodes as f64;
+        let reach_m = p.grid_edge_m / p.grid_nodes as f64;
         let touches = |at: Vec3| indenter.gap(at, reach_m).is_some_and(|gap| gap.distance_m < reach_m);
         // A little more than the pressure, so that a gel that recoils everywhere carries the force too.
         let weight = |particle: usize| {
             1e-6 * p.material.young_pa - stress_on_z_pa(&p.material, &particles.deformation[particle]).z.min(0.0)
         };
         let top = (nz - 1) * nx * ny..nz * nx * ny;
-        let pressed: Vec<(usize, f64)> =
-            top.filter(|&i| touches(particles.position[i])).map(|i| (i, weight(i))).collect();
+        let mut pressed: Vec<(usize, f64)> =
+            top.clone().filter(|&i| touches(particles.position[i])).map(|i| (i, weight(i))).collect();
+        if pressed.is_empty() && force != Vec3::ZERO {
+            let lowest = |a: &usize, b: &usize| particles.position[*a].z.total_cmp(&particles.position[*b].z);
+            pressed.extend(top.min_by(lowest).map(|particle| (particle, 1.0)));
+        }
         let sum: f64 = pressed.iter().map(|(_, pressure)| pressure).sum();
         let facet = |&(particle, pressure): &(usize, f64)| {
             let (at, anchor) = (particles.position[particle], rest(particle));
