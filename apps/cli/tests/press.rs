@@ -41,7 +41,7 @@ fn text_and_table_name_the_same_taxel_in_the_sensor_frame() {
 fn a_load_below_the_threshold_is_shown_with_the_report_of_zero() {
     let folder = TempDir::new().unwrap();
     let press = |force: &str| {
-        let arguments = [&BALL[..], &["--force", force, "--out", "o"]].concat();
+        let arguments = [&BALL[..], &["--force", force, "--out", "o", "--overwrite"]].concat();
         let text = dermis(folder.path(), &arguments);
         let report = std::fs::read_to_string(folder.path().join("o/reading.json")).unwrap();
         (text, serde_json::from_str::<Value>(&report).unwrap())
