@@ -153,7 +153,7 @@ mod tests {
             std::fs::write(&path, "half").unwrap();
             File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
         };
-        ["b.part", ".c.x1.part", ".d"].map(aged);
+        ["b.part", ".c.x1.part", ".d"].into_iter().for_each(aged);
         std::fs::write(folder.path().join(".young.x2.part"), "half").unwrap();
         let held = AtomicFile::create(&folder.path().join("held")).unwrap();
         held.file.as_file().set_modified(old).unwrap();
