@@ -25,7 +25,8 @@ fn main() -> std::io::Result<()> {
         let _ = writeln!(list, "    ({name:?}, {:?}, include_bytes!({file:?})),", content_type(file));
     }
     let module = root.join("dist/playground/dermis.wasm.gz");
-    println!("cargo:rerun-if-changed={}", module.display());
+    // The folder, which is always there: a missing file would run this script, and compile the program, every time.
+    println!("cargo:rerun-if-changed={}", root.join("dist").display());
     for folder in SOURCES {
         println!("cargo:rerun-if-changed={}", root.join(folder).display());
     }
