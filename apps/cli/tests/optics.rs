@@ -168,7 +168,18 @@ fn a_sensors_light_comes_from_twelve_presses() {
         }
         dermis(
             folder.path(),
-            &["press", "--sensor", &out, "--object", "sphere:radius=2mm", "--depth", "0.4mm", "--out", "o", "--overwrite"],
+            &[
+                "press",
+                "--sensor",
+                &out,
+                "--object",
+                "sphere:radius=2mm",
+                "--depth",
+                "0.4mm",
+                "--out",
+                "o",
+                "--overwrite",
+            ],
         );
         // The background is found beside the sensor's file for every skin that replaces its own.
         for skin in ["imprint", "layer"] {
