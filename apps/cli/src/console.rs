@@ -91,11 +91,11 @@ pub fn probe(folder: Option<&Path>) -> anyhow::Result<()> {
 }
 
 /// Refuses a folder that holds files, so that the results of two commands do not mix.
-pub fn refuse_filled(folder: Option<&Path>, force: bool) -> anyhow::Result<()> {
+pub fn refuse_filled(folder: Option<&Path>, overwrite: bool) -> anyhow::Result<()> {
     let is_filled = |folder: &&Path| std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
-    match folder.filter(|_| !force).filter(is_filled) {
+    match folder.filter(|_| !overwrite).filter(is_filled) {
         Some(folder) => anyhow::bail!(
-            "{}: the folder is not empty; name a new one, or write into it with `--force`",
+            "{}: the folder is not empty; name a new one, or write into it with `--overwrite`",
             folder.display()
         ),
         None => Ok(()),

@@ -60,7 +60,7 @@ pub struct Arguments {
     out: Option<PathBuf>,
     /// Write into a folder that holds other files.
     #[arg(long)]
-    force: bool,
+    overwrite: bool,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -80,7 +80,7 @@ fn pair_or_one(text: &str) -> Result<(Angle, Angle), String> {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     probe(arguments.out.as_deref())?;
-    refuse_filled(arguments.out.as_deref(), arguments.force)?;
+    refuse_filled(arguments.out.as_deref(), arguments.overwrite)?;
     let sensor = on_device(arguments.sensor.build()?, arguments.device)?;
     let object =
         ObjectSpec::parse_flag(&arguments.object, arguments.unit)?.object(None, arguments.roughness.as_ref())?;

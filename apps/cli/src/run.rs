@@ -33,7 +33,7 @@ pub struct Arguments {
     image_every: Option<Time>,
     /// Replace an existing recording, and write into a folder that holds other files.
     #[arg(long)]
-    force: bool,
+    overwrite: bool,
     /// Print the summary as one JSON document.
     #[arg(long)]
     json: bool,
@@ -73,7 +73,7 @@ fn run_recorder(arguments: &Arguments, built: &Built) -> anyhow::Result<Option<R
     let Some(path) = &arguments.record else { return Ok(None) };
     let every_s = arguments.image_every.map_or(DEFAULT_IMAGE_INTERVAL_S, Time::si);
     anyhow::ensure!(every_s > 0.0, "`--image-every` must be a positive time, got {every_s} s");
-    Ok(Some(RunRecorder::open(built, path, arguments.format.map(Format::from), every_s, arguments.force)?))
+    Ok(Some(RunRecorder::open(built, path, arguments.format.map(Format::from), every_s, arguments.overwrite)?))
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -81,7 +81,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let file = arguments.scene.display().to_string();
     let mut built = spec.build(&file, arguments.scene.parent())?;
     probe(arguments.out.as_deref())?;
-    refuse_filled(arguments.out.as_deref(), arguments.force)?;
+    refuse_filled(arguments.out.as_deref(), arguments.overwrite)?;
     let mut run_recorder = run_recorder(arguments, &built)?;
     let mut live = Live::begin(&arguments.live, &built)?;
     let mut show = |progress: Progress<'_>| live.iter_mut().for_each(|live| live.step(&progress));

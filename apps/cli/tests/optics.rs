@@ -168,7 +168,18 @@ fn a_sensors_light_comes_from_twelve_presses() {
         }
         dermis(
             folder.path(),
-            &["press", "--sensor", &out, "--object", "sphere:radius=2mm", "--depth", "0.4mm", "--out", "o", "--force"],
+            &[
+                "press",
+                "--sensor",
+                &out,
+                "--object",
+                "sphere:radius=2mm",
+                "--depth",
+                "0.4mm",
+                "--out",
+                "o",
+                "--overwrite",
+            ],
         );
     }
 }

@@ -253,8 +253,8 @@ impl World {
     /// arrays and images. format: "mcap", "ros2" (a bag, in an ``.mcap`` file), "parquet", "npy" or "png"; default:
     /// from the file name.
     /// image_every: time between two recorded images (s).
-    /// force: replace an existing recording.
-    #[pyo3(signature = (*, duration=None, record=None, format=None, image_every=DEFAULT_IMAGE_INTERVAL_S, force=false))]
+    /// overwrite: replace an existing recording.
+    #[pyo3(signature = (*, duration=None, record=None, format=None, image_every=DEFAULT_IMAGE_INTERVAL_S, overwrite=false))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn run(
         &self,
@@ -263,7 +263,7 @@ impl World {
         record: Option<PathBuf>,
         format: Option<&str>,
         image_every: f64,
-        force: bool,
+        overwrite: bool,
     ) -> PyResult<Recording> {
         let format = format.map(format_of).transpose()?;
         let image_every_s = positive(image_every, "image_every", "seconds")?;
@@ -273,7 +273,7 @@ impl World {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             let default_s = state.built.duration_s;
             let mut run_recorder = match &record {
-                Some(path) => Some(RunRecorder::open(&state.built, path, format, image_every_s, force)?),
+                Some(path) => Some(RunRecorder::open(&state.built, path, format, image_every_s, overwrite)?),
                 None => None,
             };
             state.built.duration_s = duration_s.unwrap_or(default_s);

@@ -14,7 +14,7 @@ pub enum RecordError {
     #[error("{path}: cannot be read: {reason}")]
     Read { path: String, reason: String },
     /// A file of that name exists.
-    #[error("{path}: the file exists; name another one, or replace it with `--force` (Python: `force=True`)")]
+    #[error("{path}: the file exists; name another one, or replace it with `--overwrite` (Python: `overwrite=True`)")]
     Exists { path: String },
     /// Another process writes to the same place.
     #[error("{path}: another program is writing to it; name another file or folder")]

@@ -255,7 +255,7 @@ fn a_place_is_written_by_one_recording_only() {
         assert!(Log::read(&path).is_ok(), "{name}");
         let message = format.record(&path, &layout()).unwrap_err().to_string();
         let is_file = path.is_file();
-        assert!(message.contains(if is_file { "--force" } else { "not empty" }), "{name}: {message}");
+        assert!(message.contains(if is_file { "--overwrite" } else { "not empty" }), "{name}: {message}");
         if is_file {
             let mut third = format.record_over(&path, &layout()).unwrap();
             third.record(sample(7.0, false)).unwrap();

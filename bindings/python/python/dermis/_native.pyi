@@ -526,9 +526,9 @@ class World:
         record: _Path | None = None,
         format: str | None = None,
         image_every: float = ...,
-        force: bool = ...,
+        overwrite: bool = ...,
     ) -> Recording:
-        """Runs to the end of the scene, or for duration (s). record: an .mcap or .parquet file or a folder to write; force replaces a file."""
+        """Runs to the end of the scene, or for duration (s). record: an .mcap or .parquet file or a folder to write; overwrite replaces a file."""
 
     time: Final[float]
     """Simulated time (s)."""

@@ -29,16 +29,16 @@ const MIN_HEAT_PX: usize = 240;
 
 impl RunRecorder {
     /// Starts the recording of a scene. Without a format, the file name determines it. An existing file is replaced if
-    /// `force` is true, otherwise it is an error.
+    /// `overwrite` is true, otherwise it is an error.
     pub fn open(
         built: &Built,
         path: &Path,
         format: Option<Format>,
         image_every_s: f64,
-        force: bool,
+        overwrite: bool,
     ) -> Result<Self, RecordError> {
         let format = format.map_or_else(|| Format::of_path(path), Ok)?;
-        let start = if force { Format::record_over } else { Format::record };
+        let start = if overwrite { Format::record_over } else { Format::record };
         let recorder = start(format, path, &layout(built))?;
         let world = &built.world;
         Ok(Self {
