@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 /// Compare two recordings, of two runs or of a real sensor and a run: numbers and images over time.
 #[derive(clap::Args)]
+#[command(after_help = "Example:\n  dermis compare real.mcap run.mcap --from-start --out out")]
 pub struct Arguments {
     /// The reference recording: an MCAP, Parquet or CSV file, or a folder written by `dermis run`.
     a: PathBuf,

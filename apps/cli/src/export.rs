@@ -9,6 +9,7 @@ use std::path::PathBuf;
 ///
 /// The name of OUT determines the format: `.parquet`, `.csv`, a folder (numpy arrays, images as PNG), or `.mcap` to repair an MCAP file.
 #[derive(clap::Args)]
+#[command(after_help = "Example:\n  dermis export run.mcap run.parquet")]
 pub struct Arguments {
     /// The recording: an MCAP, Parquet or CSV file, or a folder written by `dermis run`.
     #[arg(value_name = "IN")]

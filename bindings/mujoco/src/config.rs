@@ -154,7 +154,7 @@ mod tests {
         assert!((per_area / (10e6 * area_m2) - 1.0).abs() < 1e-9, "{per_area}");
         let pad = stiffness("skin.kind = 'hydroelastic'");
         assert!((pad / (84.0 * 58.5) - 1.0).abs() < 1e-9, "{pad}");
-        let own = stiffness("skin = { kind = 'hydroelastic', modulus = '60 kPa', thickness = '6 mm' }");
+        let own = stiffness("skin = { kind = 'hydroelastic', hydroelastic_modulus = '60 kPa', thickness = '6 mm' }");
         assert!((own / (10e6 * area_m2) - 1.0).abs() < 1e-9, "{own}");
     }
 

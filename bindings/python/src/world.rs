@@ -178,7 +178,7 @@ impl World {
         let mut body = match (motion, mass, &obj) {
             ("free", Some(mass), Some(obj)) => {
                 let mass_kg = positive(mass, "mass", "kilograms")?;
-                let mass = obj.object.surface.mesh().mass_properties(mass_kg).into_py_err()?;
+                let mass = obj.object.surface.mass_properties(mass_kg).into_py_err()?;
                 Body::free(name, pose, mass)
             }
             ("free", ..) => {
@@ -318,6 +318,12 @@ impl World {
     #[getter]
     fn phase(&self, py: Python<'_>) -> Option<String> {
         self.state(py).built.task.as_ref().map(|task| format!("{:?}", task.phase()))
+    }
+
+    /// Warnings since the start: loads that no sensor reads, and bodies that passed a sensor or left the scene.
+    #[getter]
+    fn warnings(&self, py: Python<'_>) -> Vec<String> {
+        self.state(py).built.world.warnings().iter().map(ToString::to_string).collect()
     }
 
     /// Names of the bodies.

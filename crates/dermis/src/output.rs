@@ -31,9 +31,9 @@ impl Output {
         self.files.push((name.into(), bytes.into()));
     }
 
-    /// Adds an image as PNG.
+    /// Adds a figure as PNG, with a palette where that loses nothing.
     pub fn add_image(&mut self, name: impl Into<PathBuf>, image: &dermis_draw::Image) {
-        self.add(name, image.encode_png());
+        self.add(name, image.encode_png_figure());
     }
 
     /// Names of the files, in the order they were added.

@@ -85,6 +85,7 @@ impl FoxgloveSink {
             "values_newton": reading.values_newton,
             "reported_newton": reading.reported_newton,
             "raw": reading.raw,
+            "warnings": sensor.warnings,
         });
         self.add(first + 1, time_ns, &taxels)?;
         for (i, image) in [&sensor.camera, &sensor.tactile].into_iter().enumerate() {

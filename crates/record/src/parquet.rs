@@ -73,7 +73,7 @@ impl Sink for ParquetSink {
     }
 }
 
-/// Columns: `time_s`, `sensor`, the signals of the sensor, its images (empty if none is due), and the poses of the
+/// Columns: `time_s`, `sensor`, `warnings`, the signals of the sensor, its images (empty if none is due), and the poses of the
 /// bodies.
 fn table(layout: &Layout, samples: &[Sample]) -> Result<Table, TableError> {
     let sensors = layout.sensors.len();
@@ -87,7 +87,8 @@ fn table(layout: &Layout, samples: &[Sample]) -> Result<Table, TableError> {
         .collect();
     let mut table = Table::new()
         .column("time_s", Values::F64(rows.iter().map(|row| row.0).collect()))?
-        .column("sensor", Values::Text(rows.iter().map(|row| frames[row.1].clone()).collect()))?;
+        .column("sensor", Values::Text(rows.iter().map(|row| frames[row.1].clone()).collect()))?
+        .column("warnings", Values::Text(rows.iter().map(|row| row.2.sensors[row.1].warnings.join("; ")).collect()))?;
     for (place, name) in OF_SENSOR.into_iter().enumerate() {
         let of_row =
             |(_, sensor, _, all): &(f64, usize, &Sample, Vec<Vec<f64>>)| all[sensor * OF_SENSOR.len() + place].clone();

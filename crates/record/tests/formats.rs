@@ -67,6 +67,8 @@ fn numbers_and_images_survive() {
             assert_eq!(log.signal("ball/position_m").unwrap().row(10), [0.0, 0.0, 1.0], "{name}");
         }
     }
+    let warnings = std::fs::read_to_string(folder.path().join("arrays/warnings.txt")).unwrap();
+    assert_eq!(warnings.lines().count(), 2 * 40, "{warnings}");
     // No temporary files remain.
     let mut left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();

@@ -65,7 +65,9 @@ impl Report {
         let images = outcome.files.names().filter(|name| name.extension().is_some_and(|end| end == "png"));
         let figures =
             images.filter_map(|name| Some((name.display().to_string(), data_uri(outcome.files.get(name)?)))).collect();
-        let findings = Shown { verdicts: outcome.verdicts.clone(), notes: outcome.notes.clone(), figures };
+        let partial = outcome.partial.iter().map(|part| format!("Partial run: {part}; `--full` runs all."));
+        let notes = partial.chain(outcome.notes.iter().cloned()).collect();
+        let findings = Shown { verdicts: outcome.verdicts.clone(), notes, figures };
         self.entries.insert(experiment.name, Entry { result: Ok(findings), wall_s });
     }
 

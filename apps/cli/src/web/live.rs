@@ -1,6 +1,5 @@
 //! Streams a run to pages in the browser.
 
-use super::files::Skins;
 use super::hub::Hub;
 use super::{Server, open};
 use crate::console::say_aside;
@@ -57,7 +56,7 @@ impl Live {
             return Ok(None);
         }
         let hub = Arc::new(Hub::default());
-        let server = Server::bind(arguments.port, Skins::default(), Some(Arc::clone(&hub)))?;
+        let server = Server::bind(arguments.port, None, Some(Arc::clone(&hub)))?;
         let url = server.url("live.html");
         let visible = |id: &BodyId| built.world.body(*id).visible().is_some();
         let live = Self {
@@ -155,8 +154,9 @@ impl Live {
                 "pose": pose(&world.world_from_sensor(*id)),
                 "sum_n": reading.sum_newton,
                 "force_n": reading.net_force_newton().to_array(),
-                "lit": reading.active(),
+                "active": reading.active(),
                 "saturated": reading.saturated,
+                "warnings": world.touch(*id).warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
                 "values": values,
                 "image": if with_image { image(world, *id) } else { Value::Null },
             })

@@ -89,6 +89,7 @@ impl RunRecorder {
             reading,
             camera,
             tactile,
+            warnings: touch.warning_texts(),
         }
     }
 

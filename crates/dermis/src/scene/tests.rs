@@ -64,7 +64,7 @@ fn a_preset_of_springs_can_be_made_hydroelastic() {
         let skin = built.world.sensor(built.sensors[0].1).skin();
         (skin.fully_pressed().iter().map(|support| support.tangent.stiffness_normal).sum::<f64>(), skin.max_depth_m())
     };
-    let own = "skin = { kind = \"hydroelastic\", modulus = \"60 kPa\", thickness = \"6 mm\", dissipation = \"5 s/m\" }";
+    let own = "skin = { kind = \"hydroelastic\", hydroelastic_modulus = \"60 kPa\", thickness = \"6 mm\", dissipation = \"5 s/m\" }";
     let (sum, depth_m) = stiffness(&with(own));
     let area_m2 = 84.0 * 3.85758e-3f64.powi(2);
     assert!(
@@ -74,7 +74,7 @@ fn a_preset_of_springs_can_be_made_hydroelastic() {
     // The kind alone converts the springs to a pad of the same stiffness.
     let (sum, _) = stiffness(&with("skin.kind = \"hydroelastic\""));
     assert!((sum / (84.0 * 58.5) - 1.0).abs() < 1e-9, "{sum} N/m");
-    let message = refusal(&with("skin = { kind = \"hydroelastic\", modulus = \"60 kPa\" }"));
+    let message = refusal(&with("skin = { kind = \"hydroelastic\", hydroelastic_modulus = \"60 kPa\" }"));
     assert!(message.contains("`thickness` is needed"), "{message}");
     let message = refusal(&with("skin = { kind = \"hydroelastic\", stiffness = \"60 N/m\" }"));
     assert!(message.contains("stiffness"), "{message}");
