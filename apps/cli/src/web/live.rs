@@ -156,7 +156,7 @@ impl Live {
                 "force_n": reading.net_force_newton().to_array(),
                 "active": reading.active(),
                 "saturated": reading.saturated,
-                "warnings": world.touch(*id).warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "warnings": world.touch(*id).warning_texts(),
                 "values": values,
                 "image": if with_image { image(world, *id) } else { Value::Null },
             })
