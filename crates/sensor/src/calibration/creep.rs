@@ -56,11 +56,31 @@ pub fn fit_creep(points: &[(f64, f64)], terms: usize) -> Result<Option<CreepFit>
         return Ok(None);
     }
     let merged = merge(points);
+    match search_creep(&merged, terms, first, span) {
+        Err(FitError::Undetermined { .. }) if is_steady(&merged, span) => Ok(None),
+        found => found.map(|fit| Some(CreepFit { points: points.len(), ..fit })),
+    }
+}
+
+/// The regressors of y₀ and y₀a … for given time constants (s).
+fn regressors(points: &[(f64, f64)], times: &[f64]) -> Vec<Vec<f64>> {
+    let row = |t: f64| std::iter::once(1.0).chain(times.iter().map(move |tau| -(-t / tau).exp_m1())).collect();
+    points.iter().map(|p| row(p.0)).collect()
+}
+
+/// True if a creep ten times slower than the record would have a small amplitude.
+fn is_steady(merged: &[(f64, f64)], span: f64) -> bool {
     let targets: Vec<f64> = merged.iter().map(|p| p.1).collect();
-    let rows = |times: &[f64]| -> Vec<Vec<f64>> {
-        let row = |t: f64| std::iter::once(1.0).chain(times.iter().map(move |tau| -(-t / tau).exp_m1())).collect();
-        merged.iter().map(|p| row(p.0)).collect()
-    };
+    solve(&regressors(merged, &[10.0 * span]), &targets).is_some_and(|slow| {
+        let freedom = merged.len() - 2;
+        let ci95 = student_975(freedom) * (slow.squares / freedom as f64 * slow.inverse[(1, 1)]).sqrt();
+        slow.coefficients[1].abs() + ci95 < STEADY * slow.coefficients[0].abs()
+    })
+}
+
+fn search_creep(merged: &[(f64, f64)], terms: usize, first: f64, span: f64) -> Result<CreepFit, FitError> {
+    let targets: Vec<f64> = merged.iter().map(|p| p.1).collect();
+    let rows = |times: &[f64]| regressors(merged, times);
     let cost = |times: &[f64]| solve(&rows(times), &targets).map_or(f64::INFINITY, |s| s.squares);
     let (low, high) = ((0.5 * first).ln(), (3.0 * span).ln());
     let times = if terms == 1 {
@@ -97,25 +117,16 @@ pub fn fit_creep(points: &[(f64, f64)], terms: usize) -> Result<Option<CreepFit>
             })
             .collect(),
         rms: (linear.squares / merged.len() as f64).sqrt(),
-        points: points.len(),
+        points: merged.len(),
     };
-    let unclear = |e: &Estimate| !(e.value.is_finite() && e.ci95 < 0.5 * e.value.abs());
-    let steady = solve(&rows(&[10.0 * span]), &targets).is_some_and(|slow| {
-        let variance = slow.squares / (merged.len() - 2) as f64 * slow.inverse[(1, 1)];
-        let ci95 = student_975(merged.len() - 2) * variance.sqrt();
-        slow.coefficients[1].abs() + ci95 < STEADY * slow.coefficients[0].abs()
-    });
-    if steady && fit.terms.iter().all(|term| unclear(&term.amplitude) || unclear(&term.time_s)) {
-        return Ok(None);
-    }
     for term in &fit.terms {
         for (name, estimate) in [("amplitude", term.amplitude), ("time", term.time_s)] {
-            if unclear(&estimate) {
+            if !(estimate.value.is_finite() && estimate.ci95 < 0.5 * estimate.value.abs()) {
                 return Err(undetermined(name, estimate.value, estimate.ci95));
             }
         }
     }
-    Ok(Some(fit))
+    Ok(fit)
 }
 
 /// Fits creep to recordings of a sensor: counts are converted to loads by the inverse of its gain, threshold and curve,
