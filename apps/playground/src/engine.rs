@@ -105,7 +105,8 @@ impl Engine {
             tilt_rad: request.tilt_deg.map(f64::to_radians),
             yaw_rad: request.yaw_deg.to_radians(),
         };
-        if request.depth_mm <= 0.0 {
+        let goal = request.force_n.map_or(Goal::Depth(request.depth_mm * 1e-3), Goal::Force);
+        if request.force_n.is_none() && request.depth_mm <= 0.0 {
             let contact = first_contact(sensor, object, &aim);
             let lift = -Vec3::Z * (request.depth_mm * 1e-3);
             return match contact {
@@ -114,7 +115,7 @@ impl Engine {
                 Err(error) => Err(error.into()),
             };
         }
-        let pressed = match press(sensor, object, &aim, Goal::Depth(request.depth_mm * 1e-3)) {
+        let pressed = match press(sensor, object, &aim, goal) {
             Ok(pressed) => pressed.sheared(sensor, object, request.shear_mm.map(|part| part * 1e-3))?,
             Err(PressError::Misses { .. }) => {
                 return untouched(sensor, &beside(sensor, object, &aim), false, arrays);
@@ -163,6 +164,7 @@ fn untouched(sensor: &Sensor, pose: &Pose, above: bool, arrays: &mut Arrays) -> 
 fn touched(sensor: &Sensor, pressed: &Pressed, arrays: &mut Arrays) -> Result<Value, PlayError> {
     let mut answer = shown(sensor, &pressed.touch, &pressed.reading, &pressed.sensor_from_object, arrays)?;
     answer["above"] = json!(true);
+    answer["depth_mm"] = json!(pressed.depth_m * 1e3);
     Ok(answer)
 }
 

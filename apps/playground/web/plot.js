@@ -23,7 +23,7 @@ export function drawPlot(canvas, times, lines, names, duration, dark) {
     line(context, [[left, y((maximum * i) / 4)], [width - right, y((maximum * i) / 4)]]);
     context.fillStyle = ink;
     context.textAlign = "right";
-    context.fillText(short((maximum * i) / 4), left - 6, y((maximum * i) / 4) + 4);
+    context.fillText(Number(((maximum * i) / 4).toPrecision(3)), left - 6, y((maximum * i) / 4) + 4);
     context.textAlign = "center";
     context.fillText(`${short((last * i) / 4)} s`, Math.min(width - right - 12, x((last * i) / 4)), height - 10);
   }

@@ -1,6 +1,5 @@
 //! Streams a run to pages in the browser.
 
-use super::files::Skins;
 use super::hub::Hub;
 use super::{Server, open};
 use crate::console::say_aside;
@@ -55,7 +54,7 @@ impl Live {
             return Ok(None);
         }
         let hub = Arc::new(Hub::default());
-        let server = Server::bind(arguments.port, Skins::default(), Some(Arc::clone(&hub)))?;
+        let server = Server::bind(arguments.port, None, Some(Arc::clone(&hub)))?;
         let url = server.url("live.html");
         let visible = |id: &BodyId| built.world.body(*id).visible().is_some();
         let live = Self {
@@ -155,6 +154,7 @@ impl Live {
                 "force_n": reading.net_force_newton().to_array(),
                 "lit": reading.active(),
                 "saturated": reading.saturated,
+                "warnings": world.touch(*id).warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
                 "values": values,
                 "image": if with_image { image(world, *id) } else { Value::Null },
             })
