@@ -1,9 +1,10 @@
-//! Embeds the page of `dermis view`: the files of `apps/playground/web`, and the compiled WebAssembly module if `cargo xtask playground`
+//! Passes the commit to the program, for `dermis --version`, and embeds the page of `dermis view`: the files of `apps/playground/web`, and the compiled WebAssembly module if `cargo xtask playground`
 //! has built it from the present sources.
 
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::SystemTime;
 
 /// Folders with the sources of the module, from the root of the repository.
@@ -12,6 +13,7 @@ const SOURCES: [&str; 5] =
 
 fn main() -> std::io::Result<()> {
     println!("cargo:rerun-if-changed=build.rs");
+    name_commit();
     let root = fs::canonicalize("../..")?;
     let mut list = String::from("pub const ASSETS: &[Asset] = &[\n");
     let web = root.join("apps/playground/web");
@@ -23,7 +25,8 @@ fn main() -> std::io::Result<()> {
         let _ = writeln!(list, "    ({name:?}, {:?}, include_bytes!({file:?})),", content_type(file));
     }
     let module = root.join("dist/playground/dermis.wasm.gz");
-    println!("cargo:rerun-if-changed={}", module.display());
+    // The folder, which is always there: a missing file would run this script, and compile the program, every time.
+    println!("cargo:rerun-if-changed={}", root.join("dist").display());
     for folder in SOURCES {
         println!("cargo:rerun-if-changed={}", root.join(folder).display());
     }
@@ -67,4 +70,19 @@ fn content_type(file: &Path) -> &'static str {
         Some("svg") => "image/svg+xml",
         _ => "application/octet-stream",
     }
+}
+
+/// The commit in parentheses, or nothing outside a repository.
+fn name_commit() {
+    // The log of HEAD grows with every commit and every change of branch.
+    if let Some(folder) = git(&["rev-parse", "--git-dir"]) {
+        println!("cargo:rerun-if-changed={folder}/logs/HEAD");
+    }
+    let commit = git(&["rev-parse", "--short=10", "HEAD"]).map_or_else(String::new, |commit| format!(" ({commit})"));
+    println!("cargo:rustc-env=DERMIS_COMMIT={commit}");
+}
+
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8(output.stdout).ok()?.trim().to_owned()).filter(|text| !text.is_empty())
 }

@@ -4,6 +4,7 @@ use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dermis::sensor::{Sensor, SensorSpec, SkinKind, merge, parse_toml};
 use serde_json::{Map, Value};
+use std::path::Path;
 
 #[derive(clap::Args)]
 pub struct SensorArguments {
@@ -22,7 +23,17 @@ pub struct SensorArguments {
 impl SensorArguments {
     /// Builds the sensor.
     pub fn build(&self) -> anyhow::Result<Sensor> {
+        let (spec, folder) = self.spec()?;
+        let sensor = spec.build(folder);
+        if folder.is_some() { sensor.with_context(|| self.sensor.clone()) } else { Ok(sensor?) }
+    }
+
+    /// The sensor's description with all overrides, and the folder of its file.
+    pub fn spec(&self) -> anyhow::Result<(SensorSpec, Option<&Path>)> {
         let (mut spec, folder) = SensorSpec::find(&self.sensor)?;
+        if let Some(folder) = folder {
+            spec = spec.with_files_in(folder);
+        }
         if let Some(kind) = self.skin {
             spec = spec.with_skin(kind)?;
         }
@@ -30,8 +41,7 @@ impl SensorArguments {
         for text in &self.set {
             merge(&mut changes, &entry(text)?);
         }
-        let sensor = spec.with_overrides(&changes)?.build(folder);
-        if folder.is_some() { sensor.with_context(|| self.sensor.clone()) } else { Ok(sensor?) }
+        Ok((spec.with_overrides(&changes)?, folder))
     }
 }
 

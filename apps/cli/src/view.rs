@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 /// Press objects into sensors in a browser. The page is served on this machine only.
 #[derive(clap::Args)]
+#[command(after_help = "Example:\n  dermis view")]
 pub struct Arguments {
     /// Port of 127.0.0.1; by default any free port.
     #[arg(long, default_value_t = 0)]

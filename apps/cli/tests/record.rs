@@ -1,6 +1,7 @@
 //! `dermis run --record`, `dermis compare` and `dermis export`, as a user runs them.
 
 use crate::common::{SCENE, dermis, write};
+use dermis::draw::Image;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -84,7 +85,9 @@ fn images_are_compared_and_exported() {
     assert_ne!(small, described, "the preset has another camera now");
     write(folder.path(), "gel.toml", small);
     write(folder.path(), "scene.toml", CAMERA_SCENE);
-    good(folder.path(), &["run", "scene.toml", "--record", "a.mcap", "--image-every", "10 ms"]);
+    good(folder.path(), &["run", "scene.toml", "--record", "a.mcap", "--image-every", "10 ms", "--out", "run"]);
+    let seen = Image::decode_png(&std::fs::read(folder.path().join("run/camera-gel.png")).unwrap()).unwrap();
+    assert!(seen.width() > 2 * 64 && seen.height() > 2 * 48, "a run of an optical sensor writes its camera images");
     write(folder.path(), "scene.toml", CAMERA_SCENE.replace("4.8 mm", "4.7 mm"));
     good(folder.path(), &["run", "scene.toml", "--record", "b.mcap", "--format", "ros2", "--image-every", "10 ms"]);
     let found = json(&good(folder.path(), &["compare", "a.mcap", "b.mcap", "--json", "--out", "both"]));

@@ -1,5 +1,6 @@
 //! The sensors, skins and objects that the page offers.
 
+use dermis_geometry::files::Format;
 use dermis_geometry::shapes::indenters;
 use dermis_sensor::SkinKind::{self, Gel, Hydroelastic, Imprint, Layer, Springs};
 use dermis_sensor::{SensorError, presets};
@@ -69,5 +70,6 @@ pub fn catalogue() -> Result<Value, SensorError> {
         "sensors": sensors.collect::<Result<Vec<_>, SensorError>>()?,
         "objects": objects,
         "indenters": indenters::NAMES,
+        "meshes": Format::ALL.map(|format| format!(".{}", format.extension())),
     }))
 }

@@ -113,7 +113,7 @@ function show(frame) {
     const canvas = $(`tactile-${i}`);
     drawTactile(canvas, sensor, answer, peak);
     const [x, y, z] = reading.force_n.map(short);
-    $(`force-${i}`).textContent = `${short(reading.sum_n)} N on ${reading.lit} taxels; force x ${x}, y ${y}, z ${z} N`;
+    $(`force-${i}`).textContent = `${short(reading.sum_n)} N on ${reading.active} taxels; force x ${x}, y ${y}, z ${z} N`;
     canvas.setAttribute("aria-label", `Tactile image of ${sensor.name}: ${short(reading.sum_n)} N`);
     listWarnings($(`warnings-${i}`), reading);
   });

@@ -142,6 +142,8 @@ async function start() {
   const group = Object.assign(document.createElement("optgroup"), { label: "Indenters" });
   group.append(...catalogue.indenters.map((name) => new Option(name, `indenter:${name}`)));
   $("object").append(group);
+  $("file").accept = catalogue.meshes.join(",");
+  $("meshes").textContent = ` (${catalogue.meshes.join(" ")})`;
   restore(state);
 }
 

@@ -69,8 +69,8 @@ export class Panel {
     this.scale.hidden = wide;
     this.peak.textContent = `${short(peak)} N`;
     const [fx, fy, fz] = answer.force_n;
+    this.tactile.setAttribute("aria-label", `Tactile image: ${answer.active} of ${answer.taxels} taxels active, ${short(-fz)} N`);
     const depth = answer.depth_mm == null ? "" : `${short(answer.depth_mm)} mm`;
-    this.tactile.setAttribute("aria-label", `Tactile image: ${answer.lit} of ${answer.taxels} taxels pressed, ${short(-fz)} N`);
     const torque = answer.torque_nm.map((part) => part * 1e3);
     this.#list([
       ["Force", `${short(-fz)} N`, "main", "force", -fz],
@@ -78,7 +78,7 @@ export class Panel {
       ["Sum of taxels", `${short(answer.sum_n)} N`, "", "sum", answer.sum_n],
       ["Force x, y", `${short(fx)}, ${short(fy)} N`, "", "shear", `${fx},${fy}`],
       ["Torque", `${torque.map(short).join(", ")} mN\u00a0m`, "", "torque", torque.join()],
-      ["Contact", `${short(answer.area_mm2)} mm², ${answer.lit}/${answer.taxels}\u00a0taxels`, "", "contact", answer.lit],
+      ["Contact", `${short(answer.area_mm2)} mm², ${answer.active}/${answer.taxels}\u00a0taxels`, "", "contact", answer.active],
     ]);
     listWarnings(this.warnings, answer, ...(answer.above ? [] : ["The object is not above the sensor"]));
   }

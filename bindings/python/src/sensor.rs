@@ -69,7 +69,10 @@ impl Sensor {
         parameters: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let spec = match skin {
-            Some(kind) => spec.with_skin(kind.parse().into_py_err()?).into_py_err()?,
+            Some(kind) => {
+                let located = folder.as_ref().map_or_else(|| spec.clone(), |folder| spec.with_files_in(folder));
+                located.with_skin(kind.parse().into_py_err()?).into_py_err()?
+            }
             None => spec,
         };
         let spec = parameters.map_or(Ok(spec.clone()), |parameters| with_parameters(&spec, parameters))?;

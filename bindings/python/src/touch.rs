@@ -127,7 +127,7 @@ impl Touch {
     /// Warnings that the solution may be inaccurate.
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.touch.warnings.iter().map(ToString::to_string).collect()
+        self.touch.warning_texts()
     }
 
     /// Displacement of the skin's surface (m), shape (rows, cols, 3), row 0 at +y; None if the skin does not compute

@@ -171,17 +171,23 @@ def test_a_batch_names_the_press_that_fails(foam):
 
 
 def test_python_goes_on_while_a_skin_works():
-    """Another thread must be able to run during a batch."""
-    sensor, done, turns = dermis.Sensor.preset("gelsight"), threading.Event(), 0
-    def work():
-        sensor.press_batch(BALL, depth=0.5e-3, at=np.linspace(-1e-3, 1e-3, 16).reshape(8, 2))
-        done.set()
-    worker = threading.Thread(target=work)
-    worker.start()
-    while not done.is_set():
-        turns += 1
-        time.sleep(1e-4)
-    worker.join()
+    """Another thread must be able to run during a batch. The batch grows until it takes a tenth of a second."""
+    sensor, presses, elapsed = dermis.Sensor.preset("gelsight"), 4, 0.0
+    while elapsed < 0.1:
+        presses *= 2
+        places, done, turns = np.linspace(-1e-3, 1e-3, 2 * presses).reshape(presses, 2), threading.Event(), 0
+
+        def work(places=places, done=done):
+            sensor.press_batch(BALL, depth=0.5e-3, at=places)
+            done.set()
+
+        worker, start = threading.Thread(target=work), time.perf_counter()
+        worker.start()
+        while not done.is_set():
+            turns += 1
+            time.sleep(1e-4)
+        worker.join()
+        elapsed = time.perf_counter() - start
     assert turns > 20
 
 

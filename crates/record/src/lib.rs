@@ -6,13 +6,13 @@
 
 pub mod atomic_file;
 pub mod atomic_folder;
-pub mod base64;
 mod error;
 mod export;
 mod folder;
 mod format;
 mod foxglove;
 pub mod hdf5;
+pub mod histogram;
 mod layout;
 pub mod lerobot;
 mod log;
@@ -24,7 +24,6 @@ mod ros2;
 mod sample;
 mod signals;
 pub mod table;
-pub mod tar;
 
 pub use error::RecordError;
 pub use export::{ExportFormat, Exported, export};

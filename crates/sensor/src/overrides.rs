@@ -82,7 +82,11 @@ fn merged<T: DeserializeOwned>(
     let with = |changes: &Map<String, Value>| {
         let mut table = base.clone();
         merge(&mut table, changes);
-        serde_json::from_value::<T>(Value::Object(table)).map_err(|error| error.to_string())
+        serde_json::from_value::<T>(Value::Object(table)).map_err(|error| {
+            let message = error.to_string();
+            let meant = crate::suggest::for_unknown_key(&message);
+            message + &meant
+        })
     };
     with(changes).map_err(|all| {
         // A single entry of a table of another kind lacks the table's other entries, which is not an error of the

@@ -1,6 +1,6 @@
 //! The description of a sensor in a file: plain data, every number with its unit.
 
-use crate::optics::{CameraSpec, LightSpec, MarkersSpec, Optics, OpticsError, OpticsSpec};
+use crate::optics::{BackgroundSpec, CameraSpec, LightSpec, MarkersSpec, Optics, OpticsError, OpticsSpec};
 use crate::{ReadingSpec, ResponseSpec, Sensor, SensorError, SkinKind, SkinSpec, SurfaceSpec, parse_toml};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -76,6 +76,27 @@ impl SensorSpec {
             Ok(text) => Self::parse(&shown, &text),
             Err(error) => Err(SensorError::Unreadable { path: shown, reason: error.to_string() }),
         }
+    }
+
+    /// The same description with absolute file names. Relative ones are resolved against `folder`.
+    pub fn with_files_in(&self, folder: &Path) -> Self {
+        let mut spec = self.clone();
+        let light = match &mut spec.light {
+            Some(LightSpec::Calibrated(light)) => Some(&mut light.background),
+            Some(LightSpec::Phong(light)) => Some(&mut light.background),
+            None => None,
+        };
+        let background = light.and_then(BackgroundSpec::file_mut);
+        for file in spec.surface.files_mut().into_iter().chain(spec.skin.file_mut()).chain(background) {
+            let joined = folder.join(&*file);
+            *file = std::path::absolute(&joined).unwrap_or(joined);
+        }
+        spec
+    }
+
+    /// The same description without camera, light and markers.
+    pub fn without_optics(&self) -> Self {
+        Self { camera: None, light: None, markers: None, ..self.clone() }
     }
 
     /// Builds the sensor. Relative file names are resolved against `folder`.

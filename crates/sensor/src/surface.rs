@@ -2,6 +2,7 @@
 
 use crate::{SensorError, Taxels, urdf};
 use dermis_geometry::files::{Import, LengthUnit, read};
+use dermis_geometry::limits::MAX_TAXELS;
 use dermis_geometry::quantity::{Angle, Length};
 use dermis_geometry::shapes::{self, Fingertip};
 use dermis_geometry::{TriMesh, Vec3};
@@ -100,7 +101,22 @@ pub enum BodySpec {
     },
 }
 
+impl SurfaceSpec {
+    pub(crate) fn files_mut(&mut self) -> Vec<&mut PathBuf> {
+        match self {
+            Self::Mesh { file, .. } => vec![file],
+            Self::Points { body, .. } => body.file_mut().into_iter().collect(),
+            Self::Urdf { file, body, .. } => std::iter::once(file).chain(body.file_mut()).collect(),
+            Self::Grid { .. } | Self::SphericalPatch { .. } | Self::Fingertip { .. } => Vec::new(),
+        }
+    }
+}
+
 impl BodySpec {
+    fn file_mut(&mut self) -> Option<&mut PathBuf> {
+        if let Self::Mesh { file, .. } = self { Some(file) } else { None }
+    }
+
     fn build(&self, folder: Option<&Path>) -> Result<TriMesh, SensorError> {
         match self {
             Self::Fingertip { length, width, thickness, edge } => {
@@ -124,8 +140,6 @@ pub(crate) struct BuiltSurface {
     pub mesh: TriMesh,
 }
 
-/// Maximum number of taxels; guards against a wrong unit.
-const MAX_TAXELS: usize = 1_000_000;
 /// Maximum number of parts along a side of a triangle.
 const MAX_PARTS: f64 = 512.0;
 

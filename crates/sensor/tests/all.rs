@@ -2,6 +2,7 @@
 
 #[path = "common/ball.rs"]
 mod ball;
+mod calibration_round_trip;
 mod characterise;
 mod common;
 mod conservation;
@@ -19,4 +20,5 @@ mod press;
 mod rays;
 mod resolution;
 mod response;
+mod shapes;
 mod shear;

@@ -209,7 +209,7 @@ impl Layer {
             let load = Load::Point {
                 at,
                 anchor: Vec3::new(middle.x, middle.y, 0.0),
-                area_m2,
+                area_m2: indenter.covered[cell] * area_m2,
                 force: Vec3::new(x[i], y[i], -pressure[i]) * area_m2,
             };
             let owner = indenter.owner[cell];

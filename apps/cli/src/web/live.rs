@@ -3,6 +3,8 @@
 use super::hub::Hub;
 use super::{Server, open};
 use crate::console::say_aside;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use dermis::prelude::*;
 use dermis::run::Progress;
 use dermis::scene::Built;
@@ -152,7 +154,7 @@ impl Live {
                 "pose": pose(&world.world_from_sensor(*id)),
                 "sum_n": reading.sum_newton,
                 "force_n": reading.net_force_newton().to_array(),
-                "lit": reading.active(),
+                "active": reading.active(),
                 "saturated": reading.saturated,
                 "warnings": world.touch(*id).warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
                 "values": values,
@@ -179,7 +181,7 @@ fn image(world: &World, id: SensorId) -> Value {
     let step = width.div_ceil(MAX_WIDTH);
     let rows: Vec<&[[u8; 3]]> = image.pixels().chunks(width).step_by(step).collect();
     let thin: Vec<u8> = rows.iter().flat_map(|row| row.iter().step_by(step).flatten().copied()).collect();
-    json!([width.div_ceil(step), rows.len(), dermis::record::base64::encode(&thin)])
+    json!([width.div_ceil(step), rows.len(), BASE64_STANDARD.encode(&thin)])
 }
 
 fn to_mm(metres: f64) -> f32 {

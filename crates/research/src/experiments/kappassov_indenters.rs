@@ -45,7 +45,6 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         all.extend(of_shape);
         report_progress(progress, 0.5 + 0.5 * (done + 1) as f64 / shapes.len() as f64)?;
     }
-    findings.metric("images", all.len() as f64);
     findings.metric("worst_image_difference", all.iter().copied().fold(0.0, f64::max));
     findings.metric("median_image_difference", median(all));
     findings.files.add("image-differences.csv", table);

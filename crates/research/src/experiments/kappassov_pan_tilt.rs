@@ -260,7 +260,6 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         findings.metric(format!("{key}_converged_s_median"), median(times));
         plots.push([plot.render(), in_space.render()]);
     }
-    findings.metric("starts", STARTS.len() as f64);
     findings.metric("final_error_deg", worst_final);
     let rows = (0..2).flat_map(|row| plots.iter().map(move |column| &column[row]));
     let curves = rows.fold(FigurePage::new(2), |sheet, plot| sheet.image(plot.clone(), ""));

@@ -4,7 +4,7 @@ use super::ExperimentError;
 use dermis::geometry::quantity::{Force, Stiffness, Time};
 use dermis::geometry::shapes::{cuboid, cylinder, prism, sphere, torus};
 use dermis::geometry::{Pose, Quat, Random, TriMesh, Vec3};
-use dermis::sensor::calibration::{FitError, SensorFit, fit_sensor};
+use dermis::sensor::calibration::{FitError, SensorFit, TaxelLoads, fit_sensor};
 use dermis::sensor::characterise::{Bench, BenchError, Protocol, characterise};
 use dermis::sensor::response::{Creep, Curve, Gain, Hysteresis, Noise, PerTaxel, Saturation, Threshold, ThresholdKind};
 use dermis::sensor::{Aim, Goal, Response, ResponseSpec, Sensor, SensorSpec, SkinSpec, Spread, presets, press};
@@ -153,8 +153,10 @@ pub fn fitted(
         row.force_newton += BENCH_FORCE_NOISE * random.normal();
         row.depth_m += BENCH_DEPTH_NOISE * random.normal();
     }
-    let fit = fit_sensor(&bench, sensor.taxels(), counts(), 5)?;
     let mut spec = nominal()?;
+    let unfitted = spec.build(None)?;
+    let known = ResponseSpec::from(*unfitted.response());
+    let fit = fit_sensor(&TaxelLoads::new(&unfitted, &bench, protocol().indenter_m)?, &known, 5)?;
     spec.name = "fitted".into();
     spec.description =
         "fitted to bench data: gain and threshold of every tactel, spread, curve, hysteresis, creep".into();

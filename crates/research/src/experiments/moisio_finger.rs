@@ -97,7 +97,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         findings.metric(format!("sum_n_{}", digit.name), reading.sum_newton);
         findings.metric(format!("lit_{}", digit.name), reading.active() as f64);
         findings.metric(format!("taxels_{}", digit.name), reading.values_newton.len() as f64);
-        findings.metric(format!("lit_where_touched_{}", digit.name), agreement(&world, id, cylinder));
+        findings.metric(format!("active_where_touched_{}", digit.name), agreement(&world, id, cylinder));
     }
     findings.files.add_image("finger.png", &figure(&world, &digits, &sensors, cylinder)?);
     findings.note("The pads are our own meshes (taxels are mesh vertices). Both are pressed 1.2 mm onto a 20 g cylinder of 18 mm diameter and carry it by friction alone.");

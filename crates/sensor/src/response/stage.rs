@@ -120,9 +120,11 @@ macro_rules! stages {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct ResponseSpec {
-            /// Newtons per count.
+            /// Newtons per count: 1 mN by default.
+            #[serde(default = "force_per_count")]
             pub force_per_count: Force,
-            /// Bits of the converter.
+            /// Bits of the converter: 16 by default.
+            #[serde(default = "bits")]
             pub bits: u32,
             /// If true, the reported newtons are rounded to counts too.
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]

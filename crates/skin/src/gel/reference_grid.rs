@@ -5,12 +5,11 @@ use super::contact::SurfacePoint;
 use super::fixed_faces::{Face, FixedFaces};
 use super::parameters::GelParameters;
 use crate::SkinError;
+use dermis_geometry::limits::MAX_GEL_CELLS;
 use dermis_geometry::{Bounds, Mat3, Surface, TriMesh, Vec3};
 
 /// Cells per vector.
 pub(crate) const LANES: usize = 8;
-/// Maximum number of cells; guards against a wrong unit.
-const MAX_CELLS: usize = 20_000_000;
 
 /// A regular grid over the undeformed gel. A cell has 2 × 2 × 2 particles at ± a quarter of its edges; node `i` of an
 /// axis is the centre of cell `i − 1`, so that the quadratic B-splines of nodes `i … i + 2` cover cell `i` and cell
@@ -92,11 +91,11 @@ impl ReferenceGrid {
         fixed_faces: FixedFaces,
         parameters: &GelParameters,
     ) -> Result<Self, SkinError> {
-        if counts.x * counts.y * counts.z > MAX_CELLS as f64 {
+        if counts.x * counts.y * counts.z > MAX_GEL_CELLS as f64 {
             return Err(SkinError::BadGel {
                 key: "cell",
                 rule: format!(
-                    "of {} mm makes more than {MAX_CELLS} cells in this gel: make it larger",
+                    "of {} mm makes more than {MAX_GEL_CELLS} cells in this gel: make it larger",
                     parameters.cell_m * 1e3
                 ),
             });
