@@ -540,7 +540,7 @@ class World:
         image_every: float = ...,
         overwrite: bool = ...,
     ) -> Recording:
-        """Runs to the end of the scene, or for duration (s). record: an .mcap or .parquet file or a folder to write; force replaces a file."""
+        """Runs to the end of the scene, or for duration (s). record: an .mcap or .parquet file or a folder to write; overwrite replaces a file."""
 
     time: Final[float]
     """Simulated time (s)."""

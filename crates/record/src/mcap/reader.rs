@@ -103,7 +103,7 @@ impl McapLog {
             }
         }
         // A write that was cut short leaves a damaged chunk at the end: the file is truncated, not damaged.
-        if log.cut && summary.is_none() {
+        if log.cut {
             log.damaged.pop();
         }
         Some(log)
