@@ -35,7 +35,7 @@ pub struct Taxels {
     /// CSV file of presses, in the format of `dermis characterise`.
     presses: PathBuf,
     /// Diameter of the flat, round indenter.
-    #[arg(long, default_value = "1 mm")]
+    #[arg(long, default_value = "2 mm")]
     indenter: Length,
     #[command(flatten)]
     common: Common,
@@ -47,7 +47,7 @@ pub struct SpreadArguments {
     /// CSV file of presses, in the format of `dermis characterise`.
     presses: PathBuf,
     /// Diameter of the flat, round indenter.
-    #[arg(long, default_value = "1 mm")]
+    #[arg(long, default_value = "2 mm")]
     indenter: Length,
     /// Size of the kernel, in taxels.
     #[arg(long, default_value_t = 3)]
@@ -74,7 +74,7 @@ pub struct ArrayArguments {
     /// CSV file of presses, in the format of `dermis characterise`.
     presses: PathBuf,
     /// Diameter of the flat, round indenter.
-    #[arg(long, default_value = "1 mm")]
+    #[arg(long, default_value = "2 mm")]
     indenter: Length,
     /// CSV file of readings under a constant load.
     creep: PathBuf,

@@ -24,7 +24,7 @@ pub struct Bristle {
 impl Bristle {
     /// True if the numbers are those of a bristle.
     pub(crate) fn is_sound(&self) -> bool {
-        is_bounded(self.deflection_m, 1.0) && is_unit(self.normal)
+        is_bounded(self.deflection_m, 1e6) && is_unit(self.normal)
     }
 }
 

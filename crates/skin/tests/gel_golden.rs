@@ -80,7 +80,7 @@ fn finer_cells_converge_to_elasticity() {
 #[test]
 fn the_contact_area_is_that_of_the_deformed_surface() {
     let golden: Value = serde_json::from_str(GOLDEN).unwrap();
-    for (case, cell_m) in [(0, 0.25e-3), (2, 0.125e-3), (5, 0.4e-3)] {
+    for (case, cell_m) in [(0, 0.25e-3), (2, 0.25e-3), (5, 0.4e-3)] {
         let case = &golden["cases"][case];
         let number = |key: &str| case[key].as_f64().unwrap();
         let (h, a) = (number("layer_thickness_m"), number("contact_radius_m"));
@@ -93,20 +93,5 @@ fn the_contact_area_is_that_of_the_deformed_surface() {
         let (touch, _) = gel.settle(&gel.rest(), &Motion { targets: &[target] }).unwrap();
         let ratio = touch.area_m2() / (std::f64::consts::PI * a * a);
         assert!((ratio - 1.0).abs() < 0.03, "h {h}, a {a}: {ratio}");
-    }
-    for radius_m in [4e-3, 5e-3] {
-        for depth_m in [0.3e-3, 2e-3] {
-            let parameters = GelParameters { cell_m: 0.4e-3, ..GelParameters::default() };
-            let gel = Gel::block(Vec3::new(20e-3, 20e-3, 4e-3), FixedFaces::default(), parameters).unwrap();
-            let ball = Object::of_primitive(dermis_geometry::Primitive::Sphere { radius_m }, 0.2e-3).unwrap();
-            let target = Target::at_rest(&ball, Pose::from_translation(Vec3::Z * (radius_m - depth_m)));
-            let (touch, _) = gel.settle(&gel.rest(), &Motion { targets: &[target] }).unwrap();
-            println!(
-                "ball {radius_m} depth {depth_m}: {:.4} mm2, {:.4} mm2 undeformed, force {:.4}",
-                touch.area_m2() * 1e6,
-                touch.facets.len() as f64 * 0.04,
-                -touch.on_sensor.force.z
-            );
-        }
     }
 }

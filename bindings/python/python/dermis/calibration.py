@@ -71,7 +71,7 @@ def characterise(
     return _native.characterise_sensor(sensor, json.dumps(protocol))
 
 
-def fit(sensor: Sensor, bench: Bench, *, kernel: int = 3, indenter: float = 1e-3) -> SensorFit:
+def fit(sensor: Sensor, bench: Bench, *, kernel: int = 3, indenter: float = 2e-3) -> SensorFit:
     """Fits the response of a sensor to bench measurements.
 
     sensor: the measured sensor with its known properties: taxels, bits and newtons per count. kernel: size of the point spread (taxels).

@@ -52,7 +52,7 @@ impl Bristles {
         if ends.max().unwrap_or(0) > self.samples.len() as u64 {
             return damaged("a patch has more corners than there are");
         }
-        let sound = |(at, deflection): &(Vec3, Vec3)| is_bounded(*at, 1e6) && is_bounded(*deflection, 1.0);
+        let sound = |(at, deflection): &(Vec3, Vec3)| is_bounded(*at, 1e6) && is_bounded(*deflection, 1e6);
         if !self.samples.iter().all(sound) || !self.patches.iter().all(|patch| is_unit(patch.normal)) {
             return damaged("a corner is not finite, or a normal has no length");
         }
