@@ -23,9 +23,9 @@ fn line<'a>(text: &'a str, name: &str) -> &'a str {
 #[test]
 fn text_and_table_name_the_same_taxel_in_the_sensor_frame() {
     let folder = TempDir::new().unwrap();
-    for (at, sign) in [("5mm,13mm", 1.0), ("-5mm,-13mm", -1.0)] {
-        let text = dermis(folder.path(), &[&BALL[..], &["--at", at, "--depth", "0.5mm", "--out", "o"]].concat());
-        let table = std::fs::read_to_string(folder.path().join("o/taxels.csv")).unwrap();
+    for (out, at, sign) in [("a", "5mm,13mm", 1.0), ("b", "-5mm,-13mm", -1.0)] {
+        let text = dermis(folder.path(), &[&BALL[..], &["--at", at, "--depth", "0.5mm", "--out", out]].concat());
+        let table = std::fs::read_to_string(folder.path().join(out).join("taxels.csv")).unwrap();
         let rows: Vec<Vec<f64>> =
             table.lines().skip(1).map(|row| row.split(',').map(|n| n.parse().unwrap()).collect()).collect();
         let peak = rows.iter().max_by(|a, b| a[7].total_cmp(&b[7])).unwrap();

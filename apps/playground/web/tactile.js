@@ -68,7 +68,6 @@ export function drawScale(canvas) {
 /** Shows the warnings of a reading; an unchanged list is left alone, so that a screen reader says it once. */
 export function listWarnings(list, reading, ...more) {
   const warnings = [...reading.warnings, ...more];
-  if (reading.saturated) warnings.push(`${reading.saturated} contact points exceed the maximum penetration: the force is a lower bound`);
   if ([...list.children].map((item) => item.textContent).join("\n") === warnings.join("\n")) return;
   list.replaceChildren(...warnings.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
 }

@@ -155,8 +155,7 @@ impl Live {
                 "sum_n": reading.sum_newton,
                 "force_n": reading.net_force_newton().to_array(),
                 "active": reading.active(),
-                "saturated": reading.saturated,
-                "warnings": world.touch(*id).warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "warnings": world.touch(*id).warning_texts(),
                 "values": values,
                 "image": if with_image { image(world, *id) } else { Value::Null },
             })
