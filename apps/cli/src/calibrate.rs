@@ -25,19 +25,30 @@ pub struct Arguments {
 #[derive(Subcommand)]
 enum What {
     /// Stiffness from force against compression (columns such as depth_mm,force_n or compression_mm,weight_g).
+    #[command(after_help = "Example:\n  dermis calibrate stiffness foam.csv --area \"804.25 mm^2\"")]
     Stiffness(Stiffness),
     /// Friction from force against sliding velocity (columns such as velocity_m_per_s,force_n).
+    #[command(after_help = "Example:\n  dermis calibrate friction sliding.csv")]
     Friction(Friction),
     /// Gain, threshold, curve and saturation of every taxel from force against counts.
+    #[command(after_help = "Example:\n  dermis calibrate taxels bench/presses.csv --sensor wts0614 --out fit")]
     Taxels(calibrate_array::Taxels),
     /// Point spread from the readings of neighbours of pressed taxels.
+    #[command(after_help = "Example:\n  dermis calibrate spread bench/presses.csv --sensor wts0614 --out fit")]
     Spread(calibrate_array::SpreadArguments),
     /// Creep from readings under a constant load.
+    #[command(after_help = "Example:\n  dermis calibrate creep bench/creep.csv --sensor wts0614 --out fit")]
     Creep(calibrate_array::CreepArguments),
     /// All of the above from presses and creep.
-    #[command(alias = "device")]
+    #[command(
+        alias = "device",
+        after_help = "Example:\n  dermis calibrate sensor bench/presses.csv bench/creep.csv --sensor wts0614 --out fit"
+    )]
     Sensor(calibrate_array::ArrayArguments),
     /// The light of an optical sensor from images of a pressed ball.
+    #[command(
+        after_help = "Example:\n  dermis calibrate optics --background b.png --presses labels.csv --ball 4mm --pixel 0.03mm --out mine.toml"
+    )]
     Optics(calibrate_optics::Arguments),
 }
 

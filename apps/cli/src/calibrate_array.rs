@@ -292,9 +292,11 @@ pub fn sensor(arguments: &ArrayArguments) -> anyhow::Result<()> {
     )];
     lines.extend(taxel_lines(&fit.taxels));
     lines.extend([
-        fit.spread.map_or("  spread        none found beyond that of the skin".into(), |spread| {
-            format!("  spread        sigma {} taxels", pm(spread.sigma_taxels))
-        }),
+        match (fit.spread, fit.response(true).spread) {
+            (Some(spread), _) => format!("  spread        sigma {} taxels", pm(spread.sigma_taxels)),
+            (None, Some(_)) => "  spread        as before: the neighbours of the pressed taxels read nothing".into(),
+            (None, None) => "  spread        none found beyond that of the skin".into(),
+        },
         format!("  hysteresis    {} of the load", pm(fit.hysteresis)),
         fit.creep.as_ref().map_or(NO_CREEP.into(), |creep| {
             let term = creep.terms[0];

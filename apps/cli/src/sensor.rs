@@ -65,13 +65,16 @@ mod tests {
         arguments(set).build().unwrap().skin().fully_pressed()[0].tangent.stiffness_normal
     }
 
+    /// Contact points of a texel.
+    const POINTS: f64 = 36.0;
+
     #[test]
     fn entries_of_a_description_are_set() {
-        assert_eq!(stiffness(&["skin.stiffness = '1000 N/m'"]), 1000.0);
+        assert_eq!(stiffness(&["skin.stiffness = '1000 N/m'"]), 1000.0 / POINTS);
         assert_eq!(stiffness(&["skin.stiffness=1 N/mm", "contact_points = 1"]), 1000.0);
         let area_m2 = 3.85758e-3f64.powi(2);
         let per_area = stiffness(&["skin.stiffness_per_area = \"10 MPa/m\""]);
-        assert!((per_area / (10e6 * area_m2) - 1.0).abs() < 1e-9, "{per_area}");
+        assert!((POINTS * per_area / (10e6 * area_m2) - 1.0).abs() < 1e-9, "{per_area}");
     }
 
     #[test]

@@ -181,11 +181,14 @@ kernel = 3
 amplitude = 0.2
 time = "1.5 s"
 "#;
-    write(at, "device.toml", device);
+    // One contact point, so that the indenter presses a taxel completely.
+    let single = "contact_points = 1\n".to_owned();
+    write(at, "device.toml", single.clone() + &device);
     write(
         at,
         "nominal.toml",
-        SENSOR.replace("pitch = \"4 mm\"", "pitch = \"3.4 mm\"")
+        single
+            + &SENSOR.replace("pitch = \"4 mm\"", "pitch = \"3.4 mm\"")
             + "\n[response]\nforce_per_count = \"0.42 mN\"\nbits = 12\n",
     );
     dermis(at, &["characterise", "--sensor", "device.toml", "--depth", "0.6mm", "--out", "bench"]);
@@ -409,7 +412,7 @@ fn a_flat_closed_mesh_cannot_be_a_free_body() {
     let folder = TempDir::new().unwrap();
     write(folder.path(), "obj-flat-closed.obj", "v 0 0 0\nv 20 0 0\nv 0 20 0\nf 1 2 3\nf 1 3 2\n");
     write(folder.path(), "scene.toml", include_str!("corpus/scene-flat-closed-free-body.toml"));
-    let arguments = ["run", "scene.toml"].map(str::to_owned);
+    let arguments = ["run", "scene.toml", "--out", "o"].map(str::to_owned);
     let result = crate::common::dermis(folder.path(), &arguments);
     let text = String::from_utf8_lossy(&result.stderr);
     assert!(!result.status.success() && text.contains("closed but flat") && text.contains("sheet"), "{text}");

@@ -138,7 +138,7 @@ mod tests {
         let stiff = config(Some("uji-foam-14x6"), None, Some("skin.stiffness = '1000 N/m'; surface.grid.rows = 7"));
         let sensor = stiff.sensor().unwrap();
         assert_eq!(sensor.taxels().size(), Some((7, 6)));
-        assert_eq!(sensor.skin().fully_pressed()[0].tangent.stiffness_normal, 1000.0);
+        assert_eq!(sensor.skin().fully_pressed()[0].tangent.stiffness_normal, 1000.0 / 36.0);
         assert_eq!(sensor.skin().max_depth_m(), 0.012);
     }
 

@@ -117,8 +117,12 @@ impl<K: Kind> FromStr for Quantity<K> {
                 allowed: K::UNITS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
             }
         })?;
-        let si = number.parse().unwrap_or(f64::NAN) * size;
+        let mut si = number.parse().unwrap_or(f64::NAN) * size;
         let [min, max] = K::RANGE;
+        // The rounding error of a computed zero.
+        if si.abs() < ROUNDING * min {
+            si = 0.0;
+        }
         if si != 0.0 && !(min..=max).contains(&si.abs()) {
             let unit = K::UNITS.iter().find(|(_, size)| *size == 1.0).map_or("in SI", |(name, _)| name);
             return Err(QuantityError::OutOfRange { text: text.into(), kind: K::NAME, min, max, unit });
@@ -126,6 +130,9 @@ impl<K: Kind> FromStr for Quantity<K> {
         Ok(Self::new(si))
     }
 }
+
+/// A quantity below this fraction of its smallest size is zero.
+const ROUNDING: f64 = 1e-3;
 
 fn example<K: Kind>() -> String {
     format!("2.5 {}", K::UNITS[0].0)

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 /// The damping of the springs does not scale with the load; it has no counterpart and is omitted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[allow(clippy::manual_non_exhaustive, reason = "the private field refuses the former name of a key")]
 pub struct HydroelasticSpec {
     /// Hydroelastic modulus: the pressure at the deepest point of the body. Not Young's modulus;
     /// [`dermis_skin::hydroelastic::Material`] converts it.

@@ -309,7 +309,7 @@ mod tests {
             assert_eq!(spec.kind(), name);
             let mesh = spec.build(None).unwrap();
             assert_eq!(mesh.check_closed(), Ok(()), "{name}");
-            assert!((400..200_000).contains(&mesh.triangles().len()) || ["cuboid", "prism"].contains(&name), "{name}");
+            assert!((400..600_000).contains(&mesh.triangles().len()) || ["cuboid", "prism"].contains(&name), "{name}");
         }
     }
 

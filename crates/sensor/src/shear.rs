@@ -10,7 +10,7 @@ const STEPS: u32 = 4;
 const SPEED_M_PER_S: f64 = 5e-3;
 
 /// Relative deviation of a held force, unless the skin is less precise.
-const HOLD_TOLERANCE: f64 = 1e-7;
+const HOLD_TOLERANCE: f64 = 1e-6;
 /// Maximum number of corrections of the depth that hold a force.
 const MAX_CORRECTIONS: usize = 24;
 

@@ -100,7 +100,7 @@ fn a_calibrated_sensor_reads_its_own_bench_data() {
     for case in cases() {
         let sensor = case.spec.build(None).unwrap();
         let loads = TaxelLoads::new(&sensor, &case.bench, case.protocol.indenter_m).unwrap();
-        let known = ResponseSpec { sampling: case.spec.response.sampling.clone(), ..(*sensor.response()).into() };
+        let known = ResponseSpec { sampling: case.spec.response.sampling, ..(*sensor.response()).into() };
         let fit = fit_sensor(&loads, &known, 3).unwrap_or_else(|error| panic!("{}: {error}", case.name));
         case.check("sensor", fit.response(true), &fit.residual);
         let creeps = !case.spec.response.creep.is_empty();

@@ -80,7 +80,7 @@ fn a_press_to_a_force_holds_it_during_the_shear() {
         let pressed = press(&sensor, &ball, &Aim::default(), goal).unwrap();
         let shear_m = [1.1e-3, 0.4e-3];
         let held = pressed.sheared(&sensor, &ball, shear_m, goal).unwrap();
-        assert!((held.touch.on_sensor.force.z + 2.0).abs() < 1e-6, "{name}: {}", held.touch.on_sensor.force);
+        assert!((held.touch.on_sensor.force.z + 2.0).abs() < 3e-6, "{name}: {}", held.touch.on_sensor.force);
         assert!(held.touch.on_sensor.force.truncate().length() > 0.1, "{name}: {}", held.touch.on_sensor.force);
         let fixed = pressed.sheared(&sensor, &ball, shear_m, Goal::Depth(pressed.depth_m)).unwrap();
         assert_eq!(fixed.depth_m, pressed.depth_m);

@@ -42,7 +42,7 @@ pub(crate) fn unresolved(
         let points = facets.iter().filter(|facet| facet.object == *object).take(MIN_POINTS).count();
         let missed = points == 0 && between(*object);
         let few = missed || (points > 0 && points < MIN_POINTS.min(sites));
-        few.then(|| Warning::Unresolved { object: *object, points, spacing_mm: spacing_m * 1e3, key })
+        few.then_some(Warning::Unresolved { object: *object, points, spacing_mm: spacing_m * 1e3, key })
     };
     objects.filter_map(|object| few(&object)).collect()
 }

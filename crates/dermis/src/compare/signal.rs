@@ -104,8 +104,11 @@ pub fn compare_signal(a: &SignalLog, b: &SignalLog) -> Option<SignalComparison> 
     })
 }
 
-/// The rows of both signals at the times of the first, where both have all numbers.
-fn common_rows(a: &SignalLog, b: &SignalLog, is_rotation: bool) -> (Vec<f64>, Vec<(Vec<f64>, Vec<f64>)>) {
+/// A row of each of two signals.
+type RowPair = (Vec<f64>, Vec<f64>);
+
+/// The times of the first signal where both have all numbers, and the rows of both.
+fn common_rows(a: &SignalLog, b: &SignalLog, is_rotation: bool) -> (Vec<f64>, Vec<RowPair>) {
     let mut b = b.clone();
     if is_rotation {
         // q and −q are the same rotation: between them lies no other.

@@ -70,7 +70,13 @@ pub fn fit_sensor(loads: &TaxelLoads<'_>, known: &ResponseSpec, kernel: usize) -
         Err(FitError::TooFew { .. } | FitError::Undetermined { .. }) => None,
         other => Some(other?),
     };
-    kept.spread = spread.map(|fit| Spread::gaussian(fit.sigma_taxels.value, kernel));
+    // Neighbours below their threshold say nothing of the spread: the sensor keeps its own.
+    let silent =
+        || loads.bench.presses.iter().all(|row| row.raw.iter().enumerate().all(|(i, raw)| i == row.taxel || *raw == 0));
+    kept.spread = match spread {
+        Some(fit) => Some(Spread::gaussian(fit.sigma_taxels.value, kernel)),
+        None => known.spread.clone().filter(|_| silent()),
+    };
     let taxels = fit_lines(loads, &kept, Some(direct.shape))?;
     let noise_counts = noise_of(bench)?;
     let residual = loads.residual(&taxels.response(&kept))?;

@@ -57,7 +57,7 @@ impl Gel {
         let grid = &self.elastic.grid;
         let stable_s = stable_step_s(&self.parameters, grid.cell_m, COURANT);
         let steps = (dt_s / stable_s).ceil().max(1.0);
-        if !(steps <= MAX_STEPS) {
+        if steps > MAX_STEPS || steps.is_nan() {
             let rule = format!("of {dt_s} s takes {steps:.0} steps of {:.3} µs, more than {MAX_STEPS}", stable_s * 1e6);
             return Err(SkinError::BadGel { key: "dt", rule });
         }
