@@ -259,8 +259,8 @@ impl ObjectSpec {
                 shapes::torus(major.si(), minor.si(), edge(major.si() + minor.si(), minor.si()))
             }
             Self::Prism { sides, radius, length } => shapes::prism(*sides, radius.si(), length.si()),
-            // A nozzle of 10 mm, and the pad of a finger.
-            Self::SprayBottle { .. } => shapes::spray_bottle(edge(0.16, 0.03)),
+            Self::SprayBottle { .. } => shapes::spray_bottle(edge(0.16, 0.5)),
+            // The pad of a finger.
             Self::Fingertip { .. } => shapes::fingertip(&Fingertip::default(), edge(0.025, 0.008)),
             Self::Indenter { name } => return Ok(shapes::indenters::find(name)?),
             Self::Mesh { file, unit, repair } => {
@@ -309,7 +309,7 @@ mod tests {
             assert_eq!(spec.kind(), name);
             let mesh = spec.build(None).unwrap();
             assert_eq!(mesh.check_closed(), Ok(()), "{name}");
-            assert!((400..600_000).contains(&mesh.triangles().len()) || ["cuboid", "prism"].contains(&name), "{name}");
+            assert!((400..200_000).contains(&mesh.triangles().len()) || ["cuboid", "prism"].contains(&name), "{name}");
         }
     }
 
