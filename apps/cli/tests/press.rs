@@ -77,7 +77,7 @@ fn a_sheared_press_says_its_tangential_force_and_holds_the_normal_force() {
     assert!(line(&text, "tangential").contains("fx 0.") && !text.contains("frictionless"), "{text}");
     let report: Value =
         serde_json::from_str(&dermis(folder.path(), &[&BALL[..], &shear, &["--json"]].concat())).unwrap();
-    assert!((report["force_n"].as_f64().unwrap() - 2.0).abs() < 1e-6, "{report}");
+    assert!((report["force_n"].as_f64().unwrap() - 2.0).abs() < 3e-6, "{report}");
     let force = |axis: usize| report["on_sensor_n"][axis].as_f64().unwrap();
     assert!(force(0) > 0.1 && force(1) < -0.05, "{report}");
 

@@ -139,7 +139,7 @@ def test_calls_with_the_wrong_types(foam, call):
         (lambda: Object.mesh(vertices=np.eye(3), triangles=[[0, 1, -2]]), "`triangles`"),
         (lambda: Object.mesh(vertices=np.eye(3), triangles=[[0, 1, 1.5]]), "`triangles`"),
         (lambda: Object.mesh(vertices=np.eye(3) * NAN, triangles=[[0, 1, 2]]), "`vertices`"),
-        (lambda: Object.mesh(vertices=np.zeros((3, 3)), triangles=[[0, 1, 2]]), "empty"),
+        (lambda: Object.mesh(vertices=np.zeros((3, 3)), triangles=[[0, 1, 2]]), "m large"),
         (lambda: Object.height_field(np.zeros(4), size=(1, 1)), r"`heights` must have shape \(rows, cols\)"),
         (lambda: Object.height_field(np.zeros((1, 4)), size=(1, 1)), "at least 2"),
         (lambda: Object.height_field(np.full((2, 2), -1.0), size=(1, 1)), "above -base"),
