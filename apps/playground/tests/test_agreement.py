@@ -97,7 +97,7 @@ def test_page_program_and_package_agree_on_a_hundred_presses(page):
     for preset, skin in PRESETS.items():
         request = {"do": "sensor", "slot": 0, "preset": preset, "skin": skin, "width_px": 160}
         deepest[preset] = page.evaluate("request => window.ask(request).max_depth_mm", request)
-    worst = dict.fromkeys(MAX_OFF, (0, None))
+    worst = dict.fromkeys(MAX_OFF, (0, ""))
     for press in presses(deepest):
         program = by_program(press)
         scale = max(abs(program[3]), 1e-3)
