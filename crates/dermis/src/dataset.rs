@@ -7,6 +7,7 @@
 
 mod axis;
 mod cache;
+mod card;
 mod columns;
 mod episode;
 mod error;
@@ -24,7 +25,7 @@ mod shard;
 mod spec;
 
 pub use axis::{Axis, Measure};
-pub use episode::{CameraImages, Episode, Frame, Grasp, PixelSums, SensorFrame};
+pub use episode::{CameraImages, Episode, Frame, Grasp, PixelCounts, SensorFrame};
 pub use error::{DatasetError, EpisodeError};
 pub use estimate::Estimate;
 pub use finish::check;

@@ -213,7 +213,7 @@ fn images_come_with_where_they_are_touched() {
     let seen = observed.camera.as_ref().unwrap();
     assert_eq!(&seen.image_png[1..4], b"PNG");
     let pixel_mm = 0.0295 * 8.0;
-    let radius_mm = (seen.contact.sum[0] * pixel_mm * pixel_mm / std::f64::consts::PI).sqrt();
+    let radius_mm = (seen.contact.statistics(1).sum[0] * pixel_mm * pixel_mm / std::f64::consts::PI).sqrt();
     // Between Hertz's half-space (√(R d) = 1.41 mm) and a foundation of springs (√(2 R d) = 2 mm), with cells of
     // 0.5 mm.
     assert!((1.3..2.1).contains(&radius_mm), "{radius_mm}");
@@ -321,7 +321,7 @@ frames = 6
     }
     let seen = |randomise: &str| {
         let text = format!("{LAYER}kind = \"press\"\n{randomise}");
-        set(&text).episode(0).unwrap().frames[0].sensors[0].camera.as_ref().unwrap().levels
+        set(&text).episode(0).unwrap().frames[0].sensors[0].camera.as_ref().unwrap().levels.clone()
     };
     let base = seen("");
     for (key, value) in [
@@ -390,4 +390,47 @@ fn another_set_or_other_files_are_not_overwritten() {
     std::fs::write(strange.path().join("thesis.tex"), b"years of work").unwrap();
     let message = set(&text).make(strange.path(), Share::ALL, 1, &mut |_| true).unwrap_err().to_string();
     assert!(message.contains("not of this data set"), "{message}");
+}
+
+/// LeRobot's training code normalises every observation, wants images of one shape, and an image or an environment state.
+#[test]
+fn lerobot_sets_have_the_inputs_that_policies_need() {
+    let root = tempfile::tempdir().unwrap();
+    let made = |name: &str, text: &str| {
+        let folder = root.path().join(name);
+        set(text).make(&folder, Share::ALL, 2, &mut |_| true).unwrap();
+        let json = |file: &str| -> serde_json::Value {
+            serde_json::from_str(&std::fs::read_to_string(folder.join(file)).unwrap()).unwrap()
+        };
+        let card = std::fs::read_to_string(folder.join("README.md")).unwrap();
+        assert!(card.starts_with("---\n") && card.contains("data_files: \"data/*/*.parquet\""), "{card}");
+        (json("meta/info.json")["features"].clone(), json("meta/stats.json"))
+    };
+    let (features, stats) = made("array", &PRESSES.replace("FORMAT", "lerobot"));
+    assert_eq!(features["observation.contact"]["dtype"], "float32");
+    assert_eq!(features["observation.environment_state"]["shape"], serde_json::json!([84]));
+    for (name, feature) in features.as_object().unwrap() {
+        let is_observation = name.starts_with("observation.");
+        assert!(!is_observation || feature["dtype"] == "float32", "{name}: {feature}");
+        let of = |key: &str| -> Vec<f64> {
+            let flat = |value: &serde_json::Value| match value {
+                serde_json::Value::Array(list) => list.iter().map(|entry| entry.as_f64().unwrap()).collect(),
+                other => vec![other.as_f64().unwrap()],
+            };
+            stats[name][key].as_array().unwrap().iter().flat_map(flat).collect()
+        };
+        let ordered = ["min", "q01", "q10", "q50", "q90", "q99", "max"].map(of);
+        for pair in ordered.windows(2) {
+            assert!(pair[0].iter().zip(&pair[1]).all(|(low, high)| low <= high), "{name}: {pair:?}");
+        }
+    }
+    let (features, stats) = made(
+        "images",
+        "name = \"images\"\nformat = \"lerobot\"\ncount = 2\nsensor = [{ preset = \"gelsight\", resolution = 0.1 }]\n\
+         object = [{ shape.sphere.radius = \"4 mm\" }]\npose.depth = \"0.5 mm\"\nscenario.kind = \"press\"\n",
+    );
+    let shape = |name: &str| features[format!("observation.images.{name}")]["shape"].clone();
+    assert_eq!(shape("tactile"), shape("contact"));
+    assert_eq!(stats["observation.images.contact"]["max"], serde_json::json!([[[1.0]], [[1.0]], [[1.0]]]));
+    assert!(features.get("observation.environment_state").is_none());
 }

@@ -5,11 +5,12 @@
 //! meta/info.json                              features, counts, paths
 //! meta/tasks.parquet                          tasks by number
 //! meta/episodes/chunk-000/file-000.parquet    first and last frame of each episode
-//! meta/stats.json                             minimum, maximum, mean and deviation of every feature
+//! meta/stats.json                             range, mean, deviation and quantiles of every feature
 //! ```
 //! The files are smaller than those that LeRobot writes; its reader accepts them. Statistics cover the whole set, not
 //! single episodes.
 
+use crate::histogram::Histogram;
 use crate::table::{Table, TableError, Values};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -55,7 +56,7 @@ pub fn own_features() -> Vec<Feature> {
     [Feature::new("timestamp", "float32", &[1])].into_iter().chain(whole).collect()
 }
 
-/// Sums for mean and standard deviation; the sums of several parts can be added.
+/// Sums and histograms of a feature; those of several parts can be added.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Statistics {
     /// Number of rows.
@@ -70,6 +71,8 @@ pub struct Statistics {
     pub sum: Vec<f64>,
     /// Sum of squares of each entry.
     pub squares: Vec<f64>,
+    /// Histogram of each entry.
+    pub histograms: Vec<Histogram>,
 }
 
 impl Statistics {
@@ -79,18 +82,32 @@ impl Statistics {
         let mut all = Self::empty(each);
         (all.rows, all.values) = (rows, rows);
         for (i, value) in values.enumerate() {
-            let entry = i % each;
-            all.min[entry] = all.min[entry].min(value);
-            all.max[entry] = all.max[entry].max(value);
-            all.sum[entry] += value;
-            all.squares[entry] += value * value;
+            all.insert(i % each, value, 1);
         }
         all
     }
 
-    fn empty(each: usize) -> Self {
+    /// Statistics of no rows of `each` entries.
+    pub fn empty(each: usize) -> Self {
         let of = |value: f64| vec![value; each];
-        Self { rows: 0, values: 0, min: of(f64::INFINITY), max: of(f64::NEG_INFINITY), sum: of(0.0), squares: of(0.0) }
+        Self {
+            rows: 0,
+            values: 0,
+            min: of(f64::INFINITY),
+            max: of(f64::NEG_INFINITY),
+            sum: of(0.0),
+            squares: of(0.0),
+            histograms: vec![Histogram::default(); each],
+        }
+    }
+
+    /// Adds a value of an entry `count` times, without changing the numbers of rows and values.
+    pub fn insert(&mut self, entry: usize, value: f64, count: u64) {
+        self.min[entry] = self.min[entry].min(value);
+        self.max[entry] = self.max[entry].max(value);
+        self.sum[entry] += value * count as f64;
+        self.squares[entry] += value * value * count as f64;
+        self.histograms[entry].insert(value, count);
     }
 
     /// Adds the statistics of another part. The first part sets the number of entries.
@@ -105,6 +122,7 @@ impl Statistics {
             self.max[entry] = self.max[entry].max(other.max[entry]);
             self.sum[entry] += other.sum[entry];
             self.squares[entry] += other.squares[entry];
+            self.histograms[entry].add(&other.histograms[entry]);
         }
     }
 
@@ -118,13 +136,20 @@ impl Statistics {
             "image" => vec![self.sum.len(), 1, 1],
             _ => feature.shape.clone(),
         };
-        json!({
-            "min": shaped(&self.min, &shape),
-            "max": shaped(&self.max, &shape),
-            "mean": shaped(&mean, &shape),
-            "std": shaped(&deviation.collect::<Vec<_>>(), &shape),
-            "count": [self.rows],
-        })
+        let mut stats = Map::from_iter([
+            ("min".to_owned(), shaped(&self.min, &shape)),
+            ("max".to_owned(), shaped(&self.max, &shape)),
+            ("mean".to_owned(), shaped(&mean, &shape)),
+            ("std".to_owned(), shaped(&deviation.collect::<Vec<_>>(), &shape)),
+            ("count".to_owned(), json!([self.rows])),
+        ]);
+        for percent in [1, 10, 50, 90, 99] {
+            let quantiles = self.histograms.iter().zip(&self.min).zip(&self.max).map(|((histogram, min), max)| {
+                histogram.quantile(f64::from(percent) / 100.0).clamp(*min, max.max(*min))
+            });
+            stats.insert(format!("q{percent:02}"), shaped(&quantiles.collect::<Vec<_>>(), &shape));
+        }
+        Value::Object(stats)
     }
 }
 

@@ -13,6 +13,7 @@ mod folder;
 mod format;
 mod foxglove;
 pub mod hdf5;
+pub mod histogram;
 mod layout;
 pub mod lerobot;
 mod log;

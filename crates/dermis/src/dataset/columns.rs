@@ -1,9 +1,15 @@
 //! Episodes as the columns of a table.
+//!
+//! LeRobot's training code takes every `observation.*` column as a policy input: it normalises all of them, wants images
+//! of one shape, and an image or `observation.environment_state`. Its sets therefore store contacts as numbers and masks
+//! with three channels, and sets without a camera get the columns of [`policy_features`].
 
-use super::episode::{Episode, Frame, PixelSums, SensorFrame};
+use super::episode::{Episode, Frame, SensorFrame};
 use super::set::Dataset;
+use super::spec::FormatSpec;
 use dermis_record::lerobot::{Feature, Statistics, own_features};
 use dermis_record::table::{Table, TableError, Values};
+use dermis_sensor::image::Image;
 
 /// The storage of images in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +22,7 @@ pub enum Images {
 
 /// The columns of a data set, without the index columns of LeRobot.
 pub fn features(set: &Dataset) -> Vec<Feature> {
+    let lerobot = set.spec.format == FormatSpec::Lerobot;
     let mut all = Vec::new();
     for part in set.parts() {
         let name = |what: &str| column(part, what);
@@ -23,7 +30,7 @@ pub fn features(set: &Dataset) -> Vec<Feature> {
             Feature::new(name("state"), "float32", &[7]).named(&["x", "y", "z", "qx", "qy", "qz", "qw"]),
             Feature::new(name("tactile"), "float32", &[set.taxels()]),
             Feature::new(name("force"), "float32", &[set.taxels(), 3]),
-            Feature::new(name("contact"), "bool", &[set.taxels()]),
+            Feature::new(name("contact"), if lerobot { "float32" } else { "bool" }, &[set.taxels()]),
             Feature::new(name("wrench"), "float32", &[6]).named(&["fx", "fy", "fz", "tx", "ty", "tz"]),
             Feature::new(name("depth"), "float32", &[1]),
         ]);
@@ -31,8 +38,11 @@ pub fn features(set: &Dataset) -> Vec<Feature> {
             let [image, contact] = image_names(part);
             let sides = ["height", "width", "channels"];
             all.push(Feature::new(image, "image", &[height, width, 3]).named(&sides));
-            all.push(Feature::new(contact, "image", &[height, width, 1]).named(&sides));
+            all.push(Feature::new(contact, "image", &[height, width, if lerobot { 3 } else { 1 }]).named(&sides));
         }
+    }
+    if lerobot {
+        all.extend(policy_features(set));
     }
     let action: &[&str] =
         if set.parts().len() > 1 { &["rise", "close", "", "", "", ""] } else { &["x", "y", "z", "rx", "ry", "rz"] };
@@ -52,6 +62,15 @@ pub fn features(set: &Dataset) -> Vec<Feature> {
         all.push(Feature::new("slip", "float32", &[1]));
     }
     all
+}
+
+/// The inputs that LeRobot's policies look for by name and that no column of a single sensor provides: the states of both
+/// fingers in `observation.state`, and without a camera the taxels of all sensors in `observation.environment_state`.
+fn policy_features(set: &Dataset) -> Vec<Feature> {
+    let parts = set.parts().len();
+    let state = (parts > 1).then(|| Feature::new("observation.state", "float32", &[7 * parts]));
+    let taxels = Feature::new("observation.environment_state", "float32", &[set.taxels() * parts]);
+    state.into_iter().chain(set.pixels().is_none().then_some(taxels)).collect()
 }
 
 /// All columns; LeRobot's index columns come last.
@@ -136,9 +155,15 @@ impl<'a> Columns<'a> {
             } else if of("depth") {
                 return floats(&|sensor| vec![sensor.depth_m]);
             } else if of("contact") {
-                return Values::Bool(self.flat(&|frame| frame.sensors[at].contact.clone()));
+                return match self.set.spec.format {
+                    FormatSpec::Lerobot => floats(&|sensor| sensor.contact.iter().map(|&on| f32::from(on)).collect()),
+                    _ => Values::Bool(self.flat(&|frame| frame.sensors[at].contact.clone())),
+                };
             }
         }
+        let of_all = |take: &dyn Fn(&SensorFrame) -> Vec<f32>| {
+            Values::F32(self.flat(&|frame| frame.sensors.iter().flat_map(take).collect()))
+        };
         let frames = self.set.frames();
         let whole = |of: Of<'_, usize>| Values::I64(self.each(&|episode, frame| of(episode, frame) as i64));
         let number = |of: Of<'_, f64>| Values::F32(self.each(&|episode, frame| of(episode, frame) as f32));
@@ -147,6 +172,8 @@ impl<'a> Columns<'a> {
             Values::I64(all.map(|(episode, frame)| of(episode, frame) as i64).collect())
         };
         match name {
+            "observation.state" => of_all(&|sensor| sensor.pose.to_vec()),
+            "observation.environment_state" => of_all(&|sensor| sensor.reported_newton.clone()),
             "action" => Values::F32(self.flat(&|frame| frame.action.to_vec())),
             "label" | "task_index" => whole(&|episode, _| episode.label),
             "object" => whole(&|episode, _| episode.object),
@@ -184,7 +211,7 @@ impl<'a> Columns<'a> {
                 paths.push(format!("{folder}{}", image_file(episode.index, number, name)));
                 if let (Images::Inside, Some(seen)) = (images, &mut frame.sensors[part].camera) {
                     let png = if is_contact { &mut seen.contact_png } else { &mut seen.image_png };
-                    bytes.push(std::mem::take(png));
+                    bytes.push(if is_contact { three_channels(png) } else { std::mem::take(png) });
                 }
             }
         }
@@ -200,13 +227,16 @@ impl<'a> Columns<'a> {
         let mut all = Statistics::default();
         for frame in self.episodes.iter().flat_map(|episode| &episode.frames) {
             let Some(seen) = &frame.sensors[part].camera else { continue };
-            let PixelSums { pixels, min, max, sum, squares } = if is_contact { seen.contact } else { seen.levels };
-            let of = |list: [f64; 3]| list[..channels].to_vec();
-            let (min, max, sum, squares) = (of(min), of(max), of(sum), of(squares));
-            all.add(&Statistics { rows: 1, values: pixels, min, max, sum, squares });
+            let counts = if is_contact { &seen.contact } else { &seen.levels };
+            all.add(&counts.statistics(channels));
         }
         all
     }
+}
+
+/// A one-channel PNG as one with three equal channels.
+fn three_channels(png: &[u8]) -> Vec<u8> {
+    Image::decode_png(png).map(|image| image.encode_png_fast()).unwrap_or_default()
 }
 
 fn statistics(values: &Values, each: usize) -> Statistics {

@@ -1,5 +1,7 @@
 //! The recorded data of an episode.
 
+use dermis_record::lerobot::Statistics;
+
 /// One episode: its drawn values and its frames.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Episode {
@@ -72,52 +74,43 @@ pub struct CameraImages {
     pub image_png: Vec<u8>,
     /// Contact mask: white where the object touches.
     pub contact_png: Vec<u8>,
-    /// Sums over the image's pixels, for the statistics of the set.
-    pub levels: PixelSums,
-    /// The same for the contact mask, equal in all channels.
-    pub contact: PixelSums,
+    /// Levels of the image, for the statistics of the set.
+    pub levels: PixelCounts,
+    /// Levels of the contact mask, equal in all channels.
+    pub contact: PixelCounts,
 }
 
-/// Sums over the pixels of an image, for red, green and blue from 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PixelSums {
-    /// Number of pixels.
-    pub pixels: usize,
-    /// Minimum.
-    pub min: [f64; 3],
-    /// Maximum.
-    pub max: [f64; 3],
-    /// Sum.
-    pub sum: [f64; 3],
-    /// Sum of squares.
-    pub squares: [f64; 3],
-}
+/// Number of pixels at each level from 0 to 255, for red, green and blue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PixelCounts(Box<[[u32; 256]; 3]>);
 
-impl PixelSums {
-    /// Sums of a one-channel image.
+impl PixelCounts {
+    /// Counts of a one-channel image, in all channels.
     pub fn of_grey(levels: &[u8]) -> Self {
-        Self::of(&levels.iter().map(|&level| [level; 3]).collect::<Vec<_>>())
+        Self::of(levels.iter().map(|&level| [level; 3]))
     }
 
-    /// Sums of an image.
-    pub fn of(pixels: &[[u8; 3]]) -> Self {
-        // Integer sums are exact in any order.
-        let (mut min, mut max, mut sum, mut squares) = ([255u8; 3], [0u8; 3], [0u64; 3], [0u64; 3]);
+    /// Counts of an image.
+    pub fn of(pixels: impl Iterator<Item = [u8; 3]>) -> Self {
+        let mut counts = Box::new([[0; 256]; 3]);
         for pixel in pixels {
-            for channel in 0..3 {
-                let level = pixel[channel];
-                min[channel] = min[channel].min(level);
-                max[channel] = max[channel].max(level);
-                sum[channel] += u64::from(level);
-                squares[channel] += u64::from(level) * u64::from(level);
+            for (counts, level) in counts.iter_mut().zip(pixel) {
+                counts[usize::from(level)] += 1;
             }
         }
-        Self {
-            pixels: pixels.len(),
-            min: min.map(|level| f64::from(level) / 255.0),
-            max: max.map(|level| f64::from(level) / 255.0),
-            sum: sum.map(|sum| sum as f64 / 255.0),
-            squares: squares.map(|sum| sum as f64 / (255.0 * 255.0)),
+        Self(counts)
+    }
+
+    /// Statistics of the first `channels` channels, with levels from 0 to 1.
+    pub fn statistics(&self, channels: usize) -> Statistics {
+        let mut all = Statistics::empty(channels);
+        all.rows = 1;
+        all.values = self.0[0].iter().map(|&count| count as usize).sum();
+        for (entry, counts) in self.0[..channels].iter().enumerate() {
+            for (level, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+                all.insert(entry, level as f64 / 255.0, u64::from(count));
+            }
         }
+        all
     }
 }

@@ -1,6 +1,6 @@
 //! Converts a touch into the recorded observation of one sensor.
 
-use super::episode::{CameraImages, PixelSums, SensorFrame};
+use super::episode::{CameraImages, PixelCounts, SensorFrame};
 use super::error::EpisodeError;
 use dermis_geometry::{Pose, Vec3};
 use dermis_sensor::image::encode_grey8;
@@ -26,8 +26,8 @@ pub fn observe(
                 image_png: image.encode_png_fast(),
                 // The lengths match, so encoding succeeds.
                 contact_png: encode_grey8(view.width, view.height, &contact).unwrap_or_default(),
-                levels: PixelSums::of(image.pixels()),
-                contact: PixelSums::of_grey(&contact),
+                levels: PixelCounts::of(image.pixels().iter().copied()),
+                contact: PixelCounts::of_grey(&contact),
             })
         }
     };
