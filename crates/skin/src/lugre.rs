@@ -1,6 +1,6 @@
 //! LuGre bristle friction.
 
-use crate::friction_lanes::{FrictionLanes, LANES, Lanes3};
+use crate::friction_lanes::{FrictionLanes, LANES, Lanes, Lanes3};
 use crate::{SkinError, require_not_negative, require_positive};
 use dermis_geometry::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,10 @@ use serde::{Deserialize, Serialize};
 /// g(v) = f_n (μ_d + (μ_s − μ_d) exp(−(|v|/v_s)²))
 /// ```
 /// `v` and `f_n` are constant over a step and `z` is integrated exactly, so the step is stable for any `dt_s`. The
-/// paper's eq. (10) omits the exponential; this is the model that it cites. Without a normal force there is no
-/// friction, not even viscous.
+/// paper's eq. (10) omits the exponential; this is the model that it cites.
+///
+/// Differs from the model at varying load: |σ₀z| and |F| are at most μ_s f_n, the viscous part included. The model
+/// lets bristles shorten only by sliding, so a contact that is sheared and lifted would keep its shear at any load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lugre {
     /// σ₀, stiffness of the bristles (N/m).
@@ -66,11 +68,13 @@ impl Lugre {
         if normal_newton <= 0.0 {
             return (Vec3::ZERO, Vec3::ZERO);
         }
+        let limit = self.mu_static * normal_newton;
         let speed = velocity.length();
         let g = self.steady_newton(speed, normal_newton);
         if g <= 0.0 {
-            return (Vec3::ZERO, velocity * self.viscous_newton_s_per_m);
+            return (Vec3::ZERO, bounded(velocity * self.viscous_newton_s_per_m, limit));
         }
+        let deflection_m = bounded(deflection_m, limit / self.stiffness_newton_per_m);
         // ż = v − a z  ⇒  z(dt) = z e^(−a dt) + v dt φ(a dt),  φ(x) = (1 − e^(−x))/x.
         let a = self.stiffness_newton_per_m * speed / g;
         let x = a * dt_s;
@@ -80,7 +84,7 @@ impl Lugre {
         let force = z * self.stiffness_newton_per_m
             + rate * self.damping_newton_s_per_m
             + velocity * self.viscous_newton_s_per_m;
-        (z, force)
+        (z, bounded(force, limit))
     }
 
     /// [`Lugre::step`] for many texels. The loops have no branches and no calls, so that they vectorise; if any
@@ -90,6 +94,12 @@ impl Lugre {
         let FrictionLanes { deflection_m: z, velocity: v, normal_newton, share, force, .. } = slides;
         let (mut speed, mut fall, mut a) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
         let (mut steady, mut left, mut phi) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        let mut limit = [0.0; LANES];
+        for lane in 0..LANES {
+            limit[lane] = self.mu_static * normal_newton[lane];
+            limit[lane] /= self.stiffness_newton_per_m * share[lane];
+        }
+        bound_lanes(z, &limit);
         let mut far = false;
         for lane in 0..LANES {
             let squared = v[0][lane] * v[0][lane] + v[1][lane] * v[1][lane] + v[2][lane] * v[2][lane];
@@ -131,6 +141,10 @@ impl Lugre {
                 force[axis][lane] = if normal_newton[lane] > 0.0 { all } else { 0.0 };
             }
         }
+        for lane in 0..LANES {
+            limit[lane] = self.mu_static * normal_newton[lane];
+        }
+        bound_lanes(force, &limit);
     }
 
     /// The same friction for a fraction of a texel: forces, and so stiffness and damping, scale; μ does not.
@@ -141,6 +155,29 @@ impl Lugre {
             damping_newton_s_per_m: self.damping_newton_s_per_m * share,
             viscous_newton_s_per_m: self.viscous_newton_s_per_m * share,
             ..*self
+        }
+    }
+}
+
+/// The vector, shortened to at most `limit`.
+#[inline(always)]
+fn bounded(vector: Vec3, limit: f64) -> Vec3 {
+    let length = vector.length();
+    if length > limit { vector * (limit / length) } else { vector }
+}
+
+/// [`bounded`] for many vectors.
+#[inline(always)]
+fn bound_lanes(vectors: &mut Lanes3, limit: &Lanes) {
+    let mut factor = [1.0; LANES];
+    for lane in 0..LANES {
+        let [x, y, z] = [vectors[0][lane], vectors[1][lane], vectors[2][lane]];
+        let length = (x * x + y * y + z * z).sqrt();
+        factor[lane] = if length > limit[lane] { limit[lane] / length } else { 1.0 };
+    }
+    for axis in 0..3 {
+        for lane in 0..LANES {
+            vectors[axis][lane] *= factor[lane];
         }
     }
 }

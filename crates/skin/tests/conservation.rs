@@ -1,7 +1,7 @@
 //! Invariants of every step, for any object and any motion.
 //!
 //! Newton's third law between skin and objects, the wrench as the sum over the facets, no tension, friction in the
-//! contact plane. These are identities of the model, so the tolerance is that of rounding: 1e-12 of Σ|f| (torques: of
+//! contact plane and at most μ_s f_n. These are identities of the model, so the tolerance is that of rounding: 1e-12 of Σ|f| (torques: of
 //! Σ|r||f|). Not tested here: the values of the forces (`springs.rs`, `friction.rs`, `saturation.rs`).
 
 use crate::common;
@@ -111,7 +111,7 @@ fn check_facet(facet: &Facet, skin: &Springs, velocity: &Twist) {
     match &p.friction {
         Friction::None => assert!(friction.length() <= 1e-12 * size),
         Friction::Coulomb(c) => assert!(friction.length() <= c.mu * normal_newton + 1e-12 * size),
-        Friction::Lugre(_) => assert!(normal_newton > 0.0 || friction.length() <= 1e-12 * size),
+        Friction::Lugre(l) => assert!(friction.length() <= l.mu_static * normal_newton + 1e-12 * size),
     }
 }
 

@@ -183,3 +183,21 @@ fn a_disc_resists_twist_by_two_thirds_mu_p_a() {
     assert!(single.on_sensor.force.z < 0.0);
     assert_eq!(single.on_sensor.torque.z, 0.0);
 }
+
+/// Sheared and then lifted without sliding, every texel follows its falling load: |F_t| = μ_s f_n once the bristles
+/// reach it, also after the object is pressed down again.
+#[test]
+fn a_sheared_contact_that_is_lifted_stays_in_the_friction_cone() {
+    let skin = skin(bristles());
+    let (touch, mut state) = slide(&skin, Vec3::X * 1e-3, 1e-2, 100);
+    let ratio = |touch: &Touch| touch.on_sensor.force.x / -touch.on_sensor.force.z;
+    assert!(ratio(&touch) > 0.5 && ratio(&touch) <= 0.6, "{}", ratio(&touch));
+    let block = block();
+    for part in [0.5, 0.1, 0.02, 1e-6] {
+        let (touch, next) = step(&skin, &state, &block, pressed(10e-3, part * DEPTH), Twist::ZERO, 1e-3);
+        assert!((ratio(&touch) / 0.6 - 1.0).abs() < 1e-9, "{part} of the depth: {}", ratio(&touch));
+        state = next;
+    }
+    let (touch, _) = step(&skin, &state, &block, pressed(10e-3, DEPTH), Twist::ZERO, 1e-3);
+    assert!(ratio(&touch) < 1e-5, "the lost shear came back: {}", ratio(&touch));
+}

@@ -197,6 +197,39 @@ fn a_turned_disc_resists_by_two_thirds() {
     assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
 }
 
+/// Random motions of a ball and a block, lifted and pressed while they slide and spin: at every corner the shear
+/// traction is at most μ_s p.
+#[test]
+fn shear_stays_in_the_friction_cone_while_the_load_varies() {
+    let mut random = Random::new(21);
+    let viscous = Lugre { mu_dynamic: 0.3, viscous_newton_s_per_m: 2e3, ..BRISTLES };
+    let skin = pad(Material::linear(E).with_dissipation(1.0), Friction::Lugre(viscous));
+    let ball = Object::new(shapes::sphere(8e-3, 2e-3).unwrap());
+    let (mut corners, mut at_the_limit) = (0, 0);
+    for (object, reach) in [(&ball, 8e-3), (&punch(), 5e-3)] {
+        for _ in 0..20 {
+            let mut state = skin.rest();
+            for _ in 0..10 {
+                let mut side = |size: f64| random.between(-size, size);
+                let velocity = Twist::new(Vec3::new(side(0.05), side(0.05), side(0.2)), Vec3::Z * side(2.0));
+                let place = at(reach - 1e-3 + side(0.9e-3));
+                let (touch, next) = step(&skin, &state, object, place, velocity, 1e-3);
+                for facet in &touch.facets {
+                    let Load::Polygon(all) = &facet.load else { panic!("a surface gives polygons") };
+                    for corner in all {
+                        let (shear, limit) = (corner.shear_pa.length(), 0.5 * corner.pressure_pa);
+                        assert!(shear <= limit * (1.0 + 1e-12), "{shear} Pa at {} Pa", corner.pressure_pa);
+                        corners += 1;
+                        at_the_limit += usize::from(limit > 0.0 && shear > 0.999 * limit);
+                    }
+                }
+                state = next;
+            }
+        }
+    }
+    assert!(corners > 1000 && at_the_limit > 100, "{corners} {at_the_limit}");
+}
+
 /// Bristles persist at rest: a thousand identical steps give the same force bit for bit, and a state read from JSON
 /// continues like the original.
 #[test]

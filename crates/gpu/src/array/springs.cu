@@ -139,8 +139,15 @@ __device__ Vec3 carried(Vec3 z, Vec3 from, Vec3 to) {
     return t - to * dot(t, to);
 }
 
+// The vector, shortened to at most `limit`.
+__device__ __forceinline__ Vec3 bounded(Vec3 a, double limit) {
+    double length = sqrt(dot(a, a));
+    return length > limit ? a * (limit / length) : a;
+}
+
 // Friction on the sensor (N) and the bristle's deflection z (m) after dt:
-//   LuGre    ż = v − σ₀|v| z / g,  g = f_n (μ_d + (μ_s − μ_d) exp(−(|v|/v_s)²)),  force = σ₀ z + σ₁ ż + c_t v;  v held over the step
+//   LuGre    ż = v − σ₀|v| z / g,  g = f_n (μ_d + (μ_s − μ_d) exp(−(|v|/v_s)²)),  force = σ₀ z + σ₁ ż + c_t v;  v held over the step;
+//            |σ₀ z| and |force| are at most μ_s f_n
 //   Coulomb  force = μ f_n v / max(|v|, v₀)
 // v: velocity (m/s) of the object in the contact plane; load: f_n (N); share: the spring's fraction of its texel.
 __device__ __forceinline__ void friction_force(const SpringSkin& skin, Vec3 v, double load, double share, double dt, Vec3& z,
@@ -163,11 +170,12 @@ __device__ __forceinline__ void friction_force(const SpringSkin& skin, Vec3 v, d
     bool steady = g > 0.0;
     double a = steady ? skin.sigma0 * share * speed / g : 0.0;
     decay(a * dt, left, phi);
+    z = bounded(z, skin.mu_static * load / (skin.sigma0 * share));
     double by = dt * phi;
     Vec3 next = steady ? z * left + v * by : zero;
     Vec3 rate = v - next * a;
     Vec3 bristles = steady ? next * skin.sigma0 + rate * skin.sigma1 : zero;
-    force = load > 0.0 ? (bristles + v * skin.viscous) * share : zero;
+    force = load > 0.0 ? bounded((bristles + v * skin.viscous) * share, skin.mu_static * load) : zero;
     z = next;
 }
 #endif
