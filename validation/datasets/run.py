@@ -86,6 +86,35 @@ def read_lerobot(report, dermis, work):
         report.judge(f"LeRobot reads `{name}` as it was written", alike, kinds)
 
 
+def train(report, dermis, work):
+    """Runs ten steps of LeRobot's own training script for two policies on every example set, and loads the sets with `datasets`."""
+    import datasets
+
+    kinds_of_sets = {"array": "taxels", "indenters": "images", "slides": "taxels in motion", "grasps": "two sensors"}
+    for name, kind in kinds_of_sets.items():
+        text = subprocess.run([dermis, "dataset", "example", name], check=True, capture_output=True, text=True).stdout
+        text = re.sub(r"^count = .*$", "count = 6", text, flags=re.M)
+        text = re.sub(r'^format = "[a-z]+"', 'format = "lerobot"', text, flags=re.M)
+        if "count = 6" not in text:
+            text = "count = 6\n" + text
+        folder = work / f"train-{name}"
+        make(dermis, write(work / f"train-{name}.toml", text), folder)
+        rows = datasets.load_dataset(str(folder), split="train")
+        info = json.loads((folder / "meta" / "info.json").read_text())
+        report.judge(f"`datasets.load_dataset` reads `{name}` ({kind})", len(rows) == info["total_frames"], f"{len(rows)} rows")
+        for policy, flags in (
+            ("act", ["--policy.pretrained_backbone_weights=null"]),
+            ("diffusion", ["--policy.drop_n_last_frames=0"]),
+        ):
+            command = [pathlib.Path(sys.executable).parent / "lerobot-train", f"--dataset.repo_id=dermis/{name}", f"--dataset.root={folder}"]
+            command += [f"--policy.type={policy}", "--policy.device=cpu", "--policy.push_to_hub=false", *flags]
+            command += ["--steps=10", "--batch_size=2", "--num_workers=0", "--log_freq=10", "--save_checkpoint=false", "--wandb.enable=false"]
+            run = subprocess.run([*command, f"--output_dir={work / f'trained-{name}-{policy}'}"], check=False, capture_output=True, text=True)
+            loss = re.findall(r"loss:([0-9.e+-]+)", run.stdout + run.stderr)
+            why = f"loss {loss[-1]}" if loss else (run.stderr.strip().splitlines() or ["no output"])[-1][:300]
+            report.judge(f"`lerobot-train` runs 10 steps of `{policy}` on `{name}`", run.returncode == 0 and bool(loss), why)
+
+
 def read_webdataset(report, dermis, work):
     import numpy
     import webdataset
@@ -214,7 +243,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for flag in ("--dermis", "--work", "--log"):
         parser.add_argument(flag, type=pathlib.Path, required=True)
-    parser.add_argument("--only", action="append", help="one of the parts: read, stop, speed, learn")
+    parser.add_argument("--only", action="append", help="one of the parts: read, train, stop, speed, learn")
     options = parser.parse_args()
     subprocess.run(["cargo", "xtask", "wheel"], cwd=ROOT, check=True)
     wheel = next((ROOT / "dist").glob("dermis-*.whl"))
@@ -231,6 +260,7 @@ def main():
     report.say(f"# Data sets, {today}\n\n{versions}\n")
     parts = {
         "read": lambda: (read_lerobot(report, options.dermis, work), read_webdataset(report, options.dermis, work), read_hdf5(report, options.dermis, work), read_parquet(report, work)),
+        "train": lambda: train(report, options.dermis, work),
         "stop": lambda: (interrupt(report, options.dermis, work), fill(report, options.dermis, work)),
         "speed": lambda: measure(report, options.dermis, work),
         "learn": lambda: classify(report, work),
