@@ -7,7 +7,7 @@
 
 mod axis;
 mod cache;
-mod card;
+
 mod columns;
 mod episode;
 mod error;
@@ -17,6 +17,7 @@ mod make;
 mod objects;
 mod observe;
 mod randomise;
+mod readme;
 mod robomimic;
 mod scenario;
 mod sensor;

@@ -402,8 +402,8 @@ fn lerobot_sets_have_the_inputs_that_policies_need() {
         let json = |file: &str| -> serde_json::Value {
             serde_json::from_str(&std::fs::read_to_string(folder.join(file)).unwrap()).unwrap()
         };
-        let card = std::fs::read_to_string(folder.join("README.md")).unwrap();
-        assert!(card.starts_with("---\n") && card.contains("data_files: \"data/*/*.parquet\""), "{card}");
+        let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
+        assert!(readme.starts_with("---\n") && readme.contains("data_files: \"data/*/*.parquet\""), "{readme}");
         (json("meta/info.json")["features"].clone(), json("meta/stats.json"))
     };
     let (features, stats) = made("array", &PRESSES.replace("FORMAT", "lerobot"));

@@ -175,9 +175,9 @@ fn bound_lanes(vectors: &mut Lanes3, limit: &Lanes) {
         let length = (x * x + y * y + z * z).sqrt();
         factor[lane] = if length > limit[lane] { limit[lane] / length } else { 1.0 };
     }
-    for axis in 0..3 {
+    for vector in vectors.iter_mut().take(3) {
         for lane in 0..LANES {
-            vectors[axis][lane] *= factor[lane];
+            vector[lane] *= factor[lane];
         }
     }
 }

@@ -39,7 +39,7 @@ pub fn finish(set: &Dataset, atomic_folder: &AtomicFolder) -> Result<(), Dataset
     }
     files.push(atomic_folder.place("dataset.toml", set.text.as_bytes())?);
     files.push(atomic_folder.place("dataset.json", pretty(&about(set)).as_bytes())?);
-    files.push(atomic_folder.place("README.md", super::card::card(set).as_bytes())?);
+    files.push(atomic_folder.place("README.md", super::readme::readme(set).as_bytes())?);
     for (index, sensor) in set.sensors.iter().enumerate() {
         files.push(atomic_folder.place(&format!("sensors/{index}.toml"), sensor.spec.to_toml().as_bytes())?);
     }

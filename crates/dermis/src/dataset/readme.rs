@@ -1,13 +1,13 @@
-//! The dataset card: a README with the front matter that the Hugging Face libraries read.
+//! The README of a data set, with the front matter that the Hugging Face libraries read.
 
 use super::columns::features;
 use super::set::Dataset;
 use super::spec::FormatSpec;
 use std::fmt::Write;
 
-/// The card of a data set. Its front matter names the data files, so that `datasets.load_dataset(folder)` finds them
+/// The README of a data set. Its front matter names the data files, so that `datasets.load_dataset(folder)` finds them
 /// beside the tables of metadata.
-pub fn card(set: &Dataset) -> String {
+pub fn readme(set: &Dataset) -> String {
     let (files, loader) = match set.spec.format {
         FormatSpec::Lerobot => (Some("data/*/*.parquet"), "lerobot.datasets.LeRobotDataset(name, root=folder)"),
         FormatSpec::Parquet => (Some("data/*.parquet"), "dermis.dataset.Touches(folder)"),
