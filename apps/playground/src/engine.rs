@@ -64,7 +64,7 @@ impl Engine {
         };
         let mesh = object.surface.mesh();
         render::mesh(arrays, mesh);
-        let bounds = object.surface.bounds();
+        let bounds = mesh.bounds();
         let answer = json!({
             "triangles": mesh.triangles().len(),
             "low_mm": (bounds.min * 1e3).to_array(),
@@ -105,8 +105,7 @@ impl Engine {
             tilt_rad: request.tilt_deg.map(f64::to_radians),
             yaw_rad: request.yaw_deg.to_radians(),
         };
-        let goal = request.force_n.map_or(Goal::Depth(request.depth_mm * 1e-3), Goal::Force);
-        if request.force_n.is_none() && request.depth_mm <= 0.0 {
+        if request.depth_mm <= 0.0 {
             let contact = first_contact(sensor, object, &aim);
             let lift = -Vec3::Z * (request.depth_mm * 1e-3);
             return match contact {
@@ -115,8 +114,8 @@ impl Engine {
                 Err(error) => Err(error.into()),
             };
         }
-        let pressed = match press(sensor, object, &aim, goal) {
-            Ok(pressed) => pressed.sheared(sensor, object, request.shear_mm.map(|part| part * 1e-3), goal)?,
+        let pressed = match press(sensor, object, &aim, Goal::Depth(request.depth_mm * 1e-3)) {
+            Ok(pressed) => pressed.sheared(sensor, object, request.shear_mm.map(|part| part * 1e-3))?,
             Err(PressError::Misses { .. }) => {
                 return untouched(sensor, &beside(sensor, object, &aim), false, arrays);
             }
@@ -145,7 +144,8 @@ fn beside(sensor: &Sensor, object: &Object, aim: &Aim) -> Pose {
     let rotation = Quat::from_rotation_y(aim.tilt_rad[1])
         * Quat::from_rotation_x(aim.tilt_rad[0])
         * Quat::from_rotation_z(aim.yaw_rad);
-    let lowest = (rotation * object.surface.support(rotation.inverse() * Vec3::NEG_Z)).z;
+    let lowest =
+        object.surface.mesh().vertices().iter().map(|vertex| (rotation * *vertex).z).fold(f64::INFINITY, f64::min);
     Pose::new(rotation, Vec3::new(x, y, sensor.surface().bounds().max.z - lowest))
 }
 
@@ -163,7 +163,6 @@ fn untouched(sensor: &Sensor, pose: &Pose, above: bool, arrays: &mut Arrays) -> 
 fn touched(sensor: &Sensor, pressed: &Pressed, arrays: &mut Arrays) -> Result<Value, PlayError> {
     let mut answer = shown(sensor, &pressed.touch, &pressed.reading, &pressed.sensor_from_object, arrays)?;
     answer["above"] = json!(true);
-    answer["depth_mm"] = json!(pressed.depth_m * 1e3);
     Ok(answer)
 }
 
@@ -181,11 +180,11 @@ fn shown(
         "torque_nm": touch.on_sensor.torque.to_array(),
         "sum_n": reading.sum_newton,
         "outside_n": reading.outside_newton.to_array(),
-        "active": reading.active(),
+        "lit": reading.active(),
         "taxels": reading.values_newton.len(),
         "area_mm2": touch.area_m2() * 1e6,
         "saturated": reading.saturated,
-        "warnings": touch.warning_texts(),
+        "warnings": touch.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
     });
     if let Some(field) = &touch.surface {
         answer["surface"] = render::surface(arrays, field);

@@ -1,9 +1,8 @@
 // The playground: connects the state, the worker and the views.
 
 import { Client } from "./client.js";
-import { CommandRow } from "./command.js";
+import { changed, command, quoted, tomlName } from "./command.js";
 import { MODES, listen } from "./drag.js";
-import { copied, say } from "./message.js";
 import { Panel } from "./panel.js";
 import { Slider } from "./slider.js";
 import { SensorView } from "./view.js";
@@ -12,8 +11,6 @@ import { followTheme } from "./theme.js";
 
 /** Maximum size of a dropped file (bytes). */
 const MAX_BYTES = 120e6;
-/** Time (ms) without a change after which the state is written to the address; browsers limit how often that may be done. */
-const REMEMBER_MS = 300;
 
 const $ = (id) => document.getElementById(id);
 const client = new Client();
@@ -21,10 +18,8 @@ const view = new SensorView($("scene"));
 const panels = [0, 1].map((slot) => new Panel(slot, () => state, (slot) => (stale.add(`sensor${slot}`), update())));
 let state = fromHash(location.hash.slice(1));
 let catalogue = null;
-/** The bytes of the dropped file, `state.file`. */
 let file = null;
 let mode = "move";
-let remembering = 0;
 /** Parts that must be rebuilt before the next press. */
 const stale = new Set(["object", "sensor0", "sensor1"]);
 let busy = false;
@@ -32,8 +27,6 @@ let wanted = false;
 const times = [];
 /** Colour scale (N): follows the largest taxel slowly, to avoid flicker. */
 let peak = 0;
-
-const commands = [0, 1].map((slot) => new CommandRow(slot, copyCommand));
 
 followTheme($("theme"), (dark) => view.dark(dark));
 
@@ -60,12 +53,6 @@ $("hint").textContent = MODES[0].hint;
 
 listen($("scene"), view, () => mode, (changes) => {
   for (const [key, by] of Object.entries(changes)) {
-    if (key === "depth" && state.goal === "force") {
-      const { low, high } = sliders.force;
-      // A step of the depth changes the force by a tenth.
-      state.force = Number(Math.min(high, Math.max(low, state.force * 1.1 ** (by / 0.05))).toPrecision(3));
-      continue;
-    }
     const { low, high, step } = POSE.find((pose) => pose.key === key);
     const top = key === "depth" ? Number(sliders.depth.input.max) : high;
     // Accumulates drags that are smaller than a slider step.
@@ -87,23 +74,13 @@ $("sensor").addEventListener("change", () => {
 });
 $("object").addEventListener("change", () => {
   state.object = $("object").value;
-  state.file = file = null;
+  state.unit = "";
+  file = null;
   stale.add("object");
-  say("");
   update();
 });
-// Otherwise choosing the same file again, after it was changed on disk, is no change.
-$("file").addEventListener("click", () => ($("file").value = ""));
 $("file").addEventListener("change", () => loadFile($("file").files[0]));
 $("unit").addEventListener("change", () => file && loadFile(file.blob));
-$("goal").addEventListener("change", () => {
-  state.goal = $("goal").value;
-  // Goes on from where the press is.
-  const [force, depth] = ["force", "depth"].map((key) => Number($(`${key}-of-0`)?.dataset.value));
-  if (state.goal === "force" && force > 0) state.force = Number(force.toPrecision(3));
-  if (state.goal === "depth" && depth > 0) state.depth = rounded(depth, 0.01);
-  update();
-});
 $("compare").addEventListener("change", () => {
   state.compare = $("compare").checked;
   stale.add("sensor1");
@@ -111,15 +88,13 @@ $("compare").addEventListener("change", () => {
 });
 $("reset").addEventListener("click", () => restore(fresh()));
 $("share").addEventListener("click", async () => {
-  remember();
-  await copied($("share"), location.href, "The link is in the address bar.");
-  if (file) say(`The link does not contain ${state.file.name}: send the file too.`);
+  location.hash = toHash(state);
+  const whole = file ? "The link is in the address bar; the dropped file is not part of it." : "The link is in the address bar.";
+  await copied(location.href, whole);
 });
-addEventListener("hashchange", (event) => {
-  // The address may have been rewritten since.
-  const hash = new URL(event.newURL).hash.slice(1);
-  clearTimeout(remembering);
-  if (hash !== toHash(state)) restore(fromHash(hash));
+$("copy").addEventListener("click", () => copied($("command").textContent, ""));
+addEventListener("hashchange", () => {
+  if (location.hash.slice(1) !== toHash(state)) restore(fromHash(location.hash.slice(1)));
 });
 for (const name of ["dragover", "drop"]) addEventListener(name, (event) => event.preventDefault());
 addEventListener("dragover", () => $("drop").classList.add("over"));
@@ -142,8 +117,6 @@ async function start() {
   const group = Object.assign(document.createElement("optgroup"), { label: "Indenters" });
   group.append(...catalogue.indenters.map((name) => new Option(name, `indenter:${name}`)));
   $("object").append(group);
-  $("file").accept = catalogue.meshes.join(",");
-  $("meshes").textContent = ` (${catalogue.meshes.join(" ")})`;
   restore(state);
 }
 
@@ -160,16 +133,7 @@ function restore(next) {
   peak = 0;
   stale.add("object").add("sensor0").add("sensor1");
   say("");
-  if (state.file) {
-    $("unit").value = state.file.unit;
-    say(`This press is of the mesh file ${state.file.name}, which is not part of a link: drop or choose it. Until then another object is shown.`);
-  }
   update();
-}
-
-/** Writes the state to the address, so that reloading the page keeps it. */
-function remember() {
-  history.replaceState(null, "", `#${toHash(state)}`);
 }
 
 /** Loads a dropped file. */
@@ -181,12 +145,11 @@ async function loadFile(blob) {
   const answer = await setObject({ name: blob.name, unit }, bytes);
   if (answer.error) return say(answer.error);
   say("");
-  // Keeps the place of a file that a link expects or that is loaded again; centres another over the sensor, wherever its origin is.
-  const known = state.file?.name === blob.name && state.file.unit === unit;
   file = { blob, bytes };
-  state.file = { name: blob.name, unit };
+  Object.assign(state, { object: blob.name, unit });
+  // Centres the object over the sensor, wherever its origin is.
   const middle = (axis) => (answer.low_mm[axis] + answer.high_mm[axis]) / 2;
-  if (!known) for (const [axis, key] of [[0, "x"], [1, "y"]]) state[key] = rounded(Math.min(25, Math.max(-25, -middle(axis))), 0.01);
+  for (const [axis, key] of [[0, "x"], [1, "y"]]) state[key] = rounded(Math.min(25, Math.max(-25, -middle(axis))), 0.01);
   stale.delete("object");
   update();
 }
@@ -222,11 +185,12 @@ async function work() {
 async function answerOnce() {
   const slots = state.compare ? [0, 1] : [0];
   if (stale.delete("object")) {
-    const answer = file ? await setObject(state.file, file.bytes) : await setObject({ name: state.object });
+    const answer = file ? await setObject({ name: state.object, unit: state.unit }, file.bytes) : await setObject({ name: state.object });
     if (answer.error) {
       say(answer.error);
       state.object = fresh().object;
-      state.file = file = null;
+      state.unit = "";
+      file = null;
       stale.add("object");
       wanted = true;
       return;
@@ -234,7 +198,7 @@ async function answerOnce() {
   }
   for (const slot of slots) if (stale.delete(`sensor${slot}`) && !(await build(slot))) return;
   const press = (slot) => ({ request: {
-    do: "press", slot, at_mm: [state.x, state.y], depth_mm: state.depth, force_n: state.goal === "force" ? state.force : null, tilt_deg: [state.tiltX, state.tiltY], yaw_deg: state.yaw, shear_mm: [state.shearX, state.shearY],
+    do: "press", slot, at_mm: [state.x, state.y], depth_mm: state.depth, tilt_deg: [state.tiltX, state.tiltY], yaw_deg: state.yaw, shear_mm: [state.shearX, state.shearY],
   } });
   const shown = toHash(state);
   const answers = await client.ask(slots.map(press));
@@ -252,19 +216,13 @@ async function build(slot) {
   const skin = state.skins[slot];
   if (!offer.skins.includes(skin.skin)) {
     const other = offer.skins.find((name) => name !== state.skins[0].skin) ?? offer.skins[0];
-    state.skins[slot] = { ...skin, skin: slot ? other : offer.skins[0] };
+    state.skins[slot] = { skin: slot ? other : offer.skins[0] };
   }
   const { skin: kind, ...controls } = state.skins[slot];
   const [sensor] = await client.ask([{ request: { do: "sensor", slot, preset: state.sensor, skin: kind, controls, width_px: state.width } }]);
   if (sensor.error) {
     if (sensor.broken) stale.add("object").add("sensor0").add("sensor1");
     say(sensor.error);
-    if (Object.keys(controls).length) {
-      say(`${sensor.error}. The sensor's own values are used instead.`);
-      state.skins[slot] = { skin: kind };
-      stale.add(`sensor${slot}`);
-      wanted = true;
-    }
     return false;
   }
   panels[slot].offer(offer.skins);
@@ -300,8 +258,6 @@ function show(answers, slots, shown) {
   if (times.length > 3) $("rate").textContent = `${times.length} answers/s, ${took.toFixed(1)} ms each`;
   // The state of the shown numbers, for automated tests.
   document.body.dataset.shown = shown;
-  clearTimeout(remembering);
-  remembering = setTimeout(remember, REMEMBER_MS);
 }
 
 function showState() {
@@ -311,13 +267,10 @@ function showState() {
   if (file) {
     const option = $("object").querySelector("[data-file]") ?? Object.assign(new Option(), {});
     option.dataset.file = "";
-    Object.assign(option, { text: state.file.name, value: state.file.name });
+    Object.assign(option, { text: state.object, value: state.object });
     $("object").prepend(option);
   } else $("object").querySelector("[data-file]")?.remove();
-  $("object").value = file ? state.file.name : state.object;
-  $("goal").value = state.goal;
-  sliders.depth.element.hidden = state.goal === "force";
-  sliders.force.element.hidden = state.goal === "depth";
+  $("object").value = state.object;
   $("compare").checked = state.compare;
   $("compare").disabled = offer.skins.length < 2;
   document.body.classList.toggle("comparing", state.compare);
@@ -325,12 +278,29 @@ function showState() {
   const visible = state.compare ? panels : panels.slice(0, 1);
   const elements = visible.map((panel) => panel.element);
   if ($("answers").childElementCount !== elements.length) $("answers").replaceChildren(...elements);
-  const shown = commands.slice(0, visible.length);
-  shown.forEach((row, slot) => row.show(state, panels[slot].sensor?.toml));
-  if ($("commands").childElementCount !== shown.length) $("commands").replaceChildren(...shown.map((row) => row.element));
+  const words = command(state, 0);
+  $("command").textContent = words ? quoted(words) : "Push the object into the sensor to see the command.";
+  $("copy").hidden = !words;
+  $("toml").hidden = !changed(state.skins[0]) || !panels[0].sensor;
+  if (!$("toml").hidden) {
+    const name = tomlName(state, 0);
+    $("toml").download = $("toml").textContent = name;
+    $("toml").href = `data:application/toml;charset=utf-8,${encodeURIComponent(panels[0].sensor.toml)}`;
+  }
 }
 
-function copyCommand(button, code) {
-  getSelection().selectAllChildren(code);
-  return copied(button, code.textContent, "The command is selected: copy it with Ctrl+C.");
+/** Shows or clears a message; a message about a press is cleared by the next successful press. */
+function say(text, about = "") {
+  $("message").dataset.about = about;
+  $("message").textContent = text;
+  $("message").hidden = !text;
+}
+
+async function copied(text, otherwise) {
+  try {
+    await navigator.clipboard.writeText(text);
+    say("");
+  } catch {
+    say(otherwise);
+  }
 }

@@ -2,5 +2,3 @@
 
 mod compare;
 mod dataset;
-mod limits;
-mod scene;

@@ -1,6 +1,5 @@
 //! The tests of `dermis-geometry` as one binary, which links faster than many.
 
-mod corpus;
 mod files;
 mod height_field;
 mod indenters;

@@ -38,15 +38,10 @@ pub(crate) struct Code {
     pub is_fresh: bool,
 }
 
-/// The user's cache folder: `$DERMIS_CACHE_DIR`, else `$XDG_CACHE_HOME/dermis`, else `~/.cache/dermis`.
-pub fn user_folder() -> Option<PathBuf> {
-    folder(|name| env::var_os(name), env::home_dir())
-}
-
 impl Cache {
-    /// The user's cache.
+    /// The user's cache: `$DERMIS_CACHE_DIR`, else `$XDG_CACHE_HOME/dermis`, else `~/.cache/dermis`.
     pub fn of_user() -> Self {
-        Self { folder: user_folder() }
+        Self { folder: folder(|name| env::var_os(name), env::home_dir()) }
     }
 
     /// True if the folder holds a compiled program.

@@ -2,12 +2,10 @@
 
 #[path = "common/ball.rs"]
 mod ball;
-mod calibration_round_trip;
 mod characterise;
 mod common;
 mod conservation;
 mod contacts;
-mod damaged_states;
 mod edge;
 mod gaussian;
 mod gel;
@@ -18,7 +16,5 @@ mod optics;
 mod optics_calibration;
 mod press;
 mod rays;
-mod resolution;
 mod response;
-mod shapes;
 mod shear;

@@ -31,7 +31,6 @@ from dermis._native import (
     Touch,
     World,
     __version__,
-    hydroelastic_modulus,
     presets,
 )
 
@@ -51,6 +50,5 @@ __all__ = [
     "Touch",
     "World",
     "__version__",
-    "hydroelastic_modulus",
     "presets",
 ]
