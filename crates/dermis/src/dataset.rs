@@ -7,7 +7,6 @@
 
 mod axis;
 mod cache;
-
 mod columns;
 mod episode;
 mod error;
